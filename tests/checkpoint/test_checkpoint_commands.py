@@ -14,9 +14,8 @@ from click.testing import CliRunner, Result
 from holdfast.checkpoint import index
 from holdfast.checkpoint.errors import NoCheckpoint
 from holdfast.checkpoint.write import SavedCheckpoint, keep
-from holdfast.cli.saving.diff import diff
+from holdfast.cli.saving.checkpoint import NoSuchFile, diff, verify
 from holdfast.cli.saving.resume import resume
-from holdfast.cli.saving.verify import NoSuchFile, verify
 from holdfast.cli.team.rebuild import rebuild
 from holdfast.files import folders
 from holdfast.wire import places

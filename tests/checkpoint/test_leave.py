@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from holdfast.checkpoint.write import keep
-from holdfast.cli.saving.verify import verify
+from holdfast.cli.saving.checkpoint import verify
 from holdfast.cli.setup.install import install, uninstall
 from tests.checkpoint.documents import a_document, in_project
 

@@ -1,4 +1,5 @@
-"""Words on the command line: checked, and completed by the shell where they are ids.
+"""Arguments of commands: checked, and completed by the shell where they are ids; `holdfast
+completion`.
 
 The name of a file may be any bytes. Other words must be UTF-8, so that they can be stored and
 printed; they are refused here if they are not.
@@ -6,26 +7,14 @@ printed; they are refused here if they are not.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import click
-from click.shell_completion import CompletionItem
+from click.shell_completion import CompletionItem, get_completion_class
 
-from holdfast.cli import completion
 from holdfast.wire.log import is_utf8
 
 Completer = Callable[[str], list[CompletionItem]]
-COMPLETERS: dict[str, Completer] = {  # by the name of the parameter, the same in every command
-    "session": completion.sessions,
-    "sessions": completion.archived_sessions,
-    "which": completion.checkpoints,
-    "older": completion.checkpoints,
-    "newer": completion.checkpoints,
-    "segment_id": completion.segments,
-    "segment_ids": completion.segments,
-}
-
-
 METAVARS = {
     "project": "DIR",
     "plugin": "DIR",
@@ -90,3 +79,70 @@ def prepare(command: click.Command) -> click.Command:
     for below in command.commands.values() if isinstance(command, click.Group) else ():
         prepare(below)
     return command
+
+
+SHELLS = ("bash", "zsh", "fish")
+VARIABLE = "_HOLDFAST_COMPLETE"
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(SHELLS))
+def completion(shell: str) -> None:
+    """Click's own script for the shell; it asks `holdfast` again at every Tab."""
+    from holdfast.cli.main import holdfast_command
+
+    found = get_completion_class(shell)
+    assert found is not None
+    click.echo(found(holdfast_command, {}, "holdfast", VARIABLE).source())
+
+
+def sessions(incomplete: str) -> list[CompletionItem]:
+    from holdfast.cli.choose_session import windows
+
+    known = {one.state.session_id: one.state.project for one in windows(everything=True)}
+    return _matching(known.items(), incomplete)
+
+
+def archived_sessions(incomplete: str) -> list[CompletionItem]:
+    from holdfast.archive import transcripts
+
+    return _matching(((one.id, "") for one in transcripts.sessions()), incomplete)
+
+
+def checkpoints(incomplete: str) -> list[CompletionItem]:
+    """Those of this folder, newest first."""
+    from pathlib import Path
+
+    from holdfast.checkpoint import find, index
+
+    known = find.ordered(index.of_project(str(Path.cwd()), foreign=True))
+    words = [("latest", "the newest"), ("previous", "the one before it")]
+    return _matching([*words, *((one.id, one.summary) for one in known)], incomplete)
+
+
+def segments(incomplete: str) -> list[CompletionItem]:
+    from pathlib import Path
+
+    from holdfast.segment import library
+
+    known = library.warm(str(Path.cwd()))
+    return _matching(((one.segment_id, one.topic) for one in known), incomplete)
+
+
+def _matching(known: Iterable[tuple[str, str]], incomplete: str) -> list[CompletionItem]:
+    return [
+        CompletionItem(name, help=" ".join(about.split())[:60])
+        for name, about in known
+        if name.startswith(incomplete)
+    ]
+
+
+COMPLETERS: dict[str, Completer] = {  # by the name of the parameter, the same in every command
+    "session": sessions,
+    "sessions": archived_sessions,
+    "which": checkpoints,
+    "older": checkpoints,
+    "newer": checkpoints,
+    "segment_id": segments,
+    "segment_ids": segments,
+}

@@ -1,16 +1,30 @@
 """Which transcript a word on the command line means: a file, the start of a session's id, or, with
-no word, the newest one."""
+no word, the newest one. If Claude Code has deleted it, the archived copy is read.
+"""
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
+
+from holdfast.archive import transcripts
 from holdfast.archive import transcripts as archive
-from holdfast.archive.errors import NoArchivedTranscript
-from holdfast.cli.choose_session import NoSuchTranscript
+from holdfast.archive.errors import DamagedTranscript, NoArchivedTranscript
+from holdfast.archive.transcripts import ArchivedSession, damage, is_empty
+from holdfast.cli import choose_session
+from holdfast.cli.choose_session import Chosen, NoSession, NoSuchTranscript
+from holdfast.cli.terminal import say
 from holdfast.client.memory_folder import slug
 from holdfast.client.settings_files import transcripts_folder
+from holdfast.text import fence
+from holdfast.text.escape import shown
+from holdfast.window.state import State
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
 
@@ -97,3 +111,131 @@ def _is_compacted(path: Path) -> bool:
             return any(sign in line for line in file for sign in COMPACTED)
     except OSError:
         return False
+
+
+DAY_SECONDS = 86_400
+NOT_RESUMABLE = "Claude Code has deleted its transcript, so `claude --resume` cannot open it"
+
+
+def chosen_to_read(transcript: Path | None, session: str = "", agent: str = "") -> Chosen:
+    """As `choose` does, for who only reads: a gzip too, the archived copy of what is gone, and a
+    session of which no hook has told."""
+    if transcript is not None:
+        return _by_file(transcript)
+    try:
+        known = choose_session.newest(session, agent)
+    except NoSession:
+        if not agent and (path := _not_told(session)):
+            return choose_session.by_transcript(path)
+        one = named(session) if session and not agent else None
+        if one is None:
+            raise
+        return _of_copy(one.path)
+    copy = _copy_if_gone(known.state.transcript)
+    if not copy:
+        return known
+    _say_gone(copy)
+    _say_damaged(copy)
+    return Chosen(State(**{**vars(known.state), "transcript": copy}), known.folder)
+
+
+def _not_told(session: str) -> Path | None:
+    """The transcript of a session that ran before the hooks were installed."""
+    try:
+        path = find(session)
+    except HoldfastError:
+        return None
+    if path.suffix == ".gz":
+        return None
+    say(f"note: no hook has run in this session; read from {shown(str(path))}", err=True)
+    return path
+
+
+def _by_file(path: Path) -> Chosen:
+    if copy := _copy_if_gone(str(path.absolute())):
+        return _of_copy(copy)
+    choose_session.must_be_transcript(path)
+    if path.suffix != ".gz":
+        return choose_session.by_transcript(path)
+    return _of_gzip(str(path))
+
+
+def _of_copy(copy: str) -> Chosen:
+    _say_gone(copy)
+    return _of_gzip(copy)
+
+
+def _of_gzip(path: str) -> Chosen:
+    about = transcripts.read_header(path)
+    if not about:
+        return Chosen(State(transcript=path), "")
+    from holdfast.events.window_brief import state_of  # `status` seldom needs it
+
+    _say_damaged(path)
+    return Chosen(state_of(path, about), "")
+
+
+def _copy_if_gone(source: str) -> str:
+    return "" if os.path.exists(source) else transcripts.copy_of(source)  # noqa: PTH110
+
+
+def _say_gone(copy: str) -> None:
+    say(f"note: {NOT_RESUMABLE}; this is from the archived {shown(copy)}", err=True)
+
+
+def _say_damaged(copy: str) -> None:
+    """What is left of it is shown; where that is nothing, it is an error."""
+    words = damage(copy)
+    if words and is_empty(copy):
+        raise DamagedTranscript(f"the archived {shown(copy)}: {words}")
+    if words:
+        say(f"note: the archived {shown(copy)}: {words}", err=True)
+
+
+def named(start: str) -> ArchivedSession | None:
+    """The archived session whose id begins so, if there is one."""
+    try:
+        return transcripts.named(start)
+    except NoArchivedTranscript:
+        return None
+
+
+def list_gone(project: str, everywhere: bool) -> bool:
+    """Print the sessions that only the archive has; False where there is none."""
+    listed = transcripts.sessions("" if everywhere else slug(project))
+    gone = [one for one in listed if transcripts.is_gone(one)]
+    if gone:
+        words = "Claude Code has deleted their transcripts, so `claude --resume` cannot open them"
+        say(f"archived: {words}; `holdfast resume ID` prints a brief for a new one", err=True)
+    width = shutil.get_terminal_size((120, 24)).columns
+    for one in gone:
+        text = _line(one)
+        say(text if len(text) <= width else f"{text[: width - 1]}…")
+    return bool(gone)
+
+
+def _line(one: ArchivedSession) -> str:
+    about = one.about
+    age = f"{(time.time() - one.changed) / DAY_SECONDS:.0f} days"
+    asked = shown(fence.clean(about.asked)) if about else ""
+    return f"{shown(one.id[:8])} {age:>9} archived    {asked}"
+
+
+def show(one: ArchivedSession, as_text: bool, as_json: bool) -> None:
+    """The brief of an archived session; with `as_text` nothing else."""
+    from holdfast.events.window_brief import brief_of
+
+    brief, is_gone = brief_of(one), transcripts.is_gone(one)
+    _say_damaged(one.path)
+    if as_json:
+        told = {"session_id": one.id, "path": one.path, "client_has_it": not is_gone}
+        click.echo(json.dumps({**told, "brief": brief.text}))
+        return
+    say(brief.text)
+    if as_text:
+        return
+    if is_gone:
+        new = f'claude "$(holdfast resume {shown(one.id[:8])} --load)"'
+        say(f"{NOT_RESUMABLE}. A new session with this brief: {new}", err=True)
+    else:
+        say(f"Claude Code still has it: claude --resume {shown(one.id)}", err=True)

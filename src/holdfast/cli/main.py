@@ -21,13 +21,22 @@ from holdfast.wire.log import inert
 
 _FOLDERS = {
     "everyday": "status watch lost search expand replay log statusline",
-    "saving": "checkpoint resume diff verify brief budget memory segments roll transcripts",
+    "saving": "checkpoint resume brief budget memory segments transcripts",
     "planning": "plan run",
-    "team": "board serve db rebuild mcp",
+    "team": "board serve db rebuild",
     "setup": "install doctor settings",
 }
 MODULES = {name: f"{folder}.{name}" for folder, names in _FOLDERS.items() for name in names.split()}
-MODULES |= {"uninstall": "setup.install", "compress": "saving.roll", "version": "help"}
+MODULES |= {
+    "completion": "arguments",
+    "diff": "saving.checkpoint",
+    "verify": "saving.checkpoint",
+    "roll": "saving.segments",
+    "compress": "saving.segments",
+    "mcp": "team.serve",
+    "uninstall": "setup.install",
+    "version": "help",
+}
 FUNCTIONS = {"compress": "roll"}
 
 

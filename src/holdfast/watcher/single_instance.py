@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -63,3 +64,12 @@ def _open() -> int:
         return lock.open_file(path())
     except OSError as slip:
         raise NoWatcherLock(f"{path()} cannot be opened: {slip}") from slip
+
+
+PLACES = {"alone": "by itself", "mcp": "inside the MCP server", "serve": "inside `holdfast serve`"}
+
+
+def describe_holder(holder: Mapping[str, object]) -> str:
+    """`holder` is what the lock says; a newer Holdfast may name a place we do not know."""
+    inside = str(holder.get("inside", "unknown"))
+    return f"process {holder.get('pid', 'unknown')}, {PLACES.get(inside, f'inside {inside}')}"

@@ -11,7 +11,7 @@ import click
 from holdfast.brief.item import FalseClaim
 from holdfast.brief.summary_check import shown
 from holdfast.cli import find_transcript
-from holdfast.cli.saving.archived_sessions import chosen_to_read
+from holdfast.cli.find_transcript import chosen_to_read
 from holdfast.cli.terminal import paint, say
 from holdfast.events import summary_losses as lifecycle_lost
 from holdfast.events.summary_losses import LastLoss

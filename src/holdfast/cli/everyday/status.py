@@ -11,12 +11,12 @@ import click
 
 from holdfast.cli import choose_session, colours
 from holdfast.cli.choose_session import Chosen, NoSession
-from holdfast.cli.everyday.watched_by import who
 from holdfast.cli.terminal import paint, say
 from holdfast.memory.transcript_text import cleared
 from holdfast.settings import load as settings_load
 from holdfast.transcript import lookup
 from holdfast.watcher import single_instance
+from holdfast.watcher.single_instance import describe_holder
 from holdfast.window import alert_texts, health, history, make_mark, view
 from holdfast.window.state import State
 from holdfast.wire.log import inert
@@ -65,7 +65,7 @@ def _chosen(session: str, agent: str) -> Chosen:
     try:
         return choose_session.newest(session, agent)
     except NoSession:
-        from holdfast.cli.saving.archived_sessions import chosen_to_read
+        from holdfast.cli.find_transcript import chosen_to_read
 
         return chosen_to_read(None, session, agent)
 
@@ -180,7 +180,7 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     if found["checkpoint_trigger"]:
         rows += _checkpoint(found)
     if found["watcher"]:
-        rows.append(("watcher", who(found["watcher"])))
+        rows.append(("watcher", describe_holder(found["watcher"])))
     if found.get("server"):
         rows.append(("server", _told(found["server"])))
     if "stop_guard" in found:

@@ -8,15 +8,16 @@ import time
 from typing import Any
 
 import click
-from rich.console import Console
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.constrain import Constrain
 from rich.live import Live
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
 from holdfast.cli import choose_session, colours
 from holdfast.cli.everyday.status import report
-from holdfast.cli.path_end import PathEnd
 from holdfast.cli.signals import told_to_end
 from holdfast.cli.terminal import own_drawing, say
 from holdfast.window import alert_texts
@@ -97,3 +98,24 @@ def _table(rows: list[dict[str, Any]], width: int) -> Table:
 def _cell(value: object, most: int) -> Text:
     """Anyone's words: neither markup nor escapes."""
     return Text(inert(str(value or ""), most))
+
+
+class PathEnd:
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield Text(end_of(self._path, options.max_width), no_wrap=True)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(1, max(1, cell_len(self._path))).with_maximum(options.max_width)
+
+
+def end_of(path: str, width: int) -> str:
+    """At most so many columns of it, and seen to be cut."""
+    if cell_len(path) <= width:
+        return path
+    at = 0
+    while at < len(path) and cell_len(path[at:]) >= width:
+        at += 1
+    return f"…{path[at:]}"

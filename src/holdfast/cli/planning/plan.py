@@ -7,29 +7,34 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import click
+from rich.table import Table
+from rich.text import Text
 
+from holdfast.cli import terminal
 from holdfast.cli.everyday.replay import write_drawing
 from holdfast.cli.planning import plan_room
-from holdfast.cli.progress import ticker
-from holdfast.cli.terminal import say
-from holdfast.cli.token_count import TokenCount
+from holdfast.cli.planning.plan_room import TokenCount
+from holdfast.cli.terminal import say, ticker
 from holdfast.client.settings_files import transcripts_folder
 from holdfast.plan.estimates import past
 from holdfast.plan.formats import read
 from holdfast.plan.picture import draw_mermaid as mermaid_text
 from holdfast.plan.picture import draw_svg as picture
 from holdfast.plan.planner import make_workflow
-from holdfast.plan.workflow import Workflow, as_json
+from holdfast.plan.room import PlanRoom
+from holdfast.plan.split import TaskPiece
+from holdfast.plan.workflow import TaskBatch, Workflow, as_json
 from holdfast.redact import redact_each
 from holdfast.run import remaining_plan as begun_plan
 from holdfast.run.remaining_plan import ContinuedPlan
 from holdfast.settings import load as settings_load
-from holdfast.text.numbers import counted, named
+from holdfast.text.numbers import counted, listed, named, nothing_left, short, step_of
 from holdfast.wire.log import inert
 
 MOST_NOTES = 30
@@ -114,10 +119,122 @@ def _stdin() -> bytes:
 
 
 def _show(found: Workflow) -> None:
-    from holdfast.cli.planning.plan_table import show  # rich: not for those who ask for --json
 
     show(found)
 
 
 def _now_ms() -> int:
     return int(time.time() * 1000)
+
+
+MOST_SHOWN = 200  # batches; the rest is a number
+MOST_CHARS = 160  # of a title
+MOST_FILES = 3  # of a part; the rest is a number
+MOST_BASES = 4
+RIGHT = ("tokens", "80% range")
+
+
+def show(found: Workflow) -> None:
+    console = terminal.console()
+    title = Text(named(found.title) or "plan", style="bold")
+    said = f"{counted(len(found.batches), 'batch')}, {found.size}"
+    console.print(title + Text(f": {said}", style="not bold"))
+    console.print(_facts(found.room, _bases(found)))
+    if not found.batches:
+        console.print(f"  {nothing_left(len(found.done))}")
+        return
+    console.print(_table(found))
+    if len(found.batches) > MOST_SHOWN:
+        console.print(f"  and {len(found.batches) - MOST_SHOWN:,} more batches: --json has all")
+    if found.done:
+        console.print(Text(f"  done already: {len(found.done):,}", style="dim"))
+
+
+def _bases(found: Workflow) -> Counter[str]:
+    """What the estimates rest on, those with a range: the others are the plan's own word."""
+    pieces = [piece for batch in found.batches for piece in batch.pieces]
+    return Counter(one.estimate.basis for one in pieces if _is_range(one))
+
+
+def _facts(room: PlanRoom, bases: Counter[str]) -> Table:
+    facts = Table.grid(padding=(0, 2, 0, 0))
+    facts.add_row("  room", f"{_room(room)} ({inert(room.basis)})", style="dim")
+    for at, (basis, count) in enumerate(bases.most_common(MOST_BASES)):
+        of = f" ({counted(count, 'task')})" if len(bases) > 1 else ""
+        facts.add_row("" if at else "  known by", f"{inert(basis)}{of}", style="dim")
+    if len(bases) > MOST_BASES:
+        facts.add_row("", "and others: --json says what each rests on", style="dim")
+    return facts
+
+
+def _room(room: PlanRoom) -> str:
+    if room.here:
+        now = f"{room.now_tokens:,} tokens in this session"
+        return f"{now}, {room.fresh_tokens:,} in a fresh window"
+    return f"{counted(room.fresh_tokens, 'token')} a batch"
+
+
+def _table(found: Workflow) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in ("", "task", *RIGHT):
+        right = name in RIGHT  # elsewhere a word wider than its column is folded, not cut
+        table.add_column(
+            name, justify="right" if right else "left", overflow="ellipsis" if right else "fold"
+        )
+    for at, batch in enumerate(found.batches[:MOST_SHOWN]):
+        if at:
+            table.add_row("", Text("checkpoint", style="cyan"))
+        _batch(table, at, batch, found.room.here)
+        for piece in batch.pieces:
+            _task(table, piece)
+    return table
+
+
+def _batch(table: Table, at: int, batch: TaskBatch, here: bool) -> None:
+    window = "in a fresh window" if batch.fresh else "in this session"
+    where = f" {window}" if here else ""
+    share = batch.tokens / max(1, batch.room_tokens)
+    used = f"{share:.0%} of the room" if share <= 1 else "larger than the room"
+    used = "a session of its own" if batch.is_unknown else used
+    side = ", side by side" if batch.parallel else ""
+    colour = "yellow" if batch.high_tokens > batch.room_tokens else "green"
+    table.add_row(
+        Text(str(at + 1), style="bold"),
+        Text(f"batch{where}, {used}{side}", style="bold"),
+        *_sizes(batch, "bold red" if share > 1 else "bold", colour),
+    )
+
+
+def _sizes(batch: TaskBatch, style: str, colour: str) -> tuple[Text, Text]:
+    if batch.is_unknown or len(batch.pieces) == 1:  # stands in the line of its task
+        return Text(""), Text("")
+    tokens, wide = batch.in_words
+    return Text(tokens, style=style), Text(wide, style=colour)
+
+
+def _task(table: Table, piece: TaskPiece) -> None:
+    tokens, wide = piece.estimate.in_words
+    words = Text(short(named(piece.task.shown), MOST_CHARS))
+    for line in _beneath(piece):
+        words.append(f"\n{line}", style="dim")
+    table.add_row("", words, tokens, Text(wide, style="dim"))
+
+
+def _beneath(piece: TaskPiece) -> Iterator[str]:
+    """Whose step it is, and what is in a part and why: who cannot see it cannot overrule it."""
+    if piece.of:
+        yield step_of(piece.of.title)
+    if piece.cut and (piece.task.part or not piece.of):
+        yield _cut(piece)
+
+
+def _cut(piece: TaskPiece) -> str:
+    files = piece.task.files
+    if len(files) == 1 and piece.task.part:
+        return short(named(files[0]), 300)
+    which = f"{listed(files, MOST_FILES)}: " if piece.task.part else ""
+    return short(named(f"{which}{piece.cut}"), 300)
+
+
+def _is_range(piece: TaskPiece) -> bool:
+    return piece.estimate.low_tokens != piece.estimate.high_tokens

@@ -1,13 +1,18 @@
-"""The room a command plans for: as told, by a session, or a fresh window's."""
+"""The room a command plans for: as given, by a session, or a fresh window's; and an option that
+takes a number of tokens.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import click
+
 from holdfast.cli import choose_session
 from holdfast.cli.choose_session import NoSession
 from holdfast.client import models
 from holdfast.plan import room
+from holdfast.plan.formats.fields import parse_tokens
 from holdfast.plan.room import PlanRoom
 from holdfast.settings.load import Settings
 
@@ -43,3 +48,17 @@ def for_run(
         tokens = models.find(model).window_tokens
         return room.fresh_room(tokens, share, specs, f"{model}: {room.share_of(tokens, share)}")
     return room.use_fresh_windows(for_plan(settings, project, told, window, now_ms))
+
+
+class TokenCount(click.ParamType[int]):
+    """1 or more: `12000`, `12,000`, `12k`, `1m`."""
+
+    name = "tokens"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        found = parse_tokens(str(value))
+        if not found:
+            self.fail(f"{value!r} is no number of tokens: 12000, 12k or 1m", param, ctx)
+        return found

@@ -12,12 +12,11 @@ from pathlib import Path
 
 import click
 
-from holdfast.cli.planning import plan_room, run_status
-from holdfast.cli.planning.run_dry import show
-from holdfast.cli.planning.run_end import told_after
+from holdfast.cli.planning import plan_room, run_report
+from holdfast.cli.planning.plan_room import TokenCount
 from holdfast.cli.planning.run_progress import shown
-from holdfast.cli.progress import ticker
-from holdfast.cli.token_count import TokenCount
+from holdfast.cli.planning.run_report import report_after, show_dry_run
+from holdfast.cli.terminal import ticker
 from holdfast.client.settings_files import transcripts_folder
 from holdfast.plan.errors import BadPlan, NoPlan
 from holdfast.plan.estimates import past
@@ -113,7 +112,7 @@ def run(
     known = journal_state.build_history(Journal(folder, only_read=True).records)
     plan = _spread(written, root, known, file)
     if status:
-        return run_status.show(plan, known, file, folder, as_plain)
+        return run_report.show_status(plan, known, file, folder, as_plain)
     client = _client(client_binary, dry_run)
     settings = settings_load.load(str(root))
     options = RunOptions(
@@ -130,10 +129,10 @@ def run(
     if dry_run:
         context = _context(options, folder, Journal(folder, only_read=True))
         runner = _runner(context, plan, planner, settings, file)
-        show(runner, planner.room, client.warning, as_plain)
+        show_dry_run(runner, planner.room, client.warning, as_plain)
         return
     with (
-        told_after(as_plain) as reports,
+        report_after(as_plain) as reports,
         shown(quiet=as_plain) as tell,
         single_instance.hold_plan(folder) as lock,
     ):

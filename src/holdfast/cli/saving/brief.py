@@ -11,7 +11,7 @@ from holdfast.brief.compose import Brief
 from holdfast.brief.roles import ROLES
 from holdfast.cli import choose_session
 from holdfast.cli.choose_session import Chosen
-from holdfast.cli.saving.archived_sessions import chosen_to_read
+from holdfast.cli.find_transcript import chosen_to_read
 from holdfast.cli.terminal import say
 from holdfast.events import window_brief
 from holdfast.record import read_record

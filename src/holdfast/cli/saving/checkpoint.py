@@ -1,22 +1,31 @@
-"""`holdfast checkpoint`: save what a session knows, now, and prove that it is there."""
+"""`holdfast checkpoint` saves what a session knows and reads it back; `verify` checks saved
+checkpoints; `diff` compares two of them.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import time
 from pathlib import Path
 
 import click
 
+from holdfast.checkpoint import find, index, lineage, parse
+from holdfast.checkpoint import verify as checks
+from holdfast.checkpoint.document import Document
+from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.checkpoint.errors import CheckpointNotSaved
 from holdfast.checkpoint.write import SavedCheckpoint
 from holdfast.cli import choose_session
-from holdfast.cli.terminal import say
+from holdfast.cli.terminal import paint, say
 from holdfast.events import take_checkpoint
 from holdfast.settings import load as settings_load
-from holdfast.text.escape import shown
+from holdfast.text.escape import escape, shown
+from holdfast.text.numbers import counted
 from holdfast.window import state as window_state
 from holdfast.window import view
+from holdfast.wire.errors import HoldfastError
 
 
 @click.command()
@@ -78,3 +87,114 @@ def _fill(state: window_state.State, chosen: window_state.State) -> None:
     state.transcript = chosen.transcript
     state.cwd = state.cwd or chosen.cwd
     state.project = state.project or chosen.project
+
+
+class NoSuchFile(HoldfastError):
+    exit_code = 2
+    hint = "`holdfast resume --all` lists the checkpoints there are, with their ids"
+
+
+@click.command()
+@click.argument("file", type=click.Path(), required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def verify(ctx: click.Context, file: str | None, as_json: bool) -> None:
+    """Is a checkpoint, or every known one, what was kept? Exit 0 or 1."""
+    if file is None:
+        reports = checks.everything([str(Path.cwd())])
+    else:
+        reports = [_of_file(find.full_path(file))]
+    good = all(report.ok for report in reports)
+    if as_json:
+        click.echo(json.dumps({"ok": good, "checkpoints": [plain_report(one) for one in reports]}))
+    else:
+        show_reports(reports)
+    ctx.exit(0 if good else 1)
+
+
+def _of_file(path: str) -> checks.VerifyReport:
+    """One we kept and cannot find is damage; one nobody kept is a wrong word."""
+    known = index.known()
+    if not os.path.lexists(path) and path not in {one.path for one in known}:
+        raise NoSuchFile(f"{shown(path)} is not there")
+    return checks.verify(path, known)
+
+
+def plain_report(report: checks.VerifyReport) -> dict[str, object]:
+    found = [{"part": one.part, "words": one.words} for one in report.findings]
+    return {"path": report.path, "ok": report.ok, "findings": found, "notes": list(report.notes)}
+
+
+def show_reports(reports: list[checks.VerifyReport]) -> None:
+    for report in reports:
+        mark = paint("ok     ", "green") if report.ok else paint("DAMAGED", "red")
+        say(f"{mark} {shown(report.path)}", hang=8)
+        for finding in report.findings:
+            say(f"        {finding.part}: {shown(finding.words)}")
+        for note in report.notes:
+            say(f"        {'intact; ' if report.ok else ''}{shown(note)}")
+    bad = sum(not report.ok for report in reports)
+    if not reports:
+        say("No checkpoint has been saved yet: holdfast checkpoint saves one.", err=True)
+    elif len(reports) != 1:
+        say(f"{counted(len(reports), 'checkpoint')}, {bad or 'none'} damaged", err=True)
+
+
+@click.command()
+@click.argument("older", type=click.Path(), required=False)
+@click.argument("newer", type=click.Path(), default=find.LATEST)
+@click.option(
+    "--project",
+    type=click.Path(path_type=Path),
+    help="The project's folder (default: this folder).",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def diff(older: str | None, newer: str, project: Path | None, as_json: bool) -> None:
+    """What changed from OLDER to NEWER: ids, files, `previous`, `latest`. Without them: from the
+    parent of this session's newest checkpoint to that one."""
+    where = str((project or Path.cwd()).absolute())
+    if older is None:
+        before, after = find.newest_with_parent(where, choose_session.asking())
+    else:
+        before, after = find.named(older, where), find.named(newer, where)
+    changes = lineage.compare(_document(before), _document(after))
+    if as_json:
+        click.echo(json.dumps(plain_changes(before, after, changes)))
+        return
+    say(_compared(before, after), err=True)
+    say(f"{before.id} → {after.id}")
+    for change in changes:
+        say(f"\n## {escape(change.heading)}")
+        for sign, items in (("-", change.removed), ("+", change.added)):
+            for item in items:
+                say(f"{sign} " + escape(item).replace("\n", "\n  "))
+    if not changes:
+        say("No item was added or removed.", err=True)
+
+
+def _compared(before: CheckpointEntry, after: CheckpointEntry) -> str:
+    """Which two these are: of one session, or of two that have nothing to do with each other."""
+    ends = [f"number {one.iteration} of session {shown(_window(one))}" for one in (before, after)]
+    if _window(before) == _window(after):
+        ends[0] = f"number {before.iteration}"
+    return f"comparing {ends[0]} with {ends[1]}"
+
+
+def _window(one: CheckpointEntry) -> str:
+    return f"{one.session_id}, agent {one.agent_id}" if one.agent_id else one.session_id
+
+
+def plain_changes(
+    before: CheckpointEntry, after: CheckpointEntry, changes: list[lineage.SectionChange]
+) -> dict[str, object]:
+    return {
+        "older": before.path,
+        "newer": after.path,
+        "older_session_id": before.session_id,
+        "newer_session_id": after.session_id,
+        "sections": {one.heading: {"added": one.added, "removed": one.removed} for one in changes},
+    }
+
+
+def _document(entry: CheckpointEntry) -> Document:
+    return parse.parse(parse.load(entry.path)).document

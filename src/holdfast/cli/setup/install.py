@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from holdfast.cli.saving.remove_checkpoints import leave_checkpoints, say_what_stays
-from holdfast.cli.setup import install_confirm, install_transcripts
+from holdfast.cli.setup import install_confirm
 from holdfast.cli.terminal import say
 from holdfast.setup import changes
 from holdfast.setup import install as installing
@@ -108,7 +108,7 @@ def install(
         say(f"Already installed in {target.anchor}; nothing to change.")
     _say_notes(plan.notes)
     if not dry_run:
-        install_transcripts.settle(archive_transcripts, may_ask=not yes)
+        install_confirm.settle(archive_transcripts, may_ask=not yes)
 
 
 @click.command()

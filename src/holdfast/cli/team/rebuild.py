@@ -11,7 +11,7 @@ import click
 
 from holdfast.checkpoint import index
 from holdfast.checkpoint import rebuild as rebuilding
-from holdfast.cli.saving import verify as verify_command
+from holdfast.cli.saving import checkpoint as verify_command
 from holdfast.cli.terminal import say
 from holdfast.text.escape import shown
 
@@ -57,7 +57,7 @@ def show(found: rebuilding.RebuiltIndex) -> None:
             say(f"  {label}: {shown(thing)}")
     if found.damaged:
         say("changed since they were saved; the files were not touched:")
-        verify_command.show(found.damaged)
+        verify_command.show_reports(found.damaged)
 
 
 def show_rows(filled: Rebuilt) -> None:
@@ -77,7 +77,7 @@ def plain(found: rebuilding.RebuiltIndex) -> dict[str, object]:
         "index": index.path(),
         "checkpoints": len(found.entries),
         "projects": found.projects,
-        "damaged": [verify_command.plain(one) for one in found.damaged],
+        "damaged": [verify_command.plain_report(one) for one in found.damaged],
         "added": found.added,
         "dropped": found.dropped,
         "snapshots": found.snapshots,

@@ -1,4 +1,6 @@
-"""`holdfast serve`: the HTTP interface, until it is told to end."""
+"""`holdfast serve`: the HTTP interface, until a signal ends it; `holdfast mcp`: the tools of the
+model, over stdio.
+"""
 
 from __future__ import annotations
 
@@ -75,13 +77,13 @@ def _watch(database: str) -> None:
     import signal
     import threading
 
-    from holdfast.cli.everyday.watched_by import who
     from holdfast.cli.signals import told_to_end
     from holdfast.watcher import loop, single_instance
+    from holdfast.watcher.single_instance import describe_holder
 
     other = single_instance.holder()
     if other is not None:
-        say(f"{who(other)} watches already; waiting for its end", err=True)
+        say(f"{describe_holder(other)} watches already; waiting for its end", err=True)
     started = threading.Event()
     threading.Thread(target=_say_once, args=(started,), daemon=True).start()
     with told_to_end(signal.SIGINT, signal.SIGTERM) as told:
@@ -92,3 +94,11 @@ def _watch(database: str) -> None:
 def _say_once(started: Event) -> None:
     started.wait()
     say("watching every live session; Ctrl-C ends it", err=True)
+
+
+@click.command()
+def mcp() -> None:
+    """Serve Holdfast's tools to an MCP client over stdin and stdout."""
+    from holdfast.mcp.server import serve
+
+    serve()

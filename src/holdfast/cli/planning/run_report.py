@@ -1,0 +1,229 @@
+"""What `holdfast run` would do, how far a run is by its journal, and what it came to. Nothing is
+started, waited for or written here.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from textwrap import shorten
+from typing import Any
+
+import click
+
+from holdfast.cli.terminal import say
+from holdfast.plan.room import PlanRoom
+from holdfast.plan.task import PlanTask, TaskPlan
+from holdfast.redact import redact_each
+from holdfast.run import claude_command, journal_state, prompt, single_instance
+from holdfast.run.jobs import SessionJob
+from holdfast.run.journal_state import RunHistory, SessionRecord
+from holdfast.run.remaining_plan import remove_done
+from holdfast.run.run_context import RunReport
+from holdfast.run.runner import Runner
+from holdfast.text.numbers import about, counted, named, nothing_left, short
+from holdfast.wire.errors import HoldfastError
+from holdfast.wire.log import inert
+
+SHOWN_LINES = 6
+SHOWN_CHARS = 160
+
+
+def show_dry_run(runner: Runner, room: PlanRoom, warning: str, as_plain: bool) -> None:
+    flow = runner.flow()
+    batches = list(runner.queue.jobs(flow))
+    if as_plain:
+        if warning:
+            say(f"  note: {named(warning)}", err=True)
+        listed = [_plain(runner, job) for batch in batches for job in batch]
+        click.echo(json.dumps(redact_each(listed), indent=2))
+        return
+    say(f"room: {room.fresh_tokens:,} tokens a batch ({room.basis})")
+    for batch in batches:
+        for job in batch:
+            _show(runner, job, batch)
+    if not batches:
+        say(nothing_left(len(flow.done)))
+    for words in filter(None, (warning, *runner.report.notes)):
+        say(f"  note: {named(words)}", err=True)
+
+
+def _plain(runner: Runner, job: SessionJob) -> dict[str, object]:
+    return {
+        "batch": job.number,
+        "of": job.count,
+        "beside": job.beside,
+        "tasks": list(job.names),
+        "estimated_tokens": None if job.is_unknown else job.tokens,
+        "high_tokens": None if job.is_unknown else job.high_tokens,
+        "command": _command(runner),
+        "prompt": _prompt(runner, job),
+    }
+
+
+def _show(runner: Runner, job: SessionJob, batch: list[SessionJob]) -> None:
+    beside = f", one of {len(batch)} side by side" if len(batch) > 1 else ""
+    wide = job.high_tokens > job.tokens
+    upper = f", one in ten takes more than {about(job.high_tokens)}" if wide else ""
+    size = f"about {about(job.tokens)} tokens{upper}"
+    size = "a session of its own, as its size is unknown" if job.is_unknown else size
+    say(f"\nbatch {job.number} of {job.count}{beside}: {size}")
+    say(f"  $ {inert(shlex.join(_command(runner)))}")
+    lines = [line for line in _prompt(runner, job).splitlines() if line.strip()]
+    for line in lines[:SHOWN_LINES]:
+        say(f"  > {_short(named(line))}")
+    if len(lines) > SHOWN_LINES:
+        say(f"  > … {len(lines) - SHOWN_LINES} more lines")
+
+
+def _short(line: str) -> str:
+    """Cut where a word ends, and seen to be cut."""
+    return shorten(line, SHOWN_CHARS, placeholder=" …") if len(line) > SHOWN_CHARS else line
+
+
+def _prompt(runner: Runner, job: SessionJob) -> str:
+    return prompt.write_prompt(job.pieces, runner.queue.told(job))
+
+
+def _command(runner: Runner) -> list[str]:
+    options = runner.context.options
+    return claude_command.build_command(
+        options.client, "SESSION", options.model, options.permission_mode, options.extra
+    )
+
+
+VERSION = 1
+DONE, AT_WORK, BROKEN_OFF, FAILED, LEFT = "done", "at work", "broken off", "failed", "left"
+MOST_SHOWN = 200  # tasks; the rest is a number
+
+
+def show_status(plan: TaskPlan, known: RunHistory, file: Path, folder: str, as_plain: bool) -> None:
+    found = _found(plan, known, single_instance.is_running(folder)) | {
+        "plan": str(file),
+        "folder": folder,
+    }
+    if as_plain:
+        click.echo(json.dumps({"version": VERSION, **found}, indent=2))
+        return
+    states = [task["state"] for task in found["tasks"]]
+    head = f"{states.count(DONE):,} of {counted(len(states), 'task')} done"
+    say(f"{named(plan.title) or file}: {head}, {_now(found)}")
+    for task in found["tasks"][:MOST_SHOWN]:
+        say(f"  {task['state']:<10}  {_line(task, found['sessions'])}")
+    if len(states) > MOST_SHOWN:
+        say(f"  and {len(states) - MOST_SHOWN:,} more: --json has all")
+
+
+def _found(plan: TaskPlan, known: RunHistory, at_work: bool) -> dict[str, Any]:
+    now, tries_of = remove_done(plan, known.coverage()), _by_task(known)
+    tasks = []
+    for task in now.tasks:
+        tries = tries_of[task.id]
+        state = DONE if task.done else _state(tries, at_work)
+        ids = [one.session_id for one in tries]
+        tasks.append(
+            {"id": task.id, "title": task.title, "state": state, **_steps(task), "sessions": ids}
+        )
+    sessions = [_session(one, at_work) for one in known.sessions]
+    return {"at_work": at_work, "tasks": tasks, "sessions": sessions}
+
+
+def _by_task(known: RunHistory) -> defaultdict[str, list[SessionRecord]]:
+    """The sessions that had some of each task, in order."""
+    found: defaultdict[str, list[SessionRecord]] = defaultdict(list)
+    for one in known.sessions:
+        for name in one.specs:
+            found[name].append(one)
+    return found
+
+
+def _steps(task: PlanTask) -> dict[str, int]:
+    """Of a task that is done, all are."""
+    done = sum(task.done or step.done for step in task.subtasks)
+    return {"steps": len(task.subtasks), "steps_done": done}
+
+
+def _state(tries: list[SessionRecord], at_work: bool) -> str:
+    """Of a task that is not done, by the last session that had some of it."""
+    last = tries[-1].result if tries else journal_state.DONE
+    if not last:
+        return AT_WORK if at_work else BROKEN_OFF
+    return {journal_state.FAILED: FAILED, journal_state.STOPPED: BROKEN_OFF}.get(last, LEFT)
+
+
+def _session(one: SessionRecord, at_work: bool) -> dict[str, Any]:
+    return {
+        "session_id": one.session_id,
+        "tasks": [share.id for share in one.shares],
+        "result": one.result or (AT_WORK if at_work else journal_state.STOPPED),
+        "error": one.error,
+        "used_tokens": one.used_tokens or None,
+        "grown_tokens": one.grown_tokens or None,
+    }
+
+
+def _now(found: dict[str, Any]) -> str:
+    if found["at_work"]:
+        return "running now"
+    if all(task["state"] == DONE for task in found["tasks"]):
+        return "nothing left"
+    return "not running; run `holdfast run` again to resume" if found["sessions"] else "not started"
+
+
+def _line(task: dict[str, Any], sessions: list[dict[str, Any]]) -> str:
+    """Its title, and what its last session came to."""
+    mine = [one for one in sessions if one["session_id"] in task["sessions"][-1:]]
+    parts = [short(named(task["title"]), 100)]
+    if task["steps_done"] and task["state"] != DONE:
+        parts[0] += f", {task['steps_done']:,} of {counted(task['steps'], 'step')} done"
+    for one in mine:
+        is_slip = one["error"] and task["state"] != DONE  # else it is about another of its tasks
+        slip = f": {inert(one['error'], 200)}" if is_slip else ""
+        parts.append(f"(session {one['session_id'][:8]}{_size(one)}){slip}")
+    return " ".join(parts)
+
+
+def _size(session: dict[str, Any]) -> str:
+    """What its work took, as the run itself said it."""
+    many = len(session["tasks"])
+    of = f" for {many:,} tasks" if many > 1 else ""
+    return f", {session['grown_tokens']:,} tokens{of}" if session["grown_tokens"] else ""
+
+
+@contextmanager
+def report_after(as_plain: bool) -> Iterator[list[RunReport]]:
+    """Said once the bar is gone."""
+    reports: list[RunReport] = []
+    try:
+        yield reports
+    except HoldfastError:
+        with suppress(OSError):  # who cannot hear of it hears the exit code at least
+            _tell_end(reports, as_plain)
+        raise
+    with suppress(BrokenPipeError):  # nobody wants to hear that it is done
+        _tell_end(reports, as_plain)
+
+
+def _tell_end(reports: list[RunReport], as_plain: bool) -> None:
+    for report in reports:
+        if as_plain:
+            click.echo(json.dumps(report.as_json(), indent=2))
+        else:
+            _tell(report)
+
+
+def _tell(report: RunReport) -> None:
+    tasks, sessions = counted(report.tasks, "task"), counted(len(report.sessions), "session")
+    if report.state == "nothing":
+        say(nothing_left(report.done_before))
+    elif report.state == "done":
+        say(f"done: {tasks}, {sessions} of Claude in this run; nothing left")
+    else:
+        done = report.tasks - len(report.left)
+        say(f"{report.state}: {done:,} of {tasks} done, {sessions} of Claude in this run")
+    with suppress(OSError):
+        say(f"journal: {report.folder}/journal.jsonl", err=True)
