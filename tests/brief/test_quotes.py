@@ -14,6 +14,7 @@ from holdfast.brief.compose import Brief, compose
 from holdfast.brief.item import MOST_UNITS, BriefItem, chars_for
 from holdfast.brief.quotes import LEAST_CHARS, USUAL_CHARS
 from holdfast.budget.estimate import units
+from holdfast.checkpoint.sections import sections_of
 from holdfast.record import Record, replies
 from holdfast.record.model import Call, FileUse, Place, Question, Task, Turn
 from holdfast.record.turns import MOST_TURNS
@@ -327,7 +328,25 @@ def test_images_and_interruptions_stand_with_the_words(tmp_path: Path) -> None:
     session = Session().user([{"type": "text", "text": "Can you fix this?"}, image])
     session.user("[Request interrupted by user]").user("Use the tide tables instead.")
     text = compose(session.works(2).record(tmp_path)).text
-    assert "- “Can you fix this? [Image]” (interrupted)\n- “Use the tide tables" in text
+    stopped = "(interrupted before the model began)"
+    assert f"- “Can you fix this? [Image]” {stopped}\n- “Use the tide tables" in text
+
+
+@pytest.mark.requirement("B11", "C14")
+def test_a_request_that_the_user_stopped_is_marked_in_brief_and_checkpoint(tmp_path: Path) -> None:
+    session = Session().user("Send the heights to the harbour master.")
+    session.user("[Request interrupted by user]").user("Print them on paper instead.")
+    session.runs("make paper").user("[Request interrupted by user]").user("Now the moon.")
+    record = session.says("It is drawn.").record(tmp_path)
+    stopped = "(interrupted before the model began)"
+    assert f"“Send the heights to the harbour master.” {stopped}" in compose(record).text
+    assert "“Print them on paper instead.” (interrupted)" in compose(record).text
+    words = sections_of(record)["User Words"]
+    assert words[0] == f"turn 1: Send the heights to the harbour master. {stopped}"
+    assert words[1:] == [
+        "turn 2: Print them on paper instead. (interrupted)",
+        "turn 3: Now the moon.",
+    ]
 
 
 @pytest.mark.requirement("B2")

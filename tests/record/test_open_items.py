@@ -62,6 +62,16 @@ def test_everything_open_is_told_after_hundreds_of_steps_with_its_turn(tmp_path:
     assert "pytest -q (since turn 2; 40 other" in "\n".join(found["Active Issues"])
 
 
+def test_a_deleted_task_is_neither_open_nor_done(tmp_path: Path) -> None:
+    session = Session().user(FIRST)
+    for number, subject in enumerate(("Read the gauges", "Draw the moon", "Print it"), 1):
+        session.calls("TaskCreate", f"Task #{number} created", subject=subject)
+    session.calls("TaskUpdate", taskId="1", status="deleted")
+    assert " done, last: " not in compose(session.record(tmp_path)).text
+    record = session.calls("TaskUpdate", taskId="2", status="completed").record(tmp_path)
+    assert "1 of 2 done, last: Draw the moon" in compose(record).text
+
+
 def test_a_task_is_open_since_it_was_made_whatever_was_updated(tmp_path: Path) -> None:
     session = Session().user(FIRST).calls("TaskCreate", "Task #1 created", subject="Write it")
     session.calls("TodoWrite", todos=[{"content": "Draw it", "status": "pending"}])

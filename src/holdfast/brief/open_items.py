@@ -36,9 +36,10 @@ def tasks(record: Record) -> Iterator[BriefItem]:
         yield BriefItem("tasks", _task(record, one), worth, _why(one), one.place, order=order)
     yield from _checks(record)
     listed = [one for one in record.tasks.values() if one.source in ("task", "todo")]
-    done = [one for one in listed if not one.is_open]
-    if done and len(done) < len(listed):
-        text = f"{len(done)} of {len(listed)} done, last: {flat(done[-1].text, 100)}"
+    done = [one for one in listed if one.status == "completed"]
+    todo = sum(one.is_open for one in listed)  # what was deleted or cancelled is neither
+    if done and todo:
+        text = f"{len(done)} of {len(done) + todo} done, last: {flat(done[-1].text, 100)}"
         yield BriefItem("tasks", text, 0.01, "done", done[-1].place, order=1e6)
 
 

@@ -15,6 +15,7 @@ from holdfast.budget.estimate import units
 from holdfast.record.calls import PLAN_ASKED
 from holdfast.record.model import Place, Record, Turn
 from holdfast.record.replies import LONGEST, OPTIONS_END, is_answer
+from holdfast.record.turns import stopped
 from holdfast.text.fence import flat
 from holdfast.text.sentences import sentences
 from holdfast.wire.mark import CHARS_PER_TOKEN
@@ -44,8 +45,7 @@ class Quote(msgspec.Struct, frozen=True):
     line: int = 0
     is_current: bool = False
     is_act: bool = False  # something the user did, and did not type
-    was_interrupted: bool = False  # by the user, before the model had done it
-    was_taken_back: bool = False  # the user typed something else in its place
+    stopped: str = ""  # by the user, before the model had done it
     first: float | None = None  # when it was said before, word for word
 
 
@@ -54,7 +54,8 @@ def quotes(record: Record) -> list[Quote]:
     found: dict[str, Quote] = {}
     for number, turn in enumerate(record.turns):
         is_current = turn is record.turns[-1]
-        for quote in _of_turn(number, turn, is_current):
+        how = stopped(record.turns, number)
+        for quote in _of_turn(number, turn, is_current, how):
             key = f"{quote.text}\n{quote.reply_to}"
             earlier = found.pop(key, None)
             found[key] = replace(quote, first=_age(earlier)) if earlier else quote
@@ -79,16 +80,11 @@ def _begins(one: Quote, other: Quote) -> bool:
     return other.text.startswith(one.text) and not one.is_current
 
 
-def _of_turn(number: int, turn: Turn, is_current: bool) -> Iterator[Quote]:
+def _of_turn(number: int, turn: Turn, is_current: bool, how: str) -> Iterator[Quote]:
     if turn.asked:
         chars, line = turn.chars or len(turn.asked), turn.line
         words, reply_to = _flat(turn.asked), _replied(turn.reply_to, is_current)
-        stopped = turn.interrupted and not is_current
-        yield Quote(
-            *(words, turn.place, number, reply_to, chars, line, is_current),
-            was_interrupted=stopped and not turn.taken_back,
-            was_taken_back=turn.taken_back,
-        )
+        yield Quote(*(words, turn.place, number, reply_to, chars, line, is_current), stopped=how)
     for at, one in enumerate(turn.questions):
         if one.answer:
             order, words = number + 0.1 + at / 1000, _flat(one.answer)
@@ -216,10 +212,8 @@ def _text(quote: Quote, most: int) -> str:
     picks = OPTIONS_END in quote.reply_to
     if quote.reply_to and (answers or picks or len(quote.text) < TERSE_CHARS):
         text += f" (to “{quote.reply_to}”)"
-    if quote.was_interrupted:
-        text += " (interrupted)"
-    if quote.was_taken_back:
-        text += " (taken back)"
+    if quote.stopped:
+        text += f" ({quote.stopped})"
     if quote.chars > most >= USUAL_CHARS and quote.line:
         text += f" ({quote.chars:,} characters, line {quote.line} of the transcript)"
     return text

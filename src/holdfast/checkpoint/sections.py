@@ -23,7 +23,7 @@ from holdfast.record.model import (
     Task,
     Turn,
 )
-from holdfast.record.turns import KEPT_CHARS, turn_number
+from holdfast.record.turns import KEPT_CHARS, stopped, turn_number
 
 MOST_ITEMS = 40
 MOST_WORDS = 400  # of the user: all of any real session
@@ -220,14 +220,15 @@ def _outcome(record: Record, turn: Turn) -> str:
 
 def _words(record: Record) -> Iterator[str]:
     """All of them in order; what was sent again, after an interruption perhaps, stands once."""
-    spoken = (turn for turn in record.turns if turn.asked)
-    for words, group in groupby(spoken, key=lambda turn: turn.asked):
+    spoken = (pair for pair in enumerate(record.turns) if pair[1].asked)
+    for words, group in groupby(spoken, key=lambda pair: pair[1].asked):
         some = list(group)
-        first, last = (turn_number(record, one.place) for one in (some[0], some[-1]))
-        to = f" (to: {_cut(some[-1].reply_to, SHORT_CHARS)})" if some[-1].reply_to else ""
+        first, last = (turn_number(record, one.place) for _, one in (some[0], some[-1]))
+        at, turn = some[-1]
+        to = f" (to: {_cut(turn.reply_to, SHORT_CHARS)})" if turn.reply_to else ""
         which = f"turn {first}" if first == last else f"turns {first}-{last}"
-        gone = " (taken back)" if some[-1].taken_back else ""
-        yield f"{which}: {words}{to}{gone}"
+        how = stopped(record.turns, at)
+        yield f"{which}: {words}{to}" + (f" ({how})" if how else "")
 
 
 def _said(turn: Turn) -> str:

@@ -5,6 +5,7 @@ one can type the 1,200 turns that fit, but a hostile file can hold them.
 """
 
 from bisect import bisect_right
+from collections.abc import Sequence
 
 from holdfast.record import agents, files, names, plans, replies
 from holdfast.record.model import Place, Question, Record, Turn
@@ -171,6 +172,18 @@ def answered(record: Record, question: str, answer: str, place: Place) -> None:
                 return
     asks(record, question, place)
     current(record).questions[-1].answer = kept(answer)
+
+
+def stopped(turns: Sequence[Turn], at: int) -> str:
+    """How the user stopped a turn, where more was typed since: what was asked may be over. Whether
+    the next words replace these or go on with them only their reader can tell."""
+    turn, following = turns[at], turns[at + 1 : at + 2]
+    if turn.taken_back:
+        return "taken back"
+    if not turn.interrupted or not following:
+        return ""
+    is_untouched = not turn.said and following[0].place.op == turn.place.op
+    return "interrupted before the model began" if is_untouched else "interrupted"
 
 
 def turn_number(record: Record, place: Place) -> int:

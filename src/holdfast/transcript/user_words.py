@@ -32,6 +32,11 @@ _CLIENT_STARTS = (
     "This session is being continued from a previous conversation that ran out of context.",
     "Operation stopped by hook: ",
 )
+# Shown for a slash command that there is not; what was typed behind its name is the user's.
+_UNKNOWN = re.compile(
+    r"Unknown (?:slash command|command|skill): \S{1,200}(?: Did you mean [^\n]{1,200})?\Z"
+)
+_UNKNOWN_GIVEN = "Args from unknown skill: "
 _TOOL_LOADED = re.compile(r"Tool loaded\.(?:\n\[id:[^\]\n]+\])*\Z")  # beside a tool search's result
 _INTERRUPTED = re.compile(r"^\[Request interrupted by user[^\]\n]{0,40}\][ \t]*\n?", re.MULTILINE)
 
@@ -50,8 +55,9 @@ def user_words(text: str) -> str:
         for tag, mark in _TYPED_MARKS.items():
             if text.startswith(f"<{tag}>"):
                 return mark + _between(text, f"<{tag}>", f"</{tag}>")
-    text = text.strip()
-    return "" if _TOOL_LOADED.match(text) or text.startswith(_CLIENT_STARTS) else text
+    text = text.strip().removeprefix(_UNKNOWN_GIVEN)
+    is_clients = text.startswith(_CLIENT_STARTS) or _UNKNOWN.match(text) or _TOOL_LOADED.match(text)
+    return "" if is_clients else text
 
 
 def without_briefs(text: str) -> str:
