@@ -207,7 +207,7 @@ def test_a_source_and_its_test_are_never_parted(tmp_path: Path, source: str, tes
     others = [f"src/other/{n}.py" for n in range(6)]
     found = group_files(tmp_path, [test, *others, source, "tests/zz.py"], 3)
     [mine] = [one for one in found.groups if source in one]
-    assert test in mine and "tests of one source" in found.why
+    assert test in mine and "source and test" in found.why
 
 
 @pytest.mark.requirement("P2")
@@ -225,3 +225,17 @@ def test_no_part_is_left_with_one_file(count: int, most: int, folders: int) -> N
     found = group_files(Path("/nowhere"), files, most).groups
     assert sorted(file for one in found for file in one) == sorted(files)
     assert all(2 <= len(one) <= most for one in found) or len(found) == 1
+
+
+@pytest.mark.requirement("P2")
+def test_two_parts_share_the_files_that_belong_to_neither(tmp_path: Path) -> None:
+    """Ties fill two parts first, and the helpers would be left as a small part of tests alone."""
+    names = [f"src/{letter}{n}.py" for letter in "ab" for n in range(6)]
+    for letter in "ab":
+        for n in range(6):
+            path = tmp_path / f"src/{letter}{n}.py"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(f"import src.{letter}{(n + 1) % 6}\n")
+    helpers = ["tests/__init__.py", "tests/helpers.py"]
+    found = group_files(tmp_path, [*names, *helpers], 12).groups
+    assert [len(one) for one in found] == [7, 7]

@@ -170,9 +170,9 @@ def test_what_is_odd_is_said(tmp_path: Path) -> None:
         root=tmp_path,
     )
     said = "\n".join(found.warnings)
-    assert "a: new.py: not there yet" in said
-    assert "a: ../x.py, /etc/passwd: not in this project" in said
-    assert "huge: about 2,000,000 tokens do not fit into 100,000" in said
+    assert "not there yet, so taken as files to create: new.py" in said
+    assert "not in this project, and not looked at: ../x.py, /etc/passwd" in said
+    assert '"huge": about 2,000,000 tokens do not fit into 100,000' in said
     assert "no window holds more than 1,000,000" in said
 
 
@@ -206,13 +206,23 @@ def test_near_the_limit_only_what_fits_by_its_upper_end_is_begun() -> None:
     assert unknown.batches[0].fresh
 
 
+@pytest.mark.requirement("P3")
+def test_batches_that_may_compact_are_named() -> None:
+    wide = a_task("port", files=tuple(f"{n}.py" for n in range(15)))
+    [batch] = _made(wide).batches
+    assert batch.tokens < 100_000 < a_room().most_tokens < batch.high_tokens
+    said = _made(_sized("a", 90_000), wide).warnings[0]
+    assert said.startswith("batch 2 may compact once") and "checkpoint" in said
+    assert not any("may compact" in one for one in _made(_sized("a", 90_000)).warnings)
+
+
 @pytest.mark.requirement("P4")
 def test_a_full_session_makes_no_other_batches_than_a_fresh_one() -> None:
     tasks = [_sized(str(n), 40_000) for n in range(5)]
     ids = [[batch.id for batch in _made(*tasks, at=a_room(now=now)).batches] for now in (9, 90_000)]
     assert ids[0] == ids[1]
     said = _made(*tasks, at=a_room(now=45_000)).warnings
-    assert "this session has room for the first of them: 0" in said
+    assert 'this session has room for the first of them: "0"' in said
 
 
 @pytest.mark.requirement("P3")
@@ -222,6 +232,30 @@ def test_a_commit_comes_after_all_that_is_listed_before_it() -> None:
     assert found == [["a"], ["b", "commit", "c"]]
     backwards = [_sized("commit", 10), _sized("a", 90_000, depends=("b",)), _sized("b", 90_000)]
     assert [p.task.id for p in _made(*backwards).batches[0].pieces] == ["commit", "b"]
+
+
+@pytest.mark.requirement("P3")
+def test_a_task_that_ends_with_a_commit_comes_after_all_that_is_listed_before_it() -> None:
+    names = ("a", "b", "Update the page and commit", "c")
+    tasks = [_sized(name, size) for name, size in zip(names, (90_000, 90_000, 9, 9), strict=True)]
+    found = [[p.task.id for p in batch.pieces] for batch in _made(*tasks).batches]
+    assert found == [["a"], ["b", names[2], "c"]]
+    other = [*tasks[:2], _sized("Show what to commit", 9), tasks[3]]
+    assert [p.task.id for p in _made(*other).batches[0].pieces] == ["a", "Show what to commit", "c"]
+
+
+@pytest.mark.requirement("P4")
+def test_a_file_that_several_tasks_will_create_is_reported_once(tmp_path: Path) -> None:
+    tasks = [_sized("a", files=("new.py", "other.py")), _sized("b", files=("new.py",))]
+    found = _made(*tasks, root=tmp_path).warnings
+    assert found == ("not there yet, so taken as files to create: new.py, other.py",)
+
+
+@pytest.mark.requirement("P2")
+@pytest.mark.parametrize("title", ["T7: Rename edge to limit", "3. rename it", "[T2] Rename it"])
+def test_a_numbered_rename_is_a_rename(title: str) -> None:
+    [batch] = _made(a_task(title, files=tuple(f"{n}.py" for n in range(60)))).batches
+    assert len(batch.pieces) == 1
 
 
 @pytest.mark.requirement("P2")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -22,11 +23,17 @@ from holdfast.plan.room import PlanRoom
 from holdfast.plan.split import TaskPiece, split_task
 from holdfast.plan.task import PlanTask, TaskPlan
 from holdfast.plan.workflow import TaskBatch, Workflow, fits_here, is_parallel
-from holdfast.text.numbers import Progress, listed, silent
+from holdfast.text.numbers import Progress, about, listed, named, short, silent
 
-NAMED = 5  # of many files that are not there
+NAMED = 5  # of many tasks or folders
+NAMED_FILES = 20  # that are not there: one of them may be a slip
+NAMED_BATCHES = 10
+NAME_CHARS = 60
 MANY_PARTS = 5
 AFTER_ALL = frozenset((COMMIT, TESTS))
+_AND_COMMIT = re.compile(
+    r"(?:,|\band\b|\bthen\b)\s+(?:commit|push)\b[^,.]{0,20}\W*$", re.IGNORECASE
+)
 
 
 def estimate_task(task: PlanTask, past: Past) -> TaskEstimate:
@@ -68,15 +75,19 @@ def make_workflow(
         room=room,
         batches=tuple(batches),
         done=tuple(task.id for task in plan.tasks if task.done),
-        warnings=(*_here(batches, room), *_warnings(open_, pieces, root)),
+        warnings=(
+            *_here(batches, room),
+            *_about_windows(batches, room),
+            *_warnings(open_, pieces, root),
+        ),
         past_requests=len(past.seen),
     )
 
 
 def _in_order(tasks: list[PlanTask]) -> list[PlanTask]:
     """A commit or a test run is about everything listed before it, so it comes after that and
-    before what follows. A task that names its dependencies waits only for those. A list in which a
-    task waits for a later one counts as unordered."""
+    before what follows; so does a task that ends with a commit. A task that names its dependencies
+    waits only for those. A list in which a task waits for a later one counts as unordered."""
     if not _is_in_order(tasks):
         return tasks
     place = {task.id: at for at, task in enumerate(tasks)}
@@ -84,11 +95,16 @@ def _in_order(tasks: list[PlanTask]) -> list[PlanTask]:
     last = ""  # such a task
     for at, task in enumerate(tasks):
         depends: tuple[str, ...] = (last,) if last else ()
-        if extract_features(task.words).kind in AFTER_ALL and not task.depends:
+        if not task.depends and _is_about_all(task):
             depends = tuple(one.id for one in tasks[place.get(last, 0) : at])
             last = task.id
         found.append(replace(task, depends=tuple(dict.fromkeys((*task.depends, *depends)))))
     return found
+
+
+def _is_about_all(task: PlanTask) -> bool:
+    found = extract_features(task.words).kind in AFTER_ALL
+    return found or _AND_COMMIT.search(task.title) is not None
 
 
 def _is_in_order(tasks: Sequence[PlanTask]) -> bool:
@@ -153,6 +169,22 @@ def _here(batches: Sequence[TaskBatch], room: PlanRoom) -> Iterable[str]:
         yield f"nothing of it fits into this session, with {room.now_tokens:,} tokens left"
 
 
+def _about_windows(batches: Sequence[TaskBatch], room: PlanRoom) -> Iterable[str]:
+    """Which batches may fill a window: colours alone do not reach a file or a model."""
+    full = [
+        str(at + 1)
+        for at, batch in enumerate(batches)
+        if not batch.is_unknown and batch.tokens <= batch.room_tokens
+        if batch.high_tokens > room.most_tokens
+    ]
+    if full:
+        one = len(full) == 1
+        which = f"batch {full[0]}" if one else f"batches {listed(full, NAMED_BATCHES)}"
+        why = f"the upper end of {'its' if one else 'their'} range is above"
+        end = f"{about(room.most_tokens)} tokens; a checkpoint is saved before that"
+        yield f"{which} may compact once: {why} {end}"
+
+
 def _numbered(batches: Sequence[TaskBatch]) -> Iterable[TaskBatch]:
     """Number the parts of a task in the order in which they are done."""
     wholes = [_whole(piece) for batch in batches for piece in batch.pieces]
@@ -173,9 +205,7 @@ def _whole(piece: TaskPiece) -> str:
 
 
 def _warnings(tasks: Sequence[PlanTask], pieces: Sequence[TaskPiece], root: Path) -> Iterable[str]:
-    odd = project_files.find_existing(root, (file for task in tasks for file in task.files))
-    for task in tasks:
-        yield from _about_files(task, odd)
+    yield from _about_files(tasks, root)
     yield from _about_folders(tasks)
     yield from _about_parts(pieces)
     for piece in pieces:
@@ -187,29 +217,38 @@ def _warnings(tasks: Sequence[PlanTask], pieces: Sequence[TaskPiece], root: Path
 
 def _about_folders(tasks: Sequence[PlanTask]) -> Iterable[str]:
     held = {name: count for task in tasks for name, count in task.held.items()}
-    if held:
-        some = [f"{name} ({count:,} files)" for name, count in held.items()]
-        folder = next((name for name in held if not MARKS.intersection(name)), "src")
-        means = f"write {folder}/** where a task works on every file"
-        yield f"a folder is counted as a place to look into: {listed(some, NAMED)}; {means}"
+    counts = {name: f"{name} ({count:,} files)" for name, count in held.items()}
+    folders = [name for name in held if not MARKS.intersection(name)]
+    patterns = [name for name in held if MARKS.intersection(name)]
+    if folders:
+        some = listed([counts[name] for name in folders], NAMED)
+        means = f"write {folders[0]}/** where a task works on every file"
+        yield f"a folder is counted as a place to look into: {some}; {means}"
+    if patterns:
+        some = listed([counts[name] for name in patterns], NAMED)
+        yield f"a rename changes only files that contain the name, so not all are counted: {some}"
 
 
 def _about_parts(pieces: Sequence[TaskPiece]) -> Iterable[str]:
     """A note on tasks with many parts, which a short pattern rarely means."""
-    many = Counter(piece.task.spec for piece in pieces if piece.task.part and not piece.of)
-    for spec, count in many.items():
-        if count >= MANY_PARTS:
+    parts = [piece.task for piece in pieces if piece.task.part and not piece.of]
+    many = Counter(task.spec for task in parts)
+    for task in {task.spec: task for task in parts}.values():
+        if many[task.spec] >= MANY_PARTS:
             means = "name a folder instead of a pattern if it works on a few of its files"
-            yield f"{spec}: cut into {count:,} parts; {means}"
+            yield f"{_name(replace(task, part=''))}: cut into {many[task.spec]:,} parts; {means}"
 
 
 def _name(task: PlanTask) -> str:
-    """The name for a message. A part's id is made from its files and is not in the plan."""
-    return f"{task.spec} (part {task.part})" if task.part else task.id
+    """The name for a message: as the plan's author wrote it, and as the table shows it."""
+    name = f'"{short(named(task.title), NAME_CHARS)}"'
+    return f"{name} (part {task.part})" if task.part else name
 
 
-def _about_files(task: PlanTask, odd: dict[str, str]) -> Iterable[str]:
+def _about_files(tasks: Sequence[PlanTask], root: Path) -> Iterable[str]:
+    files = [file for task in tasks for file in task.files if file not in task.held]
+    odd = project_files.find_existing(root, files)
     for words in (project_files.OUTSIDE, project_files.MISSING):
-        files = [file for file in task.files if odd.get(file) == words and file not in task.held]
-        if files:
-            yield f"{task.id}: {listed(files, NAMED)}: {words}"
+        some = [file for file, why in odd.items() if why == words]
+        if some:
+            yield f"{words}: {listed(some, NAMED_FILES)}"

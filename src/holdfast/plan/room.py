@@ -32,6 +32,11 @@ class PlanRoom:
     basis: str
     here: bool = False  # the first batch goes into a session that is at work
 
+    @property
+    def most_tokens(self) -> int:
+        """What a session can add to a fresh window before it compacts."""
+        return max(self.fresh_tokens, _edge_of(self.window_tokens) - FRESH_TOKENS)
+
 
 def room_beside(
     window_tokens: int, edge_tokens: int, used_tokens: int, share: float, specs: int, basis: str

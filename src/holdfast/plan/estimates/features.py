@@ -21,11 +21,12 @@ _SAVES = re.compile(r"\b(?:commit|push)")
 _BUILDS = re.compile(r"\b(?:implement|plan\b|refactor|creat|writ|build|design)")
 _CHECKS = re.compile(r"\b(?:test|check|review|run|verify)")
 
-# The first word of a request, after its courtesies, tells some kinds of work apart. A long request
-# that starts with `commit` does more than that.
+# The first word of a request, after a number (`T7:`, `3.`, `Step 2 -`) and courtesies, tells some
+# kinds of work apart. A long request that starts with `commit` does more than that.
+_NUMBER = r"(?:(?:[a-z]{1,10}[ -]?)?#?\d[\d.]*[a-z]?\s*[:.)\]\u2013\u2014-]+\s+)?"
 _COURTESY = (
-    r"\W*(?:(?:please|now|ok|okay|great|and|then|so|next|yes|also|can you|could you|let'?s"
-    r"|go ahead and)[,.! ]+)*"
+    rf"\W*{_NUMBER}(?:(?:please|now|ok|okay|great|and|then|so|next|yes|also|can you|could you"
+    r"|let'?s|go ahead and)[,.! ]+)*"
 )
 _LOOKS = (
     r"(?:investigate|analy[sz]e|explore|look (?:into|at)|find out|figure out|debug|diagnose"

@@ -20,7 +20,7 @@ from holdfast.plan.files.project_files import read_sources
 
 IMPORT_TIE = 2.0  # stronger than any history: 1.0 is "always changed together"
 TEST_TIE = 4.0  # stronger than both together
-TESTS = "tests of one source"
+TESTS = "source and test"
 LEAST_TO_SHARE = 3  # files of a group that can spare one; of fewer, each takes a third of the room
 # As pytest, Go, Jest and Vitest, RSpec, JUnit, XCTest and their like have them.
 _TEST = (
@@ -47,20 +47,25 @@ class FileGroups:
 
 
 def group_files(root: Path, files: Sequence[str], most: int) -> FileGroups:
-    """Groups of at most `most` files and of similar size; every file once."""
-    count = -(-len(files) // max(1, most))
+    """As few groups of at most `most` files as possible, of similar size; every file once."""
+    most = max(1, most)
+    count = max(1, -(-len(files) // most))
     found = find_ties(root, files)
-    even = _group(files, found, -(-len(files) // max(1, count)))
-    return even if len(even.groups) <= count else _group(files, found, most)
+    limits = range(-(-len(files) // count), most + 1)
+    tried = (_group(files, found, limit, count) for limit in limits)
+    few = (one for one in tried if len(one.groups) <= count)
+    return next(few, None) or _group(files, found, most, count)
 
 
-def _group(files: Sequence[str], found: Sequence[FileTie], most: int) -> FileGroups:
+def _group(files: Sequence[str], found: Sequence[FileTie], most: int, count: int) -> FileGroups:
+    """Groups of at most `most` files, and `count` of them if there is a way."""
     joined = _Joined(files, most)
     used = Counter(tie.why for tie in found if joined.join(tie.one, tie.other))
     used["folder"] = sum(joined.join(one, other) for one, other in _folders(files))
     joined.fill_up()
-    groups = _without_singles(joined.groups(), list(find_test_files(files)), most)
-    return FileGroups(groups, _words(used))
+    tests = list(find_test_files(files))
+    groups = _shared_out(joined.groups(), tests, most, count)
+    return FileGroups(_without_singles(groups, tests, most), _words(used))
 
 
 def find_ties(root: Path, files: Sequence[str]) -> list[FileTie]:
@@ -135,6 +140,35 @@ class _Joined:
 Group = tuple[str, ...]
 
 
+def _shared_out(
+    groups: tuple[Group, ...], tests: Sequence[tuple[str, str]], most: int, count: int
+) -> tuple[Group, ...]:
+    """At most `count` groups: the files of the smallest ones join others. Two groups that fill up
+    first would leave a third one with a few test helpers."""
+    found = list(groups)
+    while len(found) > count:
+        smallest = min(found, key=lambda one: (len(one), one))
+        rest = [one for one in found if one != smallest]
+        for unit in dict.fromkeys(_units(smallest, tests).values()):
+            near = sorted(rest, key=lambda one: _far(one, unit))
+            taker = next((one for one in near if len(one) + len(unit) <= most), None)
+            if taker is None:
+                return tuple(found)
+            rest[rest.index(taker)] = tuple(sorted((*taker, *unit)))
+        found = rest
+    return tuple(sorted(found))
+
+
+def _units(group: Group, tests: Sequence[tuple[str, str]]) -> dict[str, Group]:
+    """For each file, what is never torn apart: a source with its tests, or the file alone."""
+    units: dict[str, Group] = {file: (file,) for file in group}
+    for one, other in tests:
+        if one in units and other in units:
+            joined = tuple(sorted({*units[one], *units[other]}))
+            units |= dict.fromkeys(joined, joined)
+    return units
+
+
 def _without_singles(
     groups: tuple[Group, ...], tests: Sequence[tuple[str, str]], most: int
 ) -> tuple[Group, ...]:
@@ -157,9 +191,9 @@ def _without_singles(
     return tuple(sorted(found))
 
 
-def _far(group: Group, single: Group) -> tuple[bool, int, Group]:
+def _far(group: Group, unit: Group) -> tuple[bool, int, Group]:
     """Sort key: groups with a file of the same folder first, then the large ones."""
-    near = any(dirname(file) == dirname(single[0]) for file in group)
+    near = any(dirname(file) == dirname(unit[0]) for file in group)
     return not near, -len(group), group
 
 
@@ -170,15 +204,11 @@ def _spared(
     two files stay."""
     if len(group) < LEAST_TO_SHARE:
         return ()
-    units = {file: {file} for file in group}
-    for one, other in tests:
-        if one in units and other in units:
-            joined = units[one] | units[other]
-            units |= dict.fromkeys(joined, joined)
+    units = _units(group, tests)
     for file in sorted(group, key=lambda file: (dirname(file) != dirname(single[0]), file)):
         unit = units[file]
         if len(group) - len(unit) >= 2 and len(unit) < most:
-            return tuple(sorted(unit))
+            return unit
     return ()
 
 

@@ -11,7 +11,7 @@ from holdfast.wire import places
 MOST_BYTES = 512 << 10
 MOST_ALL_BYTES = 64 << 20
 OUTSIDE = "not in this project, and not looked at"
-MISSING = "not there yet"
+MISSING = "not there yet, so taken as files to create"
 
 
 def resolve_inside(root: Path, file: str) -> Path | None:
