@@ -40,9 +40,9 @@ def _marked(text: str) -> bool:
 def test_the_model_the_user_and_the_log_read_that_it_is_an_estimate(tmp_path: Path) -> None:
     path = _without_usage(tmp_path / "s1.jsonl")
     told = to_model(fire("PostToolUse", path))
-    assert "context about 92% full, about 888,000 of 967,000 tokens" in told
+    assert "is about 92% of the way to compaction" in told
     owed = fire("Stop", path)["systemMessage"]
-    assert "context about 92% full, about 888,000 of 967,000 tokens" in owed
+    assert "is about 92% of the way to compaction (about 888k of 967k tokens)" in owed
     logged = [line for line in Path(log.path()).read_text().splitlines() if "used" in line]
     assert logged
     assert all("about 91.8% used (about 888,000 tokens)" in line for line in logged)
@@ -106,7 +106,7 @@ def test_the_stop_guard_s_reason_says_about(tmp_path: Path) -> None:
 def test_an_exact_reading_is_stated_without_about(tmp_path: Path) -> None:
     path = a_transcript(tmp_path / "s1.jsonl", an_answer(143_000))
     told = to_model(fire("PostToolUse", path))
-    assert "context 86% full, 143,007 of 167,000 tokens" in told
+    assert "is 86% of the way to compaction" in told
     assert "about" not in _run("status").splitlines()[0]
 
 

@@ -59,8 +59,14 @@ def test_a_window_fills_and_each_crossing_is_said_once(session: Session) -> None
     thousands = (120, 126, 132, 138, 142, 147, 151, 154, 156, 159, 162, 164)
     heard = [session.call(used * 1_000) for used in thousands]
     told = [text for text in heard if text]
-    assert [text.split(" full")[0][-3:] for text in told] == ["75%", "85%", "90%", "93%", "97%"]
-    assert "begin nothing new" in told[-1]
+    assert [text.split(" of the way")[0][-3:] for text in told] == [
+        "75%",
+        "85%",
+        "90%",
+        "93%",
+        "97%",
+    ]
+    assert "start no new task" in told[-1]
     levels = [event["level"] for event in audit.events()]
     assert levels == ["warning", "advisory", "urgent", "critical"]
     assert all(event["event"] == "CONTEXT_PRESSURE" for event in audit.events())
@@ -74,11 +80,11 @@ def test_a_window_fills_and_each_crossing_is_said_once(session: Session) -> None
 def test_the_user_is_told_by_the_next_hook_that_can_be_seen(session: Session) -> None:
     assert session.call(126_000)
     said = fire("Stop", session.path)
-    assert "126," in said["systemMessage"]
+    assert "(126k of 167k tokens)" in said["systemMessage"]
     assert "hookSpecificOutput" not in said, "context at Stop would start the turn again"
     assert fire("Stop", session.path) == {}
     assert session.call(143_000)
-    assert "143," in fire("UserPromptSubmit", session.path)["systemMessage"]
+    assert "(143k of 167k tokens)" in fire("UserPromptSubmit", session.path)["systemMessage"]
     assert fire("UserPromptSubmit", session.path) == {}
 
 

@@ -83,7 +83,7 @@ def test_a_running_subagent_holds_a_stop_up_once(tmp_path: Path) -> None:
 @pytest.mark.requirement("G7")
 def test_an_open_error_holds_a_stop_up_until_the_command_passes(tmp_path: Path) -> None:
     path = _session(tmp_path, ON, failed=True)
-    assert "unresolved: `make test`" in _stop(path)["reason"]
+    assert "`make test` failed and has not succeeded since" in _stop(path)["reason"]
     again = an_answer(21_000, id="m2", calls=("t2",))
     again["message"]["content"][1]["input"] = {"command": "make test"}
     with path.open("a") as file:
@@ -94,7 +94,7 @@ def test_an_open_error_holds_a_stop_up_until_the_command_passes(tmp_path: Path) 
 @pytest.mark.requirement("G7")
 def test_much_used_since_the_last_checkpoint_holds_a_stop_up(tmp_path: Path) -> None:
     path = _session(tmp_path, ON, used=60_000)
-    assert "% of the compaction limit was used since the last checkpoint" in _stop(path)["reason"]
+    assert "% of the compaction limit was used: run `holdfast checkpoint`" in _stop(path)["reason"]
     fire("PreCompact", path, environ={**ON, "CLAUDE_PROJECT_DIR": str(tmp_path)})
     fire("PostToolUse", path, environ=ON, tool_use_id="t1")
     assert _stop(path) == {}

@@ -102,14 +102,16 @@ def test_zone_and_alert_of_one_moment_are_one_message(
 @pytest.mark.parametrize("edge", [967_000, 999_999_999])
 @pytest.mark.parametrize("kind", ["early", "window", "refusal"])
 @pytest.mark.parametrize("estimated", [False, True])
+@pytest.mark.parametrize("saved", [False, True])
 def test_a_message_costs_at_most_sixty_tokens(
-    settings: Settings, share: float, edge: int, kind: str, estimated: bool
+    settings: Settings, share: float, edge: int, kind: str, estimated: bool, saved: bool
 ) -> None:
     crossing, verdict = _cross(State(), share, settings), a_verdict(share)
     ahead = Forecast(1_234.5, 9_456, 99_999.9, "", None, 9_400, 123_456)
     for said in (alert_texts.to_model, alert_texts.to_user):
         reading = Reading(int(share * edge), 0, estimated=estimated)
-        text = said(crossing, verdict, ahead, reading, CompactionLimit(edge, edge, kind, ""))
+        limit = CompactionLimit(edge, edge, kind, "")
+        text = said(crossing, verdict, ahead, reading, limit, 12, saved=saved)
         assert len(text) / 3.5 <= 60, text
         assert text.endswith("."), text
 
@@ -118,8 +120,40 @@ def test_a_message_costs_at_most_sixty_tokens(
 def test_at_critical_the_model_starts_nothing_new_and_the_user_is_asked_to_compact(
     settings: Settings,
 ) -> None:
-    crossing, ahead = _cross(State(), 0.98, settings), Forecast(None, None, None, "")
-    limit = CompactionLimit(1_033_000, 1_000_000, "early", "")
-    facts = (crossing, a_verdict(0.98), ahead, Reading(980_000, 0), limit)
-    assert "begin nothing new" in alert_texts.to_model(*facts)
-    assert "/compact now" in alert_texts.to_user(*facts)
+    to_model, to_user = _told(0.98, settings)
+    assert "Finish the edit in hand, start no new task" in to_model
+    assert "do not end your turn to wait" in to_model
+    assert "/compact now" in to_user
+
+
+@pytest.mark.requirement("G2", "G5")
+def test_without_automatic_compaction_nobody_is_told_to_wait_for_it(settings: Settings) -> None:
+    to_model, to_user = _told(0.98, settings, kind="refusal")
+    assert "ask the user to /compact" in to_model
+    assert "automatic compaction is off" in to_user
+    for share in (0.76, 0.86, 0.91, 0.94, 0.98):
+        for saved in (True, False):
+            told = "".join(_told(share, settings, kind="refusal", saved=saved))
+            assert "to compaction" not in told
+            assert "by itself" not in told
+
+
+@pytest.mark.requirement("G5")
+@pytest.mark.parametrize("kind", ["early", "window", "refusal"])
+@pytest.mark.parametrize("share", [0.86, 0.91, 0.94, 0.98])
+def test_what_could_not_be_saved_is_not_called_saved(
+    settings: Settings, share: float, kind: str
+) -> None:
+    to_model, to_user = _told(share, settings, kind=kind, saved=False)
+    assert "No checkpoint could be saved; the user is told." in to_model
+    assert "run holdfast doctor" in to_user
+    assert "Checkpoint saved" not in to_model + to_user
+
+
+def _told(
+    share: float, settings: Settings, *, kind: str = "early", saved: bool = True
+) -> tuple[str, str]:
+    crossing, ahead = _cross(State(), share, settings), Forecast(None, None, None, "")
+    limit = CompactionLimit(1_033_000, 1_000_000, kind, "")
+    facts = (crossing, a_verdict(share), ahead, Reading(int(1e6 * share), 0), limit)
+    return alert_texts.to_model(*facts, saved=saved), alert_texts.to_user(*facts, saved=saved)

@@ -29,7 +29,9 @@ def _call(event: str, tool: str, answer: str) -> SpoolLine:
 def test_each_reason_alone_holds_a_stop_up_and_nothing_does_not() -> None:
     assert judge(StopFacts()) == ""
     assert "1 subtask still runs (reviewer a1)" in judge(StopFacts(running=("reviewer a1",)))
-    assert "unresolved: `make test`" in judge(StopFacts(errors=("`make test`",)))
+    assert "`make test` failed and has not succeeded since" in judge(
+        StopFacts(errors=("`make test`",))
+    )
     assert "21% of the compaction limit" in judge(StopFacts(unsaved_ratio=0.21))
     assert judge(StopFacts(unsaved_ratio=0.20)) == ""
 

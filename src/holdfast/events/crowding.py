@@ -67,10 +67,12 @@ def _parts(state: State) -> list[WindowPart]:
     restored, largest = int(since.restored / density), int(since.largest / density)
     return [
         WindowPart(
-            fixed or state.overhead_tokens, "system prompt, tools, memory files", "See /context."
+            fixed or state.overhead_tokens,
+            "system prompt, tools, memory files",
+            "/context lists them.",
         ),
-        WindowPart(restored, "the summary and the files read back", "Begin a new session."),
-        WindowPart(largest, f"the result of {since.call}", "Read it in parts."),
+        WindowPart(restored, "the summary and the files read back", "A new session avoids that."),
+        WindowPart(largest, f"the result of {since.call}", "Reading it in parts avoids that."),
     ]
 
 

@@ -121,10 +121,10 @@ def text_for(path: str, document: Document, now: datetime) -> str:
     steps = [fence.flat(text, 160) for text in document.sections.get("Next Steps", ())][:3]
     about = fence.flat(document.summary, 200)
     lines = [
-        f"saved {age} ago ({fence.flat(document.trigger, 20)}): {about}",
-        f"continue it only if the user asks; whole: {fence.flat(path, 300)}, or `holdfast resume`",
+        f"Earlier session, saved {age} ago: {about}",
+        f"Continue it only if the user asks. All of it: {fence.flat(path, 300)}",
         *_workflow(document.project),
-        *(f"- {step if step.startswith(NOTHING_OPEN) else f'open: {step}'}" for step in steps),
+        *(f"- {step if step.startswith(NOTHING_OPEN) else f'left open: {step}'}" for step in steps),
     ]
     return _fenced([fence.line(redact(line)) for line in lines])
 

@@ -88,7 +88,8 @@ def headline(state: State, record: Record) -> str:
     if not limit:
         return f"{words}."
     used = (state.overhead_tokens or OVERHEAD_TOKENS) + SUMMARY_TOKENS
-    return f"{words}, the context is about {min(99, round(100 * used / limit))} % full now."
+    share = min(99, round(100 * used / limit))
+    return f"{words}; it is about {share}% of the way to the next compaction."
 
 
 def describe_restored(brief: Brief) -> str:

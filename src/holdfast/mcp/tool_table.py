@@ -40,30 +40,30 @@ class ToolArguments(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class StatusArguments(ToolArguments, frozen=True):
-    """How full the context window is, when it runs out, last checkpoint, every agent. task_tokens: does a task of that size still fit?"""  # noqa: E501
+    """How full the context window is, steps until compaction, last checkpoint, agents. task_tokens: does a task of that size still fit?"""  # noqa: E501
 
     task_tokens: Tokens = 0
 
 
 class CheckpointArguments(ToolArguments, frozen=True):
-    """Save what this session knows now, verified by reading it back."""
+    """Save the state of this session now. Holdfast also saves by itself."""
 
 
 class ResumeArguments(ToolArguments, frozen=True):
-    """Earlier checkpoints of this project. which: an id, "latest", "previous"; "now": the brief a compaction would restore. Without it: the list."""  # noqa: E501
+    """Read earlier checkpoints of this project. which: an id, "latest", "previous"; "now": the brief a compaction would restore. Without it: the list."""  # noqa: E501
 
     which: ShortText = ""
 
 
 class PlanArguments(ToolArguments, frozen=True):
-    """Tasks as batches that fit the room left, with estimates; checkpoint between two batches. text: markdown `- [ ]` list, YAML, JSON; or path: a file of this project."""  # noqa: E501
+    """Divide a task list into batches that fit the room left, with token estimates. text: markdown `- [ ]` list, YAML, JSON; or path: a file of this project."""  # noqa: E501
 
     text: Annotated[str, Meta(max_length=100_000)] = ""
     path: ShortText = ""
 
 
 class BoardArguments(ToolArguments, frozen=True):
-    """Messages and claims between the agents of this project. post needs topic, text; claim and settle (done or released) need work."""  # noqa: E501
+    """Messages and claims between the agents of this project. post: give topic and text; claim, settle (done or released): give work."""  # noqa: E501
 
     op: Literal["read", "post", "claim", "settle", "claims"]
     topic: Id = ""
@@ -74,7 +74,7 @@ class BoardArguments(ToolArguments, frozen=True):
 
 
 class RecallArguments(ToolArguments, frozen=True):
-    """Search all that this project's sessions said, decided and saved, long before this window. expand shows a result whole."""  # noqa: E501
+    """Search all that this project's sessions said, decided and saved, in this window or long before it. expand shows a result whole."""  # noqa: E501
 
     query: Annotated[str, Meta(max_length=4_000)]
     limit: ResultCount = 5
@@ -84,7 +84,7 @@ class RecallArguments(ToolArguments, frozen=True):
 
 
 class RememberArguments(ToolArguments, frozen=True):
-    """Keep a lasting fact in the client's memory folder; the same name replaces it."""
+    """Save a lasting fact in Claude Code's memory folder; the same name replaces it."""
 
     name: Id
     description: Annotated[str, Meta(max_length=400, description="one line, for the index")]
@@ -93,13 +93,13 @@ class RememberArguments(ToolArguments, frozen=True):
 
 
 class ForgetArguments(ToolArguments, frozen=True):
-    """Take back what remember wrote under a name."""
+    """Remove what remember saved under a name."""
 
     name: Id
 
 
 class ContextBudgetArguments(ToolArguments, frozen=True):
-    """What a compaction gives back, in five compartments, beside the forecast. pin, estimate: text; unpin, evict: id; allot: share of a compartment, none: its usual."""  # noqa: E501
+    """What the brief after a compaction will hold, in five compartments. pin, estimate: a text; unpin, evict: an id; allot: a share, none: the default."""  # noqa: E501
 
     op: Literal["status", "pin", "unpin", "evict", "estimate", "allot"]
     text: Text = ""
@@ -110,7 +110,7 @@ class ContextBudgetArguments(ToolArguments, frozen=True):
 
 
 class SegmentsArguments(ToolArguments, frozen=True):
-    """Topics of this project's sessions that were compressed, or of this session that wait for it. save: your better words for one, at most a fifth of its tokens."""  # noqa: E501
+    """Topics of this project's sessions that were compressed, or of this session that wait for it. save: your summary of one, at most a fifth of its tokens."""  # noqa: E501
 
     op: Literal["pending", "compressed", "save"]
     id: Id = ""

@@ -9,30 +9,41 @@ from holdfast.window.velocity import Forecast, in_words
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
 MOST_CHARS = int(60 * CHARS_PER_TOKEN)  # 60 tokens
-# The model is told that nothing is asked of it: all is saved, and restored after the compaction. A
-# model that was only told how full the window is hurried, or stopped. The last alert asks it to
-# begin nothing new, for an edit that is cut in two is lost.
+# The model is told that nothing is asked of it. A model that was only told how full the window is
+# hurried, or ended its turn to wait for the compaction, which comes only with its next request.
 TO_MODEL = {
-    "orange": "No action needed: rules and open work are restored after the compaction.",
-    "advisory": "Saved; no action needed: rules and open work are restored after the compaction.",
-    "red": "Saved. Continue, but leave large reads for after the compaction.",
-    "urgent": "Saved. Continue; the tool `recall` finds what the summary leaves out.",
-    "critical": "Saved. Finish the edit in hand and begin nothing new; go on after the compaction.",
+    "orange": "Go on as before: Holdfast restores the user's rules and open work after it.",
+    "advisory": "Checkpoint saved; go on as before.",
+    "red": "Checkpoint saved. Go on, but search large files or read them in parts.",
+    "urgent": "Checkpoint saved. Go on: compaction comes by itself.",
+    "critical": "Checkpoint saved. Finish the edit in hand, start no new task, and do not end your "
+    "turn to wait: compaction comes by itself.",
 }
 TO_USER = {
-    "orange": "A good stopping point is a good time to /compact.",
-    "advisory": "/compact at the next good stopping point.",
-    "red": "/compact soon, at a point of your choosing.",
-    "urgent": "/compact now, or Claude Code chooses the moment.",
-    "critical": "Please /compact now.",
+    "orange": "If you reach a stopping point, /compact there.",
+    "advisory": "Checkpoint saved. /compact at your next stopping point.",
+    "red": "Checkpoint saved. /compact soon, at a point of your choosing.",
+    "urgent": "Checkpoint saved. /compact now to choose the moment; otherwise Claude Code does.",
+    "critical": "Checkpoint saved. /compact now, or let Claude Code do it at its next step.",
 }
-SAVED, NOT_SAVED = "Saved", "No checkpoint could be saved"
-ASK_DOCTOR = "No checkpoint could be saved: run holdfast doctor."
-END = {
-    "early": "before compaction",
-    "window": "in the window",
-    "refusal": "before requests are refused",
+# Automatic compaction is off: only the user can compact, and Claude Code refuses further requests.
+REFUSED_TO_MODEL = {
+    "orange": "Go on as before; the user is asked to /compact.",
+    "urgent": "Checkpoint saved. Go on; the user is asked to /compact.",
+    "critical": "Checkpoint saved. Automatic compaction is off: finish the edit in hand, start no "
+    "new task, and ask the user to /compact.",
 }
+REFUSED_TO_USER = {
+    "urgent": "Checkpoint saved. Automatic compaction is off: please /compact.",
+    "critical": "Checkpoint saved. /compact now: automatic compaction is off.",
+}
+# The brief after a compaction is made from the transcript and needs no checkpoint.
+UNSAVED_TO_MODEL = "No checkpoint could be saved; the user is told. "
+STILL_RESTORED = "Go on: rules and open work are still restored, from the transcript."
+UNSAVED_CRITICAL = "Finish the edit in hand, start no new task, and do not end your turn to wait."
+UNSAVED_REFUSED = "Finish the edit in hand and ask the user to /compact."
+UNSAVED_TO_USER = "No checkpoint could be saved: run holdfast doctor in a terminal to see why."
+END = {"early": "compaction", "window": "compaction", "refusal": "its end"}
 
 
 def about(estimated: bool) -> str:
@@ -68,9 +79,14 @@ def to_model(
 ) -> str:
     """`window` is its number: what comes late is not read as news of the next one. `saved`: there
     is a checkpoint."""
-    advice = TO_MODEL[name(crossing)]
-    advice = advice if saved else advice.replace(SAVED, NOT_SAVED)
-    return _said(verdict, forecast, reading, edge, advice, window)
+    level, refused = name(crossing), edge.kind == "refusal"
+    if saved:
+        advice = {**TO_MODEL, **(REFUSED_TO_MODEL if refused else {})}[level]
+    elif level == "critical":
+        advice = UNSAVED_TO_MODEL + (UNSAVED_REFUSED if refused else UNSAVED_CRITICAL)
+    else:
+        advice = UNSAVED_TO_MODEL + STILL_RESTORED
+    return _said(_share(verdict, reading, edge, window), forecast, advice)
 
 
 def to_user(
@@ -83,22 +99,26 @@ def to_user(
     *,
     saved: bool = True,
 ) -> str:
-    advice = TO_USER[name(crossing)] if saved else ASK_DOCTOR
-    return _said(verdict, forecast, reading, edge, advice, window)
+    refused = edge.kind == "refusal"
+    advice = {**TO_USER, **(REFUSED_TO_USER if refused else {})}[name(crossing)]
+    about_used = f"{about(reading.estimated)}{_thousands(reading.used_tokens)}"
+    tokens = f" ({about_used} of {_thousands(edge.edge_tokens)} tokens)"
+    full = _share(verdict, reading, edge, window) + tokens
+    return _said(full, forecast, advice if saved else UNSAVED_TO_USER)
 
 
-def _said(
-    verdict: Verdict,
-    forecast: Forecast,
-    reading: Reading,
-    edge: CompactionLimit,
-    advice: str,
-    window: int,
-) -> str:
+def _share(verdict: Verdict, reading: Reading, edge: CompactionLimit, window: int) -> str:
     share = f"{about(reading.estimated)}{verdict.used_ratio:.0%}"
-    used = counted(reading.used_tokens, reading.estimated)
-    full = f"Holdfast: window {window}, context {share} full, {used} of {edge.edge_tokens:,} tokens"
+    return f"Holdfast: context window {window} is {share} of the way to {END[edge.kind]}"
+
+
+def _said(full: str, forecast: Forecast, advice: str) -> str:
+    """The message; without the forecast where it would be too long."""
     steps = in_words(forecast.ops_left_low, forecast.ops_left_high)
-    left = f"; {steps} left" if steps else ""
-    text = f"{full} {END[edge.kind]}{left}. {advice}"
+    away = f", {steps} away" if steps else ""
+    text = f"{full}{away}. {advice}"
     return text if len(text) <= MOST_CHARS else f"{full}. {advice}"[:MOST_CHARS]
+
+
+def _thousands(tokens: int) -> str:
+    return f"{tokens / 1000:,.0f}k"

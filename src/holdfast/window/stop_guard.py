@@ -12,7 +12,12 @@ UNSAVED = 0.20  # share of the edge used since the last checkpoint
 OPERATIONS = 10
 LIVE_MS = 6 * 3_600_000  # an agent that never reported its end is not waited for any longer
 MOST_NAMED = 3
-ANYWAY = "If there is nothing left to do, say so and stop again: this check speaks once."
+# The last message of a turn is its result, also that of `claude -p`: a model that is only told to
+# stop again ends with "Nothing left to do."
+ANYWAY = (
+    "If your answer already covers this, stop again and repeat its conclusion in a line or two. "
+    "Holdfast asks once; this is not a request of the user."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +41,30 @@ def judge(standing: StopFacts) -> str:
         return ""
     reasons = []
     if standing.running:
-        n = len(standing.running)
-        still = "1 subtask still runs" if n == 1 else f"{n} subtasks still run"
-        them = "it" if n == 1 else "them"
-        reasons.append(f"{still} ({_some(standing.running)}): wait for {them}, or end {them}")
+        reasons.append(_running(standing.running))
     if standing.errors:
-        reasons.append(f"unresolved: {_some(standing.errors)}: fix it, or say why not")
+        reasons.append(_failed(standing.errors))
     if standing.unsaved:
         about = "about " if standing.estimated else ""
         used = f"{about}{standing.unsaved_ratio:.0%} of the compaction limit was used"
-        reasons.append(f"{used} since the last checkpoint: `holdfast checkpoint` saves it")
-    return f"Holdfast: {'; '.join(reasons)}. {ANYWAY}" if reasons else ""
+        reasons.append(f"Since the last checkpoint {used}: run `holdfast checkpoint` to save one.")
+    return f"Holdfast: {' '.join([*reasons, ANYWAY])}" if reasons else ""
+
+
+def _running(names: Sequence[str]) -> str:
+    if len(names) == 1:
+        asked = "wait for it if your answer needs its result, otherwise say that it runs on."
+        return f"1 subtask still runs ({names[0]}): {asked}"
+    asked = "wait for them if your answer needs their results, otherwise say that they run on."
+    return f"{len(names)} subtasks still run ({_some(names)}): {asked}"
+
+
+def _failed(names: Sequence[str]) -> str:
+    if len(names) == 1:
+        asked = "fix it if it belongs to the task, otherwise say that it fails."
+        return f"{names[0]} failed and has not succeeded since: {asked}"
+    asked = "fix what belongs to the task, and say what still fails."
+    return f"{_some(names)} failed and have not succeeded since: {asked}"
 
 
 def _some(names: Sequence[str]) -> str:
