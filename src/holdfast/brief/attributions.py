@@ -12,17 +12,18 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from itertools import islice, pairwise
 
 from holdfast.brief.item import FalseClaim
-from holdfast.brief.summary_passages import Passage, passages
+from holdfast.brief.summary_passages import Passage, passages, sentences
 from holdfast.record.model import Place, Record
 from holdfast.text.fence import flat
 
 STRETCH_CHARS = 600  # a statement is about one thing, which the user said in one place
 KNOWN_PAIRS = 0.4  # of the pairs of neighbouring words of a quotation
 KNOWN_WORDS = 0.75  # of its words, where their order differs
-KNOWN_WEIGHT = 0.4  # of the telling words of a statement, weighed by how rare they are
+KNOWN_WEIGHT = 0.45  # of the telling words of a statement, weighed by how rare they are
 LEAST_PAIRS, LEAST_TELLING = 3, 3
 LONGEST = 300
 LONGEST_PASSAGE = 1500  # more would be slow to judge, and no sentence
@@ -31,10 +32,12 @@ MANY_WORDS = 200  # different ones: then sharing one of them says little
 MOST_MENTIONS = 8
 SHORT_REPLY_CHARS = 200  # such words take their meaning from what the model said before
 PROPOSAL_CHARS = 600
-COMMON_WORDS, COMMON_SHARE, LEAST_SHORT = 80, 0.165, 6
+COMMON_WORDS, COMMON_SHARE, LEAST_SHORT, LEAST_QUOTED = 80, 0.165, 10, 8
+SAME_LETTERS = 0.8  # of a message: the client corrects what was mistyped
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
 _CODE_SPAN = re.compile(r"`[^`\n]*`")
+_MESSAGE_AS_CODE = re.compile(r"`([^`\n]{8,800})`")  # a whole message in the list of them
 _QUOTED = re.compile(r"\"([^\"\n]{8,800})\"|“([^”\n]{8,800})”")
 _ELLIPSIS = re.compile(r"\.{3,}|…|\[[^\]]*\]")
 # The client writes these in the user's name.
@@ -89,7 +92,7 @@ _NARRATIVE_WORDS = (
     "described describes explained explains journey referenced real three multiple several "
     "distinct must should will could might cannot can may need needs whether worried "
     "suspected manually correctly continues continued clarification clarifications correction "
-    "corrections corrected clarified emphasis challenged registered acknowledged direct "
+    "corrections corrected clarified clarifies emphasis challenged registered acknowledged direct "
     "concern concerns continuing answered verified verifies attempted tried wrote writes "
     "action actions side resetting showing seems hinted hinting never noted felt discussed "
     "pushed raised renamed flagged declares key insight previous pattern overarching goal "
@@ -113,7 +116,7 @@ _WILL = re.compile(
 )
 _NEXT_WORD = re.compile(r"\W*([A-Za-z]+)")
 _CLAUSE_END = re.compile(r"\*\*|[ (]- | [\u2013\u2014] |[;:,] |\(|\)|,? (?:and|so|then|but) I\b")
-_ASKING_WORDS = "asked asks"
+_ASKING_WORDS = "asked asks added adds noted notes"
 _ASKING = frozenset(_ASKING_WORDS.split())
 _ASKED_LIMIT = re.compile(
     r"(?: me| us)? (?:that|not to|never to|to (?:never|not|only|always|avoid|leave|keep)|for no)\b",
@@ -147,7 +150,7 @@ _EMPTY_WORDS = (
     "clear cleared message messages feedback need needs needed make made makes sure use used "
     "using work working keep kept like liked strongly going go ahead anything every "
     "everything new please specifically rather instead even still back one two first last per "
-    "via"
+    "via indeed"
 )
 _EMPTY = frozenset(_EMPTY_WORDS.split())
 
@@ -156,6 +159,7 @@ _EMPTY = frozenset(_EMPTY_WORDS.split())
 class _Said:
     """What the user said, ready to be compared with."""
 
+    messages: list[str]
     pairs: list[set[tuple[str, str]]]
     stretches: list[set[str]]
     rarity: dict[str, float]
@@ -178,28 +182,30 @@ def without_source(record: Record, summary: str) -> list[FalseClaim]:
     texts = list(_sources(record))
     if record.words_missing:  # then the summary's own list is all that is left of them
         texts += [one.text for one in known if one.is_users]
-    said = _said(texts)
+    said = _said(texts, [turn.asked for turn in record.turns])
     found = []
     for one in known:
         words = "" if record.words_missing else _unknown_quotation(one, said)
-        if words and (not is_foreign or _is_foreign(words, common)):
-            found.append(_claim(one, f"no message of the user reads “{flat(words, 120)}”"))
-        elif not is_foreign and _is_unsaid(one, said):
-            found.append(_claim(one, "no message of the user says so"))
+        if words and not (is_foreign and _is_translated(words, common)):
+            found.append(_claim(one.text, f"no message of the user reads “{flat(words, 120)}”"))
+        elif not is_foreign:
+            unsaid = (part for part in sentences(one.text) if _is_unsaid(part, said))
+            found += [_claim(part, "no message of the user says so") for part in unsaid]
     return list({claim.sentence: claim for claim in found}.values())
 
 
-def _claim(passage: Passage, evidence: str) -> FalseClaim:
-    return FalseClaim(flat(passage.text, LONGEST), evidence, Place())
+def _claim(text: str, evidence: str) -> FalseClaim:
+    return FalseClaim(flat(text, LONGEST), evidence, Place())
 
 
-def _said(texts: list[str]) -> _Said:
+def _said(texts: list[str], messages: list[str]) -> _Said:
     stretches = [_stems(part) for text in texts for part in _parts(text)]
     used = Counter(stem for stretch in stretches for stem in stretch)
     most = len(stretches) + 2
     rarity = {stem: math.log(most / (count + 0.5)) for stem, count in used.items()}
     enough = KNOWN_WEIGHT * min(1.0, len(used) / MANY_WORDS)
-    return _Said([_pairs(text) for text in texts], stretches, rarity, math.log(most / 0.5), enough)
+    pairs = [_pairs(text) for text in texts]
+    return _Said(messages, pairs, stretches, rarity, math.log(most / 0.5), enough)
 
 
 def _sources(record: Record) -> Iterator[str]:
@@ -222,6 +228,8 @@ def _parts(text: str) -> Iterator[str]:
 
 def _unknown_quotation(passage: Passage, said: _Said) -> str:
     """The first quotation in the user's name that the user did not type."""
+    if passage.is_users and (message := _MESSAGE_AS_CODE.fullmatch(passage.text)):
+        return "" if _was_typed(message[1], said) else message[1]
     text = _CODE_SPAN.sub(" ", passage.text)
     if _GUESSED.search(text):
         return ""
@@ -245,13 +253,22 @@ def _was_typed(words: str, said: _Said) -> bool:
     if max((len(pairs & known) for known in said.pairs), default=0) >= KNOWN_PAIRS * len(pairs):
         return True
     stems = _stems(words)
-    return max((len(stems & one) for one in said.stretches), default=0) >= KNOWN_WORDS * len(stems)
+    if max((len(stems & one) for one in said.stretches), default=0) >= KNOWN_WORDS * len(stems):
+        return True
+    return any(_is_corrected(message, words) for message in said.messages)
 
 
-def _is_unsaid(passage: Passage, said: _Said) -> bool:
+def _is_corrected(message: str, words: str) -> bool:
+    """The same message, less its slips of typing."""
+    if abs(len(message) - len(words)) > len(words) * (1 - SAME_LETTERS):
+        return False
+    compared = SequenceMatcher(None, message.lower(), words.lower())
+    return compared.quick_ratio() >= SAME_LETTERS and compared.ratio() >= SAME_LETTERS
+
+
+def _is_unsaid(text: str, said: _Said) -> bool:
     """It says what the user approved, allowed, forbade or preferred, and no words of the user name
     the thing."""
-    text = passage.text
     if _QUOTED.search(text) or _CLIENT_WORDS.search(text) or _GUESSED.search(text):
         return False
     text = _CODE_SPAN.sub(lambda span: span[0].replace("user", "u-ser"), text)
@@ -321,6 +338,13 @@ def _is_foreign(text: str, common: set[str]) -> bool:
     return can_tell and len(short & common) < COMMON_SHARE * len(short)
 
 
+def _is_translated(words: str, common: set[str]) -> bool:
+    """A quotation in the summary's language, or too short to tell."""
+    words_once = set(_words(words))
+    is_short = len(words_once) < LEAST_QUOTED
+    return is_short or len(words_once & common) > COMMON_SHARE * len(words_once)
+
+
 def _short_words(text: str) -> list[str]:
     return [word for word in _words(text) if 1 < len(word) < 6 and word.isalpha()]
 
@@ -339,7 +363,8 @@ def _stems(text: str) -> set[str]:
 
 
 def _telling(text: str) -> set[str]:
-    return {_stem(word) for word in _words(text) if len(word) > 2 and word not in _EMPTY}
+    words = (word for word in _words(text) if len(word) > 2 or word.isdecimal())
+    return {_stem(word) for word in words if word not in _EMPTY}
 
 
 def _stem(word: str) -> str:

@@ -41,7 +41,7 @@ def passages(summary: str) -> Iterator[Passage]:
             is_users = bool(_USERS.search(text))
             continue
         text = _BULLET.sub("", text)
-        for part in [text] if is_users else _sentences(text):
+        for part in [text] if is_users else sentences(text):
             yield Passage(part.strip(), is_users)
 
 
@@ -57,7 +57,7 @@ def _without_analysis(summary: str) -> str:
     return "".join([*kept, summary[at:]])
 
 
-def _sentences(text: str) -> Iterator[str]:
+def sentences(text: str) -> Iterator[str]:
     """A quotation of several sentences stays in one."""
     held = ""
     for part in _SENTENCE_END.split(text):

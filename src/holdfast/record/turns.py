@@ -96,7 +96,9 @@ def queue(record: Record, operation: str, text: str, place: Place) -> str:
     if operation == "popAll":
         _withdraw(record)
     if operation in ("dequeue", "remove"):
-        record.words_missing = record.words_missing or not record.queue
+        # The prompt itself follows a "dequeue"; what is removed reached the model within a turn.
+        is_missing = operation == "remove" and not record.queue
+        record.words_missing = record.words_missing or is_missing
         _leave_queue(record, kept(text.strip()))
     return _enqueue(record, text, place) if operation == "enqueue" else ""
 
