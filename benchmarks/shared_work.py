@@ -8,9 +8,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from holdfast.hub import derived_ids
+from holdfast.hub import ids
 from holdfast.hub.projection import refresh
-from holdfast.hub.store import ids
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import (
     actions,
@@ -37,7 +36,7 @@ def of_a_store(project: Path, rows: int) -> dict[str, Any]:
 
 def _fill(connection: sa.Connection, path: str, rows: int) -> None:
     at = {"created_ms": 1_767_225_600_000}
-    project = {"project_id": derived_ids.project_id(path)}
+    project = {"project_id": ids.project_id(path)}
     asked, listed = ids.new(), [ids.new() for _ in range(20)]
     words = "Teach the parser to read gauge files with two headings, and say which line was odd"
     connection.execute(
@@ -53,7 +52,12 @@ def _fill(connection: sa.Connection, path: str, rows: int) -> None:
     connection.execute(sa.insert(tasks), [{**one, **at} for one in stages])
     part = {"session_id": SESSION, "description": words, "agent_type": "reviewer", **at}
     parts = [
-        {"id": ids.new(), "task_id": listed[n % 20], "agent_id": f"a{n}", "status": "running"}
+        {
+            "id": ids.new(),
+            "task_id": listed[n % 20],
+            "agent_id": f"a{n}",
+            "status": "running",
+        }
         for n in range(200)
     ]
     connection.execute(sa.insert(subtasks), [{**part, **one} for one in parts])

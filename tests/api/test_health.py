@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 from starlette.testclient import TestClient
 
-from holdfast.hub.store.errors import Corrupt
+from holdfast.hub.errors import Corrupt
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import projects
 

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from holdfast.hub.store import ids, pending_writes
+from holdfast.hub import ids
+from holdfast.hub.store import pending_writes
 from holdfast.hub.store.check import check
 from holdfast.hub.store.store import Store
 from tests.api.live import in_thread

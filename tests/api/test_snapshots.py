@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from holdfast.checkpoint import snapshot_form
+from holdfast.hub import ids
 from holdfast.hub.ingest.sync import sync
-from holdfast.hub.store import ids
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import agent_contexts
 from tests.contracts.told import Told

@@ -12,7 +12,7 @@ from sqlalchemy import event
 
 from holdfast.hub import row_times
 from holdfast.hub.board import messages, outboxes
-from holdfast.hub.board.message_text import entry_of
+from holdfast.hub.board.local_agents import entry_of
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import projects

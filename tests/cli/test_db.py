@@ -14,8 +14,8 @@ from click.testing import CliRunner, Result
 from holdfast.cli.everyday import status
 from holdfast.cli.team.db import db
 from holdfast.hub.board import messages
+from holdfast.hub.errors import Corrupt, NoSuchBackup, NotEmpty
 from holdfast.hub.store import pending_writes, schema
-from holdfast.hub.store.errors import Corrupt, NoSuchBackup, NotEmpty
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import counts
 from holdfast.hub.team import connection

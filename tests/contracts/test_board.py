@@ -10,7 +10,7 @@ import pytest
 from holdfast.hub import row_times
 from holdfast.hub.board import deliveries, messages, outboxes
 from holdfast.hub.board.deliveries import Ask
-from holdfast.hub.board.message_text import entry_of
+from holdfast.hub.board.local_agents import entry_of
 from holdfast.hub.errors import Refused
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store

@@ -16,10 +16,10 @@ from holdfast.hub.store.tables import tasks as task_rows
 from holdfast.hub.tree import (
     actions,
     agent_contexts,
-    at_work,
     hierarchy,
     projects,
     requests,
+    sessions,
     subtasks,
     tasks,
     waves,
@@ -158,7 +158,7 @@ def test_no_list_reads_a_table_from_end_to_end(large: Store) -> None:
         lambda c: subtasks.listed(c, 100, 0, status="failed"),
         lambda c: subtasks.listed(c, 100, 0, agent_type="type2"),
         lambda c: subtasks.listed(c, 100, 0, is_subagent=True),
-        lambda c: at_work.agents(c, 100, 0),
+        lambda c: sessions.agents_at_work(c, 100, 0),
         lambda c: waves.history(c, "s7", 100, 0),
         lambda c: hierarchy.of_project(c, project, 50, 0),
     ]

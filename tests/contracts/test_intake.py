@@ -15,12 +15,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from holdfast.hub.ingest import gather, records
-from holdfast.hub.ingest.sync import positions_of, sync
-from holdfast.hub.ingest.take_batch import Behind, take
+from holdfast.hub.ingest.sync import Behind, positions_of, sync, take
 from holdfast.hub.store import pending_writes
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import metadata, positions, requests, tasks
-from holdfast.hub.tree import actions, projects, tool_counts
+from holdfast.hub.tree import actions, projects, totals
 from tests.contracts.told import START_MS, Told, emptied, rows_of
 
 COUNTED = ("projects", "sessions", "requests", "tasks", "subtasks", "actions")
@@ -60,7 +59,7 @@ def _checked_sums(store: Store) -> None:
         if context["agent_type"] != "compact-snapshot":
             assert context["role_context"]["tool_counts"] == dict(Counter(mine))
     assert _kept_by_tool(store) == Counter(
-        (row["project_id"] or tool_counts.NO_PROJECT, row["tool_name"], row["tool_type"])
+        (row["project_id"] or totals.NO_PROJECT, row["tool_name"], row["tool_type"])
         for row in found["actions"]
     )
 
@@ -164,7 +163,7 @@ def test_a_call_told_before_its_project_was_known_is_counted_there_later(
     given = {"session_id": "s1", "tool_name": "Bash", "tool_type": "builtin"}
     drafted = actions.drafted(given, START_MS)
     store.write(lambda c: actions.add(c, drafted))
-    assert _kept_by_tool(store) == {(tool_counts.NO_PROJECT, "Bash", "builtin"): 1}
+    assert _kept_by_tool(store) == {(totals.NO_PROJECT, "Bash", "builtin"): 1}
     told = Told(tmp_path)
     told.call("Bash")
     sync(store)

@@ -14,9 +14,10 @@ import sqlalchemy as sa
 
 from holdfast.checkpoint import snapshot
 from holdfast.client import sample_payloads
+from holdfast.hub import ids
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.projection import projection_file, refresh, short_rows
-from holdfast.hub.store import ids, pending_writes
+from holdfast.hub.store import pending_writes
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import actions, blockings, messages, tasks
 from holdfast.hub.tree import subtasks as work_subtasks

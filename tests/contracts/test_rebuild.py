@@ -13,9 +13,9 @@ from click.testing import CliRunner
 from holdfast.api import server
 from holdfast.checkpoint.write import keep
 from holdfast.cli.main import holdfast_command
+from holdfast.hub import ids
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.repair import rebuild
-from holdfast.hub.store import ids
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import actions, claims, messages, requests, sessions, subtasks, tasks
 from tests.checkpoint.documents import a_document
@@ -44,15 +44,30 @@ def _by_people(store: Store) -> dict[str, list[dict[str, Any]]]:
     def write(connection: sa.Connection) -> None:
         [request] = connection.execute(sa.select(requests)).mappings()
         project = {"project_id": request["project_id"]}
-        task = {"id": ids.new(), "request_id": request["id"], "name": "theirs", "wave_number": 7}
+        task = {
+            "id": ids.new(),
+            "request_id": request["id"],
+            "name": "theirs",
+            "wave_number": 7,
+        }
         connection.execute(sa.insert(tasks), {**task, "status": "pending", "created_ms": 1})
-        part = {"id": ids.new(), "task_id": task["id"], "session_id": "s1", "description": "x"}
+        part = {
+            "id": ids.new(),
+            "task_id": task["id"],
+            "session_id": "s1",
+            "description": "x",
+        }
         connection.execute(sa.insert(subtasks), {**part, "created_ms": 1})
         call: dict[str, Any] = {"id": ids.new(), "session_id": "s1", "tool_type": "builtin"}
         [told] = connection.execute(sa.select(subtasks.c.id).where(subtasks.c.agent_id == "a1"))
         call |= {"tool_name": "Bash", "subtask_id": told[0], "created_ms": 1, "exit_code": 1}
         connection.execute(sa.insert(actions), call)
-        message = {"id": ids.new(), "from_agent": "a", "topic": "task.created", "created_ms": 1}
+        message = {
+            "id": ids.new(),
+            "from_agent": "a",
+            "topic": "task.created",
+            "created_ms": 1,
+        }
         connection.execute(sa.insert(messages), {**message, **project, "expires_ms": 2})
         claim = {"work": "parser", "agent_id": "a", "claimed_ms": 1, "expires_ms": 2}
         connection.execute(sa.insert(claims), {**claim, **project})

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from holdfast.hub.errors import Unreachable
 from holdfast.hub.store import check, pending_writes
-from holdfast.hub.store.errors import Unreachable
 from holdfast.hub.store.store import Store
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.hub.ingest.readers import from_audit
+from holdfast.hub.ingest.readers import from_hooks
 from holdfast.hub.ingest.records import AuditLine, Deed
 from holdfast.window import audit
 
@@ -38,7 +38,7 @@ def _numbers(deeds: list[Deed]) -> list[int]:
 def _read_all(position: dict[str, int]) -> tuple[dict[str, int], list[int]]:
     found: list[int] = []
     while True:
-        until, deeds = from_audit.read_on(position)
+        until, deeds = from_hooks.read_audit(position)
         if until == position:
             return position, found
         position, found = until, found + _numbers(deeds)

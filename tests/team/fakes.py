@@ -17,9 +17,9 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from holdfast.hub.store import ids
+from holdfast.hub import ids
+from holdfast.hub.store.rows import upsert
 from holdfast.hub.store.tables import audit, positions
-from holdfast.hub.store.upsert import upsert
 from holdfast.wire.errors import HoldfastError
 
 AT_ONCE = 10
@@ -32,7 +32,7 @@ class Behind(HoldfastError):
 
 
 class Taking:
-    """What `/api/intake` needs of hub/ingest/take_batch, on the real table of positions."""
+    """What `/api/intake` needs of hub/ingest/sync, on the real table of positions."""
 
     behind: type[Exception] = Behind
 
@@ -47,7 +47,12 @@ class Taking:
         if stands != batch["since"]:
             raise Behind(stands)
         for deed in batch["deeds"]:
-            row = {"id": ids.new(), "kind": "deed", "session_id": batch["source"], "at_ms": deed}
+            row = {
+                "id": ids.new(),
+                "kind": "deed",
+                "session_id": batch["source"],
+                "at_ms": deed,
+            }
             connection.execute(sa.insert(audit).values(row))
         row = {"source": batch["source"], "position": batch["until"], "updated_ms": 1}
         connection.execute(upsert(connection, positions, ["source"], row))

@@ -14,8 +14,7 @@ from holdfast.hub.board import messages, outboxes
 from holdfast.hub.store.store import Store
 from holdfast.hub.team import connection, message_client
 from holdfast.hub.team.connection import NoAnswer, TeamServer
-from holdfast.hub.team.forward import forward
-from holdfast.hub.team.local_source import LocalSource
+from holdfast.hub.team.forward import LocalSource, forward
 from holdfast.hub.tree import projects
 from holdfast.window import outbox
 from holdfast.window.state import held

@@ -13,8 +13,7 @@ from holdfast.hub.ingest import gather
 from holdfast.hub.team import connection
 from holdfast.hub.team import forward as forwarding
 from holdfast.hub.team.connection import NoServer, TeamServer
-from holdfast.hub.team.forward import forward
-from holdfast.hub.team.local_source import LocalSource
+from holdfast.hub.team.forward import LocalSource, forward
 from holdfast.wire import log
 from tests.api.live import TOKEN
 from tests.builders import a_transcript, an_answer

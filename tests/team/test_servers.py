@@ -15,8 +15,7 @@ from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
 from holdfast.hub.team import connection
 from holdfast.hub.team.connection import TeamServer
-from holdfast.hub.team.forward import forward
-from holdfast.hub.team.local_source import LocalSource
+from holdfast.hub.team.forward import LocalSource, forward
 from tests.api.live import TOKEN, as_process
 from tests.builders import a_transcript, an_answer
 from tests.hot.hooks import fire

@@ -38,7 +38,7 @@ from holdfast.api.routes import (
     waves,
 )
 from holdfast.api.routes.messages import Handing
-from holdfast.hub.board import topics
+from holdfast.hub.board.messages import known_topics
 from holdfast.hub.store.store import Store
 from holdfast.settings import load
 
@@ -92,4 +92,4 @@ def put_behind(app: FastAPI, store: Store) -> None:
     app.state.database = Database(store)
     app.state.handing = Handing(store)
     app.state.hub = Hub(store)
-    app.state.topics = topics.known(load.load().word("topics"))
+    app.state.topics = known_topics(load.load().word("topics"))

@@ -14,8 +14,8 @@ from fastapi import Depends, Request
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError
 
+from holdfast.hub.errors import Unreachable
 from holdfast.hub.store.driver_errors import named
-from holdfast.hub.store.errors import Unreachable
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.writer import Job, tell_all
 

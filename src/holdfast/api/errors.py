@@ -13,8 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
 from holdfast.api.event_listeners import Crowded
-from holdfast.hub.errors import AlreadyThere, NotThere, Refused
-from holdfast.hub.store.errors import StoreError
+from holdfast.hub.errors import AlreadyThere, NotThere, Refused, StoreError
 from holdfast.wire import log
 
 

@@ -1,15 +1,19 @@
-"""Who listens to events in this process. A poke says "look": each listener reads for itself, so
-a slow one holds up nobody.
+"""The listeners to events in this process. A poke says "look": each listener reads for itself, so a
+slow one holds up nobody. Commits of other processes poke too: PostgreSQL notifies, SQLite is
+asked twice a second.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager, suppress
 
-from holdfast.hub.store.commit_listener import pokes
+from sqlalchemy.engine import Engine
+
+from holdfast.hub.store import pending_writes
 from holdfast.hub.store.store import Store
+from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
 
 MOST_LISTENERS = 100
@@ -75,3 +79,54 @@ class Hub:
         async with aclosing(pokes(self._store.engine)) as heard:
             async for _ in heard:
                 self._wake()
+
+
+ASK_SECONDS = 0.5
+AGAIN_SECONDS = 1.0
+
+
+async def pokes(engine: Engine) -> AsyncGenerator[None, None]:
+    """One each time something may have been committed; without an end, and never an error."""
+    hear = _asked if engine.dialect.name == "sqlite" else _told
+    quiet = False
+    while True:
+        try:
+            async for _ in hear(engine):
+                quiet = False
+                yield
+        except Exception as slip:
+            if not quiet:
+                log.add("WARN", "events", f"cannot hear of other processes: {slip}")
+            quiet = True
+        await asyncio.sleep(AGAIN_SECONDS)
+
+
+async def _asked(engine: Engine) -> AsyncGenerator[None, None]:
+    """`data_version` moves when another connection commits; asking takes microseconds."""
+    connection = await asyncio.to_thread(engine.raw_connection)
+    try:
+        before = None
+        while True:
+            now = connection.cursor().execute("PRAGMA data_version").fetchone()
+            if now != before:
+                before = now
+                yield
+            await asyncio.sleep(ASK_SECONDS)
+    finally:
+        connection.close()
+
+
+async def _told(engine: Engine) -> AsyncGenerator[None, None]:
+    import psycopg
+
+    _, options = engine.dialect.create_connect_args(engine.url)
+    own = {"connect_timeout": 5, "application_name": "holdfast-events", "autocommit": True}
+    connection = await psycopg.AsyncConnection.connect(**{**options, **own})
+    try:
+        await connection.execute(f"LISTEN {pending_writes.CHANNEL}")
+        yield  # whatever came while nobody listened
+        async for _ in connection.notifies():
+            yield
+    finally:
+        with suppress(Exception):
+            await connection.close()

@@ -10,7 +10,8 @@ from typing import Annotated, Any
 from uuid import UUID
 
 import msgspec
-from fastapi import Path, Query
+from fastapi import Depends, Path, Query, Request
+from fastapi.exceptions import RequestValidationError
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -21,6 +22,7 @@ from pydantic import (
 from starlette.convertors import StringConvertor, register_url_convertor
 
 from holdfast.hub import row_times
+from holdfast.hub.board import messages
 from holdfast.redact import are_clean, redact, redact_each, without_named
 from holdfast.wire.log import is_utf8
 
@@ -218,3 +220,29 @@ class Body(BaseModel):
     """What a client sends. Fields we do not know are ignored, as existing clients expect."""
 
     model_config = ConfigDict(extra="ignore")
+
+
+async def _known(request: Request) -> frozenset[str]:
+    found: frozenset[str] = request.app.state.topics
+    return found
+
+
+Topic = Annotated[
+    Word,
+    Field(
+        description="built in, or registered in the setting `topics`",
+        examples=list(messages.BUILT_IN_TOPICS),
+    ),
+]
+Topics = Annotated[frozenset[str], Depends(_known)]
+
+
+def must_know(known: frozenset[str], topic: str, where: str = "body") -> None:
+    """An unknown topic is told as any other field that does not fit."""
+    if topic not in known:
+        slip = {
+            "type": "value_error",
+            "loc": (where, "topic"),
+            "msg": messages.unknown_topic(topic),
+        }
+        raise RequestValidationError([slip])

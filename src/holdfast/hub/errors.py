@@ -1,4 +1,4 @@
-"""Why something about the shared work is refused."""
+"""Errors of the shared work: why a request is refused, and what can be wrong with a database."""
 
 from __future__ import annotations
 
@@ -35,3 +35,83 @@ class AlreadyThere(HoldfastError):
         super().__init__(text)
         self.which = which
         self.more = more
+
+
+class StoreError(HoldfastError):
+    hint = "holdfast db check"
+
+
+class NoSuchDatabase(StoreError):
+    """The address names nothing we can open."""
+
+    exit_code = 2
+    hint = "an address looks like sqlite:////path/to/holdfast.db or postgresql://user@host/name"
+
+
+class TooNew(StoreError):
+    """A newer Holdfast wrote this database: it is left alone."""
+
+    exit_code = 3
+    hint = "upgrade holdfast, or point it at another database"
+
+
+class TooOld(StoreError):
+    """The database was made by an older version and has not been brought up yet."""
+
+    exit_code = 3
+    hint = "holdfast db migrate"
+
+
+class Corrupt(StoreError):
+    """The file is damaged."""
+
+    exit_code = 4
+    hint = "holdfast rebuild sets it aside and makes it again from transcripts and checkpoints"
+
+
+class NoRoom(StoreError):
+    """The disk is full, or does not let us write: nothing was."""
+
+    exit_code = 4
+    hint = "free some space and make the file writable; what was committed before is safe"
+
+
+class Denied(NoRoom):
+    """The file, or its folder, is not ours to write; or it is no file."""
+
+    hint = "is it a file, and may you write to it and to its folder?"
+
+
+class NotEmpty(StoreError):
+    """There are rows already."""
+
+    exit_code = 3
+    hint = "--yes puts the backup in their place; holdfast db backup keeps them first"
+
+
+class NoBackup(StoreError):
+    """The file is not a whole backup."""
+
+    exit_code = 4
+    hint = "take another one: a backup is verified when it is made, so this file changed since"
+
+
+class NoSuchBackup(NoBackup):
+    """There is no file of this name."""
+
+    exit_code = 2
+    hint = "name a file that holdfast db backup made: without a name, in ~/.holdfast/backups"
+
+
+class NameTaken(NoBackup):
+    """A backup never replaces a file."""
+
+    exit_code = 3
+    hint = "give it another name"
+
+
+class Unreachable(StoreError):
+    """The database did not answer."""
+
+    exit_code = 5
+    hint = "is it running, and is the address right?"

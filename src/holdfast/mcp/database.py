@@ -7,8 +7,8 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TypeVar
 
+from holdfast.hub.errors import Unreachable
 from holdfast.hub.store.engine import sqlite_file
-from holdfast.hub.store.errors import Unreachable
 from holdfast.hub.store.store import Store
 
 ANSWER_SECONDS = 15.0

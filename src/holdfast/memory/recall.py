@@ -228,7 +228,7 @@ def _fits(item: Item, wanted: SearchFilter) -> bool:
 def _fresh(project: str, notes: list[str]) -> Index:
     """Brought up to date; a damaged one is set aside and made again, and said."""
     if engines.is_shared():
-        from holdfast.hub.store.errors import StoreError
+        from holdfast.hub.errors import StoreError
 
         try:
             return _synced(engines.opened(project), notes)

@@ -13,10 +13,9 @@ from pathlib import Path
 
 from sqlalchemy.engine import Connection
 
-from holdfast.hub import public_names
+from holdfast.hub import clean_text, ids
 from holdfast.hub.board import messages, outboxes
 from holdfast.hub.errors import Refused
-from holdfast.hub.store import ids
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import live_events, projects
@@ -117,7 +116,7 @@ def _refused(seen: Glance) -> str:
     """Why the board would refuse these names. One refused message would block all others."""
     found = seen.found
     try:
-        public_names.check(session_id=found.session_id, agent_id=found.agent_id or None)
+        clean_text.check_names(session_id=found.session_id, agent_id=found.agent_id or None)
     except Refused as slip:
         return str(slip)
     return "" if is_utf8(seen.project) else "its project must be text in UTF-8"

@@ -14,7 +14,7 @@ from holdfast.api.router import Router
 from holdfast.api.routes import sessions
 from holdfast.hub import row_times
 from holdfast.hub.store.rows import Page, Row
-from holdfast.hub.tree import at_work
+from holdfast.hub.tree.sessions import agents_at_work, live_sessions, session_as_agent
 
 router = Router(prefix="/api/active-sessions", tags=["sessions"])
 
@@ -52,11 +52,11 @@ async def get(db: Db, limit: Limit = 100, offset: Offset = 0) -> Response:
     now = row_times.now_ms()
 
     def both(connection: Connection) -> tuple[list[Row], Page]:
-        page = at_work.live_sessions(connection, limit, offset, now)
-        return at_work.agents(connection, limit, offset), page
+        page = live_sessions(connection, limit, offset, now)
+        return agents_at_work(connection, limit, offset), page
 
     running, page = await db.read(both)
-    shown_agents = running or [at_work.as_agent(row) for row in page.rows]
+    shown_agents = running or [session_as_agent(row) for row in page.rows]
     return said(
         {
             "active_agents": [_agent(row) for row in shown_agents],

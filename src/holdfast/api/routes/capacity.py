@@ -18,8 +18,7 @@ from holdfast.api.fields import MOST_INT, AgentPath, Body, Text, Word
 from holdfast.api.responses import NOT_FOUND, ApiAnswer, nothing, said
 from holdfast.api.router import Router
 from holdfast.hub import row_times
-from holdfast.hub.errors import NotThere
-from holdfast.hub.store.errors import StoreError
+from holdfast.hub.errors import NotThere, StoreError
 from holdfast.hub.store.rows import Row
 from holdfast.hub.tree import capacity
 

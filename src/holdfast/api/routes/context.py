@@ -13,8 +13,7 @@ from holdfast.api.responses import NOT_FOUND, ApiAnswer, said
 from holdfast.api.router import Router
 from holdfast.api.routes.compact import BriefTokens, RestoreSource, wanted_tokens
 from holdfast.brief.store_brief import compose_shared
-from holdfast.hub import row_times
-from holdfast.hub.store import ids
+from holdfast.hub import ids, row_times
 from holdfast.hub.tree import agent_knowledge
 from holdfast.wire.mark import CHARS_PER_TOKEN
 

@@ -21,7 +21,7 @@ from holdfast.api.fields import MOST_BIGINT, MOST_ID, plain
 from holdfast.api.responses import ApiAnswer, said
 from holdfast.api.router import Router
 from holdfast.hub import row_times
-from holdfast.hub.store.errors import StoreError
+from holdfast.hub.errors import StoreError
 from holdfast.hub.store.rows import Row
 from holdfast.hub.tree import live_events
 from holdfast.hub.tree.live_events import EventFilter

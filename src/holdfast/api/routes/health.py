@@ -13,10 +13,10 @@ from holdfast.api.database import Db
 from holdfast.api.responses import ApiAnswer, said
 from holdfast.api.router import Router
 from holdfast.hub import row_times
+from holdfast.hub.errors import StoreError
 from holdfast.hub.repair import cleanup
 from holdfast.hub.store import pending_writes
 from holdfast.hub.store.driver_errors import in_public
-from holdfast.hub.store.errors import StoreError
 from holdfast.hub.store.write_health import WriteHealth
 from holdfast.hub.tree import capacity
 

@@ -18,7 +18,7 @@ from holdfast.api.responses import ApiAnswer, said
 from holdfast.api.router import Router
 from holdfast.hub.errors import Refused
 from holdfast.hub.ingest import records
-from holdfast.hub.ingest.take_batch import Behind, take
+from holdfast.hub.ingest.sync import Behind, take
 from holdfast.redact import are_clean, redact, without_named
 from holdfast.wire import log
 

@@ -11,7 +11,7 @@ from holdfast.api.database import Db
 from holdfast.api.fields import AgentName, Body, FilePath, Id
 from holdfast.api.responses import ApiAnswer, said
 from holdfast.api.router import Router
-from holdfast.hub import derived_ids, row_times
+from holdfast.hub import ids, row_times
 from holdfast.hub.store.rows import Row
 from holdfast.hub.team import message_server
 from holdfast.hub.team.message_server import ServerExchange
@@ -95,7 +95,7 @@ def _turn(one: ExchangeWindow) -> ServerExchange:
     where = one.project_path
     return ServerExchange(
         one.agent,
-        derived_ids.project_id(where) if where else None,
+        ids.project_id(where) if where else None,
         one.listens,
         one.hears_all,
         one.waiting,

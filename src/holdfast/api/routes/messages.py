@@ -13,10 +13,21 @@ from fastapi import Query, Request, Response
 from pydantic import AliasChoices, Field
 
 from holdfast.api.database import Db
-from holdfast.api.fields import AgentName, AgentPath, Body, Id, Object, Offset, Text, TimeMs
+from holdfast.api.fields import (
+    AgentName,
+    AgentPath,
+    Body,
+    Id,
+    Object,
+    Offset,
+    Text,
+    TimeMs,
+    Topic,
+    Topics,
+    must_know,
+)
 from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, paging, said
 from holdfast.api.router import Router
-from holdfast.api.topics import Topic, Topics, must_know
 from holdfast.hub import row_times
 from holdfast.hub.board import deliveries, local_agents, messages, outboxes
 from holdfast.hub.board.deliveries import Ask

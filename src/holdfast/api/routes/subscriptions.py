@@ -8,10 +8,19 @@ from fastapi import Query, Response
 from pydantic import Field
 
 from holdfast.api.database import Db
-from holdfast.api.fields import AgentName, AgentPath, Body, IdPath, Offset, Text
+from holdfast.api.fields import (
+    AgentName,
+    AgentPath,
+    Body,
+    IdPath,
+    Offset,
+    Text,
+    Topic,
+    Topics,
+    must_know,
+)
 from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, paging, said
 from holdfast.api.router import Router
-from holdfast.api.topics import Topic, Topics, must_know
 from holdfast.hub import row_times
 from holdfast.hub.board import subscriptions
 from holdfast.hub.store.rows import Row

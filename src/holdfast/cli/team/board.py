@@ -11,8 +11,8 @@ from typing import Any
 import click
 
 from holdfast.cli.terminal import say
-from holdfast.hub import public_names, row_times
-from holdfast.hub.board import deliveries, messages, topics
+from holdfast.hub import clean_text, row_times
+from holdfast.hub.board import deliveries, messages
 from holdfast.hub.board import outboxes as on_board
 from holdfast.hub.board.local_agents import Listener, addressed
 from holdfast.hub.store.rows import Row
@@ -120,16 +120,16 @@ def post(
     as_json: bool,
 ) -> None:
     """Send WORDS about TOPIC to one agent, or to all agents of a project."""
-    topics.check(topic, topics.known(load.load().word("topics")))
+    messages.check_topic(topic, messages.known_topics(load.load().word("topics")))
     where, now = _project_id(project, everywhere), row_times.now_ms()
     whom: list[Listener] = []
     if to_agent is not None:
-        to_agent = public_names.agent(to_agent, "--to")
+        to_agent = clean_text.check_agent(to_agent, "--to")
         to_agent, whom = (to_agent, []) if team else addressed(now, to_agent, where)
     row = messages.draft(
-        public_names.agent(from_agent, "--from"),
+        clean_text.check_agent(from_agent, "--from"),
         topic,
-        redact(public_names.text(words, "WORDS")),
+        redact(clean_text.check_text(words, "WORDS")),
         now,
         to_agent=to_agent,
         priority=priority,
@@ -180,7 +180,7 @@ def read(
     as_json: bool,
 ) -> None:
     """Print what AGENT has not read yet, and mark it as read."""
-    name = public_names.agent(agent, "AGENT")
+    name = clean_text.check_agent(agent, "AGENT")
     ask = deliveries.Ask(name, row_times.now_ms(), limit, _project_id(project, everywhere))
     with closing(Store.open(database)) as store:
         found = store.read(lambda c: deliveries.look(c, ask))
@@ -225,7 +225,7 @@ def _at(ms: int) -> str:
 
 def _path(project: Path | None) -> str:
     path = str((project or Path.cwd()).absolute())
-    return public_names.text(path, "the project's path", MOST_PATH_CHARS)
+    return clean_text.check_text(path, "the project's path", MOST_PATH_CHARS)
 
 
 def _project_id(project: Path | None, everywhere: bool) -> str | None:

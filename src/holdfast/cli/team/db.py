@@ -106,7 +106,7 @@ def forward(follow: bool, as_json: bool) -> None:
     """Send everything that is waiting to the team server. Ends with 1 if not all arrived."""
     from holdfast.hub.team import connection
     from holdfast.hub.team import forward as forwarding
-    from holdfast.hub.team.local_source import LocalSource
+    from holdfast.hub.team.forward import LocalSource
 
     server = connection.server()
     while True:

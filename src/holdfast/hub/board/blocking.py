@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from holdfast.hub import ids
 from holdfast.hub.errors import NotThere, Refused
-from holdfast.hub.store import ids, pending_writes
+from holdfast.hub.store import pending_writes
 from holdfast.hub.store.engine import is_sqlite
-from holdfast.hub.store.rows import Row, first, rows
+from holdfast.hub.store.rows import Row, first, rows, upsert
 from holdfast.hub.store.tables import blockings
-from holdfast.hub.store.upsert import upsert
 
 _LOCK = 0x401DFA59  # two that close a circle from both ends go one after the other
 

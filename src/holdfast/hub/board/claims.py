@@ -7,12 +7,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.hub import public_names, row_times
+from holdfast.hub import clean_text, row_times
 from holdfast.hub.errors import AlreadyThere, NotThere
 from holdfast.hub.store import pending_writes
-from holdfast.hub.store.rows import Page, Row, first, paged
+from holdfast.hub.store.rows import Page, Row, first, paged, upsert
 from holdfast.hub.store.tables import claims
-from holdfast.hub.store.upsert import upsert
 from holdfast.hub.tree import projects
 
 USUAL_TTL_SECONDS = 3_600
@@ -28,7 +27,7 @@ def take(
     ttl_seconds: int = USUAL_TTL_SECONDS,
 ) -> Row:
     """Take it, or renew what one has; `Taken` while another has it."""
-    public_names.check(work=work, agent_id=agent_id)
+    clean_text.check_names(work=work, agent_id=agent_id)
     projects.get(connection, project_id)
     row = {
         "project_id": project_id,

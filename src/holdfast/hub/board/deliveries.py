@@ -20,7 +20,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection
 
-from holdfast.hub import public_names
+from holdfast.hub import clean_text
 from holdfast.hub.store import pending_writes
 from holdfast.hub.store.engine import is_sqlite
 from holdfast.hub.store.rows import Row, rows
@@ -130,7 +130,7 @@ def look(connection: Connection, ask: Ask) -> DeliveryInbox:
 
 def mark(connection: Connection, ask: Ask, inbox: DeliveryInbox) -> DeliveryInbox:
     """Mark what was looked at as read; what another one got first is not unread to us."""
-    public_names.check(agent_id=ask.agent_id)
+    clean_text.check_names(agent_id=ask.agent_id)
     mine = set(_hand_over(connection, inbox.unread_ids, ask.agent_id, READ, ask.now_ms))
     if mine:
         _tell(connection, "message.read", ask.agent_id, sorted(mine))

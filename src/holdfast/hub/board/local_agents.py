@@ -7,15 +7,21 @@ the team's server asks too.
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
+from typing import Any
 
-from holdfast.hub import derived_ids
+from holdfast.hub import ids
 from holdfast.hub.errors import Refused
+from holdfast.redact import redact
+from holdfast.text import fence
+from holdfast.window import outbox
 from holdfast.window import state as states
+from holdfast.window.outbox import OutboxEntry
 from holdfast.window.state import State
 from holdfast.window.windows import LIVE_MS, is_over
 from holdfast.wire import places
@@ -39,7 +45,7 @@ class Listener:
 
     @property
     def project_id(self) -> str:
-        return derived_ids.project_id(self.project)
+        return ids.project_id(self.project)
 
     @property
     def not_told(self) -> Collection[str]:
@@ -135,3 +141,19 @@ def _is_live(folder: str, state: State, now_ms: int) -> bool:
 def _heard_ms(folder: str, state: State) -> int:
     """By hooks alone: without one it hears nothing, however much is written of it."""
     return max(state.at_ms, places.written_ms(f"{folder}/spool"))
+
+
+MOST_NAME = 40  # characters of who says it: the words are what matters
+
+
+def entry_of(row: Mapping[str, Any]) -> OutboxEntry:
+    """For an outbox."""
+    tag = f"m-{row['id'].replace('-', '')[-12:]}"
+    content = row["content"] or {}
+    words = content.get("message")
+    words = words if isinstance(words, str) else json.dumps(content, ensure_ascii=False)
+    whom = "you" if row["to_agent"] is not None else "all agents"
+    who = fence.flat(row["from_agent"], MOST_NAME)
+    line = f"- [{tag}] {who} to {whom}, {row['topic']}: {redact(words)}"
+    text = fence.flat(line, outbox.MOST_CHARS)
+    return OutboxEntry(row["id"], tag, text, row["created_ms"], row["expires_ms"])

@@ -1,17 +1,52 @@
-"""Messages between agents: to one, or to everybody (`to_agent` none). They expire."""
+"""Messages between agents: to one, or to everybody (`to_agent` none). They expire. Topics are a
+closed list, so that a typo is refused; users add their own.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Set
+from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.hub import public_names
-from holdfast.hub.store import ids, pending_writes
+from holdfast.hub import clean_text, ids
+from holdfast.hub.errors import Refused
+from holdfast.hub.store import pending_writes
 from holdfast.hub.store.rows import Page, Row, paged
 from holdfast.hub.store.tables import deliveries, messages
 from holdfast.hub.tree import projects
+
+BUILT_IN_TOPICS: Final = (
+    "task.created",
+    "task.completed",
+    "task.failed",
+    "context.request",
+    "context.response",
+    "alert.blocking",
+    "agent.heartbeat",
+    "agent.started",
+    "agent.completed",
+    "workflow.progress",
+    "checkpoint_trigger",
+)
+
+
+def known_topics(registered: str) -> frozenset[str]:
+    """The built-in ones and those of the setting `topics`."""
+    names = (name.strip() for name in registered.split(","))
+    return frozenset(BUILT_IN_TOPICS) | {name for name in names if name}
+
+
+def check_topic(topic: str, known: Set[str]) -> None:
+    if topic not in known:
+        raise Refused(unknown_topic(topic), "topic")
+
+
+def unknown_topic(topic: str) -> str:
+    listed = ", ".join(BUILT_IN_TOPICS)
+    return f"{topic[:80]!r} is no topic: {listed}, or one registered in the setting topics"
+
 
 USUAL_TTL_SECONDS = 3_600
 MOST_TTL_SECONDS = 86_400
@@ -45,7 +80,9 @@ def draft(
 
 def post(connection: Connection, row: Row) -> None:
     """Its project, if it has one, must be there; that is asked once."""
-    public_names.check(from_agent=row["from_agent"], to_agent=row["to_agent"], topic=row["topic"])
+    clean_text.check_names(
+        from_agent=row["from_agent"], to_agent=row["to_agent"], topic=row["topic"]
+    )
     if row["project_id"] is not None:
         projects.must_know(connection, row["project_id"])
     pending_writes.put(connection, messages, row)

@@ -15,8 +15,7 @@ from sqlalchemy.engine import Connection
 from holdfast.files.lock import hold_in_home
 from holdfast.hub.board import deliveries, messages
 from holdfast.hub.board.deliveries import Ask, DeliveryInbox
-from holdfast.hub.board.local_agents import Listener, listeners, of_kind, with_outbox
-from holdfast.hub.board.message_text import entry_of
+from holdfast.hub.board.local_agents import Listener, entry_of, listeners, of_kind, with_outbox
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
 from holdfast.window import outbox, outbox_delivery

@@ -8,11 +8,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from holdfast.hub import ids
 from holdfast.hub.errors import NotThere
-from holdfast.hub.store import ids, pending_writes
-from holdfast.hub.store.rows import Page, Row, first, paged, rows
+from holdfast.hub.store import pending_writes
+from holdfast.hub.store.rows import Page, Row, first, paged, rows, upsert
 from holdfast.hub.store.tables import subscriptions
-from holdfast.hub.store.upsert import upsert
 
 
 def put(

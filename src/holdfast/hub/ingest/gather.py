@@ -7,26 +7,37 @@ Nothing here touches a database, so that a hook can do it too.
 from __future__ import annotations
 
 import os
+from typing import Any
 from zlib import crc32
 
 import msgspec
 
-from holdfast.hub import derived_ids
-from holdfast.hub.ingest.readers import (
-    from_audit,
-    from_checkpoints,
-    from_spool,
-    health,
-    read_position,
-)
+from holdfast.hub import ids
+from holdfast.hub.clean_text import clean_value
+from holdfast.hub.ingest.readers import from_checkpoints, from_hooks
 from holdfast.hub.ingest.readers import window as windows
 from holdfast.hub.ingest.readers.from_transcript import Story
-from holdfast.hub.ingest.readers.read_position import ReadPosition
-from holdfast.hub.ingest.readers.time_range import Span
-from holdfast.hub.ingest.readers.window import WindowReader
-from holdfast.hub.ingest.records import ContextSeen, Deed, Position, RecordBatch, WindowSeen
-from holdfast.hub.store import ids
+from holdfast.hub.ingest.readers.window import (
+    ReadPosition,
+    Span,
+    WindowReader,
+    parse_position,
+    position_text,
+)
+from holdfast.hub.ingest.records import (
+    TEXT_CHARS,
+    ContextSeen,
+    Deed,
+    Position,
+    RecordBatch,
+    WindowSeen,
+)
 from holdfast.record.secrets import ToldSecrets
+from holdfast.settings import load as settings_load
+from holdfast.window import guard
+from holdfast.window.guard import Alert, Thresholds
+from holdfast.window.health import action, status
+from holdfast.window.state import State
 from holdfast.wire import places
 
 WINDOW, CHECKPOINTS, AUDIT = "window", "checkpoints", "audit"
@@ -52,7 +63,7 @@ def gather(source: str, position: Position) -> RecordBatch | None:
         until, deeds = from_checkpoints.read_on(name.partition(":")[2], position)
     else:
         told = {k: v for k, v in position.items() if type(v) is int}
-        until, deeds = from_audit.read_on(told)
+        until, deeds = from_hooks.read_audit(told)
     if until == position:
         return None
     return RecordBatch(source, position, until, deeds)
@@ -81,9 +92,9 @@ def _window(name: str, position: Position) -> tuple[Position, list[Deed]]:
     window = windows.of(name)
     if window is None:
         return position, []
-    held = read_position.read(position)
+    held = parse_position(position)
     span = Span(held.first_ms, held.last_ms)
-    deeds = from_spool.read_on(window, held, span)
+    deeds = from_hooks.read_spool(window, held, span)
     story = Story(window, held, span)
     story.read()
     deeds += story.deeds
@@ -93,7 +104,7 @@ def _window(name: str, position: Position) -> tuple[Position, list[Deed]]:
         deeds.append(_context(window, story, span))
     if span.last_ms:
         deeds += _seen(window, held)
-    until, told = read_position.written(held), [*(span.deeds(window) if deeds else []), *deeds]
+    until, told = position_text(held), [*(span.deeds(window) if deeds else []), *deeds]
     return _without_secrets(story.known, until, told)
 
 
@@ -120,7 +131,7 @@ def _seen(window: WindowReader, held: ReadPosition) -> list[Deed]:
     used, estimated = state.used_tokens, state.estimated
     if newer:
         used, estimated = held.newest_used, held.newest_estimated
-    told = health.of(state, used, at_ms, estimated=estimated)
+    told = health_of(state, used, at_ms, estimated=estimated)
     return [
         WindowSeen(
             session_id=window.session_id,
@@ -135,9 +146,9 @@ def _seen(window: WindowReader, held: ReadPosition) -> list[Deed]:
 
 
 def _context(window: WindowReader, story: Story, span: Span) -> ContextSeen:
-    subtask = derived_ids.subtask_id(window.session_id, window.agent_id) if window.agent_id else ""
+    subtask = ids.subtask_id(window.session_id, window.agent_id) if window.agent_id else ""
     return ContextSeen(
-        id=derived_ids.context_id(window.session_id, window.agent_id),
+        id=ids.context_id(window.session_id, window.agent_id),
         session_id=window.session_id,
         project_id=window.project_id,
         agent_id=window.agent_id or window.session_id,
@@ -147,3 +158,51 @@ def _context(window: WindowReader, story: Story, span: Span) -> ContextSeen:
         skills=story.skills[-50:],
         progress_summary=story.progress,
     )
+
+
+def health_of(state: State, used_tokens: int, at_ms: int, *, estimated: bool) -> dict[str, Any]:
+    """`used_tokens`, `at_ms` and `estimated` are of the newest reading: newer than the notes, or
+    the noted one."""
+    edge = state.edge_tokens
+    ratio = used_tokens / edge
+    settings = settings_load.load(state.project)
+    thresholds, watch_at = Thresholds.of(settings), settings.share("watch_at")
+    left = max(0, edge - used_tokens)
+    ops = int(left / state.velocity) if state.velocity > 0 else None
+    paced = ops is not None and state.pace_ms > 0
+    found = {
+        "status": status(ratio, watch_at),
+        "recommended_action": action(used_tokens, edge, state.checkpoint_tokens, watch_at),
+        "session_id": state.session_id,
+        "agent_id": state.agent_id or None,
+        "agent_type": state.agent_type or None,
+        "used_tokens": used_tokens,
+        "window_tokens": state.window_tokens,
+        "edge_tokens": edge,
+        "edge_kind": state.edge_kind,
+        "edge_source": state.edge_source,
+        "used_ratio": round(ratio, 4),
+        "room_tokens": left,
+        "zone": guard.place(ratio, thresholds.zones).name.lower(),
+        "alert": Alert(min(state.alert, Alert.CRITICAL)).name.lower() if state.alert else None,
+        "velocity_tokens_per_op": round(state.velocity, 1) or None,
+        "ops_left": ops,
+        "minutes_left": round((ops or 0) * state.pace_ms / 60_000, 1) if paced else None,
+        "forecast_basis": "as the hooks last measured" if ops is not None else "unknown",
+        "basis": state.basis,
+        "estimated": estimated,
+        "compacting": state.basis == "compacting",
+        "at_ms": at_ms,
+        "model": state.model or None,
+        "client_version": state.client_version or None,
+        "switches": state.switches,
+        "compactions": state.compactions,
+        "checkpoint_ms": state.checkpoint_ms or None,
+        "checkpoint_trigger": state.checkpoint_trigger or None,
+        "checkpoint_path": state.checkpoint_path or None,
+        "cwd": state.cwd or None,
+        "project": state.project or None,
+        "transcript": state.transcript or None,
+    }
+    cleaned: dict[str, Any] = clean_value(found, TEXT_CHARS)
+    return cleaned

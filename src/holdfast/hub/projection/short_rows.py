@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from holdfast.hub import row_times
-from holdfast.hub.ingest.readers.clean_text import clean
+from holdfast.hub.clean_text import clean
 from holdfast.hub.store.rows import Row
 from holdfast.hub.tree.waves import SETTLED, judge
 

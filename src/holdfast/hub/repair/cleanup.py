@@ -11,7 +11,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.hub.store import ids, pending_writes
+from holdfast.hub import ids
+from holdfast.hub.store import pending_writes
 from holdfast.hub.store.rows import first, rows
 from holdfast.hub.store.tables import (
     agent_contexts,

@@ -18,16 +18,16 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import Connection
 
-from holdfast.hub import derived_ids
+from holdfast.hub import ids
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.sqlite_pages import RawFile, RawRow, opened
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import actions, metadata, projects, requests, sessions, tasks
-from holdfast.hub.tree.session_totals import SUMS
+from holdfast.hub.tree.totals import SUMS
 
 # Where the kinds of the columns alone would fit another table too.
 _LOOKS: dict[str, Callable[[Row], bool]] = {
-    "projects": lambda row: row["id"] == derived_ids.project_id(row["path"]),
+    "projects": lambda row: row["id"] == ids.project_id(row["path"]),
 }
 
 
@@ -87,7 +87,7 @@ def _fitted(table: sa.Table, values: RawRow) -> Row | None:
 NOT_SAVED = frozenset(("positions", "counts", "tool_counts", "events"))
 AT_ONCE = 500
 LOST = "lost when the database was damaged"
-NOWHERE = derived_ids.project_id(f"/{LOST}")  # of requests and tasks whose own place is not known
+NOWHERE = ids.project_id(f"/{LOST}")  # of requests and tasks whose own place is not known
 
 
 def save(store: Store, old: Path) -> dict[str, int]:

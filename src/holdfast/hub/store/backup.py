@@ -24,10 +24,10 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
+from holdfast.hub.errors import NameTaken, NoBackup, NoRoom, NoSuchBackup, NotEmpty, TooNew
 from holdfast.hub.store import schema
 from holdfast.hub.store.driver_errors import in_words, named
 from holdfast.hub.store.engine import WRITES, is_sqlite, patient, snapshot
-from holdfast.hub.store.errors import NameTaken, NoBackup, NoRoom, NoSuchBackup, NotEmpty, TooNew
 from holdfast.hub.store.tables import metadata
 
 FORMAT = 1

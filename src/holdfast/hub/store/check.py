@@ -16,10 +16,10 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from holdfast.files import lock
+from holdfast.hub.errors import Corrupt, StoreError
 from holdfast.hub.store import pending_writes, schema
 from holdfast.hub.store.driver_errors import in_words
 from holdfast.hub.store.engine import default_url, is_sqlite, open_engine, snapshot, sqlite_file
-from holdfast.hub.store.errors import Corrupt, StoreError
 from holdfast.hub.store.tables import counts, metadata, tool_counts
 
 OLDEST_POSTGRES = 16

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from sqlalchemy.exc import DBAPIError, OperationalError
 
-from holdfast.hub.store.errors import Corrupt, Denied, NoRoom, StoreError, Unreachable
+from holdfast.hub.errors import Corrupt, Denied, NoRoom, StoreError, Unreachable
 from holdfast.wire.errors import HoldfastError
 
 # A file is only ever set aside for the first kind: a full disk must not look like damage.

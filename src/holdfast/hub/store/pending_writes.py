@@ -16,10 +16,10 @@ import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine
 
-from holdfast.hub.store import postgres_batch, sqlite_batch
-from holdfast.hub.store.batch import Growth, Row, RowTally, WriteBatch
+from holdfast.hub.store import postgres_batch
+from holdfast.hub.store.batch import Growth, Row, RowTally, WriteBatch, write_to_sqlite
+from holdfast.hub.store.rows import upsert
 from holdfast.hub.store.tables import counts, events, metadata, requests, subtasks, tasks
-from holdfast.hub.store.upsert import upsert
 
 CHANNEL = postgres_batch.CHANNEL
 COUNTS = RowTally(counts, ("noun",))
@@ -189,8 +189,9 @@ def _is_seen(kind: Kind) -> bool:
 def _write(connection: Connection, noted: list[tuple[Kind, Any]], *, last: bool = False) -> None:
     batch = _batch(noted)
     if batch:
-        engine = postgres_batch if connection.dialect.name == "postgresql" else sqlite_batch
-        engine.write(connection, batch, last=last)
+        postgres = connection.dialect.name == "postgresql"
+        write = postgres_batch.write if postgres else write_to_sqlite
+        write(connection, batch, last=last)
 
 
 def _batch(noted: list[tuple[Kind, Any]]) -> WriteBatch:

@@ -10,9 +10,9 @@ from pathlib import Path
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
+from holdfast.hub.errors import TooNew, TooOld
 from holdfast.hub.store.driver_errors import in_words
 from holdfast.hub.store.engine import WRITES, patient
-from holdfast.hub.store.errors import TooNew, TooOld
 
 FOLDER = Path(__file__).parent / "migrations"
 HEAD = "0004"

@@ -10,10 +10,10 @@ from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine, ExceptionContext
 from sqlalchemy.exc import DBAPIError
 
-from holdfast.hub.store import pending_writes, replaced_file, schema
+from holdfast.hub.errors import Corrupt, StoreError, TooNew
+from holdfast.hub.store import pending_writes, schema
 from holdfast.hub.store.driver_errors import in_words, named
-from holdfast.hub.store.engine import default_url, open_engine
-from holdfast.hub.store.errors import Corrupt, StoreError, TooNew
+from holdfast.hub.store.engine import default_url, file_identity, open_engine
 from holdfast.hub.store.write_health import WriteHealth
 from holdfast.hub.store.writer import Inbox, Job, Writer, tell_all, write_once
 from holdfast.wire import log
@@ -95,7 +95,7 @@ class Store:
             log.add("ERROR", "store", f"{ours}; {ours.hint}")
 
     def _file(self) -> object:
-        return replaced_file.identity(self.engine.url.database or "") if self.is_sqlite else None
+        return file_identity(self.engine.url.database or "") if self.is_sqlite else None
 
     def _tell(self) -> None:
         for hear in self.changed:

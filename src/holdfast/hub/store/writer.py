@@ -19,10 +19,10 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from holdfast.hub.store import pending_writes, replaced_file
+from holdfast.hub.store import pending_writes
 from holdfast.hub.store.batch import CountChange
 from holdfast.hub.store.driver_errors import in_public, is_failure, stops_all
-from holdfast.hub.store.engine import WRITES
+from holdfast.hub.store.engine import WRITES, assert_here, has_moved
 from holdfast.hub.store.write_health import WriteHealth
 from holdfast.wire.errors import HoldfastError
 
@@ -93,7 +93,7 @@ def _committed(connection: Connection, change: Callable[[Connection], T]) -> T:
     with connection.begin():
         answer = change(connection)
         pending_writes.settle(connection, last=True)
-    replaced_file.assert_here(connection)
+    assert_here(connection)
     return answer
 
 
@@ -134,7 +134,7 @@ class Writer:
         """On the writer's own connection; one that broke is given up, and the next is new."""
         if time.monotonic() - self._used_at > IDLE_SECONDS:
             self._hang_up()  # the pool tries it first: the server may have gone and come back
-        if self._connection is not None and replaced_file.has_moved(self._connection):
+        if self._connection is not None and has_moved(self._connection):
             self._hang_up()
         if self._connection is None:
             self._connection = self._engine.connect().execution_options(**WRITES)

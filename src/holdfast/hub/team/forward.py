@@ -15,12 +15,35 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from holdfast.files.lock import hold_in_home
+from holdfast.hub.ingest import gather as gathering
+from holdfast.hub.ingest import records
 from holdfast.hub.ingest.records import Position
 from holdfast.hub.team import connection, message_client
 from holdfast.hub.team.connection import ConnectionHealth, NoAnswer, TeamServer
-from holdfast.hub.team.local_source import LocalSource
 from holdfast.wire import log, places
 from holdfast.wire.errors import HoldfastError
+
+
+class LocalSource:
+    """An outbox: see `forward`."""
+
+    def sources(self) -> Sequence[str]:
+        return gathering.sources()
+
+    def gather(self, source: str, position: Position) -> records.RecordBatch | None:
+        batch = gathering.gather(source, position)
+        return batch and records.renamed(batch, gathering.told_as(source))
+
+    def encode(self, batch: records.RecordBatch) -> bytes:
+        return records.encode(batch)
+
+    def touched(self, source: str) -> float | None:
+        kind, _, name = source.partition(":")
+        spool = os.path.join(places.windows(), name, "spool")  # noqa: PTH118
+        try:
+            return os.stat(spool).st_mtime if kind == gathering.WINDOW else None  # noqa: PTH116
+        except OSError:
+            return None
 
 
 def noted_position(url: str, source: str) -> Position:

@@ -13,9 +13,8 @@ from typing import Annotated, Any
 
 import msgspec
 
-from holdfast.hub import public_names
-from holdfast.hub.board.local_agents import Listener, listeners, with_outbox
-from holdfast.hub.board.message_text import entry_of
+from holdfast.hub import clean_text
+from holdfast.hub.board.local_agents import Listener, entry_of, listeners, with_outbox
 from holdfast.hub.team import connection
 from holdfast.hub.team.connection import NoAnswer, TeamServer
 from holdfast.redact import are_clean
@@ -137,7 +136,7 @@ def turns(now_ms: int) -> Iterator[ClientExchange]:
 def _can_be_named(one: Listener) -> bool:
     """As the server takes it: one odd name would have the whole call refused."""
     text = one.name + one.project
-    fits = len(one.name) <= public_names.MOST_AGENT_CHARS and len(one.project) <= MOST_PATH_CHARS
+    fits = len(one.name) <= clean_text.MOST_AGENT_CHARS and len(one.project) <= MOST_PATH_CHARS
     return fits and "\0" not in text and is_utf8(text) and are_clean((one.name, one.project))
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.hub import public_names
+from holdfast.hub import clean_text
 from holdfast.hub.board import deliveries
 from holdfast.hub.board.local_agents import NOT_TO_AGENTS
 from holdfast.hub.store.rows import Row
@@ -42,7 +42,7 @@ class DeliveredMessage:
 def note(connection: Connection, turns: Sequence[ServerExchange], now_ms: int) -> None:
     """Told twice changes nothing."""
     for one in turns:
-        public_names.check(agent_id=one.agent_id)
+        clean_text.check_names(agent_id=one.agent_id)
         deliveries.claim(connection, one.said, one.agent_id, now_ms)
         deliveries.confirm(connection, one.confirmed, one.agent_id, now_ms)
 

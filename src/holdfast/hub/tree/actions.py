@@ -10,12 +10,12 @@ from collections.abc import Iterable
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.hub import row_times
+from holdfast.hub import ids, row_times
 from holdfast.hub.errors import NotThere
-from holdfast.hub.store import ids, pending_writes
+from holdfast.hub.store import pending_writes
 from holdfast.hub.store.rows import Page, Row, paged, rows
 from holdfast.hub.store.tables import actions, subtasks
-from holdfast.hub.tree import projects, session_totals, tool_counts
+from holdfast.hub.tree import projects, totals
 
 HOUR_MS = 3_600_000
 NEWEST = 10_000  # top tools are those of the newest calls: a million are not counted again
@@ -68,13 +68,13 @@ def add(connection: Connection, row: Row, project_path: str | None = None) -> Ro
     if row["subtask_id"] is not None:
         session_id = _session_of(connection, row["subtask_id"])
         row = {**row, "session_id": row["session_id"] or session_id}
-    if not session_totals.add(connection, row):
+    if not totals.add(connection, row):
         if project_path:
             projects.meet(connection, project_path, row["created_ms"])
-        session_totals.begin(connection, row)
+        totals.begin(connection, row)
     pending_writes.put(connection, actions, row)
     pending_writes.count(connection, "actions")
-    tool_counts.add(connection, row)
+    totals.add_calls(connection, row)
     body = {name: row[name] for name in ("id", "tool_name", "tool_type", "exit_code")}
     pending_writes.announce(
         connection,
@@ -106,7 +106,7 @@ def listed(
     if not filters:
         total = pending_writes.counted(connection, "actions")
     elif session_id is None:
-        total = tool_counts.total(connection, by_tool)
+        total = totals.total_calls(connection, by_tool)
     return paged(connection, query, limit, offset, total=total)
 
 

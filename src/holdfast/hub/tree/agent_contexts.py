@@ -1,4 +1,6 @@
-"""What is known of each agent. Snapshots of compactions are rows of the same table."""
+"""What is known of each agent. Snapshots of compactions are rows of the same table. While an agent
+is at work its row follows its newest subtask that is not over.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,12 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.checkpoint.snapshot_form import SNAPSHOT as SNAPSHOT
-from holdfast.hub.store.rows import Page, paged, rows
-from holdfast.hub.store.tables import agent_contexts
+from holdfast.hub import ids, row_times
+from holdfast.hub.store import pending_writes
+from holdfast.hub.store.rows import Page, Row, first, paged, rows, upsert
+from holdfast.hub.store.tables import actions, agent_contexts, requests, subtasks, tasks
+from holdfast.hub.tree import projects, totals
+from holdfast.hub.tree.statuses import ENDED
 
 
 def listed(
@@ -70,3 +76,91 @@ def tools_used(connection: Connection) -> dict[str, int]:
 def _counted(connection: Connection, column: sa.Column[Any]) -> dict[str, int]:
     query = sa.select(column, sa.func.count()).group_by(column)
     return {str(name): int(n) for name, n in connection.execute(query) if name is not None}
+
+
+def follow(connection: Connection, session_id: str, agent_id: str, now_ms: int) -> None:
+    """After one of its subtasks changed: the row says so, or goes with the last of them."""
+    row_id = ids.context_id(session_id, agent_id)
+    subtask = _at_work_on(connection, session_id, agent_id)
+    if subtask is None:
+        connection.execute(sa.delete(agent_contexts).where(agent_contexts.c.id == row_id))
+        return
+    known = {
+        "project_id": subtask["project_id"],
+        "agent_type": subtask["agent_type"],
+        "status": subtask["status"],
+        "role_context": _role(subtask),
+        "progress_summary": subtask["description"],
+        "updated_ms": now_ms,
+    }
+    row = {
+        "id": row_id,
+        "agent_id": agent_id,
+        "session_id": session_id,
+        "skills_to_restore": [],
+        "tools_used": [],
+        **known,
+    }
+    connection.execute(upsert(connection, agent_contexts, ["id"], row, known))
+
+
+def _at_work_on(connection: Connection, session_id: str, agent_id: str) -> Row | None:
+    query = (
+        sa.select(subtasks, requests.c.project_id)
+        .select_from(subtasks.join(tasks).join(requests))
+        .where(
+            subtasks.c.agent_id == agent_id,
+            subtasks.c.session_id == session_id,
+            subtasks.c.agent_type.is_not(None),
+            subtasks.c.status.not_in(ENDED),
+        )
+        .order_by(
+            (subtasks.c.status == "running").desc(),
+            subtasks.c.created_ms.desc(),
+            subtasks.c.id.desc(),
+        )
+        .limit(1)
+    )
+    return first(connection, query)
+
+
+def _role(subtask: Row) -> Row:
+    return {
+        "status": subtask["status"],
+        "session_id": subtask["session_id"],
+        "subtask_id": subtask["id"],
+        "task_list_id": subtask["task_id"],
+        "task_description": subtask["description"],
+        "parent_agent_id": subtask["parent_agent_id"],
+        "spawned_at": row_times.written(subtask["created_ms"]),
+        "blocked_by": subtask["blocked_by"] or [],
+    }
+
+
+def below(
+    connection: Connection, project_id: str, which_tasks: sa.ColumnElement[bool], now_ms: int
+) -> None:
+    """Tasks and all under them."""
+    of_tasks = subtasks.c.task_id.in_(_ids(tasks, which_tasks))
+    subtasks_below(connection, project_id, of_tasks, now_ms)
+    gone = connection.execute(sa.delete(tasks).where(which_tasks)).rowcount
+    projects.count(connection, project_id, "tasks", -gone)
+
+
+def subtasks_below(
+    connection: Connection, project_id: str, which_subtasks: sa.ColumnElement[bool], now_ms: int
+) -> None:
+    """Subtasks, and what was done for them."""
+    agent = sa.select(subtasks.c.session_id, subtasks.c.agent_id).distinct()
+    at_work = connection.execute(agent.where(which_subtasks, subtasks.c.agent_id.is_not(None)))
+    agents = [(session_id, agent_id) for session_id, agent_id in at_work]
+    done = actions.c.subtask_id.in_(_ids(subtasks, which_subtasks))
+    pending_writes.count(connection, "actions", -totals.remove_calls(connection, done))
+    gone = connection.execute(sa.delete(subtasks).where(which_subtasks)).rowcount
+    projects.count(connection, project_id, "subtasks", -gone)
+    for session_id, agent_id in agents:
+        follow(connection, session_id, agent_id, now_ms)
+
+
+def _ids(table: sa.Table, condition: sa.ColumnElement[bool]) -> sa.Select[tuple[str]]:
+    return sa.select(table.c.id).where(condition)

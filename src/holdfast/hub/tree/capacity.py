@@ -3,6 +3,7 @@ counts what it sends (`tokens/track`: an estimate, and said to be one)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -10,15 +11,18 @@ from sqlalchemy.engine import Connection
 
 from holdfast.client import compaction_limit as edges
 from holdfast.hub import row_times
+from holdfast.hub.clean_text import clean_value
+from holdfast.hub.ingest.records import TEXT_CHARS
 from holdfast.hub.store import pending_writes
-from holdfast.hub.store.rows import Row, first, rows
+from holdfast.hub.store.rows import Row, first, rows, upsert
 from holdfast.hub.store.tables import sessions, subtasks, windows
-from holdfast.hub.store.upsert import upsert
-from holdfast.hub.tree.local_windows import read_anew
 from holdfast.settings import load as settings_load
 from holdfast.window import health as rooms
+from holdfast.window import state as states
 from holdfast.window.guard import Thresholds, place
-from holdfast.window.windows import LIVE_MS
+from holdfast.window.state import State
+from holdfast.window.windows import LIVE_MS, look
+from holdfast.wire import places
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
 MOST_TRACKED = 50_000
@@ -143,3 +147,35 @@ def _tracked_health(used: int, model: str | None) -> dict[str, Any]:
         "estimated": True,
         "model": model,
     }
+
+
+def read_anew(found: Sequence[Row], now_ms: int) -> list[Row]:
+    """As they stand now; those of other machines, and those a client counts itself, as told.
+
+    A path that was told is never opened: only what a hook, or the watcher, noted here is.
+    """
+    looked = look([pair for row in found for pair in _noted(row)], now_ms)
+    healths = [looked.get(_folder(row)) for row in found]
+    pairs = zip(found, healths, strict=True)
+    return [row if health is None else _told(row, health) for row, health in pairs]
+
+
+def _noted(row: Row) -> Iterator[tuple[str, State]]:
+    if (row["health"] or {}).get("basis") == "tracked":
+        return
+    state = states.load(_folder(row))
+    mine = (state.session_id, state.agent_id) == (row["session_id"], row["agent_id"])
+    if mine and state.transcript:
+        yield _folder(row), state
+
+
+def _told(row: Row, health: dict[str, object]) -> Row:
+    return {
+        **row,
+        "health": clean_value(health, TEXT_CHARS),
+        "used_tokens": health["used_tokens"],
+    }
+
+
+def _folder(row: Row) -> str:
+    return places.window(row["session_id"], row["agent_id"])

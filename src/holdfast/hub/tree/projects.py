@@ -7,14 +7,13 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.hub import derived_ids
-from holdfast.hub.derived_ids import tidy
+from holdfast.hub import ids
 from holdfast.hub.errors import NotThere
+from holdfast.hub.ids import tidy
 from holdfast.hub.store import pending_writes
-from holdfast.hub.store.rows import Page, Row, first, paged
+from holdfast.hub.store.rows import Page, Row, first, paged, put_new
 from holdfast.hub.store.tables import counts, projects, requests, sessions, waves
-from holdfast.hub.store.upsert import put_new
-from holdfast.hub.tree import tool_counts
+from holdfast.hub.tree import totals
 
 _BY_PROJECT = pending_writes.BY_PROJECT
 _PROJECT = sa.bindparam("project_id", type_=sa.Text)
@@ -47,7 +46,7 @@ _MEASURED = _measured()
 
 
 def id_of(path: str) -> str:
-    return derived_ids.project_id(path)
+    return ids.project_id(path)
 
 
 def put(
@@ -135,7 +134,7 @@ def remove(connection: Connection, project_id: str) -> None:
     connection.execute(sa.delete(waves).where(waves.c.session_id.in_(spoken_in)))
     connection.execute(sa.delete(projects).where(projects.c.id == project_id))
     pending_writes.recount(connection, pending_writes.KEPT)
-    tool_counts.recount(connection)
+    totals.recount_calls(connection)
     pending_writes.forget(
         connection,
         [pending_writes.of_project(noun, project_id) for noun in pending_writes.BY_PROJECT],
@@ -152,7 +151,7 @@ def count(connection: Connection, project_id: str, noun: str, by: int = 1) -> No
 def recount(connection: Connection) -> None:
     """Count all rows again, in all, by project and by tool."""
     pending_writes.recount_all(connection)
-    tool_counts.recount(connection)
+    totals.recount_calls(connection)
 
 
 def measured(connection: Connection, project_id: str) -> tuple[Row, Row]:

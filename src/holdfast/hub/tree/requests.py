@@ -7,11 +7,12 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from holdfast.hub import ids
 from holdfast.hub.errors import NotThere, Refused
-from holdfast.hub.store import ids, pending_writes
+from holdfast.hub.store import pending_writes
 from holdfast.hub.store.rows import Page, Row, first, paged, rows
 from holdfast.hub.store.tables import requests, tasks
-from holdfast.hub.tree import agent_rows, projects, sessions, waves
+from holdfast.hub.tree import agent_contexts, projects, sessions, waves
 from holdfast.hub.tree.statuses import end_time
 
 NEWEST_FIRST = (requests.c.created_ms.desc(), requests.c.id.desc())
@@ -107,7 +108,7 @@ def remove(connection: Connection, request_id: str, now_ms: int) -> None:
     """With its tasks, their subtasks and what was done for them."""
     row = get(connection, request_id)
     waves.hold(connection, row["session_id"])
-    agent_rows.below(connection, row["project_id"], tasks.c.request_id == request_id, now_ms)
+    agent_contexts.below(connection, row["project_id"], tasks.c.request_id == request_id, now_ms)
     connection.execute(sa.delete(requests).where(requests.c.id == request_id))
     projects.count(connection, row["project_id"], "requests", -1)
     _tell(connection, "request.removed", row)

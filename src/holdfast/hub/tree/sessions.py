@@ -1,4 +1,4 @@
-"""Sessions: any non-empty text is an id, as Claude Code gives it."""
+"""Sessions, and who is at work now. Any non-empty text is an id, as Claude Code gives it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from sqlalchemy.engine import Connection
 from holdfast.hub import row_times
 from holdfast.hub.errors import AlreadyThere, NotThere, Refused
 from holdfast.hub.store import pending_writes
-from holdfast.hub.store.rows import Page, Row, first, paged, rows
-from holdfast.hub.store.tables import projects, sessions
-from holdfast.hub.store.upsert import put_new
+from holdfast.hub.store.rows import Page, Row, first, paged, put_new, rows
+from holdfast.hub.store.tables import actions, projects, requests, sessions, subtasks, tasks
 
 ACTIVE_MS = 30 * 60_000
 TOTALS = ("total_tools_used", "total_success", "total_errors")
@@ -162,4 +161,60 @@ def _overview(sums: dict[str, int]) -> dict[str, Any]:
         "avg_tools_per_session": tools / n if n else 0.0,
         "oldest_session": row_times.written(oldest if n else None),
         "newest_session": row_times.written(newest if n else None),
+    }
+
+
+_PROJECT = (projects.c.path.label("project_path"), projects.c.name.label("project_name"))
+
+
+def agents_at_work(connection: Connection, limit: int, offset: int) -> list[Row]:
+    """Running subtasks, the newest first."""
+    done = sa.select(sa.func.count()).where(actions.c.subtask_id == subtasks.c.id)
+    query = (
+        sa.select(
+            subtasks.c.id.label("subtask_id"),
+            subtasks.c.agent_type,
+            subtasks.c.agent_id,
+            subtasks.c.description,
+            subtasks.c.started_ms,
+            subtasks.c.created_ms,
+            subtasks.c.session_id,
+            tasks.c.request_id,
+            *_PROJECT,
+            done.scalar_subquery().label("actions_count"),
+        )
+        .select_from(subtasks.join(tasks).join(requests).join(projects))
+        .where(subtasks.c.status == "running")
+        .order_by(subtasks.c.created_ms.desc(), subtasks.c.id.desc())
+    )
+    return rows(connection, query.limit(limit).offset(offset))
+
+
+def live_sessions(connection: Connection, limit: int, offset: int, now_ms: int) -> Page:
+    """Active sessions with the project they are in."""
+    page = listed(connection, limit, offset, now_ms=now_ms, active_only=True)
+    wanted = {row["project_id"] for row in page.rows if row["project_id"] is not None}
+    query = sa.select(projects.c.id, *_PROJECT).where(projects.c.id.in_(wanted))
+    known = {row["id"]: row for row in rows(connection, query)} if wanted else {}
+    for row in page.rows:
+        place = known.get(row["project_id"], {})
+        row["project_path"] = place.get("project_path")
+        row["project_name"] = place.get("project_name")
+    return page
+
+
+def session_as_agent(session: Row) -> Row:
+    """A session where no agent runs: it is its own agent."""
+    return {
+        "subtask_id": None,
+        "agent_type": "session",
+        "agent_id": session["id"],
+        "description": "",
+        "started_ms": session["started_ms"],
+        "created_ms": session["started_ms"],
+        "session_id": session["id"],
+        "request_id": None,
+        "project_path": session["project_path"],
+        "project_name": session["project_name"],
+        "actions_count": session["total_tools_used"],
     }

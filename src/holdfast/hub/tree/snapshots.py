@@ -9,11 +9,12 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.checkpoint.snapshot_form import task_id, without_repeats
-from holdfast.hub.store import ids, pending_writes
+from holdfast.hub import ids
+from holdfast.hub.store import pending_writes
 from holdfast.hub.store.rows import Row, first
 from holdfast.hub.store.tables import agent_contexts, requests, sessions, subtasks
-from holdfast.hub.tree import session_totals
 from holdfast.hub.tree import sessions as known_sessions
+from holdfast.hub.tree import totals
 from holdfast.hub.tree.agent_contexts import SNAPSHOT
 from holdfast.hub.tree.statuses import OPEN
 
@@ -111,6 +112,6 @@ def _heard_of(connection: Connection, session_id: str, now_ms: int) -> str | Non
     if found is None:
         known_sessions.meet(connection, session_id, None, now_ms)
         return None
-    session_totals.seen(connection, session_id, now_ms)
+    totals.seen(connection, session_id, now_ms)
     project_id: str | None = found[0]
     return project_id

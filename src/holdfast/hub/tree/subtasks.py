@@ -7,12 +7,13 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from holdfast.hub import ids
 from holdfast.hub.board import blocking
 from holdfast.hub.errors import NotThere, Refused
-from holdfast.hub.store import ids, pending_writes
+from holdfast.hub.store import pending_writes
 from holdfast.hub.store.rows import Page, Row, first, paged, rows
 from holdfast.hub.store.tables import actions, requests, subtasks, tasks
-from holdfast.hub.tree import agent_rows, projects, waves
+from holdfast.hub.tree import agent_contexts, projects, waves
 from holdfast.hub.tree import tasks as stages
 from holdfast.hub.tree.statuses import ENDED, UNDER_WAY, times
 
@@ -134,7 +135,7 @@ def close_session(connection: Connection, session_id: str, now_ms: int) -> int:
         connection.execute(sa.update(subtasks).where(subtasks.c.id == row["id"]).values(changes))
         _tell(connection, "subtask.changed", row, row["project_id"])
     for agent_id in {row["agent_id"] for row in found if row["agent_id"] is not None}:
-        agent_rows.follow(connection, session_id, agent_id, now_ms)
+        agent_contexts.follow(connection, session_id, agent_id, now_ms)
     for task_id in sorted({row["task_id"] for row in found}):
         stages.follow(connection, task_id, now_ms)
     return len(found)
@@ -144,7 +145,7 @@ def remove(connection: Connection, subtask_id: str, now_ms: int) -> None:
     """With what was done for it."""
     row, project_id = _placed(connection, subtask_id)
     waves.hold(connection, row["session_id"])
-    agent_rows.subtasks_below(connection, project_id, subtasks.c.id == subtask_id, now_ms)
+    agent_contexts.subtasks_below(connection, project_id, subtasks.c.id == subtask_id, now_ms)
     _tell(connection, "subtask.removed", row, project_id)
     stages.follow(connection, row["task_id"], now_ms)
 
@@ -184,7 +185,7 @@ def _no_circle(connection: Connection, subtask_id: str, blockers: list[str]) -> 
 
 def _follow(connection: Connection, row: Row, now_ms: int) -> None:
     if row["agent_id"] is not None:
-        agent_rows.follow(connection, row["session_id"], row["agent_id"], now_ms)
+        agent_contexts.follow(connection, row["session_id"], row["agent_id"], now_ms)
 
 
 def _tell(connection: Connection, kind: str, row: Row, project_id: str) -> None:

@@ -7,11 +7,12 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from holdfast.hub import ids
 from holdfast.hub.errors import NotThere, Refused
-from holdfast.hub.store import ids, pending_writes
+from holdfast.hub.store import pending_writes
 from holdfast.hub.store.rows import Page, Row, first, paged, rows
 from holdfast.hub.store.tables import requests, subtasks, tasks
-from holdfast.hub.tree import agent_rows, projects, waves
+from holdfast.hub.tree import agent_contexts, projects, waves
 from holdfast.hub.tree import requests as asked
 from holdfast.hub.tree.statuses import end_time, following
 
@@ -125,7 +126,7 @@ def remove(connection: Connection, task_id: str, now_ms: int) -> None:
     """With its subtasks and what was done for them."""
     row, place = _placed(connection, task_id)
     waves.hold(connection, place["session_id"])
-    agent_rows.below(connection, place["project_id"], tasks.c.id == task_id, now_ms)
+    agent_contexts.below(connection, place["project_id"], tasks.c.id == task_id, now_ms)
     _tell(connection, "task.removed", row, place)
     waves.settle(connection, place["session_id"], place["project_id"], now_ms)
 

@@ -14,10 +14,10 @@ from typing import TypeAlias
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.hub.store import ids, pending_writes
-from holdfast.hub.store.rows import Page, Row, paged, rows
+from holdfast.hub import ids
+from holdfast.hub.store import pending_writes
+from holdfast.hub.store.rows import Page, Row, paged, rows, upsert
 from holdfast.hub.store.tables import requests, tasks, waves
-from holdfast.hub.store.upsert import upsert
 
 Tally: TypeAlias = Mapping[str, int]  # how many tasks have which status
 SETTLED = frozenset(("completed", "failed"))

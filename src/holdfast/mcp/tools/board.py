@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from holdfast.hub import public_names, row_times
-from holdfast.hub.board import claims, deliveries, messages, outboxes, topics
+from holdfast.hub import clean_text, row_times
+from holdfast.hub.board import claims, deliveries, messages, outboxes
 from holdfast.hub.board.local_agents import addressed
 from holdfast.hub.errors import Refused
 from holdfast.hub.projection import short_rows
@@ -26,10 +26,11 @@ def answer_board(asked: BoardArguments) -> ToolAnswer:
 
 
 def _post(asked: BoardArguments) -> ToolAnswer:
-    topics.check(
-        asked.topic, topics.known(settings_load.load(client_session.project()).word("topics"))
+    messages.check_topic(
+        asked.topic,
+        messages.known_topics(settings_load.load(client_session.project()).word("topics")),
     )
-    words, now = public_names.text(_require(asked.text, "text"), "text"), row_times.now_ms()
+    words, now = clean_text.check_text(_require(asked.text, "text"), "text"), row_times.now_ms()
     where = _project()
     to, whom = addressed(now, asked.to, where) if asked.to else (None, [])
     row = messages.draft(_me(asked), asked.topic, redact(words), now, to_agent=to, project_id=where)

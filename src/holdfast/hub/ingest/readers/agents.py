@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.hub import derived_ids
-from holdfast.hub.ingest.readers.clean_text import clean, whole
-from holdfast.hub.ingest.readers.read_position import OpenCall, ReadPosition
-from holdfast.hub.ingest.readers.window import WindowReader
+from holdfast.hub import ids
+from holdfast.hub.clean_text import clean, whole
+from holdfast.hub.ingest.readers.window import OpenCall, ReadPosition, WindowReader
 from holdfast.hub.ingest.records import NAME_CHARS, TEXT_CHARS, SubtaskTold
 from holdfast.record.agents import LAUNCHED
 from holdfast.transcript import Result, ToolResult, decoded
@@ -46,13 +45,13 @@ def answered(
     agent_id = whole(agent_id)[:NAME_CHARS]
     if block.is_error and not agent_id:
         return None, None
-    task = reached.task or (derived_ids.default_task_id(reached.request) if reached.request else "")
+    task = reached.task or (ids.default_task_id(reached.request) if reached.request else "")
     within = {} if window.agent_id else {"request_id": reached.request, "task_id": task}
     took = copy.get("totalDurationMs")
     told = SubtaskTold(
-        id=derived_ids.subtask_id(window.session_id, agent_id)
+        id=ids.subtask_id(window.session_id, agent_id)
         if agent_id
-        else derived_ids.subtask_of_call(window.session_id, block.tool_use_id),
+        else ids.subtask_of_call(window.session_id, block.tool_use_id),
         session_id=window.session_id,
         project_id=window.project_id,
         at_ms=call.at_ms,
@@ -79,7 +78,7 @@ def notified(window: WindowReader, text: str, at_ms: int) -> SubtaskTold | None:
     if not agent_id or outcome is None:
         return None
     return SubtaskTold(
-        id=derived_ids.subtask_id(window.session_id, agent_id),
+        id=ids.subtask_id(window.session_id, agent_id),
         session_id=window.session_id,
         project_id=window.project_id,
         at_ms=at_ms,

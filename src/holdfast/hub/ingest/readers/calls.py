@@ -9,11 +9,10 @@ from __future__ import annotations
 import json
 from typing import Any, Literal
 
-from holdfast.hub import derived_ids
+from holdfast.hub import ids
+from holdfast.hub.clean_text import clean, whole
 from holdfast.hub.ingest.readers import agents
-from holdfast.hub.ingest.readers.clean_text import clean, whole
-from holdfast.hub.ingest.readers.read_position import OpenCall, ReadPosition
-from holdfast.hub.ingest.readers.window import WindowReader
+from holdfast.hub.ingest.readers.window import OpenCall, ReadPosition, WindowReader
 from holdfast.hub.ingest.records import (
     INPUT_CHARS,
     NAME_CHARS,
@@ -109,7 +108,7 @@ def _created(
     key = f"number {number}" if number.isdecimal() else f"{reached.request} {reached.waves}"
     return [
         TaskTold(
-            id=derived_ids.task_id(window.session_id, key),
+            id=ids.task_id(window.session_id, key),
             at_ms=at_ms,
             status="pending",
             request_id=reached.request,
@@ -121,7 +120,7 @@ def _created(
 
 def _updated(window: WindowReader, reached: ReadPosition, call: OpenCall, at_ms: int) -> list[Deed]:
     told = call.told
-    task_id = derived_ids.task_id(window.session_id, f"number {told.get('key')}")
+    task_id = ids.task_id(window.session_id, f"number {told.get('key')}")
     status = told.get("status", "")
     _follow(reached, task_id, status)
     return [TaskTold(id=task_id, at_ms=at_ms, status=status, name=told.get("name", ""))]
@@ -133,7 +132,7 @@ def _rewritten(
     """TodoWrite tells the whole list anew; an item is known by its words."""
     deeds: list[Deed] = []
     for number, (words, status) in enumerate(items, 1):
-        task_id = derived_ids.task_id(window.session_id, f"todo {words}")
+        task_id = ids.task_id(window.session_id, f"todo {words}")
         _follow(reached, task_id, status)
         deeds.append(
             TaskTold(
@@ -212,7 +211,7 @@ def ended(
         deeds += changed(window, reached, call, block.text[:200], at_ms)
     deeds.append(
         ActionDone(
-            id=derived_ids.action_id(window.session_id, block.tool_use_id),
+            id=ids.action_id(window.session_id, block.tool_use_id),
             session_id=window.session_id,
             project_id=window.project_id,
             agent_id=window.agent_id,

@@ -10,8 +10,8 @@ import os
 from typing import Any
 
 from holdfast.files import folders
-from holdfast.hub import derived_ids, row_times
-from holdfast.hub.ingest.readers.clean_text import clean, clean_value, whole
+from holdfast.hub import ids, row_times
+from holdfast.hub.clean_text import clean, clean_value, whole
 from holdfast.hub.ingest.records import (
     MOST_CHARS,
     NAME_CHARS,
@@ -69,10 +69,10 @@ def _deed(data: bytes) -> Deed | None:
     if not at_ms or not 0 < at_ms < 1 << 53 or not checkpoint_id or not session_id:
         return None
     return CheckpointTaken(
-        id=derived_ids.checkpoint_row_id(project, checkpoint_id),
+        id=ids.checkpoint_row_id(project, checkpoint_id),
         checkpoint_id=whole(checkpoint_id)[:NAME_CHARS],
         session_id=whole(session_id)[:NAME_CHARS],
-        project_id=derived_ids.project_id(project),
+        project_id=ids.project_id(project),
         path=project,
         at_ms=at_ms,
         summary=clean(_text(found, "context_summary"), TEXT_CHARS),

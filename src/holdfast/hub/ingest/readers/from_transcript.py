@@ -8,12 +8,10 @@ from __future__ import annotations
 import os
 from typing import Literal
 
-from holdfast.hub import derived_ids
+from holdfast.hub import ids
+from holdfast.hub.clean_text import clean
 from holdfast.hub.ingest.readers import agents, calls
-from holdfast.hub.ingest.readers.clean_text import clean
-from holdfast.hub.ingest.readers.read_position import ReadPosition
-from holdfast.hub.ingest.readers.time_range import Span
-from holdfast.hub.ingest.readers.window import WindowReader
+from holdfast.hub.ingest.readers.window import ReadPosition, Span, WindowReader
 from holdfast.hub.ingest.records import (
     MOST_BYTES,
     MOST_CHARS,
@@ -129,7 +127,7 @@ class Story:
             told = entry.uuid or f"byte {entry.offset}"
         else:
             reached.prompt_id = told
-        reached.request = derived_ids.request_id(session_id, told)
+        reached.request = ids.request_id(session_id, told)
         reached.standing, reached.waves, reached.task = "active", 0, ""
         prompt = clean(words, PROMPT_CHARS)
         self.deeds.append(
@@ -143,7 +141,7 @@ class Story:
         self.reached.asked = True
         self.deeds.append(
             SubtaskTold(
-                id=derived_ids.subtask_id(self.window.session_id, self.window.agent_id),
+                id=ids.subtask_id(self.window.session_id, self.window.agent_id),
                 session_id=self.window.session_id,
                 project_id=self.window.project_id,
                 at_ms=at_ms,

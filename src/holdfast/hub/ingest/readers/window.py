@@ -1,14 +1,20 @@
-"""Whose window a folder is: session, agent, project and transcript, as the hooks noted them."""
+"""Whose window a folder is: session, agent, project and transcript, as the hooks noted them; how
+far it has been read, and which time a batch covers.
+
+The store saves the position beside the rows, as plain JSON. One that cannot be read starts again:
+ids are made from what things are, so reading them twice changes nothing.
+"""
 
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import msgspec
 
-from holdfast.hub import derived_ids
-from holdfast.hub.ingest.readers.clean_text import whole
-from holdfast.hub.ingest.records import NAME_CHARS, PATH_CHARS
+from holdfast.hub import ids
+from holdfast.hub.clean_text import whole
+from holdfast.hub.ingest.records import NAME_CHARS, PATH_CHARS, Deed, ProjectMet, SessionMet
 from holdfast.window import state as states
 from holdfast.window.state import State
 from holdfast.wire import places
@@ -62,7 +68,7 @@ def of(name: str) -> WindowReader | None:
         agent_type=whole(own.agent_type)[:NAME_CHARS],
         project=project,
         transcript=transcript if main.transcript or own.transcript else "",
-        project_id=derived_ids.project_id(project),
+        project_id=ids.project_id(project),
         state=own,
     )
 
@@ -72,3 +78,98 @@ def _names_in(folder: str) -> list[str]:
         return os.listdir(folder)  # noqa: PTH208 - names are all we need
     except OSError:
         return []
+
+
+class Span:
+    """Grows as lines are read, from what earlier batches covered."""
+
+    def __init__(self, first_ms: int = 0, last_ms: int = 0) -> None:
+        self.first_ms, self.last_ms = first_ms, last_ms
+        self._turns = [(0, 0)]  # each end of the session, and when it last went on after that
+
+    def add(self, ms: int) -> None:
+        if ms > 0:
+            self.first_ms = min(self.first_ms or ms, ms)
+            self.last_ms = max(self.last_ms, ms)
+
+    def end(self, ms: int) -> None:
+        self._turns.append((ms, 0))
+
+    def open(self, ms: int) -> None:
+        ended_ms, opened_ms = self._turns[-1]
+        self._turns[-1] = ended_ms, max(opened_ms, ms)
+
+    @property
+    def has_turned(self) -> bool:
+        return self._turns != [(0, 0)]
+
+    def deeds(self, window: WindowReader) -> list[Deed]:
+        """Who and where, said once per batch; each end and what followed it, in their order: taken
+        one after the other they give the same wherever a batch is cut."""
+        if not self.first_ms:
+            return []
+        times = {"first_ms": self.first_ms, "last_ms": self.last_ms}
+        met = ProjectMet(id=window.project_id, path=window.project, **times)
+        turns = [turn for turn in self._turns if any(turn)] or [(0, 0)]
+        named = [{**times, "ended_ms": ended, "opened_ms": opened} for ended, opened in turns]
+        return [met, *(SessionMet(window.session_id, window.project_id, **one) for one in named)]
+
+
+MOST_CALLS = 100
+_STAY = ("spool", "state", "first_ms", "last_ms", "newest_ms", "newest_used", "newest_estimated")
+
+
+class OpenCall(msgspec.Struct, array_like=True, gc=False):
+    """A tool call whose result is not there yet."""
+
+    tool: str
+    at_ms: int
+    input: str = ""
+    file_paths: list[str] = []
+    told: dict[str, Any] = {}  # what only its result makes true: a task, an agent, a skill
+
+
+class ReadPosition(msgspec.Struct, omit_defaults=True, gc=False):
+    spool: dict[str, int] = {}
+    transcript: str = ""
+    offset: int = 0
+    state: str = ""  # the window's notes summed up, as their health was told
+    first_ms: int = 0  # all that was told lies between these
+    last_ms: int = 0
+    newest_ms: int = 0  # the last reading of its spool
+    newest_used: int = 0
+    newest_estimated: bool = False
+    calls: dict[str, OpenCall] = {}
+    request: str = ""
+    prompt_id: str = ""
+    standing: str = ""  # of the request, as told last
+    task: str = ""  # of the list, under way
+    waves: int = 0  # tasks of the list, under this request
+    compactions: int = 0
+    bounded: bool = False  # a boundary came, and its summary has not yet
+    asked: bool = False  # a subagent's first prompt was told
+    told: list[int] = []  # lines that told a secret with its name
+
+    def begin(self, transcript: str) -> None:
+        """Another file: nothing is known of it yet."""
+        fresh = ReadPosition(transcript=transcript)
+        for name in self.__struct_fields__:
+            if name not in _STAY:
+                setattr(self, name, getattr(fresh, name))
+
+    def hold(self, use_id: str, call: OpenCall) -> None:
+        self.calls[use_id] = call
+        while len(self.calls) > MOST_CALLS:
+            del self.calls[next(iter(self.calls))]
+
+
+def parse_position(position: dict[str, Any]) -> ReadPosition:
+    try:
+        return msgspec.convert(position, ReadPosition)
+    except msgspec.ValidationError:
+        return ReadPosition()
+
+
+def position_text(reached: ReadPosition) -> dict[str, Any]:
+    found: dict[str, Any] = msgspec.to_builtins(reached)
+    return found

@@ -10,13 +10,13 @@ from collections.abc import Iterable
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.hub import derived_ids
+from holdfast.hub import ids
 from holdfast.hub.ingest.records import ActionDone, Deed
 from holdfast.hub.ingest.writers.row_cache import Shelf
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.tables import actions, subtasks
-from holdfast.hub.tree import tool_counts
 from holdfast.hub.tree.actions import keywords
+from holdfast.hub.tree.totals import add_calls
 
 
 class Actions:
@@ -27,10 +27,10 @@ class Actions:
         self._subtasks = self._known({(d.session_id, d.agent_id) for d in told if d.agent_id})
 
     def _known(self, agents: set[tuple[str, str]]) -> set[str]:
-        ids = {derived_ids.subtask_id(*agent) for agent in agents}
-        if not ids:
+        found = {ids.subtask_id(*agent) for agent in agents}
+        if not found:
             return set()
-        query = sa.select(subtasks.c.id).where(subtasks.c.id.in_(ids))
+        query = sa.select(subtasks.c.id).where(subtasks.c.id.in_(found))
         return set(self._connection.execute(query).scalars())
 
     def apply(self, deed: ActionDone) -> None:
@@ -48,7 +48,7 @@ class Actions:
                 row["duration_ms"] = deed.duration_ms
 
     def _new(self, deed: ActionDone) -> Row:
-        subtask = derived_ids.subtask_id(deed.session_id, deed.agent_id) if deed.agent_id else ""
+        subtask = ids.subtask_id(deed.session_id, deed.agent_id) if deed.agent_id else ""
         return {
             "id": deed.id,
             "session_id": deed.session_id,
@@ -69,7 +69,7 @@ class Actions:
             for sign, one in ((1, row), (-1, before)):
                 if one is not None:
                     _tally(totals, one, sign)
-                    tool_counts.add(self._connection, one, sign)
+                    add_calls(self._connection, one, sign)
                     tools[one["session_id"], one["agent_id"] or "", one["tool_name"]] += sign
         added, _ = self._shelf.flush()
         return added, totals, tools

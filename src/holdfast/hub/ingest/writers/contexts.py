@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.hub import derived_ids, row_times
+from holdfast.hub import ids, row_times
 from holdfast.hub.ingest.records import (
     AuditLine,
     CheckpointTaken,
@@ -18,9 +18,8 @@ from holdfast.hub.ingest.records import (
     WindowSeen,
 )
 from holdfast.hub.ingest.writers.row_cache import Shelf
-from holdfast.hub.store.rows import Row, first
+from holdfast.hub.store.rows import Row, first, upsert
 from holdfast.hub.store.tables import agent_contexts, audit, sessions, subtasks, windows
-from holdfast.hub.store.upsert import upsert
 from holdfast.hub.tree.agent_contexts import SNAPSHOT
 
 MOST_SKILLS = 50
@@ -36,17 +35,17 @@ def take_contexts(
     """What each agent used and how it stands; its status is its subtask's."""
     seen = [deed for deed in deeds if isinstance(deed, ContextSeen)]
     stand = {row["agent_id"]: row for row in subtasks_told if row["agent_id"]}
-    ids = {deed.id for deed in seen}
-    ids |= {derived_ids.context_id(row["session_id"], row["agent_id"]) for row in stand.values()}
-    shelf = Shelf(connection, agent_contexts, ids)
+    context_ids = {deed.id for deed in seen}
+    context_ids |= {ids.context_id(row["session_id"], row["agent_id"]) for row in stand.values()}
+    shelf = Shelf(connection, agent_contexts, context_ids)
     for deed in seen:
         _see(connection, shelf, deed)
     for row in stand.values():
-        context = shelf.get(derived_ids.context_id(row["session_id"], row["agent_id"]))
+        context = shelf.get(ids.context_id(row["session_id"], row["agent_id"]))
         if context is not None:
             context["status"] = row["status"]
     for (session_id, agent_id, tool), more in tools.items():
-        context = shelf.get(derived_ids.context_id(session_id, agent_id))
+        context = shelf.get(ids.context_id(session_id, agent_id))
         if context is not None and more:
             _count(context, tool, more)
     shelf.flush()
@@ -99,7 +98,7 @@ def _count(row: Row, tool: str, more: int) -> None:
 
 def end_session(connection: Connection, session_id: str, ended: bool) -> None:
     """The session itself is an agent too."""
-    mine = agent_contexts.c.id == derived_ids.context_id(session_id, "")
+    mine = agent_contexts.c.id == ids.context_id(session_id, "")
     status = "completed" if ended else "running"
     connection.execute(sa.update(agent_contexts).where(mine).values(status=status))
 

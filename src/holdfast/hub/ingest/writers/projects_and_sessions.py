@@ -9,14 +9,13 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.hub import derived_ids
+from holdfast.hub import ids
 from holdfast.hub.ingest.records import CheckpointTaken, Deed, ProjectMet, SessionMet
 from holdfast.hub.ingest.writers import contexts
 from holdfast.hub.store import pending_writes
-from holdfast.hub.store.rows import Row, first
+from holdfast.hub.store.rows import Row, first, put_new
 from holdfast.hub.store.tables import actions, projects, sessions
-from holdfast.hub.store.upsert import put_new
-from holdfast.hub.tree import tool_counts
+from holdfast.hub.tree.totals import place_calls
 
 
 def meet(connection: Connection, deeds: Iterable[Deed]) -> None:
@@ -79,10 +78,8 @@ def _bring_project_on(connection: Connection, deed: ProjectMet) -> None:
         "created_ms": min(row["created_ms"], deed.first_ms),
         "updated_ms": max(row["updated_ms"], deed.last_ms),
     }
-    if (
-        derived_ids.project_id(deed.path) == deed.id
-    ):  # one that was lost with a damaged file has none
-        changes["path"] = derived_ids.tidy(deed.path)
+    if ids.project_id(deed.path) == deed.id:  # one that was lost with a damaged file has none
+        changes["path"] = ids.tidy(deed.path)
     connection.execute(sa.update(projects).where(mine).values(changes))
 
 
@@ -116,7 +113,7 @@ def _ended(before: int | None, deed: SessionMet) -> int | None:
 def _place_actions(connection: Connection, deed: SessionMet) -> None:
     """What was told through the API before anybody knew where the session works."""
     homeless = (actions.c.session_id == deed.id) & actions.c.project_id.is_(None)
-    tool_counts.place(connection, homeless, deed.project_id)
+    place_calls(connection, homeless, deed.project_id)
 
 
 def _tell(connection: Connection, kind: str, deed: SessionMet) -> None:

@@ -1,11 +1,16 @@
-"""Words of unknown origin made fit for a row: no secrets, no NUL, no half characters, bounded."""
+"""Text from outside made fit for a row: no secrets, no NUL, no half characters, bounded. A secret
+cannot be taken out of a name that others look up, so such a name is refused.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
-from holdfast.redact import redact
+from holdfast.hub.errors import Refused
+from holdfast.redact import are_clean, redact
+from holdfast.wire.log import is_utf8
 
 MOST_ITEMS, MOST_DEPTH, MOST_NUMBER = 500, 8, 1 << 53
 SHORTEST_SECRET = 8  # looking costs 70 µs a text
@@ -47,3 +52,40 @@ def clean_value(value: Any, most: int, depth: int = MOST_DEPTH) -> Any:
     if isinstance(value, list | tuple):
         return [clean_value(one, most, depth - 1) for one in value[:MOST_ITEMS]]
     return clean(str(value), most)
+
+
+MOST_NAMES = 4_096
+MOST_NAME_CHARS = 512
+MOST_AGENT_CHARS = 256  # two of them are in one index
+MOST_TEXT_CHARS = 200_000
+
+
+def check_names(**names: str | None) -> None:
+    """By the field each is given in."""
+    for field, name in names.items():
+        if name is None:
+            continue
+        check_text(name, field, MOST_NAME_CHARS)
+        if not _is_clean(name):
+            raise Refused(f"{field} must not hold a secret", field)
+
+
+def check_agent(name: str, field: str) -> str:
+    """Who says or hears something."""
+    return check_text(name, field, MOST_AGENT_CHARS)
+
+
+def check_text(words: str, field: str, most: int = MOST_TEXT_CHARS) -> str:
+    """The same words, if they are some; neither engine keeps NUL."""
+    if not words.strip():
+        raise Refused(f"{field} must not be empty", field)
+    if len(words) > most:
+        raise Refused(f"{field} must hold at most {most:,} characters", field)
+    if "\0" in words or not is_utf8(words):
+        raise Refused(f"{field} must be text in UTF-8, without NUL", field)
+    return words
+
+
+@lru_cache(MOST_NAMES)  # the same few come with every call
+def _is_clean(name: str) -> bool:
+    return are_clean((name,))

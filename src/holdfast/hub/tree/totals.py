@@ -1,4 +1,6 @@
-"""A session's totals: every tool call adds to them, at the end of its transaction.
+"""The totals of a session, and how often each tool was called in a project. Every tool call adds to
+them, at the end of its transaction, so that a filtered list of a million actions states its
+total without counting.
 
 A session that stands in the project of the call proves by its reference that the project is there.
 """
@@ -9,10 +11,9 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.hub.store import pending_writes
-from holdfast.hub.store.batch import Growth
-from holdfast.hub.store.rows import Row
-from holdfast.hub.store.tables import sessions
-from holdfast.hub.store.upsert import put_new
+from holdfast.hub.store.batch import Growth, RowTally
+from holdfast.hub.store.rows import Row, put_new
+from holdfast.hub.store.tables import actions, sessions, tool_counts
 
 SUMS = (
     "total_tools_used",
@@ -60,8 +61,8 @@ def begin(connection: Connection, action: Row) -> None:
         return
     pending_writes.learn(connection, *_place(action))
     pending_writes.count(connection, "sessions")
-    place = {"project_id": action["project_id"], "session_id": action["session_id"]}
-    pending_writes.announce(connection, "session.started", {}, **place)
+    place_calls = {"project_id": action["project_id"], "session_id": action["session_id"]}
+    pending_writes.announce(connection, "session.started", {}, **place_calls)
 
 
 def seen(connection: Connection, session_id: str, now_ms: int) -> None:
@@ -99,3 +100,47 @@ def _sums(action: Row) -> dict[str, int]:
         "total_duration_ms": action["duration_ms"] or 0,
         "timed_actions": int(action["duration_ms"] is not None),
     }
+
+
+BY = ("project_id", "tool_name", "tool_type")
+KEPT = RowTally(tool_counts, BY)
+NO_PROJECT = ""  # a key is never null
+COLUMNS = (sa.func.coalesce(actions.c.project_id, NO_PROJECT), actions.c.tool_name,
+           actions.c.tool_type)  # fmt: skip
+
+
+def add_calls(connection: Connection, row: Row, by: int = 1) -> None:
+    """One action more, or less."""
+    key = (row["project_id"] or NO_PROJECT, row["tool_name"], row["tool_type"])
+    pending_writes.tally(connection, KEPT, key, by)
+
+
+def remove_calls(connection: Connection, which: sa.ColumnElement[bool]) -> int:
+    """Delete these actions; how many there were."""
+    gone = connection.execute(sa.delete(actions).where(which).returning(*COLUMNS)).all()
+    for project_id, tool_name, tool_type in gone:
+        pending_writes.tally(connection, KEPT, (project_id, tool_name, tool_type), -1)
+    return len(gone)
+
+
+def place_calls(connection: Connection, homeless: sa.ColumnElement[bool], project_id: str) -> None:
+    """Give these actions, which had none, a project."""
+    placed = sa.update(actions).where(homeless).values(project_id=project_id)
+    told = connection.execute(placed.returning(actions.c.tool_name, actions.c.tool_type)).all()
+    for tool_name, tool_type in told:
+        pending_writes.tally(connection, KEPT, (NO_PROJECT, tool_name, tool_type), -1)
+        pending_writes.tally(connection, KEPT, (project_id, tool_name, tool_type))
+
+
+def total_calls(connection: Connection, wanted: dict[str, str | None]) -> int:
+    """`wanted`: any of project, tool and type."""
+    filters = [tool_counts.c[name] == value for name, value in wanted.items() if value is not None]
+    query = sa.select(sa.func.coalesce(sa.func.sum(tool_counts.c.n), 0)).where(*filters)
+    return int(connection.scalar(query) or 0)
+
+
+def recount_calls(connection: Connection) -> None:
+    connection.execute(sa.delete(tool_counts))
+    pending_writes.drop(connection, KEPT)
+    counted = sa.select(*COLUMNS, sa.func.count()).group_by(*COLUMNS)
+    connection.execute(sa.insert(tool_counts).from_select([*BY, "n"], counted))

@@ -1,0 +1,90 @@
+"""Ids of rows. What hooks and transcripts report gets an id made from what it is, so that a thing
+reported twice is one row; what somebody writes gets a random one.
+
+No database is loaded here: hooks make ids too.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+import uuid
+
+from holdfast.wire.spool import ident
+
+_ORDER = itertools.count()
+_OURS = uuid.UUID("6f1d7c1e-6c0b-5c7e-9a55-8f3f1b0a7d42")
+
+
+def of(kind: str, *parts: str) -> str:
+    """The id of a thing told from outside: made of what it is."""
+    return str(uuid.uuid5(_OURS, "\x1f".join((kind, *parts))))
+
+
+def is_told(row_id: str) -> bool:
+    """True for one of `of`: hooks and transcripts say how that row stands."""
+    return row_id[14:15] == "5"  # a UUID shows its version there
+
+
+def new() -> str:
+    """The id of a row somebody writes."""
+    return str(uuid.uuid4())
+
+
+def in_order(now_ms: int) -> str:
+    """As `new`, but those of one process sort as they were made, within a millisecond too."""
+    order = next(_ORDER) & 0xFFFF_FFFF
+    high = (now_ms & 0xFFFF_FFFF_FFFF) << 16 | 0x7000 | order >> 20
+    # not `secrets`: a system call, for which a busy server's threads take turns; 50 µs
+    low = 0b10 << 62 | (order & 0xF_FFFF) << 42 | random.getrandbits(42)
+    return str(uuid.UUID(int=high << 64 | low))
+
+
+def tidy(path: str) -> str:
+    return path.rstrip("/") or "/"
+
+
+def project_id(path: str) -> str:
+    return of("project", tidy(path))
+
+
+def request_id(session_id: str, told: str) -> str:
+    """`told`: the prompt's id, which hooks know too, else its line's; empty: told by no prompt."""
+    return of("request", session_id, told)
+
+
+def default_task_id(request_id: str) -> str:
+    """For subagents that were started under no task of the list."""
+    return of("task", request_id)
+
+
+def task_id(session_id: str, key: str) -> str:
+    return of("task", session_id, key)
+
+
+def subtask_id(session_id: str, agent_id: str) -> str:
+    return of("subtask", session_id, ident(agent_id))
+
+
+def subtask_of_call(session_id: str, tool_use_id: str) -> str:
+    """An agent whose own id nobody told."""
+    return of("subtask", session_id, "call", tool_use_id)
+
+
+def action_id(session_id: str, tool_use_id: str) -> str:
+    """The same for the spool, which spells odd ids plainly, and the transcript, which does not."""
+    return of("action", session_id, ident(tool_use_id))
+
+
+def context_id(session_id: str, agent_id: str) -> str:
+    """One row per agent and session: the same name in another session is another agent. The
+    session itself is an agent by its session's id."""
+    return of("agent", session_id, agent_id or session_id)
+
+
+def checkpoint_row_id(project: str, checkpoint_id: str) -> str:
+    return of("checkpoint", project, checkpoint_id)
+
+
+def audit_id(line: str) -> str:
+    return of("audit", line)
