@@ -37,6 +37,7 @@ def test_a_list_of_tasks_is_batches_against_the_room_left(
     [typo] = [one for batch in found["batches"] for one in batch["tasks"] if "range" in one]
     low, high = typo["range"]
     assert low < typo["tokens"] < high
+    assert all(number % 100 == 0 for number in (low, typo["tokens"], high)), "two digits, as shown"
 
 
 @pytest.mark.requirement("U6", "P2")

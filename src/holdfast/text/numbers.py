@@ -1,7 +1,7 @@
 """Counts, sizes and names as people read them.
 
 An estimate whose range spans a factor of eight or more has at most two meaningful digits, so
-people see two. Programs get all of them.
+people and models see two. Programs get all of them.
 """
 
 from __future__ import annotations
@@ -24,9 +24,13 @@ def silent(what: str, done: int, total: int) -> None:
 
 
 def about(tokens: int) -> str:
-    """Round to two digits: `17,386` becomes `17,000`."""
-    step = max(1, 10 ** (len(str(abs(tokens))) - DIGITS))
-    return f"{(tokens + step // 2) // step * step:,}"
+    """Two digits: `17,386` becomes `17,000`."""
+    return f"{rounded(tokens):,}"
+
+
+def rounded(tokens: int) -> int:
+    step: int = max(1, 10 ** (len(str(abs(tokens))) - DIGITS))
+    return (tokens + step // 2) // step * step
 
 
 def span(low: int, high: int) -> str:

@@ -25,7 +25,7 @@ from holdfast.plan.workflow import TaskBatch, Workflow
 from holdfast.run import remaining_plan
 from holdfast.run.remaining_plan import ContinuedPlan
 from holdfast.settings import load as settings_load
-from holdfast.text.numbers import counted
+from holdfast.text.numbers import counted, rounded
 from holdfast.wire.log import inert
 
 MAX_NEW_BYTES = 32 << 20  # of transcripts read for one answer; the next answer reads on
@@ -83,7 +83,7 @@ def _summary(found: Workflow) -> dict[str, Any]:
             "fresh_tokens": room.fresh_tokens,
             "basis": room.basis,
         },
-        "tokens": found.tokens,
+        "tokens": rounded(found.tokens),
         "tasks_of_unknown_size": found.unknown or None,
         "done": len(found.done) or None,
         "warnings": warnings or None,
@@ -117,4 +117,5 @@ def _range(of: TaskBatch | TaskEstimate) -> dict[str, Any]:
     if of.is_unknown:
         return {"tokens": ": ".join(of.in_words), "range": None}
     wide = of.low_tokens != of.high_tokens
-    return {"tokens": of.tokens, "range": [of.low_tokens, of.high_tokens] if wide else None}
+    ends = [rounded(of.low_tokens), rounded(of.high_tokens)]
+    return {"tokens": rounded(of.tokens), "range": ends if wide else None}
