@@ -84,6 +84,7 @@ def _crowded() -> Record:
         line = f"pytest tests/test_part_{number}.py"
         record.commands[line] = Command(line, Place(), "test", 1, 0.1, 20, True)
     fixed = Failure("pytest x.py", ["E   assert 1 == 2"], Place(op=5), Place(op=9), ["x.py"])
+    fixed.closed_by = "pytest x.py"
     record.failures = [fixed]
     for number in range(8):
         words = f"nothing amiss in part {number}, though the log of it is long and hard to read"

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.brief.compose import compose
 from holdfast.checkpoint.sections import sections_of
-from holdfast.record import open_items, read_record
+from holdfast.record import Record, open_items, read_record
 from holdfast.record.calls import MOST_COMMANDS
 from holdfast.record.failures import is_one_off
 from holdfast.record.model import load, save
@@ -69,7 +70,6 @@ def ends(failed: str, passed: str, folder: Path) -> bool:
         ("go build -tags=moon ./tide/...", "go test -tags=moon -c ./tide/... -o /dev/null"),
         ("pytest tests", ".venv/bin/python -m pytest tests"),
         ("VIRTUAL_ENV= uv run pytest tests", "uv run pytest"),
-        ("git stash && pytest tests && git stash pop", "pytest"),
     ],
 )
 def test_it_ends_by_another_spelling_or_a_wider_run(
@@ -482,3 +482,121 @@ def test_a_test_that_was_not_built_is_closed_by_any_that_was(tmp_path: Path) -> 
 def test_what_fails_in_a_temporary_folder_is_no_issue(tmp_path: Path) -> None:
     session = Session().user("Go.").runs("cd /tmp/lab && make test", SAID, fails=True)
     assert sections_of(session.record(tmp_path))["Active Issues"] == []
+
+
+def how(record: Record, key: str) -> tuple[bool | None, bool]:
+    return record.commands[key].ok, record.commands[key].is_hidden
+
+
+@pytest.mark.requirement("C2")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "go build ./... 2>&1 | head -50",
+        "go build ./... || true",
+        "go build ./...; git status",
+        "cd quay && go build ./... ; echo built",
+        "go vet ./... | grep -v generated",
+    ],
+)
+def test_errors_of_a_compiler_whose_exit_code_is_hidden_are_a_failure(
+    command: str, tmp_path: Path
+) -> None:
+    said = "# harbour/quay\nquay/moor.go:14:9: tide.Height is no field\n"
+    record = Session().runs("go build ./...").runs(command, said).record(tmp_path)
+    [failure] = record.failures
+    assert failure.fixed is None and "moor.go:14:9" in failure.lines[-1]
+
+
+@pytest.mark.requirement("C2")
+@pytest.mark.parametrize(
+    ("command", "said", "told"),
+    [
+        ("npm run build | tail -3", "assets copied", False),
+        ("npm test 2>&1 | tail -3", "Tests: 12 passed, 12 total", True),
+        ("npm test; echo code $?", "assets copied\ncode 0", True),
+        ("go build ./... 2>&1 | head", "", True),
+        ("set -o pipefail; npm run build | tail -3", "assets copied", True),
+        ("npm run build && echo built", "assets copied\nbuilt", True),
+        ("cd web; npm run build", "assets copied", True),
+        ("./deploy.sh | tail", "copied", False),
+    ],
+)
+def test_a_run_is_called_passed_only_where_its_exit_code_or_its_summary_was_seen(
+    command: str, said: str, told: bool, tmp_path: Path
+) -> None:
+    record = Session().user("Go.").runs(command, said).record(tmp_path)
+    [key] = record.commands
+    assert how(record, key) == (True, not told)
+    assert ("` ok" in compose(record).text) is told
+    assert ("(passed)" in "".join(sections_of(record)["Commands"])) is told
+
+
+@pytest.mark.requirement("C2")
+def test_a_code_that_was_printed_tells_of_a_failure(tmp_path: Path) -> None:
+    record = Session().runs("npm run build; echo code $?", "stopped\ncode 2").record(tmp_path)
+    assert [one.fixed for one in record.failures] == [None]
+
+
+@pytest.mark.requirement("C2", "B13")
+def test_a_hidden_run_closes_a_failure_and_is_not_called_its_fix(tmp_path: Path) -> None:
+    session = Session().runs("npm run build", "error: no moon", fails=True)
+    record = session.runs("npm run build 2>&1 | tail -2", "assets copied").record(tmp_path)
+    assert record.failures[0].fixed
+    assert "passes again" not in compose(record).text
+    assert sections_of(record)["Errors Resolved"] == []
+
+
+@pytest.mark.requirement("C2", "B13")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "uv run moor.py && grep -c tide heights.txt",
+        "npm test 2>&1 | grep FAIL",
+        "make quay; test -f quay.txt",
+        "make quay && ls dist/moon",
+        "git -C ~/boats rev-parse --is-inside-work-tree",
+    ],
+)
+def test_a_search_that_finds_nothing_is_no_failure(command: str, tmp_path: Path) -> None:
+    record = Session().user("Go.").runs(command, "Exit code 1", fails=True).record(tmp_path)
+    assert record.failures == []
+    assert "failed" not in compose(record).text
+
+
+@pytest.mark.requirement("C2")
+def test_errors_that_passing_tests_print_are_no_failure(tmp_path: Path) -> None:
+    said = "error: the tide gauge does not answer\n8 pass\n"
+    assert Session().runs("bun run test", said).record(tmp_path).failures == []
+    assert Session().runs("bun run test", f"{said}2 failed\n").record(tmp_path).failures
+
+
+@pytest.mark.requirement("C2", "B13")
+def test_what_was_only_tried_or_failed_before_is_told_with_the_commands(tmp_path: Path) -> None:
+    session = Session().user("Go.").runs("gh issue list --repo moor/quay", "no such", fails=True)
+    session.runs("npm test", "1 failed: the moon is late", fails=True)
+    session.says("The moon test is flaky: it fails on every second run.")
+    text = compose(session.record(tmp_path)).text
+    assert "Failed when last run" not in text
+    assert "`gh issue list --repo moor/quay` failed: no such" in text
+    assert "`npm test` failed; the model said: “The moon test is flaky" in text
+
+
+@pytest.mark.requirement("C2", "B13")
+def test_the_user_may_call_a_failure_an_older_one(tmp_path: Path) -> None:
+    session = Session().user("Go.").runs("npm test", "1 failed: the moon is late", fails=True)
+    session.says("One test fails.").user("That failure is pre-existing, leave it.")
+    record = session.record(tmp_path)
+    assert "the user said: “That failure is pre-existing" in compose(record).text
+    assert sections_of(record)["Active Issues"] == []
+
+
+@pytest.mark.requirement("C2", "B13")
+def test_a_run_with_the_changes_put_aside_tells_of_the_state_before(tmp_path: Path) -> None:
+    before = "git stash && pytest tests && git stash pop"
+    session = Session().user("Go.").runs("pytest tests", "1 failed", fails=True)
+    passing = Session().user("Go.").runs("pytest tests", "1 failed", fails=True)
+    record = session.runs(before, "1 failed", fails=True).record(tmp_path)
+    assert "it fails without the changes of this session too" in compose(record).text
+    [failure] = passing.runs(before, "9 passed").record(tmp_path).failures
+    assert failure.fixed is None and not failure.verdict

@@ -174,9 +174,10 @@ def _command(key: str, command: Command, edited_op: int) -> str:
     test or build that passed proves nothing about what was edited since."""
     unclear = "result unclear" if command.said else "no result"
     passed = "ok, before the last edit" if command.kind and command.op < edited_op else "ok"
+    passed = "" if command.is_hidden else passed
     how = {True: passed, False: "failed", None: unclear}[command.ok]
     line = command.line if "<<" in command.line else key
-    return f"{code(line, LONGEST_COMMAND)} {how}"
+    return f"{code(line, LONGEST_COMMAND)} {how}".rstrip()
 
 
 def errors(record: Record) -> Iterator[BriefItem]:

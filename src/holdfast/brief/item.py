@@ -14,6 +14,7 @@ def chars_for(max_tokens: int) -> int:
 
 NOWHERE = Place()
 Archived = tuple[str, str, list[str]]  # a segment on the shelf: its id, topic and main files
+LAST_FAILED = "its last run failed"  # why a command is told of with what it said
 STILL_RUNNING = "still running"  # why a subagent or a background command is told of
 MOST_ARCHIVED = 6  # the newest: the summariser hears of no others, and the brief names each
 EDITED = "*"  # behind a file, where there is no room to say so

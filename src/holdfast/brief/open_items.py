@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from holdfast.brief.item import STILL_RUNNING, BriefItem, times
+from holdfast.brief.item import LAST_FAILED, STILL_RUNNING, BriefItem, times
 from holdfast.record import open_items as still
-from holdfast.record.failures import is_one_off, resolved
+from holdfast.record.failures import is_one_off, resolved, verdict_of
 from holdfast.record.model import FLOOR, Failure, Place, Record, Task, heat_at
 from holdfast.record.turns import turn_number
 from holdfast.text.fence import clean, code, flat
@@ -13,6 +13,7 @@ MOST_FAILING = 12
 MOST_STEPS = 40
 MOST_CHECKS = 3
 LONGEST_FAILING = 160
+VERDICT_CHARS = 100
 MOST_REFERENCES = 24
 MOST_ENDED = 8
 REPORT_CHARS = 400  # of a report that the model has just got
@@ -65,17 +66,24 @@ def _task(record: Record, task: Task) -> str:
 
 
 def failing(record: Record, most_lines: int) -> Iterator[BriefItem]:
-    """What failed last comes first, with most of what it said; what was only tried comes last."""
+    """What failed last comes first, with most of what it said. What was only tried before something
+    else was run, and what is called no failure of this work, is nothing to do: it stands among the
+    commands, last."""
+    newest = max((one.op for one in record.commands.values()), default=0)
     for age, one in enumerate(still.failures(record)[:MOST_FAILING]):
-        weight = 0.25 if is_one_off(one) else 1.0
-        worth = weight * 0.1 / (1 + age / 3)
+        is_over = is_one_off(one) and one.place.op < newest
+        is_open = not (is_over or one.verdict)
+        worth = (1.0 if is_open else 0.25) * 0.1 / (1 + age / 3)
         said = [flat(words, 160) for words in one.lines[: most_lines if age < 2 else 2]]
-        text = "\n    ".join([_failed(record, one), *said])
         line = _line(record, one)
         key = one.command if len(line) <= LONGEST_FAILING else ""
-        yield BriefItem(
-            "failing", text, worth, "its last run failed", one.place, key=key, order=age
-        )
+        if is_open:
+            text, section = "\n    ".join([_failed(record, one), *said]), "failing"
+        else:
+            how = f"failed; {verdict_of(one, VERDICT_CHARS)}" if one.verdict else "failed"
+            text = f"{code(line, LONGEST_FAILING)} {how}: {' / '.join(said)}"
+            section, age = "commands", 2000 + age
+        yield BriefItem(section, text, worth, LAST_FAILED, one.place, key=key, order=age)
 
 
 def _failed(record: Record, one: Failure) -> str:

@@ -39,7 +39,8 @@ def steer(
     lines += _words(record, whose, SHOWN_WORDS_UNITS if shown else WORDS_UNITS)
     for call in open_items.calls(record)[-1:]:
         lines.append(f"- step in flight: {call.tool} {code(call.what, 120)}")
-    for one in open_items.failures(record)[:MOST_FAILING]:
+    failing = [one for one in open_items.failures(record) if not one.verdict]
+    for one in failing[:MOST_FAILING]:
         said = f": {flat(one.lines[0], 120)}" if one.lines else ""
         lines.append(f"- still failing: {code(one.command, 120)}{said}")
     for task in open_items.tasks(record)[:MOST_TASKS]:

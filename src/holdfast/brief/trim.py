@@ -3,7 +3,7 @@ compartment within what it was allotted."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from holdfast.brief.item import BriefItem, short
+from holdfast.brief.item import LAST_FAILED, BriefItem, short
 from holdfast.brief.roles import Section
 from holdfast.budget.compartments import (
     ACTIVE,
@@ -86,10 +86,10 @@ class Choice:
         self._pay(name, cost)
         self._begun.add(item.section)
         self._groups |= {item.under, item.key}
-        self.taken.append(item)
-        if item.section == "failing":
+        if item.reason == LAST_FAILED:
             self._failing |= {item.key} - {""}
             self._drop_command(item.key)
+        self.taken.append(item)
         return True
 
     def _pay(self, name: str, cost: int) -> None:

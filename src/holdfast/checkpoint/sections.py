@@ -10,7 +10,7 @@ from holdfast.checkpoint.git_state import git_state
 from holdfast.record import open_items, plan_checks, shell
 from holdfast.record.agents import COMMAND
 from holdfast.record.decisions import decided
-from holdfast.record.failures import is_one_off, resolved
+from holdfast.record.failures import is_one_off, resolved, verdict_of
 from holdfast.record.git_work import NO_BRANCH, open_requests
 from holdfast.record.model import (
     Agent,
@@ -444,7 +444,7 @@ def _resolved(failure: Failure) -> str:
 
 def _commands(record: Record) -> Iterator[str]:
     """Those run last, and failures that the model called none of this work's, with its words."""
-    verdicts = {one.command: one.verdict for one in record.failures if one.fixed is None}
+    verdicts = {one.command: verdict_of(one) for one in record.failures if one.fixed is None}
     known = sorted(record.commands.items(), key=lambda pair: pair[1].op)
     for at, (key, one) in enumerate(known, MOST_COMMANDS - len(known)):
         if at >= 0 or verdicts.get(key):
@@ -453,9 +453,10 @@ def _commands(record: Record) -> Iterator[str]:
 
 def _ran(command: Command, verdict: str) -> str:
     unclear = "result unknown: its output shows a failure" if command.said else "no result yet"
-    went = {True: "passed", False: "failed", None: unclear}[command.ok]
-    said = f"; the model said: “{verdict}”" if verdict else ""
-    return f"{_first_line(command.line)} ({went}{said})"
+    passed = "" if command.is_hidden else "passed"
+    went = {True: passed, False: "failed", None: unclear}[command.ok]
+    how = "; ".join(filter(None, (went, verdict)))
+    return _first_line(command.line) + (f" ({how})" if how else "")
 
 
 def _first_line(line: str) -> str:

@@ -95,7 +95,7 @@ def _failing(state: State, folder: str) -> list[str] | None:
             log.add("WARN", state.session_id[:8], f"open errors are not known: {slip!r}")
         return None
     recent = [one for one in facts.failures if facts.op - one.place.op < OPERATIONS]
-    return [f"`{_named(one.command)}`" for one in recent if one.fixed is None]
+    return [f"`{_named(one.command)}`" for one in recent if not (one.fixed or one.verdict)]
 
 
 def _named(words: str) -> str:

@@ -1,9 +1,11 @@
 """How a command went: failed, or passed, and with that what it had broken is fixed.
 
-A pipe hides the exit code of a test, so what the runner says counts as well. Of a command that is
-neither test nor build and shows failures, the result is not known.
+A pipe hides the exit code of a test, so what the runner says counts then: a failure of it is one,
+and where it tells neither, nothing is said. Of a command that is neither test nor build and shows
+failures, the result is not known.
 """
 
+import re
 from itertools import pairwise
 
 from holdfast.record import files, plan_checks, plans, runs, shell, turns
@@ -20,19 +22,27 @@ _WRONG = (
     *("denied", "refused", "mismatch", "invalid", "unresolved", "✗", "✖", "❌", "✕"),
 )
 # Said by a runner whose exit code a pipe has hidden. "0 failed" is no failure.
+_SUMMED = ("FAIL", "--- FAIL", "npm ERR!")
 _FAILED = (
-    "FAIL",
-    "--- FAIL",
+    *_SUMMED,
     "panic:",
     "Traceback",
     "error:",
     "error[",
     "E   ",
-    "npm ERR!",
     "✗",
     "✖",
 )
-_FAILING = ("no tests ran", " FAILED", "error TS", "❌", "✕ ")
+_FAILING = ("no tests ran", "error TS", "❌", "✕ ")
+# `quay/moor.go:12:3: undefined: tide`, as compilers and linters print; no number of a line alone.
+_AT = Lazy(r"^[\w./@+-]*\w\.\w{1,8}(?::\d+:\d+:|\(\d+,\d+\):) (?!warning|note|info)", re.MULTILINE)
+_WELL = (
+    *(" passed", "\nok ", "\npass\n", " succeeded", "successful", "finished `", "built in "),
+    *("no issues", "no errors", "0 errors", "0 fail", "✓", "✔", " up to date", "0 problems"),
+)
+_ASKS_CODE = ("$?", "PIPESTATUS")
+_CODE = Lazy(r"\d{1,3}\b(?=\W*$)")
+ALSO_BEFORE = "it fails without the changes of this session too"
 _SURE = (
     "error:",
     "error[",
@@ -84,9 +94,20 @@ def judge(
 ) -> None:
     edge = HEAD_CHARS // 4 if record.far else HEAD_CHARS
     edges = text if len(text) <= 2 * edge else f"{clip(text, edge)}\n{clip_start(text, edge)}"
-    shows = shows_failure(edges)
+    is_answer = failed and shell.ends_looking(command.line)
+    is_hidden = is_answer or shell.hides_work(command.line)
+    failed = failed and not is_answer
+    shows = shows_failure(edges, is_sure=bool(command.kind) and not is_hidden)
+    if command.kind and is_hidden:
+        code = _printed_code(command.line, edges)
+        shows = shows or code > 0 or bool(_AT.pattern.search(edges))
+        is_hidden = bool(code) and not _tells_success(command.kind, edges)
     failed = failed or (bool(command.kind) and shows)
     command.ok = False if failed else None if shows else True
+    command.is_hidden = is_hidden and not failed
+    if _is_of_before(command.line):
+        _compare(record, key, command, failed=failed)
+        return
     if command.kind or failed:
         turns.ran(record, key, not failed)
     if failed:
@@ -102,15 +123,52 @@ def judge(
             passed(record, key, place, edges if command.kind == "test" else "")
 
 
-def shows_failure(text: str) -> bool:
-    """A runner says that something failed."""
+def _printed_code(line: str, text: str) -> int:
+    """What `echo $?` printed at last; -1 where nobody asked."""
+    if not within(_ASKS_CODE, line):
+        return -1
+    last = _last_lines(text)[-1:]
+    found = _CODE.pattern.search(last[0]) if last else None
+    return int(found[0]) if found else -1
+
+
+def _tells_success(kind: str, text: str) -> bool:
+    """A runner says that all went well; a compiler is silent then."""
+    low = text.lower()
+    silent = not low.strip() or low.startswith("(bash completed with no output")
+    return within(_WELL, low) or (kind == "build" and silent)
+
+
+def _is_of_before(line: str) -> bool:
+    """What the session changed is put aside while this runs, and comes back behind it."""
+    return "git stash" in line and "git stash pop" in line.partition("git stash")[2]
+
+
+def _compare(record: Record, key: str, command: Command, *, failed: bool) -> None:
+    """Without the session's changes: a failure is an older one then, and success fixes nothing."""
+    command.ok = None
+    for one in record.failures if failed else ():
+        if one.fixed is None and _all_covered(one.left, runs.parts(key)):
+            one.verdict = one.verdict or ALSO_BEFORE
+
+
+def shows_failure(text: str, *, is_sure: bool = False) -> bool:
+    """A runner says that something failed. With `is_sure` its exit code says otherwise: then only
+    its own summary counts, for tests may print errors that they expect."""
     if not within(_HINTS, text):
         return False
     said = counted = False
     for line in text.splitlines():
         if within(_NONE_FAILED, f" {line}"):
             said, counted = False, True  # what tests print is theirs: the runner has counted
-        elif line.startswith(_FAILED) or within(_FAILING, line) or ": error: " in line:
+        elif (
+            line.startswith(_SUMMED)
+            or " FAILED" in line
+            or (
+                not is_sure
+                and (line.startswith(_FAILED) or within(_FAILING, line) or ": error: " in line)
+            )
+        ):
             said = True
     return said or _counts_failures(text.split(), counted=counted)
 
@@ -186,17 +244,19 @@ def _fail(record: Record, key: str, command: Command, place: Place) -> None:
     if any(_NOT_BUILT in line for line in command.said):  # no test has run: any that does closes it
         still = [one.replace("go test ", "go test -c ", 1) for one in still]
     edited: list[str] = []
-    verdict = ""
+    verdict = by = ""
     kept: list[Failure] = []
     for old in record.failures:
         if old.fixed and old.lines[:1] != command.said[:1]:
             kept.append(old)
         elif _all_covered(old.left, still) or (old.fixed and _all_covered(still, old.left)):
             edited = edited if old.fixed else old.edited
-            verdict = old.verdict if old.lines == command.said else verdict
+            if old.lines == command.said:
+                verdict, by = old.verdict, old.verdict_by
         else:
             kept.append(old)
-    made = Failure(key, command.said, place, edited=edited, left=still, verdict=verdict)
+    made = Failure(key, command.said, place, edited=edited, left=still)
+    made.verdict, made.verdict_by = verdict, by
     record.failures = [*kept, made]
     if len(record.failures) > MOST_FAILURES:
         fixed = [one for one in record.failures if one.fixed]
@@ -205,12 +265,13 @@ def _fail(record: Record, key: str, command: Command, place: Place) -> None:
 
 
 def resolved(record: Record) -> list[Failure]:
-    """What was fixed, and passes still."""
+    """What was fixed, and passes still, as far as was seen."""
     still = [runs.parts(one.command) for one in record.failures if one.fixed is None]
     return [
         one
         for one in record.failures
         if one.fixed
+        and one.closed_by
         and not any(_all_covered(one.left, by) or _all_covered(by, one.left) for by in still)
     ]
 
@@ -233,8 +294,9 @@ def is_one_off(failure: Failure) -> bool:
     return not runs.kind(failure.command) or " ".join(words).startswith(_TRIED) or missing
 
 
-def hear(record: Record, text: str) -> None:
-    """Words of the model: whether a failure of this turn is called none of this work's."""
+def hear(record: Record, text: str, by: str = "model") -> None:
+    """Words of the model, or of the user who answers it: whether a failure of this turn is called
+    none of this work's."""
     low = text.lower()
     if not record.failures or not within(_NOT_OURS, low):
         return
@@ -248,7 +310,13 @@ def hear(record: Record, text: str) -> None:
         said = sentence.lower().replace("non-pre-existing", "")
         if within(_NOT_OURS, said) and within(_ABOUT_FAILURE, said):
             for one in [one for one in known if plan_checks.tells_of(said, one.command)]:
-                one.verdict = clip(sentence, LONGEST_VERDICT)
+                one.verdict, one.verdict_by = clip(sentence, LONGEST_VERDICT), by
+
+
+def verdict_of(failure: Failure, most: int = LONGEST_VERDICT) -> str:
+    """Why it is no failure of this work, and who says so."""
+    said = clip(failure.verdict, most)
+    return f"the {failure.verdict_by} said: “{said}”" if failure.verdict_by and said else said
 
 
 def passed(record: Record, key: str, place: Place, said: str = "") -> None:
@@ -268,12 +336,13 @@ def passed(record: Record, key: str, place: Place, said: str = "") -> None:
 
 
 def _mend(record: Record, failure: Failure, key: str, place: Place) -> None:
-    failure.fixed, failure.closed_by = place, key
+    is_hidden = record.commands[key].is_hidden  # nothing failed, and nobody saw it pass
+    failure.fixed, failure.closed_by = place, "" if is_hidden else key
     failure.fix, failure.edited = _named_in(failure)[-MOST_FIXES:], []
     failure.left = runs.parts(failure.command)
-    for key, command in record.commands.items():  # nothing is both fixed and failing
-        if command.ok is False and _all_covered(runs.parts(key), failure.left):
-            command.ok = True
+    for other, command in record.commands.items():  # nothing is both fixed and failing
+        if command.ok is False and _all_covered(runs.parts(other), failure.left):
+            command.ok, command.is_hidden = True, is_hidden
 
 
 def _named_in(failure: Failure) -> list[str]:

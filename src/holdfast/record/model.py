@@ -98,6 +98,7 @@ class Command(msgspec.Struct, array_like=True, gc=False):
     op: int = 0
     ok: bool | None = None  # not known: it has no result yet, or `said` tells of a failure
     said: list[str] = []
+    is_hidden: bool = False  # its exit code was not seen, and what it printed tells nothing
 
 
 class Failure(msgspec.Struct, array_like=True, gc=False):
@@ -112,7 +113,8 @@ class Failure(msgspec.Struct, array_like=True, gc=False):
     passes: int = 0  # of other tests and builds since
     left: list[str] = []  # the simple commands of it that have not passed since
     closed_by: str = ""  # the run that passed
-    verdict: str = ""  # the model's words that call it no failure of this work
+    verdict: str = ""  # why it is no failure of this work, in somebody's words
+    verdict_by: str = ""  # the model or the user; empty where a run has shown it
 
 
 class Task(msgspec.Struct, array_like=True, gc=False):

@@ -271,6 +271,7 @@ class RecordReader:
 
     def _typed(self, text: str, place: Place, parent: str = "") -> None:
         """A line in the user's name."""
+        failures.hear(self.record, text, "user")
         if turns.prompt(self.record, text, place, self._line(), parent):
             self._hear(own_words(text), by_user=True)
 

@@ -16,6 +16,7 @@ from holdfast.record import (
     names,
     plan_checks,
     plans,
+    shell,
     tasks,
     turns,
 )
@@ -107,7 +108,11 @@ def come_back(record: Record, entry: Result, block: ToolResult, place: Place) ->
 
 def _failed(record: Record, call: Call) -> None:
     """Among the last calls it stands as one that failed; in a record that was saved in between,
-    that is another object."""
+    that is another object. A search that found nothing did not fail."""
+    command = record.commands.get(call.what) if call.tool == "Bash" else None
+    line = command.line if command else call.what
+    if call.tool == "Bash" and (shell.ends_looking(line) or not (command or shell.core(line))):
+        return
     for one in record.recent:
         if one.place == call.place and one.what == call.what:
             one.failed = True

@@ -1,6 +1,7 @@
 """A shell line taken apart as far as it helps: what it does, of what kind, which files it names."""
 
 import re
+from itertools import pairwise
 
 from holdfast.redact.rule import REDACTED
 from holdfast.text.sentences import Lazy, clip, within
@@ -46,6 +47,11 @@ _NOISE_WORDS = (
 )
 _NOISE = frozenset(_NOISE_WORDS.split())
 _NOISE_ENDS = ("PATH", "COLOR", "COLOR_FORCE", "SQUELCH_WARNING")
+_HIDING = ("|", ";", "\n")
+_PROBE_WORDS = (
+    "grep egrep fgrep rg ag test [ [[ which type command ls cat find fd stat diff cmp pgrep head"
+)
+_PROBES = frozenset(_PROBE_WORDS.split())
 _REDIRECTS = frozenset("<>&|")  # in words that are no file's name: `2>&1`
 _BEFORE = frozenset({"sudo", "time", "nohup", "env", "command", "exec"})
 
@@ -84,9 +90,42 @@ def doing(part: str) -> str:
     ):
         return ""
     if words[0] == "git":
-        verb = next((word for word in words[1:] if not word.startswith("-")), "status")
-        return "" if verb in _GIT_LOOKING else " ".join(words)
+        return "" if _git_verb(words) in _GIT_LOOKING else " ".join(words)
     return " ".join([*settings, *words])
+
+
+def _git_verb(words: list[str]) -> str:
+    """`git -C quay status` is a status."""
+    told = (word for by, word in pairwise(words) if by not in ("-C", "-c"))
+    return next((word for word in told if word[0] != "-"), "status")
+
+
+def hides_work(line: str) -> bool:
+    """The exit code of a line does not tell how its work went: that goes through a pipe, or more is
+    run behind it whatever happened."""
+    if not within(_HIDING, line):
+        return False
+    bare = clip(line, LONGEST_LINE).replace("\\\n", " ").partition("<<")[0].rstrip("; \n")
+    begun, start = False, 0
+    for cut in _CUT.finditer(bare):
+        if cut.group()[0] not in "'\"":
+            begun = begun or bool(doing(bare[start : cut.start()].strip()))
+            start = cut.end()
+            if begun and _hides(cut.group(), bare):
+                return True
+    return False
+
+
+def ends_looking(line: str) -> bool:
+    """A line ends with a program that looks for something: that it found nothing is an answer."""
+    last = parts(line)[-1:]
+    return bool(last) and last[0].lstrip("!( ").partition(" ")[0].rpartition("/")[2] in _PROBES
+
+
+def _hides(mark: str, line: str) -> bool:
+    if mark == "|":
+        return "pipefail" not in line and "PIPESTATUS" not in line
+    return mark == "||" or (mark in ";\n" and "set -e" not in line)
 
 
 def _matters(word: str) -> bool:
