@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 import uuid
 import warnings
@@ -46,6 +48,15 @@ ABOUT_STORES = tuple(
     )
 )
 GIVEN = "HOLDFAST_TEST_DATABASE_URL"
+# PostgreSQL is a daemon: without this it outlives a test run that is killed. A closed stdin means
+# that the worker is gone.
+_STOP_WHEN_ALONE = """
+import os, pathlib, shutil, signal, sys
+sys.stdin.read()
+folder = pathlib.Path(sys.argv[1])
+os.kill(int((folder / "postmaster.pid").read_text().split()[0]), signal.SIGQUIT)
+shutil.rmtree(folder, ignore_errors=True)
+"""
 _given_url = os.environ.get(GIVEN, "")
 
 
@@ -93,12 +104,15 @@ def a_postgres() -> Iterator[Any]:
             server = get_server(folder)
     except Exception as slip:
         pytest.skip(f"NO POSTGRESQL, its half of the suite is not run: {slip!r}")
-    try:
-        yield server
-    finally:
-        server.ensure_postgres_running()  # a test may have killed it
-        server.cleanup()
-        shutil.rmtree(folder, ignore_errors=True)
+    command = [sys.executable, "-I", "-c", _STOP_WHEN_ALONE, str(folder)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True) as guard:
+        try:
+            yield server
+        finally:
+            server.ensure_postgres_running()  # a test may have killed it
+            server.cleanup()
+            shutil.rmtree(folder, ignore_errors=True)
+            guard.kill()
 
 
 @pytest.fixture(scope="session")
