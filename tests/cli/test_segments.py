@@ -51,6 +51,18 @@ def test_roll_now_compresses_and_says_so_once(transcript: str) -> None:
     assert "last looked at step" in _ok("roll", "--transcript", transcript)
 
 
+@pytest.mark.requirement("R8", "U3")
+def test_a_session_of_which_no_hook_has_told_is_compressed(
+    transcript: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder = tmp_path / "claude" / "projects" / "of-this-test"
+    folder.mkdir(parents=True)
+    Path(transcript).rename(folder / "s-1.jsonl")
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    assert _ok("compress", "--now").startswith("Compressed 2 segments (")
+    assert "last looked at step" in _ok("compress", "--session", "s-1")
+
+
 @pytest.mark.requirement("R8")
 def test_roll_as_json_has_what_was_done(transcript: str) -> None:
     told = _json("roll", "--now", "--transcript", transcript)
@@ -80,6 +92,7 @@ def test_segments_lists_by_project_session_and_tier(here: Path) -> None:
     assert [one["segment_id"] for one in _json("segments", "--all", "--session", "s2")["warm"]] == [
         "s2_seg_1_0"
     ]
+    assert "Elsewhere" in _ok("segments", "--session", "s2")
     assert _json("segments")["cold"] == []
 
 

@@ -70,6 +70,15 @@ def test_newer_ones_come_before_older_ones_that_match_no_better(tmp_path: Path) 
 
 
 @pytest.mark.requirement("M2")
+def test_a_list_of_decisions_is_by_age_and_not_by_the_word_decided(tmp_path: Path) -> None:
+    index = Embedded("/p", str(tmp_path / "p.db"))
+    old = Item("", DECISION, "you decide what we decide", by="user", at="2026-03-01")
+    new = Item("", DECISION, "five tries", by="user", at="2026-03-02")
+    index.take("s", "", "1", made(old, new))
+    assert [one.item.text for one in first(index, "what we decided")] == [new.text, old.text]
+
+
+@pytest.mark.requirement("M2")
 def test_with_a_topic_those_on_the_topic_are_preferred_and_no_others(index: Embedded) -> None:
     found = first(index, "which decision about heights")
     assert found[0].item.text == UNIT

@@ -268,6 +268,13 @@ def test_a_segment_expands_to_its_turns_and_is_noted_as_read(project: Path) -> N
     assert kept is not None and kept.access_count == 2
 
 
+@pytest.mark.requirement("R6", "M6")
+def test_a_segment_expands_by_its_own_id_before_anything_was_searched(project: Path) -> None:
+    path = a_session(project, "s1", "what about the buoy?", "It is red.")
+    library.keep(a_segment(project, "s1_seg_1", "buoy: red", str(path)), NOW_MS)
+    assert "what about the buoy?" in expand("s1_seg_1", project=str(project)).text
+
+
 @pytest.mark.store
 @pytest.mark.requirement("M2")
 def test_messages_of_a_project_are_found_and_others_are_not(project: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import TypeVar
 
 from holdfast.archive import transcripts
@@ -14,7 +15,9 @@ from holdfast.memory.index.interface import Index
 from holdfast.memory.item import SEGMENT, TURN, Item
 from holdfast.memory.results import Expanded
 from holdfast.memory.sources.source import MOST_PIECES
+from holdfast.memory.sync import SYNC_SECONDS, sync
 from holdfast.text import fence
+from holdfast.wire.errors import HoldfastError
 
 USUAL_CHARS = 8_000
 FENCE_CHARS = 400
@@ -57,13 +60,33 @@ def only(start: str, ids: Sequence[str]) -> str:
 
 
 def _find(item_id: str, project: str) -> tuple[Item, list[str]]:
-    found, notes = _asked(lambda one: one.find(item_id), project)
-    if item := next(found, None):
-        return item, notes
-    if meant := only(item_id, beginning(item_id, project)):
-        return _find(meant, project)
+    """Also by the id of a segment as other commands write it. What was not indexed yet is looked
+    for once the index is up to date."""
+    names = (item_id, f"{SEGMENT}-{item_id}")
+    notes: list[str] = []
+    for is_fresh in (False, True):
+        if is_fresh:
+            _bring_up(project)
+        for name in names:
+            item, notes = _known(name, project)
+            if item:
+                return item, notes
     error = Forgotten if item_id.startswith(f"{TURN}-") else NotFound
     raise error("; ".join([f"there is no {fence.flat(item_id, 80)!r}", *notes]))
+
+
+def _known(name: str, project: str) -> tuple[Item | None, list[str]]:
+    found, notes = _asked(lambda one: one.find(name), project)
+    if item := next(found, None):
+        return item, notes
+    meant = only(name, beginning(name, project))
+    return _known(meant, project) if meant else (None, notes)
+
+
+def _bring_up(project: str) -> None:
+    """As a search does; an index that cannot be brought up is asked as it is."""
+    with suppress(HoldfastError):
+        sync(project, seconds=SYNC_SECONDS)
 
 
 def _asked(ask: Callable[[Index], T | None], project: str) -> tuple[Iterator[T], list[str]]:

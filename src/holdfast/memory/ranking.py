@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from holdfast.memory.index.interface import TURN_POSITIONS, Index, Scores
 from holdfast.memory.item import DECISION, TURN, Item
-from holdfast.memory.words import plain
+from holdfast.memory.words import ALONE, plain
 
 BESIDE = 0.3
 UNKNOWN = 0.5  # what has no vector yet is taken to mean half of what its words say
@@ -88,6 +88,8 @@ def ranked(
         place: alone.get(place, 0.0) + more + asked.get(place, 0.0)
         for place, more in beside.items()
     }
+    # Nothing but a kind was asked for: its own order holds, whatever the words in it.
+    total |= {place: listed for place, listed in asked.items() if listed >= ALONE}
     first = heapq.nsmallest(most, total, key=lambda place: (-total[place], place))
     return {
         place: Rank(

@@ -23,7 +23,6 @@ LEAST_OF_EACH = 50  # ... so many at least: ten projects together are looked thr
 LEAST = 100  # of a kind that the question asks for
 LOOKED_AT, LOOKED_AT_LEAST = 5, 200  # times what is wanted: many are of one turn, or say the same
 AT_ONCE = 4
-SYNC_SECONDS = 5.0
 MOST = 200
 MADE_AGAIN = "the index was made again"
 HYBRID, KEYWORD = "hybrid", "keyword"
@@ -248,7 +247,7 @@ def _again(project: str, slip: DamagedIndex, notes: list[str]) -> Index:
 
 def _synced(index: Index, notes: list[str]) -> Index:
     try:
-        done = syncing.bring_up(index, seconds=SYNC_SECONDS)
+        done = syncing.bring_up(index, seconds=syncing.SYNC_SECONDS)
         if done.left:
             notes.append(f"{done.left} sources are not taken in yet: search again for all of them")
     except IndexBusy:

@@ -18,6 +18,7 @@ from holdfast.wire import log
 
 ALL = (memories, decisions, checkpoints, segments, board, sessions)
 MOST_STEPS = 10_000
+SYNC_SECONDS = 5.0  # before a search
 
 
 class IndexSync(NamedTuple):

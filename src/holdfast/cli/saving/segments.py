@@ -15,6 +15,7 @@ import click
 
 from holdfast.cli import choose_session
 from holdfast.cli.choose_session import Chosen, NoSession
+from holdfast.cli.find_transcript import chosen_to_read
 from holdfast.cli.terminal import say
 from holdfast.events import take_checkpoint
 from holdfast.redact import redact
@@ -84,7 +85,8 @@ def _list(
 ) -> None:
     if here and not session:
         session = choose_session.asking() or choose_session.of_this_folder().state.session_id
-    where = "" if everywhere else str((project or Path.cwd()).absolute())
+    is_named = bool(session) and project is None  # then it may be of any project
+    where = "" if everywhere or is_named else str((project or Path.cwd()).absolute())
     warm = _of_session(library.warm(where), session)
     cold = _of_session(library.cold(where), session) if with_cold else []
     pending = library.pending(_session_id(session), where)
@@ -276,7 +278,7 @@ def _texts(given: dict[str, Any], key: str) -> list[str]:
 def roll(now: bool, session: str, transcript: Path | None, as_json: bool) -> None:
     """Look for cold segments, compress them, archive what is old; as a hook does in passing."""
     chosen = (
-        choose_session.by_transcript(transcript) if transcript else choose_session.newest(session)
+        choose_session.by_transcript(transcript) if transcript else chosen_to_read(None, session)
     )
     report = _rolled(chosen, force=now)
     if as_json:
