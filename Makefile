@@ -13,7 +13,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where an environment forbids bytecode, every test run compiles every module anew: 20 of 67 seconds of CPU.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo test cover quick store check docs reference bench fuzz client lock clean
+.PHONY: help demo test cover quick store check docs reference bench fuzz client dashboard browser lock clean
 .DEFAULT_GOAL := help
 
 help: ## what can be made
@@ -24,7 +24,7 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 	@echo "fetching what it needs into $(VENV) (a minute or two)"
 	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/pip install --quiet --require-hashes -r requirements.lock
-	$(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
+	HATCH_BUILD_NO_HOOKS=1 $(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
 # The demo needs what Holdfast runs with, and not what its tests need: a quarter of the room.
@@ -32,7 +32,7 @@ $(BIN)/holdfast:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "holdfast needs Python 3.11 or newer; say make PYTHON=python3.12")'
 	@echo "fetching what it runs with into $(VENV) (a minute)"
 	$(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/pip install --quiet -e .
+	HATCH_BUILD_NO_HOOKS=1 $(BIN)/pip install --quiet -e .
 
 demo: $(BIN)/holdfast ## play a recorded session through the real hooks
 	@$(BIN)/python demo/play.py
@@ -40,12 +40,19 @@ demo: $(BIN)/holdfast ## play a recorded session through the real hooks
 client: $(VENV)/.ready ## the real Claude Code, for the tests that judge us by it
 	@$(BIN)/python tests/fetch_client.py $(CLIENT_VERSION)
 
+dashboard: $(VENV)/.ready ## the page that serve shows, built if its sources changed
+	@$(BIN)/python dashboard/build.py
+
+browser: $(VENV)/.ready ## Debian's Chromium, for the tests of the dashboard
+	@$(BIN)/python tests/dashboard/fetch_browser.py
+
 check: $(VENV)/.ready ## format, lint, types, import contracts
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/mypy tests benchmarks demo docs
 	$(BIN)/lint-imports
+	$(BIN)/python dashboard/build.py --check
 
 docs: $(VENV)/.ready ## the documentation as a site, in build/docs
 	$(BIN)/sphinx-build --quiet --fail-on-warning --jobs auto --conf-dir docs . build/docs
@@ -56,10 +63,10 @@ quick: $(VENV)/.ready ## the inner loop: no real client, no database, nothing sl
 store: $(VENV)/.ready ## the inner loop of the store and the API, on SQLite
 	$(BIN)/pytest -q -n auto --dist worksteal -m "store and not slow and not real_client"
 
-test: check client docs ## everything
+test: check client docs dashboard browser ## everything
 	HYPOTHESIS_PROFILE=full HOLDFAST_TEST_HOOKS=started $(BIN)/pytest -n auto --dist worksteal
 
-cover: check client ## which lines no test runs; takes twice as long
+cover: check client dashboard browser ## which lines no test runs; takes twice as long
 	HYPOTHESIS_PROFILE=full HOLDFAST_TEST_HOOKS=started $(BIN)/pytest -n auto --dist worksteal --cov --cov-report=term:skip-covered
 
 reference: $(VENV)/.ready ## the parts of docs/ that are made from the code

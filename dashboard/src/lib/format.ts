@@ -1,0 +1,112 @@
+/** Numbers, times and texts as they are shown. */
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+export const UNKNOWN = "unknown";
+
+export function number(value: number | null | undefined): string {
+  return value === null || value === undefined
+    ? UNKNOWN
+    : Math.round(value).toLocaleString("en-US");
+}
+
+export function short(value: number | null | undefined): string {
+  if (value === null || value === undefined) return UNKNOWN;
+  const size = Math.abs(value);
+  if (size < 1_000) return String(Math.round(value));
+  if (size < 10_000) return `${(value / 1_000).toFixed(1)}K`;
+  return size < 1_000_000 ? `${Math.round(value / 1_000)}K` : `${(value / 1_000_000).toFixed(2)}M`;
+}
+
+export function percent(ratio: number | null | undefined, digits = 1): string {
+  return ratio === null || ratio === undefined ? UNKNOWN : `${(100 * ratio).toFixed(digits)}%`;
+}
+
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${number(count)} ${count === 1 ? one : many}`;
+}
+
+export function millis(at: string | number | null | undefined): number | null {
+  if (at === null || at === undefined) return null;
+  const ms = typeof at === "number" ? at : Date.parse(at);
+  return Number.isNaN(ms) ? null : ms;
+}
+
+/** 40 s, 12 min, 3 h, 2 d. */
+export function span(ms: number): string {
+  if (ms < MINUTE) return `${Math.max(0, Math.round(ms / 1_000))} s`;
+  if (ms < HOUR) return `${Math.round(ms / MINUTE)} min`;
+  if (ms < DAY) return `${Math.floor(ms / HOUR)} h`;
+  return `${Math.floor(ms / DAY)} d`;
+}
+
+/** Seconds and minutes ago, the clock today, the date before. */
+export function ago(at: string | number | null | undefined, now: number): string {
+  const ms = millis(at);
+  if (ms === null) return UNKNOWN;
+  const passed = now - ms;
+  if (passed < HOUR) return `${span(Math.max(0, passed))} ago`;
+  return when(ms, now);
+}
+
+const CLOCK = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+const SECONDS = new Intl.DateTimeFormat("en-GB", {
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+});
+const DATE = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+const FULL = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "long" });
+
+export function time(at: string | number | null | undefined): string {
+  const ms = millis(at);
+  return ms === null ? UNKNOWN : CLOCK.format(ms);
+}
+
+export function seconds(at: string | number | null | undefined): string {
+  const ms = millis(at);
+  return ms === null ? UNKNOWN : SECONDS.format(ms);
+}
+
+export function when(at: string | number | null | undefined, now: number): string {
+  const ms = millis(at);
+  if (ms === null) return UNKNOWN;
+  const isToday = new Date(ms).toDateString() === new Date(now).toDateString();
+  return isToday ? CLOCK.format(ms) : `${DATE.format(ms)} ${CLOCK.format(ms)}`;
+}
+
+export function full(at: string | number | null | undefined): string {
+  const ms = millis(at);
+  return ms === null ? UNKNOWN : FULL.format(ms);
+}
+
+// Characters that draw nothing, or draw something else than they are: a reader should see them.
+// eslint-disable-next-line no-control-regex
+const HIDDEN =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+const LONGEST = 20_000;
+
+/** Text of anybody, made harmless to look at: hidden and direction characters become visible. */
+export function plain(text: string | null | undefined): string {
+  if (!text) return "";
+  const cut = text.length > LONGEST ? `${text.slice(0, LONGEST)} …` : text;
+  return cut.replace(
+    HIDDEN,
+    (one) => `⟨${one.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`,
+  );
+}
+
+/** The same on one line. */
+export function line(text: string | null | undefined): string {
+  return plain(text?.slice(0, LONGEST).replace(/\s+/g, " ").trim());
+}
+
+export function shortId(id: string | null | undefined): string {
+  return plain(id?.slice(0, 8));
+}
+
+export function model(name: string | null | undefined): string {
+  return name ? plain(name.replace(/^claude-/, "")) : "model unknown";
+}

@@ -1,0 +1,64 @@
+/** What can be said about a window, in the words of every page. */
+
+import { line, plural, shortId, span, UNKNOWN } from "./format";
+import type { WindowState, Zone } from "./types";
+
+export const ZONES: Zone[] = ["red", "orange", "yellow", "green"];
+const LOUD = ["urgent", "critical"];
+
+export function title(of: WindowState): string {
+  if (!of.is_main) return line(of.agent_type) || shortId(of.agent_id);
+  return line(of.asked) || `Session ${shortId(of.session_id ?? of.agent_id)}`;
+}
+
+export function forecast(of: WindowState): string {
+  if (of.compacting) return "not yet";
+  if (of.ops_left === null) return UNKNOWN;
+  return `about ${plural(of.ops_left, "step")} left`;
+}
+
+export function timeLeft(of: WindowState): string {
+  if (of.compacting || of.minutes_left === null) return "";
+  return of.minutes_left < 1 ? "under 1 min" : span(of.minutes_left * 60_000);
+}
+
+export function sessionPath(of: WindowState): string {
+  const session = `session/${encodeURIComponent(of.session_id ?? of.agent_id)}`;
+  return of.is_main ? session : `${session}/${encodeURIComponent(of.agent_id)}`;
+}
+
+export function project(of: WindowState): string {
+  return line(of.project_name) || line(of.project_path?.split("/").at(-1)) || UNKNOWN;
+}
+
+export function isLoud(of: WindowState): boolean {
+  return LOUD.includes(of.alert ?? "");
+}
+
+/** Fewest steps left first; a window without a forecast after them, by how full it is. */
+export const ORDERS: Record<string, (one: WindowState, other: WindowState) => number> = {
+  "Fewest steps left": (one, other) =>
+    (one.ops_left ?? Infinity) - (other.ops_left ?? Infinity) ||
+    (other.used_ratio ?? 0) - (one.used_ratio ?? 0),
+  Fullest: (one, other) => (other.used_ratio ?? 0) - (one.used_ratio ?? 0),
+  Newest: (one, other) => (other.updated_at ?? "").localeCompare(one.updated_at ?? ""),
+  Project: (one, other) =>
+    project(one).localeCompare(project(other)) || (other.used_ratio ?? 0) - (one.used_ratio ?? 0),
+};
+
+export interface Family {
+  main: WindowState;
+  agents: WindowState[];
+}
+
+/** Sessions with their agents beneath; an agent whose session is not there stands alone. */
+export function families(windows: WindowState[]): Family[] {
+  const mains = new Map(windows.filter((one) => one.is_main).map((one) => [one.session_id, one]));
+  const found = new Map<WindowState, WindowState[]>();
+  for (const one of windows) {
+    const main = mains.get(one.session_id) ?? one;
+    if (!found.has(main)) found.set(main, []);
+    if (main !== one) found.get(main)?.push(one);
+  }
+  return [...found].map(([main, agents]) => ({ main, agents }));
+}

@@ -1,0 +1,149 @@
+/** What every page needs to know: live windows, projects, the totals of today, the server. */
+
+import { getContext, setContext, untrack } from "svelte";
+import { query } from "./api";
+import { live, type LiveEvent } from "./live.svelte";
+import { resource, type Resource } from "./resource.svelte";
+import { route } from "./route.svelte";
+import { line, shortId } from "./format";
+import type { Blocking, Project, ServerHealth, Today, WindowState } from "./types";
+
+const ENDED_MS = 10_000; // a row that ends stays, pale, for that long
+const SPOKEN_MS = 10_000; // at most one alert is spoken in that time
+const KEY = Symbol("world");
+
+export interface World {
+  readonly windows: WindowState[];
+  readonly ended: ReadonlySet<string>;
+  readonly health: Resource<{ agents: WindowState[] }>;
+  readonly projects: Resource<{ projects: Project[] }>;
+  readonly today: Resource<Today>;
+  readonly blocking: Resource<{ blockings: Blocking[] }>;
+  readonly server: Resource<ServerHealth>;
+  readonly spoken: string;
+  find(session: string, agent: string | null): WindowState | undefined;
+}
+
+export function getWorld(): World {
+  return getContext<World>(KEY);
+}
+
+export function windowKey(session: string | null, agent: string): string {
+  return `${session ?? ""}/${agent}`;
+}
+
+export function makeWorld(): World {
+  const health = resource<{ agents: WindowState[] }>(
+    () => `api/context/health${query({ project_id: route.project })}`,
+    {
+      on: ["session.", "subtask.", "window.changed", "checkpoint.kept"],
+      touches: isNews,
+      every: 3_000,
+    },
+  );
+  const projects = resource<{ projects: Project[] }>(() => "api/projects?limit=100", {
+    on: ["session.started"],
+    every: 10_000,
+  });
+  const midnight = new Date();
+  midnight.setHours(0, 0, 0, 0);
+  const today = resource<Today>(() => `api/today${query({ since: midnight.toISOString() })}`, {
+    on: ["checkpoint.", "brief.", "session.", "window.compact"],
+    every: 5_000,
+  });
+  const blocking = resource<{ blockings: Blocking[] }>(
+    () => `api/blocking${query({ project_id: route.project })}`,
+    { on: ["blocking."] },
+  );
+  const server = resource<ServerHealth>(() => "health");
+
+  let ended = $state.raw(new Map<string, [WindowState, number]>());
+  let known: WindowState[] = [];
+  let patched = $state.raw<WindowState[]>([]);
+  let spoken = $state("");
+  let spokenAt = 0;
+
+  const keyOf = (one: WindowState) => windowKey(one.session_id, one.agent_id);
+  const idOf = (event: LiveEvent) =>
+    windowKey(event.session_id, String(event.body["agent_id"] || event.session_id));
+
+  /** A reading of a window that is shown is drawn as it is; everything else is asked for. */
+  function isNews(event: LiveEvent): boolean {
+    if (event.kind !== "window.changed") return true;
+    return !("used_tokens" in event.body) || !known.some((one) => keyOf(one) === idOf(event));
+  }
+
+  $effect(() => {
+    const found = health.data?.agents;
+    if (!found) {
+      known = patched = [];
+      return;
+    }
+    const here = new Set(found.map(keyOf));
+    const now = Date.now();
+    const leaving = new Map(
+      [...untrack(() => ended)].filter(
+        ([key, [, since]]) => !here.has(key) && now - since < ENDED_MS,
+      ),
+    );
+    for (const one of known)
+      if (!here.has(keyOf(one)) && !leaving.has(keyOf(one))) leaving.set(keyOf(one), [one, now]);
+    known = patched = found;
+    ended = leaving;
+    if (leaving.size === 0) return;
+    const timer = setTimeout(() => (ended = new Map()), ENDED_MS);
+    return () => clearTimeout(timer);
+  });
+
+  $effect(() =>
+    live.listen((events) => {
+      const readings = new Map<string, LiveEvent>();
+      for (const event of events) {
+        if (event.kind === "window.changed" && "used_tokens" in event.body)
+          readings.set(idOf(event), event);
+        if (event.kind === "alert.raised") speak(event);
+      }
+      if (readings.size > 0)
+        known = patched = known.map((one) => changed(one, readings.get(keyOf(one))));
+    }),
+  );
+
+  function changed(one: WindowState, event: LiveEvent | undefined): WindowState {
+    if (!event) return one;
+    const { agent_id: _, at_ms: __, ...reading } = event.body;
+    const ratio = reading["used_ratio"];
+    const trend = typeof ratio === "number" ? [...one.trend, ratio].slice(-40) : one.trend;
+    return { ...one, ...reading, trend, updated_at: event.at } as WindowState;
+  }
+
+  function speak(event: LiveEvent): void {
+    if (Date.now() - spokenAt < SPOKEN_MS) return;
+    spokenAt = Date.now();
+    const of = known.find((one) => keyOf(one) === idOf(event));
+    const who = of ? line(of.project_name) || line(of.asked) : shortId(event.session_id);
+    spoken = `${String(event.body["level"])}: window of ${who} at ${Math.round(100 * Number(event.body["used_ratio"]))} percent`;
+  }
+
+  const world: World = {
+    get windows() {
+      return ended.size ? [...patched, ...[...ended.values()].map(([one]) => one)] : patched;
+    },
+    get ended() {
+      return new Set(ended.keys());
+    },
+    get spoken() {
+      return spoken;
+    },
+    health,
+    projects,
+    today,
+    blocking,
+    server,
+    find: (session, agent) =>
+      patched.find(
+        (one) => one.session_id === session && (agent ? one.agent_id === agent : one.is_main),
+      ),
+  };
+  setContext(KEY, world);
+  return world;
+}
