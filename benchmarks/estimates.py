@@ -23,13 +23,12 @@ from statistics import median, pstdev
 
 from benchmarks import folder_tasks
 from benchmarks.readings import transcripts
-from holdfast.plan.estimates import likeness, prior
+from holdfast.plan.estimates import features, likeness
 from holdfast.plan.estimates.estimate import Past, PastCase, TaskEstimate, estimate_request
-from holdfast.plan.estimates.features import KINDS, UNSTATED_FILES
+from holdfast.plan.estimates.features import KINDS, UNSTATED_FILES, FittedLine
 from holdfast.plan.estimates.likeness import EstimateRequest
 from holdfast.plan.estimates.past_requests import PastRequest, read_requests
 from holdfast.plan.estimates.past_runs import RunTask
-from holdfast.plan.estimates.prior import FittedLine
 from holdfast.transcript import operations, read
 
 FLOOR_TOKENS = 2000
@@ -81,8 +80,8 @@ def lines(some: Sequence[Case]) -> Lines:
     touched = [case for case in some if case.used.touched]
     kinds = {kind: [one for one in some if one.used.words.kind == kind] for kind in KINDS}
     return Lines(
-        fit(some, prior.NAMES),
-        fit(touched, (*prior.NAMES, "touched")),
+        fit(some, features.NAMES),
+        fit(touched, (*features.NAMES, "touched")),
         fit([case for case in touched if case.in_folder], ("named",), ridge=0.0),
         {kind: middle(chosen) for kind, chosen in kinds.items() if len(chosen) >= LEAST_OF_KIND},
     )

@@ -25,7 +25,7 @@ from holdfast.memory import locations as memory_places
 from holdfast.memory.sources import sessions
 from holdfast.plan.estimates import past
 from holdfast.record import model as record
-from holdfast.segment import archived_topics, cutter, queue
+from holdfast.segment import archived_topics, cutter, disk
 from holdfast.segment.formats import Done, Queue
 from holdfast.setup import receipts
 from holdfast.setup.receipts import Receipt
@@ -85,8 +85,8 @@ def _cut(folder: Path) -> Path:
 
 
 def _queue(folder: Path) -> Path:
-    queue.save("s1", Queue(compressed=[Done("s1_seg_1_0", topic="tables")]))
-    return Path(queue.path("s1"))
+    disk.save_queue("s1", Queue(compressed=[Done("s1_seg_1_0", topic="tables")]))
+    return Path(disk.queue_path("s1"))
 
 
 def _projection(folder: Path) -> Path:

@@ -17,8 +17,8 @@ from holdfast.hub import row_times
 from holdfast.hub.ingest import sync
 from holdfast.hub.store.store import Store
 from holdfast.settings.load import load
-from holdfast.window import peers
 from holdfast.window import state as states
+from holdfast.window import windows
 from tests.api.test_capacity import a_window
 from tests.builders import an_answer
 from tests.hot.hooks import fire
@@ -92,7 +92,7 @@ def _must_agree(api: TestClient) -> dict[str, dict[str, Any]]:
         assert f"used_tokens{{{labels}" in metrics, one
         assert f'zone="{one["zone"]}"}} {one["used_tokens"]:.1f}' in metrics
     for one in _company():
-        assert all(one[name] == told["a1"][name] for name in peers.READ)
+        assert all(one[name] == told["a1"][name] for name in windows.READ)
         assert one["fits"] is (one["room_tokens"] >= TASK)
     return told
 
@@ -100,7 +100,7 @@ def _must_agree(api: TestClient) -> dict[str, dict[str, Any]]:
 def _company() -> list[dict[str, Any]]:
     """As the MCP tool tells of it, to the session itself."""
     mine = next(state for _, state in states.all_windows() if not state.agent_id)
-    return peers.of(mine, load(), row_times.now_ms(), TASK)
+    return windows.peers_of(mine, load(), row_times.now_ms(), TASK)
 
 
 @pytest.mark.requirement("G10")

@@ -16,7 +16,7 @@ from holdfast.checkpoint.errors import NoCheckpoint
 from holdfast.checkpoint.write import SavedCheckpoint, keep
 from holdfast.cli.saving.checkpoint import NoSuchFile, diff, verify
 from holdfast.cli.saving.resume import resume
-from holdfast.cli.team.rebuild import rebuild
+from holdfast.cli.team.db import rebuild
 from holdfast.files import folders
 from holdfast.wire import places
 from tests.checkpoint.documents import NOON, a_document

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from holdfast.cli.main import holdfast_command
-from holdfast.segment import library, queue
+from holdfast.segment import disk, library
 from holdfast.segment.errors import NoSegment, NotASave, NotRolled, SeveralSegments
 from holdfast.segment.formats import Queue
 from tests.segment.library_builders import a_segment, kept
@@ -73,7 +73,7 @@ def test_roll_as_json_has_what_was_done(transcript: str) -> None:
 
 @pytest.mark.requirement("R8", "R4")
 def test_roll_says_what_could_not_be_done(transcript: str) -> None:
-    queue.save("s-1", Queue(version=9))
+    disk.save_queue("s-1", Queue(version=9))
     found = _invoke("roll", "--now", "--transcript", transcript)
     assert isinstance(found.exception, NotRolled)
     assert "newer Holdfast" in str(found.exception)

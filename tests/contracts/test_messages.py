@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from holdfast.hub.board import deliveries, messages, subscriptions
+from holdfast.hub.board import deliveries, messages
 from holdfast.hub.board.deliveries import Ask, DeliveryInbox
 from holdfast.hub.errors import NotThere
 from holdfast.hub.store import pending_writes
@@ -137,13 +137,13 @@ def test_a_project_that_is_not_there_is_said_and_nothing_posted(store: Store) ->
 
 @pytest.mark.requirement("A2")
 def test_who_subscribed_gets_broadcasts_of_its_topics_and_all_that_is_to_it(store: Store) -> None:
-    store.write(lambda c: subscriptions.put(c, "b", "task.failed", None, NOW))
+    store.write(lambda c: messages.subscribe(c, "b", "task.failed", None, NOW))
     posted(store, "created")
     posted(store, "failed", "task.failed")
     posted(store, "to b", to_agent="b")
     assert unread(store, "b") == ["failed", "to b"]
     assert unread(store, "c") == ["created", "failed"]
-    store.write(lambda c: subscriptions.remove(c, "b", "task.failed"))
+    store.write(lambda c: messages.unsubscribe(c, "b", "task.failed"))
     assert unread(store, "b") == ["created"]
 
 

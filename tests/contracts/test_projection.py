@@ -16,7 +16,7 @@ from holdfast.checkpoint import snapshot
 from holdfast.client import sample_payloads
 from holdfast.hub import ids
 from holdfast.hub.ingest.sync import sync
-from holdfast.hub.projection import projection_file, refresh, short_rows
+from holdfast.hub.projection import projection_file, refresh
 from holdfast.hub.store import pending_writes
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import actions, blockings, messages, tasks
@@ -76,7 +76,7 @@ def _also(store: Store) -> None:
 @pytest.mark.requirement("A4")
 def test_a_wave_stands_in_the_file_as_the_store_has_it() -> None:
     listed = [(0, "completed"), (1, "pending"), (1, "pending"), (2, "pending")]
-    found = short_rows.waves({"wave_number": number, "status": status} for number, status in listed)
+    found = refresh.waves({"wave_number": number, "status": status} for number, status in listed)
     assert [(one["status"], one["completed"], one["tasks"]) for one in found] == [
         ("completed", 1, 1),
         ("running", 0, 2),  # the one after a completed row of waves starts by itself

@@ -15,7 +15,6 @@ from sqlalchemy.engine import Connection
 
 from holdfast.hub.board import claims as claiming
 from holdfast.hub.board import messages as board
-from holdfast.hub.board import subscriptions
 from holdfast.hub.repair import rebuild
 from holdfast.hub.repair.salvage import NOT_SAVED, rows_left
 from holdfast.hub.store.check import check, set_aside_if_damaged
@@ -64,7 +63,7 @@ def _fill(connection: Connection) -> None:
             board.post(connection, {**row, "project_id": project_id if k % 2 else None})
         work = _words(random.Random(0), "claim", n)
         claiming.take(connection, project_id, work, f"a{n}", NOW, TTL)
-        subscriptions.put(connection, f"agent{n}", "task.completed", None, NOW)
+        board.subscribe(connection, f"agent{n}", "task.completed", None, NOW)
         given = {"project_id": project_id, "session_id": f"s{n % 9}"}
         request = asked.add(connection, {**given, "prompt": _words(chosen, "prompt", n)}, NOW)
         task = stages.add(connection, {"request_id": request["id"], "name": f"<task.{n}.0>"}, NOW)

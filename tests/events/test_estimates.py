@@ -113,11 +113,11 @@ def test_an_exact_reading_is_stated_without_about(tmp_path: Path) -> None:
 @pytest.mark.requirement("W10")
 def test_an_orchestrator_is_told_which_room_is_an_estimate(tmp_path: Path) -> None:
     from holdfast.settings import load as settings_load
-    from holdfast.window import peers, state
+    from holdfast.window import state, windows
 
     fire("PostToolUse", _without_usage(tmp_path / "s1.jsonl"))
     other = a_transcript(tmp_path / "s2.jsonl", an_answer(50_000))
     fire("PostToolUse", other, session="s2")
     mine = next(one for _, one in state.all_windows() if one.session_id == "s2")
-    [beside] = peers.of(mine, settings_load.load(""), mine.at_ms)
+    [beside] = windows.peers_of(mine, settings_load.load(""), mine.at_ms)
     assert beside["estimated"] is True

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.plan.estimates import prior
+from holdfast.plan.estimates import features
 from holdfast.plan.estimates.estimate import Past, estimate_request
 from holdfast.plan.estimates.features import extract_features
 from holdfast.plan.estimates.likeness import EstimateRequest
@@ -71,7 +71,7 @@ def test_more_past_makes_the_prior_count_less() -> None:
 @pytest.mark.requirement("P1")
 def test_the_range_is_that_of_eight_in_ten_past_requests() -> None:
     past = a_past(*(a_request("fix it", 1000 * (n + 1)) for n in range(39)))
-    flat = Past(past.seen, prior.FittedLine(9.9, {}, 0.0, 0.0))
+    flat = Past(past.seen, features.FittedLine(9.9, {}, 0.0, 0.0))
     found = estimate_request(EstimateRequest(extract_features("fix it")), flat)
     bare = Past(list(past.seen) * 100, flat.words)  # as good as no prior
     assert found.low_tokens > 4_000 and found.high_tokens < 36_000

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.plan.files import git, groups, imports
+from holdfast.plan.files import groups, imports, project_files
 from holdfast.plan.files.groups import group_files
 from holdfast.plan.files.project_files import read_sources, resolve_inside
 
@@ -95,23 +95,23 @@ def test_files_that_changed_together_are_found_in_git(repo: Path) -> None:
     for n in range(3):
         _commit(repo, f"both {n}", "a.txt", "deep/b.txt")
     _commit(repo, "alone", "c.txt")
-    found = git.find_changed_together(repo, ["a.txt", "deep/b.txt", "c.txt"])
+    found = project_files.find_changed_together(repo, ["a.txt", "deep/b.txt", "c.txt"])
     assert found == {("a.txt", "deep/b.txt"): 1.0}
-    assert git.find_changed_together(repo / "deep", ["b.txt", "a.txt"]) == {}
+    assert project_files.find_changed_together(repo / "deep", ["b.txt", "a.txt"]) == {}
 
 
 @pytest.mark.requirement("P2")
 def test_a_file_outside_the_repository_hides_nothing_of_the_others(repo: Path) -> None:
     for n in range(2):
         _commit(repo, f"both {n}", "a.txt", "b.txt")
-    found = git.find_changed_together(repo, ["a.txt", "../elsewhere.txt", "b.txt"])
+    found = project_files.find_changed_together(repo, ["a.txt", "../elsewhere.txt", "b.txt"])
     assert found == {("a.txt", "b.txt"): 1.0}
 
 
 @pytest.mark.requirement("P2")
 def test_without_history_nothing_changed_together(tmp_path: Path, repo: Path) -> None:
-    assert git.find_changed_together(repo, ["a", "b"]) == {}
-    assert git.find_changed_together(tmp_path / "none", ["a", "b"]) == {}
+    assert project_files.find_changed_together(repo, ["a", "b"]) == {}
+    assert project_files.find_changed_together(tmp_path / "none", ["a", "b"]) == {}
 
 
 @pytest.mark.requirement("X7")
@@ -135,7 +135,9 @@ def test_a_hostile_repository_runs_nothing(repo: Path, tmp_path: Path) -> None:
     _git(repo, "config", "log.showSignature", "true")
     _git(repo, "config", "core.hooksPath", str(repo))
     (repo / ".gitattributes").write_text("*.txt diff=x\n")
-    assert git.find_changed_together(repo, ["a.txt", "b.txt"]) == {("a.txt", "b.txt"): 1.0}
+    assert project_files.find_changed_together(repo, ["a.txt", "b.txt"]) == {
+        ("a.txt", "b.txt"): 1.0
+    }
     assert not sprung.exists()
 
 

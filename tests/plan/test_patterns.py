@@ -18,8 +18,7 @@ from holdfast.plan.formats.fields import MOST_FILES
 from holdfast.plan.formats.read import load_plan, read_plan
 from holdfast.plan.planner import make_workflow
 from holdfast.run import prompt
-from holdfast.run.journal_state import RunHistory
-from holdfast.run.remaining_plan import index_tasks, remove_done, share_of
+from holdfast.run.journal_state import RunHistory, index_tasks, remove_done, share_of
 from tests.plan.builders import a_plan, a_task
 
 NAMES = ("api/a.py", "api/deep/b.py", "api/notes.md", "web/c.ts", "top.py")

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.run import claude_process, single_instance, supervisor
+from holdfast.run import claude_process, journal, supervisor
 from holdfast.run.errors import AlreadyRunning
 from holdfast.run.supervisor import Lines
 
@@ -44,12 +44,12 @@ def test_the_seat_is_free_as_soon_as_its_holder_is_dead_reaped_or_not(tmp_path: 
         assert holder.stdout.readline() == b"held\n"
         with (
             pytest.raises(AlreadyRunning, match=f"process {holder.pid} runs"),
-            single_instance.hold_plan(folder),
+            journal.hold_plan(folder),
         ):
             pass
         holder.kill()
         assert holder.stdout.read() == b""  # dead, and not reaped
-        with single_instance.hold_plan(folder):
+        with journal.hold_plan(folder):
             pass
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.segment import disk, formats, library, queue
+from holdfast.segment import disk, formats, library
 from holdfast.segment.errors import NewerSegments, NoSegment, NotASave, NotStored
 from holdfast.segment.formats import Pending, Queue
 from tests.segment.library_builders import DAY_MS, NOW_MS, a_segment, kept
@@ -192,16 +192,16 @@ def test_what_a_newer_holdfast_wrote_is_left_alone(own_home: Path) -> None:
     with pytest.raises(NoSegment):
         library.save("s1_seg_1_0", "words", [], [], NOW_MS)
     assert _warm_file(own_home).read_bytes() == newer
-    queue.save("s1", Queue(version=9))
+    disk.save_queue("s1", Queue(version=9))
     assert library.pending("s1") == []
     with pytest.raises(NewerSegments):
-        queue.load("s1")
+        disk.load_queue("s1")
 
 
 @pytest.mark.requirement("R4")
 def test_the_queue_has_the_fields_of_the_format_and_is_bounded(own_home: Path) -> None:
     pending = [Pending(f"s1_seg_{n}_{n}", "topic", n, n + 3) for n in range(300)]
-    queue.save("s1", Queue(pending=pending, last_check_turn=60))
+    disk.save_queue("s1", Queue(pending=pending, last_check_turn=60))
     path = own_home / ".holdfast" / "segments" / "queue" / "s1_pending.json"
     told = json.loads(path.read_text())
     assert told["last_check_turn"] == 60
@@ -210,7 +210,7 @@ def test_the_queue_has_the_fields_of_the_format_and_is_bounded(own_home: Path) -
         "segment_id", "topic", "start_turn", "end_turn", "message_count", "turns_since_mention",
         "queued_at_turn", "timestamp",
     }  # fmt: skip
-    assert len(told["pending"]) == queue.MOST_PENDING
+    assert len(told["pending"]) == disk.MOST_PENDING
     assert library.pending("s1")[-1].segment_id == "s1_seg_299_299"
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.segment import library, queue, roll
+from holdfast.segment import disk, library, roll
 from holdfast.segment.formats import Pending, Queue
 from holdfast.segment.roll import RollReport
 from holdfast.transcript import Unreadable
@@ -41,7 +41,7 @@ def test_above_sixty_percent_what_is_cold_is_compressed_at_once(transcript: Path
     assert [one.topic for one in report.compressed] == [TABLE, MAIL]
     assert [one.topic for one in library.warm("/p", "s-1")] == [TABLE, MAIL]
     assert library.pending("s-1") == []
-    known = queue.load("s-1")
+    known = disk.load_queue("s-1")
     assert known.last_check_turn == report.turn
     assert {one.segment_id for one in known.compressed} == {
         one.segment_id for one in library.warm()
@@ -103,7 +103,7 @@ def test_above_eighty_percent_what_is_old_goes_to_the_archive(tmp_path: Path) ->
     assert report.archived == 1
     assert [one.topic for one in library.cold("/p")] == [TABLE]
     assert [one.topic for one in library.warm("/p")] == [MAIL]
-    [moved] = [one for one in queue.load("s-1").compressed if one.topic == TABLE]
+    [moved] = [one for one in disk.load_queue("s-1").compressed if one.topic == TABLE]
     assert Path(moved.storage_location).is_file()
     assert _rolled(session.works(10).written(tmp_path), FULL).archived == 0
 
@@ -168,11 +168,11 @@ def test_what_stayed_of_a_rewound_session_is_not_compressed_again(tmp_path: Path
 def test_what_waited_of_a_transcript_that_was_replaced_waits_no_more(tmp_path: Path) -> None:
     """Its bytes hold other words now: they would be kept under its topic."""
     _rolled(a_session(TABLE, MAIL, COLOUR, steps=16).written(tmp_path))
-    done = queue.load("s-1").compressed
+    done = disk.load_queue("s-1").compressed
     waiting = [Pending(one.segment_id, one.topic, end_byte=9_000) for one in done]
     for one in library.warm():
         library.clear(one)
-    queue.save("s-1", Queue(pending=waiting))
+    disk.save_queue("s-1", Queue(pending=waiting))
     _rolled(a_session(COLOUR, steps=60).written(tmp_path), 0.0, force=True)
     assert library.pending("s-1") == []
     assert library.warm() == []
@@ -181,7 +181,7 @@ def test_what_waited_of_a_transcript_that_was_replaced_waits_no_more(tmp_path: P
 @pytest.mark.requirement("R4", "X6")
 def test_what_was_pending_when_a_roll_died_is_compressed_by_the_next(transcript: Path) -> None:
     _rolled(transcript)
-    done = queue.load("s-1")
+    done = disk.load_queue("s-1")
     [first, second] = library.warm()
     waiting = Pending(
         first.segment_id,
@@ -193,7 +193,7 @@ def test_what_was_pending_when_a_roll_died_is_compressed_by_the_next(transcript:
         end_byte=first.metadata.end_byte,
     )
     library.clear(first)
-    queue.save("s-1", Queue(pending=[waiting], compressed=done.compressed[1:]))
+    disk.save_queue("s-1", Queue(pending=[waiting], compressed=done.compressed[1:]))
     report = _rolled(transcript, force=True)
     assert [one.segment_id for one in report.compressed] == [first.segment_id]
     assert [one.segment_id for one in library.warm()] == [first.segment_id, second.segment_id]
@@ -222,7 +222,7 @@ def test_a_torn_transcript_is_rolled_as_far_as_it_goes(transcript: Path) -> None
 def test_a_queue_of_a_newer_version_is_left_alone_and_said(
     transcript: Path, own_home: Path
 ) -> None:
-    queue.save("s-1", Queue(version=9))
+    disk.save_queue("s-1", Queue(version=9))
     path = own_home / ".holdfast/segments/queue/s-1_pending.json"
     before = path.read_bytes()
     report = _rolled(transcript)

@@ -8,8 +8,7 @@ from holdfast.client.compaction_limit import CompactionLimit
 from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
 from holdfast.window import alert_texts
-from holdfast.window.crossing import Crossing, cross
-from holdfast.window.guard import Alert, Reading, Zone
+from holdfast.window.guard import Alert, Crossing, Reading, Zone, cross
 from holdfast.window.state import State
 from holdfast.window.velocity import Forecast
 from tests.builders import a_verdict

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from holdfast.settings.load import load
-from holdfast.window import peers
 from holdfast.window import state as states
+from holdfast.window import windows
 from holdfast.window.state import State
 from holdfast.window.windows import LIVE_MS
 from holdfast.wire import places
@@ -42,7 +42,7 @@ def test_states_that_were_not_written_for_long_are_not_even_read() -> None:
     old = _window("old")
     old.write_bytes(b"were it read, the log would say so")
     _aged(old)
-    found = peers.of(ME, load(), NOW_MS)
+    found = windows.peers_of(ME, load(), NOW_MS)
     assert [one["session_id"] for one in found] == ["near"]
     assert not Path(places.home(), "guard.log").exists()
 
@@ -50,7 +50,7 @@ def test_states_that_were_not_written_for_long_are_not_even_read() -> None:
 @pytest.mark.requirement("G10")
 def test_one_that_says_itself_that_it_is_silent_is_no_company() -> None:
     _window("silent", at_ms=NOW_MS - LIVE_MS)
-    assert peers.of(ME, load(), NOW_MS) == []
+    assert windows.peers_of(ME, load(), NOW_MS) == []
 
 
 @pytest.mark.requirement("G10", "P4")
@@ -66,7 +66,7 @@ def test_how_full_another_is_comes_from_its_transcript_while_its_hooks_sleep(
     _aged(asleep)
     told.touch()
     asleep.with_name("spool").touch()
-    [one] = peers.of(ME, load(), NOW_MS)
+    [one] = windows.peers_of(ME, load(), NOW_MS)
     assert one["used_tokens"] == pytest.approx(100_000, abs=500)
     assert one["room_tokens"] == 167_000 - one["used_tokens"]
     assert one["zone"] == "yellow"
@@ -77,7 +77,7 @@ def test_each_says_whether_a_task_fits_as_far_as_anything_is_known() -> None:
     _window("a", used_tokens=90_000, edge_tokens=100_000, velocity=2_500.0)
     _window("b", used_tokens=20_000, edge_tokens=100_000)
     _window("c", used_tokens=10, edge_tokens=0)
-    found = {one["session_id"]: one for one in peers.of(ME, load(), NOW_MS, 50_000)}
+    found = {one["session_id"]: one for one in windows.peers_of(ME, load(), NOW_MS, 50_000)}
     assert [found[name]["fits"] for name in "abc"] == [False, True, None]
     assert [found[name]["room_tokens"] for name in "abc"] == [10_000, 80_000, None]
-    assert "fits" not in peers.of(ME, load(), NOW_MS)[0]
+    assert "fits" not in windows.peers_of(ME, load(), NOW_MS)[0]

@@ -23,7 +23,7 @@ _FOLDERS = {
     "everyday": "status watch lost search expand replay log statusline",
     "saving": "checkpoint resume brief budget memory segments transcripts",
     "planning": "plan run",
-    "team": "board serve db rebuild",
+    "team": "board serve db",
     "setup": "install doctor settings",
 }
 MODULES = {name: f"{folder}.{name}" for folder, names in _FOLDERS.items() for name in names.split()}
@@ -34,6 +34,7 @@ MODULES |= {
     "roll": "saving.segments",
     "compress": "saving.segments",
     "mcp": "team.serve",
+    "rebuild": "team.db",
     "uninstall": "setup.install",
     "version": "help",
 }

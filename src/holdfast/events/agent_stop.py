@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from holdfast.client import hook_outputs
-from holdfast.window import board_messages
+from holdfast.window import outbox_delivery
 from holdfast.window.state import WindowBusy, held
 from holdfast.wire import places, scan
 
@@ -24,7 +24,9 @@ def tell(payload: dict[str, Any], folder: str, now_ms: int) -> str:
     path = places.transcript(scan.text_of(payload, "transcript_path"), agent_id)
     try:
         with held(folder) as state:
-            said = board_messages.turn(folder, state.transcript or path, now_ms, MOST_AT_END)
+            said = outbox_delivery.messages_for_turn(
+                folder, state.transcript or path, now_ms, MOST_AT_END
+            )
     except WindowBusy:
         return ""
     return hook_outputs.add_context("SubagentStop", to_model=said)

@@ -15,7 +15,7 @@ from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
 from holdfast.window import alert_texts, audit, make_mark, monitor, observed_limits, view
 from holdfast.window.audit import PRESSURE
-from holdfast.window.crossing import Crossing, cross
+from holdfast.window.guard import Crossing, cross
 from holdfast.window.state import State, WindowBusy, held
 from holdfast.window.view import View
 from holdfast.wire import log, mark, places, spool
@@ -126,9 +126,9 @@ def _messages(moment: Moment, state: State) -> str:
     """Messages of other agents for this one; a subagent gets its own in `agent_stop`."""
     if state.agent_id or not places.has_outbox(moment.folder):
         return ""
-    from holdfast.window import board_messages
+    from holdfast.window import outbox_delivery
 
-    return board_messages.turn(moment.folder, state.transcript, moment.now_ms)
+    return outbox_delivery.messages_for_turn(moment.folder, state.transcript, moment.now_ms)
 
 
 def _monitored(

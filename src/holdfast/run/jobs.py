@@ -11,9 +11,8 @@ from holdfast.plan.task import PlanTask, TaskPlan
 from holdfast.plan.workflow import TaskBatch, Workflow
 from holdfast.run import handover
 from holdfast.run.claude_process import ExitNote
-from holdfast.run.journal_state import SessionRecord, TaskShare
+from holdfast.run.journal_state import SessionRecord, TaskShare, index_tasks, remove_done, share_of
 from holdfast.run.prompt import PromptContext
-from holdfast.run.remaining_plan import index_tasks, remove_done, share_of
 from holdfast.run.run_context import RunContext
 from holdfast.text.numbers import named
 

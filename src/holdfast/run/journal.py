@@ -4,7 +4,8 @@ A torn last line was never acted on, so it is cut off. An unreadable line in the
 the file is set aside, and its readable lines continue in a new one.
 
 The journal of a plan lies in a folder named by the paths of the plan and the project, not by the
-plan's content, so that an edited plan continues.
+plan's content, so that an edited plan continues. Two locks beside it allow one runner per plan, and
+none while sessions of the last one are still ending.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ from __future__ import annotations
 import json
 import os
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from holdfast.files import lock
 from holdfast.plan.task import digest
-from holdfast.run.errors import JournalNotWritten, NewerJournal
+from holdfast.run.errors import AlreadyRunning, JournalNotWritten, NewerJournal
 from holdfast.wire import places
 
 VERSION = 1
@@ -164,3 +167,50 @@ def _free_name(stem: str) -> str:
 def journal_folder(plan: Path, root: Path) -> str:
     name = digest([os.fspath(plan.resolve()), os.fspath(root.resolve())])
     return f"{places.home()}/runs/{name}"
+
+
+PATIENCE_SECONDS = 30.0  # longer than a supervisor needs to end its processes
+
+
+@contextmanager
+def hold_plan(folder: str, patience: float = PATIENCE_SECONDS) -> Iterator[int]:
+    """Hold both locks; yields the descriptor of the one that supervisors share."""
+    with ExitStack() as stack:
+        own = _open(folder, "conductor")
+        stack.callback(os.close, own)
+        shared = _open(folder, "lock")
+        stack.callback(os.close, shared)
+        if not lock.acquire(own):
+            raise AlreadyRunning(f"process {_read_pid(own)} runs this plan already")
+        _write_pid(own, folder)
+        if not lock.acquire(shared, patience):
+            raise AlreadyRunning(f"{folder}/lock is held by another process")
+        yield shared
+
+
+def is_running(folder: str) -> bool:
+    """Whether a runner, or a session of one that is still ending, holds the plan. Never waits."""
+    return lock.is_held(f"{folder}/lock")
+
+
+def _write_pid(fd: int, folder: str) -> None:
+    """Write our process id into the lock file, for the error text of others."""
+    try:
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, str(os.getpid()).encode(), 0)
+    except OSError as slip:
+        raise JournalNotWritten(f"{folder}/conductor: {slip.strerror}") from slip
+
+
+def _read_pid(fd: int) -> str:
+    name = os.pread(fd, 20, 0).decode("ascii", "replace")
+    return name if name.isdecimal() else "?"
+
+
+def _open(folder: str, name: str) -> int:
+    try:
+        return lock.open_file(f"{folder}/{name}")
+    except OSError as slip:
+        raise JournalNotWritten(
+            f"{folder}/{name} cannot be written: {slip.strerror or slip}"
+        ) from slip

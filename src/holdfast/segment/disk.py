@@ -1,4 +1,5 @@
-"""Segments on disk: one folder of ours, one writer at a time, atomic writes; and foreign files.
+"""Segments on disk: one folder of ours, one writer at a time, atomic writes; the queue of each
+session; and foreign files.
 
 Another tool of this format may have left segments in its own folders. They are read there, never
 written. Their author is unknown: few are read, each small, and an invalid one is skipped. They are
@@ -21,7 +22,7 @@ from holdfast.files.folders import FolderPlace
 from holdfast.redact import are_clean, redact
 from holdfast.segment import formats
 from holdfast.segment.errors import DamagedSegment, NewerSegments, NotStored, SegmentsBusy
-from holdfast.segment.formats import Compressed, Pending
+from holdfast.segment.formats import Compressed, Done, Pending, Queue
 from holdfast.wire import log, places
 
 MOST_BYTES = 1 << 20
@@ -171,3 +172,69 @@ def _without(value: Any) -> Any:
     if isinstance(value, list):
         return [_without(inner) for inner in value]
     return {k: _without(v) for k, v in value.items()} if isinstance(value, dict) else value
+
+
+MOST_PENDING, MOST_DONE = 200, 500
+
+
+def queue_name(session_id: str) -> str:
+    return f"{places.plain(session_id)}_pending.json"
+
+
+def queue_path(session_id: str) -> str:
+    return f"{place('queue').path}/{queue_name(session_id)}"
+
+
+def load_queue(session_id: str) -> Queue:
+    """The queue; empty if there is none. NewerSegments if a newer Holdfast wrote it."""
+    data = read(queue_path(session_id))
+    if not data:
+        return Queue()
+    try:
+        return formats.queue(data)
+    except DamagedSegment as slip:
+        set_aside(queue_path(session_id), str(slip))
+        return Queue()
+
+
+def save_queue(session_id: str, queue: Queue) -> None:
+    """Save it. Past the limit the oldest compressed entry is dropped; its segment stays stored."""
+    del queue.pending[:-MOST_PENDING]
+    del queue.compressed[:-MOST_DONE]
+    put(place("queue"), queue_name(session_id), formats.encode(queue))
+
+
+def settle_queue(queue: Queue, done: Done) -> None:
+    """Move an entry from pending to compressed, once."""
+    queue.pending = [one for one in queue.pending if one.segment_id != done.segment_id]
+    queue.compressed = [one for one in queue.compressed if one.segment_id != done.segment_id]
+    queue.compressed.append(done)
+
+
+def done_entry(one: Compressed, turn: int, location: str = "") -> Done:
+    """How the queue remembers it."""
+    return Done(
+        segment_id=one.segment_id,
+        topic=one.topic,
+        compressed_at_turn=turn,
+        original_tokens=one.original_tokens,
+        compressed_tokens=one.compressed_tokens,
+        compression_ratio=one.compression_ratio,
+        storage_location=location or f"{place('warm').path}/{one.segment_id}.json",
+        timestamp=one.compressed_at,
+        key_files=one.key_files[:3],
+        start_turn=one.start_turn,
+    )
+
+
+def tell_again(one: Compressed, location: str) -> None:
+    """Update the length of a segment's words in the queue, unless a newer Holdfast wrote it."""
+    try:
+        mine = load_queue(one.session_id)
+    except NewerSegments as slip:
+        log.add("WARN", "segments", f"{queue_path(one.session_id)}: {slip}")
+        return
+    known = [row for row in mine.compressed if row.segment_id == one.segment_id]
+    turn = known[-1].compressed_at_turn if known else mine.last_check_turn
+    settle_queue(mine, done_entry(one, turn, location))
+    save_queue(one.session_id, mine)

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from holdfast.files import folders
 from holdfast.files.folders import FolderPlace
 from holdfast.redact import redact
-from holdfast.segment import disk, formats, queue
+from holdfast.segment import disk, formats
 from holdfast.segment.errors import (
     DamagedSegment,
     NewerSegments,
@@ -94,9 +94,9 @@ def ours(tier: str, session_id: str = "") -> list[Compressed]:
 def pending(session_id: str, project: str = "") -> list[Pending]:
     """What waits to be compressed; empty if a newer Holdfast wrote the queue."""
     try:
-        ours = queue.load(session_id).pending
+        ours = disk.load_queue(session_id).pending
     except NewerSegments as slip:
-        log.add("WARN", "segments", f"{queue.path(session_id)}: {slip}")
+        log.add("WARN", "segments", f"{disk.queue_path(session_id)}: {slip}")
         ours = []
     known = {one.segment_id for one in ours}
     theirs = disk.foreign_pending(session_id, project)
@@ -173,7 +173,7 @@ def save(
             raise NoSegment(f"there is no segment {places.plain(segment_id)} to save words for")
         take_words(one, text, decisions, files, now_ms)
         _put(lies, one)
-        queue.tell_again(one, f"{lies.path}/{segment_id}.json")
+        disk.tell_again(one, f"{lies.path}/{segment_id}.json")
     return one
 
 

@@ -15,7 +15,7 @@ from holdfast.files import atomic, folders, lock
 from holdfast.files.folders import FolderPlace
 from holdfast.record import Record, read_record
 from holdfast.redact import redact
-from holdfast.segment import compress, cutter, disk, formats, library, queue, segment, tiers
+from holdfast.segment import compress, cutter, disk, formats, library, segment, tiers
 from holdfast.segment.cutter import Cut
 from holdfast.segment.errors import NewerSegments, NotStored, SegmentsBusy
 from holdfast.segment.formats import Compressed, Done, Queue
@@ -130,7 +130,7 @@ def _look(
 ) -> None:
     limits = Limits.of(settings_load.load(project))
     with disk.held():
-        mine = queue.load(known.session_id)
+        mine = disk.load_queue(known.session_id)
         if not force and not tiers.is_due(known.turn, mine.last_check_turn, limits.check_turns):
             report.why_not = (
                 f"last looked at step {mine.last_check_turn}; look now: holdfast compress --now"
@@ -142,7 +142,7 @@ def _look(
         if force or used_ratio >= limits.queue_from:
             _queue(known, record, mine, limits, now_ms)
         mine.last_check_turn = known.turn
-        queue.save(known.session_id, mine)
+        disk.save_queue(known.session_id, mine)
     _compress(known, record, mine, transcript, project, now_ms, report)
     with disk.held():
         if used_ratio >= limits.archive_from:
@@ -210,23 +210,23 @@ def _compress(
         one.tier = WARM
         if one.start_turn > window_from:
             report.safe_tokens += max(0, made.original_tokens - made.compressed_tokens)
-    report.still_pending = len(queue.load(known.session_id).pending)
+    report.still_pending = len(disk.load_queue(known.session_id).pending)
 
 
 def _shelve(known: Cut, made: Compressed, now_ms: int, report: RollReport) -> None:
     """Store it first, then take it out of the queue."""
     with disk.held():
         made = library.keep(made, now_ms)
-        mine = queue.load(known.session_id)
-        done = queue.done(made, known.turn)
-        queue.settle(mine, done)
-        queue.save(known.session_id, mine)
+        mine = disk.load_queue(known.session_id)
+        done = disk.done_entry(made, known.turn)
+        disk.settle_queue(mine, done)
+        disk.save_queue(known.session_id, mine)
     report.compressed.append(done)
 
 
 def _archive(known: Cut, limits: Limits, now_ms: int, report: RollReport) -> None:
     segments = {one.segment_id: one for one in known.segments}
-    mine = queue.load(known.session_id)
+    mine = disk.load_queue(known.session_id)
     for one in tiers.old(library.ours(WARM, known.session_id), known.turn, limits):
         location = library.demote(one, now_ms)
         for row in (*mine.compressed, *report.compressed):
@@ -236,7 +236,7 @@ def _archive(known: Cut, limits: Limits, now_ms: int, report: RollReport) -> Non
             segments[one.segment_id].tier = COLD
         report.archived += 1
     if report.archived:
-        queue.save(known.session_id, mine)
+        disk.save_queue(known.session_id, mine)
 
 
 def _prune(known: Cut, limits: Limits, now_ms: int, report: RollReport) -> None:
@@ -247,9 +247,9 @@ def _prune(known: Cut, limits: Limits, now_ms: int, report: RollReport) -> None:
     for one in warm[MOST_WARM:]:
         library.demote(one, now_ms)
         report.archived += 1
-    mine = queue.load(known.session_id)
+    mine = disk.load_queue(known.session_id)
     mine.last_prune_turn = known.turn
-    queue.save(known.session_id, mine)
+    disk.save_queue(known.session_id, mine)
 
 
 def _place(session_id: str) -> FolderPlace:

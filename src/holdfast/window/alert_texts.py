@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from holdfast.client.compaction_limit import CompactionLimit
-from holdfast.window.crossing import Crossing
-from holdfast.window.guard import Alert, Reading, Verdict, Zone
+from holdfast.window.guard import Alert, Crossing, Reading, Verdict, Zone
 from holdfast.window.velocity import Forecast, in_words
 from holdfast.wire.mark import CHARS_PER_TOKEN
 

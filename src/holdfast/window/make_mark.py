@@ -36,8 +36,7 @@ def mark_for(
     """The mark that wakes at the next threshold, fast step, fall, monitored call, look for cold
     segments, or after half an hour."""
     from holdfast.window import monitor
-    from holdfast.window.crossing import FREED
-    from holdfast.window.guard import Thresholds, next_tokens
+    from holdfast.window.guard import FREED, Thresholds, next_tokens
 
     edge = state.edge_tokens
     above = next_tokens(verdict, edge, Thresholds.of(settings))

@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterator, Sequence, Set
 
 from holdfast.files import lock
+from holdfast.text import fence
 from holdfast.window import make_mark, outbox
 from holdfast.window.outbox import (
     CONFIRMED,
@@ -23,7 +24,7 @@ from holdfast.window.outbox import (
     WindowOutbox,
 )
 from holdfast.window.state import State, held
-from holdfast.wire import mark, places, scan
+from holdfast.wire import log, mark, places, scan
 
 AT_ONCE = 3
 ANSWERS = 2  # one request may have been under way; the next one had the words
@@ -202,3 +203,20 @@ def _rouse(folder: str, state: State) -> None:
     if armed is not None:
         armed.owed = make_mark.owed(state)
         make_mark.put(folder, state, armed)
+
+
+ORIGIN = "other agents, by the board"
+
+
+def messages_for_turn(folder: str, transcript: str, now_ms: int, most: int = AT_ONCE) -> str:
+    """The next messages. Called under the window's lock. A message that cannot be recorded as
+    delivered is not delivered."""
+    try:
+        lines = turn(folder, transcript, now_ms, most)
+    except OSError as slip:
+        log.add("WARN", "outbox", f"{folder}: nothing said: {slip}")
+        return ""
+    if not lines:
+        return ""
+    told = [fence.line(line) for line in lines]
+    return "\n".join([fence.opening(ORIGIN), *told, fence.closing()])

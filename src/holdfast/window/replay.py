@@ -15,8 +15,7 @@ from holdfast.client.limit_settings import LimitSettings
 from holdfast.settings.load import Settings
 from holdfast.transcript import Boundary, Operation, Summary
 from holdfast.window import guard, history
-from holdfast.window.crossing import Crossing, cross
-from holdfast.window.guard import Alert, Thresholds
+from holdfast.window.guard import Alert, Crossing, Thresholds, cross
 from holdfast.window.state import State
 from holdfast.wire.mark import CHARS_PER_TOKEN
 

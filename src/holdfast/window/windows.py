@@ -1,7 +1,8 @@
-"""Windows by transcript, the windows that are still in use, and what they hold now.
+"""Windows by transcript, the windows that are still in use, what they hold now, and which others
+are at work beside one.
 
-Windows are read again from their transcripts, so that the numbers agree with `status`. A look is
-cached until the transcript or the state changes.
+Windows are read again from their transcripts, so that the numbers agree with `status`: hooks that
+are not woken record nothing. A look is cached until the transcript or the state changes.
 """
 
 from __future__ import annotations
@@ -16,8 +17,11 @@ from zlib import crc32
 
 from holdfast.client import limit_settings
 from holdfast.settings import load as settings_load
+from holdfast.settings.load import Settings
+from holdfast.window import health
 from holdfast.window import state as window_state
-from holdfast.window.state import State
+from holdfast.window.guard import Thresholds, place
+from holdfast.window.state import State, all_windows
 from holdfast.wire import places
 
 LIVE_MS = 30 * 60_000  # after a longer silence it was killed or left open
@@ -100,3 +104,83 @@ def _written(path: str) -> tuple[int, int]:
     except (OSError, ValueError):
         return 0, 0
     return found.st_mtime_ns, found.st_size
+
+
+MOST_PEERS = 50
+READ = (
+    "used_tokens",
+    "used_ratio",
+    "room_tokens",
+    "estimated",
+    "zone",
+    "alert",
+    "velocity_tokens_per_op",
+    "ops_left",
+    "minutes_left",
+)
+
+
+def peers_of(
+    state: State, settings: Settings, now_ms: int, task_tokens: int = 0
+) -> list[dict[str, Any]]:
+    """Other live windows, fullest first, as they are now; with `task_tokens`, whether a task of
+    that size still fits."""
+    zones = Thresholds.of(settings).zones
+    beside = [
+        (folder, other)
+        for folder, other in all_windows(now_ms - LIVE_MS)
+        if _is_company(other, state) and _is_live(folder, other, now_ms)
+    ]
+    beside.sort(key=lambda pair: _used_ratio(pair[1]), reverse=True)
+    looked = look(beside[:MOST_PEERS], now_ms)
+    told = [
+        _told(one, looked.get(folder) or _noted(one, zones)) for folder, one in beside[:MOST_PEERS]
+    ]
+    if task_tokens:
+        told = [one | {"fits": health.task_fits(one["room_tokens"], task_tokens)} for one in told]
+    return sorted(told, key=lambda one: float(one["used_ratio"]), reverse=True)
+
+
+def _is_company(other: State, state: State) -> bool:
+    same_window = (other.session_id, other.agent_id) == (state.session_id, state.agent_id)
+    together = other.session_id == state.session_id or (
+        bool(state.project) and other.project == state.project
+    )
+    return together and not same_window
+
+
+def _is_live(folder: str, other: State, now_ms: int) -> bool:
+    return not is_over(folder, other) and now_ms - _heard_ms(other) < LIVE_MS
+
+
+def _heard_ms(other: State) -> int:
+    """Last activity: a woken hook, the watcher, or a line in its transcript."""
+    return max(other.known_ms, places.written_ms(other.transcript) if other.transcript else 0)
+
+
+def _told(one: State, health: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "session_id": one.session_id,
+        "agent_id": one.agent_id or None,
+        "agent_type": one.agent_type or None,
+        **{name: health[name] for name in READ},
+        "checkpoint_ms": one.checkpoint_ms or None,
+        "at_ms": _heard_ms(one),
+    }
+
+
+def _noted(one: State, zones: tuple[float, float, float]) -> dict[str, Any]:
+    """As last recorded, without a forecast: the transcript is not on this machine."""
+    ratio = _used_ratio(one)
+    return dict.fromkeys(READ) | {
+        "used_tokens": one.used_tokens,
+        "used_ratio": round(ratio, 4),
+        "room_tokens": max(0, one.edge_tokens - one.used_tokens) if one.edge_tokens else None,
+        "estimated": one.estimated,
+        "zone": place(ratio, zones).name.lower(),
+        "velocity_tokens_per_op": round(one.velocity, 1) or None,
+    }
+
+
+def _used_ratio(one: State) -> float:
+    return one.used_tokens / one.edge_tokens if one.edge_tokens else 0.0

@@ -14,7 +14,7 @@ from holdfast.api.responses import ApiAnswer, Paged, paging, said
 from holdfast.api.router import Router
 from holdfast.hub import row_times
 from holdfast.hub.store.rows import Page, Row
-from holdfast.hub.tree import audit_events
+from holdfast.hub.tree import event_log
 
 router = Router(prefix="/api/audit", tags=["audit"])
 Limit = Annotated[int, Query(ge=1, le=1000)]
@@ -58,7 +58,7 @@ async def decisions(
     db: Db, session_id: WordQuery = None, limit: Limit = 100, offset: Offset = 0
 ) -> Response:
     """Decisions taken in an orange or red window, newest first, for review."""
-    found = await db.read(lambda c: audit_events.decisions(c, session_id))
+    found = await db.read(lambda c: event_log.decisions(c, session_id))
     page = [_decision(one) for one in found[offset : offset + limit]]
     figures = {"count": len(page), "total": len(found), "limit": limit, "offset": offset}
     return said({"decisions": page, **figures})
@@ -77,7 +77,7 @@ async def listed(
 ) -> Response:
     """Newest first; `format=jsonl` gives one event a line."""
     page = await db.read(
-        lambda c: audit_events.listed(c, limit, offset, session_id=session_id, kind=kind)
+        lambda c: event_log.listed(c, limit, offset, session_id=session_id, kind=kind)
     )
     if format == "jsonl":
         return Response(b"".join(_lines(page)), media_type="application/x-ndjson")

@@ -23,8 +23,8 @@ from holdfast.api.router import Router
 from holdfast.hub import row_times
 from holdfast.hub.errors import StoreError
 from holdfast.hub.store.rows import Row
-from holdfast.hub.tree import live_events
-from holdfast.hub.tree.live_events import EventFilter
+from holdfast.hub.tree import event_log
+from holdfast.hub.tree.event_log import EventFilter
 
 router = Router(prefix="/api/events", tags=["events"])
 HEARTBEAT_SECONDS = 15.0
@@ -95,14 +95,14 @@ async def get(
         return await _page(db, hub, begin or 0, wanted, limit, wait or 0)
     hub.expect_room()
     if begin is None:
-        begin = await db.read(live_events.newest)
+        begin = await db.read(event_log.newest)
     return _Stream(db, hub, begin, wanted)
 
 
 async def _page(
     db: Database, hub: Hub, after: int, wanted: EventFilter, limit: int, wait: int
 ) -> Response:
-    found = await db.read(lambda c: live_events.since(c, after, wanted, limit))
+    found = await db.read(lambda c: event_log.since(c, after, wanted, limit))
     if wait and not found.rows and not found.missed:
         hub.expect_room()
         with suppress(TimeoutError):
@@ -110,7 +110,7 @@ async def _page(
                 while not found.rows and not hub.stopping:
                     await poked.wait()
                     poked.clear()
-                    look = partial(live_events.since, after=found.last, wanted=wanted, limit=limit)
+                    look = partial(event_log.since, after=found.last, wanted=wanted, limit=limit)
                     found = await db.read(look)
                     await asyncio.sleep(hub.pause_seconds)
     return said(
@@ -165,7 +165,7 @@ class _Stream(StreamingResponse):
         more = True
         while more and not self._hub.stopping:
             found = await self._db.read(
-                lambda c: live_events.since(c, self._after, self._wanted, READ_AT_ONCE)
+                lambda c: event_log.since(c, self._after, self._wanted, READ_AT_ONCE)
             )
             if found.missed:
                 yield b"event: missed\ndata: {}\n\n"

@@ -22,7 +22,7 @@ from holdfast.api.fields import (
 from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, paging, said
 from holdfast.api.router import Router
 from holdfast.hub import row_times
-from holdfast.hub.board import subscriptions
+from holdfast.hub.board import messages
 from holdfast.hub.store.rows import Row
 
 router = Router(prefix="/api", tags=["subscriptions"])
@@ -80,7 +80,7 @@ async def subscribe(body: NewSubscription, db: Db, known: Topics) -> Response:
     must_know(known, body.topic)
     now = row_times.now_ms()
     row = await db.write(
-        lambda c: subscriptions.put(c, body.agent_id, body.topic, body.callback_url, now)
+        lambda c: messages.subscribe(c, body.agent_id, body.topic, body.callback_url, now)
     )
     return said({"success": True, "subscription": shown(row)}, 201)
 
@@ -97,13 +97,13 @@ async def listed(
     """Oldest first."""
     if topic is not None:
         must_know(known, topic, "query")
-    page = await db.read(lambda c: subscriptions.listed(c, limit, offset, agent_id, topic))
+    page = await db.read(lambda c: messages.list_subscriptions(c, limit, offset, agent_id, topic))
     return said({"subscriptions": [shown(row) for row in page.rows], **paging(page)})
 
 
 @router.get("/subscriptions/{agent_id:text}", response_model=AgentSubscriptions)
 async def of_agent(agent_id: AgentPath, db: Db) -> Response:
-    found = await db.read(lambda c: subscriptions.of(c, agent_id))
+    found = await db.read(lambda c: messages.subscriptions_of(c, agent_id))
     return said(
         {
             "agent_id": agent_id,
@@ -116,7 +116,7 @@ async def of_agent(agent_id: AgentPath, db: Db) -> Response:
 
 @router.post("/unsubscribe", response_model=SubscriptionsDeleted, responses=NOT_FOUND)
 async def unsubscribe(body: SubscriptionFilter, db: Db) -> Response:
-    return _deleted(await db.write(lambda c: subscriptions.remove(c, body.agent_id, body.topic)))
+    return _deleted(await db.write(lambda c: messages.unsubscribe(c, body.agent_id, body.topic)))
 
 
 @router.delete(
@@ -124,7 +124,7 @@ async def unsubscribe(body: SubscriptionFilter, db: Db) -> Response:
 )
 async def remove(subscription_id: IdPath, db: Db) -> Response:
     which = str(subscription_id)
-    return _deleted(await db.write(lambda c: subscriptions.remove_by_id(c, which)))
+    return _deleted(await db.write(lambda c: messages.remove_subscription(c, which)))
 
 
 def _deleted(row: Row) -> Response:

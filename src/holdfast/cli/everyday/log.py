@@ -1,4 +1,6 @@
-"""`holdfast log`: what the guard did, and every alert as an audit event."""
+"""`holdfast log`: what the guard did, every alert as an audit event, and decisions made in a nearly
+full window.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,17 @@ from typing import Any, BinaryIO
 import click
 
 from holdfast.cli.terminal import paint, say
+from holdfast.hub import row_times
+from holdfast.record import RecordReader
+from holdfast.record import model as known
+from holdfast.record.decisions import decided
+from holdfast.redact import redact
 from holdfast.window import audit
+from holdfast.window import state as states
+from holdfast.window.audit import FREED, PRESSURE, ZONES, under_pressure
 from holdfast.wire import log as guard_log
+from holdfast.wire import places
+from holdfast.wire.log import add as add_to_log
 from holdfast.wire.log import inert
 
 LOOK_EVERY_SECONDS = 0.5
@@ -73,9 +84,8 @@ def _print(line: str, as_json: bool) -> None:
 
 def _show_decisions(session: str, lines: int, as_json: bool) -> None:
     """For review: what was decided while the window was nearly full, with its question and turn."""
-    from holdfast.events import decisions_under_pressure
 
-    found = decisions_under_pressure.of_machine(session)
+    found = of_machine(session)
     for one in found[-lines:] if lines else []:
         if as_json:
             click.echo(json.dumps(one))
@@ -137,3 +147,46 @@ def _opened(path: Path, *, at_end: bool) -> tuple[BinaryIO | None, int]:
 
 def _inode(path: Path) -> int:
     return path.stat().st_ino if path.is_file() else 0
+
+
+MOST_RECORD_BYTES = 32 << 20
+MOST_ASKED = 300
+
+
+def of_machine(session: str = "") -> list[dict[str, Any]]:
+    """Decisions of sessions whose id starts with this, oldest first. Nothing is written."""
+    windows: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for event in audit.events():
+        name, agent = str(event.get("session_id", "")), str(event.get("agent_id", ""))
+        if name.startswith(session) and event.get("event") in (PRESSURE, FREED):
+            windows.setdefault((name, agent), []).append(event)
+    found = [
+        {"session_id": name, "agent_id": agent, "at": row_times.written(one["at_ms"]), **one}
+        for (name, agent), events in windows.items()
+        if any(event.get("zone") in ZONES for event in events)
+        for one in under_pressure(_decided(name, agent), events)
+    ]
+    return sorted(found, key=lambda one: (one["at_ms"], one["turn"]))
+
+
+def _decided(session: str, agent: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Each decision with its turn: the request, and the question that the decision answers."""
+    folder = places.window(session, agent)
+    record = known.load(places.read_small(f"{folder}/record.json", MOST_RECORD_BYTES))
+    transcript = states.load(folder).transcript
+    try:
+        record = RecordReader(record, sidechain=bool(agent)).read(transcript)
+    except Exception as slip:  # the client removes transcripts after 30 days: what was read stays
+        add_to_log("INFO", session[:8], f"its transcript was not read: {slip!r}")
+    for one in decided(record) if record is not None else ():
+        if (at_ms := row_times.read(one.place.at)) is not None:
+            yield (
+                at_ms,
+                {
+                    "turn": one.turn,
+                    "asked": redact(one.asked)[:MOST_ASKED],
+                    "by": one.by,
+                    "question": redact(one.question),
+                    "decision": redact(one.text),
+                },
+            )

@@ -31,8 +31,8 @@ from holdfast.plan.room import PlanRoom
 from holdfast.plan.split import TaskPiece
 from holdfast.plan.workflow import TaskBatch, Workflow, as_json
 from holdfast.redact import redact_each
-from holdfast.run import remaining_plan as begun_plan
-from holdfast.run.remaining_plan import ContinuedPlan
+from holdfast.run import journal_state as begun_plan
+from holdfast.run.journal_state import ContinuedPlan
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted, listed, named, nothing_left, short, step_of
 from holdfast.wire.log import inert

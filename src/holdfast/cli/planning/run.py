@@ -26,7 +26,7 @@ from holdfast.plan.planner import make_workflow
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.task import TaskPlan
 from holdfast.plan.workflow import Workflow
-from holdfast.run import claude_command, journal_state, single_instance
+from holdfast.run import claude_command, journal, journal_state
 from holdfast.run.claude_command import ClaudeProgram
 from holdfast.run.errors import NestedRun, NoClient
 from holdfast.run.jobs import JobQueue
@@ -134,7 +134,7 @@ def run(
     with (
         report_after(as_plain) as reports,
         shown(quiet=as_plain) as tell,
-        single_instance.hold_plan(folder) as lock,
+        journal.hold_plan(folder) as lock,
     ):
         if client.warning:
             tell(RunEvent("note", client.warning))

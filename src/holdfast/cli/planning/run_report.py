@@ -19,10 +19,9 @@ from holdfast.cli.terminal import say
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.task import PlanTask, TaskPlan
 from holdfast.redact import redact_each
-from holdfast.run import claude_command, journal_state, prompt, single_instance
+from holdfast.run import claude_command, journal, journal_state, prompt
 from holdfast.run.jobs import SessionJob
-from holdfast.run.journal_state import RunHistory, SessionRecord
-from holdfast.run.remaining_plan import remove_done
+from holdfast.run.journal_state import RunHistory, SessionRecord, remove_done
 from holdfast.run.run_context import RunReport
 from holdfast.run.runner import Runner
 from holdfast.text.numbers import about, counted, named, nothing_left, short
@@ -102,7 +101,7 @@ MOST_SHOWN = 200  # tasks; the rest is a number
 
 
 def show_status(plan: TaskPlan, known: RunHistory, file: Path, folder: str, as_plain: bool) -> None:
-    found = _found(plan, known, single_instance.is_running(folder)) | {
+    found = _found(plan, known, journal.is_running(folder)) | {
         "plan": str(file),
         "folder": folder,
     }

@@ -9,15 +9,19 @@ from typing import Any
 
 import click
 
-from holdfast.cli.saving.remove_checkpoints import leave_checkpoints, say_what_stays
-from holdfast.cli.setup import install_confirm
+from holdfast.cli.setup import install_dialog
+from holdfast.cli.setup.install_dialog import (
+    events,
+    in_one_line,
+    leave_checkpoints,
+    say_what_stays,
+)
 from holdfast.cli.terminal import say
 from holdfast.setup import changes
 from holdfast.setup import install as installing
 from holdfast.setup.advice import installed_elsewhere
 from holdfast.setup.errors import ChangedMeanwhile, LeftBehind
 from holdfast.setup.install import InstallPlan
-from holdfast.setup.preview import events, in_one_line
 from holdfast.setup.receipts import our_packages
 from holdfast.setup.targets import SCOPES, Target, plugin_target, settings_target
 from holdfast.setup.wiring import typed_command
@@ -108,7 +112,7 @@ def install(
         say(f"Already installed in {target.anchor}; nothing to change.")
     _say_notes(plan.notes)
     if not dry_run:
-        install_confirm.settle(archive_transcripts, may_ask=not yes)
+        install_dialog.settle(archive_transcripts, may_ask=not yes)
 
 
 @click.command()
@@ -214,14 +218,14 @@ def _agreed(target: Target, plan: InstallPlan, yes: bool, dry_run: bool) -> bool
         say(f"This {in_one_line(target, plan.shown)}.")
     if yes and not dry_run:
         return True
-    if not dry_run and install_confirm.is_terminal():
-        install_confirm.show_counted(plan.shown, events(target, plan.shown))
-        return not plan.shown or install_confirm.agreed(plan.shown)
-    install_confirm.show(plan.shown)
+    if not dry_run and install_dialog.is_terminal():
+        install_dialog.show_counted(plan.shown, events(target, plan.shown))
+        return not plan.shown or install_dialog.agreed(plan.shown)
+    install_dialog.show_changes(plan.shown)
     if dry_run:
         say("Dry run: nothing was changed.")
         return False
-    return not plan.shown or install_confirm.agreed(())
+    return not plan.shown or install_dialog.agreed(())
 
 
 def _say_next(target: Target) -> None:

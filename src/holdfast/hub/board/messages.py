@@ -1,5 +1,8 @@
-"""Messages between agents: to one, or to everybody (`to_agent` none). They expire. Topics are a
-closed list, so that a typo is refused; users add their own.
+"""Messages between agents, and which broadcasts an agent wants. A message goes to one agent, or to
+everybody (`to_agent` none), and expires. Topics are a closed list, so that a typo is refused;
+users add their own.
+
+The `callback_url` of a subscription is saved and never called: nothing is sent over the network.
 """
 
 from __future__ import annotations
@@ -11,10 +14,10 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.hub import clean_text, ids
-from holdfast.hub.errors import Refused
+from holdfast.hub.errors import NotThere, Refused
 from holdfast.hub.store import pending_writes
-from holdfast.hub.store.rows import Page, Row, paged
-from holdfast.hub.store.tables import deliveries, messages
+from holdfast.hub.store.rows import Page, Row, first, paged, rows, upsert
+from holdfast.hub.store.tables import deliveries, messages, subscriptions
 from holdfast.hub.tree import projects
 
 BUILT_IN_TOPICS: Final = (
@@ -158,3 +161,67 @@ def states(connection: Connection, now_ms: int, project_id: str | None = None) -
         query = query.where(messages.c.project_id == project_id)
     counted = {int(found): int(n) for found, n in connection.execute(query)}
     return {name: counted.get(n, 0) for n, name in enumerate(STATES)}
+
+
+def subscribe(
+    connection: Connection, agent_id: str, topic: str, callback_url: str | None, now_ms: int
+) -> Row:
+    """One per agent and topic; a second one changes what is given."""
+    row = {
+        "id": ids.new(),
+        "agent_id": agent_id,
+        "topic": topic,
+        "callback_url": callback_url,
+        "created_ms": now_ms,
+        "updated_ms": now_ms,
+    }
+    changes: dict[str, Any] = {"updated_ms": now_ms}
+    if callback_url is not None:
+        changes["callback_url"] = callback_url
+    put_in = upsert(connection, subscriptions, ["agent_id", "topic"], row, changes)
+    kept = dict(connection.execute(put_in.returning(subscriptions)).mappings().one())
+    _tell(connection, "subscription.added", kept)
+    return kept
+
+
+def list_subscriptions(
+    connection: Connection, limit: int, offset: int, agent_id: str | None, topic: str | None
+) -> Page:
+    query = _SORTED
+    if agent_id is not None:
+        query = query.where(subscriptions.c.agent_id == agent_id)
+    if topic is not None:
+        query = query.where(subscriptions.c.topic == topic)
+    return paged(connection, query, limit, offset)
+
+
+def subscriptions_of(connection: Connection, agent_id: str) -> list[Row]:
+    """All of one agent; there are no more than topics."""
+    return rows(connection, _SORTED.where(subscriptions.c.agent_id == agent_id))
+
+
+def unsubscribe(connection: Connection, agent_id: str, topic: str) -> Row:
+    pair = (subscriptions.c.agent_id == agent_id) & (subscriptions.c.topic == topic)
+    return _remove(connection, pair)
+
+
+def remove_subscription(connection: Connection, subscription_id: str) -> Row:
+    return _remove(connection, subscriptions.c.id == subscription_id)
+
+
+def _remove(connection: Connection, which: sa.ColumnElement[bool]) -> Row:
+    found = first(connection, sa.select(subscriptions).where(which))
+    if found is None:
+        raise NotThere("Subscription")
+    connection.execute(sa.delete(subscriptions).where(which))
+    _tell(connection, "subscription.removed", found)
+    return found
+
+
+def _tell(connection: Connection, kind: str, row: Row) -> None:
+    pending_writes.announce(connection, kind, {"agent_id": row["agent_id"], "topic": row["topic"]})
+
+
+_SORTED = sa.select(subscriptions).order_by(
+    subscriptions.c.created_ms, subscriptions.c.agent_id, subscriptions.c.topic
+)

@@ -17,7 +17,7 @@ from holdfast.hub.projection import refresh
 from holdfast.hub.repair import cleanup
 from holdfast.hub.store import schema, write_health
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import live_events
+from holdfast.hub.tree import event_log
 from holdfast.settings import load as settings_load
 from holdfast.wire import log, places
 from holdfast.wire.errors import HoldfastError
@@ -152,7 +152,7 @@ def sync(store: Store) -> None:
 
 
 def prune(store: Store) -> None:
-    store.write(lambda c: live_events.prune(c, row_times.now_ms()))
+    store.write(lambda c: event_log.prune(c, row_times.now_ms()))
 
 
 def tidy(store: Store) -> None:

@@ -1,7 +1,12 @@
-"""Projections of the live sessions of this machine, written anew from the store."""
+"""Projections of the live sessions of this machine, written again from the store: rows made short,
+in the words of the API, without secrets.
+"""
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -10,7 +15,8 @@ from sqlalchemy.engine import Connection
 
 from holdfast.hub import row_times
 from holdfast.hub.board.local_agents import LISTENS_MS, listeners
-from holdfast.hub.projection import projection_file, short_rows
+from holdfast.hub.clean_text import clean
+from holdfast.hub.projection import projection_file
 from holdfast.hub.store.rows import Row, first, rows
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import (
@@ -27,7 +33,108 @@ from holdfast.hub.store.tables import (
 )
 from holdfast.hub.tree.agent_contexts import SNAPSHOT
 from holdfast.hub.tree.statuses import OPEN
+from holdfast.hub.tree.waves import SETTLED, judge
 from holdfast.wire import log
+
+WORDS, SHORT = 600, 200
+
+
+def hierarchy(project: Row, asked: list[Row], listed: list[Row], parts: list[Row]) -> Row:
+    """The tree of the request being worked on."""
+    below: dict[str, list[Row]] = {}
+    for part in parts:
+        below.setdefault(part["task_id"], []).append(subtask(part))
+    of_tasks = [{**task(one), "subtasks": below.pop(one["id"], [])} for one in listed]
+    told = [{**request(one), "tasks": of_tasks} for one in asked]
+    earlier = [one for some in below.values() for one in some if one["status"] not in SETTLED]
+    found: Row = {"project": {"id": project.get("id"), "path": project.get("path")}}
+    found["requests"] = told
+    return {**found, "earlier_subtasks": earlier} if earlier else found
+
+
+def waves(listed: Iterable[Row]) -> list[Row]:
+    """How each wave of the request stands."""
+    tallies: dict[int, Counter[str]] = {}
+    for one in listed:
+        tallies.setdefault(one["wave_number"], Counter())[one["status"]] += 1
+    return [
+        {
+            "wave_number": number,
+            "tasks": tallies[number].total(),
+            "completed": tallies[number]["completed"],
+            "status": status,
+        }
+        for number, status in judge(tallies).items()
+    ]
+
+
+def request(row: Row) -> Row:
+    told = {"id": row["id"], "prompt": clean(row["prompt"], WORDS), "status": row["status"]}
+    return {**told, "created_at": row_times.written(row["created_ms"])}
+
+
+def task(row: Row) -> Row:
+    told = {"id": row["id"], "name": clean(row["name"], SHORT), "status": row["status"]}
+    return {**told, "wave_number": row["wave_number"]}
+
+
+def subtask(row: Row) -> Row:
+    return {
+        "id": row["id"],
+        "session_id": row["session_id"],
+        "agent_id": row["agent_id"],
+        "agent_type": row["agent_type"],
+        "description": clean(row["description"], SHORT),
+        "status": row["status"],
+    }
+
+
+def agent(row: Row) -> Row:
+    return {
+        "agent_id": row["agent_id"],
+        "agent_type": row["agent_type"],
+        "status": row["status"] or "running",
+        "summary": clean(row["progress_summary"] or "", SHORT),
+        "skills_to_restore": (row["skills_to_restore"] or [])[-20:],
+        "tools_used": (row["tools_used"] or [])[:20],
+    }
+
+
+def message(row: Row) -> Row:
+    return {
+        "id": row["id"],
+        "from_agent": row["from_agent"],
+        "to_agent": row["to_agent"],
+        "topic": row["topic"],
+        "content": clean(_words(row["content"]), WORDS),
+        "priority": row["priority"],
+        "created_at": row_times.written(row["created_ms"]),
+    }
+
+
+def action(row: Row) -> Row:
+    return {
+        "tool_name": row["tool_name"],
+        "tool_type": row["tool_type"],
+        "agent_id": row["agent_id"],
+        "exit_code": row["exit_code"],
+        "duration_ms": row["duration_ms"],
+        "file_paths": [clean(str(path), SHORT) for path in (row["file_paths"] or [])[:3]],
+        "detail": clean(row["input"] or "", SHORT),
+        "created_at": row_times.written(row["created_ms"]),
+    }
+
+
+def blocking(row: Row) -> Row:
+    told = {name: row[name] for name in ("blocked_by", "blocked_agent")}
+    return {**told, "reason": clean(row["reason"] or "", SHORT)}
+
+
+def _words(content: Any) -> str:
+    if isinstance(content, dict) and isinstance(content.get("message"), str):
+        return str(content["message"])
+    return json.dumps(content, ensure_ascii=False)
+
 
 MOST_PLACES = 20
 MOST_ACTIONS, MOST_MESSAGES, MOST_TASKS, MOST_SUBTASKS, MOST_AGENTS = 100, 50, 100, 200, 50
@@ -89,15 +196,13 @@ def projected(connection: Connection, session_id: str, now_ms: int) -> dict[str,
         "at_ms": now_ms,
         "session_id": session_id,
         "project_id": project_id,
-        "hierarchy": short_rows.hierarchy(project, asked, listed, parts),
-        "waves": short_rows.waves(listed),
-        "open_elsewhere": [
-            short_rows.subtask(row) for row in _elsewhere(connection, session, now_ms)
-        ],
-        "agent_states": [short_rows.agent(row) for row in _agents(connection, session_id)],
-        "recent_messages": [short_rows.message(row) for row in _messages(connection, project_id)],
-        "recent_actions": [short_rows.action(row) for row in _actions(connection, session_id)],
-        "blocking": [short_rows.blocking(row) for row in _newest(connection, blockings, waits, 50)],
+        "hierarchy": hierarchy(project, asked, listed, parts),
+        "waves": waves(listed),
+        "open_elsewhere": [subtask(row) for row in _elsewhere(connection, session, now_ms)],
+        "agent_states": [agent(row) for row in _agents(connection, session_id)],
+        "recent_messages": [message(row) for row in _messages(connection, project_id)],
+        "recent_actions": [action(row) for row in _actions(connection, session_id)],
+        "blocking": [blocking(row) for row in _newest(connection, blockings, waits, 50)],
         "pins": [],
     }
 

@@ -9,7 +9,7 @@ from holdfast.hub import clean_text, row_times
 from holdfast.hub.board import claims, deliveries, messages, outboxes
 from holdfast.hub.board.local_agents import addressed
 from holdfast.hub.errors import Refused
-from holdfast.hub.projection import short_rows
+from holdfast.hub.projection import refresh
 from holdfast.hub.store.rows import Row
 from holdfast.hub.tree import projects
 from holdfast.mcp import client_session, database
@@ -106,7 +106,7 @@ def _message(row: Row) -> dict[str, Any]:
     """The complete message: once read, it is not returned again."""
     content = row["content"]
     said = content["message"] if list(content) == ["message"] else content
-    return {**short_rows.message(row), "content": said}
+    return {**refresh.message(row), "content": said}
 
 
 def _claim_row(row: Row) -> dict[str, Any]:

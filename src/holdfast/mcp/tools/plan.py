@@ -22,8 +22,8 @@ from holdfast.plan.planner import make_workflow
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.split import TaskPiece
 from holdfast.plan.workflow import TaskBatch, Workflow
-from holdfast.run import remaining_plan
-from holdfast.run.remaining_plan import ContinuedPlan
+from holdfast.run import journal_state
+from holdfast.run.journal_state import ContinuedPlan
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted, rounded
 from holdfast.wire.log import inert
@@ -53,7 +53,7 @@ def _given(asked: PlanArguments, root: Path) -> ContinuedPlan:
     path = project_files.resolve_inside(root, asked.path)
     if path is None:
         raise NoPlan(f"{asked.path}: {project_files.OUTSIDE}")
-    return remaining_plan.load_remaining(path, root)
+    return journal_state.load_remaining(path, root)
 
 
 def _read(text: str, root: Path) -> task.TaskPlan:

@@ -10,7 +10,7 @@ from holdfast.mcp.answers import ToolAnswer
 from holdfast.mcp.tool_table import StatusArguments
 from holdfast.memory.transcript_text import cleared
 from holdfast.settings import load as settings_load
-from holdfast.window import alert_texts, health, peers, view
+from holdfast.window import alert_texts, health, view, windows
 
 MAX_CLEARED = 8  # tool results that Claude Code cleared; `expand` returns one by its id
 FIELDS = (
@@ -51,5 +51,5 @@ def answer_status(asked: StatusArguments) -> ToolAnswer:
         words=f"{share} of {found['edge_tokens']:,} tokens used, {found['zone']}",
         fields=fields,
         under="agents",
-        rows=peers.of(state, settings, now_ms, asked.task_tokens),
+        rows=windows.peers_of(state, settings, now_ms, asked.task_tokens),
     )

@@ -16,12 +16,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import exp
 
-from holdfast.plan.estimates import likeness, past_runs, prior
-from holdfast.plan.estimates.features import COMMIT, KINDS, TESTS
+from holdfast.plan.estimates import features, likeness, past_runs
+from holdfast.plan.estimates.features import COMMIT, KINDS, TESTS, FittedLine
 from holdfast.plan.estimates.likeness import EstimateRequest, Nearest
 from holdfast.plan.estimates.past_requests import PastRequest
 from holdfast.plan.estimates.past_runs import EstimateError, RunTask
-from holdfast.plan.estimates.prior import FittedLine
 from holdfast.text.numbers import SMALL_TOKENS, about, counted, span
 
 NEIGHBOURS = (39, 29, 19, 9)  # of 10 k - 1 the k-th from either end bound eight in ten
@@ -74,11 +73,11 @@ class Past:
     """What past requests used; the lines are those of the prior."""
 
     seen: Sequence[PastCase] = ()
-    words: FittedLine = prior.WORDS
-    files: FittedLine = prior.FILES
+    words: FittedLine = features.WORDS
+    files: FittedLine = features.FILES
     ran: Sequence[RunTask] = ()  # tasks of plans, in this project
-    folders: FittedLine = prior.FOLDERS
-    kinds: Mapping[int, FittedLine] = field(default_factory=lambda: prior.KINDS)
+    folders: FittedLine = features.FOLDERS
+    kinds: Mapping[int, FittedLine] = field(default_factory=lambda: features.LINES_BY_KIND)
     _missed: list[EstimateError] = field(
         default_factory=list, init=False, compare=False, repr=False
     )

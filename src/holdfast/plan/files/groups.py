@@ -15,7 +15,7 @@ from itertools import pairwise, takewhile
 from pathlib import Path
 from posixpath import basename, dirname
 
-from holdfast.plan.files import git, imports
+from holdfast.plan.files import imports, project_files
 from holdfast.plan.files.project_files import read_sources
 
 IMPORT_TIE = 2.0  # stronger than any history: 1.0 is "always changed together"
@@ -80,7 +80,7 @@ def find_ties(root: Path, files: Sequence[str]) -> list[FileTie]:
         )
     ]
     found += [FileTie(*pair, TEST_TIE, TESTS) for pair in find_test_files(files)]
-    changed = git.find_changed_together(root, files)
+    changed = project_files.find_changed_together(root, files)
     found += [FileTie(*pair, share, "changes in git") for pair, share in changed.items()]
     return sorted(_summed(found), key=lambda tie: (-tie.strength, tie.one, tie.other))
 

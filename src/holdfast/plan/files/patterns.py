@@ -25,7 +25,7 @@ from posixpath import isdir, isfile, join, normpath, realpath, relpath
 
 from holdfast.plan.errors import BadPlan
 from holdfast.plan.estimates.features import RENAME, UNSTATED_FILES, extract_features
-from holdfast.plan.files import git
+from holdfast.plan.files import project_files
 from holdfast.plan.files.project_files import resolve_below
 from holdfast.plan.formats.fields import MOST_FILES
 from holdfast.plan.task import PlanTask, TaskPlan
@@ -178,7 +178,7 @@ class _Names:
     def _all(self) -> list[str]:
         """Files that git tracks or would track; without git, those that are not hidden."""
         words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
-        said = git.run_git(Path(self._root), *words)
+        said = project_files.run_git(Path(self._root), *words)
         names = _walked(os.fsencode(self._root)) if said is None else said.split(b"\0")
         known = set(_decoded(names))
         return sorted(one for one in known if one and isfile(join(self._root, one)))

@@ -1,0 +1,263 @@
+"""What an install or uninstall shows and asks: the changes, in one line each or as a diff; whether
+to make them; whether to archive transcripts; whether checkpoints in projects go too.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from holdfast.archive import transcripts as archive
+from holdfast.checkpoint import remove
+from holdfast.cli.saving.transcripts import HOW_TO_REMOVE, SETTING, say_off, say_on, what_is_there
+from holdfast.cli.terminal import paint, say
+from holdfast.client.settings_files import read_cleanup_period
+from holdfast.settings import edit
+from holdfast.settings import load as settings_load
+from holdfast.setup import receipts, settings_text
+from holdfast.setup.changes import InstallChange
+from holdfast.setup.installs import find_installs, plugin_in
+from holdfast.setup.receipts import our_packages, packages_in
+from holdfast.setup.settings_text import installed_commands
+from holdfast.setup.targets import Target
+from holdfast.setup.wiring import is_ours
+from holdfast.text.escape import shown
+from holdfast.text.numbers import counted
+from holdfast.wire import places
+
+LONGEST_LINE = 400  # beyond this a text is one line for a machine; it is shown indented
+SERVER_FILES = (".claude.json", ".mcp.json")
+VERBS = {"adds": "to", "removes": "from", "renews": "in"}
+
+
+def unified(change: InstallChange) -> str:
+    """The change as a diff. JSON in one long line is indented first, so that it can be read."""
+    before, after = _decode(change.before), _decode(change.after)
+    name = str(change.path)
+    old = name if change.before is not None else "/dev/null"
+    new = name if change.after is not None else "/dev/null"
+    if max(map(len, (before + "\n" + after).splitlines()), default=0) > LONGEST_LINE:
+        before, after = _indented(before), _indented(after)
+        new += " (indented here to be read)"
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), old, new, lineterm="")
+    return "\n".join(lines)
+
+
+def counted_lines(change: InstallChange) -> tuple[int, int]:
+    """How many lines it adds, and how many it removes."""
+    lines = unified(change).splitlines()[2:]
+    return sum(line[:1] == "+" for line in lines), sum(line[:1] == "-" for line in lines)
+
+
+def _decode(data: bytes | None) -> str:
+    return (data or b"").decode("utf-8", "replace")
+
+
+def _indented(text: str) -> str:
+    try:
+        return json.dumps(json.loads(text.removeprefix("\ufeff")), indent=2, ensure_ascii=False)
+    except ValueError:
+        return text
+
+
+def in_one_line(target: Target, shown: Sequence[InstallChange]) -> str:
+    """For example: adds 10 hooks and the status line to FILE, /holdfast:status."""
+    if target.scope == "plugin":
+        verb = _verb(*(any(_both_bytes(change)[at] for change in shown) for at in (0, 1)))
+        return f"{verb} {len(shown)} files of the plugin in {target.anchor}"
+    parts = [_one(change, target) for change in shown]
+    return ", ".join([*parts[:1], *(_rest(part, parts[0]) for part in parts[1:])])
+
+
+def events(target: Target, shown: Sequence[InstallChange]) -> list[str]:
+    """The events of our hooks, in the settings as they will be, or else as they were."""
+    for before, after in (_both_bytes(change) for change in shown if change.path == target.anchor):
+        return _events(after, target) or _events(before, target)
+    return []
+
+
+def _one(change: InstallChange, target: Target) -> str:
+    before, after = _both_bytes(change)
+    settings = target.anchor
+    if change.path.name in SERVER_FILES:
+        verb = _verb(*(bool(packages_in(data) & target.packages) for data in (before, after)))
+        return f"{verb} the MCP server {VERBS[verb]} {change.path}"
+    if change.path != settings:
+        return f"{_verb(bool(before), bool(after))} /holdfast:{change.path.stem}"
+    was, will = _share(before, target), _share(after, target)
+    verb = _verb(bool(was), bool(will))
+    return f"{verb} {' and '.join(will or was)} {VERBS[verb]} {settings}"
+
+
+def _rest(part: str, first: str) -> str:
+    """The part without the verb of the first one."""
+    verb = first.partition(" ")[0]
+    return part.removeprefix(verb + " ")
+
+
+def _share(data: bytes, target: Target) -> list[str]:
+    """What a settings text holds of ours, in words."""
+    settings = _settings(data)
+    count = len(settings_text.commands(settings, target.packages))
+    line = is_ours(settings_text.status_command_in(settings), target.packages)
+    return [*([f"{count} hooks"] if count else []), *(["the status line"] if line else [])]
+
+
+def _events(data: bytes, target: Target) -> list[str]:
+    commands = settings_text.commands(_settings(data), target.packages)
+    return list(dict.fromkeys(event for event, _ in commands))
+
+
+def _settings(data: bytes) -> dict[str, Any]:
+    return settings_text.check(settings_text.or_empty(data.decode()))
+
+
+def _verb(before: bool, after: bool) -> str:
+    return "renews" if before and after else "adds" if after else "removes"
+
+
+def _both_bytes(change: InstallChange) -> tuple[bytes, bytes]:
+    return change.before or b"", change.after or b""
+
+
+def is_terminal() -> bool:
+    """Somebody who answers there, and would see some 240 lines run by."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def show_changes(changes: Sequence[InstallChange]) -> None:
+    for change in changes:
+        for line in unified(change).split("\n"):
+            click.echo(_coloured(line))  # as it is: a line of a file is not wrapped
+
+
+def _coloured(line: str) -> str:
+    if line.startswith(("--- ", "+++ ")):
+        return paint(line, "bold")
+    colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
+    return paint(line, colour) if colour else line
+
+
+def show_counted(changes: Sequence[InstallChange], events: Sequence[str]) -> None:
+    if events:
+        say(f"  hooks at {', '.join(events)}")
+    for change in changes:
+        more, less = counted_lines(change)
+        size = f"{paint(f'+{more:,}', 'green')} {paint(f'-{less:,}', 'red')}"
+        say(f"  {change.path}: {size} lines")
+
+
+def agreed(hidden: Sequence[InstallChange]) -> bool:
+    """True for a yes; anything else says so and ends the command. `hidden`: not shown so far."""
+    try:
+        if _is_yes(hidden):
+            return True
+        say("Nothing was changed.", err=True)
+    except click.Abort:  # the end of the input, or Ctrl-C
+        hint = "" if sys.stdin.isatty() else " Say --yes to go on without a question."
+        say(f"\nNothing was changed.{hint}", err=True)
+    click.get_current_context().exit(1)
+
+
+def _is_yes(hidden: Sequence[InstallChange]) -> bool:
+    if not hidden:
+        return click.confirm("Make these changes?", err=True)
+    words = "Make these changes? (d shows every line) [y/N/d]"
+    answer = click.prompt(words, default="n", show_default=False, err=True).strip().lower()
+    if answer == "d":
+        show_changes(hidden)
+        return _is_yes(())
+    return answer in ("y", "yes")
+
+
+def settle(wanted: bool | None, *, may_ask: bool) -> None:
+    """An answer is noted, a no too: the next install does not ask again."""
+    if wanted is None and may_ask and _is_open() and is_terminal():
+        wanted = _asked()
+    if wanted is None:
+        return
+    edit.write(SETTING, "on" if wanted else "off")
+    if wanted:
+        say_on()
+    elif what_is_there():
+        say_off()
+
+
+def _is_open() -> bool:
+    return settings_load.load().origins[SETTING] == "default"
+
+
+def _asked() -> bool | None:
+    """None where nobody answered."""
+    megabytes = settings_load.load().whole("archive_transcripts_megabytes")
+    say(f"{read_cleanup_period(str(Path.cwd())).words}.", err=True)
+    question = (
+        f"Save compressed copies without secrets in {archive.folder()}, up to {megabytes:,} MB?"
+    )
+    try:
+        return click.confirm(question, err=True)
+    except click.Abort:
+        say("\nNot archived; later: holdfast transcripts on", err=True)
+        return None
+
+
+MOST_NAMED = 5  # projects
+
+
+def leave_checkpoints(*, go: bool) -> None:
+    """List every project's folder; with `go`, remove those that hold only our files."""
+    found = remove.folders_left([str(Path.cwd())])
+    for left in found:
+        why = left.why or (remove.remove(left) if go else "")
+        done = "stays" if why else "removed" if go else "would go"
+        size = counted(left.checkpoints, "checkpoint")
+        say(f"{done:<8} {shown(left.path)}: {shown(why) or size}")
+    if not found:
+        say("No project has checkpoints of Holdfast.", err=True)
+    elif not go:
+        say("Nothing was removed; --yes removes those that would go.", err=True)
+    for place, words in dict(_still_there()).items():
+        out = f": holdfast uninstall{words} removes them"
+        say(f"Hooks are still in {shown(f'{place}{out}')}.", err=True)
+    say(f"Everything else of Holdfast is in {places.home()}.", err=True)
+
+
+def say_what_stays() -> None:
+    """After an uninstall: our own files, where they lie, and how each is removed."""
+    home = Path(places.home())
+    checkpoints = remove.folders_left([str(Path.cwd())])
+    if not home.is_dir() and not checkpoints:
+        return
+    say("What stays, until you remove it:")
+    if home.is_dir():
+        what = "settings, log, database, index, archives"
+        say(f"  {shown(str(home))}: {what}. Remove it: rm -r {shlex.quote(str(home))}")
+    if found := what_is_there():
+        say(f"  archived transcripts: {found}. Remove them: {HOW_TO_REMOVE}")
+    for left in checkpoints[:MOST_NAMED]:
+        say(f"  {shown(left.path)}: {counted(left.checkpoints, 'checkpoint')}")
+    if len(checkpoints) > MOST_NAMED:
+        say(f"  and {len(checkpoints) - MOST_NAMED:,} more projects with checkpoints")
+    if checkpoints:
+        say("  Remove all checkpoints: holdfast uninstall --checkpoints --yes")
+    say("  The program itself: uninstall it the way you installed it (uv, pipx or pip).")
+
+
+def _still_there() -> Iterator[tuple[str, str]]:
+    """Where our hooks run here or a receipt says that they were put, and how each place is said."""
+    packages = our_packages(Path(places.home()))
+    for one in find_installs(Path.home(), Path.cwd(), packages):
+        if one.scope != "plugin":  # of a plugin, the receipt knows the folder
+            project = None if one.scope == "user" else Path.cwd()
+            yield str(one.path), Target(one.scope, one.path, project, ()).words
+    for kept in receipts.load_all(Path(places.home())):
+        place, project = Path(kept.anchor), Path(kept.project) if kept.project else None
+        if installed_commands(place, packages) or plugin_in(place).commands:
+            yield kept.anchor, Target(kept.scope, place, project, ()).words
