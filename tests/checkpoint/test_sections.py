@@ -152,7 +152,7 @@ def test_an_offer_says_what_was_asked_and_what_is_open(tmp_path: Path) -> None:
     )
     text = session_start.text_for("/p/.claude/checkpoints/a.md", settled(kept), WHEN)
     assert f": {REQUEST}" in text
-    assert "- open: turn 1, the model was still at work: " in text
+    assert "- left open: turn 1, the model was still at work: " in text
 
 
 @pytest.mark.requirement("C14")

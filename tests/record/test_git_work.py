@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.brief.compose import compose
 from holdfast.checkpoint.sections import sections_of
 from tests.checkpoint.sessions import Session
 
@@ -26,7 +27,6 @@ def edited() -> Session:
 def test_changes_without_a_commit_are_said_to_be_so(tmp_path: Path) -> None:
     assert told(edited(), tmp_path) == "no commit was made in this session"
     session = edited().runs("git commit -m 'Mend the ebb'", "error: hook failed", fails=True)
-    session.runs("git commit -qm 'Mend the ebb'", "nothing to commit, working tree clean")
     refused = "no commit was made in this session; the last git commit did not succeed"
     assert told(session, tmp_path) == refused
     session.runs("git commit --dry-run").runs("echo git commit -m x")
@@ -219,3 +219,37 @@ def test_nothing_open_tells_what_is_only_here(tmp_path: Path) -> None:
     assert steps.endswith("; not committed: 1 file; not pushed: fix/ebb")
     session.runs("git commit -m y && git push", f"{MADE}\n 1a2b3c4..5d6e7f8 x -> x").says("Done.")
     assert next_steps(session, tmp_path).endswith("answered “Done.”")
+
+
+def brief_line(session: Session, folder: Path) -> str:
+    lines = compose(session.record(folder)).text.splitlines()
+    return next((one for one in lines if one.startswith("- git: ")), "")[7:]
+
+
+@pytest.mark.requirement("B13", "C14")
+def test_the_brief_tells_what_is_neither_committed_nor_pushed(tmp_path: Path) -> None:
+    assert brief_line(Session().user("Look.").runs("ls"), tmp_path) == ""
+    session = edited().runs("git commit -m x", MADE).edits("/work/project/moon.py")
+    last = "on branch fix/ebb; last commit 1a2b3c4 “Mend the ebb”"
+    assert brief_line(session, tmp_path) == f"{last}, not pushed; not committed: moon.py"
+    session.runs("git push", "To quay:tides\n   0a1b2c3..1a2b3c4  fix/ebb -> fix/ebb")
+    session.runs("git -C /work/moon commit -m m", "[main 3c4d5e6] Draw the moon")
+    session.runs("git -C /work/moon push", "To quay:moon\n   1a2b3c4..3c4d5e6  main -> main")
+    session.runs("git switch -c fix/flood && git commit -m z", "[fix/flood 2b3c4d5] Mend it")
+    told = "on branch fix/flood; last commit 2b3c4d5 “Mend it”, not pushed"
+    assert brief_line(session, tmp_path) == told
+
+
+@pytest.mark.requirement("C14")
+def test_what_something_else_committed_is_not_told_as_left_over(tmp_path: Path) -> None:
+    session = edited().runs("git commit -m x", MADE).edits("/work/project/moon.py")
+    session.runs("git commit -m y", "On branch fix/ebb\nnothing to commit, working tree clean")
+    session.runs("git push", "To quay:tides\n   1a2b3c4..9f8e7d6  fix/ebb -> fix/ebb")
+    assert told(session, tmp_path) == "on branch fix/ebb; 1 commit, the last 9f8e7d6, pushed"
+
+
+@pytest.mark.requirement("C14")
+def test_a_branch_without_a_name_is_called_by_what_was_pushed(tmp_path: Path) -> None:
+    session = edited().runs("git commit -qm 'Mend the ebb'", "")
+    session.runs("git push -u origin fix/ebb", "To quay:tides\n * [new branch] x -> fix/ebb")
+    assert brief_line(session, tmp_path) == "on branch fix/ebb; last commit “Mend the ebb”, pushed"

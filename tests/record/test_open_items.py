@@ -358,3 +358,24 @@ def test_a_subagent_that_the_user_refused_answered_nothing(tmp_path: Path) -> No
         ": sound the quay → It is deep.",
         ": paint the quay (refused by the user)",
     ]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "All gauges are read. Say the word when the tide is in and I'll merge.",
+        "The tables are printed. The second quay is ready whenever you give the go-ahead.",
+        "Fertig. Wenn du magst, zeichne ich auch den Mond.",
+        "The tables are printed; they wait for your review.",
+    ],
+)
+def test_an_offer_that_waits_for_the_user_is_not_called_nothing_open(
+    words: str, tmp_path: Path
+) -> None:
+    record = Session().user(FIRST).runs("make all").says(words).record(tmp_path)
+    [step] = sections_of(record)["Next Steps"]
+    assert step.startswith("for the user to decide: “")
+    assert len(sections_of(record)["Open Questions"]) == 1
+    assert "- offered: “" in compose(record).text
+    later = Session().user(FIRST).says(words).user("No, thanks.").says("All right: done.")
+    assert sections_of(later.record(tmp_path))["Next Steps"][0].startswith("nothing open")

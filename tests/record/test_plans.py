@@ -384,3 +384,26 @@ def test_checks_for_a_person_are_one_line_and_runs_are_steps(tmp_path: Path) -> 
     [told] = steps[1:]
     assert told.startswith("for a person to check (since turn 1): Look at gauge 2; ")
     assert told.endswith("Look at gauge 7 and 2 more")
+
+
+ADVICE = "### Next\n\n1. Install the new gauge\n2. Delete the old heights"
+
+
+@pytest.mark.parametrize(
+    "words", ["Why does the gauge drift at night, and only in the north?", "?"]
+)
+def test_steps_that_close_a_turn_are_advice_unless_the_user_takes_them_up(
+    words: str, tmp_path: Path
+) -> None:
+    session = Session().user("Why is it late?").says(f"The gauge is old.\n\n{ADVICE}")
+    text = compose(session.record(tmp_path)).text
+    assert "proposed to the user: Install the new gauge" in text and "planned: " not in text
+    assert still(session.user(words).works(2).record(tmp_path)) == []
+    taken = Session().user("Why is it late?").says(ADVICE).user("do both").works(2)
+    assert len(still(taken.record(tmp_path))) == 2
+
+
+def test_what_the_user_is_told_to_do_next_is_no_plan_of_the_model(tmp_path: Path) -> None:
+    words = "What you need to do next:\n\n1. Install the gauge\n2. Delete the heights"
+    session = Session().user("Look.").says(words).runs("make all")
+    assert still(session.record(tmp_path)) == []

@@ -182,6 +182,7 @@ def _sources(
     sources: list[tuple[str, Callable[[], Iterable[BriefItem]]]] = [
         ("what came of the turns", lambda: () if held.active else quotes.outcomes(record)),
         ("the end of the work", lambda: in_progress.flight(record, limit)),
+        ("git", lambda: in_progress.git(record, limit)),
         ("open tasks", lambda: open_items.tasks(record)),
         ("failing commands", lambda: open_items.failing(record, 4 if roomy else 2)),
         ("open questions", lambda: open_items.questions(record)),

@@ -3,14 +3,16 @@
 from collections.abc import Iterator, Sequence
 
 from holdfast.brief.complement import HeldBySummary
-from holdfast.brief.item import MOST_ARCHIVED, Archived, BriefItem, FalseClaim
+from holdfast.brief.item import MOST_ARCHIVED, Archived, BriefItem, FalseClaim, short
 from holdfast.brief.quotes import PER_LINE
 from holdfast.budget.estimate import units
 from holdfast.record import open_items
+from holdfast.record.git_work import NO_BRANCH
 from holdfast.record.model import Call, Record
 from holdfast.text.fence import both_ends, clean, code, flat
 
 FRESH_OPS = 3
+MOST_UNCOMMITTED = 4
 ROOMY_CHARS = 3500  # of a brief in which the last calls always stand
 PLANNING = "plan mode is on: read and plan only, change no file until the user approves the plan"
 
@@ -38,6 +40,35 @@ def flight(record: Record, room: int) -> Iterator[BriefItem]:
         )  # each at its last place
         text = "last calls: " + "; ".join(reversed(list(steps)[:3]))
         yield BriefItem("flight", text, 0.02, "the last steps", place, room >= ROOMY_CHARS, order=1)
+
+
+def git(record: Record, room: int) -> Iterator[BriefItem]:
+    """Where the session's own commands left the repository: branch, last commit, what is neither
+    committed nor pushed. Nothing where it is not known."""
+    work, changed = record.git, open_items.uncommitted(record)
+    if not work.commits and (work.is_partial or not changed or not record.branch):
+        return
+    branch = work.branch or record.branch
+    told = [f"on branch {clean(branch)}"] if branch not in ("", "HEAD", NO_BRANCH) else []
+    if work.commits:
+        last = clean(f"{work.commit} “{flat(work.subject, 80)}”".removesuffix("“”").strip())
+        pushed = "pushed" if work.pushed == work.commits else "not pushed"
+        told.append(f"last commit {last}, {pushed}" if last else f"last commit {pushed}")
+    if work.request:
+        told.append(f"pull request {work.request} {'merged' if work.merged else 'open'}")
+    if changed:
+        names = ", ".join(clean(short(name)) for name in changed[-MOST_UNCOMMITTED:])
+        rest = len(changed) - MOST_UNCOMMITTED
+        told.append(f"not committed: {names}" + (f" and {rest} more" if rest > 0 else ""))
+    if work.branch and record.branch not in ("", "HEAD", work.branch) and work.op < record.op:
+        told.append(f"now on branch {clean(record.branch)}")
+    for name, one in list(work.others.items())[-MOST_UNCOMMITTED:]:
+        folder, _, other = name.partition("\t")
+        if one.pushed != one.commits and not one.merged:
+            where = f" in {clean(short(folder))}" if folder != work.folder else ""
+            told.append(f"not pushed either: {clean(other)}{where}")
+    text = "git: " + "; ".join(told)
+    yield BriefItem("flight", text, 0.02, "what git printed", pinned=room >= ROOMY_CHARS, order=2)
 
 
 def _step(record: Record, call: Call) -> str:

@@ -6,6 +6,7 @@ from holdfast.brief.item import LAST_FAILED, STILL_RUNNING, BriefItem, times
 from holdfast.record import open_items as still
 from holdfast.record.failures import is_one_off, resolved, verdict_of
 from holdfast.record.model import FLOOR, Failure, Place, Record, Task, heat_at
+from holdfast.record.plans import proposals
 from holdfast.record.turns import turn_number
 from holdfast.text.fence import clean, code, flat
 
@@ -61,6 +62,8 @@ def _why(task: Task) -> str:
 
 def _task(record: Record, task: Task) -> str:
     marks = {"plan": "planned: ", "prose": "planned: "}
+    if task.source == "prose" and task in proposals(record):
+        marks["prose"] = "proposed to the user: "
     mark = "doing: " if task.status == still.DOING else marks.get(task.source, "")
     return f"{mark}{flat(task.text, 200)} ({since(record, task.place)})"
 
@@ -96,8 +99,9 @@ def _line(record: Record, one: Failure) -> str:
 
 
 def questions(record: Record) -> Iterator[BriefItem]:
-    for number, one in enumerate(still.questions(record)):
-        text = f"“{flat(one.text, 240)}”"
+    asked, offered = still.questions(record), still.offers(record)
+    for number, one in enumerate([*asked, *offered]):
+        text = f"{'offered: ' if one in offered else ''}“{flat(one.text, 240)}”"
         yield BriefItem("questions", text, 0.05, "not answered yet", one.place, order=number)
 
 

@@ -80,7 +80,9 @@ def sections_of(record: Record) -> dict[str, list[str]]:
         "Active Issues": [*_lost(record), *_failing(record), *_left_behind(record)],
         "Key Decisions": list(decisions(record)),
         "Next Steps": list(_next_steps(record)),
-        "Open Questions": [_cut(one.text) for one in open_items.questions(record)],
+        "Open Questions": [
+            _cut(one.text) for one in (*open_items.questions(record), *open_items.offers(record))
+        ],
         "User Words": list(_words(record)),
         "Commands": [*_commands(record)],
         "Errors Resolved": [_resolved(one) for one in resolved(record)[-MOST_FAILURES:]],
@@ -168,7 +170,8 @@ def _git_work(record: Record) -> Iterator[str]:
     changed = open_items.uncommitted(record)
     if not work.commits and (work.is_partial or not changed) and not work.request:
         return
-    told = [f"on branch {branch}"] if (branch := work.branch or record.branch) else []
+    branch = work.branch or record.branch
+    told = [f"on branch {branch}"] if branch not in ("", "HEAD") else []
     if work.commits:
         told += [_commits(work)]
     elif changed:
@@ -193,7 +196,7 @@ def _git_work(record: Record) -> Iterator[str]:
 
 
 def _commits(work: GitWork | Commits) -> str:
-    last = f"{work.commit} “{work.subject}”".strip().removesuffix("“”")
+    last = f"{work.commit} “{work.subject}”".removesuffix("“”").strip()
     pushed = "pushed" if work.pushed == work.commits else "no git push after it"
     return f"{work.commits} commit{'s'[: work.commits > 1]}, the last {last}, {pushed}"
 
@@ -256,6 +259,8 @@ def _next_steps(record: Record) -> Iterator[str]:
         told = _cut(" ".join(record.turns[-1].said.split()), ANSWERED_CHARS)
         failing = any(_failing(record))
         state = "open: what Active Issues lists" if failing else NOTHING_OPEN
+        if offers := open_items.offers(record):
+            state = f"for the user to decide: “{_cut(offers[-1].text, SHORT_CHARS)}”"
         yield f"{state}: last asked “{words}”, answered “{told}”{_not_in_git(record)}"
     known = [one for one in _steps(record) if _is_by_hand(one)]
     by_hand = [one for one in known if one.place == known[-1].place]  # of the newest plan

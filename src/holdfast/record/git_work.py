@@ -36,6 +36,7 @@ _PUSHED = Lazy(
     r"|^\S+ -> \S+$|Everything up-to-date|^\W*[Pp]ushed (?:branch )?\S+ to ",
     re.MULTILINE,
 )
+_RANGE = Lazy(r"^[ +]+[0-9a-f]{6,40}\.{2,3}([0-9a-f]{6,40}) ", re.MULTILINE)
 _MADE = ("file changed", "files changed", "create mode")
 _IDLE = (" --dry-run ", " --delete ", " --help ", " --auto ")
 _STATUS = Lazy(r"git status (?:-s|-sb?|--short|--porcelain)(?: 2>\S+)?\s*")
@@ -148,12 +149,22 @@ def _pushed(
         work.refused = PUSH
         return
     work.refused, work.pushed_op = "" if work.refused == PUSH else work.refused, record.op
+    if work.branch in ("", "HEAD") and folder == work.folder:
+        work.branch = branch
     if folder == work.folder and branch in ("", "HEAD", work.branch):
         work.pushed = work.commits
+        _head(record, text)
     elif other := work.others.get(key(folder, branch or record.branch)):
         other.pushed = other.commits
     elif not work.others:
         work.pushed = work.commits
+
+
+def _head(record: Record, text: str) -> None:
+    """What was pushed last may be a commit that something else made, or one made anew."""
+    work = record.git
+    if (found := _RANGE.pattern.search(text)) and work.commit[:6] != found[1][:6]:
+        work.commit, work.subject = found[1], ""
 
 
 def commit_in(line: str) -> tuple[str, str, str] | None:
@@ -169,7 +180,8 @@ def _committed(record: Record, folder: str, one: str, text: str, *, failed: bool
     verb, _, subject = one.partition(" ")
     found = [made for line in text.splitlines() if (made := commit_in(line))]
     if not found and within(_REFUSED, text):
-        work.clean_op = record.op if within(_CLEAN, text) else work.clean_op
+        if within(_CLEAN, text):  # something else has committed it, a hook perhaps
+            work.clean_op, work.since, work.refused = record.op, [], ""
         return
     logged = _told(subject, text)
     if not found and (failed or not (logged or within(_MADE, text) or _is_silent(text))):

@@ -4,15 +4,31 @@ Tasks, steps of a plan, failing commands, unanswered questions, background work,
 itself while it is being worked on. What closed an item is in the record; see `plans`, `failures`.
 """
 
+import re
+
 import msgspec
 
 from holdfast.record import plans, shell
 from holdfast.record.agents import COMMAND
 from holdfast.record.failures import is_one_off
 from holdfast.record.model import Agent, Call, Failure, Place, Question, Record, Task, Turn
-from holdfast.text.sentences import ASKING, sentences
+from holdfast.text.sentences import ASKING, Lazy, sentences
 
 DOING = "in_progress"
+MOST_CLOSING = 4  # sentences that may hold an offer
+# The user is named as the one who decides, or something is to follow once something else is there.
+_OFFER = Lazy(
+    r"\b(?:let me know|tell me|say the word|just say|up to you)\b"
+    r"|\byour (?:call|review|approval|go-ahead|decision|answer|input|confirmation|ok)\b"
+    r"|\b(?:if|when|whenever|once|unless|until) you(?:'re|'d|'ve)?\b"
+    r"|\byou(?:'d| would)? (?:want|like|prefer) (?:me|to)\b"
+    r"|\bI(?:'ll| will| can| could)\b.*\b(?:if|when|once|whenever) (?!I\b)"
+    r"|\b(?:if|once|whenever) (?!I\b).*\bI(?:'ll| will| can| could)\b"
+    r"|\b(?:wenn|falls|sobald) (?:du|sie|ihr)\b|\bbescheid\b|\bsi (?:tu|vous|quieres|prefieres)\b"
+    r"|\b(?:dis|dites)-moi\b|\bse (?:quiser|preferir|você)\b|\b(?:avísame|dime|me avise|me diga)\b"
+    r"|如果[你您]|需要的话|请告诉|よろしければ|ご希望|お知らせ",
+    re.IGNORECASE,
+)
 _LISTED = ("task", "todo")
 _CALL = "toolu_"  # how the id of a call begins
 
@@ -94,6 +110,17 @@ def _asked_last(turn: Turn) -> list[Question]:
         return []
     asked = [one for one in sentences(turn.said[-800:]) if one.endswith(ASKING)]
     return [Question(one, Place(op=turn.said_op)) for one in asked[-2:]]
+
+
+def offers(record: Record) -> list[Question]:
+    """What the closing words leave for the user to decide, or for later, without a question: "say
+    the word and I'll merge". Where there is one, it is false that nothing is open."""
+    turn = record.turns[-1] if record.turns else None
+    if turn is None or not plans.is_over(record, turn):
+        return []
+    told = sentences(turn.said[-800:])[-MOST_CLOSING:]
+    found = [one for one in told if not one.endswith(ASKING) and _OFFER.pattern.search(one)]
+    return [Question(one, Place(op=turn.said_op)) for one in found[-2:]]
 
 
 def _asked_before(record: Record) -> list[Question]:

@@ -30,6 +30,7 @@ MOST_STEPS = 120
 MOST_OF_ONE = 40
 LONGEST_STEP = 200
 MOST_NAMED = 6
+SHORT_ANSWER, SHORTEST_ANSWER = 80, 32  # characters
 MOST_TICKED, LONGEST_LINE = 60, 400  # lines of one text, and of each
 _BOLD = str.maketrans({"*": "", "`": "", "\u2019": "'"})
 # A line that announces a list of steps ends with one of these. Any other list is no plan.
@@ -70,6 +71,7 @@ _SEQUENCE = Lazy(
     r"([^.;:\n]{8,200})",
     re.IGNORECASE,
 )
+_TO_USER = Lazy(r"\b(?:you|your|du|dir|vous|usted|você)\b", re.IGNORECASE)
 _ENUMERATED = Lazy(r"(?:^|(?<=\s))(\d{1,2})[.)] +(?=\S)")
 _ITEM = Lazy(
     r"[ \t]*(?:(?:[-*] )?\[( |x|X|~)\] |(\d{1,2})[.)] |[-*•] "
@@ -121,11 +123,33 @@ def hear(record: Record, text: str, place: Place) -> None:
         _add(record, _announced(clip(text, READ_CHARS)), place, "prose")
 
 
-def settle(record: Record) -> None:
-    """The user speaks again: what the turn before it carried out is closed."""
+def settle(record: Record, words: str) -> None:
+    """The user speaks again: what the turn before it carried out is closed, and what its closing
+    words proposed is no plan unless these words take it up."""
     for step in carried_out(record):
         turn = record.turns[-1]
         step.status, step.closed_by = REPORTED, f"“{clip(' '.join(turn.said.split()), 120)}”"
+    if (proposed := proposals(record)) and not _takes_up(words, record.turns[-1].said):
+        record.tasks = {key: one for key, one in record.tasks.items() if one not in proposed}
+
+
+def proposals(record: Record) -> list[Task]:
+    """Steps in the words that a turn ended with: an offer, or advice to the user. Those of a plan
+    are followed by work."""
+    turn = record.turns[-1] if record.turns else None
+    if turn is None or not is_over(record, turn):
+        return []
+    listed = (one for one in record.tasks.values() if one.source == "prose" and one.is_open)
+    return [one for one in listed if one.place.op == turn.said_op]
+
+
+def _takes_up(words: str, said: str) -> bool:
+    """A short answer, to what asks for one or is called a plan; a very short one ("go on") to
+    anything."""
+    bare = words.strip()
+    if len(bare) > SHORT_ANSWER or bare.endswith(ASKING):
+        return False
+    return len(bare) <= SHORTEST_ANSWER or _asked(said)[1] or "plan" in said.lower()
 
 
 def carried_out(record: Record) -> list[Task]:
@@ -322,7 +346,10 @@ def _announced(text: str) -> list[PlanStep]:
 
 
 def _leads(line: str) -> bool:
-    """It ends with a word that announces steps: "Here is the plan:", "## Remaining"."""
+    """It ends with a word that announces steps: "Here is the plan:", "## Remaining". What is left
+    for the user to do is no plan of the model's."""
+    if _TO_USER.pattern.search(line):
+        return False
     return line.lower().strip(" \t#*_:：.-").endswith(_LEADS)  # noqa: RUF001
 
 

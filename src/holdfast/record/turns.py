@@ -71,7 +71,7 @@ def begin(record: Record, words: str, place: Place, line: int = 0, reply_to: str
     """The user typed these words: a turn begins, and the one before is over."""
     if not words:
         return ""
-    plans.settle(record)
+    plans.settle(record, words)
     turn = Turn(kept(words), place, line, len(words), reply_to or replies.reply_to(record, words))
     record.turns.append(turn)
     if words.startswith(plans.PROMPTED):
