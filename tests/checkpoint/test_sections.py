@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.brief import checkpoint_brief
 from holdfast.brief.compose import compose
 from holdfast.checkpoint.document import Document, settled
 from holdfast.checkpoint.sections import sections_of, snapshot_of
-from holdfast.events import session_start
 from tests.checkpoint.sessions import Session
 
 REQUEST = "Please build the tide tables, and report the hours that the gauge missed."
@@ -150,7 +150,7 @@ def test_an_offer_says_what_was_asked_and_what_is_open(tmp_path: Path) -> None:
     kept = Document(
         WHEN, "auto", "/p", "s", sections=sections_of(facts), snapshot=snapshot_of(facts)
     )
-    text = session_start.text_for("/p/.claude/checkpoints/a.md", settled(kept), WHEN)
+    text = checkpoint_brief.in_few_lines("/p/.claude/checkpoints/a.md", settled(kept), WHEN)
     assert f": {REQUEST}" in text
     assert "- left open: turn 1, the model was still at work: " in text
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from holdfast.checkpoint.document import cleaned
-from holdfast.events.take_checkpoint import read_facts
+from holdfast.record.storage import read_on
 from holdfast.redact import assignment, redact
 from holdfast.redact.certainty import span_of
 from holdfast.window.state import State
@@ -91,7 +91,7 @@ def test_a_token_that_is_part_of_a_tool_s_name_goes() -> None:
 def test_facts_are_cleaned_before_anybody_cuts_them(tmp_path: Path) -> None:
     session = Session().user("Please " + "deploy it " * 57 + f"with {TOKEN} to staging.")
     path = session.says("ok").written(tmp_path)
-    facts = read_facts(State(transcript=str(path)), str(tmp_path))
+    facts = read_on(State(transcript=str(path)), str(tmp_path))
     assert TOKEN[:12] not in facts.turns[0].asked
     assert "[redacted: github token]" in facts.turns[0].asked
 

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.transcript import Entry, LineTally, Reader, operations, read
+from holdfast.transcript import GZIP_MAGIC, Entry, LineTally, Reader, operations, read
 from holdfast.transcript.entries import TranscriptLine, decode
 from holdfast.transcript.parse import shortened
-from holdfast.transcript.reader import GZIP_MAGIC
 from tests.transcript.builders import (
     answer,
     attachment,

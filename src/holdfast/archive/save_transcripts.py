@@ -21,7 +21,7 @@ from holdfast.client.limit_settings import project_of
 from holdfast.client.settings_files import transcripts_folder
 from holdfast.files import atomic, lock
 from holdfast.files.folders import FolderPlace, enter
-from holdfast.record.same_file import sign
+from holdfast.record.storage import sign
 from holdfast.record.user_input import own_words
 from holdfast.transcript.blocks import Malformed
 from holdfast.transcript.entries import Prompt

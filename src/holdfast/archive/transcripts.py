@@ -22,13 +22,13 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from holdfast.archive.errors import NoArchivedTranscript, SeveralTranscripts
+from holdfast.transcript import GZIP_MAGIC
 from holdfast.wire import log, places
 
 VERSION = 1
 ENDING = ".jsonl.gz"
 MOST_HEADER = 60_000
 MOST_FILE = 2 << 30
-GZIP_MAGIC = b"\x1f\x8b\x08"  # as in transcript/, which a search by words alone does not load
 _HAS_EXTRA = 4
 _NAME = b"HF"
 _FIXED = 16  # ten bytes of gzip, the length of all extra fields, our name, the length of ours

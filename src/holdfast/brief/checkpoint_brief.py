@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from holdfast.checkpoint import parse, provenance, render
+from datetime import UTC, datetime
+
+from holdfast.checkpoint import find, parse, provenance, render, workflow_state
+from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.checkpoint.errors import Changed
+from holdfast.checkpoint.sections import NOTHING_OPEN
+from holdfast.redact import redact
+from holdfast.text import fence
 from holdfast.text.escape import shown
+
+OFFER_CHARS = 900
+WORKFLOW_CHARS = 300
 
 
 def sections(entry: CheckpointEntry, *, anyway: bool = False) -> str:
@@ -27,3 +36,46 @@ def origin(entry: CheckpointEntry) -> str:
 
 def foreign(entry: CheckpointEntry) -> str:
     return f"{shown(entry.path)} was not made on this machine: read it before you trust it"
+
+
+def offer(project: str, session_id: str, now_ms: int) -> str:
+    """The newest checkpoint of a project, if it is less than a day old, in a few lines."""
+    now = datetime.fromtimestamp(now_ms / 1000, UTC)
+    report = find.newest(project, now)
+    if report is None or report.document is None:
+        return ""
+    if report.document.session_id == session_id:
+        return ""  # resumed: the session still has all of it
+    return in_few_lines(report.path, report.document, now)
+
+
+def in_few_lines(path: str, document: Document, now: datetime) -> str:
+    """Fenced as reference: a repository could ship a checkpoint of its own."""
+    minutes = max(0, int((now - document.created).total_seconds() // 60))
+    age = f"{minutes} min" if minutes < 90 else f"{minutes // 60} h"
+    steps = [fence.flat(text, 160) for text in document.sections.get("Next Steps", ())][:3]
+    about = fence.flat(document.summary, 200)
+    lines = [
+        f"Earlier session, saved {age} ago: {about}",
+        f"Continue it only if the user asks. All of it: {fence.flat(path, 300)}",
+        *_workflow(document.project),
+        *(f"- {step if step.startswith(NOTHING_OPEN) else f'left open: {step}'}" for step in steps),
+    ]
+    return _fenced([fence.line(redact(line)) for line in lines])
+
+
+def _workflow(project: str) -> list[str]:
+    """The state of a workflow that a tool keeps in the project."""
+    place, state = workflow_state.read(project)
+    told = workflow_state.lines(state)
+    return [f"- {place}: {fence.flat('; '.join(told), WORKFLOW_CHARS)}"] if told else []
+
+
+def _fenced(lines: list[str]) -> str:
+    """Drop the last lines until the rest fits. The fence is always closed."""
+    opening = fence.opening("the newest checkpoint of this project") + "\n"
+    closing = "\n" + fence.closing()
+    room = OFFER_CHARS - len(opening) - len(closing)
+    while len(lines) > 1 and len("\n".join(lines)) > room:
+        lines = lines[:-1]
+    return opening + "\n".join(lines)[:room] + closing

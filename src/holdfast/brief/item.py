@@ -1,8 +1,11 @@
 """One thing a brief may say: what it is worth, where it comes from; and how much fits."""
 
+import os
+
 import msgspec
 
 from holdfast.record.model import Place
+from holdfast.wire import places
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
 MOST_UNITS = 9_990  # the client takes 10,000 UTF-16 units per hook, and drops the rest to a file
@@ -41,6 +44,15 @@ class FalseClaim(msgspec.Struct, frozen=True):
     sentence: str
     evidence: str
     place: Place
+
+
+def find_archived(session_id: str, agent_id: str) -> list[Archived]:
+    """The compressed topics of a session; a subagent has none. Most machines have none either."""
+    if agent_id or not os.path.exists(f"{places.home()}/segments"):  # noqa: PTH110
+        return []
+    from holdfast.segment import archived_topics
+
+    return archived_topics.archived(session_id)
 
 
 def item_id(item: BriefItem) -> str:

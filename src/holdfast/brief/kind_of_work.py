@@ -62,7 +62,8 @@ def _built_on(names: list[str]) -> list[str]:
 
 def _languages(record: Record) -> list[str]:
     counts = Counter(LANGUAGES.get(path.rpartition(".")[2], "") for path in record.files)
-    names = [name for name, _ in counts.most_common(4) if name][:3]
+    most = sorted(counts.items(), key=lambda pair: -pair[1])[:4]  # `most_common` loads heapq
+    names = [name for name, _ in most if name][:3]
     return [f"languages: {', '.join(names)}"] if names else []
 
 

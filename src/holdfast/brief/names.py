@@ -17,12 +17,13 @@ MOST_NAMES = 400
 # A wall of names helps nobody: a file has few, and more the likelier it is to be worked on again.
 FEW, MORE = 8, 20
 BEYOND = 0.3  # what the next few are worth
-_FRAMEWORK_WORDS = (
+# Of the language or of a test framework.
+_COMMON_WORDS = (
     "TestCase setUp tearDown setUpClass tearDownClass beforeEach afterEach beforeAll afterAll "
     "toBe toEqual toContain toThrow toHaveLength toBeDefined toHaveBeenCalled toHaveBeenCalledWith "
     "mockReturnValue mockResolvedValue"
 )
-_FRAMEWORK = frozenset(_FRAMEWORK_WORDS.split())
+_COMMON = frozenset((*_COMMON_WORDS.split(), *dir(builtins)))
 
 
 def names(record: Record, held: HeldBySummary, limit: int) -> Iterator[BriefItem]:
@@ -58,8 +59,8 @@ def _written(record: Record, held: HeldBySummary, limit: int) -> Iterator[BriefI
 
 
 def is_everywhere(word: str) -> bool:
-    """Of the language or of a test framework, not of this work."""
-    if word.startswith("__") or word in _FRAMEWORK or hasattr(builtins, word):
+    """Not of this work."""
+    if word in _COMMON or word.startswith("__"):
         return True
     return word.startswith("assert") and word[6:7].isupper()
 

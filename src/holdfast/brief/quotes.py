@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from holdfast.brief.item import BriefItem
 from holdfast.budget.estimate import units
-from holdfast.record.calls import PLAN_ASKED
-from holdfast.record.model import Place, Record, Turn
+from holdfast.record.model import PLAN_ASKED, Place, Record, Turn
 from holdfast.record.replies import LONGEST, OPTIONS_END, is_answer
 from holdfast.record.turns import stopped
 from holdfast.text.fence import flat

@@ -11,8 +11,11 @@ from typing import Any
 from holdfast.brief.compose import compose, lost_items
 from holdfast.brief.summary_check import SummaryCheck, check, shown
 from holdfast.budget import ledger
-from holdfast.events import record_session, take_checkpoint
+from holdfast.events import record_session
 from holdfast.hook.observation import Moment
+from holdfast.record import storage
+from holdfast.record.model import Record
+from holdfast.record.secrets import ToldSecrets
 from holdfast.redact import redact
 from holdfast.text.sentences import clip
 from holdfast.window import audit, make_mark
@@ -65,8 +68,8 @@ def _left_out(state: State, folder: str, summary: str) -> tuple[str, dict[str, A
 
 def _composed(state: State, folder: str, summary: str) -> tuple[str, dict[str, Any]]:
     """The brief of what is missing in both the summary and our first brief."""
-    record = take_checkpoint.read_facts(state, folder)
-    summary = take_checkpoint.known_secrets(state, record).without_in(redact(summary))
+    record = storage.read_on(state, folder)
+    summary = _known_secrets(state, record).without_in(redact(summary))
     state.compactions = max(state.compactions, record.compactions + 1)
     checked = check(record, summary)
     lost = len(lost_items(record, summary))
@@ -83,6 +86,13 @@ def _composed(state: State, folder: str, summary: str) -> tuple[str, dict[str, A
         summary=f"{summary}\n{given}",
     )
     return brief.text if brief.lines else "", _noted(lost, checked)
+
+
+def _known_secrets(state: State, record: Record) -> ToldSecrets:
+    """Secrets that the session named, to be removed from the summary."""
+    known = ToldSecrets()
+    known.hear_again(state.transcript, record.told)
+    return known
 
 
 def _noted(lost: int, checked: SummaryCheck) -> dict[str, Any]:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 import os
 
+from holdfast.brief.item import find_archived
 from holdfast.brief.steer import steer
 from holdfast.events import record_session, take_checkpoint
 from holdfast.hook.observation import Moment
+from holdfast.record import storage
 from holdfast.window import make_mark
 from holdfast.window.state import State, held_if_can_be
 from holdfast.wire import log, scan
@@ -52,7 +54,7 @@ def _fill(moment: Moment) -> str:
 def _note_crowding(state: State, folder: str, trigger: str) -> None:
     """Record whether this window filled again at once, and with what."""
     try:
-        record = take_checkpoint.read_facts(state, folder)
+        record = storage.read_on(state, folder)
         if record.compactions and record.since_summary <= FEW_STEPS:
             from holdfast.events import crowding  # imported only if the alarm is needed
 
@@ -67,9 +69,9 @@ def _steering(state: State, folder: str, *, shown: bool) -> str:
     """What the summary must keep word for word; empty if the transcript cannot be read. At
     `/compact` Claude Code shows it on the screen."""
     try:
-        facts = take_checkpoint.read_facts(state, folder)
+        facts = storage.read_on(state, folder)
         whose = "the caller" if state.agent_id else "the user"
-        return steer(facts, whose, take_checkpoint.find_archived(state), shown=shown)
+        return steer(facts, whose, find_archived(state.session_id, state.agent_id), shown=shown)
     except Exception as slip:  # the compaction is not held up for this
         log.add("ERROR", record_session.log_name(state), f"the summary is not steered: {slip!r}")
         return ""

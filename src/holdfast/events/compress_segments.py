@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from holdfast.events import alerting, record_session, take_checkpoint
+from holdfast.events import alerting, record_session
 from holdfast.hook.observation import Moment
+from holdfast.record import storage
 from holdfast.segment.roll import roll
 from holdfast.window import monitor
 from holdfast.window import state as window_state
@@ -20,7 +21,7 @@ def in_passing(moment: Moment) -> None:
         report = roll(
             state.transcript,
             session_id=state.session_id,
-            record=take_checkpoint.read_facts(state, moment.folder),
+            record=storage.read_on(state, moment.folder),
             project=state.project,
             used_ratio=state.used_tokens / state.edge_tokens if state.edge_tokens else 0.0,
             now_ms=moment.now_ms,

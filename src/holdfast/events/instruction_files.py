@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from holdfast.client import instructions
 from holdfast.client.instructions import InstructionFile, MarkedRule, find_forgotten, find_marked
-from holdfast.events import take_checkpoint, window_brief
+from holdfast.events import window_brief
+from holdfast.record import storage
 from holdfast.window.state import State
 
 BACK, PINNED, LATER, NEVER = "comes back", "pinned", "pinned once loaded", "excluded"
@@ -43,7 +44,7 @@ def list_files(
 def _sources(
     project: str, state: State | None, folder: str, environ: Mapping[str, str]
 ) -> Iterator[tuple[InstructionFile, str]]:
-    read = window_brief.read_files(take_checkpoint.read_facts(state, folder)) if state else []
+    read = window_brief.read_files(storage.read_on(state, folder)) if state else []
     for source in instructions.find_loaded_at_start(project, environ):
         yield source, BACK
     for source in find_forgotten(project, read, environ):

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from datetime import UTC, datetime
 
-from holdfast.checkpoint import workflow_state
-from holdfast.checkpoint.document import Document
-from holdfast.checkpoint.sections import NOTHING_OPEN
 from holdfast.client import hook_outputs
-from holdfast.events import record_session, take_checkpoint
+from holdfast.events import record_session
 from holdfast.hook.observation import Moment
-from holdfast.redact import redact
-from holdfast.text import fence
+from holdfast.record import storage
 from holdfast.window import make_mark
 from holdfast.window.state import State, held_if_can_be
 from holdfast.wire import log, places, scan
@@ -63,7 +58,7 @@ def _said(source: str, state: State, moment: Moment) -> str:
     try:
         if source == "compact":
             return _brief(state, moment.folder)
-        return _offer(state, moment) if source in OFFERED else ""
+        return _offer(state, moment.now_ms) if source in OFFERED else ""
     except Exception as slip:
         log.add("ERROR", record_session.log_name(state), f"nothing was restored: {slip!r}")
         return ""
@@ -73,7 +68,7 @@ def _brief(state: State, folder: str) -> str:
     from holdfast.events import window_brief  # a start need not pay for it
 
     brief = window_brief.compose_brief(
-        state, folder, take_checkpoint.read_facts(state, folder), compacting=True
+        state, folder, storage.read_on(state, folder), compacting=True
     )
     state.restored = window_brief.describe_restored(brief)
     _leave(f"{folder}/brief.txt", brief.text)
@@ -90,50 +85,7 @@ def _leave(path: str, text: str) -> None:
             os.unlink(path)  # noqa: PTH108 (pathlib costs 8 ms)
 
 
-def _offer(state: State, moment: Moment) -> str:
-    """The newest checkpoint of this project, if it is less than a day old, in a few lines."""
-    from holdfast.checkpoint import find
+def _offer(state: State, now_ms: int) -> str:
+    from holdfast.brief import checkpoint_brief  # a compaction need not pay for it
 
-    now = datetime.fromtimestamp(moment.now_ms / 1000, UTC)
-    report = find.newest(state.project, now)
-    if report is None or report.document is None:
-        return ""
-    if report.document.session_id == state.session_id:
-        return ""  # resumed: the session still has all of it
-    return text_for(report.path, report.document, now)
-
-
-MOST_CHARS = 900
-WORKFLOW_CHARS = 300
-
-
-def _workflow(project: str) -> list[str]:
-    """The state of a workflow that a tool keeps in the project."""
-    place, state = workflow_state.read(project)
-    told = workflow_state.lines(state)
-    return [f"- {place}: {fence.flat('; '.join(told), WORKFLOW_CHARS)}"] if told else []
-
-
-def text_for(path: str, document: Document, now: datetime) -> str:
-    """Fenced as reference: a repository could ship a checkpoint of its own."""
-    minutes = max(0, int((now - document.created).total_seconds() // 60))
-    age = f"{minutes} min" if minutes < 90 else f"{minutes // 60} h"
-    steps = [fence.flat(text, 160) for text in document.sections.get("Next Steps", ())][:3]
-    about = fence.flat(document.summary, 200)
-    lines = [
-        f"Earlier session, saved {age} ago: {about}",
-        f"Continue it only if the user asks. All of it: {fence.flat(path, 300)}",
-        *_workflow(document.project),
-        *(f"- {step if step.startswith(NOTHING_OPEN) else f'left open: {step}'}" for step in steps),
-    ]
-    return _fenced([fence.line(redact(line)) for line in lines])
-
-
-def _fenced(lines: list[str]) -> str:
-    """Drop the last lines until the rest fits. The fence is always closed."""
-    opening = fence.opening("the newest checkpoint of this project") + "\n"
-    closing = "\n" + fence.closing()
-    room = MOST_CHARS - len(opening) - len(closing)
-    while len(lines) > 1 and len("\n".join(lines)) > room:
-        lines = lines[:-1]
-    return opening + "\n".join(lines)[:room] + closing
+    return checkpoint_brief.offer(state.project, state.session_id, now_ms)

@@ -1,7 +1,6 @@
 """Take a checkpoint of a window: read what is new, write it, verify it.
 
-What was read is saved beside the window (`record.json`), so that the next checkpoint reads only
-what came since. If the transcript cannot be read, a smaller checkpoint says what is missing.
+If the transcript cannot be read, a smaller checkpoint says what is missing.
 
 The shared work (the tree, agents, messages, calls, pins) comes from the projection if that is
 fresh, otherwise from the transcript and the hooks' own lines.
@@ -20,31 +19,14 @@ from holdfast.checkpoint.errors import CheckpointNotSaved
 from holdfast.checkpoint.sections import sections_of, snapshot_of
 from holdfast.checkpoint.write import SavedCheckpoint, keep
 from holdfast.hub.projection.projection_file import is_fresh, listed, read_projection
-from holdfast.record import RecordReader, same_file
-from holdfast.record import model as known
-from holdfast.record.model import Record
-from holdfast.record.secrets import ToldSecrets, redacted
+from holdfast.record import storage
 from holdfast.redact import are_clean, redact
 from holdfast.window.state import State
 from holdfast.wire import log, places, spool
 
-MOST_FACTS_BYTES = 32 << 20
 MOST_ACTIONS = 100
 SPOOL_BYTES = 32 << 10
 PLACES = ("hierarchy", "waves", "agent_states", "recent_messages", "recent_actions")
-
-
-def read_facts(state: State, folder: str) -> Record:
-    """The record of the transcript, read on from where the last reading ended."""
-    path = f"{folder}/record.json"
-    before = known.load(places.read_small(path, MOST_FACTS_BYTES))
-    if before is not None and not same_file.goes_on(before, state.transcript):
-        before = None  # another file under the same name, or facts that cannot be
-    if before is not None and 0 < before.offset == _size(state.transcript):
-        return before  # nothing new: what was kept is what there is
-    found = RecordReader(before, sidechain=bool(state.agent_id)).read(state.transcript)
-    found.read_from = same_file.sign(state.transcript, found.offset)
-    return _remembered(path, found)
 
 
 def take(
@@ -85,15 +67,6 @@ def take(
     return kept
 
 
-def find_archived(state: State) -> list[tuple[str, str, list[str]]]:
-    """The compressed topics of this session."""
-    if state.agent_id or not os.path.exists(f"{places.home()}/segments"):  # noqa: PTH110
-        return []
-    from holdfast.segment import archived_topics
-
-    return archived_topics.archived(state.session_id)
-
-
 def tidy(state: State, now_ms: int) -> None:
     """Prune old checkpoints of this project; the newest one of every session stays."""
     from holdfast.checkpoint import prune  # at the end of a session only
@@ -119,7 +92,7 @@ def _workflow(project: str) -> tuple[dict[str, list[str]], dict[str, Any]]:
 def _content(state: State, folder: str) -> tuple[dict[str, list[str]], dict[str, Any]]:
     """The content. If reading fails, only what the window itself knows, and a note on that."""
     try:
-        facts = read_facts(state, folder)
+        facts = storage.read_on(state, folder)
         return sections_of(facts), snapshot_of(facts)
     except Exception as slip:  # a smaller checkpoint is worth more than a stack trace
         log.add("ERROR", state.session_id[:8], f"the transcript was not read: {slip!r}")
@@ -128,39 +101,6 @@ def _content(state: State, folder: str) -> tuple[dict[str, list[str]], dict[str,
             "Next Steps": [f"read the transcript: {state.transcript}"],
         }
         return told, {"context_summary": "the transcript could not be read"}
-
-
-def known_secrets(state: State, record: Record) -> ToldSecrets:
-    """Secrets that the session named, to be removed from texts of other sources."""
-    known = ToldSecrets()
-    known.hear_again(state.transcript, record.told)
-    return known
-
-
-def _remembered(path: str, facts: Record) -> Record:
-    """The record as stored. Secrets are removed first, so that no quotation cuts one in two."""
-    stored = redacted(facts)
-    try:
-        _write(path, known.save(stored))
-    except OSError as slip:
-        log.add("WARN", "facts", f"not remembered: {slip}")
-    return stored
-
-
-def _write(path: str, data: bytes) -> None:
-    """Write a file, and make its folder first: a session without hooks has none."""
-    try:
-        places.replace_whole(path, data)
-    except FileNotFoundError:
-        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)  # noqa: PTH103, PTH120
-        places.replace_whole(path, data)
-
-
-def _size(path: str) -> int:
-    try:
-        return os.stat(path).st_size  # noqa: PTH116
-    except (OSError, ValueError):
-        return 0
 
 
 def add_work(snapshot: Mapping[str, Any], state: State, folder: str, now_ms: int) -> dict[str, Any]:

@@ -7,21 +7,19 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from holdfast.archive.errors import DamagedTranscript
-from holdfast.archive.transcripts import ArchivedSession, CopyHeader, damage, is_empty
 from holdfast.brief.compose import DEFAULT_TOKENS, Brief, compose
-from holdfast.brief.item import STILL_RUNNING, BriefItem
+from holdfast.brief.item import STILL_RUNNING, BriefItem, find_archived
 from holdfast.budget import ledger
 from holdfast.client.instructions import collect_marked_rules
-from holdfast.events import take_checkpoint
 from holdfast.hub.projection.projection_file import read_projection, subtasks
-from holdfast.record import read_record
 from holdfast.record.model import Record
-from holdfast.record.secrets import redacted
 from holdfast.window.state import State
 from holdfast.wire import log, places
+
+if TYPE_CHECKING:
+    from holdfast.archive.transcripts import ArchivedSession, CopyHeader
 
 OVERHEAD_TOKENS = 18_000  # system prompt and tools, where no answer has told
 REMARK_CHARS = 2_000
@@ -58,7 +56,7 @@ def compose_brief(
         marked=_marked(state, record),
         work=shared_work(state, folder),
         budget=ledger.read(state.project, state.session_id),
-        archived=take_checkpoint.find_archived(state),
+        archived=find_archived(state.session_id, state.agent_id),
     )
 
 
@@ -131,6 +129,11 @@ def read_files(facts: Record) -> list[str]:
 
 def brief_of(session: ArchivedSession) -> Brief:
     """The brief that a compaction at the end of the session would have restored."""
+    from holdfast.archive.errors import DamagedTranscript  # no compaction needs any of these
+    from holdfast.archive.transcripts import damage, is_empty
+    from holdfast.record.reader import read_record
+    from holdfast.record.secrets import redacted
+
     about = session.about
     if about is None or is_empty(session.path):
         raise DamagedTranscript(f"the archived {session.path}: {damage(session.path)}")

@@ -13,7 +13,8 @@ from holdfast.budget import compartments as five
 from holdfast.budget import ledger, operations
 from holdfast.budget.estimate import tokens_of, units
 from holdfast.budget.ledger import Ledger, NoSuchPin, Pin
-from holdfast.events import take_checkpoint, window_brief
+from holdfast.events import window_brief
+from holdfast.record import storage
 from holdfast.settings import load as settings_load
 from holdfast.window import health, view
 
@@ -74,7 +75,7 @@ class BudgetStatus:
 def status(state: State, folder: str, now_ms: int, max_tokens: int | None = None) -> BudgetStatus:
     """The brief as it would be now, by compartment, and when the window runs out."""
     max_tokens = window_brief.wanted_tokens(state.project) if max_tokens is None else max_tokens
-    facts = take_checkpoint.read_facts(state, folder)
+    facts = storage.read_on(state, folder)
     brief = window_brief.compose_brief(state, folder, facts, max_tokens)
     known = ledger.read(state.project, state.session_id)
     settings = settings_load.load(state.project)
@@ -104,7 +105,7 @@ def status(state: State, folder: str, now_ms: int, max_tokens: int | None = None
 
 def evict(item: str, state: State, folder: str) -> BriefEntry:
     """Evict an item by its id in the current brief, or the start of the id."""
-    brief = window_brief.compose_brief(state, folder, take_checkpoint.read_facts(state, folder))
+    brief = window_brief.compose_brief(state, folder, storage.read_on(state, folder))
     found = [one for one in map(_told, brief.items) if item and one.id.startswith(item)]
     if len(found) != 1:
         raise NoSuchPin(f"{'no item begins' if not found else 'several items begin'} with {item}")

@@ -3,7 +3,21 @@
 `read_record(path)` gives a `Record`: the turns of the session, what is open, what was used.
 """
 
+from typing import TYPE_CHECKING
+
 from holdfast.record.model import Record
-from holdfast.record.reader import RecordReader, read_record
+
+if TYPE_CHECKING:
+    from holdfast.record.reader import RecordReader, read_record
 
 __all__ = ["Record", "RecordReader", "read_record"]
+
+
+def __getattr__(name: str) -> object:
+    """A restore needs the record and not its reader, which takes 5 ms to import."""
+    if name not in ("RecordReader", "read_record"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    found: object = getattr(import_module(f"{__name__}.reader"), name)
+    return found

@@ -15,7 +15,7 @@ from holdfast.record import (
     tasks,
     turns,
 )
-from holdfast.record.model import Agent, Call, Command, Place, Record, thin, warm
+from holdfast.record.model import PLAN_ASKED, Agent, Call, Command, Place, Record, thin, warm
 from holdfast.redact import redact
 from holdfast.text.sentences import Lazy, clip, within
 
@@ -30,7 +30,6 @@ COPIED = 0.2  # what a name is worth that an edit merely kept
 MOST_LEFT = 4
 MOST_TRIED = 20
 MOST_ASKED = 20
-PLAN_ASKED = "carry out the plan? "
 _PROSE = (".md", ".mdx", ".rst", ".txt", ".adoc")
 _LEFT = ("TODO", "FIXME", "XXX:")
 _DATA = (*_PROSE, ".json", ".jsonl", ".csv", ".html")

@@ -13,6 +13,7 @@ import msgspec
 
 VERSION = 5
 REPORTED = "reported done"  # by the model, of a step of a plan
+PLAN_ASKED = "carry out the plan? "  # before its title, where the model asked for leave
 
 
 class Place(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -243,7 +244,7 @@ class Record(msgspec.Struct):
     since_summary: int = 0  # operations after it
     dependencies: dict[str, list[str]] = {}  # of the manifests read or written, newest last
     restored: dict[str, int] = {}  # files the client reads back by itself, oldest first
-    read_from: str = ""  # see `same_file`
+    read_from: str = ""  # see `storage.sign`
     told: list[int] = []  # lines that told a secret with its name, to know it without
 
 

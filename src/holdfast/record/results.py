@@ -20,7 +20,7 @@ from holdfast.record import (
     tasks,
     turns,
 )
-from holdfast.record.model import Call, Place, Record
+from holdfast.record.model import PLAN_ASKED, Call, Place, Record
 from holdfast.record.replies import REFUSED
 from holdfast.redact import redact_answer
 from holdfast.text.sentences import Lazy, clip, within
@@ -94,7 +94,7 @@ def come_back(record: Record, entry: Result, block: ToolResult, place: Place) ->
     elif tool == ASKED and not block.is_error:
         _answered(record, call, entry, block.text, place)
     elif tool == "ExitPlanMode" and not block.is_error:
-        turns.answered(record, calls.PLAN_ASKED + call.what, "approved", place)
+        turns.answered(record, PLAN_ASKED + call.what, "approved", place)
     elif tool.endswith(_BY_TOOL):
         verb = tool.removesuffix("_pull_request").rpartition("_")[2]
         git_work.done(record, [verb], block.text[:HEAD_CHARS], failed=block.is_error)
@@ -290,6 +290,6 @@ def _rejected(record: Record, call: Call, text: str, place: Place) -> None:
             turns.answered(record, question, redact_answer(question, words), place)
         said = ""
     if call.tool == "ExitPlanMode":
-        turns.answered(record, calls.PLAN_ASKED + call.what, "refused", place)
+        turns.answered(record, PLAN_ASKED + call.what, "refused", place)
     turns.current(record).interrupted = True
     turns.begin(record, said, place, reply_to=clip(refused, LONGEST_REFUSED))

@@ -10,6 +10,7 @@ from holdfast.checkpoint.verify import verify
 from holdfast.checkpoint.write import SavedCheckpoint
 from holdfast.client.settings_files import transcripts_folder
 from holdfast.events import take_checkpoint, window_brief
+from holdfast.record import storage
 from holdfast.settings import load as settings_load
 from holdfast.window import state as window_state
 from holdfast.window import view
@@ -67,7 +68,7 @@ def compose_brief(session_id: str, tokens: int) -> str:
         return ""
     state, folder = met(path, session_id, "")
     try:
-        facts = take_checkpoint.read_facts(state, folder)
+        facts = storage.read_on(state, folder)
         found = window_brief.compose_brief(state, folder, facts, tokens)
     except Exception as slip:  # a transcript may hold anything: the batch then starts without it
         log.add("ERROR", session_id[:8], f"no brief for the next batch: {slip!r}")

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from holdfast.files.digest import digest, sha256
-from holdfast.record import Record, same_file, secrets
+from holdfast.record import Record, secrets, storage
 from holdfast.segment import boundary, formats, steps
 from holdfast.segment.formats import Pending
 from holdfast.segment.segment import HOT, Segment, mention, segment_of
@@ -67,7 +67,7 @@ class Cut(msgspec.Struct):
     version: int = VERSION
     session_id: str = ""
     offset: int = 0
-    read_from: str = ""  # see `same_file`
+    read_from: str = ""  # see `storage.sign`
     lost: int = 0
     asked_until: int = 0  # words of the user before this byte are in their steps
     reading: steps.StepReading = msgspec.field(default_factory=steps.StepReading)
@@ -97,7 +97,7 @@ def read(cut: Cut, path: str | os.PathLike[str], record: Record) -> Cut:
     cut = _without_secrets(cut, path, heard)
     _name(cut, path)
     cut.offset = reader.offset
-    cut.read_from = same_file.sign(os.fspath(path), cut.offset)
+    cut.read_from = storage.sign(os.fspath(path), cut.offset)
     return cut
 
 
@@ -121,8 +121,8 @@ def _name(cut: Cut, path: str | os.PathLike[str]) -> None:
 
 def goes_on(cut: Cut, path: str) -> bool:
     """True when reading may go on from here: the file only grew since."""
-    sane = 0 <= cut.offset < same_file.MOST and 0 <= cut.reading.count < same_file.MOST
-    return sane and cut.read_from == same_file.sign(path, cut.offset) != ""
+    sane = 0 <= cut.offset < storage.MOST and 0 <= cut.reading.count < storage.MOST
+    return sane and cut.read_from == storage.sign(path, cut.offset) != ""
 
 
 def _take(cut: Cut, entry: Entry, record: Record) -> None:

@@ -9,35 +9,35 @@ cannot be read at all raises, `Unreadable`. What it says is anyone's words: quot
 
 from typing import TYPE_CHECKING
 
-from holdfast.transcript.blocks import (
-    AnyBlock,
-    Image,
-    OtherBlock,
-    Text,
-    Thinking,
-    ToolResult,
-    ToolUse,
-    Usage,
-    decoded,
-)
-from holdfast.transcript.entries import (
-    Answer,
-    Attachment,
-    Boundary,
-    Entry,
-    Prompt,
-    Queued,
-    Result,
-    Summary,
-)
-from holdfast.transcript.parse import LineTally
-from holdfast.transcript.reader import Reader, Unreadable, read
-
 if TYPE_CHECKING:
+    from holdfast.transcript.blocks import (
+        AnyBlock,
+        Image,
+        OtherBlock,
+        Text,
+        Thinking,
+        ToolResult,
+        ToolUse,
+        Usage,
+        decoded,
+    )
+    from holdfast.transcript.entries import (
+        Answer,
+        Attachment,
+        Boundary,
+        Entry,
+        Prompt,
+        Queued,
+        Result,
+        Summary,
+    )
+    from holdfast.transcript.parse import LineTally
+    from holdfast.transcript.reader import Reader, Unreadable, read
     from holdfast.transcript.steps import Operation, TaskEvent, operations, task_events
     from holdfast.transcript.subagents import subagent_file, subagent_files
 
 __all__ = [
+    "GZIP_MAGIC",
     "Answer",
     "AnyBlock",
     "Attachment",
@@ -67,20 +67,24 @@ __all__ = [
     "task_events",
 ]
 
-_LATER = {  # hooks need none of these, and dataclasses and pathlib cost them 30 ms
-    "Operation": "steps",
-    "TaskEvent": "steps",
-    "operations": "steps",
-    "subagent_file": "subagents",
-    "subagent_files": "subagents",
-    "task_events": "steps",
+GZIP_MAGIC = b"\x1f\x8b\x08"  # how an archived transcript begins
+# Each module is loaded with the first of its names: a restore reads no transcript and saves 2 ms,
+# and no hook needs `steps`, whose dataclasses take 20 ms.
+_MODULES = {
+    "blocks": "AnyBlock Image OtherBlock Text Thinking ToolResult ToolUse Usage decoded",
+    "entries": "Answer Attachment Boundary Entry Prompt Queued Result Summary",
+    "parse": "LineTally",
+    "reader": "Reader Unreadable read",
+    "steps": "Operation TaskEvent operations task_events",
+    "subagents": "subagent_file subagent_files",
 }
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> object:
-    if name not in _LATER:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    found: object = getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+    found: object = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
     return found

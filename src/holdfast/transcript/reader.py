@@ -13,6 +13,7 @@ from typing import Self, cast
 
 import msgspec
 
+from holdfast.transcript import GZIP_MAGIC
 from holdfast.transcript.blocks import Malformed, end_of_torn, may_hold_words
 from holdfast.transcript.entries import Entry
 from holdfast.transcript.parse import LineTally, parse
@@ -20,7 +21,6 @@ from holdfast.transcript.parse import LineTally, parse
 BUFFER_BYTES = 1 << 18
 PIECE_BYTES = 1 << 20  # what is too long to be kept need not be read in long pieces either
 NEWLINE = ord("\n")
-GZIP_MAGIC = b"\x1f\x8b\x08"
 LONGEST_LINE_BYTES = 64 << 20
 REPORT_EVERY_BYTES = 1 << 20
 

@@ -8,20 +8,22 @@ the user speaks of, and stays.
 
 import re
 
+from holdfast.text.sentences import Lazy
+
 READ_CHARS = 200_000  # of a longer text, both ends are read
 _HALF = READ_CHARS // 2
 # Written by the client, or handed over from another agent.
-_FOREIGN = re.compile(
+_FOREIGN = Lazy(
     r"[ \t]*<(ide_\w+|system-reminder|local-command-\w+|bash-std(?:out|err)|task-notification"
     r"|agent-notification|teammate-message|channel(?=\s+\w+=))(?=[\s>])"
 )
 _REMINDER = "system-reminder"
-_CLOSED_REMINDER = re.compile(
+_CLOSED_REMINDER = Lazy(
     rf"<{_REMINDER}>(?:(?!<{_REMINDER}>).)*?</{_REMINDER}>(?=\s*(?:\n|$|<))", re.DOTALL
 )
 _IDE_ENDS = "This may or may not be related to the current task."
 _TYPED_MARKS = {"bash-input": "! ", "user-memory-input": "# "}  # as the user typed them
-_RESULT_NOTE = re.compile(
+_RESULT_NOTE = Lazy(
     r"^(?:Read the output file to retrieve the result|Full transcript available at):.*$",
     re.MULTILINE,
 )
@@ -32,13 +34,15 @@ _CLIENT_STARTS = (
     "This session is being continued from a previous conversation that ran out of context.",
     "Operation stopped by hook: ",
 )
-# Shown for a slash command that there is not; what was typed behind its name is the user's.
-_UNKNOWN = re.compile(
+# Shown for a slash command that there is not (what was typed behind its name is the user's), and
+# beside the result of a tool search. These are the client's if nothing else follows.
+_NOTICES = ("Unknown ", "Tool loaded.")
+_NOTICE = Lazy(
     r"Unknown (?:slash command|command|skill): \S{1,200}(?: Did you mean [^\n]{1,200})?\Z"
+    r"|Tool loaded\.(?:\n\[id:[^\]\n]+\])*\Z"
 )
 _UNKNOWN_GIVEN = "Args from unknown skill: "
-_TOOL_LOADED = re.compile(r"Tool loaded\.(?:\n\[id:[^\]\n]+\])*\Z")  # beside a tool search's result
-_INTERRUPTED = re.compile(r"^\[Request interrupted by user[^\]\n]{0,40}\][ \t]*\n?", re.MULTILINE)
+_INTERRUPTED = Lazy(r"^\[Request interrupted by user[^\]\n]{0,40}\][ \t]*\n?", re.MULTILINE)
 
 
 def user_words(text: str) -> str:
@@ -46,7 +50,7 @@ def user_words(text: str) -> str:
     if len(text) > READ_CHARS:
         text = text[:_HALF] + text[-_HALF:]
     if "[Request interrupted" in text:
-        text = _INTERRUPTED.sub("", text)
+        text = _INTERRUPTED.pattern.sub("", text)
     if "<" in text:
         text = _without_closed_reminders(without_briefs(_without_result_note(text)))
         text = _without_foreign(text).strip()
@@ -56,8 +60,8 @@ def user_words(text: str) -> str:
             if text.startswith(f"<{tag}>"):
                 return mark + _between(text, f"<{tag}>", f"</{tag}>")
     text = text.strip().removeprefix(_UNKNOWN_GIVEN)
-    is_clients = text.startswith(_CLIENT_STARTS) or _UNKNOWN.match(text) or _TOOL_LOADED.match(text)
-    return "" if is_clients else text
+    is_notice = text.startswith(_NOTICES) and _NOTICE.pattern.match(text)
+    return "" if is_notice or text.startswith(_CLIENT_STARTS) else text
 
 
 def without_briefs(text: str) -> str:
@@ -68,7 +72,7 @@ def without_briefs(text: str) -> str:
 
 def _without_closed_reminders(text: str) -> str:
     """The client also appends a reminder to a line; within one it is spoken of."""
-    return _CLOSED_REMINDER.sub("", text) if f"</{_REMINDER}>" in text else text
+    return _CLOSED_REMINDER.pattern.sub("", text) if f"</{_REMINDER}>" in text else text
 
 
 def _without_pairs(text: str, opening: str, closing: str) -> str:
@@ -81,7 +85,7 @@ def _without_pairs(text: str, opening: str, closing: str) -> str:
 
 def _without_result_note(text: str) -> str:
     """Behind a notification the client says where its result lies."""
-    return _RESULT_NOTE.sub("", text) if "<task-notification" in text else text
+    return _RESULT_NOTE.pattern.sub("", text) if "<task-notification" in text else text
 
 
 def _without_foreign(text: str) -> str:
@@ -92,7 +96,7 @@ def _without_foreign(text: str) -> str:
     kept_to = at = 0
     unclosed: set[str] = set()  # a hostile text may open the same tag ten thousand times
     while at >= 0:
-        found = _FOREIGN.match(text, at)
+        found = _FOREIGN.pattern.match(text, at)
         end = _end_of(text, found[1], found.end()) if found and found[1] not in unclosed else -1
         if end >= 0:
             kept.append(text[kept_to:at])

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from holdfast.checkpoint.write import SavedCheckpoint
 from holdfast.events import take_checkpoint
+from holdfast.record import storage
 from holdfast.watcher.glance import Glance
 from holdfast.window import health, view
 from holdfast.window.state import State, held
@@ -97,7 +98,7 @@ def read_ahead(seen: Glance) -> None:
     os.makedirs(seen.folder, mode=0o700, exist_ok=True)  # noqa: PTH103
     state, folder = met(Path(seen.found.path), seen.found.session_id, seen.found.agent_id)
     try:
-        take_checkpoint.read_facts(state, folder)
+        storage.read_on(state, folder)
     except Exception as slip:  # the checkpoint itself reports what is missing
         log.add("WARN", "watcher", f"{seen.found.path} could not be read ahead: {slip!r}")
 

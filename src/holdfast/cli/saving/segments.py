@@ -17,7 +17,7 @@ from holdfast.cli import choose_session
 from holdfast.cli.choose_session import Chosen, NoSession
 from holdfast.cli.find_transcript import chosen_to_read
 from holdfast.cli.terminal import say
-from holdfast.events import take_checkpoint
+from holdfast.record import storage
 from holdfast.redact import redact
 from holdfast.segment import disk, formats, library
 from holdfast.segment import roll as rolling
@@ -298,7 +298,7 @@ def _rolled(chosen: Chosen, *, force: bool) -> RollReport:
         return rolling.roll(
             state.transcript,
             session_id=state.session_id,
-            record=take_checkpoint.read_facts(state, chosen.folder),
+            record=storage.read_on(state, chosen.folder),
             project=state.project,
             used_ratio=seen.verdict.used_ratio,
             now_ms=now_ms,

@@ -17,6 +17,7 @@ from holdfast.events import take_checkpoint, window_brief
 from holdfast.mcp import client_session
 from holdfast.mcp.answers import ToolAnswer
 from holdfast.mcp.tool_table import CheckpointArguments, ResumeArguments
+from holdfast.record import storage
 from holdfast.settings import load as settings_load
 from holdfast.text import fence
 from holdfast.window import state as window_state
@@ -92,7 +93,7 @@ def _archived(which: str) -> ToolAnswer:
 
 def _brief() -> ToolAnswer:
     folder, state = client_session.window()
-    found = window_brief.compose_brief(state, folder, take_checkpoint.read_facts(state, folder))
+    found = window_brief.compose_brief(state, folder, storage.read_on(state, folder))
     return ToolAnswer(
         "the brief as it would be now",
         {"role": found.role},

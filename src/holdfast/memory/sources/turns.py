@@ -27,7 +27,7 @@ from holdfast.memory.sources.source import HOW, SourceRead
 from holdfast.record import RecordReader, agents, results
 from holdfast.record.model import Place, Question, Record, Turn
 from holdfast.record.replies import is_answer
-from holdfast.record.same_file import sign
+from holdfast.record.storage import sign
 from holdfast.record.user_input import is_notification, own_words, queued_words
 from holdfast.redact import redact
 from holdfast.text.sentences import clip, clip_last

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from holdfast.cli.main import holdfast_command
-from holdfast.events.take_checkpoint import read_facts
 from holdfast.record.model import Record
+from holdfast.record.storage import read_on
 from holdfast.window.state import State
 from tests.checkpoint.sessions import Session
 
@@ -25,7 +25,7 @@ def _session(rule: str, works: int = 3) -> bytes:
 
 def _facts(path: Path, folder: Path) -> Record:
     folder.mkdir(exist_ok=True)
-    return read_facts(State(transcript=str(path), session_id="s1"), str(folder))
+    return read_on(State(transcript=str(path), session_id="s1"), str(folder))
 
 
 def _asked(record: Record) -> list[str]:

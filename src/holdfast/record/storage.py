@@ -1,0 +1,107 @@
+"""The record as it is stored beside its window (`record.json`), and read on from there.
+
+A restore finds nothing new in the transcript: Claude Code writes the boundary and the summary
+after it. So the modules that read one are imported only where there is something to read; that
+takes as long as half an interpreter start.
+
+A transcript only grows. One that was replaced, or has the same name in another folder, differs in
+how it begins or in what stands before the place that was reached; then all is read anew.
+"""
+
+from __future__ import annotations
+
+import os
+from zlib import crc32
+
+from holdfast.record import model
+from holdfast.record.model import Record
+from holdfast.transcript import GZIP_MAGIC
+from holdfast.window.state import State
+from holdfast.wire import log, places
+
+MOST_BYTES = 32 << 20
+HEAD_BYTES, BEFORE_BYTES = 4096, 1024
+MOST = 1 << 53
+MOST_HEAT = 1e9
+
+
+def read_on(state: State, folder: str) -> Record:
+    """The record of the transcript, read on from where the last reading ended."""
+    path = f"{folder}/record.json"
+    before = model.load(places.read_small(path, MOST_BYTES))
+    if before is not None and not _goes_on(before, state.transcript):
+        before = None  # another file under the same name, or facts that cannot be
+    if before is not None and 0 < before.offset == _size(state.transcript):
+        return before  # nothing new: what was stored is what there is
+    from holdfast.record.reader import RecordReader
+
+    found = RecordReader(before, sidechain=bool(state.agent_id)).read(state.transcript)
+    found.read_from = sign(state.transcript, found.offset)
+    return _stored(path, found)
+
+
+def _stored(path: str, record: Record) -> Record:
+    """The record as stored. Secrets are removed first, so that no quotation cuts one in two."""
+    from holdfast.record.secrets import redacted
+
+    clean = redacted(record)
+    try:
+        _write(path, model.save(clean))
+    except OSError as slip:
+        log.add("WARN", "facts", f"not remembered: {slip}")
+    return clean
+
+
+def _write(path: str, data: bytes) -> None:
+    """Write a file, and make its folder first: a session without hooks has none."""
+    try:
+        places.replace_whole(path, data)
+    except FileNotFoundError:
+        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)  # noqa: PTH103, PTH120
+        places.replace_whole(path, data)
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size  # noqa: PTH116
+    except (OSError, ValueError):
+        return 0
+
+
+def _goes_on(record: Record, path: str) -> bool:
+    """Whether reading may go on from this record."""
+    return _is_sane(record) and record.read_from == sign(path, record.offset) != ""
+
+
+def sign(path: str, offset: int) -> str:
+    """The same for a file that only grew; empty where it cannot be read, or ends before that. A
+    gzip is the same only as a whole: where its text is reached cannot be told from its bytes."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return ""
+    try:
+        size = os.fstat(fd).st_size
+        if os.pread(fd, len(GZIP_MAGIC), 0) == GZIP_MAGIC:
+            offset = size
+        if not places.is_regular(fd) or size < offset:
+            return ""
+        head = os.pread(fd, min(HEAD_BYTES, offset), 0)
+        start = max(0, offset - BEFORE_BYTES)
+        return f"{crc32(head):08x}{crc32(os.pread(fd, offset - start, start)):08x}"
+    except OSError:
+        return ""
+    finally:
+        os.close(fd)
+
+
+def _is_sane(record: Record) -> bool:
+    """No number a transcript could not have given."""
+    counts = (record.offset, record.op, record.since_summary, record.compactions)
+    if not all(0 <= number < MOST for number in counts):
+        return False
+    for known in (record.files, record.names, record.commands, record.references):
+        for one in known.values():
+            if not (0 <= one.op <= record.op and 0.0 <= one.heat < MOST_HEAT and one.count >= 0):
+                return False
+    return all(0 <= one.passes < MOST for one in record.failures)
