@@ -101,8 +101,8 @@ def of_project(project: str, *, foreign: bool = False) -> list[CheckpointEntry]:
     """
     project = folders.resolve(project)
     inside = folders.readable(project)
-    entries = healed(known(), inside, only=_only(foreign))
-    here = [one for one in entries if project == one.project or one.folder in inside]
+    here = [one for one in known() if project == one.project or one.folder in inside]
+    here = healed(here, inside, only=_only(foreign))
     return sorted(here if foreign else provenance.own(here), key=lambda one: one.rank)
 
 

@@ -14,6 +14,7 @@ from holdfast.brief.steer import steer
 from holdfast.events import record_session, take_checkpoint
 from holdfast.hook.observation import Moment
 from holdfast.record import storage
+from holdfast.record.model import Record
 from holdfast.window import make_mark
 from holdfast.window.state import State, held_if_can_be
 from holdfast.wire import log, scan
@@ -33,15 +34,25 @@ def tell(moment: Moment) -> str:
         state.compacting_ms = moment.now_ms
         state.compacting_answer = moment.tail.answer_id
         state.velocity = state.growth = state.pace_ms = 0.0
-        kept = take_checkpoint.take(state, moment.folder, trigger, moment.now_ms)
-        _note_crowding(state, moment.folder, trigger)
+        record = _read(state, moment.folder)
+        kept = take_checkpoint.take(state, moment.folder, trigger, moment.now_ms, record=record)
+        _note_crowding(state, record, trigger)
         make_mark.rouse(moment.folder, state)
     saved = f"checkpoint {kept.id}" if kept else "no checkpoint"
     said = f"compaction ({trigger}) at {_fill(moment)}, {saved}"
     log.add("INFO", record_session.log_name(state), said)
     if kept is None and _may_block(state, moment):
         return json.dumps({"decision": "block", "reason": REASON})
-    return _steering(state, moment.folder, shown=trigger == "manual")
+    return _steering(state, record, shown=trigger == "manual")
+
+
+def _read(state: State, folder: str) -> Record | None:
+    """The record of the session; None if the transcript cannot be read, and the log says why."""
+    try:
+        return storage.read_on(state, folder)
+    except Exception as slip:  # the compaction is not held up for this
+        log.add("ERROR", record_session.log_name(state), f"the summary is not steered: {slip!r}")
+        return None
 
 
 def _fill(moment: Moment) -> str:
@@ -51,27 +62,28 @@ def _fill(moment: Moment) -> str:
     return f"{about}{moment.line.used:,} tokens"
 
 
-def _note_crowding(state: State, folder: str, trigger: str) -> None:
+def _note_crowding(state: State, record: Record | None, trigger: str) -> None:
     """Record whether this window filled again at once, and with what."""
-    try:
-        record = storage.read_on(state, folder)
-        if record.compactions and record.since_summary <= FEW_STEPS:
-            from holdfast.events import crowding  # imported only if the alarm is needed
+    if record is None or not record.compactions or record.since_summary > FEW_STEPS:
+        return
+    from holdfast.events import crowding  # imported only if the alarm is needed
 
-            crowding.note(state, record, trigger)
+    try:
+        crowding.note(state, record, trigger)
     except Exception as slip:  # the compaction does not wait for this
         log.add(
             "ERROR", record_session.log_name(state), f"what fills the window is not known: {slip!r}"
         )
 
 
-def _steering(state: State, folder: str, *, shown: bool) -> str:
+def _steering(state: State, record: Record | None, *, shown: bool) -> str:
     """What the summary must keep word for word; empty if the transcript cannot be read. At
     `/compact` Claude Code shows it on the screen."""
+    if record is None:
+        return ""
+    whose = "the caller" if state.agent_id else "the user"
     try:
-        facts = storage.read_on(state, folder)
-        whose = "the caller" if state.agent_id else "the user"
-        return steer(facts, whose, find_archived(state.session_id, state.agent_id), shown=shown)
+        return steer(record, whose, find_archived(state.session_id, state.agent_id), shown=shown)
     except Exception as slip:  # the compaction is not held up for this
         log.add("ERROR", record_session.log_name(state), f"the summary is not steered: {slip!r}")
         return ""

@@ -20,6 +20,7 @@ from holdfast.checkpoint.sections import sections_of, snapshot_of
 from holdfast.checkpoint.write import SavedCheckpoint, keep
 from holdfast.hub.projection.projection_file import is_fresh, listed, read_projection
 from holdfast.record import storage
+from holdfast.record.model import Record
 from holdfast.redact import are_clean, redact
 from holdfast.window.state import State
 from holdfast.wire import log, places, spool
@@ -35,10 +36,11 @@ def take(
     trigger: str,
     now_ms: int,
     also: Mapping[str, list[str]] | None = None,
+    record: Record | None = None,
 ) -> SavedCheckpoint | None:
     """Take a verified checkpoint of this window; None if it could not be saved anywhere. `also` are
-    sections that only the caller knows."""
-    sections, snapshot = _content(state, folder)
+    sections that only the caller knows, `record` the session's if the caller has read it."""
+    sections, snapshot = _content(state, folder, record)
     workflow, held = _workflow(state.project)
     sections = {**sections, **workflow, **(also or {})}
     document = Document(
@@ -89,11 +91,13 @@ def _workflow(project: str) -> tuple[dict[str, list[str]], dict[str, Any]]:
     return {workflow_state.SECTION: [f"{place}: {told[0]}", *told[1:]]}, {"workflow_state": state}
 
 
-def _content(state: State, folder: str) -> tuple[dict[str, list[str]], dict[str, Any]]:
+def _content(
+    state: State, folder: str, record: Record | None
+) -> tuple[dict[str, list[str]], dict[str, Any]]:
     """The content. If reading fails, only what the window itself knows, and a note on that."""
     try:
-        facts = storage.read_on(state, folder)
-        return sections_of(facts), snapshot_of(facts)
+        record = record or storage.read_on(state, folder)
+        return sections_of(record), snapshot_of(record)
     except Exception as slip:  # a smaller checkpoint is worth more than a stack trace
         log.add("ERROR", state.session_id[:8], f"the transcript was not read: {slip!r}")
         told = {
