@@ -9,7 +9,7 @@ import pytest
 from holdfast.memory import words
 from holdfast.memory.index.interface import SearchFilter
 from holdfast.memory.index.sqlite_index import Embedded
-from holdfast.memory.item import CHECKPOINT, DECISION, MEMORY, TURN, Item
+from holdfast.memory.item import CHECKPOINT, DECISION, MEMORY, SEGMENT, TURN, Item
 from holdfast.memory.recall import FoundItem, answered
 
 UNIT = "Decision: heights are kept as whole millimetres"
@@ -115,3 +115,25 @@ def test_a_word_that_asks_for_a_kind_is_found_in_all_its_stems() -> None:
     )
     plain = words.asked("why the file is slow")
     assert words.find_leanings(plain) == [] and words.widen(plain) == plain
+
+
+@pytest.mark.requirement("M2")
+def test_checkpoints_of_a_session_and_pieces_of_a_topic_are_one_result_each(tmp_path: Path) -> None:
+    index = Embedded("/p", str(tmp_path / "p.db"))
+    index.take(
+        "s",
+        "",
+        "1",
+        [
+            Item("c1", CHECKPOINT, "the lamp is dimmed at noon, by order", 0, session="s1"),
+            Item("c2", CHECKPOINT, "a lamp for every pier, dimmed by hand", 2, session="s1"),
+            Item("c3", CHECKPOINT, "which lamp was dimmed in the fog?", 4, session="s2"),
+            Item("segment-s1_seg_1", SEGMENT, "lamp: dimmed since the pilots complained", 6),
+            Item("segment-s1_seg_1.1", SEGMENT, "the fog lamp, once dimmed, stays so", 8),
+        ],
+    )
+    found = first(index, "lamp dimmed")
+    assert [one.kind for one in found].count(CHECKPOINT) == 2
+    assert {one.item.session for one in found if one.kind == CHECKPOINT} == {"s1", "s2"}
+    assert [one.kind for one in found].count(SEGMENT) == 1
+    assert len(first(index, "lamp dimmed", CHECKPOINT)) == 3

@@ -195,6 +195,8 @@ def without_source(record: Record, summary: str) -> list[FalseClaim]:
 
 
 def _claim(text: str, evidence: str) -> FalseClaim:
+    if quoted := _QUOTED.fullmatch(text):  # it is quoted again where it is shown
+        text = quoted[1] or quoted[2]
     return FalseClaim(flat(text, LONGEST), evidence, Place())
 
 

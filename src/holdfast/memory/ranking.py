@@ -18,7 +18,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
 from holdfast.memory.index.interface import TURN_POSITIONS, Index, Scores
-from holdfast.memory.item import DECISION, TURN, Item
+from holdfast.memory.item import CHECKPOINT, DECISION, SEGMENT, TURN, Item
 from holdfast.memory.words import ALONE, plain
 
 BESIDE = 0.3
@@ -129,14 +129,25 @@ class TurnResult(NamedTuple):
 
 def results(hits: Sequence[Hit], limit: int, *, by_turn: bool = True) -> list[TurnResult]:
     """The best so many; without `by_turn`, each item is a result."""
-    turns: dict[Hashable, list[Hit]] = {}
+    together: dict[Hashable, list[Hit]] = {}
     for hit in hits:
-        own = by_turn and not hit.rank.kind and is_of_turn(hit.item)
-        key = (id(hit.of), "turn", hit.turn) if own else (id(hit.of), "item", hit.place)
-        turns.setdefault(key, []).append(hit)
-    found = [_result(some) for some in turns.values()]
+        key = _told_together(hit) if by_turn and not hit.rank.kind else hit.place
+        together.setdefault((id(hit.of), key), []).append(hit)
+    found = [_result(some) for some in together.values()]
     found.sort(key=lambda one: -one.rank.score)  # of equals, the first stays first
     return _with_what_came(_distinct(found, limit))
+
+
+def _told_together(hit: Hit) -> Hashable:
+    """What makes one result: a turn, the pieces of a segment, the checkpoints of a session. Each
+    checkpoint repeats what those before it say."""
+    if is_of_turn(hit.item):
+        return TURN, hit.turn
+    if hit.item.kind == SEGMENT:
+        return SEGMENT, hit.item.id.partition(".")[0]
+    if hit.item.kind == CHECKPOINT and hit.item.session:
+        return CHECKPOINT, hit.item.session
+    return hit.place
 
 
 def is_of_turn(item: Item) -> bool:
