@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from holdfast.cli import main as entry
+from holdfast.transcript.reader import Unreadable
 
 
 def _broken(**_: object) -> None:
@@ -24,6 +25,23 @@ def test_what_nobody_expected_is_one_line_and_exit_one(
         entry.main()
     assert left.value.code == 1
     assert capsys.readouterr().err == "holdfast: ZeroDivisionError: by ?[2J nought\n"
+
+
+def _without_transcript(**_: object) -> None:
+    raise Unreadable("cannot read '/gone.jsonl'")
+
+
+@pytest.mark.requirement("U3", "X7")
+def test_a_transcript_that_is_gone_is_not_taken_for_a_full_disk(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(entry, "holdfast_command", _without_transcript)
+    monkeypatch.setattr(sys, "argv", ["holdfast"])
+    with pytest.raises(SystemExit) as left:
+        entry.main()
+    assert left.value.code == 4
+    told = capsys.readouterr().err
+    assert "cannot read '/gone.jsonl'\n  try: check the path" in told and "room" not in told
 
 
 @pytest.mark.requirement("U3")

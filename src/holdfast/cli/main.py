@@ -146,4 +146,5 @@ def _of_the_system(slip: OSError) -> str:
     except OSError:
         return "the current folder is gone\n  try: cd somewhere that is there"
     place = f"{inert(str(slip.filename), 300)}: " if slip.filename else ""
-    return f"{place}{slip.strerror or slip}\n  try: free some room, or make it writable"
+    hint = getattr(slip, "hint", "free some room, or make it writable")
+    return f"{place}{slip.strerror or slip}\n  try: {hint}"

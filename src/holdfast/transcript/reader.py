@@ -32,7 +32,10 @@ MOST_LINES, MOST_BYTES = 5000, 4 << 20
 class Unreadable(OSError):
     """There is no transcript to be read at this path."""
 
-    hint = "check the path and its permissions; the client writes the file after its first answer"
+    hint = (
+        "check the path and its permissions; Claude Code writes the file after its first answer, "
+        "and deletes it after some weeks"
+    )
 
 
 class TranscriptSource:
