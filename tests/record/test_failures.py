@@ -582,6 +582,13 @@ def test_what_was_only_tried_or_failed_before_is_told_with_the_commands(tmp_path
     assert "`npm test` failed; the model said: “The moon test is flaky" in text
 
 
+@pytest.mark.requirement("C2")
+def test_words_about_code_are_no_verdict_on_a_failure(tmp_path: Path) -> None:
+    session = Session().user("Go.").runs("npm test", "1 failed: the moon is late", fails=True)
+    session.says("`asMoonError` and the pre-existing `tideErr` both look at the clock.")
+    assert [one.verdict for one in session.record(tmp_path).failures] == [""]
+
+
 @pytest.mark.requirement("C2", "B13")
 def test_the_user_may_call_a_failure_an_older_one(tmp_path: Path) -> None:
     session = Session().user("Go.").runs("npm test", "1 failed: the moon is late", fails=True)

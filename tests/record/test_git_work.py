@@ -207,6 +207,8 @@ def test_what_the_user_did_or_a_subagent_may_have_done_is_not_missed(tmp_path: P
     assert ASKED not in next_steps(session, tmp_path)
     session = Session().user("Commit it.").calls("Agent", "Done.", description="commit")
     assert ASKED not in next_steps(session.says("Done."), tmp_path)
+    session = Session().user("Commit it.").runs("git log -1", "18345cf Draw the moon")
+    assert ASKED not in next_steps(session.says("A hook has made commit `18345cf`."), tmp_path)
     session = Session().user("Commit it.").runs("git status -s", "?? notes.md")
     assert ASKED not in next_steps(session.says("Nothing to commit."), tmp_path)
 
@@ -232,6 +234,8 @@ def test_the_brief_tells_what_is_neither_committed_nor_pushed(tmp_path: Path) ->
     session = edited().runs("git commit -m x", MADE).edits("/work/project/moon.py")
     last = "on branch fix/ebb; last commit 1a2b3c4 “Mend the ebb”"
     assert brief_line(session, tmp_path) == f"{last}, not pushed; not committed: moon.py"
+    session.edits("/work/project/.gitignore").edits("/work/project/.claude/plans/a.md")
+    assert brief_line(session, tmp_path).endswith("not committed: moon.py, .gitignore")
     session.runs("git push", "To quay:tides\n   0a1b2c3..1a2b3c4  fix/ebb -> fix/ebb")
     session.runs("git -C /work/moon commit -m m", "[main 3c4d5e6] Draw the moon")
     session.runs("git -C /work/moon push", "To quay:moon\n   1a2b3c4..3c4d5e6  main -> main")

@@ -48,7 +48,7 @@ def test_everything_open_is_told_after_hundreds_of_steps_with_its_turn(tmp_path:
     for words in (
         "Write the parser (since turn 2)",
         "Draw the moon (since turn 2)",
-        "`pytest -q` (since turn 2)",
+        "`pytest -q` (since turn 2, 40 other runs passed since)",
         "Explore af12, running since turn 2: look at the quay",
         "background command b7x, running since turn 2: make serve",
         "planned: Paint the boat (since turn 2)",
@@ -379,3 +379,10 @@ def test_an_offer_that_waits_for_the_user_is_not_called_nothing_open(
     assert "- offered: “" in compose(record).text
     later = Session().user(FIRST).says(words).user("No, thanks.").says("All right: done.")
     assert sections_of(later.record(tmp_path))["Next Steps"][0].startswith("nothing open")
+
+
+def test_all_that_the_closing_words_ask_is_open_and_no_offer_repeats_it(tmp_path: Path) -> None:
+    words = "Shall I read the gauges? Shall I draw the moon? Shall I print it? Just say which."
+    record = Session().user(FIRST).says(words).record(tmp_path)
+    asked = ["Shall I read the gauges?", "Shall I draw the moon?", "Shall I print it?"]
+    assert sections_of(record)["Open Questions"] == asked

@@ -90,7 +90,9 @@ def failing(record: Record, most_lines: int) -> Iterator[BriefItem]:
 
 
 def _failed(record: Record, one: Failure) -> str:
-    return f"{code(_line(record, one), LONGEST_FAILING)} ({since(record, one.place)})"
+    others = f", {one.passes} other runs passed since" if one.passes > 1 else ""
+    others = ", 1 other run passed since" if one.passes == 1 else others
+    return f"{code(_line(record, one), LONGEST_FAILING)} ({since(record, one.place)}{others})"
 
 
 def _line(record: Record, one: Failure) -> str:

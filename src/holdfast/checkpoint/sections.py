@@ -261,7 +261,8 @@ def _next_steps(record: Record) -> Iterator[str]:
         state = "open: what Active Issues lists" if failing else NOTHING_OPEN
         if offers := open_items.offers(record):
             state = f"for the user to decide: “{_cut(offers[-1].text, SHORT_CHARS)}”"
-        yield f"{state}: last asked “{words}”, answered “{told}”{_not_in_git(record)}"
+        sign = "; " if state.endswith("”") else ": "
+        yield f"{state}{sign}last asked “{words}”, answered “{told}”{_not_in_git(record)}"
     known = [one for one in _steps(record) if _is_by_hand(one)]
     by_hand = [one for one in known if one.place == known[-1].place]  # of the newest plan
     if by_hand:

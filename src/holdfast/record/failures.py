@@ -81,6 +81,7 @@ _NOT_OURS = (
     *("nicht von", "unabhängig von", "préexist", "sans rapport", "preexistent", "pré-existente"),
     *("sin relación", "no relacionad", "não relacionad", "既存", "无关"),
 )
+_NAMED_CODE = Lazy(r"`[^`]*`")  # `annotateErr` speaks of no failure
 _ABOUT_FAILURE = ("fail", "err", "issue", "broken", "fehl", "échec", "fallo", "失败", "失敗")
 LONGEST_VERDICT = 200
 _TRIED = ("gcc ", "g++ ", "cc ", "clang", "nvcc ", "cmake ", "./", "python -c", "python3 -c")
@@ -307,7 +308,7 @@ def hear(record: Record, text: str, by: str = "model") -> None:
         if one.fixed is None and one.place.op >= since and runs.kind(one.command)
     ]
     for sentence in sentences(text) if known else ():
-        said = sentence.lower().replace("non-pre-existing", "")
+        said = _NAMED_CODE.pattern.sub("", sentence.lower()).replace("non-pre-existing", "")
         if within(_NOT_OURS, said) and within(_ABOUT_FAILURE, said):
             for one in [one for one in known if plan_checks.tells_of(said, one.command)]:
                 one.verdict, one.verdict_by = clip(sentence, LONGEST_VERDICT), by
@@ -342,7 +343,7 @@ def _mend(record: Record, failure: Failure, key: str, place: Place) -> None:
     failure.left = runs.parts(failure.command)
     for other, command in record.commands.items():  # nothing is both fixed and failing
         if command.ok is False and _all_covered(runs.parts(other), failure.left):
-            command.ok, command.is_hidden = True, is_hidden
+            command.ok, command.is_hidden, command.said = True, is_hidden, []
 
 
 def _named_in(failure: Failure) -> list[str]:

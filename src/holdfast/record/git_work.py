@@ -284,8 +284,16 @@ def open_requests(record: Record) -> Iterator[tuple[Turn, str]]:
             return  # the user tells of it: from here on nothing is known
         for verb in _asked(turn.asked) - settled:
             settled.add(verb)
+            if verb == COMMIT and _reports_commit(turn):
+                continue
             if seen[verb] <= turn.place.op and busy <= turn.place.op:
                 yield turn, NAMES[verb]
+
+
+def _reports_commit(turn: Turn) -> bool:
+    """The model names the commit by its hash: a hook may have made it."""
+    words = turn.said.replace("`", " ").split() if "commit" in turn.said.lower() else []
+    return any(names.is_commit(word.rstrip(".,;:)")) for word in words)
 
 
 def _asked(words: str) -> set[str]:

@@ -15,7 +15,7 @@ from holdfast.record.model import Agent, Call, Failure, Place, Question, Record,
 from holdfast.text.sentences import ASKING, Lazy, sentences
 
 DOING = "in_progress"
-MOST_CLOSING = 4  # sentences that may hold an offer
+MOST_CLOSING = 4  # sentences that may ask or offer
 # The user is named as the one who decides, or something is to follow once something else is there.
 _OFFER = Lazy(
     r"\b(?:let me know|tell me|say the word|just say|up to you)\b"
@@ -30,6 +30,7 @@ _OFFER = Lazy(
     re.IGNORECASE,
 )
 _LISTED = ("task", "todo")
+_NOT_OWN = ("/", "~", "../", ".claude/", ".git/")  # `.gitignore` is the project's own
 _CALL = "toolu_"  # how the id of a call begins
 
 
@@ -109,14 +110,14 @@ def _asked_last(turn: Turn) -> list[Question]:
     if "?" not in turn.said[-400:].replace("\uff1f", "?"):
         return []
     asked = [one for one in sentences(turn.said[-800:]) if one.endswith(ASKING)]
-    return [Question(one, Place(op=turn.said_op)) for one in asked[-2:]]
+    return [Question(one, Place(op=turn.said_op)) for one in asked[-MOST_CLOSING:]]
 
 
 def offers(record: Record) -> list[Question]:
-    """What the closing words leave for the user to decide, or for later, without a question: "say
-    the word and I'll merge". Where there is one, it is false that nothing is open."""
+    """What the closing words leave for the user to decide, or for later, where they ask nothing:
+    "say the word and I'll merge". Where there is one, it is false that nothing is open."""
     turn = record.turns[-1] if record.turns else None
-    if turn is None or not plans.is_over(record, turn):
+    if turn is None or not plans.is_over(record, turn) or _asked_last(turn):
         return []
     told = sentences(turn.said[-800:])[-MOST_CLOSING:]
     found = [one for one in told if not one.endswith(ASKING) and _OFFER.pattern.search(one)]
@@ -158,5 +159,6 @@ def calls(record: Record) -> list[Call]:
 
 def uncommitted(record: Record) -> list[str]:
     """Files of the project that were changed after the last commit, and are still there."""
-    found = [(name, record.files.get(name)) for name in record.git.since if name[0] not in "/~."]
+    own = (name for name in record.git.since if not name.startswith(_NOT_OWN))
+    found = [(name, record.files.get(name)) for name in own]
     return [name for name, used in found if used and (used.edits or used.written)]
