@@ -16,9 +16,10 @@ CONFLICT: dict[int | str, dict[str, Any]] = {409: {"model": Slip, "description":
 
 
 class ApiAnswer(BaseModel):
-    """Only a description: nothing is validated on the way out, `said` encodes it as it is."""
+    """Only a description: nothing is validated on the way out, `said` encodes it as it is. Its
+    schema is made when `/openapi.json` is asked for, not at every start."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
 
 def said(content: Any, status: int = 200) -> Response:

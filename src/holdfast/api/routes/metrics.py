@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from fastapi import Response
-from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from holdfast.api.database import Db
 from holdfast.api.router import Router
@@ -14,6 +13,9 @@ from holdfast.hub import row_times
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.write_health import WriteHealth
 from holdfast.hub.tree import capacity
+
+if TYPE_CHECKING:
+    from prometheus_client.core import Metric
 
 router = Router(tags=["health"])
 KIND = "text/plain; version=0.0.4; charset=utf-8"
@@ -35,6 +37,8 @@ GAUGES = {
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
 async def metrics(db: Db) -> Response:
     """Windows heard of in the last half hour; writes since the server started."""
+    from prometheus_client import CollectorRegistry, generate_latest
+
     windows = await db.read(lambda c: capacity.live(c, row_times.now_ms()))
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Windows(windows))
@@ -47,6 +51,8 @@ class _Windows:
         self._windows = windows
 
     def collect(self) -> Iterator[Metric]:
+        from prometheus_client.core import GaugeMetricFamily
+
         for name, (meaning, field) in GAUGES.items():
             family = GaugeMetricFamily(name, meaning, labels=LABELS)
             for row in self._windows:
@@ -64,6 +70,8 @@ class _Writes:
         self._health = health
 
     def collect(self) -> Iterator[Metric]:
+        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
         yield CounterMetricFamily(
             "holdfast_writes", "writes acknowledged", value=self._health.written
         )

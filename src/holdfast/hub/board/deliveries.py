@@ -14,16 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection
 
 from holdfast.hub import clean_text
 from holdfast.hub.store import pending_writes
-from holdfast.hub.store.engine import is_sqlite
-from holdfast.hub.store.rows import Row, rows
+from holdfast.hub.store.rows import Row, insert_into, rows
 from holdfast.hub.store.tables import (
     agent_contexts,
     deliveries,
@@ -209,8 +207,7 @@ def _hand_over(
     ).where(messages.c.id.in_(message_ids), is_for(agent_id))
     if not confirms:
         given = given.where(messages.c.expires_ms > now_ms)
-    insert: Any = sqlite.insert if is_sqlite(connection) else postgresql.insert
-    made = insert(deliveries).from_select(
+    made = insert_into(connection.dialect.name, deliveries).from_select(
         ["message_id", "agent_id", "state", "at_ms"], given.order_by(messages.c.id)
     )
     key = ["message_id", "agent_id"]

@@ -22,7 +22,7 @@ from holdfast.hub import ids
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.sqlite_pages import RawFile, RawRow, opened
 from holdfast.hub.store.store import Store
-from holdfast.hub.store.tables import actions, metadata, projects, requests, sessions, tasks
+from holdfast.hub.store.tables import Json, actions, metadata, projects, requests, sessions, tasks
 from holdfast.hub.tree.totals import SUMS
 
 # Where the kinds of the columns alone would fit another table too.
@@ -73,7 +73,7 @@ def _fitted(table: sa.Table, values: RawRow) -> Row | None:
         if value is None:
             if not column.nullable:
                 return None
-        elif isinstance(column.type, sa.JSON):
+        elif isinstance(column.type, Json):
             try:
                 row[column.name] = json.loads(value)  # type: ignore[arg-type]
             except (TypeError, ValueError, RecursionError):

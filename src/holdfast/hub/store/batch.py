@@ -13,7 +13,7 @@ import msgspec
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.hub.store.tables import events
+from holdfast.hub.store.tables import Json, events
 
 Row: TypeAlias = dict[str, Any]
 
@@ -143,4 +143,4 @@ def _with_text(table: sa.Table, given: Sequence[Row]) -> list[Row]:
 
 @cache
 def _json_columns(table: sa.Table) -> tuple[str, ...]:
-    return tuple(column.name for column in table.columns if isinstance(column.type, sa.JSON))
+    return tuple(column.name for column in table.columns if isinstance(column.type, Json))

@@ -15,7 +15,6 @@ from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError
 
@@ -24,7 +23,6 @@ from holdfast.hub.store.tables import events
 
 CHANNEL = "holdfast_events"
 _ORDER_LOCK = 0x401DFA57  # events are numbered in the order of their commits
-_POSTGRES: sa.Dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
 _IDLE = 0  # as libpq numbers it: no transaction has begun
 
 
@@ -163,4 +161,12 @@ def _recordset(table: sa.Table, names: tuple[str, ...], given: str) -> str:
 
 
 def _type(table: sa.Table, name: str) -> str:
-    return str(table.c[name].type.compile(dialect=_POSTGRES))
+    return str(table.c[name].type.compile(dialect=_dialect()))
+
+
+@cache
+def _dialect() -> sa.Dialect:
+    from sqlalchemy.dialects import postgresql
+
+    made: sa.Dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
+    return made
