@@ -210,13 +210,21 @@ def test_what_stands_on_sound_pages_is_there_after_a_rebuild(
     path = tmp_path / "holdfast.db"
     sound = _harmed(filled, path, seed)
     healed = rebuild.heal(f"sqlite:///{path}")
-    found = _rows_by_mark(path)
+    found = _rows_by_mark(path) if healed else _rows_by_page(path)
     lost = [key for key in _on_sound_pages(stands_on, sound) if found.get(key) != before[key]]
     assert lost == []
     if healed is not None:
         store = Store.open(f"sqlite:///{path}")
         assert all(one.ok for one in check(store.engine)), check(store.engine)
         store.close()
+
+
+def _rows_by_page(path: Path) -> Rows:
+    """Of a file that no check finds damaged, though a byte within a text may be: SQLite would give
+    up at that row."""
+    with rows_left(path, WANTED) as left:
+        rows = [(table.name, row) for table in NOWHERE_ELSE for row in left.of(table)]
+    return {(name, marks[0].decode()): row for name, row in rows if (marks := _marks(row))}
 
 
 def _rows_by_mark(path: Path) -> Rows:

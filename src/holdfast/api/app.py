@@ -37,6 +37,7 @@ from holdfast.api.routes import (
     tasks,
     waves,
 )
+from holdfast.api.routes.machine import checkpoints, compactions, readings, session_view
 from holdfast.api.routes.messages import Handing
 from holdfast.hub.board.messages import known_topics
 from holdfast.hub.store.store import Store
@@ -49,6 +50,8 @@ ROUTERS = (
     health.router,
     metrics.router,
     projects.router,
+    readings.router,  # before the sessions, whose ids may hold a slash
+    session_view.router,
     sessions.router,
     active_sessions.router,
     requests.router,
@@ -57,6 +60,8 @@ ROUTERS = (
     hierarchy.router,
     waves.router,
     compact.router,
+    compactions.router,
+    checkpoints.router,
     capacity.router,
     context.router,
     agent_contexts.router,

@@ -114,6 +114,11 @@ def compose(
 
 def lost_items(record: Record, summary: str) -> list[BriefItem]:
     """The user's words and what is open, as far as a summary does not hold them."""
+    return kept_and_lost(record, summary)[1]
+
+
+def kept_and_lost(record: Record, summary: str) -> tuple[list[BriefItem], list[BriefItem]]:
+    """The user's words and what is open: what a summary holds of it, and what it does not."""
     held = complement.HeldBySummary(record, summary or " ")
     found = [
         *quotes.items(record, MOST_UNITS),
@@ -121,7 +126,12 @@ def lost_items(record: Record, summary: str) -> list[BriefItem]:
         *open_items.failing(record, 1),
         *open_items.questions(record),
     ]
-    return [one for one in found if one.reason != "done" and not held.item(one)]
+    kept: list[BriefItem] = []
+    lost: list[BriefItem] = []
+    for one in found:
+        if one.reason != "done":
+            (kept if held.item(one) else lost).append(one)
+    return kept, lost
 
 
 def _grown(record: Record, usual: int) -> int:

@@ -85,7 +85,10 @@ def _composed(state: State, folder: str, summary: str) -> tuple[str, dict[str, A
         remark_chars=REMARK_CHARS,
         summary=f"{summary}\n{given}",
     )
-    return brief.text if brief.lines else "", _noted(lost, checked)
+    second = brief.text if brief.lines else ""
+    left = len(lost_items(record, f"{summary}\n{given}\n{second}"))
+    noted = {"number": state.compactions, "lost": lost, "restored": lost - left}
+    return second, {**noted, **_wrong(checked)}
 
 
 def _known_secrets(state: State, record: Record) -> ToldSecrets:
@@ -95,10 +98,9 @@ def _known_secrets(state: State, record: Record) -> ToldSecrets:
     return known
 
 
-def _noted(lost: int, checked: SummaryCheck) -> dict[str, Any]:
-    """Write what the summary got wrong into the audit log."""
+def _wrong(checked: SummaryCheck) -> dict[str, Any]:
+    """What the summary got wrong, for the audit log."""
     return {
-        "lost": lost,
         "called_done": shown(checked.called_done[:MOST_NOTED]),
         "in_users_name": shown(checked.in_users_name[:MOST_NOTED]),
     }

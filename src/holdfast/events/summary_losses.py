@@ -1,22 +1,32 @@
-"""The compactions of a transcript: what each summary lost or got wrong, and what we restore."""
+"""The compactions of a transcript: what each summary lost or got wrong, and what we restore.
+
+What was given back is read from the transcript; where no hook ran, it is what would have been.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
-from holdfast.brief.compose import DEFAULT_TOKENS, Brief, compose, lost_items
-from holdfast.brief.item import BriefItem
+from holdfast.brief.complement import HeldBySummary
+from holdfast.brief.compose import DEFAULT_TOKENS, Brief, compose, kept_and_lost, lost_items
+from holdfast.brief.item import BriefItem, FalseClaim
 from holdfast.brief.quotes import SECTION, quotes
+from holdfast.brief.steer import steer
 from holdfast.brief.summary_check import SummaryCheck, check
 from holdfast.budget.estimate import tokens_of, units
 from holdfast.events import after_compact, window_brief
 from holdfast.record import RecordReader
+from holdfast.record.model import Place, Record
 from holdfast.record.secrets import redacted
+from holdfast.record.turns import place_of
 from holdfast.redact import redact
-from holdfast.transcript import Summary, read
+from holdfast.text.fence import TAG
+from holdfast.transcript import Attachment, Boundary, Summary, decoded, read
 
 REMARK_CHARS = 900  # for what the model noted at work
 MAIN = frozenset(("said", "tasks", "failing", "questions"))
@@ -110,3 +120,162 @@ def _summaries(path: Path, sidechain: bool) -> Iterator[Summary]:
     for entry in read(path):
         if isinstance(entry, Summary) and entry.is_sidechain is sidechain:
             yield entry
+
+
+ADDED = "hook_additional_context"
+NO_ROOM = "there was no room for it"
+MOST_REPORTS = 16
+
+
+@dataclass(slots=True)
+class _Compaction:
+    offset: int
+    trigger: str = ""
+    at: str = ""
+    summary: str | None = None
+    given: list[str] = field(default_factory=list)
+
+
+def compaction_report(path: Path, number: int, *, sidechain: bool) -> dict[str, Any] | None:
+    """As plain values, without secrets; None if the transcript has no compaction of this number.
+    Raises Unreadable or OSError where it cannot be read."""
+    found = path.stat()
+    return _report(str(path), number, sidechain, (found.st_mtime_ns, found.st_size))
+
+
+@lru_cache(MOST_REPORTS)  # a long transcript takes a second
+def _report(
+    path: str, number: int, sidechain: bool, _signed: tuple[int, int]
+) -> dict[str, Any] | None:
+    found = list(_compactions(path, sidechain))
+    if not 1 <= number <= len(found):
+        return None
+    one = found[number - 1]
+    reader = RecordReader(sidechain=sidechain)
+    record = redacted(reader.read(path, until=one.offset))
+
+    def clean(text: str) -> str:
+        return reader.known.without_in(redact(text))
+
+    summary = None if one.summary is None else clean(one.summary)[: after_compact.MOST_SUMMARY]
+    told = _Told(record, summary or "", [clean(text) for text in one.given])
+    return {
+        "total": len(found),
+        "was_given": bool(one.given),
+        "summary": summary,
+        "instructions": steer(record, shown=one.trigger == "manual") or None,
+        "summary_tokens": tokens_of(units(summary or "")),
+        **told.values(),
+    }
+
+
+def _compactions(path: str, sidechain: bool) -> Iterator[_Compaction]:
+    """A boundary and the summary behind it are one; client 1.0.53 wrote only the summary."""
+    last: _Compaction | None = None
+    for entry in read(Path(path)):
+        if entry.is_sidechain is not sidechain:
+            continue
+        if isinstance(entry, Boundary) and entry.resets_window:
+            if last is not None:
+                yield last
+            last = _Compaction(entry.offset, entry.trigger, entry.timestamp)
+        elif isinstance(entry, Summary):
+            if last is None or last.summary is not None:
+                if last is not None:
+                    yield last
+                last = _Compaction(entry.offset, at=entry.timestamp)
+            last.summary = entry.text
+        elif last is not None and isinstance(entry, Attachment) and entry.kind == ADDED:
+            last.given += [text for text in _texts(entry) if f"<{TAG}" in text]
+    if last is not None:
+        yield last
+
+
+def _texts(entry: Attachment) -> list[str]:
+    content = decoded(entry.raw).get("content")
+    some = content if isinstance(content, list) else [content]
+    return [one for one in some if isinstance(one, str)]
+
+
+class _Told:
+    """What one summary and two briefs hold of a record."""
+
+    def __init__(self, record: Record, summary: str, given: list[str]) -> None:
+        self._record = record
+        self._checked = check(record, summary)
+        self._kept, self._lost = kept_and_lost(record, summary)
+        first = compose(
+            record,
+            DEFAULT_TOKENS,
+            may_grow=True,
+            remark_chars=window_brief.REMARK_CHARS,
+            summary="",
+        )
+        second = compose(
+            record,
+            after_compact.SECOND_TOKENS,
+            claims=self._checked.told,
+            remark_chars=after_compact.REMARK_CHARS,
+            summary=f"{summary}\n{given[0] if given else first.text}",
+        )
+        self._briefs = {
+            "brief": _lines(first, given[:1] if given else None),
+            "second_brief": _lines(second, given[1:2] if given else None),
+        }
+
+    def values(self) -> dict[str, Any]:
+        briefs = {
+            name: [
+                {"line": text, "reason": reason, **self._place(place)} for text, reason, place in b
+            ]
+            for name, b in self._briefs.items()
+        }
+        texts = ["\n".join(text for text, _, _ in lines) for lines in self._briefs.values()]
+        return {
+            "kept": [self._item(one) for one in self._kept],
+            "lost": [{**self._item(one), **self._restored(one)} for one in self._lost],
+            "called_done": [self._claim(one) for one in self._checked.called_done],
+            "attributed": [self._claim(one) for one in self._checked.in_users_name],
+            "restored_tokens": sum(tokens_of(units(text)) for text in texts),
+            **briefs,
+        }
+
+    def _restored(self, item: BriefItem) -> dict[str, Any]:
+        for name, lines in self._briefs.items():
+            text = "\n".join(text for text, _, _ in lines)
+            if text and HeldBySummary(self._record, text).item(item):
+                return {"restored_in": name, "line": _line_of(item, lines), "why_not": None}
+        return {"restored_in": None, "line": None, "why_not": NO_ROOM}
+
+    def _item(self, one: BriefItem) -> dict[str, Any]:
+        told = {"kind": one.section, "text": one.text, "reason": one.reason}
+        return {**told, **self._place(one.place)}
+
+    def _claim(self, one: FalseClaim) -> dict[str, Any]:
+        return {"sentence": one.sentence, "evidence": one.evidence, **self._place(one.place)}
+
+    def _place(self, place: Place) -> dict[str, Any]:
+        return place_of(self._record, place)
+
+
+_Line = tuple[str, str, Place]
+
+
+def _lines(brief: Brief, given: list[str] | None) -> list[_Line]:
+    """The lines that were given, each with its reason where the brief composed now has the same."""
+    composed = [(one.text, one.reason, one.source) for one in brief.lines]
+    if given is None:
+        return composed
+    known = {text: (reason, place) for text, reason, place in composed}
+    nothing = ("", Place())
+    return [
+        (text, *known.get(text, nothing)) for whole in given for text in whole.split("\n") if text
+    ]
+
+
+def _line_of(item: BriefItem, lines: list[_Line]) -> int | None:
+    """Which line holds it: by its words, else by its place."""
+    words = " ".join(item.text.split()).strip("“”-` ")[:40]
+    same = [n for n, (text, _, _) in enumerate(lines) if words and words in " ".join(text.split())]
+    here = [n for n, (_, reason, place) in enumerate(lines) if reason and place == item.place]
+    return next(iter([*(n for n in same if n in here), *same, *here]), None)

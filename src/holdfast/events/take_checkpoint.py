@@ -30,6 +30,20 @@ SPOOL_BYTES = 32 << 10
 PLACES = ("hierarchy", "waves", "agent_states", "recent_messages", "recent_actions")
 
 
+def save_now(folder: str, now_ms: int) -> SavedCheckpoint:
+    """Save one of a window because somebody asks for it; CheckpointNotSaved if nothing took it."""
+    from holdfast.settings import load as settings_load  # a hook has measured already
+    from holdfast.window import view
+    from holdfast.window.state import held_if_can_be
+
+    with held_if_can_be(folder) as state:
+        view.measure(state, settings_load.load(state.project), now_ms, folder)
+        kept = take(state, folder, "manual", now_ms)
+    if kept is None:
+        raise CheckpointNotSaved("no checkpoint could be saved; `holdfast log` shows why")
+    return kept
+
+
 def take(
     state: State,
     folder: str,

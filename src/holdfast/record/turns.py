@@ -263,3 +263,13 @@ def _take_over(turn: Turn, other: Turn) -> None:
     turn.runs = list(dict([*turn.runs, *other.runs]).items())[-MOST_RUNS:]
     turn.questions = [*turn.questions, *other.questions][-MOST_QUESTIONS:]
     turn.interrupted = other.interrupted
+
+
+def place_of(record: Record, place: Place) -> dict[str, str | int | None]:
+    """For programs: time, step and turn; unknown for what has no place in the session."""
+    is_known = place != Place()
+    return {
+        "at": place.at or None,
+        "step": place.op if is_known else None,
+        "turn": turn_number(record, place) if is_known and record.turns else None,
+    }

@@ -14,7 +14,7 @@ from pydantic import Field
 from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Db
-from holdfast.api.fields import MOST_INT, AgentPath, Body, Text, Word
+from holdfast.api.fields import MOST_INT, AgentPath, Body, IdQuery, Text, Word
 from holdfast.api.responses import NOT_FOUND, ApiAnswer, nothing, said
 from holdfast.api.router import Router
 from holdfast.hub import row_times
@@ -33,6 +33,12 @@ ADVICE = {
     "compact": "Compact now: /compact.",
     "unknown": "No reading of this agent's window has been told.",
 }
+
+
+HELD = (
+    *("edge_tokens", "used_ratio", "basis", "ops_left_low", "ops_left_high", "forecast_basis"),
+    *("model", "client_version", "checkpoint_trigger", "machine"),
+)
 
 
 class Track(Body):
@@ -100,10 +106,32 @@ class CapacityRoom(ApiAnswer):
 
 
 class AgentCapacity(CapacityRoom):
+    """`agent_id` of a session's own window (`is_main`) is that of the session. `used_ratio` is the
+    share of `edge_tokens`, where the client compacts; `trend` has up to 40 of the last steps."""
+
     agent_id: str
     session_id: str
     agent_type: str | None
+    is_main: bool
     updated_at: str | None
+    used_tokens: int
+    edge_tokens: int | None
+    used_ratio: float | None
+    basis: str | None
+    compacting: bool
+    ops_left_low: int | None
+    ops_left_high: int | None
+    forecast_basis: str | None
+    model: str | None
+    client_version: str | None
+    compactions: int
+    checkpoint_trigger: str | None
+    machine: str | None
+    project_id: str | None
+    project_path: str | None
+    project_name: str | None
+    asked: str | None
+    trend: list[float]
 
 
 class AgentCapacityList(ApiAnswer):
@@ -147,12 +175,17 @@ async def reset(agent_id: AgentPath, db: Db) -> Response:
 
 
 @router.get("/context/health", response_model=AgentCapacityList)
-async def agents(db: Db, fits: Fits = None) -> Response:
+async def agents(db: Db, fits: Fits = None, project_id: IdQuery = None) -> Response:
     """Every live agent, the emptiest last: zone, forecast, room left, and whether a task of
-    `fits` tokens would end before its edge."""
+    `fits` tokens would end before its compaction limit."""
     now = row_times.now_ms()
-    found = await db.read(lambda c: capacity.live(c, now))
-    listed = [_agent(row, fits) for row in found]
+
+    def look(connection: Connection) -> list[dict[str, Any]]:
+        found = capacity.live(connection, now, project_id)
+        more = capacity.about(connection, found, now)
+        return [{**_agent(row, fits), **also} for row, also in zip(found, more, strict=True)]
+
+    listed = await db.read(look)
     return said({"agents": listed, "count": len(listed)})
 
 
@@ -179,12 +212,18 @@ async def health(agent_id: AgentPath, db: Db, request: Request, fits: Fits = Non
 
 
 def _agent(row: Row, fits: int | None) -> dict[str, Any]:
+    held = row["health"] or {}
     return {
         "agent_id": row["agent_id"] or row["session_id"],
         "session_id": row["session_id"],
-        "agent_type": (row["health"] or {}).get("agent_type"),
+        "agent_type": held.get("agent_type"),
+        "is_main": not row["agent_id"],
         **capacity.room(row, fits),
         "updated_at": row_times.written(row["updated_ms"]),
+        "used_tokens": row["used_tokens"],
+        "compacting": bool(held.get("compacting")),
+        "compactions": max(int(held.get("compactions") or 0), row["compact_count"]),
+        **{name: held.get(name) for name in HELD},
     }
 
 

@@ -203,6 +203,7 @@ def health_of(state: State, used_tokens: int, at_ms: int, *, estimated: bool) ->
         "cwd": state.cwd or None,
         "project": state.project or None,
         "transcript": state.transcript or None,
+        "machine": os.uname().nodename,
     }
     cleaned: dict[str, Any] = clean_value(found, TEXT_CHARS)
     return cleaned

@@ -14,6 +14,7 @@ from msgspec import Meta
 from holdfast.wire.errors import HoldfastError
 
 MOST_DEEDS = 2_000
+MOST_READINGS = 20_000  # of one deed; a batch of a transcript holds some hundred
 MOST_BYTES = 4 << 20  # a server takes bodies of 5 MB
 MOST_CHARS = 1_000_000  # a server takes bodies of 5 MB
 PROMPT_CHARS, INPUT_CHARS, TEXT_CHARS, NAME_CHARS, PATH_CHARS = 8_000, 2_000, 1_000, 200, 4_096
@@ -136,10 +137,17 @@ _NUMBERS = (
     "room_tokens",
     "velocity_tokens_per_op",
     "ops_left",
+    "ops_left_low",
+    "ops_left_high",
     "minutes_left",
+    "compactions",
     "checkpoint_ms",
+    "at_ms",
 )
-_WORDS = ("status", "recommended_action", "zone", "alert", "basis", "model")
+_WORDS = (
+    *("status", "recommended_action", "zone", "alert", "basis", "model", "client_version"),
+    *("forecast_basis", "checkpoint_trigger", "machine"),
+)
 
 
 class WindowSeen(_Deed, frozen=True, tag="window", gc=False):
@@ -172,6 +180,26 @@ class Compacted(_Deed, frozen=True, tag="compaction", gc=False):
     count: Ms
     agent_id: Name = ""
     summary: Annotated[str, Meta(max_length=PROMPT_CHARS)] = ""
+    step: Ms = 0  # the last one before it
+    trigger: Name = ""
+    before_tokens: Ms = 0  # 0: not known
+    after_tokens: Ms = 0
+
+
+class ReadingsTold(_Deed, frozen=True, tag="readings", gc=False):
+    """How full a window was after some of its steps: numbers of equal place belong together."""
+
+    session_id: Name
+    project_id: Id
+    step: Annotated[list[Ms], Meta(max_length=MOST_READINGS)]
+    at_ms: Annotated[list[Ms], Meta(max_length=MOST_READINGS)]
+    used_tokens: Annotated[list[Ms], Meta(max_length=MOST_READINGS)]
+    agent_id: Name = ""
+    limit_tokens: Ms = 0  # where the client compacts, as known by then; 0: not known
+
+    def __post_init__(self) -> None:
+        if not len(self.step) == len(self.at_ms) == len(self.used_tokens):
+            raise ValueError("readings of different lengths")
 
 
 class AuditLine(_Deed, frozen=True, tag="audit", gc=False):
@@ -205,6 +233,7 @@ Deed = (
     | ContextSeen
     | WindowSeen
     | Compacted
+    | ReadingsTold
     | AuditLine
     | CheckpointTaken
 )

@@ -23,11 +23,12 @@ from holdfast.hub.ingest.records import (
     Compacted,
     Deed,
     Position,
+    ReadingsTold,
     RecordBatch,
     SubtaskTold,
     WindowSeen,
 )
-from holdfast.hub.ingest.writers import contexts, projects_and_sessions
+from holdfast.hub.ingest.writers import contexts, news, projects_and_sessions
 from holdfast.hub.ingest.writers.actions import Actions
 from holdfast.hub.ingest.writers.tree import Subtasks, Tree
 from holdfast.hub.projection import refresh
@@ -109,13 +110,15 @@ def _taken(connection: Connection, batch: RecordBatch) -> TakenIn:
     lost = parts.clear_left()
     done, totals, tools = acts.flush()
     contexts.take_contexts(connection, deeds, tools, parts.shelf.rows.values())
-    contexts.take_audit(connection, deeds)
+    noted = contexts.take_audit(connection, deeds)
     saved = contexts.take_checkpoints(connection, deeds)
     for deed in deeds:
         if isinstance(deed, WindowSeen):
             contexts.take_window(connection, deed)
         elif isinstance(deed, Compacted):
             contexts.take_compaction(connection, deed)
+        elif isinstance(deed, ReadingsTold):
+            contexts.take_readings(connection, deed)
     projects_and_sessions.bring_on(connection, deeds, totals)
     _count(connection, project_id, "requests", len(asked) - lost[1])
     _count(connection, project_id, "tasks", len(listed) - tree.removed - lost[0])
@@ -127,6 +130,8 @@ def _taken(connection: Connection, batch: RecordBatch) -> TakenIn:
     told = [("request.created", asked), ("task.created", listed), ("task.changed", stood)]
     told += [("subtask.created", started), ("subtask.changed", changed)]
     _announce(connection, (session_id, project_id), [*told, ("snapshot.saved", saved)], done)
+    news.announce_audit(connection, noted)
+    news.announce_checkpoints(connection, saved)
     return TakenIn(len(asked), len(listed), len(started), len(done), len(saved))
 
 

@@ -18,13 +18,14 @@ from holdfast.hub.store.tables import (
     agent_contexts,
     claims,
     cleanups,
+    compactions,
     deliveries,
     messages,
     sessions,
     subtasks,
     windows,
 )
-from holdfast.hub.tree import event_log, tasks, waves
+from holdfast.hub.tree import event_log, readings, tasks, waves
 from holdfast.hub.tree.agent_contexts import SNAPSHOT
 
 DAY_MS = 86_400_000
@@ -61,6 +62,8 @@ def run(connection: Connection, now_ms: int, retention: Retention = DEFAULT) -> 
     pending_writes.recount(connection, ["messages"])
     _delete(connection, claims, claims.c.expires_ms < now_ms - DAY_MS)
     _delete(connection, windows, windows.c.updated_ms < now_ms - KEPT_MS)
+    _delete(connection, compactions, compactions.c.at_ms < now_ms - KEPT_MS)
+    readings.prune(connection, now_ms)
     event_log.prune(connection, now_ms)
     figures["durationMs"] = round((time.monotonic() - began) * 1000)
     row = {"id": ids.new(), "ran_ms": now_ms, "figures": figures}

@@ -15,8 +15,8 @@ from holdfast.hub.store.driver_errors import in_words
 from holdfast.hub.store.engine import WRITES, patient
 
 FOLDER = Path(__file__).parent / "migrations"
-HEAD = "0004"
-KNOWN = ("0001", "0002", "0003", "0004")
+HEAD = "0005"
+KNOWN = ("0001", "0002", "0003", "0004", "0005")
 _LOCK = 0x401DFA58  # two servers that start at once bring it up one after the other
 
 

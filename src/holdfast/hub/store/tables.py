@@ -267,6 +267,39 @@ windows = sa.Table(
     sa.Index("windows_by_update", "updated_ms"),
 )
 
+# So many steps of a window in one row: rows of one step each are nearly three times as large.
+readings = sa.Table(
+    "readings",
+    metadata,
+    _text("session_id", required=True),
+    _text("agent_id", required=True, default=""),
+    sa.Column("chunk", sa.BigInteger, nullable=False),
+    _count("n"),
+    _ms("last_ms", required=True),
+    sa.Column("limit_tokens", sa.BigInteger, nullable=True),
+    _count("thinned"),  # how often
+    _json("body"),  # step, ms and used: one list of numbers each
+    sa.PrimaryKeyConstraint("session_id", "agent_id", "chunk"),
+    sa.Index("readings_by_time", "last_ms"),
+)
+
+compactions = sa.Table(
+    "compactions",
+    metadata,
+    _text("session_id", required=True),
+    _text("agent_id", required=True, default=""),
+    sa.Column("number", sa.BigInteger, nullable=False),
+    _of("projects", "project_id"),
+    _ms("at_ms", required=True),
+    sa.Column("step", sa.BigInteger, nullable=True),
+    _text("trigger"),
+    sa.Column("before_tokens", sa.BigInteger, nullable=True),
+    sa.Column("after_tokens", sa.BigInteger, nullable=True),
+    sa.PrimaryKeyConstraint("session_id", "agent_id", "number"),
+    sa.Index("compactions_by_time", "at_ms"),
+    sa.Index("compactions_by_project", "project_id", "at_ms"),
+)
+
 waves = sa.Table(
     "waves",
     metadata,

@@ -15,8 +15,10 @@ from holdfast.hub.clean_text import clean_value
 from holdfast.hub.ingest.records import TEXT_CHARS
 from holdfast.hub.store import pending_writes
 from holdfast.hub.store.rows import Row, first, rows, upsert
-from holdfast.hub.store.tables import sessions, subtasks, windows
+from holdfast.hub.store.tables import projects, requests, sessions, subtasks, windows
+from holdfast.hub.tree import readings
 from holdfast.settings import load as settings_load
+from holdfast.text.sentences import clip
 from holdfast.window import health as rooms
 from holdfast.window import state as states
 from holdfast.window.guard import Thresholds, place
@@ -26,6 +28,7 @@ from holdfast.wire import places
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
 MOST_TRACKED = 50_000
+ASKED_CHARS = 200
 LATE_MS = 2_000  # a last call may be told of a moment after the end
 
 
@@ -38,11 +41,54 @@ def find(connection: Connection, agent_id: str) -> Row | None:
     return next(iter(read_anew(found, row_times.now_ms())), None)
 
 
-def live(connection: Connection, now_ms: int) -> list[Row]:
+def live(connection: Connection, now_ms: int, project_id: str | None = None) -> list[Row]:
     """Those heard of in the last half hour that have not ended, as they are now, fullest first."""
     query = sa.select(windows).where(windows.c.updated_ms > now_ms - LIVE_MS, ~_is_over())
+    if project_id is not None:
+        query = query.where(windows.c.project_id == project_id)
     found = read_anew(rows(connection, query.limit(10_000)), now_ms)
     return sorted(found, key=used_ratio, reverse=True)
+
+
+def about(connection: Connection, found: Sequence[Row], now_ms: int) -> list[dict[str, Any]]:
+    """What else a list of windows tells of each: its project, what was asked last, and its last
+    shares of the limit."""
+    paths = _named(connection, projects, {row["project_id"] for row in found})
+    asked = _asked(connection, {row["session_id"] for row in found})
+    agents = {row["agent_id"] for row in found if row["agent_id"]}
+    trends = readings.trends(connection, (r["session_id"] for r in found), now_ms - LIVE_MS)
+    tasks = sa.select(subtasks).where(subtasks.c.agent_id.in_(agents)).order_by("created_ms")
+    given = {row["agent_id"]: row["description"] for row in rows(connection, tasks)}
+    told = []
+    for row in found:
+        place = paths.get(row["project_id"]) or {}
+        words = given.get(row["agent_id"]) if row["agent_id"] else asked.get(row["session_id"])
+        told.append(
+            {
+                "project_id": row["project_id"],
+                "project_path": place.get("path"),
+                "project_name": place.get("name"),
+                "asked": clip(" ".join(words.split()), ASKED_CHARS) if words else None,
+                "trend": trends.get((row["session_id"], row["agent_id"]), []),
+            }
+        )
+    return told
+
+
+def _named(connection: Connection, table: sa.Table, ids: set[Any]) -> dict[str, Row]:
+    query = sa.select(table).where(table.c.id.in_(ids - {None}))
+    return {row["id"]: row for row in rows(connection, query)}
+
+
+def _asked(connection: Connection, sessions_told: set[str]) -> dict[str, str]:
+    """The newest request of each session."""
+    table = requests.c
+    mine = table.session_id.in_(sessions_told)
+    newest = sa.select(table.session_id, sa.func.max(table.created_ms).label("at_ms"))
+    last = newest.where(mine).group_by(table.session_id).subquery()
+    same = (table.session_id == last.c.session_id) & (table.created_ms == last.c.at_ms)
+    found = rows(connection, sa.select(table.session_id, table.prompt).join(last, same))
+    return {row["session_id"]: row["prompt"] for row in found}
 
 
 def _is_over() -> sa.ColumnElement[bool]:
@@ -100,8 +146,25 @@ def track(
         "updated_ms": now_ms,
     }
     connection.execute(upsert(connection, windows, ["session_id", "agent_id"], row))
+    announce(connection, row)
+
+
+TOLD = (
+    *("used_tokens", "edge_tokens", "used_ratio", "zone", "alert", "estimated", "basis"),
+    *("compacting", "ops_left", "ops_left_low", "ops_left_high", "minutes_left", "model"),
+    *("compactions", "checkpoint_ms", "checkpoint_trigger", "at_ms"),
+)
+
+
+def announce(connection: Connection, row: Row) -> None:
+    """A window changed: listeners are told its reading, and need not ask for it."""
+    held = row["health"] or {}
     pending_writes.announce(
-        connection, "window.changed", {"agent_id": agent_id}, session_id=session_id
+        connection,
+        "window.changed",
+        {"agent_id": row["agent_id"], **{name: held.get(name) for name in TOLD}},
+        project_id=row.get("project_id"),
+        session_id=row["session_id"],
     )
 
 
@@ -160,19 +223,26 @@ def read_anew(found: Sequence[Row], now_ms: int) -> list[Row]:
     return [row if health is None else _told(row, health) for row, health in pairs]
 
 
+def state_of(session_id: str, agent_id: str) -> State | None:
+    """What was noted on this machine of a window with a transcript; None if nothing was."""
+    state = states.load(places.window(session_id, agent_id))
+    mine = (state.session_id, state.agent_id) == (session_id, agent_id)
+    return state if mine and state.transcript else None
+
+
 def _noted(row: Row) -> Iterator[tuple[str, State]]:
     if (row["health"] or {}).get("basis") == "tracked":
         return
-    state = states.load(_folder(row))
-    mine = (state.session_id, state.agent_id) == (row["session_id"], row["agent_id"])
-    if mine and state.transcript:
+    state = state_of(row["session_id"], row["agent_id"])
+    if state is not None:
         yield _folder(row), state
 
 
 def _told(row: Row, health: dict[str, object]) -> Row:
+    machine = (row["health"] or {}).get("machine")
     return {
         **row,
-        "health": clean_value(health, TEXT_CHARS),
+        "health": {**clean_value(health, TEXT_CHARS), "machine": machine},
         "used_tokens": health["used_tokens"],
     }
 

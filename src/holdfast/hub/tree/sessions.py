@@ -12,7 +12,16 @@ from holdfast.hub import row_times
 from holdfast.hub.errors import AlreadyThere, NotThere, Refused
 from holdfast.hub.store import pending_writes
 from holdfast.hub.store.rows import Page, Row, first, paged, put_new, rows
-from holdfast.hub.store.tables import actions, projects, requests, sessions, subtasks, tasks
+from holdfast.hub.store.tables import (
+    actions,
+    compactions,
+    projects,
+    readings,
+    requests,
+    sessions,
+    subtasks,
+    tasks,
+)
 
 ACTIVE_MS = 30 * 60_000
 TOTALS = ("total_tools_used", "total_success", "total_errors")
@@ -99,6 +108,8 @@ def change(connection: Connection, session_id: str, changes: dict[str, Any]) -> 
 def remove(connection: Connection, session_id: str) -> None:
     get(connection, session_id)
     connection.execute(sa.delete(sessions).where(sessions.c.id == session_id))
+    for table in (readings, compactions):
+        connection.execute(sa.delete(table).where(table.c.session_id == session_id))
     pending_writes.count(connection, "sessions", -1)
     pending_writes.announce(connection, "session.removed", session_id=session_id)
 

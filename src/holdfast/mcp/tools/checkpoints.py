@@ -11,17 +11,14 @@ from holdfast.brief import checkpoint_brief
 from holdfast.checkpoint import find, index, provenance
 from holdfast.checkpoint import verify as checks
 from holdfast.checkpoint.entry import CheckpointEntry
-from holdfast.checkpoint.errors import CheckpointNotSaved, NoCheckpoint
+from holdfast.checkpoint.errors import NoCheckpoint
 from holdfast.client.memory_folder import slug
 from holdfast.events import take_checkpoint, window_brief
 from holdfast.mcp import client_session
 from holdfast.mcp.answers import ToolAnswer
 from holdfast.mcp.tool_table import CheckpointArguments, ResumeArguments
 from holdfast.record import storage
-from holdfast.settings import load as settings_load
 from holdfast.text import fence
-from holdfast.window import state as window_state
-from holdfast.window import view
 
 NOW = "now"
 MAX_LISTED, MAX_ARCHIVED = 200, 10
@@ -29,12 +26,7 @@ MAX_LISTED, MAX_ARCHIVED = 200, 10
 
 def answer_checkpoint(asked: CheckpointArguments) -> ToolAnswer:
     folder, _ = client_session.window()
-    now_ms = int(time.time() * 1000)
-    with window_state.held_if_can_be(folder) as state:
-        view.measure(state, settings_load.load(state.project), now_ms, folder)
-        kept = take_checkpoint.take(state, folder, "manual", now_ms)
-    if kept is None:
-        raise CheckpointNotSaved("no checkpoint could be saved; `holdfast log` shows why")
+    kept = take_checkpoint.save_now(folder, int(time.time() * 1000))
     fields = {
         "id": kept.id,
         "path": kept.path,

@@ -16,10 +16,13 @@ from holdfast.hub.ingest.records import (
     MOST_BYTES,
     MOST_CHARS,
     MOST_DEEDS,
+    MOST_READINGS,
+    NAME_CHARS,
     PROMPT_CHARS,
     TEXT_CHARS,
     Compacted,
     Deed,
+    ReadingsTold,
     RequestStands,
     RequestTold,
     SubtaskTold,
@@ -56,6 +59,7 @@ class Story:
         self._weighed = self._chars = 0
         self.known = secrets.ToldSecrets()
         self._heard: list[tuple[int, str]] = []
+        self._readings: dict[int, tuple[int, int]] = {}  # by step: when, and tokens used
 
     def read(self) -> None:
         window, reached = self.window, self.reached
@@ -63,6 +67,8 @@ class Story:
             return
         if reached.transcript != window.transcript or reached.offset > _size(window.transcript):
             reached.begin(window.transcript)  # another file, perhaps under the same name
+        if reached.offset and not reached.step:
+            self._count_steps()
         reader = Reader(window.transcript, start=reached.offset)
         until = reached.offset + MOST_BYTES
         try:
@@ -76,6 +82,36 @@ class Story:
             return
         reached.offset = reader.offset
         self._learn()
+        self._tell_readings()
+
+    def _count_steps(self) -> None:
+        """What was taken in before steps were counted: read again, for its steps alone."""
+        reached = self.reached
+        reached.compactions, reached.bounded = 0, False
+        try:
+            for entry in Reader(self.window.transcript):
+                if entry.offset >= reached.offset:
+                    break
+                if entry.is_sidechain == bool(self.window.agent_id):
+                    self._step_or_compaction(entry, self._at_ms(entry))
+        except Unreadable:
+            return
+
+    def _tell_readings(self) -> None:
+        some = list(self._readings.items())[-MOST_READINGS:]
+        self._readings.clear()
+        if some:
+            self.deeds.append(
+                ReadingsTold(
+                    session_id=self.window.session_id,
+                    project_id=self.window.project_id,
+                    agent_id=self.window.agent_id,
+                    step=[step for step, _ in some],
+                    at_ms=[at_ms for _, (at_ms, _) in some],
+                    used_tokens=[used for _, (_, used) in some],
+                    limit_tokens=max(0, self.window.state.edge_tokens),
+                )
+            )
 
     def _learn(self) -> None:
         """Secrets told with their names, now or before: rows quote them without."""
@@ -92,20 +128,39 @@ class Story:
         return self._weighed >= MOST_DEEDS or self._chars >= MOST_CHARS
 
     def _entry(self, entry: Entry) -> None:
-        at_ms = int((entry.epoch_s or 0) * 1000)
-        if not 0 < at_ms < 1 << 53:
-            at_ms = self.span.last_ms
+        at_ms = self._at_ms(entry)
         self.span.add(at_ms)
+        self._step_or_compaction(entry, at_ms)
         if isinstance(entry, Answer):
             self._answer(entry, at_ms)
         elif isinstance(entry, Result):
             self._result(entry, at_ms)
         elif isinstance(entry, Prompt) and not entry.is_meta:
             self._prompt(entry, entry.text, at_ms)
+
+    def _at_ms(self, entry: Entry) -> int:
+        at_ms = int((entry.epoch_s or 0) * 1000)
+        return at_ms if 0 < at_ms < 1 << 53 else self.span.last_ms
+
+    def _step_or_compaction(self, entry: Entry, at_ms: int) -> None:
+        if isinstance(entry, Answer):
+            self._step(entry, at_ms)
         elif isinstance(entry, Summary):
-            self._compacted(at_ms, entry.text)
+            self._compacted(at_ms, summary=entry.text)
         elif isinstance(entry, Boundary) and entry.resets_window:
-            self._compacted(at_ms)
+            self._compacted(at_ms, entry)
+
+    def _step(self, entry: Answer, at_ms: int) -> None:
+        """An answer is several lines; the last of them has its whole count."""
+        reached = self.reached
+        if entry.message_id != reached.message_id or not reached.step:
+            reached.message_id = entry.message_id[:NAME_CHARS]
+            reached.step += 1
+        used = entry.usage.total_tokens
+        if 0 < used < 1 << 53:  # the client's own words about an error used nothing
+            reached.used = used
+            began_ms, _ = self._readings.get(reached.step, (at_ms, 0))
+            self._readings[reached.step] = began_ms, used
 
     def _prompt(self, entry: Entry, text: str, at_ms: int) -> None:
         if done := agents.notified(self.window, text, at_ms):
@@ -177,8 +232,9 @@ class Story:
             elif isinstance(block, Text) and not entry.line.is_meta:
                 self._prompt(entry, block.text, at_ms)
 
-    def _compacted(self, at_ms: int, summary: str = "") -> None:
+    def _compacted(self, at_ms: int, boundary: Boundary | None = None, summary: str = "") -> None:
         """A boundary and the summary after it are one; client 1.0.53 wrote only the summary."""
+        before = (boundary.pre_tokens if boundary else 0) or self.reached.used
         self.reached.compactions += not self.reached.bounded
         self.reached.bounded = not summary
         self.deeds.append(
@@ -189,6 +245,10 @@ class Story:
                 at_ms=at_ms,
                 count=self.reached.compactions,
                 summary=clean(summary, PROMPT_CHARS // 2),
+                step=self.reached.step,
+                trigger=clean(boundary.trigger, NAME_CHARS) if boundary else "",
+                before_tokens=max(0, before),
+                after_tokens=max(0, (boundary.post_tokens if boundary else 0) or 0),
             )
         )
 

@@ -147,6 +147,9 @@ class ReadPosition(msgspec.Struct, omit_defaults=True, gc=False):
     waves: int = 0  # tasks of the list, under this request
     compactions: int = 0
     bounded: bool = False  # a boundary came, and its summary has not yet
+    step: int = 0  # answers so far, counted as the record counts them
+    message_id: str = ""  # of the last answer
+    used: int = 0  # tokens, by the last answer
     asked: bool = False  # a subagent's first prompt was told
     told: list[int] = []  # lines that told a secret with its name
 

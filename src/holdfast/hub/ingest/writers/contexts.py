@@ -15,11 +15,13 @@ from holdfast.hub.ingest.records import (
     Compacted,
     ContextSeen,
     Deed,
+    ReadingsTold,
     WindowSeen,
 )
 from holdfast.hub.ingest.writers.row_cache import Shelf
 from holdfast.hub.store.rows import Row, first, upsert
 from holdfast.hub.store.tables import agent_contexts, audit, sessions, subtasks, windows
+from holdfast.hub.tree import capacity, compactions, readings
 from holdfast.hub.tree.agent_contexts import SNAPSHOT
 
 MOST_SKILLS = 50
@@ -118,10 +120,25 @@ def take_window(connection: Connection, deed: WindowSeen) -> None:
     before = first(connection, _window_of(deed).with_for_update(key_share=True))
     if before is None or before["health"] is None or before["updated_ms"] <= at_ms:
         connection.execute(upsert(connection, windows, ["session_id", "agent_id"], row))
+        capacity.announce(connection, row)
 
 
 def take_compaction(connection: Connection, deed: Compacted) -> None:
     """How often so far, and when last: of the window, and of the session where it is its own."""
+    compactions.add(
+        connection,
+        {
+            "session_id": deed.session_id,
+            "agent_id": deed.agent_id,
+            "number": deed.count,
+            "project_id": deed.project_id,
+            "at_ms": deed.at_ms,
+            "step": deed.step or None,
+            "trigger": deed.trigger or None,
+            "before_tokens": deed.before_tokens or None,
+            "after_tokens": deed.after_tokens or None,
+        },
+    )
     freed = {"compact_count": deed.count, "compacted_ms": deed.at_ms}
     window = {
         "session_id": deed.session_id,
@@ -144,6 +161,11 @@ def take_compaction(connection: Connection, deed: Compacted) -> None:
         connection.execute(sa.update(sessions).where(mine).values({**freed, **told}))
 
 
+def take_readings(connection: Connection, deed: ReadingsTold) -> None:
+    told = zip(deed.step, deed.at_ms, deed.used_tokens, strict=True)
+    readings.add(connection, deed.session_id, deed.agent_id, told, deed.limit_tokens or None)
+
+
 def _is_newer(deed: Compacted, row: Row) -> bool:
     """The summary comes after its boundary, perhaps in the same millisecond."""
     return (deed.count, deed.at_ms) >= (row["compact_count"] or 0, row["compacted_ms"] or 0)
@@ -154,7 +176,8 @@ def _window_of(deed: WindowSeen | Compacted) -> sa.Select[tuple[object, ...]]:
     return sa.select(windows).where(mine)
 
 
-def take_audit(connection: Connection, deeds: Iterable[Deed]) -> None:
+def take_audit(connection: Connection, deeds: Iterable[Deed]) -> list[Row]:
+    """Those that are new."""
     told = [deed for deed in deeds if isinstance(deed, AuditLine)]
     shelf = Shelf(connection, audit, (deed.id for deed in told))
     for deed in told:
@@ -168,7 +191,7 @@ def take_audit(connection: Connection, deeds: Iterable[Deed]) -> None:
                 "at_ms": deed.at_ms,
             }
         )
-    shelf.flush()
+    return shelf.flush()[0]
 
 
 def take_checkpoints(connection: Connection, deeds: Iterable[Deed]) -> list[Row]:

@@ -1,0 +1,314 @@
+"""`/api/checkpoints`: the files that this machine has, their lineage, and what changed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any
+
+from fastapi import Path, Query, Response
+from sqlalchemy.engine import Connection
+
+from holdfast.api.database import Database, Db
+from holdfast.api.fields import Body, IdQuery, Limit, Offset, Word, WordQuery
+from holdfast.api.responses import CONFLICT, NOT_FOUND, ApiAnswer, Paged, said
+from holdfast.api.router import Router
+from holdfast.checkpoint import find, index, lineage, parse, provenance, verify
+from holdfast.checkpoint.document import Document
+from holdfast.checkpoint.entry import CheckpointEntry
+from holdfast.checkpoint.errors import CheckpointNotSaved, DamagedCheckpoint
+from holdfast.events import take_checkpoint
+from holdfast.hub import ids, row_times
+from holdfast.hub.clean_text import whole
+from holdfast.hub.errors import AlreadyThere, NotThere, Refused
+from holdfast.hub.tree import readings
+from holdfast.hub.tree.capacity import state_of
+from holdfast.text import timestamps
+from holdfast.wire import places
+
+router = Router(prefix="/api/checkpoints", tags=["checkpoints"])
+ID = r"^[0-9A-Za-z-]{1,60}$"  # never a path: a file is only opened where the index names it
+CheckpointPath = Annotated[str, Path(pattern=ID)]
+CheckpointQuery = Annotated[str | None, Query(pattern=ID)]
+
+
+class CheckpointRow(ApiAnswer):
+    """`is_verified`: its file is what was saved, looked at now. `is_own`: this machine made it.
+    `number` counts those of its window; `used_ratio` is how full that was, where it is known."""
+
+    id: str
+    path: str
+    project: str
+    project_id: str
+    session_id: str
+    agent_id: str | None
+    at: str
+    trigger: str
+    number: int
+    summary: str
+    parent: str | None
+    is_verified: bool
+    is_own: bool
+    content_hash: str
+    used_ratio: float | None
+
+
+class CheckpointList(Paged):
+    checkpoints: list[CheckpointRow]
+
+
+class CheckpointSection(ApiAnswer):
+    heading: str
+    items: list[str]
+
+
+class CheckpointFault(ApiAnswer):
+    part: str
+    words: str
+
+
+class CheckpointDetail(CheckpointRow):
+    """`lineage`: this one, its parent, and so on. `text`: the whole file, empty where it cannot be
+    read; `findings` say what is wrong with it."""
+
+    sections: list[CheckpointSection]
+    text: str
+    lineage: list[str]
+    ok: bool
+    findings: list[CheckpointFault]
+    notes: list[str]
+    resume: str
+
+
+class SectionDiff(ApiAnswer):
+    heading: str
+    added: list[str]
+    removed: list[str]
+    unchanged: list[str]
+
+
+class CheckpointDiff(ApiAnswer):
+    """`older` is null where `newer` is the first of its line: everything is added."""
+
+    older: CheckpointRow | None
+    newer: CheckpointRow
+    sections: list[SectionDiff]
+
+
+class CheckpointVerified(ApiAnswer):
+    id: str
+    path: str
+    ok: bool
+    findings: list[CheckpointFault]
+    notes: list[str]
+
+
+class CheckpointSaved(ApiAnswer):
+    id: str
+    path: str
+    content_hash: str
+    is_reused: bool
+    notes: list[str]
+
+
+class NewCheckpoint(Body):
+    session_id: Word
+    agent_id: Word | None = None
+
+
+@router.get("", response_model=CheckpointList)
+async def listed(
+    db: Db,
+    project_id: IdQuery = None,
+    session_id: WordQuery = None,
+    agent: WordQuery = None,
+    limit: Limit = 50,
+    offset: Offset = 0,
+) -> Response:
+    """Newest first, each looked at again."""
+
+    def look() -> tuple[list[CheckpointEntry], int]:
+        wanted = [
+            one
+            for one in index.known()
+            if (project_id is None or ids.project_id(one.project) == project_id)
+            and session_id in (None, one.session_id)
+            and agent in (None, one.agent_id)
+        ]
+        some = find.ordered(wanted)[offset : offset + limit]
+        return [verify.looked_at(one, wanted)[0] for one in some], len(wanted)
+
+    found, total = await asyncio.to_thread(look)
+    rows = await _rows(db, found)
+    figures = {"count": len(rows), "total": total, "limit": limit, "offset": offset}
+    return said({"checkpoints": rows, **figures})
+
+
+@router.get("/diff", response_model=CheckpointDiff, responses=NOT_FOUND)
+async def diff(
+    db: Db,
+    newer: Annotated[str, Query(pattern=ID)],
+    older: CheckpointQuery = None,
+    project_id: IdQuery = None,
+) -> Response:
+    """What changed between two, by section; without `older`, since the parent of `newer`."""
+
+    def look() -> tuple[list[CheckpointEntry], list[dict[str, Any]]]:
+        entries = index.known()
+        after = _named(newer, project_id, entries)
+        if older is not None:
+            ends = [_named(older, project_id, entries), after]
+        else:
+            ends = lineage.trace(after, entries)[:2][::-1]
+        documents = [_document(one) for one in ends]
+        return ends, _sections(documents)
+
+    ends, sections = await asyncio.to_thread(look)
+    rows = await _rows(db, ends)
+    return said(
+        {"older": rows[0] if len(rows) > 1 else None, "newer": rows[-1], "sections": sections}
+    )
+
+
+@router.get("/{checkpoint_id}", response_model=CheckpointDetail, responses=NOT_FOUND)
+async def get(checkpoint_id: CheckpointPath, db: Db, project_id: IdQuery = None) -> Response:
+    """One checkpoint, whole."""
+
+    def look() -> tuple[CheckpointEntry, dict[str, Any]]:
+        entries = index.known()
+        entry = _named(checkpoint_id, project_id, entries)
+        report = verify.verify(entry.path, entries)
+        line = [one.id for one in lineage.trace(entry, entries)]
+        held = report.document.sections if report.document else {}
+        told = {
+            "sections": [{"heading": name, "items": list(held[name])} for name in held],
+            "text": _text(entry),
+            "lineage": line,
+            "resume": f"holdfast resume {entry.id} --load",
+        }
+        return entry, {**told, **_verdict(report)}
+
+    entry, told = await asyncio.to_thread(look)
+    [row] = await _rows(db, [entry])
+    return said({**row, **told, "is_verified": told["ok"]})
+
+
+@router.post(
+    "", status_code=201, response_model=CheckpointSaved, responses={**NOT_FOUND, **CONFLICT}
+)
+async def post(body: NewCheckpoint) -> Response:
+    """Save one now, of a window with a transcript on this machine. A conflict: no place took it."""
+    session_id, agent_id = body.session_id, body.agent_id or ""
+    if await asyncio.to_thread(state_of, session_id, agent_id) is None:
+        raise NotThere("Session with a transcript on this machine")
+    folder, now = places.window(session_id, agent_id), row_times.now_ms()
+    try:
+        kept = await asyncio.to_thread(take_checkpoint.save_now, folder, now)
+    except CheckpointNotSaved as slip:
+        raise AlreadyThere(str(slip), session_id) from slip
+    notes = [*([f"not in the project: {kept.why_elsewhere}"] if kept.why_elsewhere else [])]
+    made = {"id": kept.id, "path": whole(kept.path), "content_hash": kept.content_hash}
+    return said({**made, "is_reused": kept.reused, "notes": [*notes, *kept.notes]}, 201)
+
+
+@router.post("/{checkpoint_id}/verify", response_model=CheckpointVerified, responses=NOT_FOUND)
+async def verified(checkpoint_id: CheckpointPath, project_id: IdQuery = None) -> Response:
+    """Is its file what was saved? Nothing is changed."""
+
+    def look() -> dict[str, Any]:
+        entries = index.known()
+        entry = _named(checkpoint_id, project_id, entries)
+        report = verify.verify(entry.path, entries)
+        return {"id": entry.id, "path": whole(entry.path), **_verdict(report)}
+
+    return said(await asyncio.to_thread(look))
+
+
+def _verdict(report: verify.VerifyReport) -> dict[str, Any]:
+    found = [{"part": one.part, "words": one.words} for one in report.findings]
+    return {"ok": report.ok, "findings": found, "notes": list(report.notes)}
+
+
+def _named(
+    checkpoint_id: str, project_id: str | None, entries: Iterable[CheckpointEntry]
+) -> CheckpointEntry:
+    fits = [
+        one
+        for one in entries
+        if one.id == checkpoint_id
+        and (project_id is None or ids.project_id(one.project) == project_id)
+    ]
+    if not fits:
+        raise NotThere("Checkpoint")
+    if len(fits) > 1:
+        raise Refused(f"{len(fits)} projects have a checkpoint {checkpoint_id}", "project_id")
+    return fits[0]
+
+
+def _document(entry: CheckpointEntry) -> Document:
+    try:
+        return parse.parse(parse.load(entry.path)).document
+    except DamagedCheckpoint as slip:
+        raise NotThere("Checkpoint that can be read", str(slip)) from slip
+
+
+def _text(entry: CheckpointEntry) -> str:
+    try:
+        return parse.load(entry.path).decode("utf-8", "replace")
+    except DamagedCheckpoint:
+        return ""
+
+
+def _sections(documents: Sequence[Document]) -> list[dict[str, Any]]:
+    *before, after = documents
+    older = before[0] if before else None
+    changes = {one.heading: one for one in lineage.compare(older, after)} if older else {}
+    names = dict.fromkeys([*after.sections, *(older.sections if older else ())])
+    told = []
+    for name in names:
+        items = list(after.sections.get(name, ()))
+        change = changes.get(name)
+        added = change.added if change else [] if older else items
+        told.append(
+            {
+                "heading": name,
+                "added": added,
+                "removed": change.removed if change else [],
+                "unchanged": lineage.beyond(items, added),
+            }
+        )
+    return told
+
+
+async def _rows(db: Database, entries: Sequence[CheckpointEntry]) -> list[dict[str, Any]]:
+    own = {one.path for one in provenance.own(entries)}
+    shares = await db.read(lambda connection: [_share(connection, one) for one in entries])
+    return [
+        {
+            "id": one.id,
+            "path": whole(one.path),
+            "project": whole(one.project),
+            "project_id": ids.project_id(one.project),
+            "session_id": one.session_id,
+            "agent_id": one.agent_id or None,
+            "at": one.created,
+            "trigger": one.trigger,
+            "number": one.iteration,
+            "summary": one.summary,
+            "parent": one.parent or None,
+            "is_verified": one.verified,
+            "is_own": one.path in own,
+            "content_hash": one.content_hash,
+            "used_ratio": share,
+        }
+        for one, share in zip(entries, shares, strict=True)
+    ]
+
+
+def _share(connection: Connection, entry: CheckpointEntry) -> float | None:
+    """How full its window was at the last step before it."""
+    if not entry.sound:
+        return None
+    at_ms = int(timestamps.read(entry.created).timestamp() * 1000) + 999
+    last = readings.at_time(connection, entry.session_id, entry.agent_id, at_ms)
+    return round(last.used_tokens / last.limit_tokens, 4) if last and last.limit_tokens else None

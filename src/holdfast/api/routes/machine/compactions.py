@@ -1,0 +1,266 @@
+"""`/api/compactions`: what each compaction cost, and what was restored."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path as FilePath
+from typing import Annotated, Any
+
+from fastapi import Path, Response
+from sqlalchemy.engine import Connection
+
+from holdfast.api.database import Db
+from holdfast.api.fields import MOST_INT, IdQuery, Limit, Offset, SessionPath, WordQuery
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, paging, said
+from holdfast.api.router import Router
+from holdfast.events.summary_losses import compaction_report
+from holdfast.hub import row_times
+from holdfast.hub.errors import NotThere
+from holdfast.hub.store.rows import Page, Row
+from holdfast.hub.tree import compactions, readings
+from holdfast.hub.tree.capacity import state_of
+from holdfast.transcript import Unreadable
+
+router = Router(prefix="/api/compactions", tags=["compactions"])
+Number = Annotated[int, Path(ge=1, le=MOST_INT)]
+ELSEWHERE = "its transcript is not on this machine: this is what its hooks reported"
+GONE = "its transcript is not there any more: this is what the hooks reported"
+
+
+class CompactionRow(ApiAnswer):
+    """Counts are null where no hook checked the summary; tokens where nobody told them."""
+
+    session_id: str
+    agent_id: str | None
+    project_id: str | None
+    number: int
+    at: str | None
+    step: int | None
+    trigger: str | None
+    before_tokens: int | None
+    after_tokens: int | None
+    edge_tokens: int | None
+    lost: int | None
+    restored: int | None
+    called_done: int | None
+    in_users_name: int | None
+
+
+class CompactionList(Paged):
+    compactions: list[CompactionRow]
+
+
+class SourcePlace(ApiAnswer):
+    """Where in the session: time, step and turn; null where it has no place of its own."""
+
+    at: str | None
+    step: int | None
+    turn: int | None
+
+
+class SummaryClaim(SourcePlace):
+    sentence: str
+    evidence: str
+
+
+class KeptItem(SourcePlace):
+    kind: str
+    text: str
+    reason: str
+
+
+class LostItem(KeptItem):
+    """`restored_in`: `brief` or `second_brief`, and `line` its place there; else `why_not`."""
+
+    restored_in: str | None
+    line: int | None
+    why_not: str | None
+
+
+class GivenLine(SourcePlace):
+    """A line without a reason is a heading, or part of the frame."""
+
+    line: str
+    reason: str
+
+
+class CompactionParts(ApiAnswer):
+    """What the new window is made of. `always_tokens`: system prompt, tools, files read again."""
+
+    always_tokens: int | None
+    summary_tokens: int | None
+    restored_tokens: int | None
+
+
+class CompactionCounts(ApiAnswer):
+    kept: int | None
+    lost: int | None
+    restored: int | None
+    called_done: int | None
+    in_users_name: int | None
+
+
+class CompactionDetail(ApiAnswer):
+    """`called_done`: sentences of the summary that call open work done. `attributed`: sentences
+    that say in the user's name what the user did not say. `was_given`: the transcript shows that
+    the model got the briefs; else they are what it would have got. `summary` is null where the
+    client left none. Where `is_available` is false, `note` says why, and lists hold what the hooks
+    told."""
+
+    session_id: str
+    agent_id: str | None
+    project_id: str | None
+    number: int
+    total: int
+    at: str | None
+    step: int | None
+    trigger: str | None
+    before_tokens: int | None
+    after_tokens: int | None
+    edge_tokens: int | None
+    parts: CompactionParts
+    is_available: bool
+    note: str | None
+    was_given: bool
+    counts: CompactionCounts
+    called_done: list[SummaryClaim]
+    attributed: list[SummaryClaim]
+    lost: list[LostItem]
+    kept: list[KeptItem]
+    brief: list[GivenLine]
+    second_brief: list[GivenLine]
+    summary: str | None
+    instructions: str | None
+
+
+@router.get("", response_model=CompactionList)
+async def listed(
+    db: Db,
+    project_id: IdQuery = None,
+    session_id: WordQuery = None,
+    limit: Limit = 50,
+    offset: Offset = 0,
+) -> Response:
+    """Newest first."""
+
+    def look(connection: Connection) -> tuple[Page, list[dict[str, Any]]]:
+        page = compactions.listed(
+            connection, limit, offset, project_id=project_id, session_id=session_id
+        )
+        noted = compactions.checked(connection, page.rows)
+        pairs = zip(page.rows, noted, strict=True)
+        return page, [{**_row(connection, row), **_counts(note)} for row, note in pairs]
+
+    page, rows = await db.read(look)
+    return said({"compactions": rows, **paging(page)})
+
+
+@router.get("/{session_id:text}/{number}", response_model=CompactionDetail, responses=NOT_FOUND)
+async def get(session_id: SessionPath, number: Number, db: Db, agent: WordQuery = None) -> Response:
+    """One compaction of a session's window, or of one of its agents': what its summary kept, lost
+    and got wrong, and every line that was restored with the reason for it."""
+
+    def look(connection: Connection) -> tuple[dict[str, Any], int, dict[str, Any]]:
+        found = compactions.of_window(connection, session_id, agent or "")
+        row = next((one for one in found if one["number"] == number), None)
+        if row is None:
+            raise NotThere("Compaction")
+        return _row(connection, row), len(found), compactions.checked(connection, [row])[0]
+
+    row, total, noted = await db.read(look)
+    report, note = await asyncio.to_thread(_report, session_id, agent or "", number)
+    whole = {**row, "total": total, "note": note, **(_whole(report) if report else _told(noted))}
+    return said({**whole, "parts": _parts(report, row["after_tokens"])})
+
+
+def _report(
+    session_id: str, agent_id: str, number: int
+) -> tuple[dict[str, Any] | None, str | None]:
+    """What the transcript tells, or why it cannot."""
+    state = state_of(session_id, agent_id)
+    if state is None:
+        return None, ELSEWHERE
+    try:
+        found = compaction_report(FilePath(state.transcript), number, sidechain=bool(agent_id))
+    except (OSError, Unreadable, ValueError):
+        return None, GONE
+    return found, None if found else GONE
+
+
+def _row(connection: Connection, row: Row) -> dict[str, Any]:
+    """How full it was afterwards, where the client does not say so: as the next step found it."""
+    after, limit = row["after_tokens"], None
+    if row["step"] is not None:
+        around = readings.of(
+            connection, row["session_id"], row["agent_id"], row["step"], row["step"] + 8
+        )
+        later = [one for one in around if one.step > row["step"]]
+        after = after or (later[0].used_tokens if later else None)
+        limit = around[0].limit_tokens if around else None
+    names = ("session_id", "project_id", "number", "step", "trigger", "before_tokens")
+    return {
+        **{name: row[name] for name in names},
+        "agent_id": row["agent_id"] or None,
+        "at": row_times.written(row["at_ms"]),
+        "after_tokens": after,
+        "edge_tokens": limit,
+    }
+
+
+def _counts(noted: dict[str, Any]) -> dict[str, int | None]:
+    return {
+        **{name: _number(noted.get(name)) for name in ("lost", "restored")},
+        **{name: _length(noted.get(name)) for name in ("called_done", "in_users_name")},
+    }
+
+
+def _number(value: object) -> int | None:
+    return value if type(value) is int else None
+
+
+def _length(value: object) -> int | None:
+    return len(value) if isinstance(value, list) else None
+
+
+def _whole(report: dict[str, Any]) -> dict[str, Any]:
+    rest = ("summary_tokens", "restored_tokens", "total")
+    lists = {name: value for name, value in report.items() if name not in rest}
+    counts = {
+        "kept": len(report["kept"]),
+        "lost": len(report["lost"]),
+        "restored": sum(one["restored_in"] is not None for one in report["lost"]),
+        "called_done": len(report["called_done"]),
+        "in_users_name": len(report["attributed"]),
+    }
+    return {**lists, "is_available": True, "counts": counts}
+
+
+def _told(noted: dict[str, Any]) -> dict[str, Any]:
+    nowhere = dict.fromkeys(SourcePlace.model_fields)
+    claims = {
+        name: [
+            {"sentence": str(one.get("sentence")), "evidence": str(one.get("evidence")), **nowhere}
+            for one in noted.get(source) or ()
+            if isinstance(one, dict)
+        ]
+        for name, source in (("called_done", "called_done"), ("attributed", "in_users_name"))
+    }
+    return {
+        **claims,
+        "is_available": False,
+        "was_given": bool(noted),
+        "counts": {"kept": None, **_counts(noted)},
+        **{name: [] for name in ("lost", "kept", "brief", "second_brief")},
+        "summary": None,
+        "instructions": None,
+    }
+
+
+def _parts(report: dict[str, Any] | None, after: int | None) -> dict[str, Any]:
+    """What is not the summary nor ours was there before, or was read again by the client."""
+    if report is None:
+        return dict.fromkeys(CompactionParts.model_fields)
+    ours = report["summary_tokens"] + report["restored_tokens"]
+    always = max(0, after - ours) if after is not None else None
+    tokens = {name: report[name] for name in ("summary_tokens", "restored_tokens")}
+    return {"always_tokens": always, **tokens}

@@ -1,0 +1,149 @@
+"""`/api/sessions/{id}/readings`: how full a window was at each step, to be drawn."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from fastapi import Query, Response
+from sqlalchemy.engine import Connection
+
+from holdfast.api.database import Db
+from holdfast.api.fields import MOST_BIGINT, SessionPath, WordQuery
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, said
+from holdfast.api.router import Router
+from holdfast.hub.store.rows import Row
+from holdfast.hub.tree import compactions, marks, readings, sessions
+from holdfast.hub.tree.readings import UsedAtStep
+from holdfast.settings import load as settings_load
+
+router = Router(prefix="/api/sessions", tags=["sessions"])
+Step = Annotated[int | None, Query(ge=0, le=MOST_BIGINT)]
+
+
+class ZoneShares(ApiAnswer):
+    """Shares of the compaction limit from which each zone holds."""
+
+    yellow: float
+    orange: float
+    red: float
+
+
+class CompactionMark(ApiAnswer):
+    number: int
+    step: int | None
+    at_ms: int
+    before_tokens: int | None
+    after_tokens: int | None
+
+
+class AlertMark(ApiAnswer):
+    step: int | None
+    at_ms: int
+    level: str | None
+    zone: str | None
+    used_ratio: float | None
+    heard: bool
+
+
+class CheckpointMark(ApiAnswer):
+    id: str | None
+    step: int | None
+    at_ms: int
+    trigger: str | None
+
+
+class ReadingList(ApiAnswer):
+    """Numbers of equal place in `step`, `at_ms`, `used_tokens` and `limit_tokens` are one reading.
+    `total` were there between `from` and `to`; `first_step` and `last_step` are of all that is
+    kept. A mark's `step` is that of the last reading before it."""
+
+    session_id: str
+    agent_id: str | None
+    edge_tokens: int | None
+    zones: ZoneShares
+    first_step: int | None
+    last_step: int | None
+    total: int
+    is_thinned: bool
+    step: list[int]
+    at_ms: list[int]
+    used_tokens: list[int]
+    limit_tokens: list[int | None]
+    compactions: list[CompactionMark]
+    alerts: list[AlertMark]
+    checkpoints: list[CheckpointMark]
+
+
+@router.get("/{session_id:text}/readings", response_model=ReadingList, responses=NOT_FOUND)
+async def get(
+    session_id: SessionPath,
+    db: Db,
+    agent: WordQuery = None,
+    first: Annotated[Step, Query(alias="from")] = None,
+    last: Annotated[Step, Query(alias="to")] = None,
+    points: Annotated[int, Query(ge=10, le=20_000)] = 2_000,
+) -> Response:
+    """The readings of a session's window, or of one of its agents', from one step to another. Where
+    there are more than `points`, of each stretch the least and the greatest. With what happened
+    meanwhile: compactions, alerts, checkpoints."""
+
+    def look(connection: Connection) -> dict[str, Any]:
+        sessions.get(connection, session_id)
+        found = readings.of(connection, session_id, agent or "", first, last)
+        ends = readings.bounds(connection, session_id, agent or "")
+        return {
+            "session_id": session_id,
+            "agent_id": agent,
+            **_columns(found, points),
+            "zones": _zones(),
+            "first_step": ends[0] if ends else None,
+            "last_step": ends[1] if ends else None,
+            "compactions": _compactions(
+                compactions.of_window(connection, session_id, agent or ""), found
+            ),
+            "alerts": [
+                _at(mark, found) for mark in marks.alerts(connection, session_id, agent or "")
+            ],
+            "checkpoints": [
+                _at(mark, found) for mark in marks.checkpoints(connection, session_id, agent or "")
+            ],
+        }
+
+    return said(await db.read(look))
+
+
+def _columns(found: Sequence[UsedAtStep], points: int) -> dict[str, Any]:
+    shown = readings.thinned(found, points)
+    return {
+        "edge_tokens": found[-1].limit_tokens if found else None,
+        "total": len(found),
+        "is_thinned": len(shown) < len(found),
+        "step": [one.step for one in shown],
+        "at_ms": [one.at_ms for one in shown],
+        "used_tokens": [one.used_tokens for one in shown],
+        "limit_tokens": [one.limit_tokens for one in shown],
+    }
+
+
+def _zones() -> dict[str, float]:
+    settings = settings_load.load()
+    return {name: settings.share(f"zone_{name}") for name in ZoneShares.model_fields}
+
+
+def _compactions(rows: Sequence[Row], found: Sequence[UsedAtStep]) -> list[dict[str, Any]]:
+    """How full the window was afterwards, where the client does not say it: at the next step."""
+    told = []
+    for row in rows:
+        mark = {name: row[name] for name in CompactionMark.model_fields}
+        if mark["step"] is not None and mark["after_tokens"] is None:
+            later = bisect_right(found, mark["step"], key=lambda one: one.step)
+            mark["after_tokens"] = found[later].used_tokens if later < len(found) else None
+        told.append(mark)
+    return told
+
+
+def _at(mark: dict[str, Any], found: Sequence[UsedAtStep]) -> dict[str, Any]:
+    place = bisect_right(found, mark["at_ms"], key=lambda one: one.at_ms)
+    return {**mark, "step": found[place - 1].step if place else None}

@@ -1,0 +1,318 @@
+"""`/api/sessions/{id}/turns` and `/state`: what a session is about, from its record."""
+
+from __future__ import annotations
+
+import asyncio
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from typing import Any, TypeVar
+
+from fastapi import Response
+from sqlalchemy.engine import Connection
+
+from holdfast.api.database import Db
+from holdfast.api.fields import Limit, Offset, SessionPath, WordQuery
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, said
+from holdfast.api.router import Router
+from holdfast.api.routes.machine.compactions import SourcePlace
+from holdfast.budget import ledger
+from holdfast.client.instructions import collect_marked_rules
+from holdfast.events import window_brief
+from holdfast.hub import row_times
+from holdfast.hub.store.rows import Row
+from holdfast.hub.tree import compactions, readings, requests, sessions
+from holdfast.hub.tree.capacity import state_of
+from holdfast.hub.tree.readings import UsedAtStep
+from holdfast.record import open_items, storage
+from holdfast.record.model import Place, Record, Turn
+from holdfast.record.turns import FIRST_TURNS, place_of
+from holdfast.transcript import Unreadable
+from holdfast.window.state import State
+from holdfast.wire import places
+
+View = TypeVar("View")
+router = Router(prefix="/api/sessions", tags=["sessions"])
+ELSEWHERE = "its transcript is not on this machine"
+GONE = "its transcript is not there any more"
+MOST_FILES, MOST_DECISIONS, MOST_AGENTS = 200, 80, 100
+MARKED, PINNED = "marked in an instruction file", "pinned"
+NOTHING: dict[str, Any] = {
+    "step": None,
+    "at": None,
+    "call": None,
+    **{name: [] for name in ("failures", "tasks", "questions", "rules", "decisions")},
+    "files": [],
+    "agents": [],
+}
+
+
+class TurnRun(ApiAnswer):
+    command: str
+    passed: bool
+
+
+class TurnQuestion(ApiAnswer):
+    text: str
+    answer: str | None
+
+
+class SessionTurn(ApiAnswer):
+    """From one thing the user typed to the next. `window` 1 is before the first compaction; `step`
+    is the first of the turn. Where only the request is known, the rest is null."""
+
+    number: int | None
+    window: int
+    asked: str
+    is_cut: bool
+    at: str | None
+    step: int | None
+    steps: int | None
+    tokens_added: int | None
+    said: str | None
+    edited: list[str]
+    runs: list[TurnRun]
+    questions: list[TurnQuestion]
+    is_interrupted: bool
+    is_waiting: bool
+    is_taken_back: bool
+
+
+class SessionTurnList(Paged):
+    """Where `is_available` is false, `note` says why, and turns are the requests that are known."""
+
+    session_id: str
+    agent_id: str | None
+    is_available: bool
+    note: str | None
+    turns: list[SessionTurn]
+
+
+class OpenCallNow(SourcePlace):
+    tool: str
+    what: str
+
+
+class FailingCommand(SourcePlace):
+    command: str
+    lines: list[str]
+
+
+class OpenTask(SourcePlace):
+    text: str
+    status: str
+    source: str
+
+
+class PlacedText(SourcePlace):
+    text: str
+
+
+class RuleInForce(PlacedText):
+    reason: str
+
+
+class UsedFile(ApiAnswer):
+    path: str
+    reads: int
+    edits: int
+    is_created: bool
+    is_gone: bool
+    step: int
+
+
+class SubagentTold(SourcePlace):
+    kind: str
+    asked: str
+    status: str
+    answer: str
+
+
+class SessionState(ApiAnswer):
+    """What is open, what fails, what was decided and used. `call`: the one without a result."""
+
+    session_id: str
+    agent_id: str | None
+    is_available: bool
+    note: str | None
+    step: int | None
+    at: str | None
+    call: OpenCallNow | None
+    failures: list[FailingCommand]
+    tasks: list[OpenTask]
+    questions: list[PlacedText]
+    rules: list[RuleInForce]
+    decisions: list[PlacedText]
+    files: list[UsedFile]
+    agents: list[SubagentTold]
+
+
+@router.get("/{session_id:text}/turns", response_model=SessionTurnList, responses=NOT_FOUND)
+async def turns(
+    session_id: SessionPath, db: Db, agent: WordQuery = None, limit: Limit = 50, offset: Offset = 0
+) -> Response:
+    """Newest first: what was asked, and what came of it."""
+
+    def look(connection: Connection) -> tuple[list[Row], list[UsedAtStep], list[Row]]:
+        sessions.get(connection, session_id)
+        freed = compactions.of_window(connection, session_id, agent or "")
+        page = requests.listed(connection, 1000, 0, session_id=session_id)
+        return freed, readings.of(connection, session_id, agent or ""), list(page.rows)
+
+    freed, read, asked = await db.read(look)
+    found, note = await asyncio.to_thread(_viewed, turns_of, session_id, agent or "")
+    if found is None:
+        found = [_asked(row) for row in reversed(asked if agent is None else [])]
+    some = found[::-1][offset : offset + limit]
+    figures = {"count": len(some), "total": len(found), "limit": limit, "offset": offset}
+    return said(
+        {
+            **_whose(session_id, agent, note),
+            "turns": [{**one, **_around(one, freed, read)} for one in some],
+            **figures,
+        }
+    )
+
+
+@router.get("/{session_id:text}/state", response_model=SessionState, responses=NOT_FOUND)
+async def state(session_id: SessionPath, db: Db, agent: WordQuery = None) -> Response:
+    """What stands now: open tasks, failing commands, questions, rules, files, the open call."""
+    await db.read(lambda c: sessions.get(c, session_id))
+    found, note = await asyncio.to_thread(_viewed, state_now, session_id, agent or "")
+    return said({**_whose(session_id, agent, note), **(found or NOTHING)})
+
+
+def _whose(session_id: str, agent: str | None, note: str | None) -> dict[str, Any]:
+    who = {"session_id": session_id, "agent_id": agent}
+    return {**who, "is_available": note is None, "note": note}
+
+
+def _viewed(
+    view: Callable[[State, str], View], session_id: str, agent_id: str
+) -> tuple[View | None, str | None]:
+    """What the record of a window on this machine tells, or why it cannot."""
+    known = state_of(session_id, agent_id)
+    if known is None:
+        return None, ELSEWHERE
+    try:
+        return view(known, places.window(session_id, agent_id)), None
+    except (OSError, Unreadable):
+        return None, GONE
+
+
+def _asked(row: Row) -> dict[str, Any]:
+    """All that is known of a turn without its transcript."""
+    nothing: dict[str, Any] = dict.fromkeys(("number", "step", "steps", "said"))
+    told = {"asked": row["prompt"], "is_cut": False, "at": row_times.written(row["created_ms"])}
+    no = dict.fromkeys(("is_interrupted", "is_waiting", "is_taken_back"), False)
+    return {**nothing, **told, "edited": [], "runs": [], "questions": [], **no}
+
+
+def _around(turn: dict[str, Any], freed: list[Row], read: list[UsedAtStep]) -> dict[str, Any]:
+    """The window it was typed in, and the tokens its steps added."""
+    at_ms = row_times.read(turn["at"]) if turn["at"] else None
+    before = sum(at_ms is not None and row["at_ms"] <= at_ms for row in freed)
+    return {"window": 1 + before, "tokens_added": _added(turn, read) if turn["steps"] else None}
+
+
+def _added(turn: dict[str, Any], read: list[UsedAtStep]) -> int | None:
+    """By the readings from before its first step to its last; what a compaction freed in between
+    is not counted. None where they do not reach so far."""
+    first, last = turn["step"] - 1, turn["step"] + turn["steps"] - 1
+    begin = bisect_left(read, first, key=lambda one: one.step)
+    end = bisect_right(read, last, key=lambda one: one.step)
+    used = [one.used_tokens for one in read[begin:end]]
+    if len(used) < 2:
+        return None
+    return sum(max(0, after - before) for before, after in pairwise(used))
+
+
+def turns_of(state: State, folder: str) -> list[dict[str, Any]]:
+    """Oldest first. `step` is the first of a turn, `steps` how many it has so far."""
+    record = storage.read_on(state, folder)
+    ends = [*(turn.place.op for turn in record.turns[1:]), record.op]
+    pairs = zip(record.turns, ends, strict=True)
+    return [_turn(record, n, turn, end) for n, (turn, end) in enumerate(pairs)]
+
+
+def _turn(record: Record, at: int, turn: Turn, end: int) -> dict[str, Any]:
+    number = at + 1 + (record.turns_dropped if at >= FIRST_TURNS else 0)
+    return {
+        "number": number,
+        "asked": turn.asked,
+        "is_cut": turn.chars > len(turn.asked),
+        "at": turn.place.at or None,
+        "step": turn.place.op + 1,
+        "steps": max(0, end - turn.place.op),
+        "said": turn.said or None,
+        "edited": list(turn.edited),
+        "runs": [{"command": command, "passed": passed} for command, passed in turn.runs],
+        "questions": [{"text": one.text, "answer": one.answer or None} for one in turn.questions],
+        "is_interrupted": turn.interrupted,
+        "is_waiting": turn.waits,
+        "is_taken_back": turn.taken_back,
+    }
+
+
+def state_now(state: State, folder: str) -> dict[str, Any]:
+    """What is open, what fails, which rules hold, and the call that has no result yet."""
+    record = storage.read_on(state, folder)
+    call = next(iter(open_items.calls(record)[-1:]), None)
+    return {
+        "step": record.op,
+        "at": record.at or None,
+        "call": {"tool": call.tool, "what": call.what, **place_of(record, call.place)}
+        if call
+        else None,
+        "failures": [
+            {"command": one.command, "lines": list(one.lines), **place_of(record, one.place)}
+            for one in open_items.failures(record)
+        ],
+        "tasks": [
+            {"text": one.text, "status": one.status, "source": one.source}
+            | place_of(record, one.place)
+            for one in (*open_items.tasks(record), *open_items.steps(record))
+        ],
+        "questions": [
+            {"text": one.text, **place_of(record, one.place)}
+            for one in open_items.questions(record)
+        ],
+        "rules": list(_rules(state, record)),
+        "decisions": [
+            {"text": one.text, **place_of(record, one.place)}
+            for one in record.decisions[-MOST_DECISIONS:]
+        ],
+        "files": _files(record),
+        "agents": [
+            {"kind": one.kind, "asked": one.asked, "status": one.status, "answer": one.answer}
+            | place_of(record, one.place)
+            for one in list(record.agents.values())[-MOST_AGENTS:]
+        ],
+    }
+
+
+def _rules(state: State, record: Record) -> Iterable[dict[str, Any]]:
+    """What every brief repeats. The user's other words are in the turns: all of them, as nothing
+    decides which are rules."""
+    nowhere = place_of(record, Place())
+    for pin in ledger.read(state.project, state.session_id).pins:
+        yield {"text": pin.text, "reason": f"{PINNED} for the {pin.scope}", **nowhere}
+    for text in collect_marked_rules(state.project, window_brief.read_files(record)):
+        yield {"text": text, "reason": MARKED, **nowhere}
+
+
+def _files(record: Record) -> list[dict[str, Any]]:
+    """The last used first."""
+    used = sorted(record.files.items(), key=lambda pair: -pair[1].op)
+    return [
+        {
+            "path": path,
+            "reads": one.reads,
+            "edits": one.edits + one.written,
+            "is_created": one.created,
+            "is_gone": one.gone,
+            "step": one.op,
+        }
+        for path, one in used
+        if one.reads or one.edits or one.written
+    ][:MOST_FILES]

@@ -1,0 +1,76 @@
+"""Compactions of every window: when, at which step, how full before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from holdfast.hub.store.rows import Page, Row, paged, rows, upsert
+from holdfast.hub.store.tables import audit, compactions
+from holdfast.window.audit import FREED
+
+KEY = ("session_id", "agent_id", "number")
+NEAR_MS = 15 * 60_000  # a summary of a large window takes minutes
+
+
+def add(connection: Connection, row: Row) -> None:
+    """What is not known of one told before stays as it was told."""
+    known = {name: value for name, value in row.items() if value is not None and name not in KEY}
+    connection.execute(upsert(connection, compactions, KEY, row, known))
+
+
+def listed(
+    connection: Connection,
+    limit: int,
+    offset: int,
+    *,
+    project_id: str | None = None,
+    session_id: str | None = None,
+    since_ms: int | None = None,
+) -> Page:
+    """Newest first."""
+    table = compactions.c
+    query = sa.select(compactions)
+    if project_id is not None:
+        query = query.where(table.project_id == project_id)
+    if session_id is not None:
+        query = query.where(table.session_id == session_id)
+    if since_ms is not None:
+        query = query.where(table.at_ms >= since_ms)
+    order = (table.at_ms.desc(), table.session_id, table.agent_id, table.number.desc())
+    return paged(connection, query.order_by(*order), limit, offset)
+
+
+def of_window(connection: Connection, session_id: str, agent_id: str) -> list[Row]:
+    """Oldest first."""
+    table = compactions.c
+    mine = (table.session_id == session_id) & (table.agent_id == agent_id)
+    return rows(connection, sa.select(compactions).where(mine).order_by(table.number))
+
+
+def checked(connection: Connection, found: Iterable[Row]) -> list[dict[str, Any]]:
+    """What the hooks noted of each summary when they checked it; nothing where none did."""
+    found = list(found)
+    sessions = sorted({row["session_id"] for row in found})
+    query = sa.select(audit).where(audit.c.kind == FREED, audit.c.session_id.in_(sessions))
+    noted: dict[tuple[str, str], list[Row]] = {}
+    for row in rows(connection, query.order_by(audit.c.at_ms)):
+        noted.setdefault((row["session_id"], row["agent_id"] or ""), []).append(row)
+    return [_noted(row, noted.get((row["session_id"], row["agent_id"]), [])) for row in found]
+
+
+def _noted(row: Row, events: list[Row]) -> dict[str, Any]:
+    """By its number, else by its time: older hooks wrote no number."""
+    for event in events:
+        if event["body"].get("number") == row["number"]:
+            return dict(event["body"])
+    near = [
+        event
+        for event in events
+        if "number" not in event["body"] and abs(event["at_ms"] - row["at_ms"]) <= NEAR_MS
+    ]
+    closest = min(near, key=lambda event: abs(event["at_ms"] - row["at_ms"]), default=None)
+    return dict(closest["body"]) if closest else {}

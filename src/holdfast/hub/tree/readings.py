@@ -1,0 +1,198 @@
+"""How full a window was at each step: what `/api/sessions/{id}/readings` draws, also days later.
+
+A row holds the readings of 256 steps as lists of numbers, 24 bytes a reading on SQLite. Which row
+a step belongs to follows from its number, so that the same step told twice is one reading. After a
+day a row keeps the least and the greatest of every 16 steps, and what is older than 30 days, or
+more than 2,000,000 readings, goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from holdfast.hub.store.rows import Row, rows, upsert
+from holdfast.hub.store.tables import readings
+
+CHUNK = 256  # steps of one row
+BUCKET = 16  # steps of which a thinned row keeps two
+DAY_MS = 86_400_000
+KEPT_MS = 30 * DAY_MS
+MOST_KEPT = 2_000_000
+THINNED_AT_ONCE = 2_000  # rows in one cleaning
+TREND = 40
+_KEY = ("session_id", "agent_id", "chunk")
+
+
+class UsedAtStep(NamedTuple):
+    step: int
+    at_ms: int
+    used_tokens: int
+    limit_tokens: int | None
+
+
+def add(
+    connection: Connection,
+    session_id: str,
+    agent_id: str,
+    told: Iterable[tuple[int, int, int]],
+    limit_tokens: int | None,
+) -> None:
+    """(step, at_ms, used_tokens) of one window; a step that is there already is replaced."""
+    new: dict[int, dict[int, tuple[int, int]]] = {}
+    for step, at_ms, used in told:
+        new.setdefault(step // CHUNK, {})[step] = at_ms, used
+    mine = (readings.c.session_id == session_id) & (readings.c.agent_id == agent_id)
+    query = sa.select(readings).where(mine, readings.c.chunk.in_(list(new))).with_for_update()
+    before = {row["chunk"]: row for row in rows(connection, query)}
+    for chunk, steps in sorted(new.items()):
+        held = before.get(chunk)
+        merged = {**_steps(held), **steps} if held else steps
+        limit = limit_tokens or (held["limit_tokens"] if held else None)
+        row = {"session_id": session_id, "agent_id": agent_id, "chunk": chunk}
+        row |= {"limit_tokens": limit, "thinned": 0, **_packed(merged)}
+        connection.execute(upsert(connection, readings, _KEY, row))
+
+
+def of(
+    connection: Connection,
+    session_id: str,
+    agent_id: str,
+    first_step: int | None = None,
+    last_step: int | None = None,
+) -> list[UsedAtStep]:
+    """Those of one window between two steps, both included; oldest first."""
+    table = readings.c
+    query = sa.select(readings).where(table.session_id == session_id, table.agent_id == agent_id)
+    if first_step is not None:
+        query = query.where(table.chunk >= first_step // CHUNK)
+    if last_step is not None:
+        query = query.where(table.chunk <= last_step // CHUNK)
+    found = (one for row in rows(connection, query.order_by(table.chunk)) for one in _unpacked(row))
+    return [
+        one
+        for one in found
+        if (first_step is None or one.step >= first_step)
+        and (last_step is None or one.step <= last_step)
+    ]
+
+
+def at_time(
+    connection: Connection, session_id: str, agent_id: str, at_ms: int
+) -> UsedAtStep | None:
+    """The last one of a window before a time."""
+    table = readings.c
+    mine = (table.session_id == session_id) & (table.agent_id == agent_id)
+    later = sa.select(readings).where(mine, table.last_ms >= at_ms).order_by(table.chunk).limit(1)
+    earlier = sa.select(readings).where(mine, table.last_ms < at_ms)
+    earlier = earlier.order_by(table.chunk.desc()).limit(1)
+    found = [*rows(connection, earlier), *rows(connection, later)]
+    before = [one for row in found for one in _unpacked(row) if one.at_ms <= at_ms]
+    return before[-1] if before else None
+
+
+def bounds(connection: Connection, session_id: str, agent_id: str) -> tuple[int, int] | None:
+    """The first and the last step of a window that are kept."""
+    table = readings.c
+    mine = (table.session_id == session_id) & (table.agent_id == agent_id)
+    ends = connection.execute(
+        sa.select(sa.func.min(table.chunk), sa.func.max(table.chunk)).where(mine)
+    ).one()
+    if ends[0] is None:
+        return None
+    query = sa.select(readings).where(mine, table.chunk.in_(list(ends))).order_by(table.chunk)
+    found = rows(connection, query)
+    return found[0]["body"]["step"][0], found[-1]["body"]["step"][-1]
+
+
+def trends(
+    connection: Connection, sessions: Iterable[str], since_ms: int
+) -> dict[tuple[str, str], list[float]]:
+    """The last shares of the limit of every window of these sessions, by session and agent."""
+    table = readings.c
+    wanted = sorted(set(sessions))
+    found: dict[tuple[str, str], list[float]] = {}
+    for start in range(0, len(wanted), 500):
+        query = sa.select(readings).where(
+            table.session_id.in_(wanted[start : start + 500]), table.last_ms >= since_ms
+        )
+        for row in rows(connection, query.order_by(table.chunk)):
+            if row["limit_tokens"]:
+                line = found.setdefault((row["session_id"], row["agent_id"]), [])
+                used = row["body"]["used"][-TREND:]
+                line += [round(one / row["limit_tokens"], 4) for one in used]
+                del line[:-TREND]
+    return found
+
+
+def thinned(found: Sequence[UsedAtStep], most: int) -> list[UsedAtStep]:
+    """At most so many (four at least): of each of equal stretches the least and the greatest, as
+    they came; the first and the last stay. A curve as many points wide looks the same."""
+    if len(found) <= most:
+        return list(found)
+    inner, buckets = found[1:-1], (most - 2) // 2
+    kept: list[UsedAtStep] = [found[0]]
+    for n in range(buckets):
+        some = inner[len(inner) * n // buckets : len(inner) * (n + 1) // buckets]
+        kept += sorted({min(some, key=_used), max(some, key=_used)})
+    return [*kept, found[-1]]
+
+
+def _used(one: UsedAtStep) -> int:
+    return one.used_tokens
+
+
+def prune(connection: Connection, now_ms: int) -> None:
+    """Thin what is older than a day; drop what is too old or too much."""
+    table = readings.c
+    connection.execute(sa.delete(readings).where(table.last_ms < now_ms - KEPT_MS))
+    old = sa.select(readings).where(table.last_ms < now_ms - DAY_MS, table.thinned == 0)
+    for row in rows(connection, old.order_by(table.last_ms).limit(THINNED_AT_ONCE)):
+        kept = thinned(list(_unpacked(row)), max(4, 2 * row["n"] // BUCKET))
+        whole = {**row, "thinned": 1, **_packed({one.step: one[1:3] for one in kept})}
+        connection.execute(upsert(connection, readings, _KEY, whole))
+    _drop_beyond(connection, MOST_KEPT)
+
+
+def _drop_beyond(connection: Connection, most: int) -> None:
+    """The oldest rows, as far as there are more readings than this."""
+    table = readings.c
+    over = (connection.scalar(sa.select(sa.func.coalesce(sa.func.sum(table.n), 0))) or 0) - most
+    if over <= 0:
+        return
+    query = sa.select(*(table[name] for name in (*_KEY, "n"))).order_by(table.last_ms)
+    for row in rows(connection, query):
+        if over <= 0:
+            return
+        over -= row["n"]
+        mine = sa.and_(*(table[name] == row[name] for name in _KEY))
+        connection.execute(sa.delete(readings).where(mine))
+
+
+def _packed(steps: Mapping[int, tuple[int, int]]) -> dict[str, Any]:
+    """Times are counted from the first of the row: five digits where there were thirteen."""
+    ordered = sorted(steps.items())
+    first_ms = ordered[0][1][0]
+    return {
+        "n": len(ordered),
+        "last_ms": max(at_ms for _, (at_ms, _) in ordered),
+        "body": {
+            "from_ms": first_ms,
+            "step": [step for step, _ in ordered],
+            "ms": [at_ms - first_ms for _, (at_ms, _) in ordered],
+            "used": [used for _, (_, used) in ordered],
+        },
+    }
+
+
+def _steps(row: Row) -> dict[int, tuple[int, int]]:
+    return {one.step: (one.at_ms, one.used_tokens) for one in _unpacked(row)}
+
+
+def _unpacked(row: Row) -> Iterator[UsedAtStep]:
+    body, limit = row["body"], row["limit_tokens"]
+    for step, ms, used in zip(body["step"], body["ms"], body["used"], strict=True):
+        yield UsedAtStep(step, body["from_ms"] + ms, used, limit)

@@ -1,0 +1,99 @@
+"""Checkpoints of this machine: listed, compared, verified and saved over the interface."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from holdfast.hub.ingest.sync import sync
+from holdfast.hub.store.store import Store
+from tests.contracts.told import Told
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Told:
+    project = tmp_path / "tide"
+    project.mkdir()
+    return Told(tmp_path, project=str(project))
+
+
+def _saved(api: TestClient, **given: Any) -> dict[str, Any]:
+    answer = api.post("/api/checkpoints", json={"session_id": "s1", **given})
+    assert answer.status_code == 201, answer.text
+    return dict(answer.json())
+
+
+@pytest.mark.requirement("U5", "S2")
+def test_a_checkpoint_is_saved_listed_and_shown_whole(
+    api: TestClient, store: Store, told: Told
+) -> None:
+    told.prompt("Build the tide tables")
+    told.call("Edit", {"file_path": f"{told.project}/a.py", "old_string": "1", "new_string": "2"})
+    sync(store)
+    made = _saved(api)
+    page = api.get("/api/checkpoints").json()
+    [row] = page["checkpoints"]
+    assert (row["id"], row["number"], row["trigger"]) == (made["id"], 1, "manual")
+    assert row["is_verified"] and row["is_own"] and row["project"] == told.project
+    assert row["used_ratio"] == round(30 / 167_000, 4)
+    whole = api.get(f"/api/checkpoints/{made['id']}").json()
+    assert whole["ok"] and whole["lineage"] == [made["id"]]
+    assert any("Build the tide tables" in item for s in whole["sections"] for item in s["items"])
+    assert "Build the tide tables" in whole["text"]
+    assert whole["resume"] == f"holdfast resume {made['id']} --load"
+    here = {"project_id": row["project_id"], "session_id": "s1"}
+    assert api.get("/api/checkpoints", params=here).json()["total"] == 1
+    assert api.get("/api/checkpoints", params={"session_id": "s2"}).json()["total"] == 0
+    assert api.get("/api/checkpoints", params={"agent": "a1"}).json()["total"] == 0
+
+
+@pytest.mark.requirement("U5", "S2")
+def test_two_checkpoints_are_compared_and_the_first_has_nothing_before_it(
+    api: TestClient, store: Store, told: Told
+) -> None:
+    told.prompt("Build the tide tables")
+    told.call()
+    sync(store)
+    first = _saved(api)["id"]
+    told.lists("read the gauge file", 1)
+    second = _saved(api)["id"]
+    found = api.get("/api/checkpoints/diff", params={"newer": second}).json()
+    assert (found["older"]["id"], found["newer"]["id"]) == (first, second)
+    added = [item for one in found["sections"] for item in one["added"]]
+    assert any("read the gauge file" in item for item in added)
+    assert any(one["unchanged"] for one in found["sections"])
+    other_way = {"older": second, "newer": first}
+    back = api.get("/api/checkpoints/diff", params=other_way).json()
+    removed = [item for one in back["sections"] for item in one["removed"]]
+    assert any("read the gauge file" in item for item in removed)
+    alone = api.get("/api/checkpoints/diff", params={"newer": first}).json()
+    assert alone["older"] is None
+    assert not any(one["removed"] or one["unchanged"] for one in alone["sections"])
+    assert api.get("/api/checkpoints").json()["checkpoints"][0]["parent"] == first
+
+
+@pytest.mark.requirement("U5", "S2")
+def test_a_changed_file_is_said_to_be_changed(api: TestClient, store: Store, told: Told) -> None:
+    told.prompt("Build the tide tables")
+    told.call()
+    sync(store)
+    made = _saved(api)
+    assert api.post(f"/api/checkpoints/{made['id']}/verify").json()["ok"]
+    path = Path(made["path"])
+    path.write_text(path.read_text().replace("Build", "Burn"))
+    report = api.post(f"/api/checkpoints/{made['id']}/verify").json()
+    assert not report["ok"] and report["findings"][0]["words"]
+    assert not api.get("/api/checkpoints").json()["checkpoints"][0]["is_verified"]
+    assert not api.get(f"/api/checkpoints/{made['id']}").json()["is_verified"]
+
+
+@pytest.mark.requirement("S2", "X3")
+def test_only_what_the_index_names_is_opened(api: TestClient, store: Store, told: Told) -> None:
+    for path in ("..%2F..%2Fetc%2Fpasswd", "nothing", "a.md"):
+        assert api.get(f"/api/checkpoints/{path}").status_code in (400, 404)
+    assert api.get("/api/checkpoints/diff", params={"newer": "/etc/passwd"}).status_code == 400
+    nobody = api.post("/api/checkpoints", json={"session_id": "nobody"})
+    assert nobody.status_code == 404

@@ -1,0 +1,154 @@
+"""What a compaction cost and what was restored, as a page shows it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from holdfast.brief.compose import compose
+from holdfast.hub.ingest.sync import sync
+from holdfast.hub.store.store import Store
+from holdfast.record import read_record
+from holdfast.window import audit
+from holdfast.window.audit import FREED
+from tests.builders import a_boundary, a_summary
+from tests.contracts.told import START_MS, Told, stamp
+
+RULE = "Never write into the gauge archive, only into tide_tables"
+ASKED = "Please round every height to whole centimetres"
+
+
+def _compacted(tmp_path: Path, summary: str) -> Told:
+    told = Told(tmp_path)
+    first = {"type": "user", "uuid": "u-0", "parentUuid": None, "promptId": "prompt-0"}
+    told.write({**first, "message": {"role": "user", "content": RULE}})
+    told.call(answer="3 files")
+    told.prompt(ASKED)
+    told.call("Bash", {"command": "pytest tests/tides"}, "1 failed", failed=True)
+    _compacts(told, summary)
+    return told
+
+
+def _compacts(told: Told, summary: str) -> None:
+    for line in (a_boundary(), a_summary(summary)):
+        told.write({**line, "timestamp": stamp(told.now_ms), "uuid": f"c-{told.now_ms}"})
+
+
+def _given(told: Told, text: str) -> None:
+    added = {"type": "hook_additional_context", "content": [text]}
+    told.write({"type": "attachment", "uuid": f"g-{told.now_ms}", "attachment": added})
+
+
+@pytest.mark.requirement("B10", "U5", "S2")
+def test_a_compaction_says_what_its_summary_kept_and_lost_and_what_would_come_back(
+    api: TestClient, store: Store, tmp_path: Path
+) -> None:
+    _compacted(tmp_path, f"The user said: “{ASKED}”. Work goes on.")
+    sync(store)
+    found = api.get("/api/compactions/s1/1").json()
+    assert (found["number"], found["total"], found["step"]) == (1, 1, 2)
+    assert found["is_available"] and not found["was_given"] and found["note"] is None
+    lost = {one["text"]: one for one in found["lost"] if one["kind"] == "said"}
+    kept = [one["text"] for one in found["kept"] if one["kind"] == "said"]
+    assert any(RULE in text for text in lost) and any(ASKED in text for text in kept)
+    rule = next(one for text, one in lost.items() if RULE in text)
+    assert (rule["turn"], rule["restored_in"]) == (1, "brief")
+    assert RULE in found["brief"][rule["line"]]["line"]
+    assert found["brief"][rule["line"]]["reason"]
+    assert found["counts"]["lost"] == len(found["lost"]) >= found["counts"]["restored"] > 0
+    assert ASKED in found["summary"] and RULE in found["instructions"]
+    parts = found["parts"]
+    assert sum(parts.values()) == found["after_tokens"]
+
+
+@pytest.mark.requirement("B10", "B14", "U5")
+def test_what_a_summary_says_too_much_comes_with_what_speaks_against_it(
+    api: TestClient, store: Store, tmp_path: Path
+) -> None:
+    pushes = "- The user explicitly allowed force pushes to the harbour branch."
+    words = f"All tests in tests/tides pass.\n{pushes}"
+    _compacted(tmp_path, words)
+    sync(store)
+    found = api.get("/api/compactions/s1/1").json()
+    [claim] = found["called_done"]
+    assert "tests/tides" in claim["sentence"] and "pytest" in claim["evidence"]
+    assert claim["step"] == 2
+    [said] = found["attributed"]
+    assert "harbour branch" in said["sentence"] and said["evidence"]
+    assert found["counts"]["called_done"] == found["counts"]["in_users_name"] == 1
+
+
+@pytest.mark.requirement("B10", "U5")
+def test_a_brief_that_the_transcript_shows_is_told_as_it_was_given(
+    api: TestClient, store: Store, tmp_path: Path
+) -> None:
+    told = _compacted(tmp_path, "Work goes on.")
+    brief = compose(read_record(told.transcript), summary="").text
+    _given(told, f"{brief}\nand one more line")
+    sync(store)
+    found = api.get("/api/compactions/s1/1").json()
+    assert found["was_given"]
+    assert [one["line"] for one in found["brief"]][-1] == "and one more line"
+    assert any(RULE in one["line"] and one["reason"] for one in found["brief"])
+    assert found["second_brief"] == []
+
+
+@pytest.mark.requirement("B10", "U5", "S2")
+def test_compactions_are_listed_newest_first_with_what_the_hooks_noted(
+    api: TestClient, store: Store, tmp_path: Path
+) -> None:
+    told = _compacted(tmp_path, "Work goes on.")
+    told.call()
+    _compacts(told, "Still at work.")
+    freed = {"event": FREED, "at_ms": START_MS + told.now_ms, "session_id": "s1", "agent_id": ""}
+    claim = {"sentence": "All is done.", "evidence": "one test fails"}
+    noted = {"number": 2, "lost": 5, "restored": 4, "called_done": [claim], "in_users_name": []}
+    audit.add({**freed, **noted})
+    sync(store)
+    page = api.get("/api/compactions", params={"session_id": "s1"}).json()
+    assert [one["number"] for one in page["compactions"]] == [2, 1] and page["total"] == 2
+    newest, first = page["compactions"]
+    assert (newest["lost"], newest["restored"], newest["called_done"]) == (5, 4, 1)
+    assert (newest["in_users_name"], first["lost"]) == (0, None)
+    assert (newest["trigger"], newest["edge_tokens"]) == ("auto", 167_000)
+    project = {"project_id": newest["project_id"]}
+    assert api.get("/api/compactions", params={**project, "limit": 1}).json()["count"] == 1
+    elsewhere = {"project_id": "00000000-0000-4000-8000-000000000000"}
+    assert api.get("/api/compactions", params=elsewhere).json()["compactions"] == []
+
+
+@pytest.mark.requirement("B10", "S2")
+def test_without_its_transcript_a_compaction_is_told_as_far_as_the_hooks_told_it(
+    api: TestClient, store: Store, tmp_path: Path
+) -> None:
+    told = _compacted(tmp_path, "Work goes on.")
+    freed = {"event": FREED, "at_ms": START_MS + told.now_ms, "session_id": "s1", "agent_id": ""}
+    claim = {"sentence": "All is done.", "evidence": "one test fails"}
+    audit.add({**freed, "lost": 2, "called_done": [claim], "in_users_name": []})
+    sync(store)
+    told.transcript.unlink()
+    found = api.get("/api/compactions/s1/1").json()
+    assert not found["is_available"] and "not there any more" in found["note"]
+    assert found["called_done"][0]["sentence"] == "All is done."
+    assert (found["counts"]["lost"], found["counts"]["kept"], found["summary"]) == (2, None, None)
+    told.note(transcript="")
+    assert "not on this machine" in api.get("/api/compactions/s1/1").json()["note"]
+
+
+@pytest.mark.requirement("S2", "X3")
+def test_what_is_no_compaction_is_404_and_secrets_do_not_come_out(
+    api: TestClient, store: Store, tmp_path: Path
+) -> None:
+    told = Told(tmp_path)
+    told.prompt("the token is ghp_" + "a1B2" * 9 + " keep it")
+    told.call()
+    _compacts(told, "The user gave ghp_" + "a1B2" * 9)
+    sync(store)
+    answer = api.get("/api/compactions/s1/1")
+    assert answer.status_code == 200 and "a1B2a1B2" not in answer.text
+    for path in ("s1/2", "nobody/1"):
+        assert api.get(f"/api/compactions/{path}").status_code == 404
+    for path in ("s1/0", "s1/x"):
+        assert api.get(f"/api/compactions/{path}").status_code == 400

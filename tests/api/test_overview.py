@@ -1,0 +1,90 @@
+"""Every window at one look, and what listeners are told when one changes."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from holdfast.hub.ingest.sync import sync
+from holdfast.hub.store.store import Store
+from holdfast.window import audit
+from holdfast.window.audit import FREED
+from tests.contracts import told as telling
+from tests.contracts.told import Told
+
+
+@pytest.fixture
+def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Told:
+    """A session that is at work now."""
+    monkeypatch.setattr(telling, "START_MS", int(time.time() * 1000) - 60_000)
+    return Told(tmp_path)
+
+
+def _events(api: TestClient, kind: str) -> list[dict[str, Any]]:
+    found = api.get("/api/events", params={"wait": 0, "kind": kind, "limit": 1000}).json()
+    return list(found["events"])
+
+
+@pytest.mark.requirement("U5", "S2")
+def test_a_window_is_told_with_its_project_its_last_request_and_its_last_steps(
+    api: TestClient, store: Store, told: Told
+) -> None:
+    told.prompt("build  the\ntide tables")
+    told.call()
+    told.works("a1")
+    told.note(model="claude-sonnet-4-6", checkpoint_trigger="guard", compactions=2)
+    sync(store)
+    found = api.get("/api/context/health").json()["agents"]
+    main = next(one for one in found if one["is_main"])
+    assert (main["asked"], main["project_path"]) == ("build the tide tables", "/p/tide")
+    assert (main["edge_tokens"], main["checkpoint_trigger"]) == (167_000, "guard")
+    assert main["compactions"] == 2 and main["machine"]
+    assert main["trend"] == [round(30 / 167_000, 4)] * 2
+    project = main["project_id"]
+    assert api.get("/api/context/health", params={"project_id": project}).json()["count"] == 1
+    nowhere = "00000000-0000-4000-8000-000000000000"
+    assert api.get("/api/context/health", params={"project_id": nowhere}).json()["count"] == 0
+
+
+@pytest.mark.requirement("U5", "S2")
+def test_a_change_of_a_window_carries_its_reading(
+    api: TestClient, store: Store, told: Told
+) -> None:
+    told.prompt()
+    told.note(used_tokens=150_000)
+    sync(store)
+    [event] = _events(api, "window.changed")
+    assert (event["session_id"], event["body"]["agent_id"]) == ("s1", "")
+    assert event["project_id"] and event["body"]["edge_tokens"] == 167_000
+    shown = {"used_tokens", "used_ratio", "zone", "alert", "estimated", "compacting", "ops_left"}
+    assert shown <= event["body"].keys()
+
+
+@pytest.mark.requirement("U5", "S2")
+def test_listeners_hear_of_alerts_and_of_checked_summaries_once(
+    api: TestClient, store: Store, told: Told
+) -> None:
+    told.prompt()
+    sync(store)
+    told.alerts()
+    claim = {"sentence": "All gauges are read.", "evidence": "the last run failed"}
+    freed = {"event": FREED, "at_ms": telling.START_MS, "session_id": "s1", "agent_id": ""}
+    audit.add({**freed, "number": 1, "lost": 4, "restored": 3, "called_done": [claim]})
+    sync(store)
+    sync(store)
+    [alert] = _events(api, "alert.raised")
+    assert (alert["session_id"], alert["body"]["level"]) == ("s1", "warning")
+    assert alert["project_id"]
+    [brief] = _events(api, "brief.given")
+    assert brief["body"] == {
+        "agent_id": "",
+        "number": 1,
+        "lost": 4,
+        "restored": 3,
+        "called_done": 1,
+        "in_users_name": 0,
+    }

@@ -1,0 +1,86 @@
+"""The turns of a session and what stands now, as its record tells them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from holdfast.budget import operations
+from holdfast.hub.ingest.sync import sync
+from holdfast.hub.store.store import Store
+from tests.contracts.told import Told
+
+
+@pytest.fixture
+def told(store: Store, tmp_path: Path) -> Told:
+    told = Told(tmp_path)
+    told.prompt("Build the tide tables")
+    told.call("Edit", {"file_path": "/p/tide/a.py", "old_string": "1", "new_string": "2"})
+    told.lists("read the gauge file", 1)
+    told.compacts()
+    told.prompt("Run the tests")
+    told.call("Bash", {"command": "pytest tests"}, "FAILED test_a: 1 failed", failed=True)
+    told.says("One test fails.")
+    sync(store)
+    return told
+
+
+@pytest.mark.requirement("U5", "S2")
+def test_turns_are_told_newest_first_with_what_came_of_them(api: TestClient, told: Told) -> None:
+    page = api.get("/api/sessions/s1/turns").json()
+    assert page["is_available"] and page["note"] is None and page["total"] == 2
+    newest, first = page["turns"]
+    assert (newest["number"], newest["asked"]) == (2, "Run the tests")
+    assert (newest["window"], first["window"]) == (2, 1)
+    assert newest["said"] == "One test fails."
+    assert newest["runs"] == [{"command": "pytest tests", "passed": False}]
+    assert (first["step"], first["steps"], newest["step"], newest["steps"]) == (1, 2, 3, 2)
+    assert first["edited"] and newest["tokens_added"] == 0
+    second = api.get("/api/sessions/s1/turns", params={"limit": 1, "offset": 1}).json()
+    assert [one["number"] for one in second["turns"]] == [1]
+
+
+@pytest.mark.requirement("U5", "S2")
+def test_the_state_tells_what_is_open_what_fails_and_which_rules_hold(
+    api: TestClient, told: Told
+) -> None:
+    operations.pin("Heights are whole centimetres", now_ms=1, project=told.project)
+    found = api.get("/api/sessions/s1/state").json()
+    [task] = found["tasks"]
+    assert (task["text"], task["turn"], task["step"]) == ("read the gauge file", 1, 2)
+    [failure] = found["failures"]
+    assert (failure["command"], failure["turn"]) == ("pytest tests", 2)
+    assert found["rules"][0]["text"] == "Heights are whole centimetres"
+    assert found["rules"][0]["turn"] is None
+    assert any(one["path"].endswith("a.py") and one["edits"] for one in found["files"])
+    assert found["call"] is None and found["step"] == 4
+    told.prompt("and now?")
+    told.answer([{"type": "tool_use", "id": "t9", "name": "Bash", "input": {"command": "ls"}}])
+    call = api.get("/api/sessions/s1/state").json()["call"]
+    assert (call["tool"], call["what"], call["step"]) == ("Bash", "ls", 5)
+
+
+@pytest.mark.requirement("U5", "S2")
+def test_without_its_transcript_a_session_is_told_by_its_requests(
+    api: TestClient, told: Told
+) -> None:
+    told.transcript.unlink()
+    page = api.get("/api/sessions/s1/turns").json()
+    assert not page["is_available"] and "not there any more" in page["note"]
+    assert [one["asked"] for one in page["turns"]] == ["Run the tests", "Build the tide tables"]
+    assert page["turns"][0]["step"] is None
+    found = api.get("/api/sessions/s1/state").json()
+    assert not found["is_available"] and found["tasks"] == []
+
+
+@pytest.mark.requirement("S2", "X3")
+def test_of_a_session_of_another_machine_no_path_is_opened(
+    api: TestClient, store: Store, tmp_path: Path
+) -> None:
+    api.post("/api/sessions", json={"id": "far"})
+    for part in ("turns", "state"):
+        found = api.get(f"/api/sessions/far/{part}").json()
+        assert not found["is_available"] and "not on this machine" in found["note"]
+        assert api.get(f"/api/sessions/nobody/{part}").status_code == 404

@@ -1,0 +1,143 @@
+"""How full a window was is kept step by step, once, thinned after a day, and bounded."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.hub.ingest import gather
+from holdfast.hub.ingest.sync import position_of, sync
+from holdfast.hub.repair import cleanup
+from holdfast.hub.store.store import Store
+from holdfast.hub.store.tables import positions
+from holdfast.hub.tree import compactions, readings, sessions
+from holdfast.hub.tree.readings import DAY_MS, KEPT_MS, UsedAtStep
+from tests.contracts.told import START_MS, Told, rows_of
+
+EXACT = range(1, 1_001)
+
+
+def _add(store: Store, steps: range, session: str = "s1", at_ms: int = START_MS) -> None:
+    told = [(step, at_ms + step, 1_000 * (step % 97)) for step in steps]
+    store.write(lambda c: readings.add(c, session, "", told, 167_000))
+
+
+def _of(store: Store, session: str = "s1", **bounds: Any) -> list[UsedAtStep]:
+    return store.read(lambda c: readings.of(c, session, "", **bounds))
+
+
+@pytest.mark.requirement("U5", "S1")
+def test_each_step_of_a_transcript_is_one_reading_however_often_it_is_told(
+    store: Store, tmp_path: Path
+) -> None:
+    told = Told(tmp_path)
+    told.prompt()
+    told.call()
+    told.call()
+    sync(store)
+    told.compacts()
+    told.says("done")
+    told.works("a1")
+    sync(store)
+    found = _of(store)
+    assert [one.step for one in found] == [1, 2, 3, 4]
+    assert {(one.used_tokens, one.limit_tokens) for one in found} == {(30, 167_000)}
+    assert [one.at_ms for one in found] == sorted(one.at_ms for one in found)
+    agents = store.read(lambda c: readings.of(c, "s1", "a1"))
+    assert [one.step for one in agents] == [1]
+    [compaction] = store.read(lambda c: compactions.of_window(c, "s1", ""))
+    assert (compaction["number"], compaction["step"], compaction["trigger"]) == (1, 2, "auto")
+    before = rows_of(store, "readings", "compactions")
+    store.write(lambda c: c.execute(sa.delete(positions)))
+    sync(store)
+    assert rows_of(store, "readings", "compactions") == before
+
+
+@pytest.mark.requirement("U5", "S1")
+def test_a_session_taken_in_before_steps_were_counted_gets_its_curve_when_it_goes_on(
+    store: Store, tmp_path: Path
+) -> None:
+    told = Told(tmp_path)
+    told.prompt()
+    told.call()
+    told.compacts()
+    told.call()
+    sync(store)
+    source = next(one for one in gather.sources() if one.startswith("window:"))
+    held = store.read(partial(position_of, source=source))
+    older = {k: v for k, v in held.items() if k not in ("step", "message_id", "used")}
+    store.write(lambda c: c.execute(sa.update(positions).values(position=older)))
+    store.write(lambda c: c.execute(sa.text("DELETE FROM readings")))
+    store.write(lambda c: c.execute(sa.text("DELETE FROM compactions")))
+    told.call()
+    sync(store)
+    assert [one.step for one in _of(store)] == [1, 2, 3]
+    assert [row["step"] for row in store.read(lambda c: compactions.of_window(c, "s1", ""))] == [1]
+
+
+@pytest.mark.requirement("U5")
+def test_readings_are_read_between_two_steps(store: Store) -> None:
+    _add(store, EXACT)
+    assert [one.step for one in _of(store, first_step=250, last_step=260)] == [*range(250, 261)]
+    assert store.read(lambda c: readings.bounds(c, "s1", "")) == (1, 1_000)
+    assert store.read(lambda c: readings.bounds(c, "s2", "")) is None
+    trend = store.read(lambda c: readings.trends(c, ["s1", "s2"], 0))
+    assert list(trend) == [("s1", "")] and len(trend["s1", ""]) == readings.TREND
+
+
+@pytest.mark.requirement("U5")
+def test_after_a_day_a_curve_keeps_its_highest_and_lowest_readings_in_a_tenth_of_the_room(
+    store: Store,
+) -> None:
+    _add(store, EXACT)
+    before = _of(store)
+    store.write(lambda c: cleanup.run(c, START_MS + 2 * DAY_MS))
+    after = _of(store)
+    assert len(after) < len(before) / 6
+    assert (after[0], after[-1]) == (before[0], before[-1])
+    assert set(after) <= set(before)
+    highest = max(before, key=lambda one: one.used_tokens)
+    assert max(one.used_tokens for one in after) == highest.used_tokens
+    store.write(lambda c: cleanup.run(c, START_MS + 2 * DAY_MS))
+    assert _of(store) == after
+
+
+@pytest.mark.requirement("U5")
+def test_readings_are_bounded_in_age_and_in_number(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _add(store, EXACT, "old", START_MS - KEPT_MS)
+    _add(store, range(1, 201), "first", START_MS)
+    _add(store, range(1, 201), "second", START_MS + 1_000)
+    monkeypatch.setattr(readings, "MOST_KEPT", 300)
+    store.write(lambda c: cleanup.run(c, START_MS + DAY_MS // 2))
+    assert [len(_of(store, session)) for session in ("old", "first", "second")] == [0, 0, 200]
+
+
+@pytest.mark.requirement("U5")
+def test_the_readings_of_a_session_go_with_it(store: Store, tmp_path: Path) -> None:
+    told = Told(tmp_path)
+    told.prompt()
+    told.call()
+    told.compacts()
+    sync(store)
+    store.write(lambda c: sessions.remove(c, "s1"))
+    assert rows_of(store, "readings", "compactions") == {"readings": [], "compactions": []}
+
+
+@given(used=st.lists(st.integers(0, 10**6), max_size=400), most=st.integers(4, 60))
+def test_thinning_keeps_the_extremes_the_order_and_the_number(used: list[int], most: int) -> None:
+    found = [UsedAtStep(step, step, one, None) for step, one in enumerate(used)]
+    kept = readings.thinned(found, most)
+    assert len(kept) <= max(most, 4) and kept == sorted(set(kept))
+    assert set(kept) <= set(found)
+    for extreme in (min, max):
+        wanted = extreme(used, default=None)
+        assert wanted == extreme((one.used_tokens for one in kept), default=None)
+    assert (kept[:1], kept[-1:]) == (found[:1], found[-1:])
