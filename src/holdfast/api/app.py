@@ -37,7 +37,16 @@ from holdfast.api.routes import (
     tasks,
     waves,
 )
-from holdfast.api.routes.machine import checkpoints, compactions, readings, session_view
+from holdfast.api.routes.machine import (
+    budget,
+    checkpoints,
+    compactions,
+    readings,
+    search,
+    session_view,
+    settings,
+    today,
+)
 from holdfast.api.routes.messages import Handing
 from holdfast.hub.board.messages import known_topics
 from holdfast.hub.store.store import Store
@@ -62,6 +71,10 @@ ROUTERS = (
     compact.router,
     compactions.router,
     checkpoints.router,
+    search.router,
+    settings.router,
+    budget.router,
+    today.router,
     capacity.router,
     context.router,
     agent_contexts.router,

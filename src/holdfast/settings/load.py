@@ -70,6 +70,43 @@ def load(
     return Settings(values, origins, tuple(slips))
 
 
+@dataclass(frozen=True, slots=True)
+class GivenValue:
+    """A value that some place gives a setting, and the line of the file it stands in."""
+
+    value: Value
+    origin: str
+    line: int | None = None
+
+
+def overruled(project: str, loaded: Settings) -> dict[str, list[GivenValue]]:
+    """By setting: the values that do not hold because another place is stronger, weakest first."""
+    found = {one.name: [GivenValue(one.default, "default")] for one in TABLE}
+    preset = str(loaded.values["preset"])
+    for name, share in PRESETS[preset].items():
+        found[name].append(GivenValue(share, f"preset {preset}"))
+    for name, value, origin in _given(project, os.environ, {}, []):
+        fitted = _fit(name, value, origin, [])
+        if fitted is not None:
+            found[name].append(GivenValue(fitted, origin, line_of(origin, name)))
+    return {
+        name: [one for one in values if one.origin != loaded.origins[name]]
+        for name, values in found.items()
+    }
+
+
+def line_of(path: str, name: str) -> int | None:
+    """The line of a settings file that sets this; none for a place that is no file."""
+    if path.startswith("$") or "/" not in path:
+        return None
+    lines = places.read_small(path, MOST_BYTES).decode("utf-8", "replace").splitlines()
+    for number, line in enumerate(lines, 1):
+        key, equals, _ = line.partition("=")
+        if equals and key.strip().strip("\"'") == name:
+            return number
+    return None
+
+
 def _named(value: object) -> bool:
     return isinstance(value, str) and value.strip().lower() in PRESETS
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import Query, Response
 
 from holdfast.api.database import Db
-from holdfast.api.fields import AgentName, AgentPath, Body, IdPath, Text
+from holdfast.api.fields import AgentName, AgentPath, Body, IdPath, IdQuery, Text
 from holdfast.api.responses import NOT_FOUND, ApiAnswer, said
 from holdfast.api.router import Router
 from holdfast.hub import row_times
@@ -57,6 +57,15 @@ class BlockedAgent(ApiAnswer):
     since: str
 
 
+class BlockingSince(BlockingRemoved):
+    since: str
+
+
+class BlockingList(ApiAnswer):
+    blockings: list[BlockingSince]
+    count: int
+
+
 class BlockingCounts(ApiAnswer):
     blocked_by_count: int
     blocking_count: int
@@ -95,6 +104,14 @@ async def post(body: NewBlocking, db: Db) -> Response:
     )
     made = {**removed(row), "created_at": row_times.written(row["created_ms"])}
     return said({"success": True, "blocking": made}, 201)
+
+
+@router.get("/blocking", response_model=BlockingList)
+async def listed(db: Db, project_id: IdQuery = None) -> Response:
+    """Everybody who waits, the longest first; at most 1,000."""
+    found = await db.read(lambda c: blocking.listed(c, project_id))
+    told = [{**removed(row), "since": row_times.written(row["created_ms"])} for row in found]
+    return said({"blockings": told, "count": len(told)})
 
 
 @router.get("/blocking/check", response_model=BlockingCheck)

@@ -19,7 +19,7 @@ from holdfast.record import RecordReader
 from holdfast.record import model as known
 from holdfast.record.decisions import decided
 from holdfast.redact import redact
-from holdfast.window import audit
+from holdfast.window import audit, log_lines
 from holdfast.window import state as states
 from holdfast.window.audit import FREED, PRESSURE, ZONES, under_pressure
 from holdfast.wire import log as guard_log
@@ -62,7 +62,7 @@ def log(
                 click.echo(json.dumps(event))
         return
     path = Path(guard_log.path())
-    wanted = [line for line in _kept(path) if _fits(line, level, session)]
+    wanted = [line for line in log_lines.lines() if _fits(line, level, session)]
     for line in wanted[-lines:] if lines else []:
         _print(line, as_json)
     if not wanted and not follow:
@@ -101,25 +101,14 @@ def _decision(one: dict[str, Any]) -> str:
     return f"{window} turn {one['turn']}, {one['by']}: {question}{inert(one['decision'], 300)}"
 
 
-def _kept(path: Path) -> list[str]:
-    found: list[str] = []
-    for part in (path.with_name(path.name + ".1"), path):
-        if part.is_file():
-            found += part.read_text(encoding="utf-8", errors="replace").splitlines()
-    return found
-
-
 def _fits(line: str, level: str | None, session: str) -> bool:
-    words = line.split(" ", 3)
-    if len(words) < 4:
-        return False
-    graver = guard_log.LEVELS[guard_log.LEVELS.index(level) :] if level else guard_log.LEVELS
-    return words[1] in graver and words[2].startswith(session[:8])
+    found = log_lines.read(line)
+    return found is not None and log_lines.fits(found, level, session)
 
 
 def _plain(line: str) -> str:
-    at, level, place, message = line.split(" ", 3)
-    return json.dumps({"at": at, "level": level, "place": place, "message": message})
+    found = log_lines.read(line)
+    return json.dumps(found._asdict() if found else {})
 
 
 def _following(path: Path) -> Iterator[str]:

@@ -14,8 +14,9 @@ from holdfast.hub.errors import NotThere, Refused
 from holdfast.hub.store import pending_writes
 from holdfast.hub.store.engine import is_sqlite
 from holdfast.hub.store.rows import Row, first, rows, upsert
-from holdfast.hub.store.tables import blockings
+from holdfast.hub.store.tables import agent_contexts, blockings, sessions, subtasks, windows
 
+MOST_LISTED = 1_000
 _LOCK = 0x401DFA59  # two that close a circle from both ends go one after the other
 
 
@@ -79,6 +80,25 @@ def of(connection: Connection, agent_id: str) -> BlockedState:
         rows(connection, oldest.where(blockings.c.blocked_agent == agent_id)),
         rows(connection, oldest.where(blockings.c.blocked_by == agent_id)),
     )
+
+
+def listed(connection: Connection, project_id: str | None = None) -> list[Row]:
+    """Everybody who waits, the longest first; of a project, where one of its agents is involved."""
+    query = sa.select(blockings).order_by(blockings.c.created_ms, blockings.c.id)
+    if project_id is not None:
+        known = sa.union(
+            *(
+                sa.select(table.c.agent_id).where(table.c.project_id == project_id)
+                for table in (windows, agent_contexts)
+            ),
+            sa.select(sessions.c.id).where(sessions.c.project_id == project_id),
+            sa.select(subtasks.c.agent_id)
+            .join(sessions, sessions.c.id == subtasks.c.session_id)
+            .where(sessions.c.project_id == project_id, subtasks.c.agent_id.is_not(None)),
+        )
+        mine = [blockings.c[name].in_(known) for name in ("blocked_by", "blocked_agent")]
+        query = query.where(sa.or_(*mine))
+    return rows(connection, query.limit(MOST_LISTED))
 
 
 def is_blocked(connection: Connection, blocker: str, blocked: str) -> bool:

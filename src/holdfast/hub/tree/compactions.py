@@ -13,6 +13,7 @@ from holdfast.hub.store.tables import audit, compactions
 from holdfast.window.audit import FREED
 
 KEY = ("session_id", "agent_id", "number")
+MOST_SUMMED = 10_000
 NEAR_MS = 15 * 60_000  # a summary of a large window takes minutes
 
 
@@ -60,6 +61,26 @@ def checked(connection: Connection, found: Iterable[Row]) -> list[dict[str, Any]
     for row in rows(connection, query.order_by(audit.c.at_ms)):
         noted.setdefault((row["session_id"], row["agent_id"] or ""), []).append(row)
     return [_noted(row, noted.get((row["session_id"], row["agent_id"]), [])) for row in found]
+
+
+def totals(connection: Connection, since_ms: int) -> dict[str, int]:
+    """How many there were since a time, and what their summaries lost and got wrong."""
+    table = compactions.c
+    count = sa.select(sa.func.count()).select_from(compactions).where(table.at_ms >= since_ms)
+    query = sa.select(audit.c.body).where(audit.c.kind == FREED, audit.c.at_ms >= since_ms)
+    bodies = [row["body"] or {} for row in rows(connection, query.limit(MOST_SUMMED))]
+    return {
+        "compactions": connection.scalar(count) or 0,
+        **{name: sum(_number(one.get(name)) for one in bodies) for name in ("lost", "restored")},
+        **{
+            name: sum(len(one.get(name) or ()) for one in bodies)
+            for name in ("called_done", "in_users_name")
+        },
+    }
+
+
+def _number(value: object) -> int:
+    return value if type(value) is int else 0
 
 
 def _noted(row: Row, events: list[Row]) -> dict[str, Any]:

@@ -51,5 +51,11 @@ def checkpoints(connection: Connection, session_id: str, agent_id: str) -> list[
     ]
 
 
+def checkpoints_since(connection: Connection, since_ms: int) -> int:
+    table = agent_contexts.c
+    wanted = (table.agent_type == SNAPSHOT) & (table.updated_ms >= since_ms)
+    return connection.scalar(sa.select(sa.func.count()).where(wanted)) or 0
+
+
 def _word(value: object) -> str | None:
     return value if isinstance(value, str) and value else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
@@ -11,6 +10,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Database, Db
 from holdfast.api.fields import Body, IdQuery, Limit, Offset, Word, WordQuery
+from holdfast.api.machine_files import read_files, window_here
 from holdfast.api.responses import CONFLICT, NOT_FOUND, ApiAnswer, Paged, said
 from holdfast.api.router import Router
 from holdfast.checkpoint import find, index, lineage, parse, provenance, verify
@@ -22,9 +22,7 @@ from holdfast.hub import ids, row_times
 from holdfast.hub.clean_text import whole
 from holdfast.hub.errors import AlreadyThere, NotThere, Refused
 from holdfast.hub.tree import readings
-from holdfast.hub.tree.capacity import state_of
 from holdfast.text import timestamps
-from holdfast.wire import places
 
 router = Router(prefix="/api/checkpoints", tags=["checkpoints"])
 ID = r"^[0-9A-Za-z-]{1,60}$"  # never a path: a file is only opened where the index names it
@@ -138,7 +136,7 @@ async def listed(
         some = find.ordered(wanted)[offset : offset + limit]
         return [verify.looked_at(one, wanted)[0] for one in some], len(wanted)
 
-    found, total = await asyncio.to_thread(look)
+    found, total = await read_files(look)
     rows = await _rows(db, found)
     figures = {"count": len(rows), "total": total, "limit": limit, "offset": offset}
     return said({"checkpoints": rows, **figures})
@@ -163,7 +161,7 @@ async def diff(
         documents = [_document(one) for one in ends]
         return ends, _sections(documents)
 
-    ends, sections = await asyncio.to_thread(look)
+    ends, sections = await read_files(look)
     rows = await _rows(db, ends)
     return said(
         {"older": rows[0] if len(rows) > 1 else None, "newer": rows[-1], "sections": sections}
@@ -188,7 +186,7 @@ async def get(checkpoint_id: CheckpointPath, db: Db, project_id: IdQuery = None)
         }
         return entry, {**told, **_verdict(report)}
 
-    entry, told = await asyncio.to_thread(look)
+    entry, told = await read_files(look)
     [row] = await _rows(db, [entry])
     return said({**row, **told, "is_verified": told["ok"]})
 
@@ -198,14 +196,11 @@ async def get(checkpoint_id: CheckpointPath, db: Db, project_id: IdQuery = None)
 )
 async def post(body: NewCheckpoint) -> Response:
     """Save one now, of a window with a transcript on this machine. A conflict: no place took it."""
-    session_id, agent_id = body.session_id, body.agent_id or ""
-    if await asyncio.to_thread(state_of, session_id, agent_id) is None:
-        raise NotThere("Session with a transcript on this machine")
-    folder, now = places.window(session_id, agent_id), row_times.now_ms()
+    _, folder = await window_here(body.session_id, body.agent_id or "")
     try:
-        kept = await asyncio.to_thread(take_checkpoint.save_now, folder, now)
+        kept = await read_files(take_checkpoint.save_now, folder, row_times.now_ms())
     except CheckpointNotSaved as slip:
-        raise AlreadyThere(str(slip), session_id) from slip
+        raise AlreadyThere(str(slip), body.session_id) from slip
     notes = [*([f"not in the project: {kept.why_elsewhere}"] if kept.why_elsewhere else [])]
     made = {"id": kept.id, "path": whole(kept.path), "content_hash": kept.content_hash}
     return said({**made, "is_reused": kept.reused, "notes": [*notes, *kept.notes]}, 201)
@@ -221,7 +216,7 @@ async def verified(checkpoint_id: CheckpointPath, project_id: IdQuery = None) ->
         report = verify.verify(entry.path, entries)
         return {"id": entry.id, "path": whole(entry.path), **_verdict(report)}
 
-    return said(await asyncio.to_thread(look))
+    return said(await read_files(look))
 
 
 def _verdict(report: verify.VerifyReport) -> dict[str, Any]:

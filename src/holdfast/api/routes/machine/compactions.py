@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path as FilePath
 from typing import Annotated, Any
 
@@ -11,6 +10,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Db
 from holdfast.api.fields import MOST_INT, IdQuery, Limit, Offset, SessionPath, WordQuery
+from holdfast.api.machine_files import read_files
 from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, paging, said
 from holdfast.api.router import Router
 from holdfast.events.summary_losses import compaction_report
@@ -168,7 +168,7 @@ async def get(session_id: SessionPath, number: Number, db: Db, agent: WordQuery 
         return _row(connection, row), len(found), compactions.checked(connection, [row])[0]
 
     row, total, noted = await db.read(look)
-    report, note = await asyncio.to_thread(_report, session_id, agent or "", number)
+    report, note = await read_files(_report, session_id, agent or "", number)
     whole = {**row, "total": total, "note": note, **(_whole(report) if report else _told(noted))}
     return said({**whole, "parts": _parts(report, row["after_tokens"])})
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from itertools import pairwise
@@ -13,6 +12,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Db
 from holdfast.api.fields import Limit, Offset, SessionPath, WordQuery
+from holdfast.api.machine_files import read_files
 from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, said
 from holdfast.api.router import Router
 from holdfast.api.routes.machine.compactions import SourcePlace
@@ -160,7 +160,7 @@ async def turns(
         return freed, readings.of(connection, session_id, agent or ""), list(page.rows)
 
     freed, read, asked = await db.read(look)
-    found, note = await asyncio.to_thread(_viewed, turns_of, session_id, agent or "")
+    found, note = await read_files(_viewed, turns_of, session_id, agent or "")
     if found is None:
         found = [_asked(row) for row in reversed(asked if agent is None else [])]
     some = found[::-1][offset : offset + limit]
@@ -178,7 +178,7 @@ async def turns(
 async def state(session_id: SessionPath, db: Db, agent: WordQuery = None) -> Response:
     """What stands now: open tasks, failing commands, questions, rules, files, the open call."""
     await db.read(lambda c: sessions.get(c, session_id))
-    found, note = await asyncio.to_thread(_viewed, state_now, session_id, agent or "")
+    found, note = await read_files(_viewed, state_now, session_id, agent or "")
     return said({**_whose(session_id, agent, note), **(found or NOTHING)})
 
 

@@ -1,0 +1,53 @@
+"""What routes may read from files of this machine, on threads of their own.
+
+A search or a long transcript may take seconds; the threads that ask the database are few, and must
+not wait behind it. And nothing is opened because somebody told its path: a project counts as being
+here only where a hook ran in it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import ParamSpec, TypeVar
+
+from holdfast.api.database import Database
+from holdfast.hub.errors import NotThere, Unreachable
+from holdfast.hub.tree import projects
+from holdfast.hub.tree.capacity import state_of
+from holdfast.memory import locations
+from holdfast.memory.sources import sessions
+from holdfast.window.state import State
+from holdfast.wire import places
+
+P = ParamSpec("P")
+T = TypeVar("T")
+MOST_SECONDS = 30.0
+_THREADS = ThreadPoolExecutor(2, "holdfast-files")
+
+
+async def read_files(look: Callable[P, T], *args: P.args, **more: P.kwargs) -> T:
+    loop = asyncio.get_running_loop()
+    try:
+        async with asyncio.timeout(MOST_SECONDS):
+            return await loop.run_in_executor(_THREADS, lambda: look(*args, **more))
+    except TimeoutError:
+        raise Unreachable(f"reading files took more than {MOST_SECONDS:g} seconds") from None
+
+
+async def project_here(db: Database, project_id: str) -> str:
+    """The folder of a project in which a hook of this machine ran."""
+    row = await db.read(lambda connection: projects.get(connection, project_id))
+    path = locations.resolved(row["path"])
+    if path not in await read_files(sessions.projects):
+        raise NotThere("Project on this machine")
+    return path
+
+
+async def window_here(session_id: str, agent_id: str = "") -> tuple[State, str]:
+    """What was noted of a window here, and its folder."""
+    state = await read_files(state_of, session_id, agent_id)
+    if state is None:
+        raise NotThere("Session with a transcript on this machine")
+    return state, places.window(session_id, agent_id)

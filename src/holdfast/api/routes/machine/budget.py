@@ -1,0 +1,164 @@
+"""`/api/budget`: what the brief of a session would hold now; pin, unpin, evict."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
+
+from fastapi import Path, Query, Response
+from pydantic import AfterValidator, Field
+
+from holdfast.api.fields import MOST_ID, Body, Word, WordQuery, Words
+from holdfast.api.machine_files import read_files, window_here
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, said
+from holdfast.api.router import Router
+from holdfast.budget import operations
+from holdfast.budget.compartments import NAMES, PREFERENCES
+from holdfast.budget.ledger import InvalidPin, NoSuchPin, Pin, TooManyPins
+from holdfast.events import window_budget
+from holdfast.hub import row_times
+from holdfast.hub.errors import NotThere, Refused
+from holdfast.transcript import Unreadable
+from holdfast.window.state import State
+
+router = Router(prefix="/api/budget", tags=["budget"])
+SessionQuery = Annotated[str, Query(min_length=1, max_length=MOST_ID)]
+ItemPath = Annotated[str, Path(pattern=r"^[0-9a-f]{1,8}$")]
+
+
+def _known(name: str) -> str:
+    if name not in NAMES:
+        raise ValueError(f"must be one of {', '.join(NAMES)}")
+    return name
+
+
+Compartment = Annotated[str, AfterValidator(_known), Field(json_schema_extra={"enum": [*NAMES]})]
+
+
+class BudgetItem(ApiAnswer):
+    id: str
+    section: str
+    text: str
+    reason: str
+    tokens: int
+    is_pinned: bool
+    is_never_cut: bool
+    can_be_evicted: bool
+
+
+class BudgetPart(ApiAnswer):
+    name: str
+    share: float
+    set_by: str
+    priority: int
+    share_tokens: int
+    spent_tokens: int
+    borrowed_tokens: int
+    lent_tokens: int
+    items: list[BudgetItem]
+
+
+class BudgetPin(ApiAnswer):
+    id: str
+    text: str
+    compartment: str
+    scope: str
+    created_ms: int
+
+
+class BudgetShown(ApiAnswer):
+    session_id: str
+    role: str
+    max_tokens: int
+    spent_tokens: int
+    frame_tokens: int
+    parts: list[BudgetPart]
+    loans: list[str]
+    pins: list[BudgetPin]
+    evicted: list[str]
+    used_ratio: float
+    estimated: bool
+    ops_left: int | None
+    ops_left_low: int | None
+    ops_left_high: int | None
+    minutes_left: float | None
+    pace_ms: float | None
+    forecast_basis: str
+
+
+class EvictedItem(ApiAnswer):
+    id: str
+
+
+class NewPin(Body):
+    """`scope`: the project of the session, this session alone, or every project of the user."""
+
+    text: Words
+    session_id: Word
+    scope: Literal["project", "session", "user"] = "project"
+    compartment: Compartment = PREFERENCES
+
+
+class Eviction(Body):
+    session_id: Word
+    item_id: Word
+
+
+@router.get("", response_model=BudgetShown, responses=NOT_FOUND)
+async def get(session_id: SessionQuery, agent: WordQuery = None) -> Response:
+    """The five compartments of the brief as it would be now, and what is in each."""
+    state, folder = await window_here(session_id, agent or "")
+    found = await _done(window_budget.status, state, folder, row_times.now_ms())
+    return said({**asdict(found), "pins": [one._asdict() for one in found.pins]})
+
+
+@router.post("/pins", status_code=201, response_model=BudgetPin, responses=NOT_FOUND)
+async def pin(body: NewPin) -> Response:
+    """Put a text into every brief of its scope, until it is unpinned."""
+    state, _ = await window_here(body.session_id)
+    made = await _done(_pin, body, state)
+    return said(made._asdict(), 201)
+
+
+@router.delete("/pins/{pin_id}", response_model=BudgetPin, responses=NOT_FOUND)
+async def unpin(pin_id: ItemPath, session_id: SessionQuery) -> Response:
+    state, _ = await window_here(session_id)
+    gone = await _done(operations.unpin, pin_id, project=state.project, session_id=state.session_id)
+    return said(gone._asdict())
+
+
+@router.post("/evictions", status_code=201, response_model=BudgetItem, responses=NOT_FOUND)
+async def evict(body: Eviction) -> Response:
+    """Leave an item out of the briefs of this session, unless it changes."""
+    state, folder = await window_here(body.session_id)
+    return said(asdict(await _done(window_budget.evict, body.item_id, state, folder)), 201)
+
+
+@router.delete("/evictions/{item_id}", response_model=EvictedItem, responses=NOT_FOUND)
+async def readmit(item_id: ItemPath, session_id: SessionQuery) -> Response:
+    """Take an eviction back."""
+    state, _ = await window_here(session_id)
+    back = await _done(operations.readmit, item_id, session_id=state.session_id)
+    return said({"id": back})
+
+
+def _pin(body: NewPin, state: State) -> Pin:
+    return operations.pin(
+        body.text,
+        now_ms=row_times.now_ms(),
+        compartment=body.compartment,
+        scope=body.scope,
+        project=state.project,
+        session_id=state.session_id,
+    )
+
+
+async def _done(act: Any, *args: Any, **more: Any) -> Any:
+    try:
+        return await read_files(act, *args, **more)
+    except NoSuchPin as slip:
+        raise NotThere("Pin or item", str(slip)) from slip
+    except (InvalidPin, TooManyPins) as slip:
+        raise Refused(str(slip), "text") from slip
+    except (OSError, Unreadable) as slip:
+        raise NotThere("Transcript of the session") from slip

@@ -1,0 +1,159 @@
+"""`/api/search`: find what was said, decided, saved or written down, and the turns it came from."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import Path, Query, Response
+from pydantic import AfterValidator
+
+from holdfast.api.database import Db
+from holdfast.api.fields import MOST_INT, IdQuery, plain
+from holdfast.api.machine_files import project_here, read_files
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, said
+from holdfast.api.router import Router
+from holdfast.hub.errors import NotThere, Refused, Unreachable
+from holdfast.memory import locations, maintenance, recall
+from holdfast.memory.errors import FitsSeveral, NotFound, OfIndex
+from holdfast.memory.expand import expand
+from holdfast.memory.sources import sessions
+
+router = Router(prefix="/api/search", tags=["search"])
+Kind = Literal["memory", "checkpoint", "segment", "decision", "message", "turn"]
+NOWHERE = "nothing to search yet: no session was found on this machine"
+
+
+class ScoreParts(ApiAnswer):
+    keyword: float
+    vector: float
+    neighbours: float
+    kind: float
+
+
+class SearchResult(ApiAnswer):
+    """`tier` is `warm` or `cold` (archived topics); `turns`: the first and the last, or nothing."""
+
+    id: str
+    kind: str
+    score: float
+    parts: ScoreParts
+    title: str
+    snippet: str
+    by: str
+    tier: str
+    project: str
+    session: str
+    agent: str
+    source: str
+    turns: list[int]
+    uuids: list[str]
+    at: str
+
+
+class SearchResultList(ApiAnswer):
+    """`mode` is `hybrid`, or `keyword` where there are no vectors; `notes` say what to know."""
+
+    results: list[SearchResult]
+    mode: str
+    notes: list[str]
+
+
+class SearchSource(ApiAnswer):
+    """The turns themselves; what was kept, where the transcript is `gone`. `more`: the offset to go
+    on from, 0 at the end."""
+
+    id: str
+    kind: str
+    session: str
+    source: str
+    turns: list[int]
+    gone: bool
+    text: str
+    more: int
+    notes: list[str]
+
+
+class SearchIndexStatus(ApiAnswer):
+    """`left`: sources not read yet; `missing_vectors`: items that can be found by words only."""
+
+    project: str
+    items: int
+    kinds: dict[str, int]
+    vectors: int
+    embedder: str
+    left: int
+    missing_vectors: int
+
+
+@router.get("", response_model=SearchResultList, responses=NOT_FOUND)
+async def search(
+    db: Db,
+    q: Annotated[str, Query(min_length=1, max_length=1_000), AfterValidator(plain)],
+    project_id: IdQuery = None,
+    kind: Annotated[list[Kind], Query(max_length=6)] = [],  # noqa: B006 (never changed)
+    limit: Annotated[int, Query(ge=1, le=200)] = 20,
+    cold: bool = False,
+    keyword: bool = False,
+) -> Response:
+    """As `holdfast search --json`: of one project, or of all on this machine. `cold`: archived
+    topics too; `keyword`: by words only."""
+    project = await project_here(db, project_id) if project_id else await _any_project()
+    if not project:
+        return said({"results": [], "mode": recall.KEYWORD, "notes": [NOWHERE]})
+
+    def look() -> dict[str, Any]:
+        found = recall.recall(
+            q,
+            project=project,
+            limit=limit,
+            kinds=kind,
+            cold=cold,
+            everywhere=project_id is None,
+            by_keyword=keyword,
+        )
+        return found.plain()
+
+    return said(await read_files(_of_index, look))
+
+
+@router.get("/status", response_model=SearchIndexStatus, responses=NOT_FOUND)
+async def status(db: Db, project_id: IdQuery = None) -> Response:
+    """How complete the index of a project is."""
+    project = await project_here(db, project_id) if project_id else await _any_project()
+    if not project:
+        raise NotThere("Project on this machine")
+    return said(await read_files(_of_index, lambda: maintenance.index_status(project).plain()))
+
+
+@router.get("/{item_id}", response_model=SearchSource, responses=NOT_FOUND)
+async def source(
+    item_id: Annotated[str, Path(min_length=1, max_length=200), AfterValidator(plain)],
+    project: Annotated[
+        str | None, Query(max_length=4096), AfterValidator(lambda t: t and plain(t))
+    ] = None,
+    offset: Annotated[int, Query(ge=0, le=MOST_INT)] = 0,
+) -> Response:
+    """The turns that a result came from; `project` as the result names it."""
+    known = await read_files(sessions.projects)
+    where = locations.resolved(project) if project else await _any_project()
+    if where not in known:
+        raise NotThere("Project on this machine")
+    look = lambda: expand(item_id, project=where, offset=offset).plain()  # noqa: E731
+    return said(await read_files(_of_index, look))
+
+
+async def _any_project() -> str:
+    """All projects are asked from the index of one of them."""
+    return min(await read_files(sessions.projects), default="")
+
+
+def _of_index(look: Any) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = look()
+    except NotFound as slip:
+        raise NotThere("Result", str(slip)) from slip
+    except FitsSeveral as slip:
+        raise Refused(str(slip), "item_id") from slip
+    except OfIndex as slip:
+        raise Unreachable(str(slip)) from slip
+    return found

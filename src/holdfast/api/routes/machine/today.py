@@ -1,0 +1,82 @@
+"""`/api/today`: the totals of a day."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Annotated, Any
+
+from fastapi import Query, Response
+from sqlalchemy.engine import Connection
+
+from holdfast.api.database import Db
+from holdfast.api.fields import TimeMs
+from holdfast.api.machine_files import read_files
+from holdfast.api.responses import ApiAnswer, said
+from holdfast.api.router import Router
+from holdfast.checkpoint import find, index, verify
+from holdfast.hub import row_times
+from holdfast.hub.tree import capacity, compactions, marks
+from holdfast.text import timestamps
+
+router = Router(prefix="/api/today", tags=["sessions"])
+DAY_MS = 86_400_000
+MOST_VERIFIED = 300  # the newest: one takes about a millisecond
+
+
+class DayTotals(ApiAnswer):
+    """`lost`, `restored`, `called_done` and `in_users_name` are sums over the summaries that hooks
+    checked; `checkpoints_changed`: files of this machine that are no longer what was saved."""
+
+    since: str
+    live_windows: int
+    compactions: int
+    lost: int
+    restored: int
+    called_done: int
+    in_users_name: int
+    checkpoints: int
+    checkpoints_changed: int
+
+
+@router.get("", response_model=DayTotals)
+async def get(db: Db, since: Annotated[TimeMs | None, Query()] = None) -> Response:
+    """Since a time, or of the last 24 hours."""
+    now = row_times.now_ms()
+    since_ms = now - DAY_MS if since is None else since
+
+    def look(connection: Connection) -> dict[str, Any]:
+        return {
+            "since": row_times.written(since_ms),
+            "live_windows": len(capacity.live(connection, now)),
+            **compactions.totals(connection, since_ms),
+            "checkpoints": marks.checkpoints_since(connection, since_ms),
+        }
+
+    totals = await db.read(look)
+    return said({**totals, "checkpoints_changed": await read_files(_changed, since_ms)})
+
+
+def _changed(since_ms: int) -> int:
+    recent = [one for one in index.known() if one.sound and _at_ms(one.created) >= since_ms]
+    some = find.ordered(recent)[:MOST_VERIFIED]
+    return sum(not _is_whole(one.path, one.content_hash, _signed(one.path)) for one in some)
+
+
+def _at_ms(created: str) -> int:
+    return int(timestamps.read(created).timestamp() * 1000)
+
+
+def _signed(path: str) -> tuple[int, int]:
+    from pathlib import Path
+
+    try:
+        found = Path(path).stat()
+    except (OSError, ValueError):
+        return 0, 0
+    return found.st_mtime_ns, found.st_size
+
+
+@lru_cache(4 * MOST_VERIFIED)  # by time and size: a page asks again and again
+def _is_whole(path: str, content_hash: str, _signed: tuple[int, int]) -> bool:
+    report = verify.verify(path)
+    return report.ok and report.content_hash == content_hash
