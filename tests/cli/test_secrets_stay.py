@@ -23,12 +23,14 @@ from starlette.testclient import TestClient
 
 from holdfast.api.app import ROUTERS, create
 from holdfast.api.database import Database
+from holdfast.checkpoint import index
 from holdfast.cli.help import TOPICS
 from holdfast.cli.main import holdfast_command
 from holdfast.client import sample_payloads
 from holdfast.hub.store.store import Store
 from holdfast.mcp import tool_table
 from holdfast.memory.locations import client_folder
+from holdfast.memory.recall import recall
 from holdfast.wire import places
 from tests.builders import a_boundary, a_prompt, a_result, a_summary, a_transcript, an_answer
 from tests.hot.hooks import run
@@ -387,8 +389,11 @@ def _routes(made: Machine) -> None:
                     path = path.replace(f"{{{name}}}", value)
                 assert "{" not in path, f"nothing is known to ask {path} with"
                 if not path.endswith("/events"):  # a stream has no end
-                    api.get(path, path=str(made.project), blocker="a", blocked="b")
+                    api.get(path, **QUERY, path=str(made.project), newer=ids["checkpoint_id"])
     store.close()
+
+
+QUERY = {"blocker": "a", "blocked": "b", "session_id": "s1", "q": "password", "keyword": "true"}
 
 
 def _written(made: Machine, api: Api) -> dict[str, str]:
@@ -418,6 +423,9 @@ def _written(made: Machine, api: Api) -> dict[str, str]:
         "subtask_id": subtask["id"],
         "session_id": "s1",
         "agent_id": "s1",
+        "number": "1",
+        "checkpoint_id": index.known()[0].id,
+        "item_id": recall("password", project=str(made.project), by_keyword=True).found[0].id,
     }
 
 
@@ -450,6 +458,7 @@ ASKED_ELSEWHERE = {
     "mcp": "its tools are asked above",
     "roll": "the older name of compress",
     "serve": "its routes are asked above",
+    "ui": "prints a link",
     "uninstall": "says which of our lines go",
     "version": "prints a number",
 }

@@ -9,9 +9,10 @@ import time
 from fastapi import FastAPI
 
 import holdfast
-from holdfast.api import errors
+from holdfast.api import errors, pages
 from holdfast.api.database import Database
 from holdfast.api.event_listeners import Hub
+from holdfast.api.gate import Token
 from holdfast.api.routes import (
     actions,
     active_sessions,
@@ -26,6 +27,7 @@ from holdfast.api.routes import (
     health,
     hierarchy,
     intake,
+    login,
     message_exchange,
     messages,
     metrics,
@@ -75,6 +77,7 @@ ROUTERS = (
     settings.router,
     budget.router,
     today.router,
+    login.router,
     capacity.router,
     context.router,
     agent_contexts.router,
@@ -87,7 +90,8 @@ ROUTERS = (
 )
 
 
-def create(store: Store) -> FastAPI:
+def create(store: Store, token: Token | None = None) -> FastAPI:
+    """`token`: what the gate asks for, which a ticket is traded for."""
     app = FastAPI(
         title="Holdfast",
         version=holdfast.__version__,
@@ -102,6 +106,8 @@ def create(store: Store) -> FastAPI:
     errors.install(app)
     for router in ROUTERS:
         router.join(app)
+    pages.join(app)
+    app.state.tickets = login.Tickets(token)
     return app
 
 

@@ -17,6 +17,8 @@ from typing import TypeAlias
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from holdfast.api.pages import HEADERS, is_page
+
 BODY_SECONDS = 30.0
 
 
@@ -116,7 +118,7 @@ class Rate:
 
 
 MOST_BODY = 5 << 20
-OPEN = frozenset(("/health",))
+OPEN = frozenset(("/health", "/api/login"))
 LOOPBACK = frozenset(("127.0.0.1", "localhost", "::1"))
 ONCE = frozenset(
     (b"host", b"origin", b"referer", b"authorization", b"content-length", b"x-forwarded-for")
@@ -155,6 +157,7 @@ class Gate:
             return await self._app(scope, receive, send)
         if scope["type"] != "http":
             return await send({"type": "websocket.close", "code": 1008})
+        send = _with_policy(send)
         headers = _told_once(scope["headers"])
         if headers is None:
             return await answer(send, Refusal(400, "A header that may come once came twice"))
@@ -198,9 +201,10 @@ class Gate:
             return Refusal(429, "Too many requests", ((b"retry-after", b"%d" % (int(wait) + 1)),))
         if not self._is_served(_name(headers.get(b"host", b"")), scope):
             return Refusal(403, "This host name is not served here; see --allow-host")
-        if not _from_own_page(headers):
+        asks_page = is_page(scope["path"]) and scope["method"] in ("GET", "HEAD")
+        if not (asks_page or _from_own_page(headers)):  # a link to a page may stand anywhere
             return Refusal(403, "Requests of other origins are not served")
-        if not known and scope["path"] not in OPEN:
+        if not (known or asks_page or scope["path"] in OPEN):
             return NO_TOKEN
         return self._too_long(headers.get(b"content-length", b"0"))
 
@@ -222,6 +226,17 @@ class Gate:
         if len(length) > 15 or int(length) > self._rules.most_body:
             return Refusal.too_large(self._rules.most_body)
         return None
+
+
+def _with_policy(send: Send) -> Send:
+    """Every answer, also a refusal: what a browser may do with it."""
+
+    async def told(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message.get("headers", ()), *HEADERS]}
+        await send(message)
+
+    return told
 
 
 def _told_once(pairs: list[tuple[bytes, bytes]]) -> Headers | None:

@@ -25,6 +25,7 @@ from holdfast.api.address import Address
 from holdfast.api.app import create
 from holdfast.api.event_listeners import Hub
 from holdfast.api.gate import KNOWN, Gate, Rules, Token
+from holdfast.api.routes.login import link
 from holdfast.hub.ingest.background import Warm
 from holdfast.hub.repair import rebuild
 from holdfast.hub.store import write_health
@@ -111,8 +112,11 @@ LAST_SECONDS = 20.0  # a database that hangs must not keep a server that was tol
 
 @dataclass(frozen=True, slots=True)
 class Plan:
+    """`on_link`: told the link to the dashboard once the port is bound; it is good once."""
+
     address: Address
     database: str = ""
+    on_link: Callable[[str], None] | None = None
 
 
 def token_file() -> Path:
@@ -144,7 +148,7 @@ def serve(plan: Plan, say: Callable[[str], None]) -> None:
         store = _opened(plan.database, say)
         try:
             _greet(plan, listener, say)
-            _run(store, rules, plan.address, listener)
+            _run(store, rules, plan, listener)
         finally:
             store.close()
     say("ended; everything acknowledged is written")
@@ -162,10 +166,14 @@ def _opened(database: str, say: Callable[[str], None]) -> Store:
     return Store.open(database)
 
 
-def _greet(plan: Plan, listener: socket.socket, say: Callable[[str], None]) -> None:
+def _base(plan: Plan, listener: socket.socket) -> str:
     host, port = listener.getsockname()[:2]
     host = f"[{host}]" if ":" in host else host
-    say(f"serving {plan.address.scheme}://{host}:{port}, database {shown(plan.database)}")
+    return f"{plan.address.scheme}://{host}:{port}"
+
+
+def _greet(plan: Plan, listener: socket.socket, say: Callable[[str], None]) -> None:
+    say(f"serving {_base(plan, listener)}, database {shown(plan.database)}")
     if not needs_token():
         say("WARNING: HOLDFAST_API_AUTH=off: every program on this machine may read and write")
     elif "HOLDFAST_API_TOKEN" in os.environ:
@@ -175,8 +183,10 @@ def _greet(plan: Plan, listener: socket.socket, say: Callable[[str], None]) -> N
     say("every live session is watched meanwhile; Ctrl-C ends it")
 
 
-def _run(store: Store, rules: Rules, address: Address, listener: socket.socket) -> None:
-    app = create(store)
+def _run(store: Store, rules: Rules, plan: Plan, listener: socket.socket) -> None:
+    app, address = create(store, rules.token), plan.address
+    if plan.on_link is not None:
+        plan.on_link(link(_base(plan, listener), app.state.tickets.new()))
     settle_memory()
     config = uvicorn.Config(
         Gate(app, rules),

@@ -57,6 +57,17 @@ TOPICS: dict[str, HelpTopic] = {
         ),
         "status",
     ),
+    "ui": HelpTopic(
+        EVERY_DAY,
+        "Open the dashboard: every session, and what each compaction cost.",
+        "It opens a link that logs one browser in, once, within five minutes. If no server "
+        "runs on this machine, it starts one, which ends with Ctrl-C.",
+        (
+            Example("holdfast ui", "in your browser"),
+            Example("holdfast ui --no-open", "print the link only"),
+        ),
+        "serve",
+    ),
     "lost": HelpTopic(
         EVERY_DAY,
         "Show what the last compaction's summary lost or got wrong.",
@@ -256,6 +267,7 @@ TOPICS: dict[str, HelpTopic] = {
         "only, unless you give it an address, a certificate and a token.",
         (
             Example("holdfast serve", "on 127.0.0.1:3847"),
+            Example("holdfast serve --link", "a login link for the dashboard of a running server"),
             Example("holdfast serve --watch-only", "watch and save, without the server"),
         ),
         "serve",

@@ -20,7 +20,7 @@ from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
 
 _FOLDERS = {
-    "everyday": "status watch lost search expand replay log statusline",
+    "everyday": "status watch ui lost search expand replay log statusline",
     "saving": "checkpoint resume brief budget memory segments transcripts",
     "planning": "plan run",
     "team": "board serve db",

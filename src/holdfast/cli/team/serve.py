@@ -5,6 +5,7 @@ model, over stdio.
 from __future__ import annotations
 
 import gc
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,11 @@ class NotInstalled(HoldfastError):
     hint = "pip install '.[serve]' in the checkout of Holdfast"
 
 
+class NotRunning(HoldfastError):
+    exit_code = 5
+    hint = "holdfast ui starts one, holdfast serve keeps one running"
+
+
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
@@ -45,6 +51,7 @@ class NotInstalled(HoldfastError):
     metavar="NAME",
     help="A host name that requests may use; can be repeated.",
 )
+@click.option("--link", is_flag=True, help="Print a login link for the server that runs.")
 @click.option(
     "--watch-only", is_flag=True, help="Only watch and save sessions, without the server."
 )
@@ -56,6 +63,7 @@ def serve(
     tls_key: Path | None,
     behind_proxy: bool,
     allow_host: tuple[str, ...],
+    link: bool,
     watch_only: bool,
 ) -> None:
     """Serve what sessions and agents know together, over HTTP; and watch live sessions."""
@@ -70,8 +78,25 @@ def serve(
         ) from slip
     from holdfast.api.address import Address
 
+    if link:
+        return _print_link(port)
     address = Address(host, port, tls_cert, tls_key, behind_proxy, allow_host)
-    server.serve(server.Plan(address, database), lambda words: say(words, err=True))
+    plan = server.Plan(address, database, _say_link if sys.stderr.isatty() else None)
+    server.serve(plan, lambda words: say(words, err=True))
+
+
+def _say_link(link: str) -> None:
+    """Only on a terminal: a link in the journal of a service could be read by others."""
+    say(f"the dashboard, for one login within five minutes: {link}", err=True)
+
+
+def _print_link(port: int) -> None:
+    from holdfast.api import link_client
+
+    found = link_client.running_link(port)
+    if not found:
+        raise NotRunning(f"no server runs on port {port}")
+    click.echo(found)
 
 
 def _watch(database: str) -> None:

@@ -1,0 +1,59 @@
+"""A link to the dashboard of a server that runs on this machine already."""
+
+from __future__ import annotations
+
+import json
+import os
+from http.client import HTTPConnection, HTTPException
+
+from holdfast.api import server
+from holdfast.settings import secret_file
+from holdfast.wire.errors import HoldfastError
+
+PATIENCE_SECONDS = 10.0
+
+
+class NoLink(HoldfastError):
+    """Something listens there, and gives no link."""
+
+    exit_code = 5
+
+
+def running_link(port: int) -> str:
+    """A link that is good once; empty where nothing listens on this port of 127.0.0.1."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
+    try:
+        connection.request("POST", "/api/login/tickets", headers=_headers())
+        answer = connection.getresponse()
+        return _link(answer.status, answer.read(1 << 16), port)
+    except ConnectionRefusedError:
+        return ""
+    except (OSError, HTTPException) as slip:
+        raise _strange(port) from slip
+    finally:
+        connection.close()
+
+
+def _headers() -> dict[str, str]:
+    token = os.environ.get("HOLDFAST_API_TOKEN") or secret_file.read(server.token_file())
+    return {"Authorization": f"Bearer {token}"} if token else {}
+
+
+def _link(status: int, body: bytes, port: int) -> str:
+    if status == 401:
+        slip = NoLink(f"the server on port {port} does not take the token of this machine")
+        slip.hint = "is it of another user, or was it started with HOLDFAST_API_TOKEN?"
+        raise slip
+    try:
+        found = json.loads(body)["link"] if status == 201 else None
+    except (ValueError, KeyError, TypeError):
+        found = None
+    if not isinstance(found, str):
+        raise _strange(port)
+    return found
+
+
+def _strange(port: int) -> NoLink:
+    slip = NoLink(f"what listens on port {port} is no Holdfast of this version")
+    slip.hint = f"restart it, or use another port: holdfast ui --port {port + 1}"
+    return slip

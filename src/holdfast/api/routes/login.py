@@ -1,0 +1,97 @@
+"""`/api/login`: a link that works once is traded for the token.
+
+A page in a browser cannot read the file that holds the token. Whoever can read it, such as
+`holdfast ui`, asks for a ticket and opens a link with it; the page hands the ticket in and gets the
+token. The ticket stands in the fragment of the link, which no browser sends to a server.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import time
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from fastapi import Request, Response
+from pydantic import Field
+
+from holdfast.api.fields import Body
+from holdfast.api.gate import NO_TOKEN, Token
+from holdfast.api.pages import PLACE
+from holdfast.api.responses import ApiAnswer, said
+from holdfast.api.router import Router
+from holdfast.hub import row_times
+
+router = Router(prefix="/api/login", tags=["login"])
+GOOD_SECONDS = 300.0
+MOST_TICKETS = 100
+NOT_GOOD = "This link was used already, or is too old: holdfast ui makes another"
+
+
+@dataclass(slots=True)
+class Tickets:
+    """Those that are out, by hash: each is good once, for five minutes."""
+
+    token: Token | None = None
+    out: dict[bytes, float] = field(default_factory=dict)
+
+    def new(self) -> str:
+        ticket = secrets.token_urlsafe(24)
+        self.out[_hashed(ticket)] = time.monotonic() + GOOD_SECONDS
+        while len(self.out) > MOST_TICKETS:
+            del self.out[next(iter(self.out))]
+        return ticket
+
+    def take(self, ticket: str) -> bool:
+        until = self.out.pop(_hashed(ticket), 0.0)
+        return time.monotonic() < until
+
+    def current_token(self) -> str:
+        """Empty where the server asks for none."""
+        return self.token() if callable(self.token) else self.token or ""
+
+
+def _hashed(ticket: str) -> bytes:
+    return hashlib.sha256(ticket.encode("utf-8", "replace")).digest()
+
+
+def link(base: str, ticket: str) -> str:
+    return f"{base.rstrip('/')}{PLACE}#/login?ticket={ticket}"
+
+
+class LoginTicket(Body):
+    ticket: Annotated[str, Field(min_length=1, max_length=200)]  # it looks like a secret: it is one
+
+
+class LoginToken(ApiAnswer):
+    """Empty: this server asks for no token."""
+
+    token: str
+
+
+class NewTicket(ApiAnswer):
+    ticket: str
+    expires_at: str
+    link: str
+
+
+@router.post("", response_model=LoginToken)
+async def login(body: LoginTicket, request: Request) -> Response:
+    """The token, for a ticket. Asked without a token."""
+    tickets: Tickets = request.app.state.tickets
+    if tickets.token is None:
+        return said({"token": ""})
+    if not tickets.take(body.ticket):
+        return said({"error": NOT_GOOD}, NO_TOKEN.status)
+    return said({"token": tickets.current_token()})
+
+
+@router.post("/tickets", status_code=201, response_model=NewTicket)
+async def ticket(request: Request) -> Response:
+    """A ticket that is good once, for five minutes, and the link to open in a browser."""
+    tickets: Tickets = request.app.state.tickets
+    made = tickets.new()
+    until = row_times.now_ms() + int(GOOD_SECONDS * 1000)
+    where = link(str(request.base_url), made)
+    return said({"ticket": made, "expires_at": row_times.written(until), "link": where}, 201)
