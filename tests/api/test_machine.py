@@ -1,0 +1,168 @@
+"""Search, settings, budget, log and the totals of a day, as a page asks for them."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from holdfast.hub.ingest.sync import sync
+from holdfast.hub.store.store import Store
+from holdfast.window import audit
+from holdfast.window.audit import FREED
+from holdfast.wire import log, places
+from tests.contracts import told as telling
+from tests.contracts.told import Told
+
+NOWHERE = "00000000-0000-4000-8000-000000000000"
+
+
+@pytest.fixture
+def told(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Told:
+    monkeypatch.setattr(telling, "START_MS", int(time.time() * 1000) - 60_000)
+    project = tmp_path / "tide"
+    project.mkdir()
+    told = Told(tmp_path, project=str(project.resolve()))
+    told.prompt("Where do the mareograph readings come from?")
+    told.call()
+    told.says("From the harbour office.")
+    sync(store)
+    return told
+
+
+def _project(api: TestClient) -> str:
+    [project] = api.get("/api/projects").json()["projects"]
+    return str(project["id"])
+
+
+@pytest.mark.requirement("M3", "S2")
+def test_a_search_finds_a_turn_and_leads_to_its_words(api: TestClient, told: Told) -> None:
+    asked = {"q": "mareograph", "keyword": "true", "project_id": _project(api)}
+    found = api.get("/api/search", params=asked).json()
+    assert found["mode"] == "keyword"
+    [result] = found["results"]
+    assert (result["session"], result["turns"]) == ("s1", [1, 1])
+    assert result["project"] == told.project
+    everywhere = api.get("/api/search", params={"q": "mareograph", "keyword": "true"}).json()
+    assert [one["id"] for one in everywhere["results"]] == [result["id"]]
+    source = f"/api/search/{result['id']}"
+    whole = api.get(source, params={"project": told.project}).json()
+    assert "mareograph" in whole["text"] and not whole["gone"]
+    assert api.get("/api/search/0000", params={"project": told.project}).status_code == 404
+    assert api.get(source, params={"project": "/etc"}).status_code == 404
+    status = api.get("/api/search/status", params={"project_id": _project(api)}).json()
+    assert status["items"] >= 1
+    assert api.get("/api/search", params={"q": ""}).status_code == 400
+    assert api.get("/api/search", params={"q": "x", "project_id": NOWHERE}).status_code == 404
+
+
+@pytest.mark.requirement("S2", "X3")
+def test_a_project_that_no_hook_of_this_machine_ran_in_is_not_read(
+    api: TestClient, tmp_path: Path
+) -> None:
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude" / "holdfast.toml").write_text("zone_red = 0.8\n")
+    made = api.post("/api/projects", json={"path": str(tmp_path)}).json()["project"]
+    for path in ("/api/settings", "/api/search/status"):
+        answer = api.get(path, params={"project_id": made["id"]})
+        assert (answer.status_code, "this machine" in answer.text) == (404, True)
+
+
+@pytest.mark.requirement("U2", "S2")
+def test_settings_say_where_each_value_comes_from_and_what_it_overrules(
+    api: TestClient, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, project = Path(places.home()), Path(told.project)
+    home.mkdir(exist_ok=True)
+    (home / "settings.toml").write_text('# mine\nzone_red = 0.85\ncolour = "red"\n')
+    (project / ".claude").mkdir()
+    (project / ".claude" / "holdfast.toml").write_text("zone_red = 0.8\nzone_orange = 7\n")
+    monkeypatch.setenv("HOLDFAST_ZONE_YELLOW", "0.4")
+    found = api.get("/api/settings", params={"project_id": _project(api)}).json()
+    settings = {one["name"]: one for one in found["settings"]}
+    red = settings["zone_red"]
+    assert (red["value"], red["line"], red["example"]) == (0.8, 1, "zone_red = 0.8")
+    assert red["from"].endswith(".claude/holdfast.toml")
+    assert [(one["value"], one["line"]) for one in red["overruled"]] == [(0.9, None), (0.85, 2)]
+    assert settings["zone_yellow"]["from"] == "$HOLDFAST_ZONE_YELLOW"
+    assert settings["preset"]["choices"] and settings["preset"]["low"] is None
+    assert [one["kind"] for one in found["files"]] == ["user", "project"]
+    slips = {(Path(one["file"]).name, one["line"]) for one in found["slips"]}
+    assert slips == {("settings.toml", 3), ("holdfast.toml", 2)}
+    assert api.get("/api/settings").json()["files"][0]["is_there"]
+
+
+@pytest.mark.requirement("B6", "S2")
+def test_the_budget_is_shown_and_pins_and_evictions_are_taken_back(
+    api: TestClient, told: Told
+) -> None:
+    whose = {"session_id": "s1"}
+    made = api.post("/api/budget/pins", json={**whose, "text": "Heights in centimetres"})
+    assert made.status_code == 201 and made.json()["scope"] == "project"
+    shown = api.get("/api/budget", params=whose).json()
+    assert [one["text"] for one in shown["pins"]] == ["Heights in centimetres"]
+    assert len(shown["parts"]) == 5 and shown["max_tokens"] > shown["spent_tokens"] > 0
+    gone = api.delete(f"/api/budget/pins/{made.json()['id']}", params=whose)
+    assert gone.json()["text"] == "Heights in centimetres"
+    assert api.delete(f"/api/budget/pins/{made.json()['id']}", params=whose).status_code == 404
+    items = [item for part in shown["parts"] for item in part["items"] if item["can_be_evicted"]]
+    evictable = next(item for item in items if not item["is_pinned"])
+    out = api.post("/api/budget/evictions", json={**whose, "item_id": evictable["id"]})
+    assert out.status_code == 201 and out.json()["id"] == evictable["id"]
+    assert api.get("/api/budget", params=whose).json()["evicted"] == [evictable["id"]]
+    back = api.delete(f"/api/budget/evictions/{evictable['id']}", params=whose)
+    assert back.json() == {"id": evictable["id"]}
+    for body in ({"text": " "}, {"text": "x", "compartment": "none"}, {"text": "x" * 9_000}):
+        assert api.post("/api/budget/pins", json={**whose, **body}).status_code == 400
+    assert api.get("/api/budget", params={"session_id": "nobody"}).status_code == 404
+
+
+@pytest.mark.requirement("S2")
+def test_the_log_is_read_by_level_and_by_session(api: TestClient, told: Told) -> None:
+    log.add("INFO", "s1", "compacted")
+    log.add("ERROR", "serve", "the disk is full")
+    lines = api.get("/api/log").json()["lines"]
+    assert [one["message"] for one in lines[-2:]] == ["compacted", "the disk is full"]
+    graver = api.get("/api/log", params={"level": "ERROR"}).json()["lines"]
+    assert {one["level"] for one in graver} == {"ERROR"}
+    mine = api.get("/api/log", params={"session_id": "s1"}).json()["lines"]
+    assert {one["place"] for one in mine} == {"s1"}
+    assert api.get("/api/log", params={"level": "LOUD"}).status_code == 400
+
+
+@pytest.mark.requirement("U5", "S2")
+def test_the_totals_of_a_day_are_sums_of_what_hooks_noted(
+    api: TestClient, store: Store, told: Told
+) -> None:
+    told.compacts()
+    claim = {"sentence": "All is done.", "evidence": "one test fails"}
+    at_ms = telling.START_MS + told.now_ms
+    freed = {"event": FREED, "at_ms": at_ms, "session_id": "s1", "agent_id": "", "number": 1}
+    audit.add({**freed, "lost": 5, "restored": 4, "called_done": [claim], "in_users_name": []})
+    made = api.post("/api/checkpoints", json={"session_id": "s1"}).json()
+    sync(store)
+    found = api.get("/api/today").json()
+    assert (found["live_windows"], found["compactions"]) == (1, 1)
+    assert (found["lost"], found["restored"], found["called_done"]) == (5, 4, 1)
+    assert (found["checkpoints"], found["checkpoints_changed"]) == (1, 0)
+    path = Path(made["path"])
+    path.write_text(path.read_text() + "\n")
+    assert api.get("/api/today").json()["checkpoints_changed"] == 1
+    later = api.get("/api/today", params={"since": "2999-01-01T00:00:00Z"}).json()
+    assert (later["compactions"], later["lost"], later["checkpoints"]) == (0, 0, 0)
+    assert api.get("/api/today", params={"since": "soon"}).status_code == 400
+
+
+@pytest.mark.requirement("S2", "A8")
+def test_everybody_who_waits_is_listed_at_once(api: TestClient, store: Store, told: Told) -> None:
+    told.works("a1")
+    sync(store)
+    for blocked, by in (("a1", "a2"), ("b1", "b2")):
+        api.post("/api/blocking", json={"blocked_agent": blocked, "blocked_by": by})
+    found = api.get("/api/blocking").json()
+    assert [one["blocked_agent"] for one in found["blockings"]] == ["a1", "b1"]
+    mine = api.get("/api/blocking", params={"project_id": _project(api)}).json()
+    assert [one["blocked_agent"] for one in mine["blockings"]] == ["a1"]
+    assert mine["blockings"][0]["since"] and mine["count"] == 1
