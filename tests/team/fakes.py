@@ -112,11 +112,12 @@ def main() -> None:
     """`holdfast`, with this intake in place of the real one."""
     from holdfast.api import app as application
     from holdfast.api import server
+    from holdfast.api.gate import Token
     from holdfast.cli.main import main as command
     from holdfast.hub.store.store import Store
 
-    def create(store: Store) -> Any:
-        made = application.create(store)
+    def create(store: Store, token: Token | None = None) -> Any:
+        made = application.create(store, token)
         made.state.taking = Taking()
         if "DIE_ONCE" in os.environ:
             made.add_middleware(DiesOnce)
