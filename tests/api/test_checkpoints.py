@@ -90,7 +90,7 @@ def test_a_changed_file_is_said_to_be_changed(api: TestClient, store: Store, tol
     assert not api.get(f"/api/checkpoints/{made['id']}").json()["is_verified"]
 
 
-@pytest.mark.requirement("S2", "X3")
+@pytest.mark.requirement("S2", "X5")
 def test_only_what_the_index_names_is_opened(api: TestClient, store: Store, told: Told) -> None:
     for path in ("..%2F..%2Fetc%2Fpasswd", "nothing", "a.md"):
         assert api.get(f"/api/checkpoints/{path}").status_code in (400, 404)

@@ -137,7 +137,7 @@ def test_without_its_transcript_a_compaction_is_told_as_far_as_the_hooks_told_it
     assert "not on this machine" in api.get("/api/compactions/s1/1").json()["note"]
 
 
-@pytest.mark.requirement("S2", "X3")
+@pytest.mark.requirement("S2", "X5")
 def test_what_is_no_compaction_is_404_and_secrets_do_not_come_out(
     api: TestClient, store: Store, tmp_path: Path
 ) -> None:

@@ -32,7 +32,7 @@ def stranger(app: FastAPI, api: TestClient) -> Iterator[TestClient]:
     app.state.tickets = before
 
 
-@pytest.mark.requirement("X5", "S3")
+@pytest.mark.requirement("X5", "U5")
 def test_a_ticket_is_traded_for_the_token_once(api: TestClient, stranger: TestClient) -> None:
     made = api.post("/api/login/tickets")
     assert made.status_code == 201
@@ -46,7 +46,7 @@ def test_a_ticket_is_traded_for_the_token_once(api: TestClient, stranger: TestCl
     assert stranger.post("/api/login", json={}).status_code == 400
 
 
-@pytest.mark.requirement("X5", "S3")
+@pytest.mark.requirement("X5", "U5")
 def test_a_ticket_is_good_for_a_time_and_only_so_many_are_out(
     api: TestClient, stranger: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -60,7 +60,7 @@ def test_a_ticket_is_good_for_a_time_and_only_so_many_are_out(
     assert stranger.post("/api/login", json={"ticket": late}).status_code == 401
 
 
-@pytest.mark.requirement("X5", "S3")
+@pytest.mark.requirement("X5", "U5")
 def test_without_the_token_there_is_no_ticket_and_no_data(stranger: TestClient) -> None:
     for path in ("/api/projects", "/openapi.json", "/api/login/x", "/uix", "/ui.json"):
         assert stranger.get(path).status_code == 401
@@ -70,7 +70,7 @@ def test_without_the_token_there_is_no_ticket_and_no_data(stranger: TestClient) 
     assert stranger.post("/api/login", json={"ticket": "t"}, headers=other).status_code == 403
 
 
-@pytest.mark.requirement("X5", "S3")
+@pytest.mark.requirement("X5", "U5")
 def test_every_answer_carries_the_policy(api: TestClient, stranger: TestClient) -> None:
     answers = [
         api.get("/api/projects"),
@@ -103,7 +103,7 @@ def _served(tmp_path: Path) -> TestClient:
     return TestClient(Gate(app, Rules(token=TOKEN)), "http://127.0.0.1:3847")
 
 
-@pytest.mark.requirement("S3")
+@pytest.mark.requirement("U5")
 def test_files_are_served_to_a_browser_that_comes_from_anywhere(tmp_path: Path) -> None:
     client = _served(tmp_path)
     page = client.get("/ui/", headers={"Sec-Fetch-Site": "cross-site"})
@@ -117,7 +117,7 @@ def test_files_are_served_to_a_browser_that_comes_from_anywhere(tmp_path: Path) 
         assert b"".join(packed.iter_raw()) == b"packed"
 
 
-@pytest.mark.requirement("S3", "X3")
+@pytest.mark.requirement("U5", "X5")
 @pytest.mark.parametrize(
     "path", ["../outside.txt", "%2e%2e/outside.txt", "link.txt", "secret.key", "assets", "a%00b"]
 )
@@ -126,7 +126,7 @@ def test_nothing_outside_of_the_folder_is_served(tmp_path: Path, path: str) -> N
     assert answer.status_code in (401, 404) and answer.text != "no"
 
 
-@pytest.mark.requirement("S3")
+@pytest.mark.requirement("U5")
 def test_an_installation_without_the_page_says_so(tmp_path: Path) -> None:
     app = FastAPI()
     pages.join(app, tmp_path)
@@ -134,7 +134,7 @@ def test_an_installation_without_the_page_says_so(tmp_path: Path) -> None:
     assert answer.status_code == 404 and "make dashboard" in answer.text
 
 
-@pytest.mark.requirement("S3", "X5")
+@pytest.mark.requirement("U5", "X5")
 def test_ui_asks_a_running_server_for_a_link_and_leaves_it_running(tmp_path: Path) -> None:
     with as_process(a_url(tmp_path / "a.db"), given_token=False) as live:
         found = run("ui", "--port", str(live.port), "--no-open")
@@ -154,7 +154,7 @@ def test_ui_asks_a_running_server_for_a_link_and_leaves_it_running(tmp_path: Pat
     assert gone.returncode == 5 and "no server runs" in gone.stderr
 
 
-@pytest.mark.requirement("S3", "X5")
+@pytest.mark.requirement("U5", "X5")
 def test_ui_starts_a_server_where_none_runs_and_ends_it(tmp_path: Path) -> None:
     live = Live(_free_port())
     where = ["--port", str(live.port), "--database", a_url(tmp_path / "a.db")]

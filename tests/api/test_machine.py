@@ -37,7 +37,7 @@ def _project(api: TestClient) -> str:
     return str(project["id"])
 
 
-@pytest.mark.requirement("M3", "S2")
+@pytest.mark.requirement("R6", "U5", "S2")
 def test_a_search_finds_a_turn_and_leads_to_its_words(api: TestClient, told: Told) -> None:
     asked = {"q": "mareograph", "keyword": "true", "project_id": _project(api)}
     found = api.get("/api/search", params=asked).json()
@@ -58,7 +58,7 @@ def test_a_search_finds_a_turn_and_leads_to_its_words(api: TestClient, told: Tol
     assert api.get("/api/search", params={"q": "x", "project_id": NOWHERE}).status_code == 404
 
 
-@pytest.mark.requirement("S2", "X3")
+@pytest.mark.requirement("S2", "X5")
 def test_a_project_that_no_hook_of_this_machine_ran_in_is_not_read(
     api: TestClient, tmp_path: Path
 ) -> None:
@@ -70,7 +70,7 @@ def test_a_project_that_no_hook_of_this_machine_ran_in_is_not_read(
         assert (answer.status_code, "this machine" in answer.text) == (404, True)
 
 
-@pytest.mark.requirement("U2", "S2")
+@pytest.mark.requirement("U5", "S2")
 def test_settings_say_where_each_value_comes_from_and_what_it_overrules(
     api: TestClient, told: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,7 +94,7 @@ def test_settings_say_where_each_value_comes_from_and_what_it_overrules(
     assert api.get("/api/settings").json()["files"][0]["is_there"]
 
 
-@pytest.mark.requirement("B6", "S2")
+@pytest.mark.requirement("K3", "U5", "S2")
 def test_the_budget_is_shown_and_pins_and_evictions_are_taken_back(
     api: TestClient, told: Told
 ) -> None:
@@ -155,7 +155,7 @@ def test_the_totals_of_a_day_are_sums_of_what_hooks_noted(
     assert api.get("/api/today", params={"since": "soon"}).status_code == 400
 
 
-@pytest.mark.requirement("S2", "A8")
+@pytest.mark.requirement("U5", "S2")
 def test_everybody_who_waits_is_listed_at_once(api: TestClient, store: Store, told: Told) -> None:
     told.works("a1")
     sync(store)

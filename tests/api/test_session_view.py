@@ -75,7 +75,7 @@ def test_without_its_transcript_a_session_is_told_by_its_requests(
     assert not found["is_available"] and found["tasks"] == []
 
 
-@pytest.mark.requirement("S2", "X3")
+@pytest.mark.requirement("S2", "X5")
 def test_of_a_session_of_another_machine_no_path_is_opened(
     api: TestClient, store: Store, tmp_path: Path
 ) -> None:
