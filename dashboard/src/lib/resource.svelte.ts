@@ -16,6 +16,8 @@ interface Options {
   on?: string[];
   /** Does this event touch it? Asked after its kind. */
   touches?: (event: LiveEvent) => boolean;
+  /** Keep what was there until the new path has answered. */
+  keep?: boolean;
   /** Ask at most this often. */
   every?: number;
 }
@@ -51,7 +53,7 @@ export function resource<T>(path: () => string | null, options: Options = {}): R
     void round;
     if (from !== asked) {
       asked = from ?? "";
-      data = null;
+      if (!options.keep) data = null;
       error = null;
     }
     if (from === null) return;
