@@ -30,7 +30,7 @@ export function asked(text: string, question: string): Part[] {
   const stems = question
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u)
-    .filter((word) => word.length > 2)
+    .filter((word) => word.length > 3)
     .map((word) => word.slice(0, Math.max(4, word.length - 2)));
   return text.split(/([^\p{L}\p{N}]+)/u).map((word) => ({
     text: word,
