@@ -583,6 +583,12 @@ def test_what_was_only_tried_or_failed_before_is_told_with_the_commands(tmp_path
 
 
 @pytest.mark.requirement("C2")
+def test_a_pipe_that_fails_without_looking_for_anything_is_a_failure(tmp_path: Path) -> None:
+    record = Session().runs("make quay 2>&1 | head -20", "Error", fails=True).record(tmp_path)
+    assert [one.fixed for one in record.failures] == [None]
+
+
+@pytest.mark.requirement("C2")
 def test_words_about_code_are_no_verdict_on_a_failure(tmp_path: Path) -> None:
     session = Session().user("Go.").runs("npm test", "1 failed: the moon is late", fails=True)
     session.says("`asMoonError` and the pre-existing `tideErr` both look at the clock.")

@@ -35,11 +35,25 @@ _FAILED = (
 )
 _FAILING = ("no tests ran", "error TS", "❌", "✕ ")
 # `quay/moor.go:12:3: undefined: tide`, as compilers and linters print; no number of a line alone.
-_AT = Lazy(r"^[\w./@+-]*\w\.\w{1,8}(?::\d+:\d+:|\(\d+,\d+\):) (?!warning|note|info)", re.MULTILINE)
+_AT = Lazy(
+    r"^(?:vet: )?[\w./@+-]*\w\.\w{1,8}(?::\d+:\d+:|\(\d+,\d+\):) (?!warning|note|info)",
+    re.MULTILINE,
+)
 _WELL = (
     *(" passed", "\nok ", "\npass\n", " succeeded", "successful", "finished `", "built in "),
-    *("no issues", "no errors", "0 errors", "0 fail", "✓", "✔", " up to date", "0 problems"),
+    *(
+        "no issues",
+        "\n0 issues",
+        "no errors",
+        "0 errors",
+        "0 fail",
+        "✓",
+        "✔",
+        " up to date",
+        "0 problems",
+    ),
 )
+_NOT_SAID = ("> ", "$ ", "(Bash completed with no output", "Shell cwd was reset")
 _ASKS_CODE = ("$?", "PIPESTATUS")
 _CODE = Lazy(r"\d{1,3}\b(?=\W*$)")
 ALSO_BEFORE = "it fails without the changes of this session too"
@@ -134,10 +148,13 @@ def _printed_code(line: str, text: str) -> int:
 
 
 def _tells_success(kind: str, text: str) -> bool:
-    """A runner says that all went well; a compiler is silent then."""
-    low = text.lower()
-    silent = not low.strip() or low.startswith("(bash completed with no output")
-    return within(_WELL, low) or (kind == "build" and silent)
+    """A runner says that all went well; a compiler is silent then, but for the line that a script
+    repeats before it runs it."""
+    if within(_WELL, f"\n{text.lower()}\n"):
+        return True
+    return kind == "build" and all(
+        not line.strip() or line.startswith(_NOT_SAID) for line in text.splitlines()
+    )
 
 
 def _is_of_before(line: str) -> bool:

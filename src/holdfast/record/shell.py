@@ -48,9 +48,7 @@ _NOISE_WORDS = (
 _NOISE = frozenset(_NOISE_WORDS.split())
 _NOISE_ENDS = ("PATH", "COLOR", "COLOR_FORCE", "SQUELCH_WARNING")
 _HIDING = ("|", ";", "\n")
-_PROBE_WORDS = (
-    "grep egrep fgrep rg ag test [ [[ which type command ls cat find fd stat diff cmp pgrep head"
-)
+_PROBE_WORDS = "grep egrep fgrep rg ag test [ [[ which type command ls find fd stat diff cmp pgrep"
 _PROBES = frozenset(_PROBE_WORDS.split())
 _REDIRECTS = frozenset("<>&|")  # in words that are no file's name: `2>&1`
 _BEFORE = frozenset({"sudo", "time", "nohup", "env", "command", "exec"})
