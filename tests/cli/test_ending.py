@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from holdfast.cli.signals import told_to_end
+from holdfast.cli.start import told_to_end
 
 
 @pytest.mark.requirement("U3", "X3")

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from holdfast.cli.main import holdfast_command
 from holdfast.mcp.tool_table import CheckpointArguments
 from holdfast.mcp.tools import checkpoints as tool
-from holdfast.run import handover
+from holdfast.run import prompt
 from tests.builders import a_prompt, a_transcript, an_answer
 from tests.hot.hooks import fire
 
@@ -54,7 +54,7 @@ def test_a_checkpoint_of_a_window_whose_hooks_sleep_settles_what_was_asked_for(
     elif taker == "the tool":
         tool.answer_checkpoint(CheckpointArguments())
     elif taker == "a batch":
-        handover.save_checkpoint("s1", grown.parent, ["left: nothing"], NOW_MS)
+        prompt.save_checkpoint("s1", grown.parent, ["left: nothing"], NOW_MS)
     else:
         fire("SessionEnd", grown, cwd=str(grown.parent))
     assert _asked() == ("none", 0.0)

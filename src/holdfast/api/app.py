@@ -9,35 +9,28 @@ import time
 from fastapi import FastAPI
 
 import holdfast
-from holdfast.api import errors, pages
+from holdfast.api import pages, responses
 from holdfast.api.database import Database
 from holdfast.api.event_listeners import Hub
 from holdfast.api.gate import Token
 from holdfast.api.routes import (
     actions,
-    active_sessions,
     agent_contexts,
-    audit,
     blocking,
     capacity,
     claims,
     compact,
-    context,
     events,
     health,
-    hierarchy,
-    intake,
     login,
-    message_exchange,
     messages,
-    metrics,
     projects,
     requests,
     sessions,
     subscriptions,
     subtasks,
     tasks,
-    waves,
+    team,
 )
 from holdfast.api.routes.machine import (
     budget,
@@ -57,19 +50,19 @@ from holdfast.settings import load
 ROUTERS = (
     actions.router,  # first what comes most: each route is asked in turn, some 2 µs each
     messages.router,
-    message_exchange.router,
+    team.exchange_router,
     health.router,
-    metrics.router,
+    health.metrics_router,
     projects.router,
     readings.router,  # before the sessions, whose ids may hold a slash
     session_view.router,
     sessions.router,
-    active_sessions.router,
+    sessions.active_router,
     requests.router,
     tasks.router,
     subtasks.router,
-    hierarchy.router,
-    waves.router,
+    projects.hierarchy_router,
+    tasks.wave_router,
     compact.router,
     compactions.router,
     checkpoints.router,
@@ -79,14 +72,14 @@ ROUTERS = (
     today.router,
     login.router,
     capacity.router,
-    context.router,
+    agent_contexts.context_router,
     agent_contexts.router,
-    audit.router,
+    events.audit_router,
     subscriptions.router,
     blocking.router,
     claims.router,
     events.router,
-    intake.router,
+    team.router,
 )
 
 
@@ -103,7 +96,7 @@ def create(store: Store, token: Token | None = None) -> FastAPI:
     )
     app.state.started = time.monotonic()
     put_behind(app, store)
-    errors.install(app)
+    responses.install(app)
     for router in ROUTERS:
         router.join(app)
     pages.join(app)

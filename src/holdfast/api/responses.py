@@ -1,15 +1,116 @@
-"""Answers: encoded here, described by models that the tests hold every answer to."""
+"""Answers: encoded here, described by models that the tests hold every answer to. Errors are
+answers too: `{"error": …}`, with the fields at fault. Nothing a client sends is a 500.
+"""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
-from fastapi import Response
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict
+from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
-from holdfast.api.errors import Slip
+from holdfast.api.event_listeners import Crowded
+from holdfast.hub.errors import AlreadyThere, NotThere, Refused, StoreError
 from holdfast.hub.store.rows import Page
+from holdfast.wire import log
+
+
+class Slip(BaseModel):
+    """What every error looks like."""
+
+    model_config = ConfigDict(extra="allow")
+    error: str
+
+
+def install(app: FastAPI) -> None:
+    """Every way a route can end but well."""
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(RecursionError, _too_deep)
+    app.add_exception_handler(NotThere, _not_there)
+    app.add_exception_handler(Refused, _refused)
+    app.add_exception_handler(AlreadyThere, _taken)
+    app.add_exception_handler(StoreError, _store)
+    app.add_exception_handler(Crowded, _crowded)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, _unknown)
+
+
+def _said(status: int, error: str, **more: Any) -> JSONResponse:
+    return JSONResponse({"error": error, **more}, status)
+
+
+def _invalid(_request: Request, slip: Exception) -> JSONResponse:
+    assert isinstance(slip, RequestValidationError)
+    details: dict[str, list[str]] = {}
+    for one in slip.errors():
+        where, *rest = (str(part) for part in one["loc"] if not _is_inner(part))
+        name = ".".join(rest) if rest and one["type"] != "json_invalid" else where
+        details.setdefault(name, []).append(str(one["msg"]))
+    query_only = all(str(one["loc"][0]) == "query" for one in slip.errors())
+    error = "Invalid query parameters" if query_only else "Validation failed"
+    return _said(400, error, details=details)
+
+
+def _is_inner(part: object) -> bool:
+    """`function-after[…]`, `constrained-str`: how a field of two kinds was tried."""
+    return isinstance(part, str) and re.fullmatch(r"(?!constrained-)[\w-]+", part) is None
+
+
+def _too_deep(_request: Request, _slip: Exception) -> JSONResponse:
+    return _said(400, "Validation failed", details={"body": ["nested too deep"]})
+
+
+def _not_there(_request: Request, slip: Exception) -> JSONResponse:
+    return _said(404, str(slip))
+
+
+def _refused(_request: Request, slip: Exception) -> JSONResponse:
+    assert isinstance(slip, Refused)
+    details = {slip.field: [str(slip)]} if slip.field else {}
+    return _said(400, str(slip), **({"details": details} if details else {}))
+
+
+def _taken(_request: Request, slip: Exception) -> JSONResponse:
+    assert isinstance(slip, AlreadyThere)
+    return _said(409, str(slip), id=slip.which, **slip.more)
+
+
+def _store(_request: Request, slip: Exception) -> JSONResponse:
+    assert isinstance(slip, StoreError)
+    log.add("ERROR", "api", str(slip))
+    return _said(503, str(slip), try_next=slip.hint)
+
+
+def _crowded(_request: Request, slip: Exception) -> JSONResponse:
+    return JSONResponse({"error": str(slip)}, 503, headers={"Retry-After": "5"})
+
+
+def _http(request: Request, slip: Exception) -> JSONResponse:
+    assert isinstance(slip, HTTPException)
+    words = {404: "Not found", 405: "Method not allowed"}
+    error = words.get(slip.status_code, str(slip.detail))
+    headers = {"Allow": _allowed(request)} if slip.status_code == 405 else slip.headers
+    return JSONResponse({"error": error}, slip.status_code, headers=headers)
+
+
+def _allowed(request: Request) -> str:
+    """The methods of every route at this address; the framework names those of the first alone."""
+    fits = (one for one in request.app.routes if one.matches(request.scope)[0] is not Match.NONE)
+    found = {method for route in fits for method in getattr(route, "methods", None) or ()}
+    return ", ".join(sorted(found))
+
+
+def _unknown(_request: Request, slip: Exception) -> JSONResponse:
+    first = str(slip).partition("\n")[0]  # below it PostgreSQL quotes the row
+    log.add("ERROR", "api", f"{type(slip).__name__}: {first}"[:300])
+    return _said(500, "Something went wrong; holdfast log says what")
+
 
 NOT_FOUND: dict[int | str, dict[str, Any]] = {404: {"model": Slip, "description": "Not found"}}
 CONFLICT: dict[int | str, dict[str, Any]] = {409: {"model": Slip, "description": "There already"}}

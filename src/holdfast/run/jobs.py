@@ -9,7 +9,7 @@ from holdfast.brief.compose import DEFAULT_TOKENS
 from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask, TaskPlan
 from holdfast.plan.workflow import TaskBatch, Workflow
-from holdfast.run import handover
+from holdfast.run import prompt
 from holdfast.run.claude_process import ExitNote
 from holdfast.run.journal_state import SessionRecord, TaskShare, index_tasks, remove_done, share_of
 from holdfast.run.prompt import PromptContext
@@ -161,6 +161,6 @@ def _briefs(sources: Sequence[SessionRecord]) -> Iterator[str]:
     """The briefs of earlier sessions, which share the room of one brief."""
     for one in sources:
         tokens = max(MIN_BRIEF_TOKENS, DEFAULT_TOKENS // len(sources))
-        found = handover.compose_brief(one.session_id, tokens)
+        found = prompt.compose_brief(one.session_id, tokens)
         if found:
             yield found

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 
 from holdfast.plan.workflow import Workflow
-from holdfast.run import claude_process, handover, journal_state, prompt
+from holdfast.run import claude_process, journal_state, prompt
 from holdfast.run.errors import BatchFailed, BatchTimedOut, Interrupted
 from holdfast.run.jobs import JobQueue, SessionJob
 from holdfast.run.journal_state import SessionRecord
@@ -147,7 +147,7 @@ class Runner:
                 kept = self._save(one)
                 ended = replace(ended, checkpoint=kept)
         finally:
-            handover.close_window(ended.session_id)
+            prompt.close_window(ended.session_id)
             self.report.sessions.append(ended)
         return ended
 
@@ -159,7 +159,7 @@ class Runner:
             f"done: {listed(done, MAX_LISTED)}",
             f"left: {listed(open_, MAX_LISTED) or 'nothing'}",
         ]
-        kept = handover.save_checkpoint(
+        kept = prompt.save_checkpoint(
             one.session_id, self.context.options.root, lines, self.context.clock()
         )
         path = kept.path if kept else None

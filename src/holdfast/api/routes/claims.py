@@ -8,9 +8,8 @@ from fastapi import Query, Response
 from pydantic import AfterValidator, Field
 
 from holdfast.api.database import Db
-from holdfast.api.errors import Slip
 from holdfast.api.fields import MOST_ID, AgentName, Body, Id, Offset, clean
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, paging, said
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Slip, paging, said
 from holdfast.api.router import Router
 from holdfast.hub import row_times
 from holdfast.hub.board import claims

@@ -1,12 +1,12 @@
-"""`/api/events`: live, as server-sent events; or a page at a time, as JSON."""
+"""`/api/events`: live as a stream, or in pages; `/api/audit`: what was done under pressure."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from fastapi import Depends, Header, Query, Request, Response
@@ -15,14 +15,13 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from starlette.types import Message, Receive, Scope, Send
 
 from holdfast.api.database import Database, Db
-from holdfast.api.errors import Slip
 from holdfast.api.event_listeners import Hub
-from holdfast.api.fields import MOST_BIGINT, MOST_ID, plain
-from holdfast.api.responses import ApiAnswer, said
+from holdfast.api.fields import MOST_BIGINT, MOST_ID, Offset, WordQuery, plain
+from holdfast.api.responses import ApiAnswer, Paged, Slip, paging, said
 from holdfast.api.router import Router
 from holdfast.hub import row_times
 from holdfast.hub.errors import StoreError
-from holdfast.hub.store.rows import Row
+from holdfast.hub.store.rows import Page, Row
 from holdfast.hub.tree import event_log
 from holdfast.hub.tree.event_log import EventFilter
 
@@ -187,6 +186,98 @@ def shown(row: Row) -> dict[str, Any]:
         "kind": row["kind"],
         "project_id": row["project_id"],
         "session_id": row["session_id"],
+        "at": row_times.written(row["at_ms"]),
+        "body": row["body"] or {},
+    }
+
+
+audit_router = Router(prefix="/api/audit", tags=["audit"])
+Limit = Annotated[int, Query(ge=1, le=1000)]
+
+
+class AuditEvent(ApiAnswer):
+    id: str
+    kind: str
+    session_id: str | None
+    agent_id: str | None
+    at: str
+    body: dict[str, Any]
+
+
+class AuditEventList(Paged):
+    events: list[AuditEvent]
+
+
+class PressureDecision(ApiAnswer):
+    """`zone`, `level` and `used_ratio` are those of the last alert before it; `question` is what
+    the decision answers, `turn` the turn it was taken in, `by` the user or the model."""
+
+    session_id: str
+    agent_id: str | None
+    at: str | None
+    turn: int | None
+    by: str | None
+    question: str | None
+    decision: str
+    zone: str | None
+    level: str | None
+    used_ratio: float | None
+
+
+class PressureDecisionList(Paged):
+    decisions: list[PressureDecision]
+
+
+@audit_router.get("/decisions", response_model=PressureDecisionList)
+async def decisions(
+    db: Db, session_id: WordQuery = None, limit: Limit = 100, offset: Offset = 0
+) -> Response:
+    """Decisions taken in an orange or red window, newest first, for review."""
+    found = await db.read(lambda c: event_log.decisions(c, session_id))
+    page = [_decision(one) for one in found[offset : offset + limit]]
+    figures = {"count": len(page), "total": len(found), "limit": limit, "offset": offset}
+    return said({"decisions": page, **figures})
+
+
+@audit_router.get(
+    "",
+    response_model=AuditEventList,
+    responses={200: {"content": {"application/x-ndjson": {}}}},
+    name="listed",
+)
+async def audit_listed(
+    db: Db,
+    session_id: WordQuery = None,
+    kind: WordQuery = None,
+    format: Literal["json", "jsonl"] = "json",  # noqa: A002 (the name in the address)
+    limit: Limit = 100,
+    offset: Offset = 0,
+) -> Response:
+    """Newest first; `format=jsonl` gives one event a line."""
+    page = await db.read(
+        lambda c: event_log.listed(c, limit, offset, session_id=session_id, kind=kind)
+    )
+    if format == "jsonl":
+        return Response(b"".join(_lines(page)), media_type="application/x-ndjson")
+    return said({"events": [audit_shown(row) for row in page.rows], **paging(page)})
+
+
+def _lines(page: Page) -> Iterator[bytes]:
+    for row in page.rows:
+        yield msgspec.json.encode(audit_shown(row)) + b"\n"
+
+
+def _decision(one: dict[str, Any]) -> dict[str, Any]:
+    rest = {name: value for name, value in one.items() if name != "at_ms"}
+    return {**rest, "at": row_times.written(one["at_ms"])}
+
+
+def audit_shown(row: Row) -> dict[str, Any]:
+    return {
+        "id": row["id"],
+        "kind": row["kind"],
+        "session_id": row["session_id"],
+        "agent_id": row["agent_id"],
         "at": row_times.written(row["at_ms"]),
         "body": row["body"] or {},
     }

@@ -1,9 +1,10 @@
-"""`/api/projects`."""
+"""`/api/projects`, and `/api/hierarchy`: a project as a tree."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
+import msgspec
 from fastapi import Query, Response
 from pydantic import AfterValidator
 from sqlalchemy.engine import Connection
@@ -22,11 +23,11 @@ from holdfast.api.fields import (
 )
 from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, nothing, paging, said
 from holdfast.api.router import Router
-from holdfast.api.routes import requests
+from holdfast.api.routes import requests, subtasks, tasks
 from holdfast.hub import row_times
 from holdfast.hub.errors import Refused
 from holdfast.hub.store.rows import Row
-from holdfast.hub.tree import projects
+from holdfast.hub.tree import hierarchy, projects
 from holdfast.hub.tree.requests import latest
 
 router = Router(prefix="/api/projects", tags=["projects"])
@@ -150,3 +151,65 @@ def shown(row: Row) -> dict[str, Any]:
         "updated_at": row_times.written(row["updated_ms"]),
         "metadata": row["metadata"] or {},
     }
+
+
+hierarchy_router = Router(prefix="/api/hierarchy", tags=["projects"])
+
+
+class HierarchyRequest(requests.RequestRow):
+    tasks: list[tasks.TaskWithSubtasks]
+
+
+class HierarchyProject(ProjectRow):
+    requests: list[HierarchyRequest]
+
+
+class HierarchyCounts(ApiAnswer):
+    """All there are in the project, on this page or not."""
+
+    requests: int
+    tasks: int
+    subtasks: int
+
+
+class Hierarchy(Paged):
+    """`count`, `total`, `limit` and `offset` are those of the requests."""
+
+    hierarchy: HierarchyProject
+    project: ProjectRow
+    requests: list[HierarchyRequest]
+    stats: ProjectStats
+    counts: HierarchyCounts
+
+
+@hierarchy_router.get("/{project_id}", response_model=Hierarchy, responses=NOT_FOUND, name="get")
+async def get_hierarchy(
+    project_id: IdPath, db: Db, limit: Limit = 50, offset: Offset = 0
+) -> Response:
+    """Requests newest first, a page of them; in each its tasks by wave, with their subtasks."""
+    tree = await db.read(lambda c: hierarchy.of_project(c, str(project_id), limit, offset))
+    project = shown(tree.project)
+    asked = msgspec.Raw(msgspec.json.encode([_grown(row) for row in tree.requests.rows]))
+    figures = tree.figures
+    return said(
+        {
+            "hierarchy": {**project, "requests": asked},
+            "project": project,
+            "requests": asked,
+            "stats": stats_shown(figures),
+            "counts": {
+                "requests": figures["total_requests"],
+                "tasks": figures["total_tasks"],
+                "subtasks": figures["total_subtasks"],
+            },
+            **paging(tree.requests),
+        }
+    )
+
+
+def _grown(request: Row) -> dict[str, Any]:
+    below = [
+        {**tasks.shown(task), "subtasks": [subtasks.shown(row) for row in task["subtasks"]]}
+        for task in request["tasks"]
+    ]
+    return {**requests.shown(request), "tasks": below}

@@ -1,4 +1,4 @@
-"""`/api/tasks`."""
+"""`/api/tasks`, and `/api/waves`: the stages of a session's tasks."""
 
 from __future__ import annotations
 
@@ -9,13 +9,23 @@ from pydantic import Field
 from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Db
-from holdfast.api.fields import Body, Id, IdPath, IdQuery, Limit, Offset, WordQuery, Words
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, nothing, paging, said
+from holdfast.api.fields import (
+    Body,
+    Id,
+    IdPath,
+    IdQuery,
+    Limit,
+    Offset,
+    SessionPath,
+    WordQuery,
+    Words,
+)
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Slip, nothing, paging, said
 from holdfast.api.router import Router
 from holdfast.api.routes import subtasks
 from holdfast.hub import row_times
 from holdfast.hub.store.rows import Row
-from holdfast.hub.tree import tasks
+from holdfast.hub.tree import tasks, waves
 from holdfast.hub.tree.statuses import WorkStatus
 
 router = Router(prefix="/api/tasks", tags=["tasks"])
@@ -125,5 +135,60 @@ def shown(row: Row) -> dict[str, Any]:
         "wave_number": row["wave_number"],
         "status": row["status"],
         "created_at": row_times.written(row["created_ms"]),
+        "completed_at": row_times.written(row["completed_ms"]),
+    }
+
+
+wave_router = Router(prefix="/api/waves", tags=["waves"])
+
+
+class WaveRow(ApiAnswer):
+    id: str
+    session_id: str
+    wave_number: int
+    status: str
+    total_tasks: int
+    completed_tasks: int
+    failed_tasks: int
+    started_at: str | None
+    completed_at: str | None
+
+
+class CurrentWave(ApiAnswer):
+    wave: WaveRow
+
+
+class WaveHistory(Paged):
+    waves: list[WaveRow]
+
+
+@wave_router.get("/{session_id}/current", response_model=CurrentWave, responses=NOT_FOUND)
+async def current(session_id: SessionPath, db: Db) -> Response:
+    """The lowest wave that is not settled."""
+    row = await db.read(lambda c: waves.current(c, session_id))
+    if row is None:
+        return said(Slip(error="No active wave found for session").model_dump(), 404)
+    return said({"wave": wave_shown(row)})
+
+
+@wave_router.get("/{session_id}/history", response_model=WaveHistory)
+async def history(
+    session_id: SessionPath, db: Db, limit: Limit = 100, offset: Offset = 0
+) -> Response:
+    """All waves of the session, in their order."""
+    page = await db.read(lambda c: waves.history(c, session_id, limit, offset))
+    return said({"waves": [wave_shown(row) for row in page.rows], **paging(page)})
+
+
+def wave_shown(row: Row) -> dict[str, Any]:
+    return {
+        "id": row["id"],
+        "session_id": row["session_id"],
+        "wave_number": row["wave_number"],
+        "status": row["status"],
+        "total_tasks": row["total_tasks"],
+        "completed_tasks": row["completed_tasks"],
+        "failed_tasks": row["failed_tasks"],
+        "started_at": row_times.written(row["started_ms"]),
         "completed_at": row_times.written(row["completed_ms"]),
     }

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from holdfast.cli import choose_session, colours
 from holdfast.cli.everyday.status import report
-from holdfast.cli.signals import told_to_end
+from holdfast.cli.start import told_to_end
 from holdfast.cli.terminal import own_drawing, say
 from holdfast.window import alert_texts
 from holdfast.window.velocity import in_words

@@ -104,7 +104,7 @@ def _watch(database: str) -> None:
     import signal
     import threading
 
-    from holdfast.cli.signals import told_to_end
+    from holdfast.cli.start import told_to_end
     from holdfast.watcher import loop, single_instance
     from holdfast.watcher.single_instance import describe_holder
 
