@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from holdfast.transcript import Unreadable, lookup, read
 from holdfast.window import state as window_state
@@ -47,8 +47,7 @@ class NotHere(NoSession):
     hint = "`holdfast status --all` lists the sessions of other folders; name one with --session ID"
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(NamedTuple):
     state: State
     folder: str
 

@@ -7,7 +7,7 @@ Code (up to 2.1.24 it left 32,000 free), and by compactions seen on this machine
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from holdfast.client import models
 from holdfast.client.limit_settings import MIN_WINDOW, LimitSettings
@@ -26,8 +26,7 @@ UNDERSHOOT = 0.98  # Claude Code estimates what it adds: so little below is the 
 MIN_AGREEING = 2  # a single odd line moves no limit
 
 
-@dataclass(frozen=True, slots=True)
-class CompactionLimit:
+class CompactionLimit(NamedTuple):
     """`kind`: early (compacts at the limit), window (compacts when the API refuses), refusal
     (compaction is off)."""
 
@@ -79,16 +78,16 @@ def _model(
     wide = asked.endswith("[1m]") and not switches.large_windows_off
     model = models.find(model_id + "[1m]" if wide and not model_id.endswith("[1m]") else model_id)
     if model is models.UNKNOWN and switches.max_context_tokens:
-        model = replace(model, window_tokens=switches.max_context_tokens)
+        model = model._replace(window_tokens=switches.max_context_tokens)
     if switches.large_windows_off and model.window_tokens > models.SMALL:
-        model = replace(model, window_tokens=models.SMALL)
+        model = model._replace(window_tokens=models.SMALL)
     if stated_window and stated_window > 0:
         wider = stated_window > model.window_tokens and model.prefix
         model = models.find(model.prefix + "[1m]") if wider else model
-        model = replace(model, window_tokens=stated_window)
+        model = model._replace(window_tokens=stated_window)
     if used_tokens > model.window_tokens and used_tokens <= models.LARGE:
         wider_row = models.find(model.prefix + "[1m]") if model.prefix else model
-        model = replace(wider_row, window_tokens=models.LARGE)
+        model = wider_row._replace(window_tokens=models.LARGE)
     return model
 
 
@@ -129,16 +128,15 @@ def _reserve(version: tuple[int, ...], switches: LimitSettings) -> int:
     return min(switches.max_output_tokens or cap, cap)
 
 
-@dataclass(frozen=True, slots=True)
-class LearnedLimit:
+class LearnedLimit(NamedTuple):
     """A limit that `count` compactions agree on and that differs from the table."""
 
     tokens: int
-    count: int
+    compactions: int
 
     def in_words(self, model_id: str, client_version: str) -> str:
         of = f"{model_id or 'an unknown model'} on client {client_version or 'unknown'}"
-        return f"learned from {self.count} compactions of {of}"
+        return f"learned from {self.compactions} compactions of {of}"
 
 
 def learn_limit(table_tokens: int, seen_pre_tokens: Iterable[int]) -> LearnedLimit | None:

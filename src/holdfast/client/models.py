@@ -6,15 +6,13 @@ assumes: a window of a million tokens.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 SMALL: Final = 200_000
 LARGE: Final = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Model:
+class Model(NamedTuple):
     prefix: str
     window_tokens: int
     compacts_early: bool = True

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
 
 from holdfast.settings.table import BY_NAME, PRESETS, TABLE, USER, Setting, Value
 from holdfast.wire import places
@@ -19,10 +20,9 @@ SWITCHED = {"1": "on", "true": "on", "yes": "on", "0": "off", "false": "off", "n
 NAME = r"(?=.{1,64}$)[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*"
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     values: Mapping[str, Value]
-    origins: Mapping[str, str] = field(default_factory=dict)
+    origins: Mapping[str, str] = MappingProxyType({})
     slips: tuple[str, ...] = ()
 
     def share(self, name: str) -> float:

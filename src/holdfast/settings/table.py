@@ -8,8 +8,7 @@ checkpoints, how long data is stored, what a batch may spend.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 Value = float | int | bool | str
 Setter = Literal["user", "project"]
@@ -17,8 +16,7 @@ USER: Final = "user"  # only the user: in the user's file, or as a variable
 PROJECT: Final = "project"  # the project's file too
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     name: str
     set_by: Setter  # no default: every new setting has to decide
     default: Value

@@ -7,7 +7,6 @@ still holds them.
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -31,8 +30,7 @@ def session_id(path: Path) -> str:
     return found[-1] if found else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Compactions:
+class Compactions(msgspec.Struct, frozen=True):
     """How often a window was compacted, and its microcompactions since the last time."""
 
     count: int = 0

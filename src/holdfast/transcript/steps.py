@@ -7,7 +7,6 @@ such a summary is given the boundary it implies.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 from holdfast.transcript.blocks import AnyBlock, ToolResult, ToolUse, Usage
@@ -26,8 +25,7 @@ Follower = Prompt | Result | Attachment
 TASK_TOOLS = frozenset({"TaskCreate", "TaskUpdate", "TodoWrite"})
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(NamedTuple):
     """One answer, and what came after it up to the next.
 
     `before` is filled only where no operation was there to follow: the first prompt of a session,

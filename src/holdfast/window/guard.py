@@ -5,8 +5,8 @@ alert is reported once, until the window is freed. Thresholds come from the sett
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import IntEnum
+from typing import NamedTuple
 
 from holdfast.settings.load import Settings
 from holdfast.window.state import State
@@ -15,8 +15,7 @@ from holdfast.window.velocity import growths, mean, velocity
 MEASUREMENTS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """`basis` says how we know: usage, boundary, compacting, earlier, status-line, bytes,
     weights, none."""
 
@@ -44,8 +43,7 @@ class Alert(IntEnum):
     CRITICAL = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Thresholds:
+class Thresholds(NamedTuple):
     """Shares of the compaction limit: zones by what is used, alerts by what is left. Their defaults
     are in the settings table."""
 
@@ -76,8 +74,7 @@ class Thresholds:
         return (warning_left, self.advisory_left, self.urgent_left, self.critical_left)
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     zone: Zone
     alert: Alert
     used_ratio: float
@@ -138,8 +135,7 @@ def _reached(share: float) -> int:
 FREED = 0.05  # a fall by this share of the limit means freed; a smaller one is a corrected estimate
 
 
-@dataclass(frozen=True, slots=True)
-class Crossing:
+class Crossing(NamedTuple):
     """What is new now; `checkpoint` is the trigger of a checkpoint that is due, or empty."""
 
     zone: Zone | None = None

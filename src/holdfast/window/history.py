@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.transcript import (
     Answer,
@@ -44,8 +44,7 @@ Told = Operation | Boundary | Summary
 _kept: list[Following] = []
 
 
-@dataclass(frozen=True, slots=True)
-class PastCompaction:
+class PastCompaction(NamedTuple):
     """A boundary with the model that had filled the window; `waited_ms` since its last answer."""
 
     boundary: Boundary

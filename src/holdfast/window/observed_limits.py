@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,8 +29,7 @@ class Conditions(NamedTuple):
     switches: str  # those that move the limit, as sorted JSON
 
 
-@dataclass(frozen=True, slots=True)
-class Observation:
+class Observation(NamedTuple):
     """One automatic compaction; `boundary` is the id of its line, so that it counts once."""
 
     conditions: Conditions
@@ -40,8 +38,7 @@ class Observation:
     at_ms: int
 
 
-@dataclass(frozen=True, slots=True)
-class Observed:
+class Observed(NamedTuple):
     """All that is known; compactions up to `forgotten_ms` were forgotten and do not count."""
 
     observations: tuple[Observation, ...] = ()

@@ -4,7 +4,7 @@ objects once. Values in, a verdict out."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from holdfast.wire.spool import SpoolLine
 
@@ -20,8 +20,7 @@ ANYWAY = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class StopFacts:
+class StopFacts(NamedTuple):
     """What speaks against an end, as far as known."""
 
     running: tuple[str, ...] = ()

@@ -8,8 +8,8 @@ range, from the last twenty steps and what steps usually take; see docs/decision
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 SAMPLES = 3
 FEWEST = 2  # one step is an anecdote; from two on there is something to forecast from
@@ -19,8 +19,7 @@ USUAL_GROWTH, USUAL_STEPS = 800, 20  # tokens; as if so many usual steps had bee
 RANGE = (0.55, 1.65)  # the truth lies between these multiples of the mean forecast 4 times in 5
 
 
-@dataclass(frozen=True, slots=True)
-class Forecast:
+class Forecast(NamedTuple):
     """None means unknown: nothing is guessed. `ops_left` is for the pace of the last three steps,
     and lies in the range."""
 

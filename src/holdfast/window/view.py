@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from holdfast.client import compaction_limit as client_edge
 from holdfast.client import limit_settings as client_switches
@@ -82,8 +81,7 @@ def _weighed(line: SpoolLine) -> str:
     return "subagent" if line.tool in AGENTS else "tool"
 
 
-@dataclass(frozen=True, slots=True)
-class WindowFacts:
+class WindowFacts(NamedTuple):
     """What a window's transcript and status line tell of it, or what its state knew before."""
 
     model: str
@@ -93,8 +91,7 @@ class WindowFacts:
     overhead_tokens: int
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(NamedTuple):
     reading: Reading
     edge: CompactionLimit
     forecast: Forecast
