@@ -35,8 +35,8 @@ SAID = {  # at the start of which cycle the user says what
     8: [LAST_REQUEST],
 }
 BROKEN = "python -m gauge read 'two headings.csv'"
-TOLD = re.compile(r"^Holdfast: window .*$", re.M)
-ADVICE = re.compile(r" tokens[^.]*\. (.+)$")
+TOLD = re.compile(r"^Holdfast: context window .*$", re.M)
+ADVICE = re.compile(r" to compaction[^.]*\. (.+)$")
 
 
 class FourHours:

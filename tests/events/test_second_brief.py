@@ -103,7 +103,7 @@ def test_a_clock_set_back_does_not_silence_the_guard(work: Work) -> None:
     work.lines.append(an_answer(156_000, id="fuller"))
     a_transcript(work.path, *work.lines)
     before = len(work.checkpoints)
-    assert "Holdfast: window" in to_model(work.hook("PostToolUse", tool_use_id="x"))
+    assert "Holdfast: context window" in to_model(work.hook("PostToolUse", tool_use_id="x"))
     assert len(work.checkpoints) == before + 1, "at urgent one is kept"
 
 

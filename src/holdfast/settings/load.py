@@ -70,8 +70,7 @@ def load(
     return Settings(values, origins, tuple(slips))
 
 
-@dataclass(frozen=True, slots=True)
-class GivenValue:
+class GivenValue(NamedTuple):
     """A value that some place gives a setting, and the line of the file it stands in."""
 
     value: Value
