@@ -41,17 +41,8 @@ _AT = Lazy(
 )
 _WELL = (
     *(" passed", "\nok ", "\npass\n", " succeeded", "successful", "finished `", "built in "),
-    *(
-        "no issues",
-        "\n0 issues",
-        "no errors",
-        "0 errors",
-        "0 fail",
-        "✓",
-        "✔",
-        " up to date",
-        "0 problems",
-    ),
+    *("no issues", "\n0 issues", "no errors", "0 errors", "0 fail", "0 problems", "✓", "✔"),
+    " up to date",
 )
 _NOT_SAID = ("> ", "$ ", "(Bash completed with no output", "Shell cwd was reset")
 _ASKS_CODE = ("$?", "PIPESTATUS")
@@ -159,7 +150,7 @@ def _tells_success(kind: str, text: str) -> bool:
 
 def _is_of_before(line: str) -> bool:
     """What the session changed is put aside while this runs, and comes back behind it."""
-    return "git stash" in line and "git stash pop" in line.partition("git stash")[2]
+    return "git" in line and " stash pop" in line.partition(" stash")[2]
 
 
 def _compare(record: Record, key: str, command: Command, *, failed: bool) -> None:
