@@ -13,6 +13,7 @@ from holdfast.text.sentences import ASKING, Lazy, sentences, within
 MOST_DECISIONS = 60
 LONGEST_DECISION = 2000  # a longer prompt is a text that was handed over
 # `$ make`, the same behind the sign of a modern shell, `(env) me@host:~/quay$ make`
+_SIGNS = ("$ ", "% ", "# ", "\u276f ", "\u279c ")
 _PROMPT = Lazy(
     r"^(?:[$%\u276f\u279c] |(?:\([\w.-]+\) )?[\w.-]+@[\w.-]+[: ][^\n]{0,120}[$%#] )", re.MULTILINE
 )
@@ -92,7 +93,9 @@ def _is_pasted(turn: Turn) -> bool:
     command typed with the client's `!`."""
     if turn.asked.startswith("! "):
         return True
-    return turn.chars > LONGEST_DECISION or _PROMPT.pattern.search(turn.asked) is not None
+    if turn.chars > LONGEST_DECISION:
+        return True
+    return within(_SIGNS, turn.asked) and _PROMPT.pattern.search(turn.asked) is not None
 
 
 def _asks(words: str) -> bool:

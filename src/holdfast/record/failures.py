@@ -5,7 +5,6 @@ and where it tells neither, nothing is said. Of a command that is neither test n
 failures, the result is not known.
 """
 
-import re
 from itertools import pairwise
 
 from holdfast.record import files, plan_checks, plans, runs, shell, turns
@@ -36,8 +35,8 @@ _FAILED = (
 _FAILING = ("no tests ran", "error TS", "❌", "✕ ")
 # `quay/moor.go:12:3: undefined: tide`, as compilers and linters print; no number of a line alone.
 _AT = Lazy(
-    r"^(?:vet: )?[\w./@+-]*\w\.\w{1,8}(?::\d+:\d+:|\(\d+,\d+\):) (?!warning|note|info)",
-    re.MULTILINE,
+    r"(?:vet: )?(?>[\w./@+-]*\.)(?<=\w\.)\w{1,8}(?::\d+:\d+:|\(\d+,\d+\):) "
+    r"(?!warning|note|info)"
 )
 _WELL = (
     *(" passed", "\nok ", "\npass\n", " succeeded", "successful", "finished `", "built in "),
@@ -103,10 +102,11 @@ def judge(
     is_answer = failed and shell.ends_looking(command.line)
     is_hidden = is_answer or shell.hides_work(command.line)
     failed = failed and not is_answer
-    shows = shows_failure(edges, is_sure=bool(command.kind) and not is_hidden)
+    hints = within(_HINTS, edges)
+    shows = hints and shows_failure(edges, is_sure=bool(command.kind) and not is_hidden)
     if command.kind and is_hidden:
         code = _printed_code(command.line, edges)
-        shows = shows or code > 0 or bool(_AT.pattern.search(edges))
+        shows = shows or code > 0 or any(map(_AT.pattern.match, edges.split("\n")))
         is_hidden = bool(code) and not _tells_success(command.kind, edges)
     failed = failed or (bool(command.kind) and shows)
     command.ok = False if failed else None if shows else True
@@ -123,7 +123,7 @@ def judge(
         elif command.count == 1 and _is_slip(command.said, _ASTRAY):
             del record.commands[key]  # in that folder nobody will want to run it again
     else:
-        told = wrong_lines(edges) if within(_HINTS, edges) else []
+        told = wrong_lines(edges) if hints else []
         command.said = told[:3] or _last_lines(clip_start(edges, 600))[-1:]
         if not shows:
             passed(record, key, place, edges if command.kind == "test" else "")
@@ -161,11 +161,15 @@ def _compare(record: Record, key: str, command: Command, *, failed: bool) -> Non
             one.verdict = one.verdict or ALSO_BEFORE
 
 
+def is_silent(text: str) -> bool:
+    """Nothing in the text tells of a failure."""
+    return not (within(_HINTS, text) and shows_failure(text))
+
+
 def shows_failure(text: str, *, is_sure: bool = False) -> bool:
-    """A runner says that something failed. With `is_sure` its exit code says otherwise: then only
-    its own summary counts, for tests may print errors that they expect."""
-    if not within(_HINTS, text):
-        return False
+    """A runner says that something failed, in a text that hints at it. With `is_sure` its exit code
+    says otherwise: then only its own summary counts, for tests may print errors that they
+    expect."""
     said = counted = False
     for line in text.splitlines():
         if within(_NONE_FAILED, f" {line}"):
@@ -237,8 +241,13 @@ def is_error(lines: list[str]) -> bool:
 
 
 def _last_lines(text: str) -> list[str]:
-    lines = [line.strip() for line in clip_start(text, 2000).splitlines()]
-    return [clip(line, LONGEST_LINE) for line in lines if line and "Exit code" not in line][-2:]
+    found: list[str] = []
+    for line in map(str.strip, reversed(clip_start(text, 2000).splitlines())):
+        if line and "Exit code" not in line:
+            found.append(clip(line, LONGEST_LINE))
+            if len(found) == 2:
+                break
+    return found[::-1]
 
 
 def _is_slip(lines: list[str], slips: tuple[str, ...] = _SLIPS) -> bool:

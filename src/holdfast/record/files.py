@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.record import shell
 from holdfast.record.model import FileUse, Record, keep_warmest, warm
+from holdfast.text.sentences import within
 
 MOST_FILES = 600  # that were not edited; twice as many before the coldest go
 MOST_ROOTS = 8
@@ -18,7 +19,7 @@ LONGEST_PATH = 300
 SHOWS_IT = frozenset(("reads", "edits"))  # a file that is read is there
 _BRANCH = b'"gitBranch":"'
 CODE_MARKS = ("()", "$(", "&", "|", "<", ">", ";", "`", '"')
-BRACKETS = ("()", "[]", "{}")
+BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"))
 ELSEWHERE = ("/tmp/", "/private/tmp/", "/var/folders/", "/dev/", "/proc/")
 
 if TYPE_CHECKING:  # a compaction waits for this module: making a protocol takes it 0.1 ms
@@ -89,9 +90,9 @@ def use(record: Record, path: str, how: str, weight: float) -> str:
 def is_code(name: str) -> bool:
     """A piece of code that ends like a file: `json.load(sys.stdin`. Names of files do contain
     brackets, but closed ones: `app/(shop)/[id]/page.tsx`."""
-    return any(mark in name for mark in CODE_MARKS) or any(
-        name.count(pair[0]) != name.count(pair[1]) for pair in BRACKETS
-    )
+    if within(CODE_MARKS, name):
+        return True
+    return any(name.count(opened) != name.count(closed) for opened, closed in BRACKETS)
 
 
 def _thin(record: Record) -> None:

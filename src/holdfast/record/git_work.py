@@ -105,7 +105,6 @@ def _subject(rest: str) -> str:
 def done(record: Record, verbs: list[str], text: str, *, failed: bool) -> None:
     """These were carried out, as far as what was printed tells."""
     text, work = text[:SHOWN_CHARS], record.git
-    wrong = failed or within(_WRONG, text)
     folder = work.folder
     for one in verbs:
         verb, _, told = one.partition(" ")
@@ -114,11 +113,12 @@ def done(record: Record, verbs: list[str], text: str, *, failed: bool) -> None:
         elif verb in (COMMIT, AMEND):
             _committed(record, folder, one, text, failed=failed)
         elif verb in (PUSH, PIPED_PUSH):
+            wrong = failed or within(_WRONG, text)
             _pushed(record, folder, told, text, wrong=wrong, is_piped=verb == PIPED_PUSH)
         elif verb == CREATE and not failed and (found := _REQUEST.pattern.search(text)):
             work.request, work.merged, work.pushed = f"#{found[1]}", False, work.commits
             work.request_op = work.pushed_op = record.op
-        elif verb == MERGE and not wrong:
+        elif verb == MERGE and not (failed or within(_WRONG, text)):
             work.request, work.merged = (f"#{told}" if told else work.request), True
 
 
@@ -169,10 +169,11 @@ def _head(record: Record, text: str) -> None:
 
 def commit_in(line: str) -> tuple[str, str, str] | None:
     """Branch, commit and subject of what git says of a commit it made: `[main 1a2b3c4] subject`."""
-    where, bracket, subject = line.partition("] ")
-    branch, _, commit = where.removeprefix("[").rpartition(" ")
-    is_made = line.startswith("[") and bracket and names.is_commit(commit)
-    return (branch, commit, subject) if is_made else None
+    if not line.startswith("["):
+        return None
+    where, bracket, subject = line[1:].partition("] ")
+    branch, _, commit = where.rpartition(" ")
+    return (branch, commit, subject) if bracket and names.is_commit(commit) else None
 
 
 def _committed(record: Record, folder: str, one: str, text: str, *, failed: bool) -> None:
@@ -201,7 +202,7 @@ def _committed(record: Record, folder: str, one: str, text: str, *, failed: bool
 
 def _is_silent(text: str) -> bool:
     """Nothing that was printed tells of a failure, of a hook perhaps."""
-    return not within(_FAILED_HOOK, text) and not failures.shows_failure(text)
+    return not within(_FAILED_HOOK, text) and failures.is_silent(text)
 
 
 def _enter(record: Record, folder: str, branch: str) -> None:
@@ -231,7 +232,7 @@ def _is_in(record: Record, folder: str, name: str) -> bool:
 
 def _told(subject: str, text: str) -> str:
     """The hash before the subject, as `git log --oneline` prints it."""
-    for line in text.splitlines() if subject else ():
+    for line in text.splitlines() if subject and subject[:50] in text else ():
         commit, _, told = line.strip().partition(" ")
         if told.endswith(subject[:50]) or told.startswith(subject[:50]):
             return commit if names.is_commit(commit) else ""

@@ -39,8 +39,8 @@ def _is_shaped(word: str) -> bool:
 def frequent(text: str) -> list[str]:
     """The identifiers a text shows most often."""
     counts = Counter(_WORD.findall(clip(text, READ_CHARS)))
-    shaped = filter(_is_shaped, counts)
-    return sorted(shaped, key=lambda word: (-counts[word], word))[:NAMES_SHOWN]
+    shaped = sorted(filter(_is_shaped, counts))
+    return sorted(shaped, key=counts.__getitem__, reverse=True)[:NAMES_SHOWN]
 
 
 def show(record: Record, file: str, found: list[str]) -> None:

@@ -64,6 +64,7 @@ _ALL_DONE = Lazy(
     re.IGNORECASE,
 )
 # "First one thing, then another, and finally a third."
+_FIRST = ("first", "zuerst", "primero", "d'abord")
 _SEQUENCE = Lazy(
     r"\b(?:first|zuerst|primero|d'abord)\b,? ([^.;:\n]{8,200}?)[,;.] (?:and |und |y |et )?"
     r"(?:then|next|dann|danach|luego|después|ensuite|puis)\b,? ([^.;:\n]{8,200}?)[,;.] "
@@ -73,6 +74,7 @@ _SEQUENCE = Lazy(
 )
 _TO_USER = Lazy(r"\b(?:you|your|du|dir|vous|usted|você)\b", re.IGNORECASE)
 _ENUMERATED = Lazy(r"(?:^|(?<=\s))(\d{1,2})[.)] +(?=\S)")
+_MARKS = frozenset("-*•#[")
 _ITEM = Lazy(
     r"[ \t]*(?:(?:[-*] )?\[( |x|X|~)\] |(\d{1,2})[.)] |[-*•] "
     r"|#{2,4} (?=(?:[^\W\d]+ )?#?\d{1,2}[a-z]?(?:[.:)]| [^\w\s]))"
@@ -332,7 +334,7 @@ def _announced(text: str) -> list[PlanStep]:
     found: list[PlanStep] = []
     lead, inside = "", False
     for line in text.splitlines():
-        item = _ITEM.pattern.match(line) if line.strip() else None
+        item = _item(line)
         if item and (item[1] or item[2]) and _leads(lead):
             found = [*(found if inside else ()), PlanStep(item[1] or "", item[3])]
             inside = True
@@ -340,9 +342,16 @@ def _announced(text: str) -> list[PlanStep]:
             lead, inside = line, False
             if len(steps := _in_one_line(line)) > 1:
                 found = steps
-    if not found and (told := _SEQUENCE.pattern.search(text)):
+    is_sequence = not found and within(_FIRST, text.lower())
+    if is_sequence and (told := _SEQUENCE.pattern.search(text)):
         found = [PlanStep("", step) for step in told.groups()]
     return found if len(found) > 1 else []
+
+
+def _item(line: str) -> re.Match[str] | None:
+    """An item of a list, if the line is one. Most lines are none by their first letter."""
+    first = line.lstrip(" \t")[:1]
+    return _ITEM.pattern.match(line) if first in _MARKS or first.isdecimal() else None
 
 
 def _leads(line: str) -> bool:
@@ -355,6 +364,8 @@ def _leads(line: str) -> bool:
 
 def _in_one_line(line: str) -> list[PlanStep]:
     """`Plan: 1. read it 2. write it`."""
+    if ". " not in line and ") " not in line:
+        return []
     marks = list(_ENUMERATED.pattern.finditer(line))
     if not marks or [int(mark[1]) for mark in marks] != list(range(1, len(marks) + 1)):
         return []
@@ -376,7 +387,7 @@ def _steps(text: str, *, numbers: bool = True) -> list[PlanStep]:
         in_code ^= line.startswith("```")
         if line.startswith("#") and not in_code:
             in_checks = plan_checks.is_section(line)
-        item = None if in_code else _ITEM.pattern.match(line)
+        item = None if in_code else _item(line)
         if item and in_checks and not line[0].isspace() and plan_checks.is_check(item[3]):
             checks.append(PlanStep(item[1] or "", item[3], item[3], True))
         elif item and item[1]:

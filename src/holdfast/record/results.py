@@ -123,12 +123,13 @@ def _ran(record: Record, call: Call, block: ToolResult, place: Place) -> None:
     if _GOES_ON in bytes(memoryview(block.raw_content)[:80]):
         agents.command_started(record, call, block.text[:400], place)
         return  # how it went is not known yet
+    text = _text(block)
     if call.git:
         for name in call.before if not block.is_error else ():
             git_work.changed(record, name)
-        git_work.done(record, call.git, _text(block), failed=block.is_error)
+        git_work.done(record, call.git, text, failed=block.is_error)
     elif not record.far and not block.is_error:
-        git_work.printed(record, call.what, _text(block)[-HEAD_CHARS:])
+        git_work.printed(record, call.what, text[-HEAD_CHARS:])
     if record.far and not block.is_error and not (command and command.kind):
         if command is not None:
             command.ok = True  # long past, and nothing to judge it by but its exit
@@ -143,7 +144,6 @@ def _ran(record: Record, call: Call, block: ToolResult, place: Place) -> None:
             turns.edited(record, name)
             if not call.git:
                 git_work.changed(record, name)
-    text = _text(block)
     if "[" in text[:200] and "] " in text[:400]:
         _committed(record, text[:HEAD_CHARS])
     if not record.far and ("://" in text[:REFERRED_CHARS] or "#" in text[:REFERRED_CHARS]):

@@ -1,16 +1,19 @@
 """A shell line taken apart as far as it helps: what it does, of what kind, which files it names."""
 
 import re
+from functools import lru_cache
 from itertools import pairwise
 
 from holdfast.redact.rule import REDACTED
 from holdfast.text.sentences import Lazy, clip, within
 
 LONGEST_LINE = 4000
+KNOWN_LINES = 256  # taken apart lately: each is looked at five times, and most are run again
 MOST_WRITTEN = 60
 _QUOTED = Lazy(r"[\"']([^\"'\n]{1,200}\.\w{1,8})[\"']")
 _CUT = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"|&&|\|\||[;|\n]")
 _AROUND = "\"'`,;()<>[]{}|*“”"
+_BEHIND = f".{_AROUND}"  # a sentence may end in a path
 _ELSEWHERE = ("http", "/tmp/", "/dev/", "//")
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@~[]()")
 _REDACTED = Lazy(r"\[redacted: [^\]]{1,40}\]")
@@ -54,7 +57,8 @@ _REDIRECTS = frozenset("<>&|")  # in words that are no file's name: `2>&1`
 _BEFORE = frozenset({"sudo", "time", "nohup", "env", "command", "exec"})
 
 
-def parts(line: str) -> list[str]:
+@lru_cache(KNOWN_LINES)
+def parts(line: str) -> tuple[str, ...]:
     """The simple commands of a line; what a here-document holds is left out."""
     line = clip(line, LONGEST_LINE).replace("\\\n", " ")
     if "<<" in line:
@@ -64,9 +68,10 @@ def parts(line: str) -> list[str]:
         if cut.group()[0] not in "'\"":
             found.append(line[start : cut.start()].strip())
             start = cut.end()
-    return [part for part in (*found, line[start:].strip()) if part]
+    return tuple(part for part in (*found, line[start:].strip()) if part)
 
 
+@lru_cache(KNOWN_LINES)
 def doing(part: str) -> str:
     """One simple command without redirections, with the settings that make it another run; empty
     when it only looks."""
@@ -254,7 +259,7 @@ def named(text: str) -> list[str]:
     """Words of a text that are shaped as the path of a file. By hand: a pattern took ten times."""
     found: dict[str, None] = {}
     for word in [word for word in text.split() if "." in word]:
-        word = word.lstrip(_AROUND).rstrip(f".{_AROUND}")  # a sentence may end in it
+        word = word.lstrip(_AROUND).rstrip(_BEHIND)
         name = word.partition(":")[0].rpartition("=")[2]
         if name not in found and is_file(name):
             found[name] = None
