@@ -80,6 +80,8 @@ class Choice:
         if item.section == "commands" and item.key in self._failing:
             self.merged += 1  # told already, with its error
             return True
+        if len(item.text) > self.room:  # as for most of a long list; its cost is at least that
+            return False
         cost, name = self.cost(item), of(item)
         if cost > self.room or (within and self.spent.get(name, 0) + cost > within.granted(name)):
             return False

@@ -104,8 +104,17 @@ def both_ends(text: str, most: int) -> str:
 
 def flat(text: str, most: int) -> str:
     """The text on one line, at most so long, with an ellipsis if it was cut."""
+    if len(text) <= most and _is_plain_line(text):
+        return text
     words = " ".join(clean(clip(text, most * 4)).split())
     return words if len(words) <= most else clip(words, most - 2).rstrip() + " …"
+
+
+def _is_plain_line(text: str) -> bool:
+    """Whether `flat` would leave it as it is, as nearly every line of a brief: told in an eighth of
+    the time."""
+    is_plain = text.isascii() and text.isprintable() and "<" not in text
+    return is_plain and "  " not in text and text == text.strip()
 
 
 def code(line: str, most: int) -> str:
