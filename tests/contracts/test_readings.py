@@ -20,7 +20,7 @@ from holdfast.hub.tree import compactions, readings, sessions
 from holdfast.hub.tree.readings import DAY_MS, KEPT_MS, UsedAtStep
 from tests.contracts.told import START_MS, Told, rows_of
 
-EXACT = range(1, 1_001)
+EXACT = range(1, 1_024)
 
 
 def _add(store: Store, steps: range, session: str = "s1", at_ms: int = START_MS) -> None:
@@ -85,10 +85,14 @@ def test_a_session_taken_in_before_steps_were_counted_gets_its_curve_when_it_goe
 def test_readings_are_read_between_two_steps(store: Store) -> None:
     _add(store, EXACT)
     assert [one.step for one in _of(store, first_step=250, last_step=260)] == [*range(250, 261)]
-    assert store.read(lambda c: readings.bounds(c, "s1", "")) == (1, 1_000)
+    assert store.read(lambda c: readings.bounds(c, "s1", "")) == (1, 1_023)
     assert store.read(lambda c: readings.bounds(c, "s2", "")) is None
-    trend = store.read(lambda c: readings.trends(c, ["s1", "s2"], 0))
-    assert list(trend) == [("s1", "")] and len(trend["s1", ""]) == readings.TREND
+    trend = store.read(lambda c: readings.trends(c, ["s1", "s2"]))
+    last = [round(1_000 * (step % 97) / 167_000, 4) for step in EXACT[-readings.TREND :]]
+    assert trend == {("s1", ""): last}
+    _add(store, range(1_024, 1_053))  # they begin a row of their own
+    grown = store.read(lambda c: readings.trends(c, ["s1"]))["s1", ""]
+    assert (len(grown), grown[:11]) == (readings.TREND, last[-11:])
 
 
 @pytest.mark.requirement("U5")

@@ -182,7 +182,7 @@ async def agents(db: Db, fits: Fits = None, project_id: IdQuery = None) -> Respo
 
     def look(connection: Connection) -> list[dict[str, Any]]:
         found = capacity.live(connection, now, project_id)
-        more = capacity.about(connection, found, now)
+        more = capacity.about(connection, found)
         return [{**_agent(row, fits), **also} for row, also in zip(found, more, strict=True)]
 
     listed = await db.read(look)

@@ -50,13 +50,13 @@ def live(connection: Connection, now_ms: int, project_id: str | None = None) -> 
     return sorted(found, key=used_ratio, reverse=True)
 
 
-def about(connection: Connection, found: Sequence[Row], now_ms: int) -> list[dict[str, Any]]:
+def about(connection: Connection, found: Sequence[Row]) -> list[dict[str, Any]]:
     """What else a list of windows tells of each: its project, what was asked last, and its last
     shares of the limit."""
     paths = _named(connection, projects, {row["project_id"] for row in found})
     asked = _asked(connection, {row["session_id"] for row in found})
     agents = {row["agent_id"] for row in found if row["agent_id"]}
-    trends = readings.trends(connection, (r["session_id"] for r in found), now_ms - LIVE_MS)
+    trends = readings.trends(connection, (row["session_id"] for row in found))
     tasks = sa.select(subtasks).where(subtasks.c.agent_id.in_(agents)).order_by("created_ms")
     given = {row["agent_id"]: row["description"] for row in rows(connection, tasks)}
     told = []

@@ -22,7 +22,7 @@ BUCKET = 16  # steps of which a thinned row keeps two
 DAY_MS = 86_400_000
 KEPT_MS = 30 * DAY_MS
 MOST_KEPT = 2_000_000
-THINNED_AT_ONCE = 2_000  # rows in one cleaning
+THINNED_AT_ONCE = 500  # rows in one cleaning, which holds up other writers
 TREND = 40
 _KEY = ("session_id", "agent_id", "chunk")
 
@@ -108,24 +108,31 @@ def bounds(connection: Connection, session_id: str, agent_id: str) -> tuple[int,
     return found[0]["body"]["step"][0], found[-1]["body"]["step"][-1]
 
 
-def trends(
-    connection: Connection, sessions: Iterable[str], since_ms: int
-) -> dict[tuple[str, str], list[float]]:
+def trends(connection: Connection, sessions: Iterable[str]) -> dict[tuple[str, str], list[float]]:
     """The last shares of the limit of every window of these sessions, by session and agent."""
-    table = readings.c
     wanted = sorted(set(sessions))
     found: dict[tuple[str, str], list[float]] = {}
     for start in range(0, len(wanted), 500):
-        query = sa.select(readings).where(
-            table.session_id.in_(wanted[start : start + 500]), table.last_ms >= since_ms
-        )
-        for row in rows(connection, query.order_by(table.chunk)):
-            if row["limit_tokens"]:
+        for row in _last_rows(connection, wanted[start : start + 500]):
+            used, limit = row["body"]["used"], row["limit_tokens"]
+            if limit:
                 line = found.setdefault((row["session_id"], row["agent_id"]), [])
-                used = row["body"]["used"][-TREND:]
-                line += [round(one / row["limit_tokens"], 4) for one in used]
-                del line[:-TREND]
+                line[:0] = [round(one / limit, 4) for one in used[len(line) - TREND :]]
     return found
+
+
+def _last_rows(connection: Connection, sessions: list[str]) -> list[Row]:
+    """The last row of each window, and the one before where that is short; newest first."""
+    table = readings.c
+    ends = sa.select(table.session_id, table.agent_id, sa.func.max(table.chunk).label("chunk"))
+    ends = ends.where(table.session_id.in_(sessions)).group_by(table.session_id, table.agent_id)
+    last = ends.subquery()
+    same = (table.session_id == last.c.session_id) & (table.agent_id == last.c.agent_id)
+    newest = rows(connection, sa.select(readings).join(last, same & (table.chunk == last.c.chunk)))
+    short = [row["session_id"] for row in newest if row["n"] < TREND]
+    before = same & (table.chunk == last.c.chunk - 1)
+    older = sa.select(readings).join(last, before).where(table.session_id.in_(short))
+    return newest + (rows(connection, older) if short else [])
 
 
 def thinned(found: Sequence[UsedAtStep], most: int) -> list[UsedAtStep]:
@@ -150,11 +157,19 @@ def prune(connection: Connection, now_ms: int) -> None:
     table = readings.c
     connection.execute(sa.delete(readings).where(table.last_ms < now_ms - KEPT_MS))
     old = sa.select(readings).where(table.last_ms < now_ms - DAY_MS, table.thinned == 0)
-    for row in rows(connection, old.order_by(table.last_ms).limit(THINNED_AT_ONCE)):
-        kept = thinned(list(_unpacked(row)), max(4, 2 * row["n"] // BUCKET))
-        whole = {**row, "thinned": 1, **_packed({one.step: one[1:3] for one in kept})}
-        connection.execute(upsert(connection, readings, _KEY, whole))
+    found = rows(connection, old.order_by(table.last_ms).limit(THINNED_AT_ONCE))
+    if found:
+        mine = sa.and_(*(table[name] == sa.bindparam(f"of_{name}") for name in _KEY))
+        connection.execute(
+            sa.update(readings).where(mine).values(thinned=1), [_thinned(row) for row in found]
+        )
     _drop_beyond(connection, MOST_KEPT)
+
+
+def _thinned(row: Row) -> dict[str, Any]:
+    kept = thinned(list(_unpacked(row)), max(4, 2 * row["n"] // BUCKET))
+    key = {f"of_{name}": row[name] for name in _KEY}
+    return {**key, **_packed({one.step: one[1:3] for one in kept})}
 
 
 def _drop_beyond(connection: Connection, most: int) -> None:
