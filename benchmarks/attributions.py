@@ -5,6 +5,10 @@
 Every summary of the corpus is checked as it is: what is flagged there is read by hand (`--show`).
 FABRICATIONS.json holds statements that someone else made up, to be inserted one at a time:
 `session` (path below the corpus), `line` of the summary, `after` (a text of it) and `text`.
+
+What users of other sessions said is a fabrication that nobody had to make up: the quotations in
+every list of user messages are checked against their own session and against others of the same
+repository.
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import re
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -20,11 +25,14 @@ from typing import Any, NamedTuple
 
 from holdfast.brief.attributions import is_complete, without_source
 from holdfast.brief.item import FalseClaim
+from holdfast.brief.summary_passages import passages
 from holdfast.record import RecordReader
 from holdfast.record.model import Record
 from holdfast.transcript import Summary, read
 
 Row = tuple[str, str, str]
+WHOLE_MESSAGE = re.compile(r'"[^"]{8,800}"')
+MOST_OTHERS = 3  # sessions that a quotation is put into
 
 
 class Compacted(NamedTuple):
@@ -48,6 +56,7 @@ def rows(corpus: Path, fabrications: Path | None, *, show: bool = False) -> Iter
     )
     if show:
         yield from (("", claim.sentence, claim.evidence) for one in known for claim in one.flags)
+    yield from _exchanged(known)
     if fabrications is not None:
         yield from _found(known, json.loads(fabrications.read_text()), false, show=show)
 
@@ -66,6 +75,35 @@ def _compacted(corpus: Path, path: Path) -> Iterator[Compacted]:
                 flags = without_source(record, entry.text)
                 line = data.count(b"\n", 0, entry.offset)
                 yield Compacted(str(path.relative_to(corpus)), line, entry.text, record, flags)
+
+
+def _exchanged(known: list[Compacted]) -> Iterator[Row]:
+    """Quotations of real summaries: true at home, false in another session."""
+    whole = [one for one in known if is_complete(one.record) and not one.record.words_missing]
+    own = others = flagged_own = flagged_others = 0
+    for one in whole:
+        repository = one.session.partition("/")[0]
+        beside = [
+            other
+            for other in whole
+            if other.session != one.session and other.session.startswith(f"{repository}/")
+        ][:MOST_OTHERS]
+        for words in _quotations(one.summary):
+            own, flagged_own = own + 1, flagged_own + _is_doubted(one, words)
+            others += len(beside)
+            flagged_others += sum(_is_doubted(other, words) for other in beside)
+    yield "real quotations of the user flagged in their session", f"{flagged_own} of {own}", ""
+    share = flagged_others / max(1, others)
+    yield "the same in other sessions of the repository", f"{share:.0%} of {others}", ""
+
+
+def _quotations(summary: str) -> list[str]:
+    found = (passage.text for passage in passages(summary) if passage.is_users)
+    return [text for text in found if WHOLE_MESSAGE.fullmatch(text) and text.count(" ") >= 4]
+
+
+def _is_doubted(one: Compacted, words: str) -> bool:
+    return bool(without_source(one.record, f"6. All user messages:\n   - {words}\n"))
 
 
 def _found(
