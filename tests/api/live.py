@@ -22,6 +22,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from holdfast.api.app import create, put_behind
+from holdfast.api.event_listeners import MOST_LISTENERS, Hub
 from holdfast.api.gate import Gate, Rules
 from holdfast.api.server import Connection
 from holdfast.hub.store.engine import open_engine
@@ -140,8 +141,11 @@ def app_on(store: Store) -> FastAPI:
 
 
 @contextmanager
-def in_thread(store: Store, rules: Rules | None = None) -> Iterator[Live]:
+def in_thread(
+    store: Store, rules: Rules | None = None, *, most_listeners: int = MOST_LISTENERS
+) -> Iterator[Live]:
     app = app_on(store)
+    app.state.hub = Hub(store, most_listeners)
     config = uvicorn.Config(
         Gate(app, rules or Rules(token=TOKEN)),
         http=Connection,

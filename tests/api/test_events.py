@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import pytest
 import sqlalchemy as sa
 
-from holdfast.api import event_listeners
 from holdfast.api.routes import events as route
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import events as table
@@ -126,11 +125,8 @@ def test_one_that_stopped_reading_holds_up_nobody(live: Live, store: Store) -> N
             assert [heard.event()["id"] for _ in range(2000)] == list(range(1, 2001))
 
 
-def test_more_than_may_listen_are_told_to_come_again(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(event_listeners.Hub.__init__, "__defaults__", (2,))
-    with in_thread(store) as live:
+def test_more_than_may_listen_are_told_to_come_again(store: Store) -> None:
+    with in_thread(store, most_listeners=2) as live:
         with live.listening() as one, live.listening() as two:
             one.block(), two.block()
             third = live.get("/api/events")

@@ -8,6 +8,8 @@ printed; they are refused here if they are not.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem, get_completion_class
@@ -22,6 +24,37 @@ METAVARS = {
     "session": "ID",
     "agent": "ID",
 }
+
+
+PROJECT = click.option(
+    "--project",
+    type=click.Path(path_type=Path),
+    help="The project's folder (default: this folder).",
+)
+EVERYWHERE = click.option("--all", "everywhere", is_flag=True, help="Of every project.")
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+Function = Callable[..., Any]
+Option = Callable[[Function], Function]
+
+
+def list_group(
+    name: str, show: Function, *options: Option, words: str, list_words: str
+) -> click.Group:
+    """A group that lists when it is called alone; its command `list` does the same."""
+
+    @click.pass_context
+    def alone(context: click.Context, /, **given: Any) -> None:
+        if context.invoked_subcommand is None:
+            show(**given)
+
+    def as_command(**given: Any) -> None:
+        show(**given)
+
+    for option in reversed(options):
+        alone, as_command = option(alone), option(as_command)
+    group = click.group(name, invoke_without_command=True, help=words)(alone)
+    group.command("list", help=list_words)(as_command)
+    return group
 
 
 class TextArgument(click.ParamType[str]):

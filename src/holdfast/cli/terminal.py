@@ -237,3 +237,16 @@ def ticker(
     finally:
         if shown and on_terminal:
             print(CLEAR, end="", file=sys.stderr, flush=True)
+
+
+def asked(question: str) -> bool:
+    """Yes or no. At the end of an input that is no terminal: no, with the option that says yes."""
+    import click
+
+    try:
+        return click.confirm(question, err=True)
+    except click.Abort:  # the end of the input, or Ctrl-C
+        if sys.stdin.isatty():
+            raise
+        say("\nSay --yes to go on without a question.", err=True)
+        return False

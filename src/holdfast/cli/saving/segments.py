@@ -7,16 +7,16 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
 from holdfast.cli import choose_session
+from holdfast.cli.arguments import AS_JSON, EVERYWHERE, PROJECT, list_group
 from holdfast.cli.choose_session import Chosen, NoSession
 from holdfast.cli.find_transcript import chosen_to_read
-from holdfast.cli.terminal import say
+from holdfast.cli.terminal import asked, say
 from holdfast.record import storage
 from holdfast.redact import redact
 from holdfast.segment import disk, formats, library
@@ -31,48 +31,6 @@ from holdfast.transcript import Unreadable
 from holdfast.window import view
 
 MOST_INPUT = 4 << 20
-
-
-def _list_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Of `holdfast segments` and of `holdfast segments list`, which is the same."""
-    for option in reversed(
-        (
-            click.option(
-                "--session", default="", help="Of this session: its id, or its first characters."
-            ),
-            click.option(
-                "--here",
-                is_flag=True,
-                help="Of the session that this runs in, else this folder's.",
-            ),
-            click.option(
-                "--project",
-                type=click.Path(path_type=Path),
-                help="The project's folder (default: this folder).",
-            ),
-            click.option("--all", "everywhere", is_flag=True, help="Of every project."),
-            click.option("--cold", "with_cold", is_flag=True, help="Also list archived topics."),
-            click.option("--json", "as_json", is_flag=True, help="Print JSON."),
-        )
-    ):
-        command = option(command)
-    return command
-
-
-@click.group(invoke_without_command=True)
-@_list_options
-@click.pass_context
-def segments(context: click.Context, /, **given: Any) -> None:
-    """List what was compressed; `show`, `save` and `clear` one."""
-    if context.invoked_subcommand is None:
-        _list(**given)
-
-
-@segments.command("list")
-@_list_options
-def list_(**given: Any) -> None:
-    """List older topics that were compressed, as `holdfast segments` alone does."""
-    _list(**given)
 
 
 def _list(
@@ -105,6 +63,22 @@ def _list(
             "60% full; at once: holdfast compress --now",
             err=True,
         )
+
+
+segments = list_group(
+    "segments",
+    _list,
+    click.option("--session", default="", help="Of this session: its id, or its first characters."),
+    click.option(
+        "--here", is_flag=True, help="Of the session that this runs in, else this folder's."
+    ),
+    PROJECT,
+    EVERYWHERE,
+    click.option("--cold", "with_cold", is_flag=True, help="Also list archived topics."),
+    AS_JSON,
+    words="List what was compressed; `show`, `save` and `clear` one.",
+    list_words="List older topics that were compressed, as `holdfast segments` alone does.",
+)
 
 
 @segments.command()
@@ -175,7 +149,7 @@ def clear(segment_ids: tuple[str, ...], session: str, yes: bool) -> None:
         raise NoSegment("there is nothing to clear: name segments, or --session ID")
     for one in found:
         say(line(one), err=True)
-    if not yes and not _asked(f"Remove {len(found)} for good?"):
+    if not yes and not asked(f"Remove {len(found)} for good?"):
         say("Nothing was removed.", err=True)
         sys.exit(1)
     with disk.held():
@@ -218,16 +192,6 @@ def _named(segment_id: str) -> Compressed:
     if not found:
         raise NoSegment(f"there is no segment {shown(segment_id)}")
     return found[0]
-
-
-def _asked(question: str) -> bool:
-    try:
-        return click.confirm(question, err=True)
-    except click.Abort:  # the end of the input, or Ctrl-C
-        if sys.stdin.isatty():
-            raise
-        say("\nSay --yes to go on without a question.", err=True)
-        return False
 
 
 def _of_session(found: list[Compressed], session: str) -> list[Compressed]:

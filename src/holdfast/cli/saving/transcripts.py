@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,8 @@ from holdfast.archive import save_transcripts
 from holdfast.archive import transcripts as archive
 from holdfast.archive.errors import NoArchivedTranscript
 from holdfast.archive.transcripts import ArchivedSession
-from holdfast.cli.terminal import say
+from holdfast.cli.arguments import AS_JSON, EVERYWHERE, PROJECT, list_group
+from holdfast.cli.terminal import asked, say
 from holdfast.client.memory_folder import slug
 from holdfast.events import archive_transcripts
 from holdfast.settings import edit
@@ -28,39 +28,6 @@ SETTING = "archive_transcripts"
 NOTHING = "Nothing is archived."
 HOW_TO_REMOVE = "holdfast transcripts remove --all"
 ASKED_CHARS = 100
-
-
-def _list_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Of `holdfast transcripts` and of `holdfast transcripts list`, which is the same."""
-    for option in reversed(
-        (
-            click.option(
-                "--project",
-                type=click.Path(path_type=Path),
-                help="The project's folder (default: this folder).",
-            ),
-            click.option("--all", "everywhere", is_flag=True, help="Of every project."),
-            click.option("--json", "as_json", is_flag=True, help="Print JSON."),
-        )
-    ):
-        command = option(command)
-    return command
-
-
-@click.group(invoke_without_command=True)
-@_list_options
-@click.pass_context
-def transcripts(context: click.Context, /, **given: Any) -> None:
-    """List archived transcripts, newest first; `on`, `off`, `save` and `remove` them."""
-    if context.invoked_subcommand is None:
-        _list(**given)
-
-
-@transcripts.command("list")
-@_list_options
-def list_(**given: Any) -> None:
-    """List archived transcripts, as `holdfast transcripts` alone does."""
-    _list(**given)
 
 
 def _list(project: Path | None, everywhere: bool, as_json: bool) -> None:
@@ -76,6 +43,17 @@ def _list(project: Path | None, everywhere: bool, as_json: bool) -> None:
         say("No transcript is archived" + ("." if everywhere else f" of {where}."), err=True)
     for words in in_words(told):
         say(words, err=True)
+
+
+transcripts = list_group(
+    "transcripts",
+    _list,
+    PROJECT,
+    EVERYWHERE,
+    AS_JSON,
+    words="List archived transcripts, newest first; `on`, `off`, `save` and `remove` them.",
+    list_words="List archived transcripts, as `holdfast transcripts` alone does.",
+)
 
 
 @transcripts.command()
@@ -129,7 +107,7 @@ def remove(sessions: tuple[str, ...], everything: bool, yes: bool) -> None:
         raise NoArchivedTranscript("there is nothing to remove: name sessions, or --all")
     for one in found:
         say(line(one), err=True)
-    if not yes and not _asked(f"Remove {_counted(found)} for good?"):
+    if not yes and not asked(f"Remove {_counted(found)} for good?"):
         say("Nothing was removed.", err=True)
         sys.exit(1)
     with save_transcripts.held():
@@ -191,13 +169,3 @@ def _plural(count: int) -> str:
 
 def _megabytes(size: int) -> str:
     return f"{size / (1 << 20):,.1f} MB"
-
-
-def _asked(question: str) -> bool:
-    try:
-        return click.confirm(question, err=True)
-    except click.Abort:  # the end of the input, or Ctrl-C
-        if sys.stdin.isatty():
-            raise
-        say("\nSay --yes to go on without a question.", err=True)
-        return False
