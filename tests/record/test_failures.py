@@ -592,6 +592,14 @@ def test_a_pipe_that_fails_without_looking_for_anything_is_a_failure(tmp_path: P
 
 
 @pytest.mark.requirement("C2")
+def test_tests_that_failed_by_name_pass_in_a_run_of_several_names(tmp_path: Path) -> None:
+    said = "--- FAIL: TestEbbAtNight (0.1s)\n--- FAIL: TestMoon (0.1s)\nFAIL"
+    session = Session().runs("go test ./tide -run 'TestEbb|TestMoon|TestLake'", said, fails=True)
+    record = session.runs("go test ./tide -run 'TestMoon|TestEbb'", "ok  \ttide\t1s")
+    assert record.record(tmp_path).failures[0].fixed
+
+
+@pytest.mark.requirement("C2")
 def test_words_about_code_are_no_verdict_on_a_failure(tmp_path: Path) -> None:
     session = Session().user("Go.").runs("npm test", "1 failed: the moon is late", fails=True)
     session.says("`asMoonError` and the pre-existing `tideErr` both look at the clock.")
@@ -614,5 +622,7 @@ def test_a_run_with_the_changes_put_aside_tells_of_the_state_before(tmp_path: Pa
     passing = Session().user("Go.").runs("pytest tests", "1 failed", fails=True)
     record = session.runs(before, "1 failed", fails=True).record(tmp_path)
     assert "it fails without the changes of this session too" in compose(record).text
+    alone = Session().user("Go.").runs(before, "9 passed").record(tmp_path)
+    assert "- `pytest tests`\n" in compose(alone).text, "how it went says nothing of today"
     [failure] = passing.runs(before, "9 passed").record(tmp_path).failures
     assert failure.fixed is None and not failure.verdict

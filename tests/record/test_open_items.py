@@ -367,6 +367,7 @@ def test_a_subagent_that_the_user_refused_answered_nothing(tmp_path: Path) -> No
         "The tables are printed. The second quay is ready whenever you give the go-ahead.",
         "Fertig. Wenn du magst, zeichne ich auch den Mond.",
         "The tables are printed; they wait for your review.",
+        "The draft is open. Ready to pick the moon up next session.",
     ],
 )
 def test_an_offer_that_waits_for_the_user_is_not_called_nothing_open(

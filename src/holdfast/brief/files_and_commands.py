@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from holdfast.brief.complement import HeldBySummary
 from holdfast.brief.item import EDITED, BriefItem, times
-from holdfast.record.failures import is_error
+from holdfast.record.failures import PASSED, UNCLEAR, is_error, outcome
 from holdfast.record.files import ELSEWHERE
 from holdfast.record.model import FLOOR, Command, FileUse, Record, heat_at
 from holdfast.text.fence import clean, code, flat
@@ -176,10 +176,9 @@ def commands(record: Record, held: HeldBySummary, limit: int) -> Iterator[BriefI
 def _command(key: str, command: Command, edited_op: int) -> str:
     """What it does, without the pipes behind it; of a program on its input, the head of that. A
     test or build that passed proves nothing about what was edited since."""
-    unclear = "result unclear" if command.said else "no result"
-    passed = "ok, before the last edit" if command.kind and command.op < edited_op else "ok"
-    passed = "" if command.is_hidden else passed
-    how = {True: passed, False: "failed", None: unclear}[command.ok]
+    is_stale = bool(command.kind) and command.op < edited_op
+    went = {PASSED: "ok, before the last edit" if is_stale else "ok", UNCLEAR: "result unclear"}
+    how = went.get(outcome(command), outcome(command))
     line = command.line if "<<" in command.line else key
     return f"{code(line, LONGEST_COMMAND)} {how}".rstrip()
 

@@ -10,7 +10,14 @@ from holdfast.checkpoint.git_state import git_state
 from holdfast.record import open_items, plan_checks, shell
 from holdfast.record.agents import COMMAND
 from holdfast.record.decisions import decided
-from holdfast.record.failures import is_one_off, resolved, verdict_of
+from holdfast.record.failures import (
+    NO_RESULT,
+    UNCLEAR,
+    is_one_off,
+    outcome,
+    resolved,
+    verdict_of,
+)
 from holdfast.record.git_work import NO_BRANCH, open_requests
 from holdfast.record.model import (
     Agent,
@@ -40,6 +47,7 @@ MOST_STEPS = 20
 MOST_CHECKS, CHECK_CHARS = 6, 120  # by hand, in one line
 MOST_USED = 20  # files that were only read
 IN_PROGRESS = "In Progress"
+_WENT = {UNCLEAR: "result unknown: its output shows a failure", NO_RESULT: "no result yet"}
 NOTHING_OPEN = "nothing open"
 PLAN_MODE = "mode: plan mode is on; read and plan only until the user approves the plan"
 _ASKED, _LAST, _STEP = "request: ", "last said: ", "step: "
@@ -458,9 +466,7 @@ def _commands(record: Record) -> Iterator[str]:
 
 
 def _ran(command: Command, verdict: str) -> str:
-    unclear = "result unknown: its output shows a failure" if command.said else "no result yet"
-    passed = "" if command.is_hidden else "passed"
-    went = {True: passed, False: "failed", None: unclear}[command.ok]
+    went = _WENT.get(outcome(command), outcome(command))
     how = "; ".join(filter(None, (went, verdict)))
     return _first_line(command.line) + (f" ({how})" if how else "")
 

@@ -151,6 +151,7 @@ def _ran(record: Record, key: str, line: str, place: Place) -> None:
     if command is None:
         command = record.commands[key] = Command(line, place, runs.kind(key))
     command.line, command.place, command.ok, command.said = line, place, None, []
+    command.is_hidden = False
     command.count += 1
     warm(command, record.op, 1.0)
     thin(record.commands, record.op, MOST_COMMANDS)

@@ -11,6 +11,7 @@ from holdfast.record import files, plan_checks, plans, runs, shell, turns
 from holdfast.record.model import Command, Failure, Place, Record
 from holdfast.text.sentences import Lazy, clip, clip_start, sentences, within
 
+PASSED, FAILED, UNCLEAR, NO_RESULT = "passed", "failed", "unclear", "no result"
 HEAD_CHARS = 6000
 LONGEST_LINE = 240
 MOST_LINES = 6
@@ -155,7 +156,7 @@ def _is_of_before(line: str) -> bool:
 
 def _compare(record: Record, key: str, command: Command, *, failed: bool) -> None:
     """Without the session's changes: a failure is an older one then, and success fixes nothing."""
-    command.ok = None
+    command.ok, command.said, command.is_hidden = None, [], True
     for one in record.failures if failed else ():
         if one.fixed is None and _all_covered(one.left, runs.parts(key)):
             one.verdict = one.verdict or ALSO_BEFORE
@@ -164,6 +165,15 @@ def _compare(record: Record, key: str, command: Command, *, failed: bool) -> Non
 def is_silent(text: str) -> bool:
     """Nothing in the text tells of a failure."""
     return not (within(_HINTS, text) and shows_failure(text))
+
+
+def outcome(command: Command) -> str:
+    """How its last run went; nothing where that was not seen."""
+    if command.ok is None:
+        return UNCLEAR if command.said else "" if command.is_hidden else NO_RESULT
+    if not command.ok:
+        return FAILED
+    return "" if command.is_hidden else PASSED
 
 
 def shows_failure(text: str, *, is_sure: bool = False) -> bool:

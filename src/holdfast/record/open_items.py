@@ -24,6 +24,7 @@ _OFFER = Lazy(
     r"|\byou(?:'d| would)? (?:want|like|prefer) (?:me|to)\b"
     r"|\bI(?:'ll| will| can| could)\b.*\b(?:if|when|once|whenever) (?!I\b)"
     r"|\b(?:if|once|whenever) (?!I\b).*\bI(?:'ll| will| can| could)\b"
+    r"|^ready (?:to|for|when)\b|\b(?:still (?:open|pending|to do)|next session|deferred)\b"
     r"|\b(?:wenn|falls|sobald) (?:du|sie|ihr)\b|\bbescheid\b|\bsi (?:tu|vous|quieres|prefieres)\b"
     r"|\b(?:dis|dites)-moi\b|\bse (?:quiser|preferir|você)\b|\b(?:avísame|dime|me avise|me diga)\b"
     r"|如果[你您]|需要的话|请告诉|よろしければ|ご希望|お知らせ",

@@ -162,7 +162,11 @@ def runs_test(passed: str, name: str) -> bool:
     by = _run(passed)
     told = [one for one in by.filters if one.partition("=")[0] in _BY_NAME]
     if told:
-        return any(_selects(one, frozenset({f"{one.partition('=')[0]}={name}"})) for one in told)
+        return any(
+            _selects(f"{flag}={part}", frozenset({f"{flag}={name}"}))
+            for flag, _, value in (one.partition("=") for one in told)
+            for part in value.strip("'\"").replace(" or ", "|").split("|")
+        )
     return any(_holds(target, name) for target in by.targets)
 
 

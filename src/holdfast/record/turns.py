@@ -19,6 +19,7 @@ MOST_TURNS, FIRST_TURNS, DROPPED_AT_ONCE = 1200, 40, 200
 SAID_CHARS = 1600
 MOST_EDITED, MOST_RUNS, MOST_QUESTIONS = 60, 12, 40
 MOST_QUEUED, MOST_WAITING = 16, 64
+MOST_SAME = 3  # of the same words, queued in one step of the model
 MOST_LOOKED_AT = 2 * MOST_QUEUED  # turns, back from the last
 NOTIFICATION_CHARS = 20_000
 LONGEST_QUESTION = 600
@@ -108,11 +109,20 @@ def _enqueue(record: Record, text: str, place: Place) -> str:
     _notified(record, text, place)
     is_bare_command = text.startswith("/") and len(text.split()) == 1
     words = "" if is_bare_command or is_notification(text) else _typed(record, text)
+    words = "" if _is_held_key(record, words, place) else words
     if begin(record, words, place):
         record.turns[-1].waits = True
         record.queued = [*record.queued, record.turns[-1].asked.strip()][-MOST_QUEUED:]
     record.queue = [*record.queue, kept(words).strip()][-MOST_WAITING:]
     return words
+
+
+def _is_held_key(record: Record, words: str, place: Place) -> bool:
+    """The same again and again while the model takes one step: nobody types that. A terminal that
+    repeated a key sent one real session 1,171 prompts."""
+    recent = record.turns[-MOST_LOOKED_AT:] if words else []
+    same = [one for one in recent if one.waits and one.asked == words and one.place.op == place.op]
+    return len(same) >= MOST_SAME
 
 
 def _leave_queue(record: Record, words: str) -> None:

@@ -14,7 +14,7 @@ import msgspec
 
 from holdfast.record import decisions as record_decisions
 from holdfast.record import files
-from holdfast.record.failures import resolved
+from holdfast.record.failures import FAILED, PASSED, outcome, resolved
 from holdfast.record.model import FLOOR, Command, FileUse, Place, Record, Turn, heat_at
 from holdfast.record.turns import CUT
 from holdfast.segment import segment
@@ -248,7 +248,7 @@ def _commands(facts: Record) -> Iterator[Keepsake]:
     heats = {key: _heat(facts, one) for key, one in facts.commands.items()}
     for rank, (key, worth) in enumerate(_ranked(heats)):
         one = facts.commands[key]
-        how = {True: "ok", False: "failed", None: ""}[one.ok]
+        how = {PASSED: "ok", FAILED: "failed"}.get(outcome(one), "")
         text = f"`{one_line(one.line.partition(chr(10))[0], LONGEST_COMMAND)}` {how}".rstrip()
         yield Keepsake("Commands", text, 0.5 + 5.0 * worth, rank)
 
