@@ -184,12 +184,15 @@ def _command(key: str, command: Command, edited_op: int) -> str:
 
 
 def errors(record: Record) -> Iterator[BriefItem]:
-    """Lines with an error that commands printed, though they passed: they tend to come back."""
+    """Lines with an error that commands printed, though they passed, or before they did: they tend
+    to come back."""
+    mended = {one.command for one in record.failures if one.fixed}
     known = [
         one for one in record.commands.items() if one[1].ok is not False and is_error(one[1].said)
     ]
     for age, (key, one) in enumerate(sorted(known, key=lambda pair: -pair[1].op)[:MOST_ERRORS]):
-        text = f"{code(key, 60)} printed: " + " / ".join(flat(line, 140) for line in one.said)
+        when = "printed before it passed" if key in mended else "printed"
+        text = f"{code(key, 60)} {when}: " + " / ".join(flat(line, 140) for line in one.said)
         yield BriefItem(
             "commands", text, ERROR_WORTH / (1 + age), "an error it printed", order=1e3 + age
         )

@@ -370,7 +370,7 @@ def _mend(record: Record, failure: Failure, key: str, place: Place) -> None:
     failure.left = runs.parts(failure.command)
     for other, command in record.commands.items():  # nothing is both fixed and failing
         if command.ok is False and _all_covered(runs.parts(other), failure.left):
-            command.ok, command.is_hidden, command.said = True, is_hidden, []
+            command.ok, command.is_hidden = True, is_hidden
 
 
 def _named_in(failure: Failure) -> list[str]:
