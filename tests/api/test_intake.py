@@ -43,7 +43,8 @@ WORDY: list[dict[str, Any]] = [
         "progress_summary": f"{TOKEN} was used", **PLACE,
     },
     {"deed": "window", "used_tokens": 7, "health": {"note": TOKEN, "used": 150_000}, **PLACE},
-    {"deed": "compaction", "count": 1, "summary": f"remember {TOKEN}", **PLACE},
+    {"deed": "compaction", "count": 1, "summary": f"remember {TOKEN}", "trigger": TOKEN, **PLACE},
+    {"deed": "readings", **PLACE, "step": [1, 2], "at_ms": [5, 6], "used_tokens": [7, 8]},
     {"deed": "audit", "id": TWO, "kind": "K", "at_ms": 5, "body": {"password": "hunter2hunter2"}},
     {
         "deed": "checkpoint", "id": THREE, "checkpoint_id": "c", "path": "/p/c.md",
@@ -80,6 +81,19 @@ def test_what_grows_by_a_placeholder_is_still_taken(api: TestClient, store: Stor
     second = {**prompt, "id": TWO, "prompt": short[: records.PROMPT_CHARS]}
     assert api.post("/api/intake", json=_batch([*MET, prompt, second])).status_code == 200
     assert "hunter2a" not in json.dumps(rows_of(store))
+
+
+@pytest.mark.requirement("U5", "S4")
+def test_the_curve_of_a_session_on_another_machine_can_be_drawn(api: TestClient) -> None:
+    assert api.post("/api/intake", json=_batch([*MET, *WORDY])).status_code == 200
+    found = api.get(f"/api/sessions/{SESSION}/readings").json()
+    assert (found["step"], found["used_tokens"]) == ([1, 2], [7, 8])
+    assert [one["number"] for one in found["compactions"]] == [1]
+    detail = api.get(f"/api/compactions/{SESSION}/1").json()
+    assert not detail["is_available"] and "not on this machine" in detail["note"]
+    uneven = {"deed": "readings", **PLACE, "step": [1], "at_ms": [], "used_tokens": []}
+    refused = api.post("/api/intake", json=_batch([*MET, uneven], {"at": 1}))
+    assert refused.status_code == 400 and "different lengths" in refused.text
 
 
 HOSTILE: list[Any] = [
