@@ -186,7 +186,8 @@ def _greet(plan: Plan, listener: socket.socket, say: Callable[[str], None]) -> N
 def _run(store: Store, rules: Rules, plan: Plan, listener: socket.socket) -> None:
     app, address = create(store, rules.token), plan.address
     if plan.on_link is not None:
-        plan.on_link(link(_base(plan, listener), app.state.tickets.new()))
+        here = _base(plan, listener).replace("0.0.0.0", "127.0.0.1").replace("[::]", "[::1]")
+        plan.on_link(link(here, app.state.tickets.new()))
     settle_memory()
     config = uvicorn.Config(
         Gate(app, rules),

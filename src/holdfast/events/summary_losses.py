@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -127,30 +127,29 @@ NO_ROOM = "there was no room for it"
 MOST_REPORTS = 16
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Compaction:
+    """Where it stands, and what the model got: the summary, and the briefs that hooks added."""
+
     offset: int
     trigger: str = ""
-    at: str = ""
     summary: str | None = None
-    given: list[str] = field(default_factory=list)
+    given: tuple[str, ...] = ()
 
 
 def compaction_report(path: Path, number: int, *, sidechain: bool) -> dict[str, Any] | None:
     """As plain values, without secrets; None if the transcript has no compaction of this number.
     Raises Unreadable or OSError where it cannot be read."""
-    found = path.stat()
-    return _report(str(path), number, sidechain, (found.st_mtime_ns, found.st_size))
-
-
-@lru_cache(MOST_REPORTS)  # a long transcript takes a second
-def _report(
-    path: str, number: int, sidechain: bool, _signed: tuple[int, int]
-) -> dict[str, Any] | None:
-    found = list(_compactions(path, sidechain))
+    found = list(_compactions(str(path), sidechain))
     if not 1 <= number <= len(found):
         return None
     one = found[number - 1]
+    told = _report(str(path), path.stat().st_ino, one, sidechain)
+    return {"total": len(found), **told}
+
+
+@lru_cache(MOST_REPORTS)  # a long transcript takes a second, and what it said stays said
+def _report(path: str, _inode: int, one: _Compaction, sidechain: bool) -> dict[str, Any]:
     reader = RecordReader(sidechain=sidechain)
     record = redacted(reader.read(path, until=one.offset))
 
@@ -160,7 +159,6 @@ def _report(
     summary = None if one.summary is None else clean(one.summary)[: after_compact.MOST_SUMMARY]
     told = _Told(record, summary or "", [clean(text) for text in one.given])
     return {
-        "total": len(found),
         "was_given": bool(one.given),
         "summary": summary,
         "instructions": steer(record, shown=one.trigger == "manual") or None,
@@ -178,15 +176,15 @@ def _compactions(path: str, sidechain: bool) -> Iterator[_Compaction]:
         if isinstance(entry, Boundary) and entry.resets_window:
             if last is not None:
                 yield last
-            last = _Compaction(entry.offset, entry.trigger, entry.timestamp)
+            last = _Compaction(entry.offset, entry.trigger)
         elif isinstance(entry, Summary):
-            if last is None or last.summary is not None:
-                if last is not None:
-                    yield last
-                last = _Compaction(entry.offset, at=entry.timestamp)
-            last.summary = entry.text
+            if last is not None and last.summary is not None:
+                yield last
+                last = None
+            last = replace(last or _Compaction(entry.offset), summary=entry.text)
         elif last is not None and isinstance(entry, Attachment) and entry.kind == ADDED:
-            last.given += [text for text in _texts(entry) if f"<{TAG}" in text]
+            briefs = (text for text in _texts(entry) if f"<{TAG}" in text)
+            last = replace(last, given=(*last.given, *briefs))
     if last is not None:
         yield last
 
