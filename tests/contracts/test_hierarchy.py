@@ -16,7 +16,6 @@ from holdfast.hub.store.tables import tasks as task_rows
 from holdfast.hub.tree import (
     actions,
     agent_contexts,
-    hierarchy,
     projects,
     requests,
     sessions,
@@ -85,7 +84,7 @@ def test_a_tree_of_1000_subtasks_takes_four_queries(store: Store) -> None:
         lambda c: (c.execute(sa.insert(task_rows), many), c.execute(sa.insert(subtask_rows), parts))
     )
     with statements(store) as sent:
-        tree = store.read(lambda c: hierarchy.of_project(c, request["project_id"], 50, 0))
+        tree = store.read(lambda c: requests.tree_of_project(c, request["project_id"], 50, 0))
     assert len(sent) <= 4
     [grown] = tree.requests.rows
     assert [task["wave_number"] for task in grown["tasks"]] == list(range(100))
@@ -101,15 +100,15 @@ def test_the_tree_is_paged_by_request_newest_first(store: Store) -> None:
     a_task(store, made[1])
     project_id = made[0]["project_id"]
     newest = [request["id"] for request in reversed(made)]
-    whole = store.read(lambda c: hierarchy.of_project(c, project_id, 50, 0))
+    whole = store.read(lambda c: requests.tree_of_project(c, project_id, 50, 0))
     assert [row["id"] for row in whole.requests.rows] == newest
-    page = store.read(lambda c: hierarchy.of_project(c, project_id, 1, 1)).requests
+    page = store.read(lambda c: requests.tree_of_project(c, project_id, 1, 1)).requests
     assert ([row["id"] for row in page.rows], page.total) == ([newest[1]], 3)
     assert [whole.figures[f"total_{noun}"] for noun in pending_writes.BY_PROJECT] == [3, 2, 1]
-    past = store.read(lambda c: hierarchy.of_project(c, project_id, 1, 9)).requests
+    past = store.read(lambda c: requests.tree_of_project(c, project_id, 1, 9)).requests
     assert (past.rows, past.total) == ([], 3)
     with pytest.raises(NotThere, match="Project not found"):
-        store.read(lambda c: hierarchy.of_project(c, "none", 1, 0))
+        store.read(lambda c: requests.tree_of_project(c, "none", 1, 0))
 
 
 @pytest.fixture
@@ -160,7 +159,7 @@ def test_no_list_reads_a_table_from_end_to_end(large: Store) -> None:
         lambda c: subtasks.listed(c, 100, 0, is_subagent=True),
         lambda c: sessions.agents_at_work(c, 100, 0),
         lambda c: waves.history(c, "s7", 100, 0),
-        lambda c: hierarchy.of_project(c, project, 50, 0),
+        lambda c: requests.tree_of_project(c, project, 50, 0),
     ]
     with statements(large) as sent:
         for ask in asks:

@@ -27,8 +27,8 @@ from holdfast.api.routes import requests, subtasks, tasks
 from holdfast.hub import row_times
 from holdfast.hub.errors import Refused
 from holdfast.hub.store.rows import Row
-from holdfast.hub.tree import hierarchy, projects
-from holdfast.hub.tree.requests import latest
+from holdfast.hub.tree import projects
+from holdfast.hub.tree.requests import latest, tree_of_project
 
 router = Router(prefix="/api/projects", tags=["projects"])
 
@@ -187,7 +187,7 @@ async def get_hierarchy(
     project_id: IdPath, db: Db, limit: Limit = 50, offset: Offset = 0
 ) -> Response:
     """Requests newest first, a page of them; in each its tasks by wave, with their subtasks."""
-    tree = await db.read(lambda c: hierarchy.of_project(c, str(project_id), limit, offset))
+    tree = await db.read(lambda c: tree_of_project(c, str(project_id), limit, offset))
     project = shown(tree.project)
     asked = msgspec.Raw(msgspec.json.encode([_grown(row) for row in tree.requests.rows]))
     figures = tree.figures

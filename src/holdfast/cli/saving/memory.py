@@ -1,12 +1,15 @@
-"""`holdfast memory`: what the client loads into every session, listed, written, taken back."""
+"""`holdfast memory`: what the client loads into every session, listed, written, taken back; and its
+instruction files: which are loaded again after a compaction, and which a brief must repeat.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +18,18 @@ import click
 from holdfast.cli import choose_session
 from holdfast.cli.choose_session import NoSession
 from holdfast.cli.terminal import say
+from holdfast.client import instructions
+from holdfast.client.instructions import InstructionFile, MarkedRule, find_forgotten, find_marked
 from holdfast.client.memory_folder import find_memory_folder
-from holdfast.events import instruction_files
-from holdfast.events.instruction_files import LoadedFile
+from holdfast.events import window_brief
 from holdfast.memory.topics import topic_store
 from holdfast.memory.topics.folder import MOST_TOPIC_BYTES
 from holdfast.memory.topics.topic import TYPES, MemoryTopic, NoSuchTopic, Unfit, parse
 from holdfast.memory.topics.topic_index import find
 from holdfast.memory.topics.topic_store import TopicChange
+from holdfast.record import storage
 from holdfast.text.escape import shown
+from holdfast.window.state import State
 from holdfast.wire import places
 
 Command = Callable[..., Any]
@@ -225,11 +231,11 @@ def _found(project: Path | None, session: str) -> list[LoadedFile]:
     except NoSession:
         if session:
             raise
-        return instruction_files.list_files(str((project or Path.cwd()).absolute()), None, "")
+        return list_files(str((project or Path.cwd()).absolute()), None, "")
     if project is not None and str(project.absolute()) != chosen.state.project:
-        return instruction_files.list_files(str(project.absolute()), None, "")
+        return list_files(str(project.absolute()), None, "")
     where = chosen.state.project or str(Path.cwd())
-    return instruction_files.list_files(where, chosen.state, chosen.folder)
+    return list_files(where, chosen.state, chosen.folder)
 
 
 def _show(one: LoadedFile) -> None:
@@ -243,6 +249,49 @@ def _show(one: LoadedFile) -> None:
 
 def _after(one: LoadedFile) -> str:
     """A file that is forgotten matters only for what is marked in it."""
-    if one.after in (instruction_files.PINNED, instruction_files.LATER) and not one.marked:
+    if one.after in (PINNED, LATER) and not one.marked:
         return "does not come back; nothing in it is marked"
     return one.after
+
+
+BACK, PINNED, LATER, NEVER = "comes back", "pinned", "pinned once loaded", "excluded"
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedFile:
+    path: str
+    kind: str
+    after: str  # what becomes of it after a compaction: one of the words above
+    when: str  # what loads it, where it is not the start
+    imported_by: str
+    marked: tuple[MarkedRule, ...]
+
+
+def list_files(
+    project: str, state: State | None, folder: str, environ: Mapping[str, str] | None = None
+) -> list[LoadedFile]:
+    """The files in the order Claude Code loads them. `state` is the session whose reads count."""
+    environ = os.environ if environ is None else environ
+    excludes = instructions.read_excludes(project, environ)
+    found: dict[str, LoadedFile] = {}
+    for source, after in _sources(project, state, folder, environ):
+        if instructions.is_excluded(source.path, excludes):
+            after = NEVER
+        marked = tuple(find_marked(source))
+        one = LoadedFile(source.path, source.kind, after, source.when, source.by, marked)
+        found.setdefault(os.path.realpath(source.path), one)
+    return list(found.values())
+
+
+def _sources(
+    project: str, state: State | None, folder: str, environ: Mapping[str, str]
+) -> Iterator[tuple[InstructionFile, str]]:
+    read = window_brief.read_files(storage.read_on(state, folder)) if state else []
+    for source in instructions.find_loaded_at_start(project, environ):
+        yield source, BACK
+    for source in find_forgotten(project, read, environ):
+        yield source, PINNED
+    for source in instructions.find_scoped_rules(project, environ):
+        yield source, LATER
+    for source in instructions.find_below(project, environ):
+        yield source, LATER

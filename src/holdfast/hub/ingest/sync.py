@@ -28,8 +28,8 @@ from holdfast.hub.ingest.records import (
     SubtaskTold,
     WindowSeen,
 )
-from holdfast.hub.ingest.writers import contexts, news, projects_and_sessions
-from holdfast.hub.ingest.writers.actions import Actions
+from holdfast.hub.ingest.writers import contexts, news
+from holdfast.hub.ingest.writers.sessions import Actions, bring_on, meet
 from holdfast.hub.ingest.writers.tree import Subtasks, Tree
 from holdfast.hub.projection import refresh
 from holdfast.hub.store import pending_writes
@@ -88,7 +88,7 @@ def take(connection: Connection, batch: RecordBatch, *, tell: bool = True) -> Ta
 
 def _taken(connection: Connection, batch: RecordBatch) -> TakenIn:
     deeds = batch.deeds
-    projects_and_sessions.meet(connection, deeds)
+    meet(connection, deeds)
     session_id, project_id = _place(connection, deeds)
     if session_id:
         waves.hold(connection, session_id)
@@ -119,7 +119,7 @@ def _taken(connection: Connection, batch: RecordBatch) -> TakenIn:
             contexts.take_compaction(connection, deed)
         elif isinstance(deed, ReadingsTold):
             contexts.take_readings(connection, deed)
-    projects_and_sessions.bring_on(connection, deeds, totals)
+    bring_on(connection, deeds, totals)
     _count(connection, project_id, "requests", len(asked) - lost[1])
     _count(connection, project_id, "tasks", len(listed) - tree.removed - lost[0])
     _count(connection, project_id, "subtasks", len(started))
