@@ -40,7 +40,7 @@ from holdfast.hub.ingest.records import (
 )
 from holdfast.record.secrets import ToldSecrets
 from holdfast.settings import load as settings_load
-from holdfast.window import guard
+from holdfast.window import guard, velocity
 from holdfast.window.guard import Alert, Thresholds
 from holdfast.window.health import action, status
 from holdfast.window.state import State
@@ -176,6 +176,11 @@ def health_of(state: State, used_tokens: int, at_ms: int, *, estimated: bool) ->
     left = max(0, edge - used_tokens)
     ops = int(left / state.velocity) if state.velocity > 0 else None
     paced = ops is not None and state.pace_ms > 0
+    low, high = (
+        velocity.steps_range(left, state.growth, ops)
+        if ops is not None and state.growth > 0
+        else (None, None)
+    )
     found = {
         "status": status(ratio, watch_at),
         "recommended_action": action(used_tokens, edge, state.checkpoint_tokens, watch_at),
@@ -193,6 +198,8 @@ def health_of(state: State, used_tokens: int, at_ms: int, *, estimated: bool) ->
         "alert": Alert(min(state.alert, Alert.CRITICAL)).name.lower() if state.alert else None,
         "velocity_tokens_per_op": round(state.velocity, 1) or None,
         "ops_left": ops,
+        "ops_left_low": low,
+        "ops_left_high": high,
         "minutes_left": round((ops or 0) * state.pace_ms / 60_000, 1) if paced else None,
         "forecast_basis": "as the hooks last measured" if ops is not None else "unknown",
         "basis": state.basis,
