@@ -113,3 +113,11 @@ def test_a_shell_line_or_a_question_with_a_picture_decides_nothing(
 ) -> None:
     session = Session().user("Go.").says("Done. Shall I print it?").user(words)
     assert [*decisions(session.record(tmp_path))] == []
+
+
+@pytest.mark.requirement("C14")
+def test_a_slash_command_decides_nothing(tmp_path: Path) -> None:
+    session = Session().user("Draw it.").says("Shall I draw the moon too?").user("/tidy the quay")
+    assert [one for one in decided(session.record(tmp_path)) if one.by == "user"] == []
+    session = Session().user("Draw it.").says("Where to?").user("/moon/full.svg, please")
+    assert len([one for one in decided(session.record(tmp_path)) if one.by == "user"]) == 1

@@ -581,6 +581,8 @@ def test_what_was_only_tried_or_failed_before_is_told_with_the_commands(tmp_path
     session.says("The moon test is flaky: it fails on every second run.")
     text = compose(session.record(tmp_path)).text
     assert "Failed when last run" not in text
+    scripts = Session().user("Go.").runs("./tools/moor.sh east", "no rope", fails=True)
+    assert "Failed when last run" in compose(scripts.runs("make").record(tmp_path)).text
     assert "`gh issue list --repo moor/quay` failed: no such" in text
     assert "`npm test` failed; the model said: “The moon test is flaky" in text
 

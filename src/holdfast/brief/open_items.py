@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from holdfast.brief.item import LAST_FAILED, STILL_RUNNING, BriefItem, times
 from holdfast.record import open_items as still
-from holdfast.record.failures import is_one_off, resolved, verdict_of
+from holdfast.record.failures import is_one_off, resolved, runs_script, verdict_of
 from holdfast.record.model import FLOOR, Failure, Place, Record, Task, heat_at
 from holdfast.record.plans import proposals
 from holdfast.record.turns import turn_number
@@ -69,12 +69,12 @@ def _task(record: Record, task: Task) -> str:
 
 
 def failing(record: Record, most_lines: int) -> Iterator[BriefItem]:
-    """What failed last comes first, with most of what it said. What was only tried before something
-    else was run, and what is called no failure of this work, is nothing to do: it stands among the
-    commands, last."""
+    """What failed last comes first, with most of what it said. Among the commands, last, is what
+    nobody has to mend: what was only tried before something else was run, if it is no script of the
+    project, and what is called no failure of this work."""
     newest = max((one.op for one in record.commands.values()), default=0)
     for age, one in enumerate(still.failures(record)[:MOST_FAILING]):
-        is_over = is_one_off(one) and one.place.op < newest
+        is_over = is_one_off(one) and one.place.op < newest and not runs_script(one)
         is_open = not (is_over or one.verdict)
         worth = (1.0 if is_open else 0.25) * 0.1 / (1 + age / 3)
         said = [flat(words, 160) for words in one.lines[: most_lines if age < 2 else 2]]

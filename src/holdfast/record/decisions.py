@@ -17,6 +17,7 @@ _SIGNS = ("$ ", "% ", "# ", "\u276f ", "\u279c ")
 _PROMPT = Lazy(
     r"^(?:[$%\u276f\u279c] |(?:\([\w.-]+\) )?[\w.-]+@[\w.-]+[: ][^\n]{0,120}[$%#] )", re.MULTILINE
 )
+_COMMAND = Lazy(r"/[\w:-]+(?:\s|$)")
 _DECIDING = (
     "decided | decision: | i'll use | i will use | we'll use | going with | go with | opted for "
     "| chose | i'll keep | let's use | let's go with | switched to | switching to "
@@ -89,9 +90,9 @@ def _asks_back(words: str) -> bool:
 
 
 def _is_pasted(turn: Turn) -> bool:
-    """A wall of text, what a terminal showed (a line of it begins with a shell's prompt), or a
-    command typed with the client's `!`."""
-    if turn.asked.startswith("! "):
+    """A wall of text, what a terminal showed (a line of it begins with a shell's prompt), a command
+    typed with the client's `!`, or a slash command, which answers nothing."""
+    if turn.asked.startswith("! ") or _COMMAND.pattern.match(turn.asked):
         return True
     if turn.chars > LONGEST_DECISION:
         return True

@@ -322,6 +322,12 @@ def is_one_off(failure: Failure) -> bool:
     return not runs.kind(failure.command) or " ".join(words).startswith(_TRIED) or missing
 
 
+def runs_script(failure: Failure) -> bool:
+    """A script of the project, by its path: it is run again, unlike code that was typed in."""
+    first = next(iter(failure.left), failure.command).rpartition("&& ")[2]
+    return any(map(shell.is_file, shell.settings_of(first)[1][:2]))
+
+
 def hear(record: Record, text: str, by: str = "model") -> None:
     """Words of the model, or of the user who answers it: whether a failure of this turn is called
     none of this work's."""
