@@ -59,6 +59,8 @@ def test_the_request_is_the_last_thing_asked_of_the_work(tmp_path: Path) -> None
 def test_a_step_is_in_flight_only_while_its_call_is_open(tmp_path: Path) -> None:
     session = Session().user("Run it all.").starts("Bash", command="make all")
     assert "step in flight: Bash `make all`" in steer(session.record(tmp_path))
+    nameless = Session().user("Look around.").starts("TaskList")
+    assert "step in flight: TaskList\n" in steer(nameless.record(tmp_path))
     record = session.user("Forget that, list the files.").record(tmp_path)
     assert "in flight" not in steer(record), "it was cut short, and will have no result"
     assert "no result yet" not in compose(record).text

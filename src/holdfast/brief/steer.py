@@ -38,7 +38,8 @@ def steer(
         lines.append("- plan mode is on: only read and plan until the user approves the plan")
     lines += _words(record, whose, SHOWN_WORDS_UNITS if shown else WORDS_UNITS)
     for call in open_items.calls(record)[-1:]:
-        lines.append(f"- step in flight: {call.tool} {code(call.what, 120)}")
+        what = f" {code(call.what, 120)}" if call.what else ""
+        lines.append(f"- step in flight: {call.tool}{what}")
     failing = [one for one in open_items.failures(record) if not one.verdict]
     for one in failing[:MOST_FAILING]:
         said = f": {flat(one.lines[0], 120)}" if one.lines else ""

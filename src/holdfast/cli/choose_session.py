@@ -36,7 +36,7 @@ class NotATranscript(HoldfastError):
 
 
 class NoSession(HoldfastError):
-    hint = "run `holdfast install`, then start Claude Code; or name a file: --transcript FILE"
+    hint = "start Claude Code once, after `holdfast install`; or name a file: --transcript FILE"
 
 
 class NoSuchSession(NoSession):

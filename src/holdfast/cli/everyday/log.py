@@ -29,7 +29,7 @@ from holdfast.wire.log import inert
 
 LOOK_EVERY_SECONDS = 0.5
 COLOURS = {"WARN": "yellow", "ALERT": "orange", "ERROR": "red"}
-EMPTY = "Nothing is logged yet. Hooks write here once they are installed: holdfast install"
+EMPTY = "Nothing is logged yet. Hooks write here while Claude Code runs, after `holdfast install`."
 
 
 @click.command()
