@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 from typing import Any
@@ -90,3 +91,25 @@ def test_listeners_hear_of_alerts_and_of_checked_summaries_once(
         "called_done": 1,
         "in_users_name": 0,
     }
+
+
+@pytest.mark.requirement("U5", "S2")
+def test_a_compaction_that_begins_and_ends_is_told_at_once(
+    api: TestClient, store: Store, told: Told
+) -> None:
+    told.prompt()
+    told.call()
+    noted = {"compacting_ms": int(time.time() * 1000), "compacting_answer": _last_answer(told)}
+    told.note(**noted)
+    sync(store)
+    told.compacts()
+    told.says("going on")
+    told.note(**noted, compactions=1)
+    sync(store)
+    begun, ended = (one["body"]["compacting"] for one in _events(api, "window.changed"))
+    assert (begun, ended) == (True, False)
+
+
+def _last_answer(told: Told) -> str:
+    lines = map(json.loads, told.transcript.read_text().splitlines())
+    return str([one["message"]["id"] for one in lines if one["type"] == "assistant"][-1])

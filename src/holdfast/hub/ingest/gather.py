@@ -44,6 +44,7 @@ from holdfast.window import guard, velocity
 from holdfast.window.guard import Alert, Thresholds
 from holdfast.window.health import action, status
 from holdfast.window.state import State
+from holdfast.window.view import COMPACTING_MS
 from holdfast.wire import places
 
 WINDOW, CHECKPOINTS, AUDIT = "window", "checkpoints", "audit"
@@ -138,6 +139,7 @@ def _seen(window: WindowReader, held: ReadPosition) -> list[Deed]:
     if newer:
         used, estimated = held.newest_used, held.newest_estimated
     told = health_of(state, used, at_ms, estimated=estimated)
+    told["compacting"] = told["compacting"] or _is_compacting(state, held)
     return [
         WindowSeen(
             session_id=window.session_id,
@@ -149,6 +151,13 @@ def _seen(window: WindowReader, held: ReadPosition) -> list[Deed]:
             health=told,
         )
     ]
+
+
+def _is_compacting(state: State, held: ReadPosition) -> bool:
+    """Whether the newest answer is still the one from before the compaction, as a look finds it."""
+    ago_ms = row_times.now_ms() - state.compacting_ms
+    same = bool(state.compacting_answer) and held.message_id == state.compacting_answer
+    return same and 0 <= ago_ms < COMPACTING_MS
 
 
 def _context(window: WindowReader, story: Story, span: Span) -> ContextSeen:
