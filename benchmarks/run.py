@@ -28,6 +28,7 @@ def main() -> None:
     _print("What the hook costs", list(_hooks()))
     _print("What the user waits (real client, scripted API)", list(_wait()))
     _print("What a command costs", list(_commands()))
+    _print("The shape of the source", list(_shape()))
     _print("Reading a transcript", list(_parse(given.corpus)))
     _print("Saving and giving back", list(_save()))
     _print("Taking in what hooks leave", list(_intake()))
@@ -71,6 +72,12 @@ def _commands() -> Iterator[Row]:
     from benchmarks import commands
 
     yield from commands.rows()
+
+
+def _shape() -> Iterator[Row]:
+    from benchmarks import shape
+
+    yield from shape.rows()
 
 
 def _archive(corpus: Path | None) -> Iterator[Row]:
