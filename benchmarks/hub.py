@@ -3,10 +3,11 @@
     python -m benchmarks.hub                    # times, and where the time goes
     python -m benchmarks.hub --against DIR      # as ratios to the checkout in DIR, with its .venv
 
-Both servers run at once on one database, on SQLite and on PostgreSQL, and their requests take
-turns, so that what else the machine does falls on both. Requests that are refused and rolled back
-are among them. Everything is measured twice: with one session, and with 1,000 sessions of 1,000
-actions beside it. A save holds 50 KB; the hierarchy is that of 100 tasks of 10 subtasks.
+Both servers run at once, each on a database that it has made itself, on SQLite and on PostgreSQL.
+Their requests take turns, so that what else the machine does falls on both. Requests that are
+refused and rolled back are among them. Everything is measured twice: with one session, and with
+1,000 sessions of 1,000 actions beside it. A save holds 50 KB; the hierarchy is that of 100 tasks of
+10 subtasks.
 
 At last it is told how soon `holdfast serve` answers, and its memory after 2,000 requests.
 """
@@ -31,6 +32,7 @@ from benchmarks import hub_profile
 from benchmarks.api import REFUSED, TOKEN, free_port, wait_for
 from benchmarks.databases import both
 from benchmarks.hub_data import REQUESTS, fill_others, fill_tree
+from holdfast.hub.store.engine import open_engine
 from holdfast.hub.store.store import Store
 
 Row = tuple[str, str, str]
@@ -52,6 +54,10 @@ class Server(NamedTuple):
         self._sent(method, path, body)
         return (time.perf_counter() - began) * 1000
 
+    def wait(self) -> None:
+        """Until it answers: it listens before its database is open."""
+        self._sent("GET", "/health", None)
+
     def be_refused(self) -> None:
         for path, body, status in REFUSED:
             self._sent("POST", path, body, status)
@@ -69,17 +75,22 @@ class Server(NamedTuple):
 
 def rows(against: Path | None = None) -> Iterator[Row]:
     for engine in ("SQLite", "PostgreSQL"):
-        with both() as addresses, ExitStack() as running:
-            store = Store.open(addresses[engine])
-            store.write(fill_tree)
-            folders = [Path.cwd(), *([against] if against else [])]
-            servers = [running.enter_context(_serving(f, addresses[engine])) for f in folders]
+        with ExitStack() as running:
+            stores, servers = [], []
+            for folder in [Path.cwd(), *([against] if against else [])]:
+                address = running.enter_context(both())[engine]
+                servers.append(running.enter_context(_serving(folder, address)))
+                stores.append(Store(open_engine(address)))  # at the version of its server
+            for store in stores:
+                store.write(fill_tree)
             yield from _compared(servers, f"{engine}, one session")
-            store.write(fill_others)
-            with store.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as c:
-                c.execute(sa.text("ANALYZE"))
+            for store in stores:
+                store.write(fill_others)
+                with store.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as c:
+                    c.execute(sa.text("ANALYZE"))
             yield from _compared(servers, f"{engine}, 1,000 sessions of 1,000 actions")
-            store.close()
+            for store in stores:
+                store.close()
     yield from _of_serve()
 
 
@@ -123,7 +134,9 @@ def _serving(folder: Path, address: str) -> Iterator[Server]:
         )
         try:
             wait_for(port)
-            yield Server(port, process)
+            server = Server(port, process)
+            server.wait()
+            yield server
         finally:
             process.terminate()
             process.wait()

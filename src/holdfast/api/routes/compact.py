@@ -223,7 +223,7 @@ async def restore(body: Restore, db: Db) -> Response:
 
 
 def _told(connection: Connection, body: Restore, now_ms: int) -> dict[str, Any]:
-    wanted = agent_knowledge.KnowledgeQuery(agent_type=False)
+    wanted = agent_knowledge.KnowledgeQuery(agent_type=False, for_brief=True)
     found = agent_knowledge.of(connection, body.agent_id, body.session_id, wanted, now_ms)
     is_known = found.data["session"] or snapshots.status(connection, body.session_id)
     brief, _ = compose_shared(

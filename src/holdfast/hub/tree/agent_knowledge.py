@@ -52,7 +52,7 @@ _SESSION_AND_PROJECT = (
 )
 
 
-def _newest_open() -> sa.Select[Any]:
+def _newest_open(*columns: sa.Column[Any]) -> sa.Select[Any]:
     """Open subtasks of the agent or of the session. The newest of each status stand first in an
     index: a session with a thousand open ones is not sorted."""
     table = subtasks.c
@@ -62,10 +62,11 @@ def _newest_open() -> sa.Select[Any]:
     of_agent = newest.where(table.agent_id == _AGENT, table.status.in_(OPEN)).subquery()
     found = sa.union(*(sa.select(one) for one in (*each, of_agent))).subquery()
     few = sa.select(found.c.id).order_by(found.c.created_ms.desc(), found.c.id).limit(MOST)
-    return sa.select(subtasks).where(table.id.in_(few)).order_by(table.created_ms.desc(), table.id)
+    return sa.select(*columns).where(table.id.in_(few)).order_by(table.created_ms.desc(), table.id)
 
 
-_TASKS = _newest_open()
+_TASKS = _newest_open(*subtasks.c)
+_TASKS_TOLD = _newest_open(*(subtasks.c[name] for name in snapshots.TASK_FIELDS))
 _BLOCKINGS = (
     sa.select(blockings)
     .where(blockings.c.blocked_by.in_(_AGENTS) | blockings.c.blocked_agent.in_(_AGENTS))
@@ -109,6 +110,7 @@ class KnowledgeQuery:
     blocking: bool = True
     history_limit: int = 50
     agent_type: bool = True  # of the agent, by where it was last heard of
+    for_brief: bool = False  # only what a brief tells of a row, without its times
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,7 @@ def of(
     snapshot = snapshots.latest(connection, session_id)
     project_id = session["project_id"] if session else None
     data: dict[str, Any] = {
-        "tasks": _tasks(connection, agent_id, session_id),
+        "tasks": _tasks(connection, agent_id, session_id, wanted),
         "messages": _unread(connection, agent_id, project_id, now_ms) if wanted.messages else [],
         "blockings": [],
         "history": _history(connection, session_id, wanted),
@@ -233,8 +235,12 @@ def _placed(connection: Connection, agent_id: str) -> Row | None:
     return {"session_id": known, "agent_type": None} if known else None
 
 
-def _tasks(connection: Connection, agent_id: str, session_id: str) -> list[Row]:
+def _tasks(
+    connection: Connection, agent_id: str, session_id: str, wanted: KnowledgeQuery
+) -> list[Row]:
     given = {"agent_id": agent_id, "session_id": session_id}
+    if wanted.for_brief:
+        return rows(connection, _TASKS_TOLD, given)
     return _dated_each(rows(connection, _TASKS, given))
 
 
@@ -265,7 +271,8 @@ def _history(connection: Connection, session_id: str, wanted: KnowledgeQuery) ->
     if not wanted.history or not wanted.history_limit:
         return []
     given = {"session_id": session_id, "history_limit": wanted.history_limit}
-    return _dated_each(rows(connection, _HISTORY, given))
+    found = rows(connection, _HISTORY, given)
+    return found if wanted.for_brief else _dated_each(found)
 
 
 def _dated(row: Row) -> Row:

@@ -18,6 +18,7 @@ from holdfast.hub.tree import totals
 from holdfast.hub.tree.agent_contexts import SNAPSHOT
 from holdfast.hub.tree.statuses import OPEN
 
+TASK_FIELDS = ("id", "description", "status", "agent_type", "agent_id")
 _SESSION = sa.bindparam("of_session", type_=sa.Text)
 _PROJECT = sa.select(sessions.c.project_id).where(sessions.c.id == _SESSION)
 _LATEST = (
@@ -103,7 +104,7 @@ def open_now(connection: Connection, saved: Sequence[Any], open_ones: Sequence[R
 
 
 def task_of(row: Row) -> dict[str, Any]:
-    return {name: row[name] for name in ("id", "description", "status", "agent_type", "agent_id")}
+    return {name: row[name] for name in TASK_FIELDS}
 
 
 def _heard_of(connection: Connection, session_id: str, now_ms: int) -> str | None:
