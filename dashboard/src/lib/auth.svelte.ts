@@ -90,7 +90,7 @@ class Auth {
 function takeTicket(): string | null {
   const [path, query] = location.hash.slice(1).split("?");
   if (path !== "/login") return null;
-  history.replaceState(null, "", "#/");
+  location.replace("#/"); // not replaceState, which tells nobody
   return new URLSearchParams(query).get("ticket");
 }
 

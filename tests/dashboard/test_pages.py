@@ -1,0 +1,208 @@
+"""Every page, as a reader meets it: filled, by keyboard, live, narrow, and when things go wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.builders import EDGE
+from tests.dashboard.conftest import AXE, Visit
+
+Begin = Callable[..., Visit]
+
+PAGES = {
+    "": "And the legend",
+    "sessions": "Explain the build",
+    "session/tide-session": "Fill over time",
+    "compactions": "newest first",
+    "compaction/tide-session/1": "Called done, but is not",
+    "checkpoints": "Copy resume command",
+    "work": "Who waits for whom",
+    "messages": "New message",
+    "search?q=gauge+archive": "best first",
+    "budget": "of the brief used",
+    "log": "debug",
+    "settings": "zone_orange",
+}
+
+
+def _violations(visit: Visit) -> list[str]:
+    found: list[dict[str, Any]] = visit.page.evaluate(
+        "async () => (await axe.run({resultTypes: ['violations']})).violations"
+    )
+    return [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found]
+
+
+@pytest.mark.requirement("U5")
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_page_is_drawn_and_accessible(machine: Any, visit: Begin, theme: str) -> None:
+    server, _ = machine
+    reader = visit(server, color_scheme=theme)
+    slips: list[str] = []
+    for path, text in PAGES.items():
+        reader.go(path)
+        reader.see(text)
+        assert reader.page.get_by_role("alert").count() == 0, path
+        if AXE.is_file():
+            slips += [f"{path or 'overview'}: {one}" for one in _violations(reader)]
+    assert not slips, "\n".join(slips)
+
+
+@pytest.mark.requirement("U5")
+def test_a_login_link_is_good_once_and_leaves_the_address(machine: Any, visit: Begin) -> None:
+    server, _ = machine
+    link = server.post("/api/login/tickets", {}).json()["link"]
+    first = visit(server, logged_in=False)
+    first.page.goto(link)
+    first.see("And the legend")
+    assert "ticket" not in first.page.url
+    second = visit(server, logged_in=False)
+    second.page.goto(link)
+    second.page.get_by_role("alert").wait_for()
+    assert second.page.get_by_text("And the legend").count() == 0
+    second.page.get_by_label("Token").fill("wrong")
+    second.page.get_by_role("button", name="Log in").click()
+    second.see("not the token")
+    second.page.get_by_label("Token").fill(server.token)
+    second.page.get_by_role("button", name="Log in").click()
+    second.see("And the legend")
+
+
+@pytest.mark.requirement("U5")
+def test_a_token_that_is_no_longer_valid_leaves_nothing_on_the_page(
+    machine: Any, visit: Begin
+) -> None:
+    server, _ = machine
+    reader = visit(server)
+    reader.see("And the legend")
+    reader.page.evaluate("() => sessionStorage.setItem('holdfast.token', 'of-yesterday')")
+    reader.page.reload()
+    reader.see("no longer valid")
+    assert reader.page.get_by_text("And the legend").count() == 0
+    assert reader.page.evaluate("() => sessionStorage.getItem('holdfast.token')") is None
+
+
+@pytest.mark.requirement("U5")
+def test_a_reading_appears_without_a_reload(machine: Any, visit: Begin) -> None:
+    from tests.dashboard.conftest import at_home
+    from tests.dashboard.machine import LiveSession
+
+    server, main = machine
+    home = main.transcript.parents[3]
+    reader = visit(server)
+    reader.see("And the legend")
+    with at_home(home):
+        late = LiveSession(main.transcript.parent, "late-session", main.project, 1)
+        late.prompt("A session that began just now")
+        late.reaches(int(EDGE * 0.3))
+        reader.see("A session that began just now")
+        late.reaches(int(EDGE * 0.8))
+    row = reader.page.get_by_role("row").filter(has_text="A session that began just now")
+    row.get_by_text("80.0%").wait_for()
+
+
+@pytest.mark.requirement("U5")
+def test_everything_is_reached_by_keyboard(machine: Any, visit: Begin) -> None:
+    server, _ = machine
+    reader = visit(server)
+    page = reader.page
+    row = page.get_by_role("row").filter(has_text="And the legend")
+    row.wait_for()
+    while row.get_attribute("aria-selected") != "true":
+        page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    reader.see("Fill over time")
+    page.keyboard.press("v")
+    page.get_by_role("columnheader", name="Of the limit").wait_for()
+    page.keyboard.press("[")
+    reader.see("Called done, but is not")
+    page.keyboard.press("j")
+    page.locator("[role=option][aria-selected=true]").first.wait_for()
+    for key, heading in (("k", "Checkpoints"), (",", "Settings"), ("o", "Overview")):
+        page.keyboard.press("g")
+        page.keyboard.press(key)
+        page.get_by_role("heading", name=heading, level=1).wait_for()
+    page.keyboard.press("/")
+    page.keyboard.type("nothing like this")
+    reader.see("No window matches")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    row.wait_for()
+    page.keyboard.press("?")
+    page.get_by_role("dialog", name="All keys").wait_for()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("zone_red")
+    page.get_by_role("option", name="zone_red").first.wait_for()
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Settings", level=1).wait_for()
+
+
+@pytest.mark.requirement("U5")
+def test_hostile_text_stays_text(machine: Any, visit: Begin) -> None:
+    server, _ = machine
+    server.post(
+        "/api/messages",
+        {"from_agent": "<b>x</b>", "topic": "workflow.progress", "content": "<script>1</script>"},
+    )
+    reader = visit(server)
+    reader.see("<img src=x onerror=alert(1)>")
+    reader.see("⟨202E⟩")
+    reader.go("session/odd-session")
+    reader.see("<img src=x onerror=alert(1)>")
+    reader.go("messages")
+    reader.see("<script>1</script>")
+    reader.see("<b>x</b>")
+    assert reader.page.locator("main img, main script, main b").count() == 0
+
+
+@pytest.mark.requirement("U5")
+def test_the_page_saves_a_checkpoint_verifies_it_and_posts_a_message(
+    machine: Any, visit: Begin
+) -> None:
+    server, _ = machine
+    reader = visit(server)
+    page = reader.page
+    reader.go("session/tide-session")
+    page.get_by_role("button", name="Checkpoint", exact=True).click()
+    page.get_by_text(re.compile("Saved and verified|Nothing new since")).wait_for()
+    reader.go("checkpoints?session=tide-session")
+    page.get_by_role("listbox", name="Checkpoints").get_by_role("option").first.wait_for()
+    page.get_by_role("button", name="Verify").click()
+    reader.see("verified just now")
+    reader.go("messages")
+    page.get_by_role("button", name="New message").click()
+    page.get_by_role("textbox", name="Text").fill("The tables are in place")
+    page.get_by_role("button", name="Post").click()
+    page.get_by_role("listitem").filter(has_text="The tables are in place").wait_for()
+
+
+@pytest.mark.requirement("U5")
+def test_a_panel_that_fails_fails_alone_and_can_be_tried_again(machine: Any, visit: Begin) -> None:
+    server, _ = machine
+    reader = visit(server)
+    broken = {"status": 503, "json": {"error": "The database does not answer"}}
+    reader.page.route("**/readings*", lambda route: route.fulfill(**broken))
+    reader.go("session/tide-session")
+    reader.see("Readings: The database does not answer")
+    reader.see("Rules in force")
+    reader.page.unroute("**/readings*")
+    reader.page.get_by_role("button", name="Try again").click()
+    reader.page.get_by_role("button", name="Compaction 1").wait_for()
+
+
+@pytest.mark.requirement("U5")
+@pytest.mark.parametrize("width", [320, 390, 2560])
+def test_no_width_needs_sideways_scrolling(machine: Any, visit: Begin, width: int) -> None:
+    server, _ = machine
+    reader = visit(server, viewport={"width": width, "height": 844})
+    for path in ("", "session/tide-session", "compaction/tide-session/1", "settings", "work"):
+        reader.go(path)
+        reader.see(PAGES[path])
+        wide = reader.page.evaluate("() => document.querySelector('main').scrollWidth")
+        assert wide <= reader.page.evaluate("() => document.querySelector('main').clientWidth"), (
+            path
+        )

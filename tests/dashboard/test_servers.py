@@ -1,0 +1,65 @@
+"""Servers that are empty, crowded, or gone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.dashboard.conftest import Visit, at_home, serving
+
+Begin = Callable[..., Visit]
+
+
+@pytest.mark.requirement("U5")
+def test_an_empty_machine_says_what_to_do_first(tmp_path: Path, visit: Begin) -> None:
+    with serving(tmp_path) as server:
+        reader = visit(server)
+        reader.see("No session is running")
+        reader.see("holdfast install")
+        for path, words in (
+            ("compactions", "No compaction yet"),
+            ("checkpoints", "No checkpoint yet"),
+            ("messages", "No message yet"),
+            ("sessions", "No session is known"),
+        ):
+            reader.go(path)
+            reader.see(words)
+
+
+@pytest.mark.requirement("U5")
+def test_two_hundred_windows_are_folded_into_groups(tmp_path: Path, visit: Begin) -> None:
+    from tests.dashboard.machine import crowd
+
+    with at_home(tmp_path):
+        crowd(tmp_path, 200)
+    with serving(tmp_path) as server:
+        reader = visit(server)
+        reader.see("Every window, fullest first")
+        reader.page.locator(".totals dd").filter(has_text="200 windows").wait_for()
+        shown = reader.page.locator("tr[data-row]").count()
+        assert 0 < shown < 100  # what is orange or red
+        reader.page.get_by_role("button", name="p3").click()
+        reader.page.get_by_role("row").filter(has_text="Task 003 of the crowd").wait_for()
+
+
+@pytest.mark.requirement("U5")
+def test_a_server_that_is_gone_leaves_the_numbers_and_is_found_again(
+    tmp_path: Path, visit: Begin
+) -> None:
+    from tests.dashboard.machine import fill
+
+    with at_home(tmp_path):
+        fill(tmp_path)
+    with serving(tmp_path) as server:
+        port = server.port
+        reader = visit(server)
+        reader.see("And the legend")
+        reader.page.get_by_text("Live", exact=True).wait_for()
+    reader.see("No answer since")
+    assert reader.page.get_by_text("And the legend").count() > 0
+    with serving(tmp_path, port):
+        reader.page.get_by_role("button", name="Now").click()
+        reader.page.get_by_text("Live", exact=True).wait_for()
+        reader.page.get_by_text("No answer since").wait_for(state="detached")
