@@ -149,6 +149,7 @@ def test_a_shell_completes_commands_but_no_plumbing() -> None:
     assert _completed("settings", "zone_y") == ["zone_yellow"]
 
 
+@pytest.mark.slow  # each Tab is a process
 @pytest.mark.requirement("U3")
 def test_a_shell_completes_the_ids_of_sessions_and_checkpoints(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

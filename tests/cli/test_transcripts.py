@@ -178,6 +178,7 @@ def test_a_window_hooks_know_is_read_from_the_copy_too() -> None:
     assert "Never paint it green" in call("brief", "--session", "5e551041").stdout
 
 
+@pytest.mark.slow  # the smallest limit is a megabyte
 def test_a_session_too_large_for_the_archive_is_named(own_home: Path) -> None:
     call("transcripts", "on")
     with (Path(places.home()) / "settings.toml").open("a") as file:
@@ -189,6 +190,7 @@ def test_a_session_too_large_for_the_archive_is_named(own_home: Path) -> None:
     assert f"not archived: {path}" in told.stderr
 
 
+@pytest.mark.slow  # a copy of several members takes a megabyte
 def test_a_damaged_copy_is_said_to_be_damaged() -> None:
     path = gone(*(a_prompt(os.urandom(900).hex()) for _ in range(600)))
     copy = Path(transcripts.copy_of(str(path)))

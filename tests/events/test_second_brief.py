@@ -21,8 +21,8 @@ FILES = 200  # far more than one brief holds
 @pytest.fixture
 def work(tmp_path: Path) -> Work:
     made = Work(tmp_path)
-    for number in range(FILES):
-        made.look_at(31_000 + number, f"/p/stations/of_the_coast/gauge_number_{number:03}.py")
+    names = (f"/p/stations/of_the_coast/gauge_number_{number:03}.py" for number in range(FILES))
+    made.look_at(31_000, *names)
     return made
 
 

@@ -39,16 +39,22 @@ class Work:
     def round(self, used: int, command: str = "make check", out: str = "ok") -> None:
         self._call(used, "Bash", {"command": command}, out)
 
-    def look_at(self, used: int, path: str) -> None:
-        self._call(used, "Read", {"file_path": path}, "1\tdef gauge(): ...")
+    def look_at(self, used: int, *paths: str) -> None:
+        """One step for each file; each uses one token more."""
+        for number, path in enumerate(paths):
+            self._add(used + number, "Read", {"file_path": path}, "1\tdef gauge(): ...")
+        a_transcript(self.path, *self.lines)
 
     def _call(self, used: int, tool: str, given: dict[str, str], out: str) -> None:
+        self._add(used, tool, given, out)
+        a_transcript(self.path, *self.lines)
+
+    def _add(self, used: int, tool: str, given: dict[str, str], out: str) -> None:
         self.count += 1
         answer = an_answer(used, id=f"m{self.count}")
         call = {"type": "tool_use", "id": f"t{self.count}", "name": tool, "input": given}
         answer["message"]["content"] = [call]
         self.lines += [answer, a_result(f"t{self.count}", out)]
-        a_transcript(self.path, *self.lines)
 
     def hook(self, event: str, **own: Any) -> dict[str, Any]:
         return fire(event, self.path, environ=self.environ, **own)

@@ -108,6 +108,7 @@ def test_on_a_terminal_it_says_how_much_and_shows_every_line_if_asked(desk: Desk
     assert desk.tree() == before
 
 
+@pytest.mark.slow  # three commands, each on a terminal of its own
 @pytest.mark.requirement("R9")
 def test_on_a_terminal_it_asks_once_whether_to_archive_transcripts(desk: Desk) -> None:
     code, said = _on_a_terminal(b"y\n\n", "install")
