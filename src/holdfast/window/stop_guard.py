@@ -15,7 +15,7 @@ MOST_NAMED = 3
 # The last message of a turn is its result, also that of `claude -p`: a model that is only told to
 # stop again ends with "Nothing left to do."
 ANYWAY = (
-    "If your answer already covers this, stop again and repeat its conclusion in a line or two. "
+    "If your answer already covers this, repeat its conclusion in a line or two and stop again. "
     "Holdfast asks once; this is not a request of the user."
 )
 
