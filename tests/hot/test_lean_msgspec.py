@@ -56,6 +56,19 @@ print([name for name, one in sys.modules.items() if isinstance(one, lean_msgspec
     assert _says(code).split("\n") == [f"{NOUGHT} 1.5 msgspec.toml", "IntType", "[]"]
 
 
+@pytest.mark.requirement("C11")
+def test_annotations_that_are_texts_are_read_as_ever() -> None:
+    code = """
+lean_msgspec.load()
+import msgspec
+class Moored(msgspec.Struct):
+    name: "str"
+    depth: "int | None" = None
+print(msgspec.json.decode(b'{"name": "quay", "depth": 3}', type=Moored))
+"""
+    assert _says(code) == "Moored(name='quay', depth=3)"
+
+
 @pytest.mark.slow  # SQLAlchemy is most of a second
 @pytest.mark.requirement("C11")
 def test_what_is_loaded_later_finds_sys_modules_as_if_nothing_had_been() -> None:

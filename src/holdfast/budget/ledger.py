@@ -5,8 +5,6 @@ read counts as empty, and the log says so. Nothing overwrites it: a newer versio
 damaged file is set aside.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping

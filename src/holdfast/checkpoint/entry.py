@@ -1,7 +1,5 @@
 """One line of the index: what a checkpoint says of itself, without its content."""
 
-from __future__ import annotations
-
 import json
 import os
 import time
@@ -22,7 +20,7 @@ NEWEST_READ_BYTES = 32 << 20  # ... of 8 MB each; 400 of ours have 12 MB ...
 AHEAD_SECONDS = 86_400  # ... named for any day; no clock of ours is a day ahead
 
 
-class CheckpointEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class CheckpointEntry(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     id: str
     path: str
     project: str

@@ -4,8 +4,6 @@ An index only: the files are the truth. It is replaced whole under a lock, every
 its file, and a broken or deleted one is made again from the folders we remember.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Container, Iterable
@@ -153,8 +151,7 @@ def save(entries: Iterable[CheckpointEntry]) -> None:
 
 def _rows(entries: list[CheckpointEntry]) -> bytes:
     try:
-        lines = msgspec.json.Encoder().encode_lines(entries)
-        return lines.removesuffix(b"\n").replace(b"\n", b",\n")  # inside a text it is escaped
+        return b",\n".join(map(msgspec.json.Encoder().encode, entries))
     except UnicodeEncodeError:  # a path that is not UTF-8
         return ",\n".join(one.line() for one in entries).encode()
 

@@ -8,7 +8,7 @@ A repository can hold a checkpoint that verifies, made by anyone. What Holdfast 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from holdfast.checkpoint import snapshot
 from holdfast.checkpoint.entry import CheckpointEntry
@@ -25,13 +25,13 @@ def path() -> str:
     return f"{folders.root()}/{NAME}"
 
 
-def record(content_hash: str, known: Iterable[CheckpointEntry]) -> str:
+def record(content_hash: str, known: Callable[[], Iterable[CheckpointEntry]]) -> str:
     """Note that this checkpoint is made here, on disk before the file has its name.
 
     The first note brings along what earlier releases made, as their snapshots tell. Returns why
     nothing could be noted, or nothing: a checkpoint matters more than its note.
     """
-    earlier = [one.content_hash for one in _with_snapshot(known)] if hashes() is None else []
+    earlier = [one.content_hash for one in _with_snapshot(known())] if hashes() is None else []
     lines = "".join(f"{one}\n" for one in [*earlier, content_hash])
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:

@@ -80,7 +80,7 @@ def _placed(document: Document) -> SavedCheckpoint:
     if len(data) > LARGEST_BYTES:
         raise CheckpointNotSaved(f"{len(data):,} bytes are more than a checkpoint may have")
     said = parse(data).content_hash
-    trouble = provenance.record(said, index.known())
+    trouble = provenance.record(said, index.known)
     reasons: list[str] = []
     for place in folders.candidates(document.project):
         reasons += [place.why] if place.why else []

@@ -7,8 +7,6 @@ back. A CLAUDE.md in Claude Code's own folder for a project is never loaded. So 
 rules marked (ENFORCED) or (CRITICAL) of files that do not come back.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice

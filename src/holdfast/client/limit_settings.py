@@ -4,8 +4,6 @@ Hooks inherit Claude Code's environment, so they read these settings and save th
 their window; `status`, run elsewhere, uses the saved ones.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -115,7 +113,7 @@ def read(
     return found
 
 
-def project_of(transcript: Path) -> str:
+def project_of(transcript: "Path") -> str:
     """The folder a session works in, from the first lines of its transcript."""
     try:
         head = places.read_small(str(transcript), HEAD_BYTES)

@@ -9,8 +9,6 @@ We write there. A settings file of the project comes with the repository, so it 
 folder inside the project; otherwise it could make us write into any folder of the user.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Claude Code's own folder, its settings files, and the settings that only need those files."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat
@@ -22,7 +20,7 @@ def config_folder(environ: Mapping[str, str]) -> str:
     return environ.get("CLAUDE_CONFIG_DIR") or (f"{home}/.claude" if home else "")
 
 
-def claude_folder(home: Path) -> Path:
+def claude_folder(home: "Path") -> "Path":
     """The same folder as an absolute path, for a given home."""
     from pathlib import Path
 
@@ -30,14 +28,14 @@ def claude_folder(home: Path) -> Path:
     return Path(given).absolute() if given else home / ".claude"
 
 
-def transcripts_folder() -> Path:
+def transcripts_folder() -> "Path":
     """The folder with one folder per project, and in it one file per session."""
     from pathlib import Path
 
     return claude_folder(Path.home()) / "projects"
 
 
-def list_files(project: str, environ: Mapping[str, str]) -> list[Path]:
+def list_files(project: str, environ: Mapping[str, str]) -> "list[Path]":
     """Claude Code's settings files, weakest first."""
     from pathlib import Path
 

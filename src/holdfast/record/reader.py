@@ -20,7 +20,6 @@ from holdfast.record import (
     turns,
 )
 from holdfast.record.model import Decision, Place, Record
-from holdfast.record.skim import skim
 from holdfast.record.user_input import own_words, queued_words
 from holdfast.redact.rule import REDACTED
 from holdfast.text import sentences
@@ -111,6 +110,8 @@ class RecordReader:
             record.starts_midway = begins_midway(path)
         near_from = end - NEAR_BYTES
         if record.offset < near_from - FAR_BYTES:
+            from holdfast.record.skim import skim  # of a transcript of 23 MB and more
+
             record.far = record.git.is_partial = True
             for entry in skim(path, record, near_from - FAR_BYTES):
                 self.take(entry)

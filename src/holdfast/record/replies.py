@@ -42,6 +42,8 @@ def is_answer(reply_to: str) -> bool:
 
 def width(words: str) -> int:
     """How much is said, in letters of a script with blanks."""
+    if words.isascii():
+        return len(words)
     return sum(WIDE if mark > "⺀" else 1 for mark in words)
 
 

@@ -17,8 +17,12 @@ LONGEST_CHARS = 1_000_000  # longer texts are read only so far
 _BLANKS = ',;:!?()[]"“”«»—–*_`.'  # noqa: RUF001
 _PUNCTUATION = str.maketrans(dict.fromkeys(_BLANKS, " ") | {"\u2019": "'"})
 # Typographic quotes on purpose: people paste them. In scripts without blanks a full stop always
-# ends a sentence, together with a closing quote. The pattern is linear: it never backtracks.
-_END = re.compile("(?<![.!?])[.!?]++[\"')\\]*”»]*+\\s+|[。！？]+[」』”）]*")  # noqa: RUF001
+# ends a sentence, together with a closing quote. The pattern is linear: it never backtracks. Marks
+# beyond Latin-1 stand in no set: compiling such a set takes 0.15 ms, and there were three.
+_END = re.compile(
+    r"(?<![.!?])[.!?]++(?:[\"')\]*»]++|”++)*+\s+"
+    r"|(?:。++|！++|？++)++(?:」++|』++|”++|）++)*+"  # noqa: RUF001
+)
 _SHORT_WORDS = (
     "vs e.g eg i.e ie cf approx resp incl excl esp fig dr mr mrs ms st jr sr inc ltd z.b d.h u.a "
     "bzw ca evtl ggf inkl bspw vgl nr usw zb p.ex par.ex ex p.ej ej sra núm pág aprox a.k.a w.r.t"
