@@ -1,6 +1,6 @@
 """The prompt of a session that `holdfast run` started: which of its words are the user's.
 
-`run.prompt` writes it around the tasks of a plan, `plan.estimates.run_prompt` reads sizes from it.
+`run.prompt` writes it around the tasks of a plan, `plan.estimates.past_runs` reads sizes from it.
 The frame is ours, and nobody said it; titles, descriptions, files and steps are the plan's.
 """
 
