@@ -234,6 +234,8 @@ def test_the_brief_tells_what_is_neither_committed_nor_pushed(tmp_path: Path) ->
     session = edited().runs("git commit -m x", MADE).edits("/work/project/moon.py")
     last = "on branch fix/ebb; last commit 1a2b3c4 “Mend the ebb”"
     assert brief_line(session, tmp_path) == f"{last}, not pushed; not committed: moon.py"
+    text = compose(session.record(tmp_path)).text
+    assert text.count("1a2b3c4") == text.count("fix/ebb") == 1, "told once"
     session.edits("/work/project/.gitignore").edits("/work/project/.claude/plans/a.md")
     assert brief_line(session, tmp_path).endswith("not committed: moon.py, .gitignore")
     session.runs("git push", "To quay:tides\n   0a1b2c3..1a2b3c4  fix/ebb -> fix/ebb")

@@ -12,7 +12,7 @@ from holdfast.record.model import Call, Record
 from holdfast.text.fence import both_ends, clean, code, flat
 
 FRESH_OPS = 3
-MOST_UNCOMMITTED = 4
+MOST_UNCOMMITTED = 3
 ROOMY_CHARS = 3500  # of a brief in which the last calls always stand
 PLANNING = "plan mode is on: read and plan only, change no file until the user approves the plan"
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from holdfast.brief.in_progress import git
 from holdfast.brief.item import LAST_FAILED, STILL_RUNNING, BriefItem, times
 from holdfast.record import open_items as still
 from holdfast.record.failures import is_one_off, resolved, runs_script, verdict_of
@@ -148,13 +149,16 @@ def _findings(answer: str) -> str:
 
 
 def references(record: Record) -> Iterator[BriefItem]:
-    if record.branch and record.branch not in ("HEAD",):
+    """What the line on git names need not be said again."""
+    told = next((one.text.replace(",", ";") + ";" for one in git(record, 0)), "")
+    if record.branch not in ("", "HEAD") and f"branch {record.branch};" not in told:
         yield BriefItem("references", f"branch {clean(record.branch)}", 0.003, "the branch now")
     now = record.op
     rest = [(heat_at(one, now) + FLOOR * one.count, key) for key, one in record.references.items()]
     for rank, (_, key) in enumerate(sorted(rest, reverse=True)[:MOST_REFERENCES]):
         one = record.references[key]
-        if key == record.branch:
+        is_told = f"branch {key};" in told or f"commit {key} " in told or f"commit {key};" in told
+        if key == record.branch or is_told:
             continue
         note = f" ({flat(one.note, 80)})" if one.note else ""
         kind = f"{one.kind} " if one.kind in ("hash", "commit", "branch") else ""
