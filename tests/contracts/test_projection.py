@@ -125,7 +125,7 @@ def test_only_live_sessions_of_the_project_are_told(store: Store, tmp_path: Path
     told.note(ended_ms=5)
     now_ms = START_MS + told.now_ms
     project_id = rows_of(store, "sessions")["sessions"][1]["project_id"]
-    assert refresh.refresh(store, project_id=project_id, now_ms=now_ms) == 1
+    assert refresh.refresh(store, project_ids=[project_id], now_ms=now_ms) == 1
     assert _read() == {} == _read("s3")
     assert _read("s2")["session_id"] == "s2"
 
@@ -336,3 +336,22 @@ def test_a_change_through_the_api_reaches_the_sessions_of_its_project(
     store.write(lambda c: tell(c))
     assert refresh.follow(store, last) == last + 1
     assert _read()["session_id"] == "s1"
+
+
+@pytest.mark.requirement("C3", "U5")
+def test_a_call_concerns_its_own_session_and_a_reading_nobody(store: Store, tmp_path: Path) -> None:
+    told = _a_project(tmp_path)
+    told.now_ms = 0
+    sync(store)
+    for name in ("s1", "s2"):
+        Told(tmp_path, name, str(tmp_path / "project")).note(at_ms=2**50)
+    [project] = rows_of(store, "projects")["projects"]
+    files = [window(name) / "work.json" for name in ("s1", "s2")]
+    for kind, written in (("actions.created", [True, False]), ("window.changed", [False, False])):
+        last = refresh.follow(store, 0)
+        for file in files:
+            file.unlink(missing_ok=True)
+        tell = partial(pending_writes.announce, kind=kind, project_id=project["id"])
+        store.write(lambda c, tell=tell: tell(c, session_id="s1"))  # type: ignore[misc]
+        assert refresh.follow(store, last) == last + 1
+        assert [file.exists() for file in files] == written

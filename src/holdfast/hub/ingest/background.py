@@ -148,7 +148,7 @@ class Warm:
 
 def sync(store: Store) -> None:
     """Take in what hooks and transcripts tell."""
-    taking.sync(store)
+    taking.sync(store, refreshes=False)
 
 
 def prune(store: Store) -> None:

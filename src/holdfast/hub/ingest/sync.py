@@ -205,13 +205,21 @@ class IngestResult:
         return IngestResult(self.batches + 1, **more)
 
 
-def sync(store: Store, sources: Iterable[str] | None = None, *, tell: bool = True) -> IngestResult:
-    """Everything new of these sources, or of all on this machine."""
+def sync(
+    store: Store,
+    sources: Iterable[str] | None = None,
+    *,
+    tell: bool = True,
+    refreshes: bool = True,
+) -> IngestResult:
+    """Everything new of these sources, or of all on this machine. `refreshes`: what hooks are told
+    of the shared work is written again; whoever follows the events does that anyway."""
     known = positions_of(store)
     done = IngestResult()
     for source in gather.sources() if sources is None else sources:
         done = _source(store, source, known.get(source, {}), done, tell)
-    refresh.refresh(store)
+    if refreshes:
+        refresh.refresh(store)
     return done
 
 

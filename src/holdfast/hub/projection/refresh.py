@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import partial
 from typing import Any
 
@@ -137,16 +137,30 @@ def _words(content: Any) -> str:
 
 
 MOST_PLACES = 20
+# What a window tells of itself is in no projection, and comes with every call.
+CALLS = "actions.created"
+OF_WINDOWS = ("window.changed", "alert.raised", "brief.given", "checkpoint.kept")
 MOST_ACTIONS, MOST_MESSAGES, MOST_TASKS, MOST_SUBTASKS, MOST_AGENTS = 100, 50, 100, 200, 50
 
 
-def refresh(store: Store, *, project_id: str = "", now_ms: int | None = None) -> int:
-    """How many were written: those of this project, or of all."""
+def refresh(
+    store: Store,
+    *,
+    project_ids: Collection[str] = (),
+    session_ids: Collection[str] = (),
+    now_ms: int | None = None,
+) -> int:
+    """How many were written: those of these projects and these sessions, or of all."""
     now_ms = row_times.now_ms() if now_ms is None else now_ms
     written = 0
-    for folder, session_id in live(now_ms):
+    wanted = live(now_ms)
+    if project_ids or session_ids:
+        # Asked first: to project 200 sessions takes a second, and most are of other projects.
+        mine = store.read(partial(_sessions_of, project_ids=project_ids)) | set(session_ids)
+        wanted = [(folder, session_id) for folder, session_id in wanted if session_id in mine]
+    for folder, session_id in wanted:
         found = store.read(partial(projected, session_id=session_id, now_ms=now_ms))
-        if not found or (project_id and found["project_id"] != project_id):
+        if not found:
             continue
         try:
             projection_file.write(folder, found)
@@ -156,22 +170,35 @@ def refresh(store: Store, *, project_id: str = "", now_ms: int | None = None) ->
     return written
 
 
+def _sessions_of(connection: Connection, project_ids: Collection[str]) -> set[str]:
+    query = sa.select(sessions.c.id).where(sessions.c.project_id.in_(list(project_ids)))
+    return set(connection.execute(query).scalars()) if project_ids else set()
+
+
 def follow(store: Store, after: int) -> int:
     """Those of projects in which something happened since event `after`; the number of the newest
-    event, to ask with the next time."""
-    last, places = store.read(partial(_touched, after=after))
-    for project_id in {""} if None in places else places:  # without one it may concern anybody
-        refresh(store, project_id=project_id or "")
+    event, to ask with the next time. A call concerns its own session alone."""
+    last, projects_told, sessions_told = store.read(partial(_touched, after=after))
+    if None in projects_told:  # without one it may concern anybody
+        refresh(store)
+    elif projects_told or sessions_told:
+        known = [one for one in projects_told if one is not None]
+        refresh(store, project_ids=known, session_ids=sessions_told)
     return last
 
 
-def _touched(connection: Connection, after: int) -> tuple[int, set[str | None]]:
+def _touched(connection: Connection, after: int) -> tuple[int, set[str | None], set[str]]:
     last = connection.scalar(sa.select(sa.func.max(events.c.id))) or 0
     if last == after:
-        return last, set()
-    query = sa.select(events.c.project_id).where(events.c.id > after).distinct().limit(MOST_PLACES)
+        return last, set(), set()
+    table = events.c
+    others = table.id > after, table.kind.not_in((*OF_WINDOWS, CALLS))
+    query = sa.select(table.project_id).where(*others).distinct().limit(MOST_PLACES)
     found = set(connection.execute(query).scalars())
-    return last, {None} if len(found) >= MOST_PLACES or last < after else found
+    if len(found) >= MOST_PLACES or last < after:
+        return last, {None}, set()
+    called = sa.select(table.session_id).where(table.id > after, table.kind == CALLS).distinct()
+    return last, found, set(connection.execute(called).scalars()) - {None}
 
 
 def live(now_ms: int) -> list[tuple[str, str]]:
