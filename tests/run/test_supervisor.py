@@ -18,8 +18,8 @@ from holdfast.run.supervisor import Lines
 
 HOLD = """
 import sys
-from holdfast.run import single_instance
-with single_instance.hold_plan(sys.argv[1]):
+from holdfast.run import journal
+with journal.hold_plan(sys.argv[1]):
     print("held", flush=True)
     sys.stdin.read()
 """
