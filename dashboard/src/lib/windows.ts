@@ -1,6 +1,6 @@
 /** What can be said about a window, in the words of every page. */
 
-import { line, plural, shortId, span, UNKNOWN } from "./format";
+import { line, number, plural, shortId, span, UNKNOWN } from "./format";
 import type { WindowState, Zone } from "./types";
 
 export const ZONES: Zone[] = ["red", "orange", "yellow", "green"];
@@ -14,7 +14,14 @@ export function title(of: WindowState): string {
 export function forecast(of: WindowState): string {
   if (of.compacting) return "not yet";
   if (of.ops_left === null) return UNKNOWN;
-  return `about ${plural(of.ops_left, "step")} left`;
+  return `about ${stepsLeft(of)} left`;
+}
+
+/** A range where one is known, as everywhere else: 9–20 steps. */
+export function stepsLeft(of: WindowState): string {
+  const [low, high] = [of.ops_left_low, of.ops_left_high];
+  if (low === null || high === null || low >= high) return plural(of.ops_left ?? 0, "step");
+  return `${number(low)}–${number(high)} steps`;
 }
 
 export function timeLeft(of: WindowState): string {
