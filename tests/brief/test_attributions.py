@@ -47,6 +47,16 @@ def flagged(record: Record, sentence: str) -> bool:
         "6. All user messages:\n   - `leave the old gauges alone until the audit is over`",
         '6. All user messages:\n   - "yes" - short. The user added that `fetch_all` has to stay.',
         "- User confirmed that #27 can be closed and its branch deleted.",
+        '- Keep the cache small (user: "nobody looks at tides older than a fortnight anyway")',
+        "- Fix the importer; per the user, stale lighthouse photos may be thrown away",
+        "- The crane layout was shown to the user as a sketch and signed off",
+        "- Do not open `Beacons` again - the user asked for that module to be left alone",
+        "- The user left it to me whether the ferry timetable moves to another host.",
+        "- The importer lost the last row, the user having forbidden manual edits of buoy lists",
+        "- User wants the harbour map drawn with vector tiles and rounded corners.",
+        "- User ruled out vendoring protobuf next to each file.",
+        "- Deleting the archived calibration tables was approved.",
+        "- The user looked at the sketch. They prefer snapshot fixtures over hand-written samples.",
     ],
 )
 def test_what_the_user_never_said_is_flagged(record: Record, sentence: str) -> None:
@@ -69,10 +79,53 @@ def test_what_the_user_never_said_is_flagged(record: Record, sentence: str) -> N
         "<analysis>The user approved deleting archived calibration tables.</analysis>",
         "- The user approved the plan.",
         "The user probably, or perhaps, allowed deleting archived calibration tables.",
+        "- Next: present the calibration archive to the user for approval via the plan tool.",
+        "The new gate allows the user to delete archived calibration tables.",
+        "- Deleting the archived calibration tables was approved by the second reviewer.",
+        "- The user wants every station file to keep its last row.",
+        "- Old files are migrated, which the user approved together with the renamed column.",
     ],
 )
 def test_what_the_user_said_or_might_say_is_not(record: Record, sentence: str) -> None:
     assert not flagged(record, sentence)
+
+
+@pytest.mark.requirement("B14")
+@pytest.mark.parametrize(
+    ("asked", "told", "is_flagged"),
+    [
+        (
+            "Never force push to the harbour branch, others build on it.",
+            "- The user allowed force pushes to the harbour branch.",
+            True,
+        ),
+        (
+            "You can force push to the harbour branch, others do it too.",
+            "- The user allowed force pushes to the harbour branch.",
+            False,
+        ),
+        (
+            "Please force push the harbour branch after the rebase.",
+            "- The user forbade force pushes to the harbour branch.",
+            True,
+        ),
+        (
+            "Don't force push the harbour branch after the rebase.",
+            "- The user forbade force pushes to the harbour branch.",
+            False,
+        ),
+        (
+            "Don't run the slow pilot suite for this one.",
+            "- The user is fine with not running the slow pilot suite.",
+            False,
+        ),
+    ],
+)
+def test_a_permission_needs_other_words_than_a_prohibition(
+    tmp_path: Path, asked: str, told: str, is_flagged: bool
+) -> None:
+    record = Session().user(asked).works(2).record(tmp_path)
+    assert flagged(record, told) is is_flagged
 
 
 @pytest.mark.requirement("B14")
@@ -114,6 +167,17 @@ def test_words_the_client_did_not_write_down_are_taken_from_the_summarys_list(
     assert not flagged(record, f"{listed}\n7. Pending Tasks:\n{LIE}")
 
 
+@pytest.mark.requirement("B14")
+def test_where_words_are_missing_a_quotation_is_looked_for_in_the_summarys_list(
+    tmp_path: Path,
+) -> None:
+    record = Session().user(ASKED).works(2).unqueues("remove").works(1).record(tmp_path)
+    listed = '6. All user messages:\n   - "Paint the buoys green before the regatta starts."'
+    quoted = '7. Pending Tasks:\n- Paint (user: "paint the buoys green before the regatta")'
+    assert not flagged(record, f"{listed}\n{quoted}")
+    assert flagged(record, quoted)
+
+
 PROSE = """
 The work so far is on the tide tool and its many small files. We saw that the last row of each
 file was cut off, as the loop ended one step too soon, so it was put right and a new test was
@@ -140,6 +204,8 @@ def test_a_user_of_another_language_is_not_judged_by_english_words(tmp_path: Pat
     assert not without_source(record, f"{PROSE}\n{quoted.format(translated)}\n")
     made_up = "danach darfst du ruhig direkt auf den Hauptzweig schieben"
     assert without_source(record, f"{PROSE}\n{quoted.format(made_up)}\n")
+    assert without_source(record, f"{PROSE}\n- User prefers `TideTable` over `GaugeList`.\n")
+    assert not without_source(record, f"{PROSE}\n- User prefers the `Import` to be quiet.\n")
     english = Session().user(ASKED).works(2).record(tmp_path)
     assert without_source(english, f"{PROSE}\n{LIE}\n")
 
@@ -165,6 +231,64 @@ def test_who_said_little_may_be_told_in_other_words(tmp_path: Path) -> None:
     record = Session().user(words).works(2).record(tmp_path)
     told = "The user insisted on CSS custom properties and no additional dependencies for theming."
     assert not flagged(record, told)
+
+
+MESSAGES = [
+    (
+        "We need a new export for the invoices. The accountant wants CSV with semicolons, "
+        "because Excel here opens it wrong otherwise. Please look at how orders are "
+        "exported and do it the same way."
+    ),
+    ("looks good, but don't put the tax logic into the controller. there's a service for that"),
+    (
+        "hm I'd go with the first option, less code. and leave the old endpoint in place, "
+        "mobile still calls it"
+    ),
+    (
+        "ok you can drop the legacy_exports table, nobody reads it since spring. but make "
+        "a dump before"
+    ),
+    "tests are too slow, skip the browser ones for now. we run them at night",
+    "no new packages please, we just got the audit through",
+    (
+        "commit each step separately so Maria can review it, and use german commit "
+        "messages like the rest"
+    ),
+    "yes push it to the feature branch, I'll open the merge request myself",
+]
+
+
+@pytest.mark.requirement("B14")
+@pytest.mark.parametrize(
+    "told",
+    [
+        "- User rejected placing tax calculations in the controller; they belong in the service.",
+        "- The user prefers the first option since it means less code.",
+        "- User asked to keep the old endpoint because the mobile app depends on it.",
+        "- User approved dropping the `legacy_exports` table after taking a dump.",
+        "- - Browser tests may be skipped for now (user: they run nightly).",
+        "- User does not want additional dependencies because of the audit.",
+        "- The user prefers small separate commits so that Maria can review them.",
+        "- User insisted on German commit messages.",
+        "- User approved pushing to the feature branch and will open the merge request personally.",
+        "- The old endpoint must not be removed, as the user demanded.",
+        "- User wants invoices exported as semicolon-separated CSV for the accountant.",
+        "- The user forbade new packages.",
+        "- Legacy exports table: removal was approved, dump first.",
+        "- User is fine with not running browser tests.",
+        "- User does not want me to create the merge request.",
+        "- User prefers semicolons over commas because of Excel.",
+        "- The user rejected tax logic in controllers.",
+        "- User said the slow browser tests should be left out during development.",
+        "- User confirmed that nobody has used legacy_exports since spring, so it can go.",
+        "- User requires that the invoice export mirrors the order export.",
+    ],
+)
+def test_what_the_user_said_may_be_told_in_other_words(tmp_path: Path, told: str) -> None:
+    session = Session()
+    for message in MESSAGES:
+        session = session.user(message).works(2)
+    assert not flagged(session.record(tmp_path), told)
 
 
 @pytest.mark.requirement("B14", "X2")

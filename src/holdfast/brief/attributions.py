@@ -13,10 +13,19 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import islice, pairwise
+from itertools import pairwise
 
 from holdfast.brief.item import FalseClaim
 from holdfast.brief.summary_passages import Passage, passages, sentences
+from holdfast.brief.user_statements import (
+    LEAD_CHARS,
+    LEAST_TELLING,
+    UserStatement,
+    stems,
+    telling,
+    user_statement,
+    words_of,
+)
 from holdfast.record.model import Place, Record
 from holdfast.text.fence import flat
 
@@ -24,18 +33,16 @@ STRETCH_CHARS = 600  # a statement is about one thing, which the user said in on
 KNOWN_PAIRS = 0.4  # of the pairs of neighbouring words of a quotation
 KNOWN_WORDS = 0.75  # of its words, where their order differs
 KNOWN_WEIGHT = 0.45  # of the telling words of a statement, weighed by how rare they are
-LEAST_PAIRS, LEAST_TELLING = 3, 3
+FAINT = 0.25  # of that: enough for what the user wants, which summaries tell in other words
+LEAST_PAIRS = 3
 LONGEST = 300
 LONGEST_PASSAGE = 1500  # more would be slow to judge, and no sentence
-LEAD_CHARS = 160
 MANY_WORDS = 200  # different ones: then sharing one of them says little
-MOST_MENTIONS = 8
 SHORT_REPLY_CHARS = 200  # such words take their meaning from what the model said before
 PROPOSAL_CHARS = 600
 COMMON_WORDS, COMMON_SHARE, LEAST_SHORT, LEAST_QUOTED = 80, 0.165, 10, 8
 SAME_LETTERS = 0.8  # of a message: the client corrects what was mistyped
 
-_WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
 _CODE_SPAN = re.compile(r"`[^`\n]*`")
 _MESSAGE_AS_CODE = re.compile(r"`([^`\n]{8,800})`")  # a whole message in the list of them
 _QUOTED = re.compile(r"\"([^\"\n]{8,800})\"|“([^”\n]{8,800})”")
@@ -56,103 +63,30 @@ _SPEAKING = re.compile(
     r"suggest\w*|demand\w*|allowed|forbade|directive|instruction|quote)\b",
     re.IGNORECASE,
 )
+# "(user: …", "in the user's words: …": the quotation follows at once.
+_LEADS_IN = re.compile(r"\b(?:(?:per|quoting|to quote) (?:the )?user|(?<!/)user:)\W*$", re.I)
 _GUESSED = re.compile(
     r"\b(?:implicit\w*|implied|possibly|presumably|perhaps|likely|seems?)\b", re.I
 )
-_USER = re.compile(
-    r"(?<![\w/.\-])(?:(?:the|our|per|by|to|with) ){0,2}user(['\u2019]s)?(?![\w/]"
-    r"|\.\w)(?:[-\s]+([a-z]+))?",
+# A prohibition, and what the user must have said at the least; a permission, and what is none.
+_FORBIDS = re.compile(
+    r"\b(?:forb[ai]d|prohibit|rul(?:ed|es|ing) (?:\w+ )?out|off[- ]limits|veto|disallow|bann|never"
+    r"|must not|may not|not to\b|n['\u2019]t want|not want)",
     re.IGNORECASE,
 )
-# "if the user …", "to the user", "waiting for user approval": nothing was said.
-_NOT_YET = re.compile(
-    r"\b(?:if|when|whenever|once|whether|unless|until|case|for|to|awaiting|pending|asks?|asking|let|have"
-    r"|wait|needs?|no)(?: the)?$"
-)
-_ADVERBS_WORDS = (
-    "explicitly also then specifically clearly later again has had have strongly repeatedly "
-    "initially further now previously already subsequently firmly just even separately"
-)
-_ADVERBS = frozenset(_ADVERBS_WORDS.split())
-# What users do and have, other than to hold a view. What follows "user" and is not in this list
-# may be one.
-_NARRATIVE_WORDS = (
-    "ask asking requesting reported reports provided provides provide providing invoked "
-    "showed shows shown interrupted ran run runs noticed shared shares questioned caught "
-    "moved edit edits edited commit commits committed change changes changed added adds "
-    "stashed stashes modified modifications message messages question questions feedback "
-    "selected identified identifies called pointed discovered sent started initiated "
-    "triggered opened closed switched entered pasted typed uploaded exited profile self "
-    "function functions id ids name names interface input inputs data account accounts story "
-    "stories flow flows prompt prompts experience facing level role roles table session "
-    "sessions context settings config configuration agent code lines test tests testing "
-    "tested any when who whose sees see gets get got clicks click opens visits types enters "
-    "logs makes splits reverts creates created creating keeps listed list screenshot received "
-    "review response most last latest final initial original second exact current personal "
-    "described describes explained explains journey referenced real three multiple several "
-    "distinct must should will could might cannot can may need needs whether worried "
-    "suspected manually correctly continues continued clarification clarifications correction "
-    "corrections corrected clarified clarifies emphasis challenged registered acknowledged direct "
-    "concern concerns continuing answered verified verifies attempted tried wrote writes "
-    "action actions side resetting showing seems hinted hinting never noted felt discussed "
-    "pushed raised renamed flagged declares key insight previous pattern overarching goal "
-    "requested requests decided decides wanting having file files work chose opted suggests "
-    "suggested wants wanted"
-)
-_NARRATIVE = frozenset(_NARRATIVE_WORDS.split())
-# Words of will: they make a sentence about the user one about what the user allows or wants.
-_WILL = re.compile(
-    r"\b(?:approv|agree|consent|okay|ok\b|accept|allow|permi[st]|authori[sz]|grant|go-?ahead"
-    r"|green|sign\w* off|sign-?off|clear(?:ed|ance)|bless|endors|leave\b|left to|forb|prohib"
-    r"|rul(?:ed?|ing|es)\b|off[- ]limits|off the|veto|reject|declin|refus|objec|oppos|against"
-    r"|disallow|bann?|waive|prefer|favou?r|lik(?:es?|ed|ing)\b|dislike|rather|insist|hate"
-    r"|confirm|requir|restrict|constrain|condition|limit|trust|wish|happy|fine\b|comfort"
-    r"|content with|sensible|matter|important|explicit|instruct|demand|defer|postpon"
-    r"|suggestion|at the user|on the user|decid|decision|may\b|must\b|should\b|not to\b"
-    r"|n['\u2019]t\b|not want|never|only\b|stays?\b|until|without|instead|sufficient|enough"
-    r"|no need|better|worth|can\b|could\b|free to|no\b|none\b|always|avoid|keep\b|kept\b"
-    r"|unless|shall\b|not\b)",
+_LIMITS = re.compile(
+    r"\b(?:no|not|never|none|nothing|stop|avoid|only|without|leave|keep|instead|rather|remove|revert|wrong"
+    r"|bad|hate|forb\w+|skip|unless|except|wait|dont|cannot|cant|until|before|just)\b|n['\u2019]t\b",
     re.IGNORECASE,
 )
-_NEXT_WORD = re.compile(r"\W*([A-Za-z]+)")
-_CLAUSE_END = re.compile(r"\*\*|[ (]- | [\u2013\u2014] |[;:,] |\(|\)|,? (?:and|so|then|but) I\b")
-_ASKING_WORDS = "asked asks added adds noted notes"
-_ASKING = frozenset(_ASKING_WORDS.split())
-_ASKED_LIMIT = re.compile(
-    r"(?: me| us)? (?:that|not to|never to|to (?:never|not|only|always|avoid|leave|keep)|for no)\b",
+_GRANTS = re.compile(
+    r"\b(?:approved|okayed|allowed|permitted|permission|authori[sz]ed|go-?ahead|green-?li(?:ght|t)"
+    r"|signed off|(?:fine|happy|comfortable|okay|ok) with|free to|may\b)",
     re.IGNORECASE,
 )
-# "presented to the user", "reported by the user": nothing that the user wants.
-_TOLD = re.compile(
-    r"\b(?:present\w*|report\w*|show\w*|ask\w*|explain\w*|sent|send|visible|provid\w*|creat\w*"
-    r"|edit\w*|told|tell|inform\w*|said|warn\w*|message\w*|written|made|added|changed|modified"
-    r"|noticed|found|raised|respon\w+|return\w*|display\w*|print\w*|available|given|gave|give"
-    r"|handed|back|interview\w*|mention\w*|discuss\w*|request\w*)(?: \w+){0,3}(?: to| by"
-    r"| with| from)?$",
-    re.IGNORECASE,
-)
-_CHECKED_WITH = re.compile(r"\bconfirm\w* with (?:the )?user\b", re.IGNORECASE)
-_EMPTY_WORDS = (
-    "a an the and or but if so as at by for from in into of off on onto out over to up with "
-    "without about after again against all also always am any are be because been before "
-    "being between both can cannot could did do does doing done down during each few further "
-    "had has have having he her here him his how i it its just let me more most must my never "
-    "no nor not now once only other our own same she should some such than that their them "
-    "then there these they this those through too under until very was we were what when "
-    "where which while who why will would you your user users explicitly explicit said says "
-    "saying say asked ask asks requested request requests approved approve approval approves "
-    "permitted permission permit allowed allow allows confirmed confirm confirms confirmation "
-    "agreed agree agreement instructed instruct instruction instructions told tell tells "
-    "stated state states wanted want wants prefer preferred prefers preference preferences "
-    "decided decide decision chose choose choice chosen noted note emphasized stressed "
-    "insisted forbid forbidden forbade prohibited rejected reject declined ruled authorized "
-    "authorised authorization granted grant given gave signed sign ok okay okayed green light "
-    "clear cleared message messages feedback need needs needed make made makes sure use used "
-    "using work working keep kept like liked strongly going go ahead anything every "
-    "everything new please specifically rather instead even still back one two first last per "
-    "via indeed"
-)
-_EMPTY = frozenset(_EMPTY_WORDS.split())
+_FORBIDDING = re.compile(r"\b(?:never|do not|don['\u2019]?t|must not|may not)\b", re.IGNORECASE)
+_CLAUSE = re.compile(r"[.!?;,\n]+")
+_NAME = re.compile(r"`[^`\n]+`|\b\d\d+\b|\b\w*[a-z][A-Z]\w*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +96,8 @@ class _Said:
     messages: list[str]
     pairs: list[set[tuple[str, str]]]
     stretches: list[set[str]]
+    limiting: list[set[str]]  # those of them that say no to something
+    granting: list[set[str]]  # all of them, less what they forbid
     rarity: dict[str, float]
     unheard: float  # the weight of a word the user never used
     enough: float  # of the weight of a statement: who said little may be told in other words
@@ -184,12 +120,14 @@ def without_source(record: Record, summary: str) -> list[FalseClaim]:
         texts += [one.text for one in known if one.is_users]
     said = _said(texts, [turn.asked for turn in record.turns])
     found = []
-    for one in known:
-        words = "" if record.words_missing else _unknown_quotation(one, said)
+    is_unsaid = _names_unheard if is_foreign else _is_unsaid
+    for before, one in pairwise([Passage("", is_users=False), *known]):
+        words = "" if record.words_missing and one.is_users else _unknown_quotation(one, said)
         if words and not (is_foreign and _is_translated(words, common)):
             found.append(_claim(one.text, f"no message of the user reads “{flat(words, 120)}”"))
-        elif not is_foreign:
-            unsaid = (part for part in sentences(one.text) if _is_unsaid(part, said))
+        else:
+            parts = ["" if one.is_users else before.text, *sentences(one.text)]
+            unsaid = (part for last, part in pairwise(parts) if is_unsaid(part, last, said))
             found += [_claim(part, "no message of the user says so") for part in unsaid]
     return list({claim.sentence: claim for claim in found}.values())
 
@@ -201,13 +139,18 @@ def _claim(text: str, evidence: str) -> FalseClaim:
 
 
 def _said(texts: list[str], messages: list[str]) -> _Said:
-    stretches = [_stems(part) for text in texts for part in _parts(text)]
+    parts = [part for text in texts for part in _parts(text)]
+    stretches = [stems(part) for part in parts]
+    limiting = [known for part, known in zip(parts, stretches, strict=True) if _LIMITS.search(part)]
+    granting = [stems(_without_forbidden(part)) for part in parts]
     used = Counter(stem for stretch in stretches for stem in stretch)
     most = len(stretches) + 2
     rarity = {stem: math.log(most / (count + 0.5)) for stem, count in used.items()}
     enough = KNOWN_WEIGHT * min(1.0, len(used) / MANY_WORDS)
     pairs = [_pairs(text) for text in texts]
-    return _Said(messages, pairs, stretches, rarity, math.log(most / 0.5), enough)
+    return _Said(
+        messages, pairs, stretches, limiting, granting, rarity, math.log(most / 0.5), enough
+    )
 
 
 def _sources(record: Record) -> Iterator[str]:
@@ -228,6 +171,11 @@ def _parts(text: str) -> Iterator[str]:
         yield text[at : at + STRETCH_CHARS]
 
 
+def _without_forbidden(text: str) -> str:
+    clauses = _CLAUSE.split(text)
+    return "\n".join(clause for clause in clauses if not _FORBIDDING.search(clause))
+
+
 def _unknown_quotation(passage: Passage, said: _Said) -> str:
     """The first quotation in the user's name that the user did not type."""
     if passage.is_users and (message := _MESSAGE_AS_CODE.fullmatch(passage.text)):
@@ -239,7 +187,10 @@ def _unknown_quotation(passage: Passage, said: _Said) -> str:
     for found in _QUOTED.finditer(text):
         lead, after, is_first = text[after : found.start()], found.end(), not after
         words = found[1] or found[2]
-        is_users = (passage.is_users and is_first) or _SPEAKING.search(lead[-LEAD_CHARS:])
+        lead = lead[-LEAD_CHARS:]
+        is_users = (
+            (passage.is_users and is_first) or _SPEAKING.search(lead) or _LEADS_IN.search(lead)
+        )
         if is_users and not _was_typed(words, said):
             return words
     return ""
@@ -254,8 +205,8 @@ def _was_typed(words: str, said: _Said) -> bool:
         return True
     if max((len(pairs & known) for known in said.pairs), default=0) >= KNOWN_PAIRS * len(pairs):
         return True
-    stems = _stems(words)
-    if max((len(stems & one) for one in said.stretches), default=0) >= KNOWN_WORDS * len(stems):
+    named = stems(words)
+    if max((len(named & one) for one in said.stretches), default=0) >= KNOWN_WORDS * len(named):
         return True
     return any(_is_corrected(message, words) for message in said.messages)
 
@@ -268,62 +219,50 @@ def _is_corrected(message: str, words: str) -> bool:
     return compared.quick_ratio() >= SAME_LETTERS and compared.ratio() >= SAME_LETTERS
 
 
-def _is_unsaid(text: str, said: _Said) -> bool:
-    """It says what the user approved, allowed, forbade or preferred, and no words of the user name
+def _is_unsaid(sentence: str, before: str, said: _Said) -> bool:
+    """It says what the user approved, allowed, forbade or wants, and no words of the user name
     the thing."""
-    if _QUOTED.search(text) or _CLIENT_WORDS.search(text) or _GUESSED.search(text):
+    statement = _judged(sentence, before)
+    if statement is None:
         return False
-    text = _CODE_SPAN.sub(lambda span: span[0].replace("user", "u-ser"), text)
-    mentions = islice(_USER.finditer(text), MOST_MENTIONS)
-    stands = [found for found in mentions if _is_stand(text, found)]
-    if not stands or _is_known(text, said):
+    if statement.is_wish:
+        return not _is_known(statement.text, said, FAINT)
+    if _is_known(statement.text, said):
         return False
-    return not _is_known(_statement(text, stands[-1]), said)
+    return statement.is_decision or not _is_known(sentence, said)
 
 
-def _is_stand(text: str, found: re.Match[str]) -> bool:
-    """The user holds a view here, and does not only do something."""
-    before = text[max(0, found.start() - LEAD_CHARS) : found.start()].rstrip()
-    end, word = found.end(), (found[2] or "").lower()
-    if _NOT_YET.search(before.lower()):
+def _names_unheard(sentence: str, before: str, said: _Said) -> bool:
+    """For users of another language: code, names and numbers are the same in all of them."""
+    statement = _judged(sentence, before)
+    if statement is None or statement.is_wish:
         return False
-    while word in _ADVERBS and (following := _NEXT_WORD.match(text, end)):
-        word, end = following[1].lower(), following.end()
-    if word in _ASKING:
-        return bool(_ASKED_LIMIT.match(text, end))
-    is_told = not found[1] and (
-        _TOLD.search(before) or _CHECKED_WITH.search(text[max(0, end - LEAD_CHARS) : end])
-    )
-    if word in _NARRATIVE or is_told:
-        return False
-    return bool(_WILL.search(_statement(text, found)))
+    names = stems(" ".join(_NAME.findall(statement.text)))
+    return bool(names) and not any(names & one for one in said.stretches)
 
 
-def _statement(text: str, found: re.Match[str]) -> str:
-    """The clause in which the user is named, with as many before it, and then behind it, as it
-    takes to name something."""
-    ends = [0, *(end.end() for end in _CLAUSE_END.finditer(text)), len(text)]
-    first = max(at for at, end in enumerate(ends) if end <= found.start())
-    last = first + 1
-    while ends[last] < found.end():
-        last += 1
-    while first > 0 and len(_telling(text[ends[first] : ends[last]])) <= LEAST_TELLING:
-        first -= 1
-    while last < len(ends) - 1 and len(_telling(text[ends[first] : ends[last]])) <= LEAST_TELLING:
-        last += 1
-    return text[ends[first] : ends[last]]
+def _judged(sentence: str, before: str) -> UserStatement | None:
+    if any(words.search(sentence) for words in (_QUOTED, _CLIENT_WORDS, _GUESSED)):
+        return None
+    return user_statement(sentence, before)
 
 
-def _is_known(text: str, said: _Said) -> bool:
-    """One stretch of the user's words holds enough of what the statement names; where it names
-    little, any of it."""
-    telling = _telling(text)
-    if len(telling) < LEAST_TELLING:
+def _is_known(text: str, said: _Said, share: float = 1.0) -> bool:
+    """One stretch of the user's words holds enough of what the statement names."""
+    named = telling(text)
+    if len(named) < LEAST_TELLING:
         return True
-    whole = sum(said.rarity.get(stem, said.unheard) for stem in telling)
-    shared = (sum(said.rarity[stem] for stem in telling & one) for one in said.stretches)
-    enough = said.enough * whole if len(telling) > LEAST_TELLING else 0.0
-    return max(shared, default=0.0) > enough
+    whole = sum(said.rarity.get(stem, said.unheard) for stem in named)
+    shared = (sum(said.rarity[stem] for stem in named & one) for one in _of_its_kind(text, said))
+    return max(shared, default=0.0) > share * said.enough * whole
+
+
+def _of_its_kind(text: str, said: _Said) -> list[set[str]]:
+    """Words that set no limit support no prohibition, and words that forbid no permission."""
+    if _FORBIDS.search(text):
+        return said.limiting
+    is_permission = _GRANTS.search(text) and not _LIMITS.search(text)
+    return said.granting if is_permission else said.stretches
 
 
 def _common_words(summary: str) -> set[str]:
@@ -342,36 +281,15 @@ def _is_foreign(text: str, common: set[str]) -> bool:
 
 def _is_translated(words: str, common: set[str]) -> bool:
     """A quotation in the summary's language, or too short to tell."""
-    words_once = set(_words(words))
+    words_once = set(words_of(words))
     is_short = len(words_once) < LEAST_QUOTED
     return is_short or len(words_once & common) > COMMON_SHARE * len(words_once)
 
 
 def _short_words(text: str) -> list[str]:
-    return [word for word in _words(text) if 1 < len(word) < 6 and word.isalpha()]
-
-
-def _words(text: str) -> list[str]:
-    return [word.lower() for word in _WORD.findall(text)]
+    return [word for word in words_of(text) if 1 < len(word) < 6 and word.isalpha()]
 
 
 def _pairs(text: str) -> set[tuple[str, str]]:
-    words = _words(text)
+    words = words_of(text)
     return set(pairwise(words))
-
-
-def _stems(text: str) -> set[str]:
-    return {_stem(word) for word in _words(text)}
-
-
-def _telling(text: str) -> set[str]:
-    words = (word for word in _words(text) if len(word) > 2 or word.isdecimal())
-    return {_stem(word) for word in words if word not in _EMPTY}
-
-
-def _stem(word: str) -> str:
-    for ending in ("ations", "ation", "ings", "ing", "ies", "ied", "ed", "es", "s", "e", "y"):
-        if word.endswith(ending) and len(word) - len(ending) > 2:
-            word = word.removesuffix(ending)
-            break
-    return word[:7]
