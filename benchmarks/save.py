@@ -40,7 +40,7 @@ BACK = (
     f"SessionStart(compact), 5 MB, {OTHERS:,} checkpoints in the index, {ROWS:,} rows in the store"
 )
 COLD = "the same, the transcript never read before"
-TO_REACH = {FIRST: 12, LARGE: 60, BACK: 12}
+TO_REACH = {FIRST: 12, LARGE: 60, BACK: 8}
 JQ_SAVE, JQ_BACK = "`bash` + `stat` + `jq`: save, 5 MB", "`bash` + `stat` + `jq`: give back"
 JQ_LARGE = "`bash` + `stat` + `jq`: save, 100 MB"
 CHAIN_SAVE = r"""

@@ -144,7 +144,6 @@ def _without_tail(low: str, end: int) -> int:
 def _named(page: SearchPage, name: SecretName) -> Iterator[SecretFinding]:
     text, low, word = page.text, page.low, name.word
     done = 0
-    dull = re.compile(_DULL, re.A)
     for at in _keys(low) if word == "key" else places(low, word):
         end = at + len(word)
         if at < done or not names.ends(low, end):
@@ -152,6 +151,7 @@ def _named(page: SearchPage, name: SecretName) -> Iterator[SecretFinding]:
         sure = names.telling(text, low, name, at)
         if not sure:
             continue
+        dull = re.compile(_DULL, re.A)  # at the first name that tells: 0.3 ms
         is_dull = dull.match(low, end) and "-" not in low[max(0, at - _FLAG_CHARS) : at]
         if low.startswith(word, end + 1):
             done = _last_of_chain(low, word, at)

@@ -19,6 +19,7 @@ from holdfast.transcript.entries import Entry
 from holdfast.transcript.parse import LineTally, parse
 
 BUFFER_BYTES = 1 << 18
+OPENING_BYTES = 1 << 14  # where mostly the first line is all that is asked for
 PIECE_BYTES = 1 << 20  # what is too long to be kept need not be read in long pieces either
 NEWLINE = ord("\n")
 LONGEST_LINE_BYTES = 64 << 20
@@ -41,10 +42,10 @@ class Unreadable(OSError):
 class TranscriptSource:
     """An open transcript; use it in a `with`."""
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], buffer_bytes: int = BUFFER_BYTES) -> None:
         self.path = path
         self.is_damaged = False
-        self._file = _regular_file(path)
+        self._file = _regular_file(path, buffer_bytes)
         self._stream: io.BufferedReader | None = None
         self._damage: tuple[type[Exception], ...] = ()  # what a broken gzip raises
 
@@ -92,14 +93,14 @@ class TranscriptSource:
         return self._file.tell()
 
 
-def _regular_file(path: str | os.PathLike[str]) -> io.BufferedReader:
+def _regular_file(path: str | os.PathLike[str], buffer_bytes: int) -> io.BufferedReader:
     try:
         # Without O_NONBLOCK, opening a FIFO would wait for a writer, perhaps for ever.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
             raise Unreadable(f"cannot read {os.fspath(path)!r}: it is not a regular file")
-        return cast(io.BufferedReader, os.fdopen(descriptor, "rb", BUFFER_BYTES))
+        return cast(io.BufferedReader, os.fdopen(descriptor, "rb", buffer_bytes))
     except Unreadable:
         raise
     except (OSError, ValueError) as slip:  # ValueError: a NUL inside the path
@@ -229,7 +230,7 @@ def begins_midway(path: str | os.PathLike[str]) -> bool:
     wrote subagents' lines between; a subagent's own file has no others."""
     first: _Opening | None = None
     try:
-        with TranscriptSource(path) as source:  # an archived copy is a gzip
+        with TranscriptSource(path, OPENING_BYTES) as source:  # an archived copy is a gzip
             lines, seen_bytes = source.lines(0, LONGEST_LINE_BYTES), 0
             for _, line in zip(range(MOST_LINES), lines, strict=False):
                 opening = _decode_opening(line)
