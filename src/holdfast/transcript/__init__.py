@@ -86,5 +86,6 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    found: object = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
-    return found
+    module = import_module(f"{__name__}.{_MODULE_OF[name]}")
+    globals().update({one: getattr(module, one) for one in _MODULES[_MODULE_OF[name]].split()})
+    return globals()[name]
