@@ -60,6 +60,17 @@ export function isTyping(event: Event): boolean {
   return target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName);
 }
 
+/** Enter and Space belong to the link or button that has the focus; a row leaves them to the page. */
+export function isPressing(event: KeyboardEvent): boolean {
+  if (event.key !== "Enter" && event.key !== " ") return false;
+  const target = event.target;
+  return (
+    target instanceof HTMLElement &&
+    !target.matches("[data-row]") &&
+    target.closest("a, button, summary, [role=button], [role=tab]") !== null
+  );
+}
+
 /** Go to the row after or before the one that has the focus; a row is `[data-row]`. */
 export function moveRow(by: number, within: ParentNode = document): void {
   const rows = [...within.querySelectorAll<HTMLElement>("[data-row]")];
