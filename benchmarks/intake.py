@@ -67,12 +67,12 @@ def _together(engine: str, address: str, seconds: float) -> Row:
     until = time.monotonic() + seconds
     with ThreadPoolExecutor(PROCESSES) as pool:
         fired = sum(pool.map(lambda number: _fire(number, until), range(PROCESSES)))
-    slips = [taker.communicate(b"enough")[1] for taker in takers]
+    errors = [taker.communicate(b"enough")[1] for taker in takers]
     store = Store.open(address)
     sync(store)
     ids = store.read(lambda c: list(c.execute(sa.select(actions.c.id)).scalars()))
     store.close()
-    busy = sum(len(one.splitlines()) for one in slips)
+    busy = sum(len(one.splitlines()) for one in errors)
     figure = f"{fired - len(set(ids))} lost, {len(ids) - len(set(ids))} doubled, {busy} errors"
     name = f"{engine}: {PROCESSES} processes of hooks for {seconds:.0f} s, {fired:,} calls"
     return name, figure, "0, 0, 0"

@@ -74,8 +74,8 @@ def measure(
         try:
             maintenance.fill(index, embedders.current_embedder(), told=_progress)
             found["hybrid"] = _asked(index, queries, by_keyword=False)
-        except NoEmbedder as slip:
-            print(f"hybrid: not measured: {slip}", file=sys.stderr)
+        except NoEmbedder as error:
+            print(f"hybrid: not measured: {error}", file=sys.stderr)
     return found
 
 

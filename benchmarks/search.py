@@ -143,9 +143,9 @@ def rows(large: bool = False) -> Iterator[Row]:
     try:
         embed = query_ms()
         yield "embedding a question, warm", f"{embed:.1f} ms", ""
-    except (NoEmbedder, ImportError) as slip:
+    except (NoEmbedder, ImportError) as error:
         embed = 0.0
-        yield "embedding a question", f"not measured: {slip}", ""
+        yield "embedding a question", f"not measured: {error}", ""
     sizes = [(100_000, 1, "≤ 50 ms")] + ([(1_000_000, 10, "≤ 200 ms")] if large else [])
     for name in ("sqlite", "postgres"):
         for items, projects, wanted in sizes:

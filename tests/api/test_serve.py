@@ -22,10 +22,10 @@ from tests.api.live import TOKEN, a_url, as_process, run, until
 @pytest.mark.requirement("X5")
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "", "192.0.2.1"])
 def test_an_address_others_reach_needs_tls_or_a_proxy(host: str) -> None:
-    with pytest.raises(NotSafe) as slip:
+    with pytest.raises(NotSafe) as error:
         assert_safe(Address(host, 1), needs_token=True)
-    assert slip.value.exit_code == 3
-    assert "--behind-proxy" in slip.value.hint
+    assert error.value.exit_code == 3
+    assert "--behind-proxy" in error.value.hint
     assert_safe(Address(host, 1, behind_proxy=True), needs_token=True)
 
 
@@ -67,9 +67,9 @@ def test_tls_files_that_do_not_fit_are_said(tmp_path: Path) -> None:
 @pytest.mark.requirement("X5")
 def test_a_port_that_is_taken_is_said() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
-        with pytest.raises(CannotListen, match="is taken") as slip:
+        with pytest.raises(CannotListen, match="is taken") as error:
             bound(Address("127.0.0.1", other.getsockname()[1]))
-        assert "--port" in slip.value.hint
+        assert "--port" in error.value.hint
     with pytest.raises(CannotListen, match="cannot listen on 192"):
         bound(Address("192.0.2.1", 0))
     with pytest.raises(CannotListen, match="no address"):
@@ -93,9 +93,9 @@ def test_a_token_others_can_read_or_write_is_refused(tmp_path: Path, mode: int) 
     path = tmp_path / "token"
     secret_file.made(path)
     path.chmod(mode)
-    with pytest.raises(SecretExposed) as slip:
+    with pytest.raises(SecretExposed) as error:
         secret_file.read(path)
-    assert f"chmod 600 {path}" in slip.value.hint
+    assert f"chmod 600 {path}" in error.value.hint
 
 
 @pytest.mark.requirement("X5")

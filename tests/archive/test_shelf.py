@@ -48,9 +48,9 @@ def test_only_the_owner_may_read_it() -> None:
     "word", ["", "out-", "out-../../x", "../token", "out-0123abcd", "out-ZZZZZZZZ"]
 )
 def test_an_id_that_is_none_is_refused_in_words(word: str) -> None:
-    with pytest.raises(NoOutput) as slip:
+    with pytest.raises(NoOutput) as error:
         outputs.load(word)
-    assert slip.value.hint
+    assert error.value.hint
 
 
 @pytest.mark.requirement("R7")

@@ -243,7 +243,7 @@ def test_one_larger_than_all_the_room_pushes_out_no_other() -> None:
         path.unlink()
     large = a_session("large", a_prompt(os.urandom(20_000).hex()))
     done = save_all(9_000)
-    assert not done.written and str(large) in done.slips[0]
+    assert not done.written and str(large) in done.errors[0]
     assert [one.id for one in transcripts.sessions()] == ["s3", "s4"]
     a_session("s2", days_old=2)
     assert save_all(9_000).written == 1, "nor does it keep away those that changed before it"
@@ -255,7 +255,7 @@ def test_one_that_outgrows_all_the_room_stays_as_it_was() -> None:
     save_all(9_000)
     before = archived_text(path)
     _grow(path, a_prompt(os.urandom(20_000).hex()))
-    assert len(save_all(9_000).slips) == 1
+    assert len(save_all(9_000).errors) == 1
     assert archived_text(path) == before
     assert [one.id for one in transcripts.sessions()] == ["s1", "other"]
 
@@ -359,7 +359,7 @@ def test_one_that_cannot_be_read_holds_up_no_other(monkeypatch: pytest.MonkeyPat
     if os.access(session_path("s1"), os.R_OK):
         pytest.skip("root reads everything")
     done = save_all(ROOM)
-    assert done.written == 1 and len(done.slips) == 1
+    assert done.written == 1 and len(done.errors) == 1
 
 
 def test_when_time_is_up_the_rest_waits() -> None:

@@ -35,8 +35,8 @@ from tests.checkpoint.documents import a_document
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), int(sys.argv[2])))
 try:
     print(keep(a_document(sys.argv[1], "x" * 5000)).path)
-except CheckpointNotSaved as slip:
-    print("not kept:", slip)
+except CheckpointNotSaved as error:
+    print("not kept:", error)
 """
 
 

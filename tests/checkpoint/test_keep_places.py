@@ -119,9 +119,9 @@ def test_where_nothing_can_be_written_nothing_is_said_to_be_kept(
 ) -> None:
     _chmod(bare_hands, 0o555)
     monkeypatch.setenv("HOLDFAST_HOME", str(bare_hands / "ours"))
-    with pytest.raises(CheckpointNotSaved) as slip:
+    with pytest.raises(CheckpointNotSaved) as error:
         keep(a_document(bare_hands))
-    assert slip.value.hint
+    assert error.value.hint
     assert list(bare_hands.rglob("*")) == []
 
 

@@ -116,9 +116,9 @@ BROKEN = {
 @pytest.mark.requirement("C6")
 @pytest.mark.parametrize("data, part", BROKEN.values(), ids=list(BROKEN))
 def test_what_is_no_checkpoint_is_named_by_its_part(data: bytes, part: str) -> None:
-    with pytest.raises(DamagedCheckpoint) as slip:
+    with pytest.raises(DamagedCheckpoint) as error:
         parse(data)
-    assert slip.value.part == part
+    assert error.value.part == part
 
 
 CHANGES = {

@@ -148,9 +148,9 @@ def test_check_of_a_damaged_file_says_what_to_try(sqlite_url: str, tmp_path: Pat
 def test_no_backup_sets_nothing_aside(sqlite_url: str, tmp_path: Path) -> None:
     (tmp_path / "holdfast.db").write_bytes(b"no database\n" * 99)
     missing = str(tmp_path / "none.gz")
-    slip = _db("restore", missing, "--yes", "--database", sqlite_url).exception
-    assert isinstance(slip, NoSuchBackup)
-    assert (slip.exit_code, "changed since" in slip.hint) == (2, False)
+    error = _db("restore", missing, "--yes", "--database", sqlite_url).exception
+    assert isinstance(error, NoSuchBackup)
+    assert (error.exit_code, "changed since" in error.hint) == (2, False)
     assert list(tmp_path.glob("*.damaged-*")) == []
 
 
@@ -219,12 +219,12 @@ def test_places_that_cannot_be_are_said_with_the_next_thing_to_try(
     (tmp_path / "there.gz").write_bytes(b"mine")
     for place in (tmp_path / ("a" * 300), tmp_path / "no" / "b.gz", tmp_path / "there.gz"):
         for command in ("backup", "restore"):
-            slip = _db(command, str(place), *at).exception
-            assert isinstance(slip, HoldfastError), (place, slip)
+            error = _db(command, str(place), *at).exception
+            assert isinstance(error, HoldfastError), (place, error)
     assert (tmp_path / "there.gz").read_bytes() == b"mine"
     taken = _db("backup", str(tmp_path / "there.gz"), *at).exception
     assert isinstance(taken, HoldfastError)
     assert (taken.exit_code, "another name" in taken.hint) == (3, True)
     for file in ("/proc/none/x.db", "/dev/null/x.db", "/" + "a/" * 2_000 + "x.db"):
-        slip = _db("migrate", "--database", f"sqlite:///{file}").exception
-        assert isinstance(slip, HoldfastError), (file, slip)
+        error = _db("migrate", "--database", f"sqlite:///{file}").exception
+        assert isinstance(error, HoldfastError), (file, error)

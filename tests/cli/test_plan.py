@@ -67,9 +67,9 @@ def test_one_task_is_estimated_without_a_file() -> None:
         (b"- [ ] \xff", "not UTF-8"),
         (b"#" * (read.MOST_BYTES + 1), "larger than"),
     ):
-        slip = piped(data).exception
-        assert isinstance(slip, BadPlan)
-        assert words in str(slip)
+        error = piped(data).exception
+        assert isinstance(error, BadPlan)
+        assert words in str(error)
 
 
 def _session(folder: Path, used: int, *events: str) -> None:

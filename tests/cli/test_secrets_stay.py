@@ -447,8 +447,8 @@ def test_no_planted_secret_is_stored_or_comes_out(machine: Machine) -> None:
 
 
 def test_the_test_sees_what_is_not_taken_out(machine: Machine) -> None:
-    machine.heard.said["a slip"] = f"it is {PLANTED['task'][3:15]}"
-    assert machine.heard.leaks() == ["task in a slip"]
+    machine.heard.said["an error"] = f"it is {PLANTED['task'][3:15]}"
+    assert machine.heard.leaks() == ["task in an error"]
 
 
 ASKED_ELSEWHERE = {

@@ -68,7 +68,7 @@ def test_roll_as_json_has_what_was_done(transcript: str) -> None:
     told = _json("roll", "--now", "--transcript", transcript)
     assert [one["topic"] for one in told["compressed"]] == [TABLE, MAIL]
     assert told["line"].startswith("Compressed 2 segments")
-    assert told["slips"] == []
+    assert told["errors"] == []
 
 
 @pytest.mark.requirement("R8", "R4")
@@ -207,9 +207,9 @@ def test_words_of_another_shape_are_refused(given: str) -> None:
 @pytest.mark.requirement("U3")
 def test_the_start_of_several_ids_is_a_wrong_word() -> None:
     kept(a_segment(), a_segment("s1_seg_20_1"))
-    slip = _invoke("segments", "show", "s1_seg").exception
-    assert isinstance(slip, SeveralSegments)
-    assert slip.exit_code == 2
+    error = _invoke("segments", "show", "s1_seg").exception
+    assert isinstance(error, SeveralSegments)
+    assert error.exit_code == 2
     assert getattr(_invoke("segments", "show", "s3").exception, "exit_code", 0) == 1
 
 

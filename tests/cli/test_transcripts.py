@@ -64,7 +64,7 @@ def test_a_repository_cannot_turn_it_on(tmp_path: Path) -> None:
     (tmp_path / ".claude").mkdir()
     (tmp_path / ".claude" / "holdfast.toml").write_text('archive_transcripts = "on"\n')
     settings = settings_load.load(str(tmp_path))
-    assert settings.word("archive_transcripts") == "off" and settings.slips
+    assert settings.word("archive_transcripts") == "off" and settings.errors
 
 
 def test_a_start_archives_sessions_that_had_no_end() -> None:
@@ -257,7 +257,7 @@ def test_the_clients_period_is_that_of_the_strongest_file(
         paths[name].parent.mkdir(exist_ok=True)
         paths[name].write_text(json.dumps({"cleanupPeriodDays": value}))
     found = read_cleanup_period(str(tmp_path))
-    assert found.days == days and not found.slip
+    assert found.days == days and not found.error
     assert f"{days:,} days" in found.words
 
 
@@ -267,7 +267,7 @@ def test_a_period_the_client_cannot_use_is_told(value: object, own_home: Path) -
     (own_home / ".claude").mkdir()
     (own_home / ".claude" / "settings.json").write_text(json.dumps({"cleanupPeriodDays": value}))
     found = read_cleanup_period("")
-    assert found.slip and "deletes no transcript until" in found.words
+    assert found.error and "deletes no transcript until" in found.words
 
 
 @pytest.mark.slow  # the doctor starts what is installed

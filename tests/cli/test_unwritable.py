@@ -37,11 +37,11 @@ def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.requirement("U3", "X6")
 def test_roll_says_that_nothing_can_be_kept(tmp_path: Path, nowhere: Path) -> None:
     path = a_session(steps=16).written(tmp_path)
-    slip = _refused("roll", "--now", "--transcript", str(path))
-    assert slip.exit_code == 4
-    assert f"{nowhere}/segments" in str(slip)
-    assert "cannot be written: Not a directory" in str(slip)
-    assert "HOLDFAST_HOME writable" in slip.hint
+    error = _refused("roll", "--now", "--transcript", str(path))
+    assert error.exit_code == 4
+    assert f"{nowhere}/segments" in str(error)
+    assert "cannot be written: Not a directory" in str(error)
+    assert "HOLDFAST_HOME writable" in error.hint
 
 
 @pytest.mark.requirement("U3", "X6")
@@ -56,8 +56,8 @@ def test_so_it_does_where_the_shelf_alone_takes_nothing(tmp_path: Path, own_home
 
 @pytest.mark.requirement("U3", "X6")
 def test_words_for_a_segment_that_cannot_be_kept_are_refused(nowhere: Path) -> None:
-    slip = _refused("segments", "save", given=SAVED)
-    assert (slip.exit_code, f"{nowhere}/segments cannot be written" in str(slip)) == (4, True)
+    error = _refused("segments", "save", given=SAVED)
+    assert (error.exit_code, f"{nowhere}/segments cannot be written" in str(error)) == (4, True)
 
 
 @pytest.mark.requirement("U3", "X6")
@@ -83,11 +83,11 @@ def test_what_can_be_read_is_shown_though_nothing_can_be_noted(own_home: Path) -
     ],
 )
 def test_memory_and_pins_say_so_too(words: list[str], nowhere: Path) -> None:
-    slip = _refused(*words)
-    assert slip.exit_code == 5
-    assert f"{nowhere}/" in str(slip)
-    assert "cannot be written: Not a directory" in str(slip)
-    assert "writable" in slip.hint
+    error = _refused(*words)
+    assert error.exit_code == 5
+    assert f"{nowhere}/" in str(error)
+    assert "cannot be written: Not a directory" in str(error)
+    assert "writable" in error.hint
 
 
 @pytest.mark.slow  # whole commands

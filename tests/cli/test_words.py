@@ -41,10 +41,10 @@ def test_no_command_takes_words_that_cannot_be_written_down() -> None:
     ]
     assert len(asked) > 40
     for way, param in asked:
-        with pytest.raises(click.BadParameter) as slip:
+        with pytest.raises(click.BadParameter) as error:
             param.type_cast_value(click.Context(holdfast_command), _given(param))
-        assert "is not UTF-8" in str(slip.value), way
-        assert slip.value.exit_code == 2
+        assert "is not UTF-8" in str(error.value), way
+        assert error.value.exit_code == 2
 
 
 def _given(param: click.Parameter) -> str | list[str]:

@@ -61,9 +61,9 @@ def test_whoever_asks_before_each_step_never_ends_in_a_circle(pairs: list[tuple[
 def test_a_circle_of_any_length_is_refused_and_named(store: Store) -> None:
     for n in range(30):
         add(store, f"agent {n + 1}", f"agent {n}")
-    with pytest.raises(Refused) as slip:
+    with pytest.raises(Refused) as error:
         add(store, "agent 0", "agent 30")
-    assert str(slip.value).endswith(
+    assert str(error.value).endswith(
         "agent 30 waits for agent 0 waits for "
         + " waits for ".join(f"agent {n}" for n in range(1, 31))
     )

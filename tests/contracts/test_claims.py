@@ -24,8 +24,8 @@ sys.stdin.readline()
 try:
     store.write(lambda c: claims.take(c, sys.argv[2], "the tests", sys.argv[3], 1_760_000_000_000))
     print("mine")
-except AlreadyThere as slip:
-    print(slip.more["agent_id"])
+except AlreadyThere as error:
+    print(error.more["agent_id"])
 """
 
 
@@ -41,11 +41,11 @@ def take(store: Store, project_id: str, agent_id: str, now_ms: int = NOW, ttl: i
 @pytest.mark.requirement("A4")
 def test_who_comes_second_is_told_who_has_it_and_until_when(store: Store, project_id: str) -> None:
     take(store, project_id, "a")
-    with pytest.raises(AlreadyThere) as slip:
+    with pytest.raises(AlreadyThere) as error:
         take(store, project_id, "b", NOW + 59_999)
-    assert slip.value.more["agent_id"] == "a"
-    assert slip.value.more["expires_at"] == "2025-10-09T08:54:20.000Z"
-    assert "a until 2025-10-09T08:54:20.000Z" in str(slip.value)
+    assert error.value.more["agent_id"] == "a"
+    assert error.value.more["expires_at"] == "2025-10-09T08:54:20.000Z"
+    assert "a until 2025-10-09T08:54:20.000Z" in str(error.value)
 
 
 @pytest.mark.requirement("A4")

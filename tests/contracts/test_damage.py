@@ -81,10 +81,10 @@ def test_damage_is_said_in_words_and_check_finds_it(
 ) -> None:
     harm(database)
     url = f"sqlite:///{database}"
-    with pytest.raises(Corrupt) as slip:
+    with pytest.raises(Corrupt) as error:
         _read_all(url)
-    assert "damaged" in str(slip.value)
-    assert "holdfast rebuild" in slip.value.hint
+    assert "damaged" in str(error.value)
+    assert "holdfast rebuild" in error.value.hint
     from holdfast.hub.store.engine import open_engine
 
     engine = open_engine(url)
@@ -146,8 +146,8 @@ def test_a_full_disk_is_never_taken_for_damage(words: str, kind: type[StoreError
 
     from holdfast.hub.store.driver_errors import named
 
-    slip = named(OperationalError("INSERT", {}, sqlite3.OperationalError(words)))
-    assert type(slip) is kind
+    error = named(OperationalError("INSERT", {}, sqlite3.OperationalError(words)))
+    assert type(error) is kind
 
 
 @pytest.mark.requirement("X6")
@@ -156,8 +156,8 @@ def test_the_words_of_a_row_are_never_taken_for_damage() -> None:
     from psycopg.errors import UniqueViolation
 
     told = UniqueViolation("Key (path)=(malformed, disk is full, 25006) already exists.")
-    slip = IntegrityError("INSERT", {}, told)
-    assert named(slip) is slip
+    error = IntegrityError("INSERT", {}, told)
+    assert named(error) is error
 
 
 def test_a_folder_in_its_place_is_said_as_what_it_is(tmp_path: Path) -> None:

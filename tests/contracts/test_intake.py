@@ -205,9 +205,9 @@ def test_a_batch_is_taken_once_and_one_from_elsewhere_is_refused(
     assert records.decode(records.encode(first)) == first
     assert store.write(lambda c: take(c, first)).actions == 1
     before = rows_of(store)
-    with pytest.raises(Behind) as slip:
+    with pytest.raises(Behind) as error:
         store.write(lambda c: take(c, first))
-    assert slip.value.position == first.until
+    assert error.value.position == first.until
     assert rows_of(store) == before
     assert gather.gather(source, first.until) is None
 

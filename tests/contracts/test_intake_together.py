@@ -66,9 +66,9 @@ def test_eight_processes_of_hooks_and_two_that_take_in(
     with ThreadPoolExecutor(HOOKS) as pool:
         list(pool.map(_fire, range(HOOKS)))
     for taker in takers:
-        _, slips = taker.communicate(b"enough", timeout=60)
-        assert taker.returncode == 0, slips.decode()
-        assert b"busy" not in slips
+        _, errors = taker.communicate(b"enough", timeout=60)
+        assert taker.returncode == 0, errors.decode()
+        assert b"busy" not in errors
     sync(store)
     left = sum(
         line.tool_use_id.startswith("toolu_")

@@ -127,9 +127,9 @@ def test_a_backup_of_the_first_version_is_restored_into_this_one(
 def test_a_database_of_a_newer_version_is_refused_in_words(store: Store, store_url: str) -> None:
     store.write(lambda c: c.exec_driver_sql("UPDATE alembic_version SET version_num = '0999'"))
     before = _rows(store)
-    with pytest.raises(TooNew, match=f"0999; this Holdfast knows up to {schema.HEAD}") as slip:
+    with pytest.raises(TooNew, match=f"0999; this Holdfast knows up to {schema.HEAD}") as error:
         Store.open(store_url)
-    assert "upgrade" in slip.value.hint.lower()
+    assert "upgrade" in error.value.hint.lower()
     assert _rows(store) == before
 
 

@@ -23,8 +23,8 @@ def test_a_project_told_of_by_many_at_once_is_one_with_all_they_said(
         partial(projects.put, path="/w/app", now_ms=NOW, metadata={key: n})
         for key, n in ALL.items()
     ]
-    slips = [one for one in together.threads(store_url, puts) if isinstance(one, Exception)]
-    assert slips == []
+    errors = [one for one in together.threads(store_url, puts) if isinstance(one, Exception)]
+    assert errors == []
     assert store.read(lambda c: projects.by_path(c, "/w/app"))["metadata"] == ALL
     assert store.read(lambda c: projects.listed(c, 10, 0)).total == 1
 

@@ -59,7 +59,7 @@ def _together(store: Store, *changes: Any) -> list[Job[Any]]:
 def test_a_group_is_written_whole_and_tells_its_callers_once(store: Store) -> None:
     many = [lambda c: _act(c, project_path=PATH, duration_ms=2) for _ in range(20)]
     jobs = _together(store, *many, _post, _post)
-    assert [job.slip for job in jobs] == [None] * 22
+    assert [job.error for job in jobs] == [None] * 22
     session = store.read(lambda c: sessions.get(c, "s1"))
     assert (session["total_tools_used"], session["total_duration_ms"]) == (20, 40)
     assert store.read(lambda c: pending_writes.counted(c, "actions")) == 20
@@ -75,7 +75,7 @@ def test_a_group_is_written_whole_and_tells_its_callers_once(store: Store) -> No
 def test_one_that_is_refused_leaves_nothing_and_spoils_nothing(store: Store) -> None:
     nowhere = projects.id_of("/nowhere")
     jobs = _together(store, _act, lambda c: _post(c, nowhere), _post)
-    assert [type(job.slip) for job in jobs] == [type(None), NotThere, type(None)]
+    assert [type(job.error) for job in jobs] == [type(None), NotThere, type(None)]
     assert store.read(lambda c: messages.listed(c, 10, 0)).total == 1
     assert [row["kind"] for row in told(store)].count("message.posted") == 1
 
@@ -107,8 +107,8 @@ def test_what_was_known_and_is_gone_is_looked_for_again(store: Store, others: in
     other.write(lambda c: projects.remove(c, project_id))
     other.close()
     jobs = _together(store, lambda c: _post(c, project_id), change, *[change] * others)
-    slips = [type(job.slip) for job in jobs]
-    assert slips == [NotThere, *[type(None)] * (1 + others)]
+    errors = [type(job.error) for job in jobs]
+    assert errors == [NotThere, *[type(None)] * (1 + others)]
     session = store.read(lambda c: sessions.get(c, "s1"))
     assert session["project_id"] == project_id
     assert session["total_tools_used"] == 1 + others
@@ -119,5 +119,5 @@ def test_what_was_known_and_is_gone_is_looked_for_again(store: Store, others: in
 @pytest.mark.requirement("S1")
 def test_a_call_that_names_no_project_adds_to_its_session_all_the_same(store: Store) -> None:
     jobs = _together(store, lambda c: _act(c, project_path=PATH), _act, lambda c: _act(c))
-    assert [job.slip for job in jobs] == [None, None, None]
+    assert [job.error for job in jobs] == [None, None, None]
     assert store.read(lambda c: sessions.get(c, "s1"))["total_tools_used"] == 3

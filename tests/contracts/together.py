@@ -24,8 +24,8 @@ def threads(url: str, changes: Sequence[Callable[[Connection], T]]) -> list[T | 
             store.read(lambda c: c.exec_driver_sql("SELECT 1"))
             start.wait(30)
             return store.write(change)
-        except Exception as slip:
-            return slip
+        except Exception as error:
+            return error
         finally:
             store.close()
 

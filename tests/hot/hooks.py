@@ -23,7 +23,7 @@ COMMAND = [sys.executable, "-I", "-S", str(ENTRY)]
 def run(
     data: bytes, *arguments: str, loud: bool = True, environ: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[bytes]:
-    """One hook process; `loud` makes our own slips fail the test.
+    """One hook process; `loud` makes our own errors fail the test.
 
     The inner loop forks it, but for hooks at once: one server forks one at a time.
     """

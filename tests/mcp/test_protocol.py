@@ -60,25 +60,25 @@ def test_the_older_generation_gets_none_of_the_newer_fields() -> None:
 
 @pytest.mark.requirement("U6")
 def test_a_version_of_the_future_is_told_which_we_speak() -> None:
-    with pytest.raises(ProtocolError) as slip:
+    with pytest.raises(ProtocolError) as error:
         _ask("tools/list", _meta={protocol.VERSION_KEY: "2031-01-01"})
-    assert slip.value.code == protocol.UNSUPPORTED_VERSION
-    assert slip.value.data == {"supported": ["2026-07-28"], "requested": "2031-01-01"}
+    assert error.value.code == protocol.UNSUPPORTED_VERSION
+    assert error.value.data == {"supported": ["2026-07-28"], "requested": "2031-01-01"}
 
 
 @pytest.mark.requirement("U6")
 def test_a_method_we_do_not_serve_is_named_in_the_error() -> None:
-    with pytest.raises(ProtocolError) as slip:
+    with pytest.raises(ProtocolError) as error:
         _ask("resources/list")
-    assert (slip.value.code, slip.value.data) == (protocol.UNKNOWN_METHOD, "resources/list")
+    assert (error.value.code, error.value.data) == (protocol.UNKNOWN_METHOD, "resources/list")
 
 
 @pytest.mark.requirement("U6")
 @pytest.mark.parametrize("params", [{}, {"name": 7}, {"name": "status", "arguments": [1]}])
 def test_a_call_without_a_name_or_with_odd_arguments_is_refused(params: dict[str, Any]) -> None:
-    with pytest.raises(ProtocolError) as slip:
+    with pytest.raises(ProtocolError) as error:
         protocol.tool_call(RpcRequest(1, "tools/call", params, True))
-    assert slip.value.code == protocol.INVALID_PARAMS
+    assert error.value.code == protocol.INVALID_PARAMS
 
 
 @pytest.mark.requirement("U6")

@@ -269,7 +269,7 @@ def test_a_project_cannot_name_an_endpoint(tmp_path: Path) -> None:
     (tmp_path / ".claude" / "holdfast.toml").write_text('embedder = "http://evil.example"\n')
     found = load.load(str(tmp_path))
     assert found.word("embedder") == "auto"
-    assert any("embedder is ignored" in slip for slip in found.slips)
+    assert any("embedder is ignored" in error for error in found.errors)
 
 
 class Hanging:

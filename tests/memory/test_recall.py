@@ -81,10 +81,10 @@ def test_turns_go_with_their_transcript_and_what_was_made_of_them_stays(project:
     whole = expand(found["segment"], project=str(project))
     assert whole.gone and "blue pipeline: Tuesdays" in whole.text
     assert "is gone" in whole.notes[0]
-    with pytest.raises(NotFound) as slip:
+    with pytest.raises(NotFound) as error:
         expand(found["turn"], project=str(project))
-    assert "forgotten with their transcript" in slip.value.hint
-    assert "segments, decisions and checkpoints" in slip.value.hint
+    assert "forgotten with their transcript" in error.value.hint
+    assert "segments, decisions and checkpoints" in error.value.hint
 
 
 @pytest.mark.requirement("M6", "U3")
@@ -95,9 +95,9 @@ def test_the_start_of_an_id_is_enough_where_it_fits_one(project: Path) -> None:
     assert expand(first[:-2], project=str(project)).item.id == first
     assert whole_of(first[:-2], now_ms=1, project=str(project)).id == first
     for ask in (expand, partial(whole_of, now_ms=1)):
-        with pytest.raises(FitsSeveral) as slip:
+        with pytest.raises(FitsSeveral) as error:
             ask("turn-", project=str(project))
-        assert slip.value.exit_code == 2
+        assert error.value.exit_code == 2
         with pytest.raises(NotFound):
             ask("zzz", project=str(project))
         with pytest.raises(NotFound):

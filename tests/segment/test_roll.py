@@ -226,7 +226,7 @@ def test_a_queue_of_a_newer_version_is_left_alone_and_said(
     path = own_home / ".holdfast/segments/queue/s-1_pending.json"
     before = path.read_bytes()
     report = _rolled(transcript)
-    assert "newer Holdfast" in report.slips[0]
+    assert "newer Holdfast" in report.errors[0]
     assert library.warm() == []
     assert path.read_bytes() == before
 
@@ -242,7 +242,7 @@ def test_a_disk_that_takes_nothing_is_said_and_the_next_roll_does_it(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    assert "No space left" in _rolled(transcript, force=True).slips[0]
+    assert "No space left" in _rolled(transcript, force=True).errors[0]
     monkeypatch.setattr(os, "fsync", real)
     assert len(_rolled(transcript, force=True).compressed) == 2
     assert not list((own_home / ".holdfast/segments").rglob("*.draft"))
@@ -254,13 +254,13 @@ def test_two_processes_at_once_compress_each_segment_once(transcript: Path) -> N
     code = (
         "import sys; from holdfast.segment.roll import roll\n"
         f"r = roll(sys.argv[1], session_id='s-1', used_ratio=0.7, now_ms={NOW_MS}, force=True)\n"
-        "print(len(r.compressed), r.slips)"
+        "print(len(r.compressed), r.errors)"
     )
     argv = [sys.executable, "-c", code, str(transcript)]
     runs = [subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     told = [run.communicate(timeout=60)[0].split() for run in runs]
     assert sum(int(count) for count, *_ in told) == 2
-    assert all(slips == "[]" for _, slips in told)
+    assert all(errors == "[]" for _, errors in told)
     assert len(library.warm()) == 2
 
 

@@ -47,11 +47,11 @@ def test_a_project_sets_only_what_the_table_allows_it(setting: Setting, tmp_path
     _write(path, f"{setting.name} = {json.dumps(value)}\n")
     found = settings_load.load(str(tmp_path), {})
     if setting.set_by == PROJECT:
-        assert (found.values[setting.name], found.slips) == (value, ())
+        assert (found.values[setting.name], found.errors) == (value, ())
     else:
         assert found.values[setting.name] == setting.default
         assert found.origins[setting.name] == "default"
-        assert [setting.name in slip and str(path) in slip for slip in found.slips] == [True]
+        assert [setting.name in error and str(path) in error for error in found.errors] == [True]
     own = settings_load.load(str(tmp_path), {setting.variable: str(value)})
     assert own.values[setting.name] == value, "the user may always"
 
@@ -86,28 +86,28 @@ def test_a_single_value_wins_over_its_preset() -> None:
 def test_what_does_not_fit_is_said_and_the_default_holds(text: str, said: str) -> None:
     _write(settings_load.user_file(), text)
     found = settings_load.load(environ={})
-    assert said in found.slips[0]
+    assert said in found.errors[0]
     assert found.share("zone_red") == 0.90
 
 
 def test_names_may_be_snake_case_or_dotted() -> None:
     _write(settings_load.user_file(), 'topics = "build_done, build.done,a1.b_2"')
     found = settings_load.load(environ={})
-    assert (found.word("topics"), found.slips) == ("build_done, build.done,a1.b_2", ())
+    assert (found.word("topics"), found.errors) == ("build_done, build.done,a1.b_2", ())
 
 
 def test_a_file_that_is_not_text_is_said() -> None:
     settings_load.user_file().parent.mkdir(parents=True)
     settings_load.user_file().write_bytes(b"\xff\xfe")
-    assert "was not read" in settings_load.load(environ={}).slips[0]
+    assert "was not read" in settings_load.load(environ={}).errors[0]
 
 
 def test_every_default_fits_its_own_bounds_and_every_preset_its_settings() -> None:
     for setting in TABLE:
         environ = {setting.variable: str(setting.default)}
-        assert not settings_load.load(environ=environ).slips
+        assert not settings_load.load(environ=environ).errors
     for preset in PRESETS:
-        assert not settings_load.load(environ={"HOLDFAST_PRESET": preset}).slips
+        assert not settings_load.load(environ={"HOLDFAST_PRESET": preset}).errors
 
 
 @pytest.mark.requirement("G7")
@@ -116,14 +116,14 @@ def test_every_default_fits_its_own_bounds_and_every_preset_its_settings() -> No
 )
 def test_a_switch_is_understood_as_people_write_it(word: str, meant: str) -> None:
     found = settings_load.load("", {"HOLDFAST_STOP_GUARD": word})
-    assert (found.word("stop_guard"), found.slips) == (meant, ())
+    assert (found.word("stop_guard"), found.errors) == (meant, ())
 
 
 @pytest.mark.requirement("G7")
 def test_what_is_no_switch_is_said() -> None:
     found = settings_load.load("", {"HOLDFAST_STOP_GUARD": "maybe"})
     assert found.word("stop_guard") == "off"
-    assert "does not fit" in found.slips[0]
+    assert "does not fit" in found.errors[0]
 
 
 @pytest.mark.requirement("B2", "C10")
@@ -139,7 +139,7 @@ def test_the_size_of_a_brief_and_how_long_checkpoints_stay_are_the_users_to_set(
     _write(settings_load.project_file(str(tmp_path)), text)
     of_project = settings_load.load(str(tmp_path), {})
     assert all(of_project.origins[name] == "default" for name in names)
-    assert len(of_project.slips) == len(names)
+    assert len(of_project.errors) == len(names)
     _write(settings_load.user_file(), text)
     mine = settings_load.load(str(tmp_path), {})
     assert [mine.whole(name) for name in names] == [200] * 4

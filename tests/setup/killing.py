@@ -69,8 +69,8 @@ def main(folder: Path, verb: str, start: str, recovery: str) -> int:
         died = killed_at(at, partial(run, killed))
         try:
             look(desk, before, recovery)
-        except AssertionError as slip:
-            raise AssertionError(f"killed at touch {at}") from slip
+        except AssertionError as error:
+            raise AssertionError(f"killed at touch {at}") from error
         if not died:
             return at - 1
     return FAR

@@ -150,9 +150,9 @@ def test_a_home_that_is_a_file_is_refused_in_words(
     file.write_text("x")
     monkeypatch.setenv("HOLDFAST_HOME", f"{file}{below}")
     for line in ("install --yes", "uninstall --yes", "install --dry-run"):
-        slip = call(line).exception
-        assert isinstance(slip, HomeUnusable)
-        assert "is not a folder" in str(slip)
+        error = call(line).exception
+        assert isinstance(error, HomeUnusable)
+        assert "is not a folder" in str(error)
 
 
 def test_it_says_in_one_line_what_it_does(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -277,11 +277,11 @@ def test_a_text_of_one_long_line_is_shown_so_that_it_can_be_read(desk: Desk) -> 
 
 def test_errors_are_of_our_tree_with_a_hint_and_an_exit_code(desk: Desk) -> None:
     desk.write(b'{"a": }')
-    slip = call("install --yes").exception
-    assert isinstance(slip, SettingsBroken)
-    assert "line 1, column 7" in str(slip)
-    assert slip.hint
-    assert slip.exit_code == 5
+    error = call("install --yes").exception
+    assert isinstance(error, SettingsBroken)
+    assert "line 1, column 7" in str(error)
+    assert error.hint
+    assert error.exit_code == 5
 
 
 @pytest.mark.slow  # four whole commands

@@ -81,7 +81,7 @@ def test_a_file_that_cannot_be_left_holds_up_no_other(
     break_it(path)
     broken = path.read_bytes()
     plan = desk.uninstall()
-    assert [name in slip for slip in plan.left] == [True]
+    assert [name in error for error in plan.left] == [True]
     assert path.read_bytes() == broken
     other = {".claude.json", ".claude/settings.json"} - {name}
     for left in map(desk.home.joinpath, other):

@@ -243,7 +243,7 @@ def test_a_project_cannot_name_the_server(tmp_path: Path) -> None:
     (tmp_path / ".claude" / "holdfast.toml").write_text('server = "https://evil.example"\n')
     found = load.load(str(tmp_path))
     assert found.word("server") == ""
-    assert any("server is ignored" in slip for slip in found.slips)
+    assert any("server is ignored" in error for error in found.errors)
 
 
 def test_certificates_are_verified(tmp_path: Path) -> None:

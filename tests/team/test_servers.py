@@ -73,9 +73,9 @@ def test_two_servers_on_one_database_take_from_many_at_once(postgres_url: str) -
         as_process(postgres_url, program=PROGRAM, environ=IN_COPY) as one,
         as_process(postgres_url, program=PROGRAM, environ=IN_COPY) as two,
     ):
-        slips: list[BaseException] = []
+        errors: list[BaseException] = []
         threads = [
-            threading.Thread(target=_send, args=(told, source, [one.port, two.port], slips))
+            threading.Thread(target=_send, args=(told, source, [one.port, two.port], errors))
             for source in [*told.deeds, *told.deeds]
         ]
         with one.listening() as heard:
@@ -84,7 +84,7 @@ def test_two_servers_on_one_database_take_from_many_at_once(postgres_url: str) -
                 thread.start()
             for thread in threads:
                 thread.join()
-            assert not slips
+            assert not errors
             two.post("/api/projects", {"path": "/from/two"})
             assert heard.event()["body"] == {"path": "/from/two"}
     store = Store.open(postgres_url)
@@ -92,7 +92,7 @@ def test_two_servers_on_one_database_take_from_many_at_once(postgres_url: str) -
     store.close()
 
 
-def _send(told: Source, source: str, ports: list[int], slips: list[BaseException]) -> None:
+def _send(told: Source, source: str, ports: list[int], errors: list[BaseException]) -> None:
     try:
         position: dict[str, int] = {}
         turn = 0
@@ -101,8 +101,8 @@ def _send(told: Source, source: str, ports: list[int], slips: list[BaseException
             status, answer = connection.call(server, "/api/intake", told.encode(batch))
             assert status in (200, 409), answer
             position, turn = answer["position"], turn + 1
-    except BaseException as slip:
-        slips.append(slip)
+    except BaseException as error:
+        errors.append(error)
 
 
 EVENTS = ["UserPromptSubmit", "Stop", "SessionStart", "SessionEnd", "PreCompact"]

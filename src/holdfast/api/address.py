@@ -54,13 +54,13 @@ def assert_safe(address: Address, *, needs_token: bool) -> None:
     if bool(address.tls_cert) != bool(address.tls_key):
         raise NotSafe("--tls-cert and --tls-key belong together")
     if not needs_token and (address.behind_proxy or not address.is_loopback):
-        slip = NotSafe("HOLDFAST_API_AUTH=off is for this machine alone")
-        slip.hint = "unset it, or serve on 127.0.0.1 without --behind-proxy"
-        raise slip
+        error = NotSafe("HOLDFAST_API_AUTH=off is for this machine alone")
+        error.hint = "unset it, or serve on 127.0.0.1 without --behind-proxy"
+        raise error
     if not (address.is_loopback or address.tls_cert or address.behind_proxy):
-        slip = NotSafe(f"{address.host} can be reached by others, and nothing would be encrypted")
-        slip.hint = "--tls-cert FILE --tls-key FILE; or --behind-proxy, where a proxy has the TLS"
-        raise slip
+        error = NotSafe(f"{address.host} can be reached by others, and nothing would be encrypted")
+        error.hint = "--tls-cert FILE --tls-key FILE; or --behind-proxy, where a proxy has the TLS"
+        raise error
     if address.tls_cert:
         _assert_tls(address)
 
@@ -76,17 +76,17 @@ def bound(address: Address) -> socket.socket:
         found.bind(where)
         found.listen(0)  # binding alone lets a second server bind too; it is raised later
         return found
-    except OSError as slip:
+    except OSError as error:
         found.close()
-        raise _in_words(address, slip) from slip
+        raise _in_words(address, error) from error
 
 
-def _in_words(address: Address, slip: OSError) -> CannotListen:
-    if slip.errno == errno.EADDRINUSE:
+def _in_words(address: Address, error: OSError) -> CannotListen:
+    if error.errno == errno.EADDRINUSE:
         found = CannotListen(f"port {address.port} on {address.host} is taken")
         found.hint = f"is a server running already? else another port: --port {address.port + 1}"
         return found
-    found = CannotListen(f"cannot listen on {address.host}:{address.port}: {slip.strerror}")
+    found = CannotListen(f"cannot listen on {address.host}:{address.port}: {error.strerror}")
     found.hint = "a port from 1024 on, and an address of this machine"
     return found
 
@@ -99,8 +99,8 @@ def _looked_up(host: str, port: int) -> list[tuple[int, int, int, str, tuple[obj
     name = host.strip("[]") or None
     try:
         found = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    except (OSError, UnicodeError) as slip:
-        raise CannotListen(f"{host} is no address of this machine") from slip
+    except (OSError, UnicodeError) as error:
+        raise CannotListen(f"{host} is no address of this machine") from error
     return list(found)
 
 
@@ -108,7 +108,7 @@ def _assert_tls(address: Address) -> None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     try:
         context.load_cert_chain(address.tls_cert or "", address.tls_key, password=lambda: "")
-    except (OSError, ValueError) as slip:
-        found = CannotListen(f"the TLS files cannot be used: {slip}")
+    except (OSError, ValueError) as error:
+        found = CannotListen(f"the TLS files cannot be used: {error}")
         found.hint = "PEM files: the certificate with its chain, and its key without a passphrase"
-        raise found from slip
+        raise found from error

@@ -35,8 +35,8 @@ class Database:
         """One that is given up before its turn came is never written."""
         try:
             return await self._in_time(self._written(change))
-        except DBAPIError as slip:
-            raise named(slip) from slip
+        except DBAPIError as error:
+            raise named(error) from error
 
     async def _written(self, change: Callable[[Connection], T]) -> T:
         loop = asyncio.get_running_loop()

@@ -94,9 +94,9 @@ async def pokes(engine: Engine) -> AsyncGenerator[None, None]:
             async for _ in hear(engine):
                 quiet = False
                 yield
-        except Exception as slip:
+        except Exception as error:
             if not quiet:
-                log.add("WARN", "events", f"cannot hear of other processes: {slip}")
+                log.add("WARN", "events", f"cannot hear of other processes: {error}")
             quiet = True
         await asyncio.sleep(AGAIN_SECONDS)
 

@@ -176,8 +176,8 @@ def _uuid(text: str) -> str:
     """As it is always written, however it was."""
     try:
         return str(UUID(text))
-    except ValueError as slip:
-        raise ValueError("must be a UUID") from slip
+    except ValueError as error:
+        raise ValueError("must be a UUID") from error
 
 
 def at_most(most: int) -> AfterValidator:
@@ -240,9 +240,9 @@ Topics = Annotated[frozenset[str], Depends(_known)]
 def must_know(known: frozenset[str], topic: str, where: str = "body") -> None:
     """An unknown topic is told as any other field that does not fit."""
     if topic not in known:
-        slip = {
+        error = {
             "type": "value_error",
             "loc": (where, "topic"),
             "msg": messages.unknown_topic(topic),
         }
-        raise RequestValidationError([slip])
+        raise RequestValidationError([error])

@@ -28,8 +28,8 @@ def running_link(port: int) -> str:
         return _link(answer.status, answer.read(1 << 16), port)
     except ConnectionRefusedError:
         return ""
-    except (OSError, HTTPException) as slip:
-        raise _strange(port) from slip
+    except (OSError, HTTPException) as error:
+        raise _strange(port) from error
     finally:
         connection.close()
 
@@ -41,9 +41,9 @@ def _headers() -> dict[str, str]:
 
 def _link(status: int, body: bytes, port: int) -> str:
     if status == 401:
-        slip = NoLink(f"the server on port {port} does not take the token of this machine")
-        slip.hint = "is it of another user, or was it started with HOLDFAST_API_TOKEN?"
-        raise slip
+        error = NoLink(f"the server on port {port} does not take the token of this machine")
+        error.hint = "is it of another user, or was it started with HOLDFAST_API_TOKEN?"
+        raise error
     try:
         found = json.loads(body)["link"] if status == 201 else None
     except (ValueError, KeyError, TypeError):
@@ -54,6 +54,6 @@ def _link(status: int, body: bytes, port: int) -> str:
 
 
 def _strange(port: int) -> NoLink:
-    slip = NoLink(f"what listens on port {port} is no Holdfast of this version")
-    slip.hint = f"restart it, or use another port: holdfast ui --port {port + 1}"
-    return slip
+    error = NoLink(f"what listens on port {port} is no Holdfast of this version")
+    error.hint = f"restart it, or use another port: holdfast ui --port {port + 1}"
+    return error

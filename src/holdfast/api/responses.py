@@ -45,14 +45,14 @@ def _said(status: int, error: str, **more: Any) -> JSONResponse:
     return JSONResponse({"error": error, **more}, status)
 
 
-def _invalid(_request: Request, slip: Exception) -> JSONResponse:
-    assert isinstance(slip, RequestValidationError)
+def _invalid(_request: Request, failure: Exception) -> JSONResponse:
+    assert isinstance(failure, RequestValidationError)
     details: dict[str, list[str]] = {}
-    for one in slip.errors():
+    for one in failure.errors():
         where, *rest = (str(part) for part in one["loc"] if not _is_inner(part))
         name = ".".join(rest) if rest and one["type"] != "json_invalid" else where
         details.setdefault(name, []).append(str(one["msg"]))
-    query_only = all(str(one["loc"][0]) == "query" for one in slip.errors())
+    query_only = all(str(one["loc"][0]) == "query" for one in failure.errors())
     error = "Invalid query parameters" if query_only else "Validation failed"
     return _said(400, error, details=details)
 
@@ -66,37 +66,37 @@ def _too_deep(_request: Request, _slip: Exception) -> JSONResponse:
     return _said(400, "Validation failed", details={"body": ["nested too deep"]})
 
 
-def _not_there(_request: Request, slip: Exception) -> JSONResponse:
-    return _said(404, str(slip))
+def _not_there(_request: Request, error: Exception) -> JSONResponse:
+    return _said(404, str(error))
 
 
-def _refused(_request: Request, slip: Exception) -> JSONResponse:
-    assert isinstance(slip, Refused)
-    details = {slip.field: [str(slip)]} if slip.field else {}
-    return _said(400, str(slip), **({"details": details} if details else {}))
+def _refused(_request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, Refused)
+    details = {error.field: [str(error)]} if error.field else {}
+    return _said(400, str(error), **({"details": details} if details else {}))
 
 
-def _taken(_request: Request, slip: Exception) -> JSONResponse:
-    assert isinstance(slip, AlreadyThere)
-    return _said(409, str(slip), id=slip.which, **slip.more)
+def _taken(_request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, AlreadyThere)
+    return _said(409, str(error), id=error.which, **error.more)
 
 
-def _store(_request: Request, slip: Exception) -> JSONResponse:
-    assert isinstance(slip, StoreError)
-    log.add("ERROR", "api", str(slip))
-    return _said(503, str(slip), try_next=slip.hint)
+def _store(_request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, StoreError)
+    log.add("ERROR", "api", str(error))
+    return _said(503, str(error), try_next=error.hint)
 
 
-def _crowded(_request: Request, slip: Exception) -> JSONResponse:
-    return JSONResponse({"error": str(slip)}, 503, headers={"Retry-After": "5"})
+def _crowded(_request: Request, error: Exception) -> JSONResponse:
+    return JSONResponse({"error": str(error)}, 503, headers={"Retry-After": "5"})
 
 
-def _http(request: Request, slip: Exception) -> JSONResponse:
-    assert isinstance(slip, HTTPException)
+def _http(request: Request, failure: Exception) -> JSONResponse:
+    assert isinstance(failure, HTTPException)
     words = {404: "Not found", 405: "Method not allowed"}
-    error = words.get(slip.status_code, str(slip.detail))
-    headers = {"Allow": _allowed(request)} if slip.status_code == 405 else slip.headers
-    return JSONResponse({"error": error}, slip.status_code, headers=headers)
+    error = words.get(failure.status_code, str(failure.detail))
+    headers = {"Allow": _allowed(request)} if failure.status_code == 405 else failure.headers
+    return JSONResponse({"error": error}, failure.status_code, headers=headers)
 
 
 def _allowed(request: Request) -> str:
@@ -106,9 +106,9 @@ def _allowed(request: Request) -> str:
     return ", ".join(sorted(found))
 
 
-def _unknown(_request: Request, slip: Exception) -> JSONResponse:
-    first = str(slip).partition("\n")[0]  # below it PostgreSQL quotes the row
-    log.add("ERROR", "api", f"{type(slip).__name__}: {first}"[:300])
+def _unknown(_request: Request, error: Exception) -> JSONResponse:
+    first = str(error).partition("\n")[0]  # below it PostgreSQL quotes the row
+    log.add("ERROR", "api", f"{type(error).__name__}: {first}"[:300])
     return _said(500, "Something went wrong; holdfast log says what")
 
 

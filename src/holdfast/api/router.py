@@ -45,9 +45,9 @@ class Route(APIRoute):
         async def handled(request: Request) -> Response:
             try:
                 return await handle(_Request(_as_json(request.scope), request.receive, field))
-            except HTTPException as slip:  # as which everything is told that json() raises
-                if isinstance(slip.__cause__, RequestValidationError):
-                    raise slip.__cause__ from None
+            except HTTPException as error:  # as which everything is told that json() raises
+                if isinstance(error.__cause__, RequestValidationError):
+                    raise error.__cause__ from None
                 raise
 
         return handled
@@ -74,9 +74,9 @@ class _Request(Request):
 
 def _read(body: bytes, field: Any) -> Any:
     data = json.loads(body)
-    value, slips = field.validate(data, {}, loc=("body",))
-    if slips:
-        raise RequestValidationError(slips, body=data)
+    value, errors = field.validate(data, {}, loc=("body",))
+    if errors:
+        raise RequestValidationError(errors, body=data)
     return value
 
 

@@ -62,8 +62,8 @@ def keep(output_id: str, text: str, about: dict[str, Any]) -> None:
         os.makedirs(folder(), 0o700, exist_ok=True)  # noqa: PTH103 (hooks come here: no pathlib)
         with _entered() as fd:
             atomic.put_new(fd, data, [f"{output_id}.txt"])  # refuses to take another's place
-    except (OSError, PhantomCheckpoint) as slip:
-        raise NotArchived(f"{path} was not written: {slip}") from slip
+    except (OSError, PhantomCheckpoint) as error:
+        raise NotArchived(f"{path} was not written: {error}") from error
 
 
 def load(output_id: str) -> Output:

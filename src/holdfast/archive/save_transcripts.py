@@ -43,7 +43,7 @@ class SaveResult(NamedTuple):
 
     written: int = 0
     left: int = 0
-    slips: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
 
 
 class TooLarge(Exception):
@@ -82,8 +82,8 @@ def _save_all(most_bytes: int, give_up: float) -> SaveResult:
             for source in found.files:
                 grown = save(source, most_bytes - _size_beside(source, found.files))
                 done, used = done._replace(written=done.written + (grown > 0)), used + grown
-        except (Unreadable, TooLarge) as slip:  # one bad session must not hold up the others
-            done = done._replace(slips=(*done.slips, str(slip)))
+        except (Unreadable, TooLarge) as error:  # one bad session must not hold up the others
+            done = done._replace(errors=(*done.errors, str(error)))
         except FileNotFoundError:
             continue  # the client has just deleted it
         if used > most_bytes:

@@ -212,7 +212,7 @@ def _was_typed(words: str, said: _Said) -> bool:
 
 
 def _is_corrected(message: str, words: str) -> bool:
-    """The same message, less its slips of typing."""
+    """The same message, without its typing errors."""
     if abs(len(message) - len(words)) > len(words) * (1 - SAME_LETTERS):
         return False
     compared = SequenceMatcher(None, message.lower(), words.lower())

@@ -119,10 +119,10 @@ def read(project: str, session_id: str) -> Ledger:
 
 
 def load(path: str) -> dict[str, Any]:
-    found, slip = checked(path)
-    if slip:
-        log.add("WARN", "budget", f"{path} was not read: {slip}")
-    return {} if slip else found
+    found, error = checked(path)
+    if error:
+        log.add("WARN", "budget", f"{path} was not read: {error}")
+    return {} if error else found
 
 
 def checked(path: str) -> tuple[dict[str, Any], str]:
@@ -132,8 +132,8 @@ def checked(path: str) -> tuple[dict[str, Any], str]:
         return {}, ""
     try:
         found = json.loads(data) if len(data) <= MOST_BYTES else None
-    except (ValueError, RecursionError) as slip:
-        return {}, str(slip)
+    except (ValueError, RecursionError) as error:
+        return {}, str(error)
     if not isinstance(found, dict):
         return {}, f"not a ledger of version {VERSION}"
     is_known = found.get("version") == VERSION
@@ -189,10 +189,10 @@ def _list(found: Mapping[str, Any], name: str) -> list[Any]:
 
 def set_aside_if_damaged(path: str) -> str:
     """Set a damaged file aside; where it went, or empty. NewerLedger if its version is newer."""
-    found, slip = checked(path)
+    found, error = checked(path)
     if is_newer(found):
         raise NewerLedger(f"{path} was written by a newer Holdfast, and was left alone")
-    if not slip and (found or not _holds_something(path)):
+    if not error and (found or not _holds_something(path)):
         return ""
     names = (f"{path}.damaged{f'-{n}' if n else ''}" for n in count())
     aside = next(name for name in names if not os.path.lexists(name))

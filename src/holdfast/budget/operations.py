@@ -148,8 +148,8 @@ def repair(scope: str, project: str = "", session_id: str = "") -> str:
     try:
         with _locked(path):
             return set_aside_if_damaged(path)
-    except OSError as slip:
-        raise BudgetNotWritten(f"{path} cannot be written: {slip.strerror}") from slip
+    except OSError as error:
+        raise BudgetNotWritten(f"{path} cannot be written: {error.strerror}") from error
 
 
 def _change(
@@ -164,8 +164,8 @@ def _change(
             found = ledger.of_scope(scope, project, session_id)
             change(found)
             ledger.save(path, {**found, **({"project": project} if scope == "project" else {})})
-    except OSError as slip:
-        raise BudgetNotWritten(f"{path} cannot be written: {slip.strerror}") from slip
+    except OSError as error:
+        raise BudgetNotWritten(f"{path} cannot be written: {error.strerror}") from error
 
 
 @contextmanager

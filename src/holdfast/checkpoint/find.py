@@ -106,8 +106,8 @@ def full_path(word: str) -> str:
 def _by_file(word: str) -> CheckpointEntry:
     try:
         return from_file(full_path(word))
-    except DamagedCheckpoint as slip:
-        raise NoCheckpoint(f"{word}: {slip}") from None
+    except DamagedCheckpoint as error:
+        raise NoCheckpoint(f"{word}: {error}") from None
 
 
 def _first(here: list[CheckpointEntry], project: str) -> CheckpointEntry:

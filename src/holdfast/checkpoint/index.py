@@ -68,8 +68,8 @@ def _slowly(value: dict[str, object]) -> list[CheckpointEntry]:
         raise BrokenIndex(f"not an index of version {VERSION}")
     try:
         return from_rows(rows)
-    except msgspec.ValidationError as slip:
-        raise BrokenIndex(str(slip)) from None
+    except msgspec.ValidationError as error:
+        raise BrokenIndex(str(error)) from None
 
 
 def known() -> list[CheckpointEntry]:
@@ -84,8 +84,8 @@ def newer() -> str:
     """Why nothing can be said of any entry, where a newer Holdfast has written the index."""
     try:
         load()
-    except NewerCheckpointIndex as slip:
-        return f"{slip}: {slip.hint}"
+    except NewerCheckpointIndex as error:
+        return f"{error}: {error.hint}"
     except BrokenIndex:
         pass
     return ""
@@ -124,19 +124,19 @@ def refresh(project: str, new: str = "", patience: float = lock.PATIENCE_SECONDS
             _remember(project)
             entries = [one for one in entries if one.path != new]
             save(healed(entries, folders.readable(project), new, _only()))
-        except (OSError, NewerCheckpointIndex) as slip:
-            return [f"the index was not written: {slip}"]
+        except (OSError, NewerCheckpointIndex) as error:
+            return [f"the index was not written: {error}"]
         return said
 
 
 def _loaded() -> tuple[list[CheckpointEntry], list[str]]:
     try:
         return load(), []
-    except BrokenIndex as slip:
+    except BrokenIndex as error:
         places_known = [f for one in projects() for f in folders.readable(one)]
         entries = healed([], places_known, only=_only())
-        fresh = len(entries) < 2 and str(slip) == "there is none"
-        return entries, [] if fresh else [f"the index was made again from the files: {slip}"]
+        fresh = len(entries) < 2 and str(error) == "there is none"
+        return entries, [] if fresh else [f"the index was made again from the files: {error}"]
 
 
 def save(entries: Iterable[CheckpointEntry]) -> None:

@@ -31,12 +31,12 @@ def load(path: str, most: int = LARGEST_BYTES) -> bytes:
     """The file's bytes, or so many of them; a link, a pipe or a giant is not a checkpoint."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (OSError, ValueError) as slip:
-        raise DamagedCheckpoint("file", _why(slip)) from None
+    except (OSError, ValueError) as error:
+        raise DamagedCheckpoint("file", _why(error)) from None
     try:
         return _bytes(fd, most)
-    except OSError as slip:
-        raise DamagedCheckpoint("file", _why(slip)) from None
+    except OSError as error:
+        raise DamagedCheckpoint("file", _why(error)) from None
     finally:
         os.close(fd)
 
@@ -62,12 +62,12 @@ def stated_hash(path: str) -> str:
     return stated.decode("ascii", "replace").strip('"')
 
 
-def _why(slip: OSError | ValueError) -> str:
-    if isinstance(slip, FileNotFoundError):
+def _why(error: OSError | ValueError) -> str:
+    if isinstance(error, FileNotFoundError):
         return GONE
-    if isinstance(slip, OSError):
-        return "a link, not a file" if slip.errno == errno.ELOOP else str(slip.strerror)
-    return str(slip)
+    if isinstance(error, OSError):
+        return "a link, not a file" if error.errno == errno.ELOOP else str(error.strerror)
+    return str(error)
 
 
 def parse(data: bytes) -> ParsedCheckpoint:

@@ -42,8 +42,8 @@ def record(content_hash: str, known: Callable[[], Iterable[CheckpointEntry]]) ->
             os.fsync(fd)
         finally:
             os.close(fd)
-    except OSError as slip:
-        return f"not noted as made on this machine: {slip.strerror}"
+    except OSError as error:
+        return f"not noted as made on this machine: {error.strerror}"
     return ""
 
 

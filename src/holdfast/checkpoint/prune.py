@@ -97,8 +97,8 @@ def _removed(one: CheckpointEntry, inside: list[str]) -> str:
         return "changed since it was saved"
     try:
         Path(one.path).unlink()
-    except OSError as slip:
-        return str(slip.strerror)
+    except OSError as error:
+        return str(error.strerror)
     return ""
 
 

@@ -55,8 +55,8 @@ def remove(left: Left) -> str:
             for name in left.names:
                 os.unlink(name, dir_fd=folder)
         os.rmdir(left.path)  # noqa: PTH106
-    except OSError as slip:
-        return f"{slip.strerror}"
+    except OSError as error:
+        return f"{error.strerror}"
     with suppress(OSError):  # ours too where nothing else is in it
         os.rmdir(left.path.rpartition("/")[0])  # noqa: PTH106
     return "; ".join(index.refresh(left.project))

@@ -40,9 +40,9 @@ def verify(path: str, entries: Iterable[CheckpointEntry] | None = None) -> Verif
     """Everything that is wrong with a checkpoint, in words; its entry too, if entries are given."""
     try:
         found = parse.parse(parse.load(path))
-    except DamagedCheckpoint as slip:
+    except DamagedCheckpoint as error:
         return VerifyReport(
-            path, (CheckpointFinding(slip.part, f"{slip.words}{_way_out(slip, entries)}"),)
+            path, (CheckpointFinding(error.part, f"{error.words}{_way_out(error, entries)}"),)
         )
     said = [*_name(path, found.document), *_sections(found.document)]
     if not found.whole:
@@ -80,9 +80,9 @@ def everything(also: Iterable[str] = ()) -> list[VerifyReport]:
     return verify_all(index.known(), sorted({*index.projects(), *told}))
 
 
-def _way_out(slip: DamagedCheckpoint, entries: Iterable[CheckpointEntry] | None) -> str:
+def _way_out(error: DamagedCheckpoint, entries: Iterable[CheckpointEntry] | None) -> str:
     """One that was deleted by hand is no loss to mend, only an entry too many."""
-    gone = slip.words == parse.GONE and entries is not None
+    gone = error.words == parse.GONE and entries is not None
     return "; if you deleted it, `holdfast rebuild` forgets it" if gone else ""
 
 

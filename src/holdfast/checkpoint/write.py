@@ -86,8 +86,8 @@ def _placed(document: Document) -> SavedCheckpoint:
         reasons += [place.why] if place.why else []
         try:
             checkpoint_id = _put(place, document, data)
-        except (OSError, ValueError, PhantomCheckpoint) as slip:
-            reasons.append(f"{place.path}: {getattr(slip, 'strerror', '') or slip}")
+        except (OSError, ValueError, PhantomCheckpoint) as error:
+            reasons.append(f"{place.path}: {getattr(error, 'strerror', '') or error}")
             continue
         path = f"{place.path}/{checkpoint_id}.md"
         elsewhere, notes = "; ".join(reasons), (trouble,) if trouble else ()
@@ -128,6 +128,6 @@ def _snapshot_saved(kept: SavedCheckpoint, given: Document) -> list[str]:
     values = snapshot.whole(document, kept.id, kept.path)
     try:
         snapshot.save(kept.document.project, kept.id, values)
-    except (OSError, ValueError, RecursionError) as slip:
-        return [f"the snapshot was not written: {slip}"]
+    except (OSError, ValueError, RecursionError) as error:
+        return [f"the snapshot was not written: {error}"]
     return []

@@ -68,8 +68,8 @@ def must_be_transcript(path: Path) -> None:
     try:
         if next(read(path), None) is None:
             raise NotATranscript(f"{path} holds no line of a session")
-    except Unreadable as slip:
-        raise NoSuchTranscript(str(slip)) from None
+    except Unreadable as error:
+        raise NoSuchTranscript(str(error)) from None
 
 
 def windows(session: str = "", agent: str = "", everything: bool = False) -> list[Chosen]:

@@ -120,38 +120,38 @@ def _let_go() -> None:
 def _whole() -> None:
     try:
         sys.exit(holdfast_command(standalone_mode=False) or 0)
-    except HoldfastError as slip:
+    except HoldfastError as error:
         with contextlib.suppress(OSError):
-            say(f"{paint('holdfast:', 'red', err=True)} {slip}", err=True)
-            if slip.hint:
-                say(f"  try: {slip.hint}", err=True, hang=5)
-        sys.exit(slip.exit_code)
-    except click.ClickException as slip:
-        slip.show()
-        sys.exit(slip.exit_code)
+            say(f"{paint('holdfast:', 'red', err=True)} {error}", err=True)
+            if error.hint:
+                say(f"  try: {error.hint}", err=True, hang=5)
+        sys.exit(error.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(130)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         sys.exit(0)
-    except OSError as slip:
+    except OSError as error:
         with contextlib.suppress(OSError):
-            say(f"{paint('holdfast:', 'red', err=True)} {_of_the_system(slip)}", err=True)
+            say(f"{paint('holdfast:', 'red', err=True)} {_of_the_system(error)}", err=True)
         sys.exit(4)
-    except Exception as slip:
+    except Exception as error:
         if "HOLDFAST_RAISE" in os.environ:  # as in the hook: our bugs stay loud to us
             raise
         with contextlib.suppress(OSError):
-            say(f"holdfast: {type(slip).__name__}: {inert(str(slip), 300)}", err=True)
+            say(f"holdfast: {type(error).__name__}: {inert(str(error), 300)}", err=True)
         sys.exit(1)
 
 
-def _of_the_system(slip: OSError) -> str:
+def _of_the_system(error: OSError) -> str:
     """A disk that is full or not writable, a folder that is gone: nothing of ours is wrong."""
     try:
         os.getcwd()  # noqa: PTH109
     except OSError:
         return "the current folder is gone\n  try: cd somewhere that is there"
-    place = f"{inert(str(slip.filename), 300)}: " if slip.filename else ""
-    hint = getattr(slip, "hint", "free some room, or make it writable")
-    return f"{place}{slip.strerror or slip}\n  try: {hint}"
+    place = f"{inert(str(error.filename), 300)}: " if error.filename else ""
+    hint = getattr(error, "hint", "free some room, or make it writable")
+    return f"{place}{error.strerror or error}\n  try: {hint}"

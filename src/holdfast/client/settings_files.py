@@ -80,7 +80,7 @@ def _may_read(path: str) -> bool:
 
 class CleanupPeriod(NamedTuple):
     """After how many days Claude Code deletes transcripts. `file` is the settings file that sets
-    it, empty for the default; `slip` is an invalid setting.
+    it, empty for the default; `error` is an invalid setting.
 
     Seen with 2.1.325: a whole number of at least 1; the strongest file wins; the default is 30. As
     long as one file has an invalid value, nothing is deleted.
@@ -88,12 +88,12 @@ class CleanupPeriod(NamedTuple):
 
     days: int = DEFAULT_CLEANUP_DAYS
     file: str = ""
-    slip: str = ""
+    error: str = ""
 
     @property
     def words(self) -> str:
-        if self.slip:
-            return f"Claude Code deletes no transcript until this is fixed: {self.slip}"
+        if self.error:
+            return f"Claude Code deletes no transcript until this is fixed: {self.error}"
         origin = (
             f"{CLEANUP_SETTING} in {self.file}" if self.file else f"{CLEANUP_SETTING} is not set"
         )
@@ -116,5 +116,5 @@ def read_cleanup_period(
         if isinstance(days, int) and not isinstance(days, bool) and days > 0:
             found = found._replace(days=days, file=file)
         else:
-            found = found._replace(slip=f"{CLEANUP_SETTING} = {days!r} in {file}")
+            found = found._replace(error=f"{CLEANUP_SETTING} = {days!r} in {file}")
     return found

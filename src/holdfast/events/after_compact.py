@@ -38,8 +38,8 @@ def tell(moment: Moment) -> str:
             state.compactions += 1
             state.second_brief, found = _left_out(state, moment.folder, summary)
             make_mark.rouse(moment.folder, state)
-    except WindowBusy as slip:  # what is owed could not be noted, so nothing is owed
-        log.add("WARN", "brief", f"{moment.folder}: no second brief: {slip}")
+    except WindowBusy as error:  # what is owed could not be noted, so nothing is owed
+        log.add("WARN", "brief", f"{moment.folder}: no second brief: {error}")
         return ""
     log.add(
         "INFO", record_session.log_name(state), f"compacted ({state.compactions} in this window)"
@@ -61,8 +61,8 @@ def _left_out(state: State, folder: str, summary: str) -> tuple[str, dict[str, A
     """The second brief, and what the summary got wrong. Errors here are only logged."""
     try:
         return _composed(state, folder, summary)
-    except Exception as slip:
-        log.add("ERROR", record_session.log_name(state), f"no second brief: {slip!r}")
+    except Exception as error:
+        log.add("ERROR", record_session.log_name(state), f"no second brief: {error!r}")
         return "", {}
 
 

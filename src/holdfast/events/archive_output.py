@@ -29,8 +29,8 @@ def tell(payload: dict[str, Any], limit: int, now_ms: int) -> str:
     clean, output_id = redact(text), outputs.new_id()
     try:
         outputs.keep(output_id, clean, _about(payload, tool, now_ms))
-    except NotArchived as slip:  # then the model gets all of it
-        log.add("WARN", "archive", str(slip))
+    except NotArchived as error:  # then the model gets all of it
+        log.add("WARN", "archive", str(error))
         return ""
     _tidy(now_ms)
     shown = hook_outputs.put_text(tool, response, preview(clean, output_id))

@@ -45,8 +45,8 @@ def _start() -> None:
 
     try:
         notify_team.start(ARGUMENT)
-    except (OSError, NotImplementedError) as slip:
-        log.add("WARN", "transcripts", f"not archived this time: {slip}")
+    except (OSError, NotImplementedError) as error:
+        log.add("WARN", "transcripts", f"not archived this time: {error}")
 
 
 def run() -> None:
@@ -84,8 +84,8 @@ def most_bytes(settings: Settings) -> int:
 
 
 def _log(done: SaveResult) -> None:
-    for slip in done.slips:
-        log.add("WARN", "transcripts", f"not archived: {slip}")
+    for error in done.errors:
+        log.add("WARN", "transcripts", f"not archived: {error}")
     if done.written or done.left:
         left = f", {done.left} sessions wait" if done.left else ""
         log.add("INFO", "transcripts", f"{done.written} archived{left}")
@@ -102,7 +102,7 @@ def state(project: str) -> dict[str, Any]:
     return {
         "client_days": period.days,
         "client_days_from": period.file or None,
-        "client_slip": period.slip or None,
+        "client_slip": period.error or None,
         "archived": is_on(settings),
         "archived_sessions": len(every),
         "archived_bytes": sum(one.bytes for one in every),

@@ -50,8 +50,8 @@ def _read(state: State, folder: str) -> Record | None:
     """The record of the session; None if the transcript cannot be read, and the log says why."""
     try:
         return storage.read_on(state, folder)
-    except Exception as slip:  # the compaction is not held up for this
-        log.add("ERROR", record_session.log_name(state), f"the summary is not steered: {slip!r}")
+    except Exception as error:  # the compaction is not held up for this
+        log.add("ERROR", record_session.log_name(state), f"the summary is not steered: {error!r}")
         return None
 
 
@@ -70,9 +70,11 @@ def _note_crowding(state: State, record: Record | None, trigger: str) -> None:
 
     try:
         crowding.note(state, record, trigger)
-    except Exception as slip:  # the compaction does not wait for this
+    except Exception as error:  # the compaction does not wait for this
         log.add(
-            "ERROR", record_session.log_name(state), f"what fills the window is not known: {slip!r}"
+            "ERROR",
+            record_session.log_name(state),
+            f"what fills the window is not known: {error!r}",
         )
 
 
@@ -84,8 +86,8 @@ def _steering(state: State, record: Record | None, *, shown: bool) -> str:
     whose = "the caller" if state.agent_id else "the user"
     try:
         return steer(record, whose, find_archived(state.session_id, state.agent_id), shown=shown)
-    except Exception as slip:  # the compaction is not held up for this
-        log.add("ERROR", record_session.log_name(state), f"the summary is not steered: {slip!r}")
+    except Exception as error:  # the compaction is not held up for this
+        log.add("ERROR", record_session.log_name(state), f"the summary is not steered: {error!r}")
         return ""
 
 

@@ -79,5 +79,5 @@ def _append(note: Path, line: str) -> None:
                 raise OSError("the disk is full")
         finally:
             os.close(fd)
-    except OSError as slip:
-        log.add("WARN", "note", f"no line in the day's note: {slip}")
+    except OSError as error:
+        log.add("WARN", "note", f"no line in the day's note: {error}")

@@ -27,10 +27,10 @@ def in_passing(moment: Moment) -> None:
             now_ms=moment.now_ms,
             force=monitor.is_forced(),
         )
-    except Exception as slip:
-        log.add("ERROR", place, f"segments were not compressed: {slip!r}")
+    except Exception as error:
+        log.add("ERROR", place, f"segments were not compressed: {error!r}")
         return
-    for text in report.slips:
+    for text in report.errors:
         log.add("WARN", place, f"segments: {text}")
     if report.pruned:
         log.add("INFO", place, f"segments: {report.pruned} pruned to their summary")

@@ -59,8 +59,8 @@ def _said(source: str, state: State, moment: Moment) -> str:
         if source == "compact":
             return _brief(state, moment.folder)
         return _offer(state, moment.now_ms) if source in OFFERED else ""
-    except Exception as slip:
-        log.add("ERROR", record_session.log_name(state), f"nothing was restored: {slip!r}")
+    except Exception as error:
+        log.add("ERROR", record_session.log_name(state), f"nothing was restored: {error!r}")
         return ""
 
 
@@ -79,8 +79,8 @@ def _leave(path: str, text: str) -> None:
     """Save the brief for PostCompact, which must not read an older one."""
     try:
         places.replace_whole(path, text.encode("utf-8", "replace"))
-    except OSError as slip:
-        log.add("WARN", "brief", f"could not note what was restored: {slip}")
+    except OSError as error:
+        log.add("WARN", "brief", f"could not note what was restored: {error}")
         with suppress(OSError):
             os.unlink(path)  # noqa: PTH108 (pathlib costs 8 ms)
 

@@ -54,12 +54,12 @@ def show(payload: dict[str, Any], data: bytes, theirs: str = "") -> str:
     folder = places.window(scan.text_of(payload, "session_id") or "unknown")
     try:
         _note(folder, payload)
-    except OSError as slip:
-        log.add("ERROR", "statusline", f"nothing was noted: {slip}")
+    except OSError as error:
+        log.add("ERROR", "statusline", f"nothing was noted: {error}")
     try:
         return f"{first}{_ours(folder, payload)}\n"
-    except (OSError, ValueError) as slip:
-        log.add("ERROR", "statusline", f"no line: {slip!r}")
+    except (OSError, ValueError) as error:
+        log.add("ERROR", "statusline", f"no line: {error!r}")
         return first
 
 

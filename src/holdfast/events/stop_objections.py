@@ -90,9 +90,9 @@ def _failing(state: State, folder: str) -> list[str] | None:
     before = known.load(places.read_small(f"{folder}/record.json", 32 << 20)) if folder else None
     try:
         facts = RecordReader(before, sidechain=bool(state.agent_id)).read(state.transcript)
-    except Exception as slip:  # a turn ends, and a status is shown, whatever is in the file
+    except Exception as error:  # a turn ends, and a status is shown, whatever is in the file
         if state.transcript:
-            log.add("WARN", state.session_id[:8], f"open errors are not known: {slip!r}")
+            log.add("WARN", state.session_id[:8], f"open errors are not known: {error!r}")
         return None
     recent = [one for one in facts.failures if facts.op - one.place.op < OPERATIONS]
     return [f"`{_named(one.command)}`" for one in recent if not (one.fixed or one.verdict)]

@@ -72,8 +72,8 @@ def take(
     document = with_snapshot(document, add_work(document.snapshot, state, folder, now_ms))
     try:
         kept = keep(document)
-    except (CheckpointNotSaved, OSError) as slip:
-        log.add("ERROR", state.session_id[:8], f"no checkpoint could be saved: {slip}")
+    except (CheckpointNotSaved, OSError) as error:
+        log.add("ERROR", state.session_id[:8], f"no checkpoint could be saved: {error}")
         return None
     # Where the same state was kept before, that file stands: with the trigger it tells of itself.
     state.checkpoint_ms, state.checkpoint_trigger = now_ms, kept.document.trigger
@@ -112,10 +112,10 @@ def _content(
     try:
         record = record or storage.read_on(state, folder)
         return sections_of(record), snapshot_of(record)
-    except Exception as slip:  # a smaller checkpoint is worth more than a stack trace
-        log.add("ERROR", state.session_id[:8], f"the transcript was not read: {slip!r}")
+    except Exception as error:  # a smaller checkpoint is worth more than a stack trace
+        log.add("ERROR", state.session_id[:8], f"the transcript was not read: {error!r}")
         told = {
-            "Active Issues": [f"this checkpoint is small: {type(slip).__name__}: {slip}"],
+            "Active Issues": [f"this checkpoint is small: {type(error).__name__}: {error}"],
             "Next Steps": [f"read the transcript: {state.transcript}"],
         }
         return told, {"context_summary": "the transcript could not be read"}

@@ -110,8 +110,8 @@ def _link(folder: int, draft: str, name: str) -> None:
     links (FAT, some shares) get a check and a rename."""
     try:
         os.link(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
-    except OSError as slip:
-        if slip.errno not in _NO_LINKS:
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
             raise
         if name in os.listdir(folder):
             raise FileExistsError(errno.EEXIST, name) from None
@@ -121,8 +121,8 @@ def _link(folder: int, draft: str, name: str) -> None:
 def flush(folder: int) -> None:
     try:
         os.fsync(folder)
-    except OSError as slip:
-        if slip.errno not in _NO_FLUSH:  # some filesystems cannot flush a folder, and need not
+    except OSError as error:
+        if error.errno not in _NO_FLUSH:  # some filesystems cannot flush a folder, and need not
             raise
 
 

@@ -78,8 +78,8 @@ def own(project: str) -> FolderPlace:
             raise UnusableFolder(f"{project} is not a folder")
         base = os.path.realpath(project).rstrip("/")
         real = os.path.realpath(f"{base}/{INSIDE}")
-    except (OSError, ValueError) as slip:
-        raise UnusableFolder(f"{project!r}: {slip}") from None
+    except (OSError, ValueError) as error:
+        raise UnusableFolder(f"{project!r}: {error}") from None
     if not real.startswith(f"{base}/"):
         raise UnusableFolder(f"{base}/{INSIDE} leads out of the project, to {real}")
     return FolderPlace(base or "/", real[len(base) + 1 :])
@@ -89,8 +89,8 @@ def candidates(project: str) -> list[FolderPlace]:
     """The places to try, in order."""
     try:
         mine = own(project)
-    except UnusableFolder as slip:
-        return [fallback(project, str(slip))]
+    except UnusableFolder as error:
+        return [fallback(project, str(error))]
     return [mine, fallback(project)]
 
 

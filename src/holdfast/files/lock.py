@@ -103,8 +103,8 @@ def why_not_lockable(place: FolderPlace) -> str:
     """Why a folder cannot be locked at all. Empty if it can, even while another holds the lock."""
     try:
         os.close(_open_in(place))
-    except (OSError, ValueError) as slip:
-        return f"{place.path} cannot be written: {getattr(slip, 'strerror', '') or slip}"
+    except (OSError, ValueError) as error:
+        return f"{place.path} cannot be written: {getattr(error, 'strerror', '') or error}"
     return ""
 
 

@@ -29,8 +29,8 @@ def main(arguments: list[str]) -> NoReturn:
     try:
         os.umask(0o077)
         _handle(_read_all(0), arguments)
-    except BaseException as slip:
-        _confess(slip)
+    except BaseException as error:
+        _confess(error)
         if "HOLDFAST_RAISE" in os.environ:  # set in tests, so that our bugs stay loud
             raise
     os._exit(0)
@@ -99,8 +99,8 @@ def _tell_server(event: str) -> None:
 
     try:
         notify_team.tell_server(event)
-    except (OSError, NotImplementedError) as slip:
-        _confess(slip)
+    except (OSError, NotImplementedError) as error:
+        _confess(error)
 
 
 def _is_off() -> bool:
@@ -125,8 +125,8 @@ def _spooled(moment: Moment) -> int:
     """Append the line. If that fails the window is judged all the same: it is bookkeeping."""
     try:
         return spool.append(moment.folder, moment.line)
-    except OSError as slip:
-        _confess(slip)
+    except OSError as error:
+        _confess(error)
         return 0
 
 
@@ -203,9 +203,9 @@ def _say(text: str) -> None:
         data = data[os.write(1, data) :]
 
 
-def _confess(slip: BaseException) -> None:
+def _confess(error: BaseException) -> None:
     """Report in the log, or at least on stderr, why one hook was skipped."""
-    text = f"skipped one hook: {type(slip).__name__}: {slip}"
+    text = f"skipped one hook: {type(error).__name__}: {error}"
     try:
         from holdfast.wire import log
 

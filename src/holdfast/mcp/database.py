@@ -25,8 +25,8 @@ def run_in_time(ask: Callable[[], T]) -> T:
     def run() -> None:
         try:
             found.set_result(ask())
-        except BaseException as slip:
-            found.set_exception(slip)
+        except BaseException as error:
+            found.set_exception(error)
 
     threading.Thread(target=run, name="holdfast-database", daemon=True).start()
     try:

@@ -118,10 +118,10 @@ def success(request: RpcRequest, result: Message) -> Message:
     return {"jsonrpc": "2.0", "id": request.id, "result": result}
 
 
-def failure(asker: RequestId, slip: ProtocolError) -> Message:
-    error: Message = {"code": slip.code, "message": slip.message}
-    if slip.data is not None:
-        error["data"] = slip.data
+def failure(asker: RequestId, problem: ProtocolError) -> Message:
+    error: Message = {"code": problem.code, "message": problem.message}
+    if problem.data is not None:
+        error["data"] = problem.data
     return {"jsonrpc": "2.0", "id": asker, "error": error}
 
 

@@ -47,8 +47,8 @@ def serve(parent: int = 0) -> None:
     try:
         for line in lines:
             server.handle(line)
-    except OSError as slip:  # the client closed our stdout
-        log.add("WARN", "mcp", f"ended: {slip!r}")
+    except OSError as error:  # the client closed our stdout
+        log.add("WARN", "mcp", f"ended: {error!r}")
     background.stop()
     os._exit(0)  # do not wait for running tools: nobody reads their answers
 
@@ -83,8 +83,8 @@ class McpServer:
                 result = protocol.answer(request, _list_tools)
                 return self._send(protocol.success(request, result))
             name, arguments = protocol.tool_call(request)
-        except ProtocolError as slip:
-            return self._send(protocol.failure(request.id, slip))
+        except ProtocolError as error:
+            return self._send(protocol.failure(request.id, error))
         self._running.add(request.id)
         self._threads.submit(self._call, request, name, arguments)
 
@@ -233,10 +233,10 @@ def _drain() -> None:
         try:
             if _lock_spools():
                 return _start_ingest()
-        except (HoldfastError, OSError) as slip:  # try again: the database may come back
-            if str(slip) != last_error:
-                log.add("WARN", "mcp", f"hook records are not stored: {slip}")
-            last_error = str(slip)
+        except (HoldfastError, OSError) as error:  # try again: the database may come back
+            if str(error) != last_error:
+                log.add("WARN", "mcp", f"hook records are not stored: {error}")
+            last_error = str(error)
         pause.wait(RETRY_SECONDS)
 
 

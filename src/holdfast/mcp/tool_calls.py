@@ -38,13 +38,13 @@ def call(pages: AnswerPages, name: str, arguments: dict[str, Any]) -> CallResult
     """Call one tool. Every error becomes an answer in words; unexpected ones are also logged."""
     try:
         return _answer(pages, name, arguments)
-    except msgspec.ValidationError as slip:
-        return _refuse(f"{name}: {slip}{_fields(name, str(slip))}")
-    except HoldfastError as slip:
-        return _refuse(f"{slip}; try: {slip.hint}" if slip.hint else str(slip))
-    except Exception as slip:  # the session and the other tools go on
-        log.add("ERROR", "mcp", f"{name}: {type(slip).__name__}: {slip}")
-        return _refuse(f"{name} failed: {type(slip).__name__}: {slip}")
+    except msgspec.ValidationError as error:
+        return _refuse(f"{name}: {error}{_fields(name, str(error))}")
+    except HoldfastError as error:
+        return _refuse(f"{error}; try: {error.hint}" if error.hint else str(error))
+    except Exception as error:  # the session and the other tools go on
+        log.add("ERROR", "mcp", f"{name}: {type(error).__name__}: {error}")
+        return _refuse(f"{name} failed: {type(error).__name__}: {error}")
 
 
 def _answer(pages: AnswerPages, name: str, arguments: dict[str, Any]) -> CallResult:
@@ -60,11 +60,11 @@ def _answer(pages: AnswerPages, name: str, arguments: dict[str, Any]) -> CallRes
     return CallResult(sanitize(answer.words), pages.first(answer))
 
 
-def _fields(name: str, slip: str) -> str:
+def _fields(name: str, error: str) -> str:
     """After an unknown field, the fields that exist: the tool list has no room to explain them."""
     return (
         f"; it takes {', '.join(TOOLS[name].asks.__struct_fields__) or 'no field'}"
-        if UNKNOWN_FIELD in slip
+        if UNKNOWN_FIELD in error
         else ""
     )
 

@@ -72,8 +72,10 @@ class Filler:
             try:
                 self._bring_up(project)
                 self._said = ""
-            except Exception as slip:  # one project that cannot be indexed holds up no other
-                self._say(f"{project}: {slip}" if isinstance(slip, HoldfastError) else repr(slip))
+            except Exception as error:  # one project that cannot be indexed holds up no other
+                self._say(
+                    f"{project}: {error}" if isinstance(error, HoldfastError) else repr(error)
+                )
 
     def _bring_up(self, project: str) -> None:
         index = engines.opened(locations.resolved(project))

@@ -72,8 +72,8 @@ def in_words() -> Iterator[None]:
     """What the machine refuses on the way to an index, as one of our errors."""
     try:
         yield
-    except UnicodeEncodeError as slip:
-        raise UnusableIndex("a name that is not UTF-8 cannot be searched") from slip
-    except OSError as slip:
-        where = f"{slip.filename}: " if slip.filename else ""
-        raise UnusableIndex(f"{where}{slip.strerror or slip}") from slip
+    except UnicodeEncodeError as error:
+        raise UnusableIndex("a name that is not UTF-8 cannot be searched") from error
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        raise UnusableIndex(f"{where}{error.strerror or error}") from error

@@ -98,8 +98,8 @@ def _asked(ask: Callable[[Index], T | None], project: str) -> tuple[Iterator[T],
         for index in _indexes(project, notes):
             try:
                 found = ask(index)
-            except OfIndex as slip:
-                notes.append(f"left out: {slip}")
+            except OfIndex as error:
+                notes.append(f"left out: {error}")
                 continue
             if found:
                 yield found
@@ -112,8 +112,8 @@ def _indexes(project: str, notes: list[str]) -> Iterator[Index]:
     if locations.stamp(locations.index_file(project)):
         try:
             own = engines.opened(project)
-        except OfIndex as slip:  # the next search makes it again, and says so
-            notes.append(f"left out: {slip}")
+        except OfIndex as error:  # the next search makes it again, and says so
+            notes.append(f"left out: {error}")
         else:
             yield own
     yield from engines.others(project, notes)

@@ -123,8 +123,8 @@ def _again(project: str) -> IndexSync:
     try:
         index = engines.opened(project)
         index.begin_again()
-    except (DamagedIndex, NewerIndex) as slip:
+    except (DamagedIndex, NewerIndex) as error:
         aside = engines.set_aside(project)
-        note = (f"{slip}; saved as {aside}",)
+        note = (f"{error}; saved as {aside}",)
         index = engines.opened(project)
     return bring_up(index)._replace(items=index.counts().items, notes=note)

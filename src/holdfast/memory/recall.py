@@ -68,21 +68,23 @@ def recall(
         while True:
             try:
                 return answered(indexes, asked, limit, wanted, by_keyword, list(notes))
-            except OfIndex as slip:
-                indexes = _without(indexes, slip, notes)
+            except OfIndex as error:
+                indexes = _without(indexes, error, notes)
 
 
-def _without(indexes: list[Index], slip: OfIndex, notes: list[str]) -> list[Index]:
+def _without(indexes: list[Index], error: OfIndex, notes: list[str]) -> list[Index]:
     """One that turned out damaged: the project's own is made again once, another is left out."""
     own, *others = indexes
-    if getattr(own, "path", "") == slip.path:
-        if not isinstance(slip, DamagedIndex) or any(note.startswith(MADE_AGAIN) for note in notes):
-            raise slip
-        return [_again(own.project, slip, notes), *others]
-    left = [one for one in others if getattr(one, "path", "") != slip.path]
+    if getattr(own, "path", "") == error.path:
+        if not isinstance(error, DamagedIndex) or any(
+            note.startswith(MADE_AGAIN) for note in notes
+        ):
+            raise error
+        return [_again(own.project, error, notes), *others]
+    left = [one for one in others if getattr(one, "path", "") != error.path]
     if len(left) == len(others):
-        raise slip
-    notes.append(f"left out: {slip}")
+        raise error
+    notes.append(f"left out: {error}")
     return [own, *left]
 
 
@@ -198,8 +200,8 @@ def _vectors(indexes: Sequence[Index], asked: words.Query, notes: list[str]) -> 
     for name in dict.fromkeys(counts.embedder for counts in made_with):
         try:
             found[name] = embedders.vector_of(asked.text, name)
-        except NoEmbedder as slip:
-            notes.append(f"keyword only: {slip}")
+        except NoEmbedder as error:
+            notes.append(f"keyword only: {error}")
     items, vectors = sum(one.items for one in made_with), sum(one.vectors for one in made_with)
     if found and vectors < items:
         notes.append(f"{items - vectors:,} of {items:,} items have no vector yet")
@@ -231,17 +233,17 @@ def _fresh(project: str, notes: list[str]) -> Index:
 
         try:
             return _synced(engines.opened(project), notes)
-        except StoreError as slip:
-            notes.append(f"the team's database was not asked, only this machine: {slip}")
+        except StoreError as error:
+            notes.append(f"the team's database was not asked, only this machine: {error}")
     try:
         return _synced(engines.local(project), notes)
-    except DamagedIndex as slip:
-        return _again(project, slip, notes)
+    except DamagedIndex as error:
+        return _again(project, error, notes)
 
 
-def _again(project: str, slip: DamagedIndex, notes: list[str]) -> Index:
+def _again(project: str, error: DamagedIndex, notes: list[str]) -> Index:
     aside = engines.set_aside(project)
-    notes.append(f"{MADE_AGAIN}: {slip}; the old one is {aside}")
+    notes.append(f"{MADE_AGAIN}: {error}; the old one is {aside}")
     return _synced(engines.local(project), notes)
 
 

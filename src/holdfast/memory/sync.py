@@ -67,8 +67,8 @@ def _source(
     for _ in range(MOST_STEPS):
         try:
             read = source.read(parted(since)[1], give_up)
-        except OSError as slip:  # one that cannot be read holds up no other
-            log.add("WARN", "recall", f"{source.key} was not read: {slip}")
+        except OSError as error:  # one that cannot be read holds up no other
+            log.add("WARN", "recall", f"{source.key} was not read: {error}")
             return done._replace(left=done.left + 1)
         until = stamped(source.stamp if read.done else "", read.state)
         if not index.take(source.key, since, until, read.items, read.span):

@@ -260,9 +260,9 @@ def _last_lines(text: str) -> list[str]:
     return found[::-1]
 
 
-def _is_slip(lines: list[str], slips: tuple[str, ...] = _SLIPS) -> bool:
-    """A typing slip, or the wrong folder: nothing of the work has failed."""
-    return any(within(slips, line) for line in lines)
+def _is_slip(lines: list[str], errors: tuple[str, ...] = _SLIPS) -> bool:
+    """A typing error, or the wrong folder: nothing of the work has failed."""
+    return any(within(errors, line) for line in lines)
 
 
 def _fail(record: Record, key: str, command: Command, place: Place) -> None:

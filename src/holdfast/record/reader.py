@@ -150,12 +150,12 @@ class RecordReader:
         """One entry we stumble over costs that entry; the first is told, all are counted."""
         try:
             self.feed(entry)
-        except Exception as slip:
+        except Exception as error:
             if "HOLDFAST_RAISE" in os.environ:  # set in tests, so our bugs stay loud to us
                 raise
             self.record.lost += 1
             if self.record.lost == 1:
-                log.add("ERROR", "extract", f"byte {entry.offset} was passed over: {slip!r}")
+                log.add("ERROR", "extract", f"byte {entry.offset} was passed over: {error!r}")
 
     def feed(self, entry: Entry) -> None:
         line, self._offset = entry.line, entry.offset

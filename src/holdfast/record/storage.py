@@ -47,8 +47,8 @@ def _stored(path: str, record: Record) -> Record:
     clean = redacted(record)
     try:
         _write(path, model.save(clean))
-    except OSError as slip:
-        log.add("WARN", "facts", f"not remembered: {slip}")
+    except OSError as error:
+        log.add("WARN", "facts", f"not remembered: {error}")
     return clean
 
 

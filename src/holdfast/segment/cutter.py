@@ -129,12 +129,12 @@ def _take(cut: Cut, entry: Entry, record: Record) -> None:
     """One entry we stumble over costs that entry; the first is told, all are counted."""
     try:
         done = steps.feed(cut.reading, entry)
-    except Exception as slip:
+    except Exception as error:
         if "HOLDFAST_RAISE" in os.environ:  # set in tests, so our bugs stay loud to us
             raise
         cut.lost += 1
         if cut.lost == 1:
-            log.add("ERROR", "segments", f"byte {entry.offset} was passed over: {slip!r}")
+            log.add("ERROR", "segments", f"byte {entry.offset} was passed over: {error!r}")
         return
     if done is not None:
         hear_user(cut, done, record)

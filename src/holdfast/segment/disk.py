@@ -63,8 +63,8 @@ def put(where: FolderPlace, name: str, data: bytes) -> None:
             atomic.clear_left(folder)
             atomic.replace_whole(folder, name, data, flushed=True)
             atomic.flush(folder)
-    except (OSError, ValueError) as slip:
-        why = getattr(slip, "strerror", "") or slip
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", "") or error
         raise NotStored(f"{where.path}/{name} was not written: {why}") from None
 
 
@@ -81,8 +81,8 @@ def remove(where: FolderPlace, name: str) -> bool:
         os.unlink(path)  # noqa: PTH108
     except (FileNotFoundError, NotADirectoryError):
         return False
-    except OSError as slip:
-        raise NotStored(f"{path} was not removed: {slip.strerror}") from None
+    except OSError as error:
+        raise NotStored(f"{path} was not removed: {error.strerror}") from None
     return True
 
 
@@ -119,8 +119,8 @@ def foreign_pending(session_id: str, project: str) -> list[Pending]:
         if path and (data := read(path)):
             try:
                 found += formats.queue(data).pending[:MOST_FILES]
-            except (DamagedSegment, NewerSegments) as slip:
-                log.add("WARN", "segments", f"{path} was passed over: {slip}")
+            except (DamagedSegment, NewerSegments) as error:
+                log.add("WARN", "segments", f"{path} was passed over: {error}")
     return [_clean(one) for one in found if _is_public(one.segment_id)]
 
 
@@ -140,8 +140,8 @@ def _within(root: str, inside: str, project: str) -> Iterator[Compressed]:
             continue
         try:
             found = formats.compressed(read(path), name.removesuffix(".json"))
-        except (DamagedSegment, NewerSegments) as slip:
-            log.add("WARN", "segments", f"{path} was passed over: {slip}")
+        except (DamagedSegment, NewerSegments) as error:
+            log.add("WARN", "segments", f"{path} was passed over: {error}")
             continue
         found = _clean(found)
         if not _is_of(project, found.metadata.transcript):
@@ -192,8 +192,8 @@ def load_queue(session_id: str) -> Queue:
         return Queue()
     try:
         return formats.queue(data)
-    except DamagedSegment as slip:
-        set_aside(queue_path(session_id), str(slip))
+    except DamagedSegment as error:
+        set_aside(queue_path(session_id), str(error))
         return Queue()
 
 
@@ -231,8 +231,8 @@ def tell_again(one: Compressed, location: str) -> None:
     """Update the length of a segment's words in the queue, unless a newer Holdfast wrote it."""
     try:
         mine = load_queue(one.session_id)
-    except NewerSegments as slip:
-        log.add("WARN", "segments", f"{queue_path(one.session_id)}: {slip}")
+    except NewerSegments as error:
+        log.add("WARN", "segments", f"{queue_path(one.session_id)}: {error}")
         return
     known = [row for row in mine.compressed if row.segment_id == one.segment_id]
     turn = known[-1].compressed_at_turn if known else mine.last_check_turn

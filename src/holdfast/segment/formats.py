@@ -143,8 +143,8 @@ def _decoded(data: bytes, kind: type[Kind]) -> Kind:
         if stated > VERSION:
             raise NewerSegments(f"version {stated}, written by a newer Holdfast")
         return msgspec.json.decode(data, type=kind)
-    except (msgspec.MsgspecError, UnicodeError, RecursionError) as slip:
-        raise DamagedSegment(str(slip)) from None
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise DamagedSegment(str(error)) from None
 
 
 def is_plain(segment_id: str) -> bool:

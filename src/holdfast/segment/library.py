@@ -95,8 +95,8 @@ def pending(session_id: str, project: str = "") -> list[Pending]:
     """What waits to be compressed; empty if a newer Holdfast wrote the queue."""
     try:
         ours = disk.load_queue(session_id).pending
-    except NewerSegments as slip:
-        log.add("WARN", "segments", f"{disk.queue_path(session_id)}: {slip}")
+    except NewerSegments as error:
+        log.add("WARN", "segments", f"{disk.queue_path(session_id)}: {error}")
         ours = []
     known = {one.segment_id for one in ours}
     theirs = disk.foreign_pending(session_id, project)
@@ -133,8 +133,8 @@ def note_access(segment_id: str, now_ms: int) -> None:
     that can be read and not written is read all the same."""
     try:
         _note_access(segment_id, now_ms)
-    except (NotStored, SegmentsBusy) as slip:
-        log.add("WARN", "segments", f"{segment_id} was read, and that was not noted: {slip}")
+    except (NotStored, SegmentsBusy) as error:
+        log.add("WARN", "segments", f"{segment_id} was read, and that was not noted: {error}")
 
 
 def _note_access(segment_id: str, now_ms: int) -> None:
@@ -244,10 +244,10 @@ def _loaded(place: FolderPlace, segment_id: str) -> Compressed | None:
         return None
     try:
         return formats.compressed(data, segment_id)
-    except DamagedSegment as slip:
-        disk.set_aside(path, str(slip))
-    except NewerSegments as slip:
-        log.add("WARN", "segments", f"{path} was left alone: {slip}")
+    except DamagedSegment as error:
+        disk.set_aside(path, str(error))
+    except NewerSegments as error:
+        log.add("WARN", "segments", f"{path} was left alone: {error}")
     return None
 
 

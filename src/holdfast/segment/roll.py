@@ -42,7 +42,7 @@ class RollReport(msgspec.Struct):
     safe_tokens: int = 0  # of those still in the window, less what stands for them
     archived: int = 0
     pruned: int = 0
-    slips: list[str] = []
+    errors: list[str] = []
     exit_code: int = 1  # of the worst of them, for a command
 
     @property
@@ -102,9 +102,9 @@ def roll(
         report.turn = known.turn
         try:
             _look(known, record, transcript, project, used_ratio, now_ms, force, report)
-        except (NewerSegments, NotStored, SegmentsBusy) as slip:
-            report.slips.append(str(slip))
-            report.exit_code = slip.exit_code
+        except (NewerSegments, NotStored, SegmentsBusy) as error:
+            report.errors.append(str(error))
+            report.exit_code = error.exit_code
         _remember(known)
     return report
 
@@ -196,8 +196,8 @@ def _compress(
         one = segments.get(row.segment_id) or cutter.segment_from_queue(row)
         try:
             source = compress.source_of(one, record, transcript)
-        except Unreadable as slip:
-            report.slips.append(f"{one.segment_id} stays pending: {slip}")
+        except Unreadable as error:
+            report.errors.append(f"{one.segment_id} stays pending: {error}")
             continue
         made = compress.compress(
             source,
@@ -262,5 +262,5 @@ def _remember(known: Cut) -> None:
         with folders.enter(_place(known.session_id)) as folder:
             atomic.clear_left(folder)
             atomic.replace_whole(folder, "state.json", cutter.save(known))
-    except OSError as slip:
-        log.add("WARN", "segments", f"the cut was not remembered: {slip}")
+    except OSError as error:
+        log.add("WARN", "segments", f"the cut was not remembered: {error}")

@@ -42,7 +42,7 @@ def check(name: str, text: str, project: Path | None = None) -> Value:
     before = load.load(environ={})
     after = load.load(environ={}, changes={name: text})
     if after.origins[name] != str(load.user_file()):  # not used
-        reasons = [one for one in after.slips if one not in before.slips] or after.slips
+        reasons = [one for one in after.errors if one not in before.errors] or after.errors
         raise InvalidSetting(reasons[-1].removeprefix(f"{load.user_file()}: "))
     return after.values[name]
 
@@ -73,15 +73,15 @@ def remove(name: str, path: Path) -> None:
 def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8") if path.exists() else ""
-    except (OSError, ValueError) as slip:
-        raise SettingNotWritten(f"{path} cannot be read: {slip}") from None
+    except (OSError, ValueError) as error:
+        raise SettingNotWritten(f"{path} cannot be read: {error}") from None
 
 
 def _parsed(path: Path, text: str) -> dict[str, object]:
     try:
         return tomllib.loads(text)
-    except ValueError as slip:
-        raise SettingNotWritten(f"{path} was left as it is, it is not TOML: {slip}") from None
+    except ValueError as error:
+        raise SettingNotWritten(f"{path} was left as it is, it is not TOML: {error}") from None
 
 
 def _replace(path: Path, made: str, wanted: dict[str, object], by_hand: str) -> None:
@@ -92,8 +92,8 @@ def _replace(path: Path, made: str, wanted: dict[str, object], by_hand: str) -> 
             raise ValueError("the setting is written in an unusual form there")
         os.makedirs(path.parent, 0o700, exist_ok=True)  # noqa: PTH103 (pathlib ignores the mode)
         places.replace_whole(str(path.resolve()), made.encode(), flush=True)
-    except (OSError, ValueError) as slip:
-        problem = SettingNotWritten(f"{path} was left as it is: {slip}")
+    except (OSError, ValueError) as error:
+        problem = SettingNotWritten(f"{path} was left as it is: {error}")
         problem.hint = by_hand
         raise problem from None
 

@@ -23,7 +23,7 @@ NAME = r"(?=.{1,64}$)[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*"
 class Settings(NamedTuple):
     values: Mapping[str, Value]
     origins: Mapping[str, str] = MappingProxyType({})
-    slips: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
 
     def share(self, name: str) -> float:
         return float(self.values[name])
@@ -57,17 +57,17 @@ def load(
     environ = os.environ if environ is None else environ
     values: dict[str, Value] = {setting.name: setting.default for setting in TABLE}
     origins = dict.fromkeys(values, "default")
-    slips: list[str] = []
-    given = list(_given(project, environ, changes or {}, slips))
+    errors: list[str] = []
+    given = list(_given(project, environ, changes or {}, errors))
     preset = next((v for n, v, _ in reversed(given) if n == "preset" and _named(v)), "default")
     for name, share in PRESETS[str(preset).strip().lower()].items():
         values[name], origins[name] = share, f"preset {preset}"
     for name, value, origin in given:
-        fitted = _fit(name, value, origin, slips)
+        fitted = _fit(name, value, origin, errors)
         if fitted is not None:
             values[name], origins[name] = fitted, origin
-    _keep_order(values, origins, slips)
-    return Settings(values, origins, tuple(slips))
+    _keep_order(values, origins, errors)
+    return Settings(values, origins, tuple(errors))
 
 
 class GivenValue(NamedTuple):
@@ -111,15 +111,15 @@ def _named(value: object) -> bool:
 
 
 def _given(
-    project: str, environ: Mapping[str, str], changes: Mapping[str, object], slips: list[str]
+    project: str, environ: Mapping[str, str], changes: Mapping[str, object], errors: list[str]
 ) -> Iterator[tuple[str, object, str]]:
-    for name, value in {**_table_of(user_file(), slips), **changes}.items():
+    for name, value in {**_table_of(user_file(), errors), **changes}.items():
         yield name, value, str(user_file())
     if project:
         path = project_file(project)
-        for name, value in _table_of(path, slips).items():
+        for name, value in _table_of(path, errors).items():
             if name in BY_NAME and BY_NAME[name].set_by == USER:
-                slips.append(f"{path}: {name} is ignored: a project may not set it, only you may")
+                errors.append(f"{path}: {name} is ignored: a project may not set it, only you may")
             else:
                 yield name, value, str(path)
     for setting in TABLE:
@@ -128,7 +128,7 @@ def _given(
                 yield setting.name, environ[variable], f"${variable}"
 
 
-def _table_of(path: Path, slips: list[str]) -> dict[str, object]:
+def _table_of(path: Path, errors: list[str]) -> dict[str, object]:
     data = places.read_small(str(path), MOST_BYTES + 1)  # a project's file is anyone's: no waiting
     if not data:
         return {}
@@ -138,19 +138,19 @@ def _table_of(path: Path, slips: list[str]) -> dict[str, object]:
         if len(data) > MOST_BYTES:
             raise ValueError(f"longer than {MOST_BYTES:,} bytes")
         return tomllib.loads(data.decode("utf-8"))
-    except (ValueError, RecursionError) as slip:
-        slips.append(f"{path} was not read: {slip}")
+    except (ValueError, RecursionError) as error:
+        errors.append(f"{path} was not read: {error}")
         return {}
 
 
-def _fit(name: str, value: object, origin: str, slips: list[str]) -> Value | None:
+def _fit(name: str, value: object, origin: str, errors: list[str]) -> Value | None:
     setting = BY_NAME.get(name)
     if setting is None:
-        slips.append(f"{origin}: there is no setting {name}")
+        errors.append(f"{origin}: there is no setting {name}")
         return None
     fitted = _as(setting, value)
     if fitted is None:
-        slips.append(f"{origin}: {name} = {value!r} does not fit ({_bounds(setting)})")
+        errors.append(f"{origin}: {name} = {value!r} does not fit ({_bounds(setting)})")
     return fitted
 
 
@@ -196,7 +196,7 @@ def _bounds(setting: Setting) -> str:
     return f"{setting.low:g} to {setting.high:g}"
 
 
-def _keep_order(values: dict[str, Value], origins: dict[str, str], slips: list[str]) -> None:
+def _keep_order(values: dict[str, Value], origins: dict[str, str], errors: list[str]) -> None:
     """Zones rise and alerts fall; a set that does not is put back to the defaults, and said."""
     for names in (
         ("zone_yellow", "zone_orange", "zone_red"),
@@ -205,6 +205,6 @@ def _keep_order(values: dict[str, Value], origins: dict[str, str], slips: list[s
     ):
         shares = [float(values[name]) for name in names]
         if shares != sorted(shares):
-            slips.append(f"{', '.join(names)} must not fall: the defaults hold")
+            errors.append(f"{', '.join(names)} must not fall: the defaults hold")
             for name in names:
                 values[name], origins[name] = BY_NAME[name].default, "default"

@@ -47,8 +47,8 @@ def read(path: Path) -> str:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         return ""
-    except OSError as slip:
-        raise SecretExposed(f"{path} cannot be read: {slip.strerror}", path) from slip
+    except OSError as error:
+        raise SecretExposed(f"{path} cannot be read: {error.strerror}", path) from error
     try:
         about = os.fstat(fd)
         if not stat.S_ISREG(about.st_mode) or about.st_uid != os.geteuid():
@@ -89,9 +89,9 @@ class SecretFile:
     def _held(self) -> str:
         try:
             return read(self._path)
-        except HoldfastError as slip:
+        except HoldfastError as error:
             if self._text:
-                log.add("ERROR", "serve", str(slip))
+                log.add("ERROR", "serve", str(error))
             return ""
 
     def _take(self, text: str) -> None:

@@ -93,10 +93,10 @@ def apply(
         remove_empty(folders)
         for change in last:
             make(change)
-    except BaseException as slip:  # also Ctrl-C must not leave half of it
+    except BaseException as error:  # also Ctrl-C must not leave half of it
         _undo(done, made)
-        if isinstance(slip, OSError):
-            raise _wrap_error(slip, done[-1].path) from slip
+        if isinstance(error, OSError):
+            raise _wrap_error(error, done[-1].path) from error
         raise
 
 
@@ -137,8 +137,8 @@ def _undo(done: list[InstallChange], made: list[Path]) -> None:
             if bytes_of(change.path) == change.after:  # else it was not made, or someone changed it
                 _make_folders(change.reversed())
                 put(change.reversed())
-        except (OSError, InstallError) as slip:
-            stuck.append(f"{change.path} ({slip})")
+        except (OSError, InstallError) as error:
+            stuck.append(f"{change.path} ({error})")
     remove_empty(made)
     if stuck:
         raise CannotUndo("a step failed and could not be undone: " + ", ".join(stuck))
@@ -206,10 +206,10 @@ def _flush_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _wrap_error(slip: OSError, path: Path) -> InstallError:
-    if slip.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return SettingsReadOnly(f"{path} cannot be written: {slip.strerror}")
-    return CannotWrite(f"{path} cannot be written: {slip.strerror or slip}")
+def _wrap_error(error: OSError, path: Path) -> InstallError:
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return SettingsReadOnly(f"{path} cannot be written: {error.strerror}")
+    return CannotWrite(f"{path} cannot be written: {error.strerror or error}")
 
 
 @contextmanager
@@ -235,5 +235,5 @@ def check_home(ours: Path) -> None:
 def _open(path: Path) -> int:
     try:
         return lock.open_file(str(path))
-    except OSError as slip:
-        raise HomeUnusable(f"{path} cannot be written: {slip.strerror or slip}") from slip
+    except OSError as error:
+        raise HomeUnusable(f"{path} cannot be written: {error.strerror or error}") from error

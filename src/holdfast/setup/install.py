@@ -110,9 +110,9 @@ def plan_uninstall(target: Target, home: Path, ours: Path) -> InstallPlan:
     for part in target.parts:
         try:
             shares.append(_leaving(part, old))
-        except InstallError as slip:
+        except InstallError as error:
             if _may_hold_us(part, old):
-                stuck[part.path] = str(slip)
+                stuck[part.path] = str(error)
     edits = [share.change for share in shares if not share.change.is_none]
     forgotten = receipts.drop(ours, target.anchor, but=stuck)
     notes = uninstall_notes((share.part, share.wanted) for share in shares)
@@ -152,8 +152,8 @@ def _debris(target: Target, ours: Path) -> tuple[Path, ...]:
 def _look(part: InstallPart, old: Receipt | None) -> _Share:
     try:
         now = part.read()
-    except OSError as slip:
-        raise SettingsReadOnly(f"{part.path} cannot be read: {slip.strerror}") from slip
+    except OSError as error:
+        raise SettingsReadOnly(f"{part.path} cannot be read: {error.strerror}") from error
     return _Share(part, now, _without_us(part, now, old), now)
 
 

@@ -71,8 +71,8 @@ class SettingsPart:
         settings = checked(self.path, data)
         try:
             settings_text.check_room(settings)
-        except SettingsBroken as slip:
-            raise SettingsBroken(f"{self.path}: {slip}") from None
+        except SettingsBroken as error:
+            raise SettingsBroken(f"{self.path}: {error}") from None
         return settings_text.join(text_of(data), self.table, self._line(data)).encode()
 
     def leave(self, data: bytes | None, before: BytesBefore) -> bytes | None:
@@ -162,10 +162,10 @@ def text_of(data: bytes | None) -> str:
 def checked(path: Path, data: bytes | None) -> dict[str, Any]:
     try:
         return settings_text.check(text_of(data))
-    except UnicodeDecodeError as slip:
-        raise SettingsBroken(f"{path}: not UTF-8 at byte {slip.start + 1}") from None
-    except SettingsBroken as slip:
-        raise SettingsBroken(f"{path}: {slip}") from None
+    except UnicodeDecodeError as error:
+        raise SettingsBroken(f"{path}: not UTF-8 at byte {error.start + 1}") from None
+    except SettingsBroken as error:
+        raise SettingsBroken(f"{path}: {error}") from None
 
 
 def command_to_wrap(

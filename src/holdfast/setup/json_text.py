@@ -98,8 +98,8 @@ def _skip(text: str, at: int) -> int:
 def _decode(text: str, at: int) -> tuple[Any, int]:
     try:
         return _DECODER.raw_decode(text, at)
-    except json.JSONDecodeError as slip:
-        raise _broken(slip.msg, text, slip.pos) from None
+    except json.JSONDecodeError as error:
+        raise _broken(error.msg, text, error.pos) from None
     except RecursionError:
         raise SettingsBroken("nested too deeply to be read") from None
 

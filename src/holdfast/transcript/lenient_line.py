@@ -48,29 +48,29 @@ _OF_A_LINE = _decoders(TranscriptLine)
 _OF_A_MESSAGE = _decoders(TranscriptMessage)
 
 
-def decode_leniently(data: bytes, slips: list[str]) -> TranscriptLine:
-    """What can be kept of the line; the wrong fields' names are added to `slips`."""
-    fields = _fields_within(data, slips)
-    kind = _fitting(fields, {"type": _OF_A_LINE["type"]}, slips).get("type", "")
+def decode_leniently(data: bytes, errors: list[str]) -> TranscriptLine:
+    """What can be kept of the line; the wrong fields' names are added to `errors`."""
+    fields = _fields_within(data, errors)
+    kind = _fitting(fields, {"type": _OF_A_LINE["type"]}, errors).get("type", "")
     if kind not in UNDERSTOOD:
         return TranscriptLine(type=kind)  # not ours to judge
-    values = _fitting(fields, _OF_A_LINE, slips)
-    if "is_sidechain" in slips:
+    values = _fitting(fields, _OF_A_LINE, errors)
+    if "is_sidechain" in errors:
         return TranscriptLine(type=kind)
-    if "message" in slips:
-        slips.remove("message")
-        values["message"] = _message(fields["message"], slips)
+    if "message" in errors:
+        errors.remove("message")
+        values["message"] = _message(fields["message"], errors)
     return TranscriptLine(**values)
 
 
-def _fields_within(data: bytes, slips: list[str]) -> Fields:
+def _fields_within(data: bytes, errors: list[str]) -> Fields:
     if len(data) > LARGEST_TREE_BYTES:
         raise Malformed
     try:
         data.decode()  # msgspec looks at the encoding only of what it decodes
         return _fields(data)
     except UNDECODABLE:
-        slips.append("(bytes)")
+        errors.append("(bytes)")
     try:
         return _fields(repaired(data))
     except UNDECODABLE:
@@ -78,7 +78,7 @@ def _fields_within(data: bytes, slips: list[str]) -> Fields:
 
 
 def _fitting(
-    fields: Fields, decoders: Mapping[str, tuple[str, Any]], slips: list[str]
+    fields: Fields, decoders: Mapping[str, tuple[str, Any]], errors: list[str]
 ) -> dict[str, Any]:
     values = {}
     for written, (name, decode) in decoders.items():
@@ -86,46 +86,46 @@ def _fitting(
             try:
                 values[name] = decode(fields[written])
             except UNDECODABLE:
-                slips.append(name)
+                errors.append(name)
     return values
 
 
-def _message(raw: msgspec.Raw, slips: list[str]) -> TranscriptMessage | None:
+def _message(raw: msgspec.Raw, errors: list[str]) -> TranscriptMessage | None:
     try:
         fields = _fields(raw)
     except UNDECODABLE:
-        slips.append("message")
+        errors.append("message")
         return None
-    values = _fitting(fields, _OF_A_MESSAGE, slips)
-    if "content" in slips:
-        slips.remove("content")
-        values["content"] = _content(fields["content"], slips)
+    values = _fitting(fields, _OF_A_MESSAGE, errors)
+    if "content" in errors:
+        errors.remove("content")
+        values["content"] = _content(fields["content"], errors)
     return TranscriptMessage(**values)
 
 
-def _content(raw: msgspec.Raw, slips: list[str]) -> tuple[AnyBlock, ...]:
+def _content(raw: msgspec.Raw, errors: list[str]) -> tuple[AnyBlock, ...]:
     try:
         pieces = _pieces(raw)
     except UNDECODABLE:
-        slips.append("content")
+        errors.append("content")
         return ()
-    return tuple(_one_block(piece, slips) for piece in pieces)
+    return tuple(_one_block(piece, errors) for piece in pieces)
 
 
-def _one_block(raw: msgspec.Raw, slips: list[str]) -> AnyBlock:
+def _one_block(raw: msgspec.Raw, errors: list[str]) -> AnyBlock:
     try:
         block: AnyBlock = _block(raw)
         return block
     except UNDECODABLE:
-        return _odd_block(raw, slips)
+        return _odd_block(raw, errors)
 
 
-def _odd_block(raw: msgspec.Raw, slips: list[str]) -> OtherBlock:
+def _odd_block(raw: msgspec.Raw, errors: list[str]) -> OtherBlock:
     """A new kind of block is no mistake of the line's; a known kind in a wrong shape is."""
     try:
         kind = _kind(raw).type
     except UNDECODABLE:
         kind = ""
     if not kind or kind in KNOWN_KINDS:
-        slips.append("block")
+        errors.append("block")
     return OtherBlock(kind)

@@ -233,8 +233,8 @@ def _second_try(data: bytes, tally: LineTally) -> TranscriptLine:
     """Slower, for the few lines that are not as they should be."""
     from holdfast.transcript.lenient_line import decode_leniently
 
-    slips: list[str] = []
-    line = decode_leniently(data, slips)
-    if slips:
-        tally.add_misfit(slips)
+    errors: list[str] = []
+    line = decode_leniently(data, errors)
+    if errors:
+        tally.add_misfit(errors)
     return line

@@ -53,7 +53,10 @@ class TranscriptSource:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, slip: BaseException | None, at: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
     ) -> None:
         self._file.close()
 
@@ -74,8 +77,8 @@ class TranscriptSource:
                     return  # the end; what is written from now on is for the next time
         except self._damage:  # it is content, not a missing file: what came before it stands
             self.is_damaged = True
-        except OSError as slip:
-            raise _unreadable(self.path, slip) from slip
+        except OSError as error:
+            raise _unreadable(self.path, error) from error
 
     def _unzipped(self) -> io.BufferedReader:
         if not self._file.peek(3).startswith(GZIP_MAGIC):
@@ -103,13 +106,13 @@ def _regular_file(path: str | os.PathLike[str], buffer_bytes: int) -> io.Buffere
         return cast(io.BufferedReader, os.fdopen(descriptor, "rb", buffer_bytes))
     except Unreadable:
         raise
-    except (OSError, ValueError) as slip:  # ValueError: a NUL inside the path
-        raise _unreadable(path, slip) from slip
+    except (OSError, ValueError) as error:  # ValueError: a NUL inside the path
+        raise _unreadable(path, error) from error
 
 
-def _unreadable(path: str | os.PathLike[str], slip: Exception) -> Unreadable:
-    reason = slip.strerror if isinstance(slip, OSError) else None
-    return Unreadable(f"cannot read {os.fspath(path)!r}: {reason or slip}")
+def _unreadable(path: str | os.PathLike[str], error: Exception) -> Unreadable:
+    reason = error.strerror if isinstance(error, OSError) else None
+    return Unreadable(f"cannot read {os.fspath(path)!r}: {reason or error}")
 
 
 class Reader:

@@ -98,8 +98,10 @@ class BoardWriter:
             if self._store is not None:
                 chore(self._store)
             self._last_error = ""
-        except Exception as slip:
-            self._complain(str(slip) if isinstance(slip, HoldfastError | OSError) else repr(slip))
+        except Exception as error:
+            self._complain(
+                str(error) if isinstance(error, HoldfastError | OSError) else repr(error)
+            )
 
     def _complain(self, words: str) -> None:
         if words != self._last_error:
@@ -117,8 +119,8 @@ def _refused(seen: Glance) -> str:
     found = seen.found
     try:
         clean_text.check_names(session_id=found.session_id, agent_id=found.agent_id or None)
-    except Refused as slip:
-        return str(slip)
+    except Refused as error:
+        return str(error)
     return "" if is_utf8(seen.project) else "its project must be text in UTF-8"
 
 

@@ -99,8 +99,8 @@ def read_ahead(seen: Glance) -> None:
     state, folder = met(Path(seen.found.path), seen.found.session_id, seen.found.agent_id)
     try:
         storage.read_on(state, folder)
-    except Exception as slip:  # the checkpoint itself reports what is missing
-        log.add("WARN", "watcher", f"{seen.found.path} could not be read ahead: {slip!r}")
+    except Exception as error:  # the checkpoint itself reports what is missing
+        log.add("WARN", "watcher", f"{seen.found.path} could not be read ahead: {error!r}")
 
 
 def _with_latest_checkpoint(seen: Glance, state: State) -> Glance:

@@ -79,8 +79,8 @@ class LiveTranscripts:
         except FileNotFoundError:
             self._report_missing(path, now_ms)
             return
-        except (OSError, ValueError) as slip:
-            self._warnings.warn(path, f"cannot be checked: {slip}")
+        except (OSError, ValueError) as error:
+            self._warnings.warn(path, f"cannot be checked: {error}")
             return
         if not stat.S_ISREG(now.st_mode):
             self._warnings.warn(path, "is not a regular file and is ignored")
@@ -109,8 +109,8 @@ class LiveTranscripts:
                 return [one.path for one in entries if one.is_dir(follow_symlinks=False)]
         except FileNotFoundError:
             return []
-        except OSError as slip:
-            self._warnings.warn(folder, f"cannot be listed: {slip}")
+        except OSError as error:
+            self._warnings.warn(folder, f"cannot be listed: {error}")
             return []
 
     def _list(self, folder: str, now_ms: int) -> None:
@@ -123,8 +123,8 @@ class LiveTranscripts:
                 listed = list(entries)
         except FileNotFoundError:
             return
-        except OSError as slip:
-            self._warnings.warn(folder, f"cannot be listed: {slip}")
+        except OSError as error:
+            self._warnings.warn(folder, f"cannot be listed: {error}")
             return
         racy = now_ms * 1_000_000 - changed < RACY_NS
         self._folders[folder] = -1 if racy else changed

@@ -97,8 +97,8 @@ def _try_once(chore: Callable[[int], object], now_ms: int) -> None:
     """Look or save, and log an error: the watcher goes on and tries again the next time."""
     try:
         chore(now_ms)
-    except Exception as slip:
-        log.add("ERROR", "watcher", f"a look failed: {slip!r}")
+    except Exception as error:
+        log.add("ERROR", "watcher", f"a look failed: {error!r}")
 
 
 class Watcher:
@@ -134,10 +134,10 @@ class Watcher:
         while True:
             try:
                 return self._watch()
-            except (HoldfastError, OSError) as slip:
-                if str(slip) != last_error:
-                    log.add("ERROR", "watcher", f"not watching: {slip}")
-                last_error = str(slip)
+            except (HoldfastError, OSError) as error:
+                if str(error) != last_error:
+                    log.add("ERROR", "watcher", f"not watching: {error}")
+                last_error = str(error)
             if self._stop.wait(self._wait_seconds):
                 return
 

@@ -62,8 +62,8 @@ def _parse_note(data: bytes) -> dict[str, Any]:
 def _open() -> int:
     try:
         return lock.open_file(path())
-    except OSError as slip:
-        raise NoWatcherLock(f"{path()} cannot be opened: {slip}") from slip
+    except OSError as error:
+        raise NoWatcherLock(f"{path()} cannot be opened: {error}") from error
 
 
 PLACES = {"alone": "by itself", "mcp": "inside the MCP server", "serve": "inside `holdfast serve`"}

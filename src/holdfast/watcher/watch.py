@@ -89,8 +89,8 @@ class Watch:
         """Read one transcript. One that fails is tried again and keeps no other from being read."""
         try:
             self._read(found, now_ms)
-        except Exception as slip:
-            self._warnings.warn(found.path, f"cannot be read: {slip}")
+        except Exception as error:
+            self._warnings.warn(found.path, f"cannot be read: {error}")
             self._transcripts.report_again(found.path)
 
     def _read(self, found: LiveTranscript, now_ms: int) -> None:
@@ -112,8 +112,8 @@ class Watch:
             checkpoints.record(seen, now_ms)
         except WindowBusy:
             return  # a hook holds the window, and it writes more than we would
-        except (OSError, ValueError) as slip:
-            self._warnings.warn(seen.found.path, f"could not be recorded: {slip}")
+        except (OSError, ValueError) as error:
+            self._warnings.warn(seen.found.path, f"could not be recorded: {error}")
 
     def _announce_recent(self, seen: Glance, now_ms: int) -> None:
         """Announce a recent checkpoint that a killed watcher may not have announced."""
@@ -140,8 +140,8 @@ class Watch:
             kept = checkpoints.take(one, self._active_ms.get(seen.found.path, 0), now_ms)
         except WindowBusy:
             return  # a hook holds the window: the next look sees what it did
-        except Exception as slip:
-            self._warnings.warn(seen.found.path, f"could not be saved: {slip!r}")
+        except Exception as error:
+            self._warnings.warn(seen.found.path, f"could not be saved: {error!r}")
             self._failed_s[seen.found.path] = time.monotonic()
             return
         self._try_to_read(seen.found, now_ms)

@@ -34,8 +34,8 @@ def add(event: Mapping[str, Any]) -> None:
         line = (json.dumps(dict(event), ensure_ascii=True) + "\n").encode()
         if places.append(str(path()), line) > ROTATE_BYTES:
             places.move_aside(str(path()), ROTATE_BYTES)
-    except OSError as slip:
-        log.add("ERROR", "audit", f"an event was not kept: {slip}")
+    except OSError as error:
+        log.add("ERROR", "audit", f"an event was not kept: {error}")
 
 
 def events() -> Iterator[dict[str, Any]]:

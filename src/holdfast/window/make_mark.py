@@ -84,8 +84,8 @@ def rouse(folder: str, state: State) -> None:
     """Replace the mark if possible: a failure must not stop what the caller has to say."""
     try:
         put(folder, state, wake_next(state))
-    except OSError as slip:
-        log.add("WARN", "mark", f"{folder}: not armed: {slip}")
+    except OSError as error:
+        log.add("WARN", "mark", f"{folder}: not armed: {error}")
 
 
 def owed(state: State) -> int:

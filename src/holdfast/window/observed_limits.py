@@ -68,8 +68,8 @@ def load() -> Observed:
         return Observed()
     try:
         return _decoded(json.loads(data))
-    except (ValueError, KeyError, TypeError, RecursionError, OverflowError) as slip:
-        log.add("WARN", "limits", f"{path()} was not read: {slip!r}")
+    except (ValueError, KeyError, TypeError, RecursionError, OverflowError) as error:
+        log.add("WARN", "limits", f"{path()} was not read: {error!r}")
         return Observed()
 
 

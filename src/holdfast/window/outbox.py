@@ -83,8 +83,8 @@ def load(folder: str) -> WindowOutbox:
         if not all(map(_fits, found)):
             raise ValueError("an entry does not fit")
         return WindowOutbox(found, int(value["read_to"]), str(value["answer"]))
-    except (ValueError, TypeError, KeyError, RecursionError) as slip:
-        log.add("WARN", "outbox", f"{folder}: started anew: {slip!r}")
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        log.add("WARN", "outbox", f"{folder}: started anew: {error!r}")
         return WindowOutbox()
 
 

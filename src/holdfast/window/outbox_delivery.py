@@ -213,8 +213,8 @@ def messages_for_turn(folder: str, transcript: str, now_ms: int, most: int = AT_
     delivered is not delivered."""
     try:
         lines = turn(folder, transcript, now_ms, most)
-    except OSError as slip:
-        log.add("WARN", "outbox", f"{folder}: nothing said: {slip}")
+    except OSError as error:
+        log.add("WARN", "outbox", f"{folder}: nothing said: {error}")
         return ""
     if not lines:
         return ""

@@ -116,8 +116,8 @@ def load(folder: str) -> State:
         if not isinstance(value, dict) or value.get("version") != VERSION:
             raise ValueError(f"not a state of version {VERSION}")
         return _fitted(value)
-    except (ValueError, RecursionError) as slip:
-        log.add("WARN", "state", f"{folder}: starts empty: {slip}")
+    except (ValueError, RecursionError) as error:
+        log.add("WARN", "state", f"{folder}: starts empty: {error}")
         return State()
 
 
@@ -168,8 +168,8 @@ def held_if_can_be(folder: str) -> Iterator[State]:
     fd = -1
     try:
         fd = _locked(folder)
-    except (WindowBusy, OSError) as slip:
-        log.add("WARN", "state", f"{folder}: continues without its lock: {slip}")
+    except (WindowBusy, OSError) as error:
+        log.add("WARN", "state", f"{folder}: continues without its lock: {error}")
     try:
         state = load(folder)
         yield state
@@ -183,8 +183,8 @@ def held_if_can_be(folder: str) -> Iterator[State]:
 def _saved(folder: str, state: State) -> None:
     try:
         save(folder, state)
-    except OSError as slip:
-        log.add("WARN", "state", f"{folder}: not saved: {slip}")
+    except OSError as error:
+        log.add("WARN", "state", f"{folder}: not saved: {error}")
 
 
 def _locked(folder: str) -> int:

@@ -42,9 +42,9 @@ def parse(data: bytes) -> Any:
     text = data.decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
     try:
         value, end = _scan(text, 0)
-    except (StopIteration, RecursionError, OverflowError, SystemError) as slip:
+    except (StopIteration, RecursionError, OverflowError, SystemError) as error:
         # SystemError: the scanner looks its error up in `json`, which was never loaded here
-        raise ValueError(f"not JSON: {type(slip).__name__}") from None
+        raise ValueError(f"not JSON: {type(error).__name__}") from None
     if text[end : end + 64].strip():
         raise ValueError("not one JSON value")
     return value

@@ -105,8 +105,8 @@ async def health(db: Db) -> Response:
         windows = await db.read(lambda c: capacity.live(c, row_times.now_ms()))
         if db.store.damage is not None:  # some pages can still be read
             raise db.store.damage
-    except StoreError as slip:
-        words = in_public(slip)  # anybody may ask
+    except StoreError as error:
+        words = in_public(error)  # anybody may ask
         found = {"healthy": False, "error": words}
         return said(_health(found, db.store.write_health, began), 503)
     fullest = capacity.used_ratio(windows[0]) if windows else 0.0

@@ -91,8 +91,8 @@ class Taking:
         try:
             told = {**batch, "deeds": clean(batch["deeds"])}
             return records.decode(msgspec.json.encode(told))
-        except records.NoBatch as slip:
-            raise Refused(str(slip), "deeds") from slip
+        except records.NoBatch as error:
+            raise Refused(str(error), "deeds") from error
 
     def take(self, connection: Connection, batch: records.RecordBatch) -> None:
         take(connection, batch)
@@ -111,9 +111,9 @@ async def post(body: IntakeBatch, db: Db, taking: Annotated[Any, Depends(_taking
     batch = await asyncio.to_thread(lambda: taking.read(body.model_dump()))
     try:
         await db.write(lambda c: taking.take(c, batch))
-    except (IntegrityError, DataError) as slip:  # of rows that are not there, or are others
-        log.add("ERROR", "intake", f"{body.source}: {slip.orig}"[:300])
-        raise Refused("These deeds do not fit what is here", "deeds") from slip
+    except (IntegrityError, DataError) as error:  # of rows that are not there, or are others
+        log.add("ERROR", "intake", f"{body.source}: {error.orig}"[:300])
+        raise Refused("These deeds do not fit what is here", "deeds") from error
     except taking.behind as elsewhere:
         return said({"error": "This source stands elsewhere", "position": elsewhere.position}, 409)
     return said({"position": body.until})

@@ -165,8 +165,8 @@ def _decided(session: str, agent: str) -> Iterator[tuple[int, dict[str, Any]]]:
     transcript = states.load(folder).transcript
     try:
         record = RecordReader(record, sidechain=bool(agent)).read(transcript)
-    except Exception as slip:  # the client removes transcripts after 30 days: what was read stays
-        add_to_log("INFO", session[:8], f"its transcript was not read: {slip!r}")
+    except Exception as error:  # the client removes transcripts after 30 days: what was read stays
+        add_to_log("INFO", session[:8], f"its transcript was not read: {error!r}")
     for one in decided(record) if record is not None else ():
         if (at_ms := row_times.read(one.place.at)) is not None:
             yield (

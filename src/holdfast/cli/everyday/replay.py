@@ -110,8 +110,8 @@ def write_drawing(drawing: str, svg: Path) -> None:
         if svg.exists() and not svg.read_bytes().startswith(b"<svg"):
             raise NotADrawing(f"{svg} is there already, and is no drawing")
         svg.write_text(drawing, encoding="utf-8")
-    except OSError as slip:
-        raise NotDrawn(f"{svg} cannot be written: {slip.strerror}") from None
+    except OSError as error:
+        raise NotDrawn(f"{svg} cannot be written: {error.strerror}") from None
     say(f"drawn into {svg}", err=True)
 
 

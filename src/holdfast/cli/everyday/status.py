@@ -120,7 +120,7 @@ def report(chosen: Chosen) -> dict[str, Any]:
     found = health.describe(seen, chosen.state, settings.share("watch_at"))
     found["heard_ms"] = chosen.state.at_ms or None
     found["ended_ms"] = chosen.state.ended_ms or None
-    found["settings_slips"] = list(settings.slips)
+    found["settings_slips"] = list(settings.errors)
     found["readings"] = history.spooled_readings(chosen.folder)
     found["watcher"] = single_instance.holder()
     if settings.word("server"):
@@ -185,7 +185,7 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
         rows.append(("server", _told(found["server"])))
     if "stop_guard" in found:
         rows.append(("stop guard", _stop_guard(found["stop_guard"], about)))
-    return rows + [("settings", slip) for slip in found["settings_slips"]]
+    return rows + [("settings", error) for error in found["settings_slips"]]
 
 
 def _cleared(told: dict[str, Any]) -> list[tuple[str, str]]:

@@ -27,8 +27,8 @@ def ui(port: int, database: str, no_open: bool) -> None:
     """Open the dashboard."""
     try:
         from holdfast.api import link_client, server
-    except ModuleNotFoundError as slip:
-        raise NotInstalled(f"the dashboard needs {slip.name}, which is not installed") from slip
+    except ModuleNotFoundError as error:
+        raise NotInstalled(f"the dashboard needs {error.name}, which is not installed") from error
     from holdfast.api.address import Address
 
     def show(link: str) -> None:

@@ -63,8 +63,8 @@ def _composed(chosen: Chosen, max_tokens: int, role: str) -> Brief:
     path = Path(chosen.state.transcript)
     try:
         facts = read_record(path, sidechain=bool(chosen.state.agent_id))
-    except Unreadable as slip:
-        raise choose_session.NoSuchTranscript(str(slip)) from slip
+    except Unreadable as error:
+        raise choose_session.NoSuchTranscript(str(error)) from error
     return window_brief.compose_brief(
         chosen.state, chosen.folder, redacted(facts), max_tokens, role
     )

@@ -212,8 +212,8 @@ def _given(data: bytes) -> list[dict[str, Any]]:
         raise NotASave(f"more than {MOST_INPUT:,} bytes")
     try:
         value = json.loads(data)
-    except (ValueError, RecursionError) as slip:
-        raise NotASave(f"not JSON: {slip}") from None
+    except (ValueError, RecursionError) as error:
+        raise NotASave(f"not JSON: {error}") from None
     found = value if isinstance(value, list) else [value]
     if not found or not all(isinstance(one, dict) for one in found):
         raise NotASave("not an object, nor a list of objects")
@@ -250,8 +250,8 @@ def roll(now: bool, session: str, transcript: Path | None, as_json: bool) -> Non
     else:
         for text in lines(report):
             say(text)
-    if report.slips:
-        raise NotRolled("; ".join(report.slips), report.exit_code)
+    if report.errors:
+        raise NotRolled("; ".join(report.errors), report.exit_code)
 
 
 def _rolled(chosen: Chosen, *, force: bool) -> RollReport:
@@ -268,8 +268,8 @@ def _rolled(chosen: Chosen, *, force: bool) -> RollReport:
             now_ms=now_ms,
             force=force,
         )
-    except Unreadable as slip:
-        raise NoTranscript(f"{state.transcript} cannot be read: {slip}") from None
+    except Unreadable as error:
+        raise NoTranscript(f"{state.transcript} cannot be read: {error}") from None
 
 
 def lines(report: RollReport) -> list[str]:

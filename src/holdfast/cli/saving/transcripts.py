@@ -90,8 +90,8 @@ def save() -> None:
     if not archive_transcripts.is_on(settings):
         raise click.UsageError("archiving is off; turn it on first: holdfast transcripts on")
     done = archive_transcripts.save_now(settings)
-    for slip in done.slips:
-        say(f"not archived: {shown(slip)}", err=True)
+    for error in done.errors:
+        say(f"not archived: {shown(error)}", err=True)
     say(f"{done.written} written; archived: {what_is_there() or 'nothing'}")
 
 

@@ -75,8 +75,8 @@ def _try_client(found: dict[str, Any], binary: Path | None, named: Path | None) 
     try:
         found["client"] = _cycle(binary)
         found["troubles"] += found["client"]["troubles"]
-    except HoldfastError as slip:
-        found["troubles"].append(f"the trial of the client: {slip}; {slip.hint}")
+    except HoldfastError as error:
+        found["troubles"].append(f"the trial of the client: {error}; {error.hint}")
 
 
 def _cycle(binary: Path) -> dict[str, Any]:

@@ -118,7 +118,7 @@ def _say_if_overridden(name: str, path: Path, project: Path | None) -> None:
 def _show(rows: tuple[Setting, ...], project: Path | None, as_json: bool) -> None:
     loaded = settings_load.load(str(project or Path.cwd()))
     notes = breadcrumb.check(loaded, int(time.time() * 1000))
-    slips = [*loaded.slips, *([notes] if notes else [])]
+    errors = [*loaded.errors, *([notes] if notes else [])]
     if as_json:
         values = {
             one.name: {
@@ -128,14 +128,14 @@ def _show(rows: tuple[Setting, ...], project: Path | None, as_json: bool) -> Non
             }
             for one in rows
         }
-        click.echo(json.dumps({"settings": values, "slips": slips}, indent=2))
+        click.echo(json.dumps({"settings": values, "errors": errors}, indent=2))
         return
     for one in rows:
         who = "you only" if one.set_by == USER else "you or the project"
         say(f"{one.name} = {loaded.values[one.name]}   (from {loaded.origins[one.name]})")
         say(f"    {one.meaning}; set by {who}")
-    for slip in slips:
-        say(f"not used: {slip}", err=True)
+    for error in errors:
+        say(f"not used: {error}", err=True)
     name, variables = ("NAME", "HOLDFAST_NAME") if len(rows) > 1 else _names(rows[0])
     say(
         f"change: holdfast settings set {name} VALUE (in {settings_load.user_file()}), "

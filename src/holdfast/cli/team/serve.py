@@ -72,10 +72,10 @@ def serve(
     gc.disable()  # until its memory is settled: looking through what is imported took 0.1 s of 1
     try:
         from holdfast.api import server
-    except ModuleNotFoundError as slip:
+    except ModuleNotFoundError as error:
         raise NotInstalled(
-            f"the HTTP interface needs {slip.name}, which is not installed"
-        ) from slip
+            f"the HTTP interface needs {error.name}, which is not installed"
+        ) from error
     from holdfast.api.address import Address
 
     if link:

@@ -38,8 +38,8 @@ def give(wanted: Sequence[Wanted], now_ms: int) -> bool:
             holdings = [(one, _held(one.folder)) for one in with_outbox()] if is_alone else []
             for row, whom in wanted if is_alone else ():
                 _give(row, whom, holdings, now_ms)
-    except (WindowBusy, OSError) as slip:
-        log.add("WARN", "board", f"to be handed out later: {slip}")
+    except (WindowBusy, OSError) as error:
+        log.add("WARN", "board", f"to be handed out later: {error}")
     return False  # until it was said, he who has it may end, and another is to have it
 
 
@@ -89,8 +89,8 @@ def handed(store: Store, posted: Sequence[Row]) -> None:
     for row in {(one["to_agent"], one["project_id"]): one for one in posted}.values():
         try:
             _hand_posted(store, row)
-        except (HoldfastError, OSError) as slip:
-            log.add("WARN", "board", f"message {row['id']} is handed out later: {slip}")
+        except (HoldfastError, OSError) as error:
+            log.add("WARN", "board", f"message {row['id']} is handed out later: {error}")
 
 
 def _hand_posted(store: Store, row: Row) -> None:
@@ -160,8 +160,8 @@ def _hand(store: Store, one: Listener, now_ms: int) -> bool:
         outbox_delivery.hand(
             one.folder, [entry_of(row) for row in rows if row["id"] not in known], now_ms
         )
-    except (WindowBusy, OSError) as slip:
-        log.add("WARN", "board", f"{one.folder}: to be handed out later: {slip}")
+    except (WindowBusy, OSError) as error:
+        log.add("WARN", "board", f"{one.folder}: to be handed out later: {error}")
         return False
     return len(rows) < deliveries.MOST_PENDING
 
@@ -186,8 +186,8 @@ def _settle(store: Store, one: Listener, now_ms: int) -> None:
         if over:
             with held(one.folder):
                 outbox.forget_done(one.folder, over)
-    except (WindowBusy, OSError) as slip:
-        log.add("WARN", "board", f"{one.folder}: to be settled later: {slip}")
+    except (WindowBusy, OSError) as error:
+        log.add("WARN", "board", f"{one.folder}: to be settled later: {error}")
 
 
 def _is_ours(message_id: str) -> bool:
@@ -216,8 +216,8 @@ def about_to_read(found: DeliveryInbox, ask: Ask) -> DeliveryInbox:
     """The inbox without what a hook has said already; what is read now no hook will say."""
     try:
         said = withdraw(ask.agent_id, found.unread_ids, ask.now_ms)
-    except (WindowBusy, OSError) as slip:
-        log.add("WARN", "board", f"{ask.agent_id}: a hook may say what was read: {slip}")
+    except (WindowBusy, OSError) as error:
+        log.add("WARN", "board", f"{ask.agent_id}: a hook may say what was read: {error}")
         return found
     rows = [{**row, "already_read": row["already_read"] or row["id"] in said} for row in found.rows]
     return DeliveryInbox(rows, max(0, found.unread_remaining - len(said)))

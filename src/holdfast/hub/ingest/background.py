@@ -139,8 +139,8 @@ class Warm:
         try:
             chore(self._store)
             self._said.pop(name, None)
-        except Exception as slip:
-            words = str(slip) if isinstance(slip, HoldfastError) else repr(slip)
+        except Exception as error:
+            words = str(error) if isinstance(error, HoldfastError) else repr(error)
             if words != self._said.get(name):
                 log.add("ERROR", self._name, f"{name}: {words}")
             self._said[name] = words

@@ -268,5 +268,5 @@ def encode(batch: RecordBatch) -> bytes:
 def decode(data: bytes) -> RecordBatch:
     try:
         return msgspec.json.decode(data, type=RecordBatch)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as slip:
-        raise NoBatch(f"not a batch: {slip}") from None
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise NoBatch(f"not a batch: {error}") from None

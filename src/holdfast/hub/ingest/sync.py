@@ -234,14 +234,14 @@ def _source(
     for _ in range(MOST_STEPS):
         try:
             batch = gather.gather(source, position)
-        except OSError as slip:  # one window that cannot be read holds up no other
-            log.add("ERROR", "sync", f"{source} was not read: {slip}")
+        except OSError as error:  # one window that cannot be read holds up no other
+            log.add("ERROR", "sync", f"{source} was not read: {error}")
             return done
         if batch is None:
             return done
         try:
             done = done.and_also(store.write(partial(take, batch=batch, tell=tell)))
             position = batch.until
-        except Behind as slip:
-            position = slip.position
+        except Behind as error:
+            position = error.position
     return done

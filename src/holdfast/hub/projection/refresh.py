@@ -165,8 +165,8 @@ def refresh(
         try:
             projection_file.write(folder, found)
             written += 1
-        except OSError as slip:  # an index: the hook goes on without
-            log.add("WARN", "projection", f"{folder}: not written: {slip}")
+        except OSError as error:  # an index: the hook goes on without
+            log.add("WARN", "projection", f"{folder}: not written: {error}")
     return written
 
 

@@ -53,8 +53,8 @@ def keep(engine: Engine, path: Path) -> dict[str, int]:
             raise NoBackup(f"{draft.name} does not hold what was written to it")
         draft.replace(path)
         _flush(path.parent)
-    except OSError as slip:
-        raise NoRoom(f"the backup was not saved: {slip}") from slip
+    except OSError as error:
+        raise NoRoom(f"the backup was not saved: {error}") from error
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
@@ -124,8 +124,8 @@ def lines_of(path: Path) -> Iterator[Any]:
                 yield content
     except FileNotFoundError:
         raise NoSuchBackup(f"{path} is not there") from None
-    except (OSError, EOFError, zlib.error, msgspec.DecodeError, RecursionError) as slip:
-        raise NoBackup(f"{path} is no backup, or not a whole one: {slip}") from slip
+    except (OSError, EOFError, zlib.error, msgspec.DecodeError, RecursionError) as error:
+        raise NoBackup(f"{path} is no backup, or not a whole one: {error}") from error
     raise NoBackup(f"{path} ends too early")
 
 
@@ -196,9 +196,9 @@ def restore(engine: Engine, path: Path, *, replace: bool = False) -> dict[str, i
     try:
         with engine.connect().execution_options(**WRITES) as connection, connection.begin():
             return _restored(connection, head.version, lines, replace)
-    except DBAPIError as slip:
-        ours = named(slip)
-        raise (NoBackup(f"it does not fit: {slip.orig}") if ours is slip else ours) from slip
+    except DBAPIError as error:
+        ours = named(error)
+        raise (NoBackup(f"it does not fit: {error.orig}") if ours is error else ours) from error
 
 
 def _restored(

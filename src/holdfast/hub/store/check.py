@@ -51,9 +51,9 @@ def check(engine: Engine) -> list[Finding]:
     try:
         with in_words(), snapshot(engine) as connection:
             found.extend(_findings(connection))
-    except StoreError as slip:
-        name = "integrity" if isinstance(slip, Corrupt) else "connection"
-        found.append(Finding(name, False, f"{slip}; {slip.hint}"))
+    except StoreError as error:
+        name = "integrity" if isinstance(error, Corrupt) else "connection"
+        found.append(Finding(name, False, f"{error}; {error.hint}"))
     return found
 
 
@@ -61,9 +61,9 @@ def assert_whole(engine: Engine) -> None:
     """The quick half of the look for damage; raises `Corrupt`."""
     with in_words(), engine.connect() as connection:
         if is_sqlite(connection):
-            slips = _pragma(connection, f"quick_check({MOST_SHOWN})")
-            if slips != ["ok"]:
-                raise Corrupt(f"the database is damaged: {slips[0]}")
+            errors = _pragma(connection, f"quick_check({MOST_SHOWN})")
+            if errors != ["ok"]:
+                raise Corrupt(f"the database is damaged: {errors[0]}")
 
 
 def _findings(connection: Connection) -> Iterator[Finding]:
@@ -84,9 +84,9 @@ def _version(found: str) -> Finding:
 
 
 def _integrity(connection: Connection) -> Iterator[Finding]:
-    slips = _pragma(connection, f"integrity_check({MOST_SHOWN})")
-    sound = slips == ["ok"]
-    words = "every page is sound" if sound else "; ".join([*slips, Corrupt.hint])
+    errors = _pragma(connection, f"integrity_check({MOST_SHOWN})")
+    sound = errors == ["ok"]
+    words = "every page is sound" if sound else "; ".join([*errors, Corrupt.hint])
     yield Finding("integrity", sound, words)
     torn = connection.exec_driver_sql("PRAGMA foreign_key_check").fetchmany(MOST_SHOWN)
     lost = ", ".join(sorted({f"{row[0]} without its {row[2]}" for row in torn}))
@@ -160,11 +160,11 @@ def set_aside_if_damaged(address: str = "") -> Path | None:
     path = sqlite_file(address)
     if path is None or not path.exists():
         return None
-    slip = _damage(address)
-    if slip is None:
+    error = _damage(address)
+    if error is None:
         return None
     if path.suffix not in OURS:
-        raise slip
+        raise error
     with _alone(path):  # another process may have set it aside meanwhile
         return _set_aside(path) if _damage(address) else None
 
@@ -174,8 +174,8 @@ def _damage(address: str) -> Corrupt | None:
     try:
         assert_whole(engine)
         return None
-    except Corrupt as slip:
-        return slip
+    except Corrupt as error:
+        return error
     finally:
         engine.dispose()
 

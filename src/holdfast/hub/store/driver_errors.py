@@ -30,58 +30,58 @@ _DENIED_STATES = {
 def in_words() -> Iterator[None]:
     try:
         yield
-    except DBAPIError as slip:
-        raise named(slip) from slip
+    except DBAPIError as error:
+        raise named(error) from error
 
 
-def named(slip: DBAPIError) -> Exception:
+def named(error: DBAPIError) -> Exception:
     """The error to show: ours where we know what it means, else the driver's own."""
-    return _ours(slip) or slip
+    return _ours(error) or error
 
 
-def is_failure(slip: BaseException) -> bool:
+def is_failure(error: BaseException) -> bool:
     """True where a valid change could not be written; one that was refused is no failure."""
-    return isinstance(slip, StoreError) or not isinstance(slip, HoldfastError)
+    return isinstance(error, StoreError) or not isinstance(error, HoldfastError)
 
 
-def in_public(slip: BaseException) -> str:
+def in_public(error: BaseException) -> str:
     """A failure in words anybody may read: no address, and no value of a row, which the words of a
     driver may hold."""
-    ours = _ours(slip) if isinstance(slip, DBAPIError) else None
-    shown = ours or slip
+    ours = _ours(error) if isinstance(error, DBAPIError) else None
+    shown = ours or error
     if isinstance(shown, StoreError):
         return str(shown).partition(":")[0]
-    kind = type(slip.orig if isinstance(slip, DBAPIError) else slip).__name__
+    kind = type(error.orig if isinstance(error, DBAPIError) else error).__name__
     return f"a write failed with {kind}; holdfast log has the details"
 
 
-def stops_all(slip: BaseException) -> bool:
+def stops_all(error: BaseException) -> bool:
     """True where the next change would fail in the same way: there is no use in trying each."""
-    return isinstance(slip, StoreError) or (
-        isinstance(slip, DBAPIError) and _ours(slip) is not None
+    return isinstance(error, StoreError) or (
+        isinstance(error, DBAPIError) and _ours(error) is not None
     )
 
 
-def _ours(slip: DBAPIError) -> StoreError | None:
-    state = getattr(slip.orig, "sqlstate", None) or ""
-    text = "" if state else str(slip.orig).lower()
+def _ours(error: DBAPIError) -> StoreError | None:
+    state = getattr(error.orig, "sqlstate", None) or ""
+    text = "" if state else str(error.orig).lower()
     if any(word in text for word in _DAMAGE):
-        return Corrupt(f"the database is damaged: {slip.orig}")
+        return Corrupt(f"the database is damaged: {error.orig}")
     if state == _FULL_STATE or any(word in text for word in _FULL):
         return NoRoom("the disk is full")
     if any(word in text for word in _REFUSED):
-        return NoRoom(f"the disk takes no more: {slip.orig}")
+        return NoRoom(f"the disk takes no more: {error.orig}")
     if state in _DENIED_STATES:
-        return Denied(f"{_DENIED_STATES[state]}: {_first_line(slip.orig)}")
+        return Denied(f"{_DENIED_STATES[state]}: {_first_line(error.orig)}")
     for word, meaning in _DENIED.items():
         if word in text:
-            return Denied(f"{meaning}: {slip.orig}")
+            return Denied(f"{meaning}: {error.orig}")
     if state == _LOCKED_STATE:
         return Unreachable("the database is busy: another session holds a lock")
-    if isinstance(slip, OperationalError) or slip.connection_invalidated:
-        return Unreachable(f"the database does not answer: {_first_line(slip.orig)}")
+    if isinstance(error, OperationalError) or error.connection_invalidated:
+        return Unreachable(f"the database does not answer: {_first_line(error.orig)}")
     return None
 
 
-def _first_line(slip: object) -> str:
-    return str(slip).strip().partition("\n")[0]
+def _first_line(error: object) -> str:
+    return str(error).strip().partition("\n")[0]

@@ -110,8 +110,8 @@ def parsed(address: str) -> URL:
     """An address of ours; whoever says `postgresql://` means the driver we ship with."""
     try:
         url = make_url(address)
-    except (ArgumentError, ValueError) as slip:  # not shown: it may hold a password
-        raise NoSuchDatabase("that is no database address") from slip
+    except (ArgumentError, ValueError) as error:  # not shown: it may hold a password
+        raise NoSuchDatabase("that is no database address") from error
     if url.drivername in ("postgresql", "postgres"):
         return url.set(drivername="postgresql+psycopg")
     if url.get_backend_name() not in ("sqlite", "postgresql"):
@@ -150,8 +150,8 @@ def _sqlite(url: URL) -> Engine:
         raise NoSuchDatabase("a database in memory is gone with the process that made it")
     try:
         os.makedirs(Path(url.database).parent, mode=0o700, exist_ok=True)  # noqa: PTH103
-    except (OSError, RecursionError) as slip:
-        raise NoSuchDatabase(f"the folder of the database cannot be made: {slip}") from slip
+    except (OSError, RecursionError) as error:
+        raise NoSuchDatabase(f"the folder of the database cannot be made: {error}") from error
     engine = sa.create_engine(
         url,
         pool_size=MOST_CONNECTIONS,
@@ -193,10 +193,10 @@ def _begin(connection: Connection) -> None:
 def _postgres(url: URL) -> Engine:
     try:
         import psycopg
-    except ModuleNotFoundError as slip:
+    except ModuleNotFoundError as error:
         raise NoSuchDatabase(
             "PostgreSQL needs its driver: pip install '.[postgres]' in the checkout of Holdfast"
-        ) from slip
+        ) from error
     del psycopg
     engine = sa.create_engine(
         url,

@@ -75,17 +75,17 @@ def _slips_as_usual(connection: Connection, statement: str) -> Iterator[None]:
 
     try:
         yield
-    except psycopg.Error as slip:
+    except psycopg.Error as error:
         dialect, raw = connection.dialect, connection.connection.driver_connection
         raise DBAPIError.instance(
             statement,
             None,
-            slip,
+            error,
             psycopg.Error,
             hide_parameters=True,
-            connection_invalidated=dialect.is_disconnect(slip, raw, None),  # type: ignore[arg-type]
+            connection_invalidated=dialect.is_disconnect(error, raw, None),  # type: ignore[arg-type]
             dialect=dialect,
-        ) from slip
+        ) from error
 
 
 @cache

@@ -33,8 +33,8 @@ def outgrown(connection: Connection) -> TooNew | None:
     found = connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar()
     try:
         refuse_newer(str(found or ""))
-    except TooNew as slip:
-        return slip
+    except TooNew as error:
+        return error
     return None
 
 

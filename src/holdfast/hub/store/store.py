@@ -87,8 +87,8 @@ class Store:
             self._writer.close()
         self.engine.dispose()
 
-    def _note(self, slip: ExceptionContext) -> None:
-        found = slip.sqlalchemy_exception
+    def _note(self, error: ExceptionContext) -> None:
+        found = error.sqlalchemy_exception
         ours = named(found) if isinstance(found, DBAPIError) else None
         if isinstance(ours, Corrupt) and self.damage is None:
             self._damage = ours, self._file()

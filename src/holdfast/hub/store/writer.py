@@ -2,7 +2,7 @@
 several writes, and on SQLite there can be but one writer anyway.
 
 A change looks first and writes after: one that is refused (`HoldfastError`) has touched nothing.
-Any other slip rolls the group back, and each of its changes is tried again alone; unless it is
+Any other error rolls the group back, and each of its changes is tried again alone; unless it is
 the database that does not answer: then all of them fail with it, at once. What failed is counted.
 """
 
@@ -48,15 +48,15 @@ class Job(Generic[T]):
     change: Callable[[Connection], T]
     ticket: Ticket
     answer: T | None = None
-    slip: BaseException | None = None
+    error: BaseException | None = None
 
     def tell(self) -> None:
         if self.ticket.done():  # whoever waited has gone
             return
-        if self.slip is None:
+        if self.error is None:
             self.ticket.set_result(self.answer)
         else:
-            self.ticket.set_exception(self.slip)
+            self.ticket.set_exception(self.error)
 
 
 def tell_all(jobs: list[Job[Any]]) -> None:
@@ -82,8 +82,8 @@ def _tried(connection: Connection, change: Callable[[Connection], T]) -> T:
         except (CountChange, IntegrityError):
             if not left or not pending_writes.mistrust(connection):
                 raise
-        except DBAPIError as slip:
-            if not left or getattr(slip.orig, "sqlstate", None) not in _RETRIED:
+        except DBAPIError as error:
+            if not left or getattr(error.orig, "sqlstate", None) not in _RETRIED:
                 raise
     raise AssertionError("unreachable")
 
@@ -185,18 +185,18 @@ class Writer:
         except BaseException as trouble:
             for job in group:
                 if stops_all(trouble):
-                    job.slip = trouble
+                    job.error = trouble
                 else:
                     self._alone(job)
             return
-        for job, (answer, slip) in zip(group, answers, strict=True):
-            job.answer, job.slip = answer, slip
+        for job, (answer, error) in zip(group, answers, strict=True):
+            job.answer, job.error = answer, error
 
     def _alone(self, job: Job[Any]) -> None:
         try:
             job.answer = self._transact(job.change)
-        except BaseException as slip:
-            job.slip = slip
+        except BaseException as error:
+            job.error = error
 
 
 def _answer(connection: Connection, job: Job[Any]) -> tuple[Any, HoldfastError | None]:
@@ -209,8 +209,8 @@ def _answer(connection: Connection, job: Job[Any]) -> tuple[Any, HoldfastError |
 
 
 def _counted(health: WriteHealth, jobs: list[Job[Any]]) -> WriteHealth:
-    failures = [job.slip for job in jobs if job.slip is not None and is_failure(job.slip)]
-    written = sum(1 for job in jobs if job.slip is None)
+    failures = [job.error for job in jobs if job.error is not None and is_failure(job.error)]
+    written = sum(1 for job in jobs if job.error is None)
     error = in_public(failures[-1]) if failures else ""
     return health.after(written, len(failures), error, int(time.time() * 1000))
 

@@ -137,8 +137,8 @@ def call(
     def speak() -> None:
         try:
             found.append(_exchange(connection, server, path, body, seconds))
-        except Exception as slip:
-            found.append(slip)
+        except Exception as error:
+            found.append(error)
 
     thread = threading.Thread(target=speak, daemon=True)
     thread.start()

@@ -109,11 +109,11 @@ def in_passing(now_ms: int, *, patience: float = 0.0) -> None:
     """From a hook, for three seconds; what is wrong with the settings is remembered as well."""
     try:
         forward(connection.server(), LocalSource(), seconds=HOOK_SECONDS, patience=patience)
-    except HoldfastError as slip:  # a token that cannot be used, an address that is none
-        log.add("ERROR", "forward", str(slip))
+    except HoldfastError as error:  # a token that cannot be used, an address that is none
+        log.add("ERROR", "forward", str(error))
         known = connection.health(connection.address())
         known.tried_ms, known.down_until_ms = now_ms, now_ms + connection.DOWN_MS
-        known.words = str(slip)
+        known.words = str(error)
         connection.remember(known)
 
 
@@ -134,9 +134,9 @@ def forward(
             done.messages = message_client.exchange(server, known.tried_ms, _call_seconds(end))
             done.whole = _all(server, told, known, done, end)
             known.words, known.down_until_ms = "", 0
-        except NoAnswer as slip:
+        except NoAnswer as error:
             known.down_until_ms = connection.now_ms() + connection.DOWN_MS
-            known.words = done.words = str(slip)
+            known.words = done.words = str(error)
             log.add("WARN", "forward", known.words)
         known.sent += done.batches
         connection.remember(known)
@@ -175,12 +175,12 @@ def _tried(
     """One that is refused, or cannot be read, holds up no other."""
     try:
         return _source(server, told, source, known, done, end)
-    except _Refused as slip:
+    except _Refused as error:
         known.refused[source] = connection.now_ms() + REFUSED_MS
-        done.words = f"{source} is refused: {slip}"
-    except OSError as slip:
+        done.words = f"{source} is refused: {error}"
+    except OSError as error:
         done.unread += 1
-        done.words = f"{source} was not read: {slip}"
+        done.words = f"{source} was not read: {error}"
     log.add("ERROR", "forward", done.words)
     return True
 

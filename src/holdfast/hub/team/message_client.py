@@ -117,8 +117,8 @@ def exchange(server: TeamServer, now_ms: int, seconds: float) -> int:
         return 0  # whether it takes what is sent is seen then
     try:
         given = msgspec.convert(answer, ExchangeResult).agents
-    except msgspec.ValidationError as slip:
-        raise NoAnswer(f"the server answered 200, but not with messages: {slip}") from slip
+    except msgspec.ValidationError as error:
+        raise NoAnswer(f"the server answered 200, but not with messages: {error}") from error
     return sum(take(turn, one, now_ms) for turn, one in zip(asking, given, strict=False))
 
 
@@ -150,8 +150,8 @@ def _turn(one: Listener, now_ms: int, *, listens: bool) -> Iterator[ClientExchan
             outbox_delivery.look(one.folder, one.transcript, now_ms)
             entries = [e for e in outbox.load(one.folder).entries if e.id.startswith(TEAM)]
             over = [done for done in outbox.done(one.folder) if done.id.startswith(TEAM)]
-    except (WindowBusy, OSError) as slip:
-        log.add("WARN", "carrying", f"{one.folder}: not asked for: {slip}")
+    except (WindowBusy, OSError) as error:
+        log.add("WARN", "carrying", f"{one.folder}: not asked for: {error}")
         return
     yield ClientExchange(one, listens, entries, over)
 
@@ -167,8 +167,8 @@ def take(turn: ClientExchange, given: ReceivedMessage, now_ms: int) -> int:
         if turn.over:
             with held(folder):
                 outbox.forget_done(folder, turn.over)
-    except (WindowBusy, OSError) as slip:
-        log.add("WARN", "carrying", f"{folder}: asked for again later: {slip}")
+    except (WindowBusy, OSError) as error:
+        log.add("WARN", "carrying", f"{folder}: asked for again later: {error}")
         return 0
     return len(entries)
 

@@ -50,8 +50,8 @@ def placed(connection: Connection, task_id: str) -> tuple[Row, Row]:
     """The task, and the project and session it belongs to; one that is not there is named."""
     try:
         return _placed(connection, task_id)
-    except NotThere as slip:
-        raise NotThere("Task", task_id) from slip
+    except NotThere as error:
+        raise NotThere("Task", task_id) from error
 
 
 def subtasks_of(connection: Connection, task_id: str) -> list[Row]:

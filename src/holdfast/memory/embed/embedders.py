@@ -54,8 +54,8 @@ def chosen(word: str, model: str = "", key: str = "") -> Embedder:
         from holdfast.memory.embed.onnx import from_folder
 
         return from_folder(word)
-    except ImportError as slip:
-        raise NoEmbedder(f"no embedder is installed ({slip.name}): {INSTALL}") from slip
+    except ImportError as error:
+        raise NoEmbedder(f"no embedder is installed ({error.name}): {INSTALL}") from error
 
 
 def configured() -> tuple[str, str, str]:
@@ -82,8 +82,8 @@ def current_embedder() -> Embedder:
         if words not in _opened:
             try:
                 _opened[words] = chosen(*words)
-            except NoEmbedder as slip:
-                _opened[words] = slip
+            except NoEmbedder as error:
+                _opened[words] = error
         found = _opened[words]
     if isinstance(found, NoEmbedder):
         raise found
@@ -100,8 +100,8 @@ def vector_of(text: str, wanted: str) -> Array:
             if found.name != wanted:
                 raise NoEmbedder(f"its vectors are of {wanted}, not of {found.name}")
             answers.put(found.embed([text])[0])
-        except Exception as slip:
-            answers.put(slip)
+        except Exception as error:
+            answers.put(error)
 
     # A daemon: an embedder that hangs holds up neither the answer nor the end of the process.
     threading.Thread(target=ask, name="holdfast-embed", daemon=True).start()

@@ -62,8 +62,8 @@ class Endpoint:
         try:
             rows = sorted(answer["data"], key=lambda one: one["index"])
             vectors = np.array([one["embedding"] for one in rows], np.float32)
-        except (KeyError, TypeError, ValueError, OverflowError) as slip:
-            raise NoEmbedder(f"{self._called} does not answer as it should") from slip
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise NoEmbedder(f"{self._called} does not answer as it should") from error
         size = self._size or (vectors.shape[1] if vectors.ndim == 2 else 0)
         if vectors.ndim == 2 and not vectors.shape[1]:
             raise NoEmbedder(f"{self._called} gave vectors that are empty")
@@ -85,11 +85,11 @@ class Endpoint:
         try:
             with self._opener.open(request, timeout=SECONDS) as response:
                 return json.loads(_read(response))
-        except urllib.error.HTTPError as slip:
-            slip.close()
-            raise NoEmbedder(f"{self._called} answered {slip.code}") from None
-        except (OSError, ValueError, RecursionError, http.client.HTTPException) as slip:
-            why = getattr(slip, "reason", slip) or type(slip).__name__
+        except urllib.error.HTTPError as error:
+            error.close()
+            raise NoEmbedder(f"{self._called} answered {error.code}") from None
+        except (OSError, ValueError, RecursionError, http.client.HTTPException) as error:
+            why = getattr(error, "reason", error) or type(error).__name__
             raise NoEmbedder(f"{self._called} does not answer: {str(why)[:200]}") from None
 
     def _secret(self) -> str:

@@ -56,8 +56,8 @@ class Onnx:
                 model, options, providers=["CPUExecutionProvider"]
             )
             self._tokenizer = Tokenizer.from_buffer(tokenizer)
-        except Exception as slip:  # whatever such a file makes the library raise
-            raise NoEmbedder(f"{name} cannot be used: {slip}"[:300]) from slip
+        except Exception as error:  # whatever such a file makes the library raise
+            raise NoEmbedder(f"{name} cannot be used: {error}"[:300]) from error
         self._tokenizer.enable_truncation(MOST_TOKENS)
         self._tokenizer.enable_padding()
         self._inputs = {one.name for one in self._session.get_inputs()}
@@ -84,8 +84,8 @@ class Onnx:
         fed = {name: value for name, value in given.items() if name in self._inputs}
         try:
             out = self._session.run(None, fed)[0]
-        except Exception as slip:
-            raise NoEmbedder(f"{self.name} failed: {slip}"[:300]) from slip
+        except Exception as error:
+            raise NoEmbedder(f"{self.name} failed: {error}"[:300]) from error
         if out.ndim == 3:  # a vector for each token; some models give their mean themselves
             mask = given["attention_mask"][:, :, None].astype(np.float32)
             out = (out * mask).sum(axis=1) / np.maximum(mask.sum(axis=1), 1)
@@ -97,8 +97,8 @@ def from_folder(path: str) -> Onnx:
     folder = Path(path).expanduser()
     try:
         model, tokenizer = (folder / MODEL).read_bytes(), (folder / TOKENIZER).read_bytes()
-    except OSError as slip:
-        raise NoEmbedder(f"{folder} holds no {MODEL} and {TOKENIZER}: {slip.strerror}") from slip
+    except OSError as error:
+        raise NoEmbedder(f"{folder} holds no {MODEL} and {TOKENIZER}: {error.strerror}") from error
     return Onnx(
         f"{folder.name}-{hashlib.sha256(model + tokenizer).hexdigest()[:12]}", model, tokenizer
     )
@@ -116,8 +116,8 @@ def verified(package: str, name: str, sha256: str) -> bytes:
     path = Path(next(iter(spec.submodule_search_locations))) / name
     try:
         data = path.read_bytes()
-    except OSError as slip:
-        raise NoEmbedder(f"{path} cannot be read: {slip.strerror}") from slip
+    except OSError as error:
+        raise NoEmbedder(f"{path} cannot be read: {error.strerror}") from error
     if hashlib.sha256(data).hexdigest() != sha256:
         raise NoEmbedder(f"{path} is not the file that was measured: it is not used")
     return data

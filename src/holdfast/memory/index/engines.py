@@ -90,8 +90,8 @@ def others(project: str, notes: list[str]) -> Iterator[Index]:
             told = sqlite_file.project_of(path)
             if told != project and locations.index_file(told) == path:
                 yield local(told)
-        except OfIndex as slip:
-            notes.append(f"left out: {slip}")
+        except OfIndex as error:
+            notes.append(f"left out: {error}")
 
 
 def set_aside(project: str) -> str:

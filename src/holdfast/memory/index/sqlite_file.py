@@ -134,17 +134,17 @@ def in_words(path: str) -> Iterator[None]:
     """What SQLite and the machine say, as one of our errors."""
     try:
         yield
-    except sqlite3.DatabaseError as slip:
-        code = (getattr(slip, "sqlite_errorcode", 0) or 0) & 0xFF
-        if code in _GONE or any(word in str(slip) for word in ("malformed", "not decode")):
-            raise DamagedIndex(f"{path} is damaged: {slip}", path) from slip
+    except sqlite3.DatabaseError as error:
+        code = (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF
+        if code in _GONE or any(word in str(error) for word in ("malformed", "not decode")):
+            raise DamagedIndex(f"{path} is damaged: {error}", path) from error
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            raise IndexBusy(f"{path} is in use: {slip}") from slip
-        if isinstance(slip, sqlite3.ProgrammingError):
-            raise  # a slip of ours
-        raise UnusableIndex(f"{path} cannot be used: {slip}", path) from slip
-    except UnicodeEncodeError as slip:
-        raise UnusableIndex(f"{path} cannot be used: a name that is not UTF-8", path) from slip
-    except OSError as slip:
-        kind = DamagedIndex if slip.errno in _NO_FILE else UnusableIndex
-        raise kind(f"{path} cannot be used: {slip.strerror or slip}", path) from slip
+            raise IndexBusy(f"{path} is in use: {error}") from error
+        if isinstance(error, sqlite3.ProgrammingError):
+            raise  # an error of ours
+        raise UnusableIndex(f"{path} cannot be used: {error}", path) from error
+    except UnicodeEncodeError as error:
+        raise UnusableIndex(f"{path} cannot be used: a name that is not UTF-8", path) from error
+    except OSError as error:
+        kind = DamagedIndex if error.errno in _NO_FILE else UnusableIndex
+        raise kind(f"{path} cannot be used: {error.strerror or error}", path) from error

@@ -231,8 +231,8 @@ class Embedded:
     def _items(self, found: Sequence[Any]) -> dict[int, Item]:
         try:
             return {row[0]: item(row) for row in found}
-        except (TypeError, ValueError) as slip:  # pages that are whole, and not what was written
-            raise DamagedIndex(f"{self.path} is damaged: {slip}", self.path) from slip
+        except (TypeError, ValueError) as error:  # pages that are whole, and not what was written
+            raise DamagedIndex(f"{self.path} is damaged: {error}", self.path) from error
 
     def find(self, item_id: str) -> Item | None:
         found = self.ask("SELECT place FROM items WHERE id = ?", (item_id,))

@@ -69,8 +69,8 @@ def _read(path: str, project: str, _state: str, _give_up: float) -> SourceRead:
     connection = sqlite_file.to_read(path, 1.0)
     try:
         rows = connection.execute(_QUERY.format(mark="?", most=MOST), (project,)).fetchall()
-    except sqlite3.Error as slip:  # old, locked or damaged: the rest can be searched all the same
-        log.add("WARN", "recall", f"{path}: messages were not read: {slip}")
+    except sqlite3.Error as error:  # old, locked or damaged: the rest can be searched all the same
+        log.add("WARN", "recall", f"{path}: messages were not read: {error}")
     finally:
         connection.close()
     return SourceRead([item(row, number) for number, row in enumerate(reversed(rows))], "")

@@ -92,8 +92,8 @@ def replace(folder: Path, name: str, data: bytes) -> None:
         places.replace_whole(str(path), data, flush=True)
         if about is not None:
             path.chmod(stat.S_IMODE(about.st_mode))
-    except OSError as slip:
-        raise NotWritten(f"{folder} takes nothing: {slip.strerror or slip}") from slip
+    except OSError as error:
+        raise NotWritten(f"{folder} takes nothing: {error.strerror or error}") from error
 
 
 def create(folder: Path, name: str, data: bytes) -> None:
@@ -102,14 +102,14 @@ def create(folder: Path, name: str, data: bytes) -> None:
     try:
         make(folder)
         fd = os.open(path, _CREATE, 0o600)
-    except OSError as slip:
-        raise NotWritten(f"{path} cannot be made: {slip.strerror or slip}") from slip
+    except OSError as error:
+        raise NotWritten(f"{path} cannot be made: {error.strerror or error}") from error
     try:
         places.write_all(fd, data)
         os.fsync(fd)
-    except OSError as slip:
+    except OSError as error:
         path.unlink()
-        raise NotWritten(f"{folder} takes nothing: {slip.strerror or slip}") from slip
+        raise NotWritten(f"{folder} takes nothing: {error.strerror or error}") from error
     finally:
         os.close(fd)
 
@@ -124,8 +124,8 @@ def swap(folder: Path, name: str, change: Callable[[bytes], bytes]) -> bytes:
             after = change(before)
             if after == before or _swapped(folder, name, fd, before, after):
                 return after
-        except OSError as slip:
-            raise NotWritten(f"{folder} takes nothing: {slip.strerror or slip}") from slip
+        except OSError as error:
+            raise NotWritten(f"{folder} takes nothing: {error.strerror or error}") from error
         finally:
             if fd is not None:
                 os.close(fd)
@@ -135,8 +135,8 @@ def swap(folder: Path, name: str, change: Callable[[bytes], bytes]) -> bytes:
 def remove(folder: Path, name: str) -> None:
     try:
         (folder / name).unlink()
-    except OSError as slip:
-        raise NotWritten(f"{folder / name} cannot be removed: {slip.strerror}") from slip
+    except OSError as error:
+        raise NotWritten(f"{folder / name} cannot be removed: {error.strerror}") from error
 
 
 def beside(folder: Path) -> Path:
@@ -155,8 +155,8 @@ def locked(folder: Path) -> Iterator[None]:
     ours = beside(folder)
     try:
         fd = lock.open_file(str(ours / "lock"))
-    except OSError as slip:
-        raise NotWritten(f"{ours} cannot be written: {slip.strerror or slip}") from slip
+    except OSError as error:
+        raise NotWritten(f"{ours} cannot be written: {error.strerror or error}") from error
     try:
         if not lock.acquire(fd, PATIENCE_SECONDS):
             raise NotWritten("another Holdfast is writing this memory")
@@ -220,8 +220,8 @@ def copy(path: Path, file: str, now_ms: int) -> str:
     try:
         make(place)
         places.replace_whole(str(target), found.data)
-    except OSError as slip:
-        raise NotWritten(f"{place} takes no copy: {slip.strerror}") from slip
+    except OSError as error:
+        raise NotWritten(f"{place} takes no copy: {error.strerror}") from error
     for old in sorted(place.glob("*.md"))[:-MOST_COPIES]:
         with suppress(OSError):
             old.unlink()

@@ -64,7 +64,7 @@ def examine(project: Path, plugin_folder: Path | None = None) -> dict[str, Any]:
         *_home_troubles(),
         *(f"{one}; {DamagedTranscript.hint}" for one in damaged_copies(COPIES_SECONDS)),
         *_write_troubles(int(time.time() * 1000)),
-        *settings.slips,
+        *settings.errors,
         *filter(None, [breadcrumb.check(settings, int(time.time() * 1000))]),
     ]
     return {
@@ -75,7 +75,7 @@ def examine(project: Path, plugin_folder: Path | None = None) -> dict[str, Any]:
         "compaction": [one.as_json() for every in steps.values() for one in every],
         "status_line": line.fired.as_json() if line.fired else None,
         "servers": [one.as_json() for one in servers.started],
-        "settings_slips": list(settings.slips),
+        "settings_slips": list(settings.errors),
         "recent_errors": _recent_errors(),
         "transcript_lines": _tallies(),
         "limits": _limits(),
@@ -174,8 +174,8 @@ def _home_troubles() -> list[str]:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=home):
             pass
-    except OSError as slip:
-        return [f"{home} cannot be written: {slip.strerror}; make it writable"]
+    except OSError as error:
+        return [f"{home} cannot be written: {error.strerror}; make it writable"]
     if home.stat().st_mode & 0o077:
         return [f"{home} can be read by others; `chmod 700 {home}` fixes that"]
     return []

@@ -141,8 +141,8 @@ def run_as_client(
             cwd=folder,
             env=surroundings(folder),
         )
-    except (OSError, ValueError, subprocess.TimeoutExpired) as slip:
-        return f"did not run: {slip}"
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        return f"did not run: {error}"
     return run, round((time.perf_counter() - begun) * 1000, 1)
 
 
@@ -173,8 +173,8 @@ def _judged(
     trouble = missing(command) or run.stderr.decode("utf-8", "replace").strip()[:500]
     if run.returncode != 0:
         trouble = trouble or f"exit code {run.returncode}"
-    to_model, to_user, slip = understood(event, out)
-    trouble = trouble or slip
+    to_model, to_user, error = understood(event, out)
+    trouble = trouble or error
     if not trouble and event in SPEAKS and not to_model:
         archives = bool(archives_from(command))
         trouble = "a long output was not archived" if archives else NOT_TOLD

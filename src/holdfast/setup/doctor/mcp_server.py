@@ -126,8 +126,8 @@ def _try_server(command: list[str], folder: Path) -> tuple[tuple[str, ...], str]
         server = subprocess.Popen(
             command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=folder, env=surroundings(folder)
         )
-    except (OSError, ValueError) as slip:
-        return (), f"does not start: {slip}"
+    except (OSError, ValueError) as error:
+        return (), f"does not start: {error}"
     last = threading.Timer(TRIAL_SECONDS, server.kill)
     last.start()
     try:

@@ -156,9 +156,9 @@ def _pin(body: NewPin, state: State) -> Pin:
 async def _done(act: Any, *args: Any, **more: Any) -> Any:
     try:
         return await read_files(act, *args, **more)
-    except NoSuchPin as slip:
-        raise NotThere("Pin or item", str(slip)) from slip
-    except (InvalidPin, TooManyPins) as slip:
-        raise Refused(str(slip), "text") from slip
-    except (OSError, Unreadable) as slip:
-        raise NotThere("Transcript of the session") from slip
+    except NoSuchPin as error:
+        raise NotThere("Pin or item", str(error)) from error
+    except (InvalidPin, TooManyPins) as error:
+        raise Refused(str(error), "text") from error
+    except (OSError, Unreadable) as error:
+        raise NotThere("Transcript of the session") from error

@@ -199,8 +199,8 @@ async def post(body: NewCheckpoint) -> Response:
     _, folder = await window_here(body.session_id, body.agent_id or "")
     try:
         kept = await read_files(take_checkpoint.save_now, folder, row_times.now_ms())
-    except CheckpointNotSaved as slip:
-        raise AlreadyThere(str(slip), body.session_id) from slip
+    except CheckpointNotSaved as error:
+        raise AlreadyThere(str(error), body.session_id) from error
     notes = [*([f"not in the project: {kept.why_elsewhere}"] if kept.why_elsewhere else [])]
     made = {"id": kept.id, "path": whole(kept.path), "content_hash": kept.content_hash}
     return said({**made, "is_reused": kept.reused, "notes": [*notes, *kept.notes]}, 201)
@@ -243,8 +243,8 @@ def _named(
 def _document(entry: CheckpointEntry) -> Document:
     try:
         return parse.parse(parse.load(entry.path)).document
-    except DamagedCheckpoint as slip:
-        raise NotThere("Checkpoint that can be read", str(slip)) from slip
+    except DamagedCheckpoint as error:
+        raise NotThere("Checkpoint that can be read", str(error)) from error
 
 
 def _text(entry: CheckpointEntry) -> str:

@@ -150,10 +150,10 @@ async def _any_project() -> str:
 def _of_index(look: Any) -> dict[str, Any]:
     try:
         found: dict[str, Any] = look()
-    except NotFound as slip:
-        raise NotThere("Result", str(slip)) from slip
-    except FitsSeveral as slip:
-        raise Refused(str(slip), "item_id") from slip
-    except OfIndex as slip:
-        raise Unreachable(str(slip)) from slip
+    except NotFound as error:
+        raise NotThere("Result", str(error)) from error
+    except FitsSeveral as error:
+        raise Refused(str(error), "item_id") from error
+    except OfIndex as error:
+        raise Unreachable(str(error)) from error
     return found

@@ -69,7 +69,7 @@ class SettingList(ApiAnswer):
 
     settings: list[SettingShown]
     files: list[SettingsFile]
-    slips: list[IgnoredSetting]
+    errors: list[IgnoredSetting]
 
 
 class LogLineShown(ApiAnswer):
@@ -120,7 +120,7 @@ def _settings(project: str) -> dict[str, Any]:
             {"path": whole(str(path)), "kind": kind, "is_there": path.is_file()}
             for kind, path in files
         ],
-        "slips": [_slip(words, [path for _, path in files]) for words in loaded.slips],
+        "errors": [_slip(words, [path for _, path in files]) for words in loaded.errors],
     }
 
 
