@@ -37,6 +37,7 @@ Some prose - [ ] not a task.
 """
 YAML = """
 title: Ship it
+description: "Some prose - [ ] not a task.\\n```\\n- [ ] an example, not a task\\n```"
 tasks:
   - {title: Set up, done: true}
   - title: Write the lexer
@@ -53,6 +54,7 @@ tasks:
 SAME_AS_JSON = {
     "version": 1,
     "title": "Ship it",
+    "description": "Some prose - [ ] not a task.\n```\n- [ ] an example, not a task\n```",
     "tasks": [
         {"title": "Set up", "done": True},
         {

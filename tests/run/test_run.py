@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from holdfast.checkpoint.verify import verify
 from holdfast.cli.main import holdfast_command
 from holdfast.plan.errors import BadPlan
+from holdfast.record.run_prompt import asked
 from holdfast.run import session
 from holdfast.run.errors import BatchFailed, NestedRun, NoClient, NotStarted, ReservedOption
 from holdfast.run.supervisor import not_done
@@ -446,7 +447,8 @@ def test_a_dry_run_shows_everything_and_touches_nothing(theatre: Theatre) -> Non
     found = theatre.run("--dry-run", "--", "--add-dir", "x")
     assert "batch 2 of 3: about 80,000 tokens" in found.stdout
     assert "--session-id SESSION --add-dir x" in found.stdout
-    assert '> This is batch 1 of 3 of the plan "Shop".' in found.stdout
+    assert found.stdout.count("--session-id") == found.stdout.count('## What "done" means') == 1
+    assert [f"> 1. {title}\n" in found.stdout for title in ("Cart", "Price", "Docs")] == [True] * 3
     listed = json.loads(theatre.run("--dry-run", "--json").stdout)
     assert [one["tasks"] for one in listed] == [["cart"], ["price"], ["docs"]]
     assert not theatre.log
@@ -490,6 +492,49 @@ def test_a_window_is_said_as_a_plan_says_tokens(theatre: Theatre) -> None:
         "room: 600,000 tokens a batch (at most 60% of a fresh window of 1,000,000 tokens, as given)"
     }
     assert theatre.run("--window", "0").exit_code == 2
+
+
+@pytest.mark.requirement("P5", "U3")
+def test_a_dry_run_shows_every_task_of_a_batch(theatre: Theatre) -> None:
+    titles = ("Paint the hull", "Tar the deck", "Hoist the flag")
+    tasks = (
+        f"- [ ] {title}\n  - files: {title[-4:]}.py\n  - Mind the gulls.\n" for title in titles
+    )
+    theatre.plan.write_text("".join(tasks))
+    shown = theatre.run("--dry-run").stdout
+    assert [f"> {at}. {title}\n" in shown for at, title in enumerate(titles, 1)] == [True] * 3
+    assert "more line" not in shown
+
+
+@pytest.mark.requirement("P5", "U3")
+def test_a_dry_run_without_permissions_says_so(theatre: Theatre) -> None:
+    assert "no permissions are given" in theatre.run("--dry-run").stderr
+    for given in (("--permission-mode", "acceptEdits"), ("--", "--allowedTools=Bash")):
+        assert "no permissions are given" not in theatre.run("--dry-run", *given).stderr
+
+
+@pytest.mark.requirement("P5")
+def test_every_session_is_told_what_the_plan_says_outside_its_tasks(theatre: Theatre) -> None:
+    rule, later = "Keep every rope as it is.", "Ask the harbour master first."
+    text = theatre.plan.read_text().replace("# Shop\n", f"# Shop\n\n{rule}\n\n## Tasks\n", 1)
+    theatre.plan.write_text(f"{text}\n## Rules\n\n- {later}\n")
+    shown = theatre.run("--dry-run").stdout
+    assert shown.count(f"> > {rule}") == shown.count(f"> > - {later}") == 1
+    assert theatre.run().exit_code == 0
+    prompts = [one["prompt"] for one in theatre.log]
+    assert len(prompts) == 3
+    for told in prompts:
+        quoted = f"> {rule}\n> ## Rules\n> - {later}\n"
+        assert told.index(quoted) < told.index("## 1. ")
+        assert asked(told).endswith(f"Plan: Shop\n{rule}\n## Rules\n- {later}")
+
+
+@pytest.mark.requirement("P5")
+def test_long_rules_are_cut_after_a_word_with_a_note(theatre: Theatre) -> None:
+    theatre.plan.write_text(f"{'brine ' * 2000}\n\n- [ ] Swab\n")
+    [session] = json.loads(theatre.run("--dry-run", "--json").stdout)
+    told = session["prompt"]
+    assert "brine\n(Cut here: " in told and len(told) < 8000
 
 
 @pytest.mark.requirement("U3")

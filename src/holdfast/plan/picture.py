@@ -243,7 +243,7 @@ def _quoted(title: str) -> str:
 def batch_title(at: int, batch: TaskBatch) -> str:
     where = "" if batch.fresh else " in this session"
     large = ", larger than the room" if batch.tokens > batch.room_tokens else ""
-    side = ", side by side" if batch.parallel else ""
+    side = ", could run side by side" if batch.parallel else ""
     size = f"about {about(batch.tokens)} of {batch.room_tokens:,} tokens"
     size = "size unknown, a session of its own" if batch.is_unknown else size
     return f"batch {at + 1}{where}: {size}{large}{side}"

@@ -80,6 +80,7 @@ class PlanTask:
 class TaskPlan:
     title: str
     tasks: tuple[PlanTask, ...]
+    description: str = ""  # what it says outside its tasks: rules that apply to all of them
 
 
 def digest(value: object) -> str:

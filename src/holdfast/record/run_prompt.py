@@ -17,6 +17,8 @@ TERMS = '\n## What "done" means\n'
 STEP_OF = "This is one step of a larger task,"
 OTHER_STEPS = "Its other steps are tasks of their own."
 PLAN_SAYS = "Of all of it the plan says:"
+RULES = "The plan's own rules, which apply to every task:"
+QUOTE = "> "
 OTHER_FILES = " (the other files of this task are another session's)"
 _STEP = re.compile(
     rf'^{re.escape(STEP_OF)} "(.*)"\. {re.escape(OTHER_STEPS)}$\n?(?:{re.escape(PLAN_SAYS)}\n\n)?',
@@ -55,3 +57,7 @@ def _lines(head: str, tasks: list[tuple[str, str]]) -> Iterator[str]:
             yield said
     if named := _NAMED.match(head):
         yield f"\nPlan: {named[1]}"
+    for line in head.partition(f"{RULES}\n")[2].splitlines():
+        if not line.startswith(QUOTE.strip()):
+            break
+        yield line.removeprefix(QUOTE.strip()).removeprefix(" ")

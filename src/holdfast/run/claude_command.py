@@ -34,6 +34,14 @@ RESERVED = (
     "--continue",
     "-c",
 )
+PERMITS = (
+    "--permission-mode",
+    "--allowedTools",
+    "--allowed-tools",
+    "--dangerously-skip-permissions",
+    "--permission-prompt-tool",
+    "--settings",
+)
 _VERSION = re.compile(r"\b(\d{1,4})\.(\d{1,4})\.(\d{1,6})\b")
 
 
@@ -122,6 +130,11 @@ def build_command(
     words += ["--model", model] if model else []
     words += ["--permission-mode", permission_mode] if permission_mode else []
     return [*words, *extra]
+
+
+def gives_permissions(permission_mode: str, extra: Sequence[str]) -> bool:
+    """Whether the command line says what Claude Code may do without asking."""
+    return bool(permission_mode) or any(word.partition("=")[0] in PERMITS for word in extra)
 
 
 def check_options(extra: Sequence[str]) -> None:

@@ -105,6 +105,11 @@ class JobQueue:
         """How many tasks the whole plan has."""
         return len(self._plan.tasks)
 
+    @property
+    def rules(self) -> str:
+        """What the plan says outside its tasks."""
+        return self._plan.description
+
     def open_tasks(self) -> list[str]:
         return [task.id for task in self.left().tasks if not task.done]
 
@@ -130,6 +135,7 @@ class JobQueue:
         once = {one.session_id: one for one in sources}  # a session that did a part is in both
         return PromptContext(
             title=self._plan.title,
+            rules=self.rules,
             number=job.number,
             count=job.count,
             beside=job.beside,

@@ -19,7 +19,15 @@ from holdfast.events import take_checkpoint, window_brief
 from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask
 from holdfast.record import storage
-from holdfast.record.run_prompt import OTHER_FILES, OTHER_STEPS, PLAN_SAYS, STEP_OF, TERMS
+from holdfast.record.run_prompt import (
+    OTHER_FILES,
+    OTHER_STEPS,
+    PLAN_SAYS,
+    QUOTE,
+    RULES,
+    STEP_OF,
+    TERMS,
+)
 from holdfast.record.user_input import RUN_BEGINS
 from holdfast.run.supervisor import NOT_DONE
 from holdfast.settings import load as settings_load
@@ -31,6 +39,7 @@ from holdfast.window.windows import met
 from holdfast.wire import log, places
 
 MAX_LISTED = 200  # files of one task; the rest is only counted
+MAX_RULES_CHARS = 6000  # of what the plan says outside its tasks: about 1,500 tokens
 
 DONE = f"""{TERMS}
 All it asks for is in the files, nothing of it is a stub, and what checks it here (tests, types,
@@ -44,6 +53,7 @@ class PromptContext:
     """What a session is told besides its tasks."""
 
     title: str = ""
+    rules: str = ""  # what the plan says outside its tasks
     number: int = 1
     count: int = 1
     beside: bool = False  # other sessions of the same batch work at the same time
@@ -59,6 +69,7 @@ def write_prompt(pieces: Sequence[TaskPiece], told: PromptContext) -> str:
 def _head(pieces: Sequence[TaskPiece], told: PromptContext) -> Iterator[str]:
     plan = f' of the plan "{told.title}"' if told.title else " of a plan"
     yield f"{RUN_BEGINS}{told.number} of {told.count}{plan}."
+    yield from quote_rules(told.rules)
     if told.beside:
         yield "Other sessions work on other tasks of this batch now: change only files you need."
     if told.again:
@@ -70,6 +81,23 @@ def _head(pieces: Sequence[TaskPiece], told: PromptContext) -> Iterator[str]:
         yield f"It ended with an error, quoted: {told.error}"
     many = "these tasks, one after the other, in this order" if len(pieces) > 1 else "this task"
     yield f"Do {many}:"
+
+
+def quote_rules(rules: str) -> Iterator[str]:
+    """The plan's rules as a quotation, so that no line of it can be taken for a task of ours. What
+    is too long is cut after a word, and the cut is reported."""
+    if not rules:
+        return
+    kept = rules if len(rules) <= MAX_RULES_CHARS else rules[:MAX_RULES_CHARS].rsplit(None, 1)[0]
+    yield RULES
+    yield from (f"{QUOTE}{line}".rstrip() for line in kept.splitlines())
+    if len(kept) < len(rules):
+        yield f"(Cut here: {len(rules) - len(kept):,} more characters are in the plan's file.)"
+
+
+def describe_done(name: str) -> str:
+    """What "done" means, with how a task of this name is reported as not done."""
+    return f"{DONE}{NOT_DONE} {name}: why."
 
 
 def _tasks(pieces: Sequence[TaskPiece]) -> Iterator[str]:
@@ -108,7 +136,7 @@ def _whole(task: PlanTask, is_known: bool) -> Iterator[str]:
 
 
 def _end(pieces: Sequence[TaskPiece], told: PromptContext) -> Iterator[str]:
-    yield f"{DONE}{NOT_DONE} {pieces[0].task.id}: why."
+    yield describe_done(pieces[0].task.id)
     if told.briefs:
         yield "\nFrom the sessions before:"
         yield from told.briefs

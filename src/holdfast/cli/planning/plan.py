@@ -196,7 +196,7 @@ def _batch(table: Table, at: int, batch: TaskBatch, here: bool) -> None:
     share = batch.tokens / max(1, batch.room_tokens)
     used = f"{share:.0%} of the room" if share <= 1 else "larger than the room"
     used = "a session of its own" if batch.is_unknown else used
-    side = ", side by side" if batch.parallel else ""
+    side = ", could run side by side (--max-parallel)" if batch.parallel else ""
     colour = "yellow" if batch.high_tokens > batch.room_tokens else "green"
     table.add_row(
         Text(str(at + 1), style="bold"),

@@ -9,6 +9,7 @@ import shlex
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -18,6 +19,7 @@ import click
 from holdfast.cli.terminal import say
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.task import PlanTask, TaskPlan
+from holdfast.record.run_prompt import parted
 from holdfast.redact import redact_each
 from holdfast.run import claude_command, journal, journal_state, prompt
 from holdfast.run.jobs import SessionJob
@@ -28,8 +30,13 @@ from holdfast.text.numbers import about, counted, named, nothing_left, short
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
 
-SHOWN_LINES = 6
+SHOWN_LINES = 6  # of what the plan says of one task
 SHOWN_CHARS = 160
+NO_PERMISSIONS = (
+    "no permissions are given, and nobody can answer Claude Code's questions: a session can do "
+    "only what your settings allow. Add --permission-mode acceptEdits, or "
+    "-- --allowedTools Bash,Edit"
+)
 
 
 def show_dry_run(runner: Runner, room: PlanRoom, warning: str, as_plain: bool) -> None:
@@ -42,12 +49,18 @@ def show_dry_run(runner: Runner, room: PlanRoom, warning: str, as_plain: bool) -
         click.echo(json.dumps(redact_each(listed), indent=2))
         return
     say(f"room: {room.fresh_tokens:,} tokens a batch ({room.basis})")
+    if batches:
+        _show_common(runner)
     for batch in batches:
         for job in batch:
             _show(runner, job, batch)
     if not batches:
         say(nothing_left(len(flow.done)))
-    for words in filter(None, (warning, *runner.report.notes)):
+    options = runner.context.options
+    permitted = claude_command.gives_permissions(options.permission_mode, options.extra)
+    for words in filter(
+        None, (warning, "" if permitted or not batches else NO_PERMISSIONS, *runner.report.notes)
+    ):
         say(f"  note: {named(words)}", err=True)
 
 
@@ -64,6 +77,15 @@ def _plain(runner: Runner, job: SessionJob) -> dict[str, object]:
     }
 
 
+def _show_common(runner: Runner) -> None:
+    """What is the same for every session: its command, the plan's rules, and what "done" means."""
+    say(f"\nevery session\n  $ {inert(shlex.join(_command(runner)))}")
+    for line in prompt.quote_rules(runner.queue.rules):
+        say(f"  > {named(line)}")
+    for line in ("… its tasks …", *prompt.describe_done("TASK").splitlines()):
+        _quote(line)
+
+
 def _show(runner: Runner, job: SessionJob, batch: list[SessionJob]) -> None:
     beside = f", one of {len(batch)} side by side" if len(batch) > 1 else ""
     wide = job.high_tokens > job.tokens
@@ -71,12 +93,25 @@ def _show(runner: Runner, job: SessionJob, batch: list[SessionJob]) -> None:
     size = f"about {about(job.tokens)} tokens{upper}"
     size = "a session of its own, as its size is unknown" if job.is_unknown else size
     say(f"\nbatch {job.number} of {job.count}{beside}: {size}")
-    say(f"  $ {inert(shlex.join(_command(runner)))}")
-    lines = [line for line in _prompt(runner, job).splitlines() if line.strip()]
-    for line in lines[:SHOWN_LINES]:
-        say(f"  > {_short(named(line))}")
-    if len(lines) > SHOWN_LINES:
-        say(f"  > … {len(lines) - SHOWN_LINES} more lines")
+    told = runner.queue.told(job)
+    head, tasks = parted(prompt.write_prompt(job.pieces, replace(told, rules="")))
+    for line in head.splitlines()[1:]:  # the first one is the line above
+        _quote(line)
+    for at, (title, body) in enumerate(tasks, start=1):
+        _quote(f"{at}. {title}")
+        lines = [line for line in body.splitlines() if line.strip()]
+        for line in lines[:SHOWN_LINES]:
+            _quote(f"   {line}")
+        if len(lines) > SHOWN_LINES:
+            _quote(f"   … {counted(len(lines) - SHOWN_LINES, 'more line')}")
+    if told.briefs:
+        _quote(f"… and, after all tasks, {counted(len(told.briefs), 'brief')} of sessions before")
+
+
+def _quote(line: str) -> None:
+    if line.strip():
+        blanks = len(line) - len(line.lstrip())
+        say(f"  > {' ' * blanks}{_short(named(line.strip()))}")
 
 
 def _short(line: str) -> str:

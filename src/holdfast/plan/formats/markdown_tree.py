@@ -3,7 +3,7 @@
 `- [ ] title` at the left is a task, `- [x]` one that is done; what is indented beneath belongs to
 it: `files: a.py, b.py`, `depends: …` (or either as a list of bullets), a `- [ ]` of its own (a
 subtask), or plain words and code blocks (its description). A box beneath a subtask is a line of
-that one's description. Everything else in the file is prose.
+that one's description. Everything else in the file is the description of the plan.
 """
 
 from __future__ import annotations
@@ -80,17 +80,18 @@ def parse_markdown(text: str) -> Node:
     if not reading.tasks:
         raise NoTasks("the plan has no tasks", reading.bullet)
     tasks = Node([one.node() for one in reading.tasks], PlanPosition(1))
-    title = Node(reading.title, PlanPosition(1))
-    return Node(
-        {"title": title, "tasks": tasks} if reading.title else {"tasks": tasks}, PlanPosition(1)
-    )
+    said = {"title": reading.title, "description": "\n".join(reading.prose)}
+    given = {name: Node(words, PlanPosition(1)) for name, words in said.items() if words}
+    return Node({**given, "tasks": tasks}, PlanPosition(1))
 
 
 class _Reading:
     def __init__(self) -> None:
         self.title = ""
         self.tasks: list[_Item] = []
+        self.prose: list[str] = []
         self.bullet: PlanPosition | None = None  # the first that is no task
+        self._heading = ""  # one that nothing but tasks has followed so far
         self._open: list[_Item] = []  # the task, then its subtask
         self._block: _Block | None = None
         self._bullets: _Bullets | None = None
@@ -118,15 +119,24 @@ class _Reading:
             self._block = None
 
     def _quote(self, block: _Block, line: str) -> None:
-        """A code block below a task is part of its description, unchanged."""
-        if block.item is not None:
-            blanks = len(line) - len(line.lstrip(" \t"))
-            block.item.words.append(line[min(blanks, block.indent) :])
+        """A code block is part of a description, unchanged: of the task above it, or the plan."""
+        blanks = len(line) - len(line.lstrip(" \t"))
+        words = line[min(blanks, block.indent) :]
+        if block.item is None:
+            self._tell(words)
+        else:
+            block.item.words.append(words)
+
+    def _tell(self, words: str) -> None:
+        """Add a line to the plan's description, below the heading it stands under."""
+        self.prose += [self._heading, words] if self._heading else [words]
+        self._heading = ""
 
     def _outside(self, line: str, place: PlanPosition) -> None:
         if box := _BOX.fullmatch(line):
             self._task(_indent(box.group(1)), box.group(2) != " ", box.group(3), place)
         elif line.startswith("#"):
+            self._heading = line.rstrip() if self.title else ""
             self.title = self.title or line.lstrip("#").strip()
             self._open.clear()
         elif line.strip():
@@ -152,6 +162,7 @@ class _Reading:
         item = self._above(indent)
         if item is None:
             self.bullet = self.bullet or (place if bullet else None)
+            self._tell(line.rstrip())
             return
         values = _said(item, bullet.group(2) if bullet else line.strip(), place)
         self._bullets = _Bullets(indent, values) if values is not None else None

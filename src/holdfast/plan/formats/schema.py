@@ -19,7 +19,7 @@ from holdfast.plan.formats.fields import LONGEST_TITLE, Node, TaskIds, slug
 from holdfast.plan.task import PlanTask, TaskPlan
 
 MOST_TASKS = 20_000
-PLAN_FIELDS = ("version", "title", "tasks")
+PLAN_FIELDS = ("version", "title", "description", "tasks")
 TASK_FIELDS = (
     "id",
     "title",
@@ -62,7 +62,8 @@ def build_plan(root: Node) -> TaskPlan:
     if len(items) > MOST_TASKS:
         words = f"{len(items):,} tasks: at most {MOST_TASKS:,} are read"
         raise BadPlan(words, items[MOST_TASKS].place, "make two plans of it")
-    return TaskPlan(title, tuple(_resolved(_tasks(items))))
+    description = fields.read_text(known.get("description"), "description").strip()
+    return TaskPlan(title, tuple(_resolved(_tasks(items))), description)
 
 
 def _tasks(items: list[Node], parent: str = "") -> list[PlanTask]:
