@@ -364,7 +364,7 @@ def test_a_script_that_failed_and_was_edited_since_is_to_be_run_again(tmp_path: 
     assert sections_of(session.record(tmp_path))["Active Issues"] == []
     session.edits("/work/project/tools/moor.sh")
     [issue] = sections_of(session.record(tmp_path))["Active Issues"]
-    assert issue.startswith("./tools/moor.sh --all (since turn 1)")
+    assert issue.startswith("./tools/moor.sh --all (in turn 1; edited since, not run again: ")
     session.runs("./tools/moor.sh --all")
     assert sections_of(session.record(tmp_path))["Active Issues"] == []
 
@@ -628,3 +628,63 @@ def test_a_run_with_the_changes_put_aside_tells_of_the_state_before(tmp_path: Pa
     assert "- `pytest tests`\n" in compose(alone).text, "how it went says nothing of today"
     [failure] = passing.runs(before, "9 passed").record(tmp_path).failures
     assert failure.fixed is None and not failure.verdict
+
+
+@pytest.mark.requirement("C2")
+@pytest.mark.parametrize(
+    "passed", ["cd quay/tide && go test ./...", "go test ./quay/tide -v", "make test"]
+)
+def test_a_test_that_was_not_built_in_a_folder_is_closed_from_elsewhere(
+    passed: str, tmp_path: Path
+) -> None:
+    said = "FAIL\tharbour/quay/tide [build failed]"
+    session = Session().runs("cd quay && go test ./tide -run TestEbb", said, fails=True)
+    [failure] = session.runs(passed, "ok harbour/quay/tide 0.3s").record(tmp_path).failures
+    assert failure.fixed is not None
+
+
+@pytest.mark.requirement("C2")
+def test_a_run_that_found_no_test_is_no_failure(tmp_path: Path) -> None:
+    session = (
+        Session()
+        .user("run the tides")
+        .runs(
+            "uv run pytest tests/test_tidal.py -q", "Exit code 5\nbringing up nodes...", fails=True
+        )
+    )
+    record = session.record(tmp_path)
+    assert not record.failures
+    assert sections_of(record)["Commands"] == ["uv run pytest tests/test_tidal.py -q"]
+
+
+@pytest.mark.requirement("C2")
+@pytest.mark.parametrize(
+    ("command", "edited"),
+    [
+        ("ruff check quay/moor.py", "quay/moor.py"),
+        ("pytest tests/test_tide.py", "src/tide.py"),
+        ("cd quay && go test ./tide", "quay/tide/low.go"),
+    ],
+)
+def test_what_was_edited_after_it_failed_may_pass(
+    command: str, edited: str, tmp_path: Path
+) -> None:
+    session = Session().user("mend the quay").runs(command, SAID, fails=True)
+    session.edits(f"/work/project/{edited}").says("Done.")
+    record = session.record(tmp_path)
+    told = sections_of(record)
+    assert told["Active Issues"] == [
+        f"{command} (in turn 1; edited since, not run again: {edited}): E  ValueError: no such tide"
+    ]
+    assert told["Next Steps"][0].startswith("open: run again what Active Issues lists")
+    assert f"`{command}` (since turn 1, edited since, not run again)" in compose(record).text
+    again = session.runs(command, SAID, fails=True).record(tmp_path)
+    assert "edited since" not in sections_of(again)["Active Issues"][0]
+
+
+@pytest.mark.requirement("C2")
+def test_an_edit_of_something_else_or_one_that_failed_leaves_it_failing(tmp_path: Path) -> None:
+    session = Session().user("mend the quay").runs("ruff check quay/moor.py", SAID, fails=True)
+    session.edits("/work/project/docs/moon.md").edits("/work/project/quay/moor.py", error=True)
+    [issue] = sections_of(session.record(tmp_path))["Active Issues"]
+    assert "edited since" not in issue

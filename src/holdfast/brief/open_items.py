@@ -5,7 +5,14 @@ from collections.abc import Iterator
 from holdfast.brief.in_progress import git
 from holdfast.brief.item import LAST_FAILED, STILL_RUNNING, BriefItem, times
 from holdfast.record import open_items as still
-from holdfast.record.failures import is_one_off, resolved, runs_script, verdict_of
+from holdfast.record.failures import (
+    EDITED_SINCE,
+    edited_since,
+    is_one_off,
+    resolved,
+    runs_script,
+    verdict_of,
+)
 from holdfast.record.model import FLOOR, Failure, Place, Record, Task, heat_at
 from holdfast.record.plans import proposals
 from holdfast.record.turns import turn_number
@@ -93,7 +100,9 @@ def failing(record: Record, most_lines: int) -> Iterator[BriefItem]:
 def _failed(record: Record, one: Failure) -> str:
     others = f", {one.passes} other runs passed since" if one.passes > 1 else ""
     others = ", 1 other run passed since" if one.passes == 1 else others
-    return f"{code(_line(record, one), LONGEST_FAILING)} ({since(record, one.place)}{others})"
+    edited = f", {EDITED_SINCE}" if edited_since(one) else ""
+    when = f"{since(record, one.place)}{edited}{others}"
+    return f"{code(_line(record, one), LONGEST_FAILING)} ({when})"
 
 
 def _line(record: Record, one: Failure) -> str:

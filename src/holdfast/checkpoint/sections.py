@@ -11,8 +11,10 @@ from holdfast.record import open_items, plan_checks, shell
 from holdfast.record.agents import COMMAND
 from holdfast.record.decisions import decided
 from holdfast.record.failures import (
+    EDITED_SINCE,
     NO_RESULT,
     UNCLEAR,
+    edited_since,
     is_one_off,
     outcome,
     resolved,
@@ -41,6 +43,7 @@ REQUEST_CHARS = 400  # of the request: the whole is under User Words
 ASKED_CHARS, ANSWERED_CHARS = 75, 45  # of the last turn, where nothing is open: 160 in all
 MOST_FAILURES = 12
 MOST_COMMANDS = 20
+MOST_EDITED = 3  # files, after a failure
 MOST_BRANCHES = 4
 MOST_AGENTS, MOST_BACKGROUND = 10, 5
 MOST_STEPS = 20
@@ -265,8 +268,7 @@ def _next_steps(record: Record) -> Iterator[str]:
     elif record.turns and record.turns[-1].said:
         words = _cut(" ".join(record.turns[-1].asked.split()), ASKED_CHARS)
         told = _cut(" ".join(record.turns[-1].said.split()), ANSWERED_CHARS)
-        failing = any(_failing(record))
-        state = "open: what Active Issues lists" if failing else NOTHING_OPEN
+        state = _state(record)
         if offers := open_items.offers(record):
             state = f"for the user to decide: “{_cut(offers[-1].text, SHORT_CHARS)}”"
         sign = "; " if state.endswith("”") else ": "
@@ -277,6 +279,14 @@ def _next_steps(record: Record) -> Iterator[str]:
         told = "; ".join(_cut(one.text, CHECK_CHARS) for one in by_hand[-MOST_CHECKS:])
         rest = f" and {len(by_hand) - MOST_CHECKS} more" if len(by_hand) > MOST_CHECKS else ""
         yield f"for a person to check ({_since(record, by_hand[0])}): {told}{rest}"
+
+
+def _state(record: Record) -> str:
+    """Of a session whose last request was answered. What was edited after it failed may pass."""
+    failing = _our_failures(record)
+    if all(edited_since(one) for one in failing):
+        return "open: run again what Active Issues lists" if failing else NOTHING_OPEN
+    return "open: what Active Issues lists"
 
 
 def _not_in_git(record: Record) -> str:
@@ -344,7 +354,8 @@ def _open_work(record: Record) -> Iterator[str]:
     for failure in open_items.failures(record) if last else ():
         is_ours = not (is_one_off(failure) or failure.verdict)
         if last and is_ours and failure.place.op > last.turn.place.op:
-            yield f"failing: {_open(record, failure)}"
+            state = "run again" if edited_since(failure) else "failing"
+            yield f"{state}: {_open(record, failure)}"
 
 
 def _steps(record: Record) -> list[Task]:
@@ -431,9 +442,12 @@ def _lost(record: Record) -> Iterator[str]:
 
 def _failing(record: Record) -> Iterator[str]:
     """Tests and builds; what was only tried, or called another's failure, is under Commands."""
+    yield from (_open(record, one) for one in _our_failures(record)[:MOST_FAILURES])
+
+
+def _our_failures(record: Record) -> list[Failure]:
     found = open_items.failures(record)
-    known = [one for one in found if not is_one_off(one) and not one.verdict]
-    yield from (_open(record, one) for one in known[:MOST_FAILURES])
+    return [one for one in found if not is_one_off(one) and not one.verdict]
 
 
 def _left_behind(record: Record) -> Iterator[str]:
@@ -444,6 +458,9 @@ def _left_behind(record: Record) -> Iterator[str]:
 
 def _open(record: Record, failure: Failure) -> str:
     since = f"since turn {turn_number(record, failure.place)}"
+    if edited := edited_since(failure):
+        since = f"in turn {turn_number(record, failure.place)}; {EDITED_SINCE}: "
+        since += ", ".join(edited[-MOST_EDITED:])
     if failure.passes:
         since += f"; {failure.passes} other tests and builds passed since"
     return _cut(f"{failure.command} ({since}): " + " / ".join(failure.lines))

@@ -30,9 +30,8 @@ COPIED = 0.2  # what a name is worth that an edit merely kept
 MOST_LEFT = 4
 MOST_TRIED = 20
 MOST_ASKED = 20
-_PROSE = (".md", ".mdx", ".rst", ".txt", ".adoc")
 _LEFT = ("TODO", "FIXME", "XXX:")
-_DATA = (*_PROSE, ".json", ".jsonl", ".csv", ".html")
+_DATA = (*files.PROSE, ".json", ".jsonl", ".csv", ".html")
 # A mark in a comment: at its beginning, or with a colon behind it.
 _LEFT_IN_COMMENT = Lazy(
     r"(?:#|//|/\*|^\s*\*|--|<!--|^\s*;|%)"
@@ -91,7 +90,7 @@ def _write(record: Record, given: Given, place: Place, use_id: str) -> str:
     if name:
         record.files[name].left = []  # the whole file is new
     _wrote(record, name, "", content)
-    if name.endswith(_PROSE):
+    if name.endswith(files.PROSE):
         files.mention(record, content[:MENTIONS_CHARS])
     manifests.note(record, name, content)
     plans.written(record, name, content, place)

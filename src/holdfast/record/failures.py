@@ -12,11 +12,13 @@ from holdfast.record.model import Command, Failure, Place, Record
 from holdfast.text.sentences import Lazy, clip, clip_start, sentences, within
 
 PASSED, FAILED, UNCLEAR, NO_RESULT = "passed", "failed", "unclear", "no result"
+EDITED_SINCE = "edited since, not run again"  # so whether it still fails is not known
 HEAD_CHARS = 6000
 LONGEST_LINE = 240
 MOST_LINES = 6
 MOST_FAILURES = 60
 MOST_FIXES = 5
+MOST_EDITED = 40
 _WRONG = (
     *("error", "exception", "panic", "fail", "cannot", "undefined", "traceback", "not found"),
     *("denied", "refused", "mismatch", "invalid", "unresolved", "✗", "✖", "❌", "✕"),
@@ -77,6 +79,7 @@ _NOT_BEGUN = (
     *("command not found", "Failed to spawn", "Script not found", "file or directory not found: "),
     *(": No such file or directory.  Stop", "invalid time interval", "[setup failed]"),
 )
+_NO_TESTS = "Exit code 5\n"  # of pytest: nothing was collected
 _SHELLS = ("/bin/bash: ", "bash: ", "zsh: ", "/bin/sh: ", "sh: ", "(eval):")
 # Words of the model that call a failure not its own. They move it down, and are quoted with it.
 _NOT_OURS = (
@@ -103,6 +106,9 @@ def judge(
     is_answer = failed and shell.ends_looking(command.line)
     is_hidden = is_answer or shell.hides_work(command.line)
     failed = failed and not is_answer
+    if failed and _found_no_test(key, text):
+        command.ok, command.said, command.is_hidden = None, [], True
+        return
     hints = within(_HINTS, edges)
     shows = hints and shows_failure(edges, is_sure=bool(command.kind) and not is_hidden)
     if command.kind and is_hidden:
@@ -128,6 +134,11 @@ def judge(
         command.said = told[:3] or _last_lines(clip_start(edges, 600))[-1:]
         if not shows:
             passed(record, key, place, edges if command.kind == "test" else "")
+
+
+def _found_no_test(key: str, text: str) -> bool:
+    """What pytest was told to run holds no test, or is no file: nothing of the work has failed."""
+    return text.startswith(_NO_TESTS) and "pytest" in key and not within(_SUMMED, text)
 
 
 def _printed_code(line: str, text: str) -> int:
@@ -372,22 +383,42 @@ def passed(record: Record, key: str, place: Place, said: str = "") -> None:
 def _mend(record: Record, failure: Failure, key: str, place: Place) -> None:
     is_hidden = record.commands[key].is_hidden  # nothing failed, and nobody saw it pass
     failure.fixed, failure.closed_by = place, "" if is_hidden else key
-    failure.fix, failure.edited = _named_in(failure)[-MOST_FIXES:], []
+    failure.fix = _named_in(failure, failure.edited)[-MOST_FIXES:]
+    failure.edited, failure.edited_since = [], []
     failure.left = runs.parts(failure.command)
     for other, command in record.commands.items():  # nothing is both fixed and failing
         if command.ok is False and _all_covered(runs.parts(other), failure.left):
             command.ok, command.is_hidden = True, is_hidden
 
 
-def _named_in(failure: Failure) -> list[str]:
-    """The files edited meanwhile that the failure names: whole, or by what they are called in a
+def edited(record: Record, name: str) -> None:
+    """A file was changed after these failures."""
+    for failure in record.failures:
+        if failure.fixed is None and name and name not in failure.edited_since:
+            failure.edited_since = [*failure.edited_since, name][-MOST_EDITED:]
+
+
+def edited_since(failure: Failure) -> list[str]:
+    """Files that its last run was about, by name or by their folder, and that were edited after
+    it: whether it still fails is not known."""
+    named = _named_in(failure, failure.edited_since)
+    folders = tuple(f"{one.removesuffix('/...')}/" for one in runs.targets(failure.command))
+    return [
+        path
+        for path in failure.edited_since
+        if path in named or (path.startswith(folders) and not path.endswith(files.PROSE))
+    ]
+
+
+def _named_in(failure: Failure, paths: list[str]) -> list[str]:
+    """Those of the edited files that the failure names: whole, or by what they are called in a
     path or an identifier of it. A word in a sentence names no file."""
     told = "\n".join(failure.lines)
     known = [_parts(word) for word in failure.command.split()]
     known += [_parts(word) for word in told.split() if _is_name(word.strip(".,:;()'\"`"))]
     return [
         path
-        for path in failure.edited
+        for path in paths
         if path.rpartition("/")[2] in told or any(_within(_stem(path), one) for one in known)
     ]
 

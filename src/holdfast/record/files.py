@@ -20,6 +20,7 @@ SHOWS_IT = frozenset(("reads", "edits"))  # a file that is read is there
 _BRANCH = b'"gitBranch":"'
 CODE_MARKS = ("()", "$(", "&", "|", "<", ">", ";", "`", '"')
 BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"))
+PROSE = (".md", ".mdx", ".rst", ".txt", ".adoc")
 ELSEWHERE = ("/tmp/", "/private/tmp/", "/var/folders/", "/dev/", "/proc/")
 
 if TYPE_CHECKING:  # a compaction waits for this module: making a protocol takes it 0.1 ms

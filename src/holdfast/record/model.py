@@ -116,6 +116,7 @@ class Failure(msgspec.Struct, array_like=True, gc=False):
     closed_by: str = ""  # the run that passed
     verdict: str = ""  # why it is no failure of this work, in somebody's words
     verdict_by: str = ""  # the model or the user; empty where a run has shown it
+    edited_since: list[str] = []  # this run, while `edited` goes back to the first that failed
 
 
 class Task(msgspec.Struct, array_like=True, gc=False):

@@ -75,6 +75,7 @@ def come_back(record: Record, entry: Result, block: ToolResult, place: Place) ->
         if tool in calls.EDITS:
             record.edited_op = record.op
             turns.edited(record, call.what)
+            failures.edited(record, call.what)
             git_work.changed(record, call.what)
     if tool == "Bash":
         _ran(record, call, block, place)
@@ -142,6 +143,7 @@ def _ran(record: Record, call: Call, block: ToolResult, place: Place) -> None:
         files.write(record, call.before)
         for name in call.before:
             turns.edited(record, name)
+            failures.edited(record, name)
             if not call.git:
                 git_work.changed(record, name)
     if "[" in text[:200] and "] " in text[:400]:

@@ -36,7 +36,10 @@ _LINTS = {"golangci-lint", "eslint", "flake8", "pylint", "mypy"}
 _TESTS_OF = {"go test", "cargo test"} | _TESTS
 _LINTS_OF = {"go vet", "cargo clippy", "ruff check"} | _LINTS
 _BUILDS_OF = {"go build", "cargo build", "cargo check", "tsc"}
-_PATHED = _TESTS_OF | _LINTS_OF | _BUILDS_OF  # run in a folder, they do what they do from above
+_GO_TESTS_BUILT = "go test -c"
+_PATHED = (
+    _TESTS_OF | _LINTS_OF | _BUILDS_OF | {_GO_TESTS_BUILT}
+)  # run in a folder, they do what they do from above
 _ROOTED = frozenset({"mise", "just", "task"})  # wherever they are called, they run at the root
 _SCRIPTS_OF = {
     "npm pnpm yarn bun": {"jest", "vitest", "mocha", "eslint", "tsc"},
@@ -45,8 +48,7 @@ _SCRIPTS_OF = {
     "composer": {"phpunit"},
 }
 _OF_A_LANGUAGE = {tool: of for tools, of in _SCRIPTS_OF.items() for tool in tools.split()}
-_COMPILES = frozenset({"go test", "go test -c", "go vet", "cargo test", "cargo clippy"})
-_GO_TESTS_BUILT = "go test -c"
+_COMPILES = frozenset({"go test", _GO_TESTS_BUILT, "go vet", "cargo test", "cargo clippy"})
 _BUILT = frozenset({"go build", _GO_TESTS_BUILT})
 _EVERYTHING = frozenset({"ci", "all", "full", "everything"})
 # What people call a test or a build, and the programs that are one.
@@ -128,6 +130,11 @@ def _prepares(part: str) -> bool:
     return part.rpartition(" ")[2].rpartition(":")[2] in _PREPARING
 
 
+def targets(core: str) -> list[str]:
+    """The files and folders that a line runs on."""
+    return [one for part in parts(core) for one in _run(part).targets]
+
+
 def covers(passed: str, failed: str) -> bool:
     """Both are simple commands."""
     if passed == failed:
@@ -193,7 +200,8 @@ def _stands_for(by: Run, of: Run) -> bool:
         return of.program in _BUILDS_OF | _BUILT and of.program.startswith(tool) and not of.changes
     if tool not in _SCRIPTED or of.program not in _OF_A_LANGUAGE.get(tool, _PATHED):
         return False
-    known = {"test": _TESTS_OF | _BUILDS_OF - {"tsc"}, "lint": _LINTS_OF, "build": _BUILDS_OF}
+    tested = (_TESTS_OF | _BUILDS_OF | _BUILT) - {"tsc"}
+    known = {"test": tested, "lint": _LINTS_OF, "build": _BUILDS_OF}
     more = {change.partition("=")[2] for change in of.changes}
     return of.program in known.get(said[0], ()) and (
         more <= set(said[1:]) or not _EVERYTHING.isdisjoint(said)
