@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,20 @@ def test_a_task_that_does_not_fit_is_cut_and_says_which_files_are_where(
     parts = [one for batch in found["batches"] for one in batch["tasks"]]
     assert len(parts) > 1
     assert sorted(file for part in parts for file in part["files"]) == sorted(files.split(", "))
+
+
+@pytest.mark.requirement("U6", "P2")
+def test_no_file_is_left_out_silently(talk: DirectClient) -> None:
+    names = [f"harbour/quay/{n:03}/a-very-long-name-of-a-crane.py" for n in range(140)]
+    text = f"- [ ] Paint {'every crane ' * 40}\n  - files: {', '.join(names)}\n  - estimate: 150k\n"
+    found = talk.good("plan", text=text)
+    part = found["batches"][0]["tasks"][0]  # the next page has the other
+    assert part["title"].endswith("crane … (part 1 of 2)")
+    *listed, more = part["files"]
+    assert set(listed) <= set(names) and more == f"and {70 - len(listed)} more"
+    [note] = [words for words in found["warnings"] if words.startswith("not there yet")]
+    assert set(note.partition(": ")[2].partition(" and ")[0].split(", ")) <= set(names)
+    assert re.search(r" and \d+ more", note)
 
 
 @pytest.mark.requirement("U6", "P4")

@@ -279,3 +279,17 @@ def test_parts_count_in_the_order_they_are_done_in() -> None:
     found = _made(_sized("small", 30_000), big)
     parts = [p.task for batch in found.batches for p in batch.pieces if p.task.part]
     assert [one.part for one in parts] == ["1 of 2", "2 of 2"]
+
+
+@pytest.mark.requirement("P4", "U3")
+def test_the_numbers_that_are_shown_add_up() -> None:
+    names = [tuple(f"{task}/{n}.py" for n in range(task + 1)) for task in range(7)]
+    found = _made(*(a_task(f"Mend net {len(some)}", files=some) for some in names))
+    shown = [_number(batch.in_words[0]) for batch in found.batches]
+    for batch, tokens in zip(found.batches, shown, strict=True):
+        assert tokens == sum(_number(piece.estimate.in_words[0]) for piece in batch.pieces)
+    assert found.size == f"about {sum(shown):,} tokens"
+
+
+def _number(words: str) -> int:
+    return int(words.replace(",", ""))

@@ -17,7 +17,7 @@ from unicodedata import combining, east_asian_width
 
 from holdfast.plan.split import TaskPiece
 from holdfast.plan.workflow import TaskBatch, Workflow
-from holdfast.text.numbers import about, counted, listed, named, short, step_of
+from holdfast.text.numbers import counted, listed, named, short, step_of
 
 WIDTH, MARGIN, LINE, GAP, BAR, INSET = 720, 24, 18, 34, 10, 10
 LEFT, RIGHT = MARGIN + INSET, WIDTH - MARGIN - INSET
@@ -244,7 +244,7 @@ def batch_title(at: int, batch: TaskBatch) -> str:
     where = "" if batch.fresh else " in this session"
     large = ", larger than the room" if batch.tokens > batch.room_tokens else ""
     side = ", could run side by side" if batch.parallel else ""
-    size = f"about {about(batch.tokens)} of {batch.room_tokens:,} tokens"
+    size = f"about {batch.shown_tokens:,} of {batch.room_tokens:,} tokens"
     size = "size unknown, a session of its own" if batch.is_unknown else size
     return f"batch {at + 1}{where}: {size}{large}{side}"
 

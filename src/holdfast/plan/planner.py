@@ -181,8 +181,8 @@ def _about_windows(batches: Sequence[TaskBatch], room: PlanRoom) -> Iterable[str
         one = len(full) == 1
         which = f"batch {full[0]}" if one else f"batches {listed(full, NAMED_BATCHES)}"
         why = f"the upper end of {'its' if one else 'their'} range is above"
-        end = f"{about(room.most_tokens)} tokens; a checkpoint is saved before that"
-        yield f"{which} may compact once: {why} {end}"
+        end = f"the {about(room.most_tokens)} tokens that a new session can add before it compacts"
+        yield f"{which} may compact once: {why} {end}; a checkpoint is saved before that"
 
 
 def _numbered(batches: Sequence[TaskBatch]) -> Iterable[TaskBatch]:

@@ -17,7 +17,7 @@ from holdfast.plan.files.patterns import MARKS, Pattern
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask, digest
-from holdfast.text.numbers import about, counted, span
+from holdfast.text.numbers import counted, span
 
 CHECKPOINT = "Run /holdfast:checkpoint to save progress"
 
@@ -40,6 +40,11 @@ class TaskBatch:
         return sum(piece.estimate.tokens for piece in self.pieces)
 
     @property
+    def shown_tokens(self) -> int:
+        """The sum of the numbers that are shown for its tasks, so that they add up."""
+        return sum(piece.estimate.shown_tokens for piece in self.pieces)
+
+    @property
     def is_unknown(self) -> bool:
         """Whether it is a single task of unknown size; its numbers are then those of the room."""
         return any(piece.estimate.is_unknown for piece in self.pieces)
@@ -48,7 +53,7 @@ class TaskBatch:
     def in_words(self) -> tuple[str, str]:
         if self.is_unknown:
             return self.pieces[0].estimate.in_words
-        return about(self.tokens), span(self.low_tokens, self.high_tokens)
+        return f"{self.shown_tokens:,}", span(self.low_tokens, self.high_tokens)
 
     @property
     def low_tokens(self) -> int:
@@ -77,13 +82,17 @@ class Workflow:
         return sum(batch.tokens for batch in self.batches if not batch.is_unknown)
 
     @property
+    def shown_tokens(self) -> int:
+        return sum(batch.shown_tokens for batch in self.batches if not batch.is_unknown)
+
+    @property
     def unknown(self) -> int:
         """How many tasks are of unknown size."""
         return sum(batch.is_unknown for batch in self.batches)
 
     @property
     def size(self) -> str:
-        known = f"about {about(self.tokens)} tokens" if self.tokens or not self.unknown else ""
+        known = f"about {self.shown_tokens:,} tokens" if self.tokens or not self.unknown else ""
         unknown = f"{counted(self.unknown, 'task')} of unknown size" if self.unknown else ""
         return " and ".join(filter(None, (known, unknown)))
 

@@ -58,6 +58,11 @@ class SessionJob:
         return any(piece.estimate.is_unknown for piece in self.pieces)
 
     @property
+    def shown_tokens(self) -> int:
+        """The sum of the numbers that a plan shows for its tasks."""
+        return sum(piece.estimate.shown_tokens for piece in self.pieces)
+
+    @property
     def tokens(self) -> int:
         """The estimate; for a task of unknown size, the room it was given."""
         return sum(piece.estimate.tokens for piece in self.pieces)

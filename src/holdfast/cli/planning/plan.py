@@ -151,9 +151,10 @@ def show(found: Workflow) -> None:
 
 
 def _bases(found: Workflow) -> Counter[str]:
-    """What the estimates rest on, those with a range: the others are the plan's own word."""
-    pieces = [piece for batch in found.batches for piece in batch.pieces]
-    return Counter(one.estimate.basis for one in pieces if _is_range(one))
+    """What the estimates rest on, those with a range: the others are the plan's own word. All
+    parts of a task count as one."""
+    pieces = [piece for batch in found.batches for piece in batch.pieces if _is_range(piece)]
+    return Counter(basis for basis, _ in {(one.estimate.basis, one.task.spec) for one in pieces})
 
 
 def _facts(room: PlanRoom, bases: Counter[str]) -> Table:
@@ -194,7 +195,8 @@ def _batch(table: Table, at: int, batch: TaskBatch, here: bool) -> None:
     window = "in a fresh window" if batch.fresh else "in this session"
     where = f" {window}" if here else ""
     share = batch.tokens / max(1, batch.room_tokens)
-    used = f"{share:.0%} of the room" if share <= 1 else "larger than the room"
+    shown = min(1.0, batch.shown_tokens / max(1, batch.room_tokens))
+    used = f"{shown:.0%} of the room" if share <= 1 else "larger than the room"
     used = "a session of its own" if batch.is_unknown else used
     side = ", could run side by side (--max-parallel)" if batch.parallel else ""
     colour = "yellow" if batch.high_tokens > batch.room_tokens else "green"

@@ -90,7 +90,7 @@ def _show(runner: Runner, job: SessionJob, batch: list[SessionJob]) -> None:
     beside = f", one of {len(batch)} side by side" if len(batch) > 1 else ""
     wide = job.high_tokens > job.tokens
     upper = f", one in ten takes more than {about(job.high_tokens)}" if wide else ""
-    size = f"about {about(job.tokens)} tokens{upper}"
+    size = f"about {job.shown_tokens:,} tokens{upper}"
     size = "a session of its own, as its size is unknown" if job.is_unknown else size
     say(f"\nbatch {job.number} of {job.count}{beside}: {size}")
     told = runner.queue.told(job)

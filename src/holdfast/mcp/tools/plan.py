@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from holdfast.client.settings_files import transcripts_folder
@@ -29,8 +30,8 @@ from holdfast.text.numbers import counted, rounded
 from holdfast.wire.log import inert
 
 MAX_NEW_BYTES = 32 << 20  # of transcripts read for one answer; the next answer reads on
-MAX_TASKS, MAX_FILES, MAX_WARNINGS = 20, 20, 10
-MAX_TITLE_CHARS = 120
+MAX_TASKS, MAX_FILES, MAX_WARNINGS = 20, 60, 10
+MAX_TITLE_CHARS, MAX_WARNING_CHARS, MAX_PATH_CHARS = 300, 1000, 1000
 
 
 def answer_plan(asked: PlanArguments) -> ToolAnswer:
@@ -74,7 +75,7 @@ def _room() -> PlanRoom:
 
 def _summary(found: Workflow) -> dict[str, Any]:
     room = found.room
-    warnings = [inert(words, 200) for words in found.warnings[:MAX_WARNINGS]]
+    warnings = [_cut(words) for words in found.warnings[:MAX_WARNINGS]]
     if len(found.warnings) > MAX_WARNINGS:
         warnings.append(f"and {len(found.warnings) - MAX_WARNINGS} more")
     return {
@@ -83,7 +84,7 @@ def _summary(found: Workflow) -> dict[str, Any]:
             "fresh_tokens": room.fresh_tokens,
             "basis": room.basis,
         },
-        "tokens": rounded(found.tokens),
+        "tokens": found.shown_tokens,
         "tasks_of_unknown_size": found.unknown or None,
         "done": len(found.done) or None,
         "warnings": warnings or None,
@@ -105,12 +106,24 @@ def _batch(one: TaskBatch) -> dict[str, Any]:
 def _task(piece: TaskPiece) -> dict[str, Any]:
     """One task. Files are named only for a part that we cut; the plan names the others."""
     size = piece.estimate
-    part = list(piece.task.files[:MAX_FILES]) if piece.cut else []
+    files = piece.task.files if piece.cut else ()
+    part = [inert(file, MAX_PATH_CHARS) for file in files[:MAX_FILES]]
+    if len(files) > MAX_FILES:
+        part.append(f"and {len(files) - MAX_FILES:,} more")
+    title = shorten(inert(piece.task.title), MAX_TITLE_CHARS, placeholder=" …")
     return {
-        "title": inert(piece.task.shown, MAX_TITLE_CHARS),
+        "title": replace(piece.task, title=title).shown,
         **_range(size),
-        "files": [inert(file, MAX_TITLE_CHARS) for file in part] or None,
+        "files": part or None,
     }
+
+
+def _cut(words: str) -> str:
+    """A note; if it is too long, cut after an item of its list, with the number of the others."""
+    if len(words) <= MAX_WARNING_CHARS:
+        return inert(words)
+    kept = words[:MAX_WARNING_CHARS].rpartition(", ")[0] or words[:MAX_WARNING_CHARS]
+    return f"{inert(kept)} and {words.count(', ', len(kept)):,} more (`holdfast plan` has all)"
 
 
 def _range(of: TaskBatch | TaskEstimate) -> dict[str, Any]:
@@ -118,4 +131,4 @@ def _range(of: TaskBatch | TaskEstimate) -> dict[str, Any]:
         return {"tokens": ": ".join(of.in_words), "range": None}
     wide = of.low_tokens != of.high_tokens
     ends = [rounded(of.low_tokens), rounded(of.high_tokens)]
-    return {"tokens": rounded(of.tokens), "range": ends if wide else None}
+    return {"tokens": of.shown_tokens, "range": ends if wide else None}

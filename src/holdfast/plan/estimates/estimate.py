@@ -21,7 +21,7 @@ from holdfast.plan.estimates.features import COMMIT, KINDS, TESTS, FittedLine
 from holdfast.plan.estimates.likeness import EstimateRequest, Nearest
 from holdfast.plan.estimates.past_requests import PastRequest
 from holdfast.plan.estimates.past_runs import EstimateError, RunTask
-from holdfast.text.numbers import SMALL_TOKENS, about, counted, span
+from holdfast.text.numbers import SMALL_TOKENS, about, counted, rounded, span
 
 NEIGHBOURS = (39, 29, 19, 9)  # of 10 k - 1 the k-th from either end bound eight in ten
 PRIOR_WORTH = 20  # the prior counts as much as so many past requests (decision 0030)
@@ -48,8 +48,13 @@ class TaskEstimate:
     advice: str = LIST_FILES  # what would make it known
 
     @property
+    def shown_tokens(self) -> int:
+        """The number that people see. An estimate in the plan stays as given."""
+        return self.tokens if self.basis == GIVEN else rounded(self.tokens)
+
+    @property
     def in_words(self) -> tuple[str, str]:
-        """The number, and its range or its basis. An estimate in the plan stays as given."""
+        """The number, and its range or its basis."""
         if self.basis == GIVEN:
             return f"{self.tokens:,}", "as given"
         if self.is_unknown:
