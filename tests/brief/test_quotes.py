@@ -403,3 +403,27 @@ def test_of_what_a_short_reply_answers_the_question_is_kept() -> None:
     asked = "The gauges of the lake are in metres now, and all of the tests pass. Shall I push it?"
     record.turns[1] = replace(record.turns[1], reply_to=asked)
     assert "and all of the tests pass. Shall I push it?”)" in compose(record).text
+
+
+def test_the_request_being_worked_on_is_told_whole_though_much_else_competes() -> None:
+    request = " ".join(f"Gauge {number} reads in feet and must say metres." for number in range(45))
+    record = busy(said(LONG, "and the docs too", request))
+    assert USUAL_CHARS < len(request) <= quotes.CURRENT_CHARS
+    for brief in (compose(record), compose(record, may_grow=True)):
+        assert request in brief.text
+
+
+def test_a_long_request_shortens_no_earlier_words() -> None:
+    earlier = [f"{number}: {LONG} {LONG} {LONG}" for number in range(12)]
+    request = " ".join(f"Gauge {number} reads in feet and must say metres." for number in range(45))
+    short, long = (busy(said(*earlier, last)) for last in ("go on", request))
+    texts = [words_of(one) for one in quoted(compose(short))[:-1]]
+    assert [words_of(one) for one in quoted(compose(long))[:-1]] == texts
+
+
+def test_in_the_hook_the_brief_grows_for_a_long_request() -> None:
+    earlier = [f"{number}: {LONG} {LONG} {LONG}" for number in range(12)]
+    request = " ".join(f"Gauge {number} reads in feet and must say metres." for number in range(45))
+    brief = compose(busy(said(*earlier, request)), may_grow=True)
+    assert request in brief.text
+    assert units(brief.text) <= MOST_UNITS

@@ -10,7 +10,7 @@ from itertools import pairwise
 import msgspec
 from msgspec.structs import replace
 
-from holdfast.brief.item import BriefItem
+from holdfast.brief.item import MOST_UNITS, BriefItem
 from holdfast.budget.estimate import units
 from holdfast.record.model import PLAN_ASKED, Place, Record, Turn
 from holdfast.record.replies import LONGEST, OPTIONS_END, is_answer
@@ -20,6 +20,7 @@ from holdfast.text.sentences import sentences
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
 USUAL_CHARS, LEAST_CHARS, MOST_CHARS = 400, 80, 4000
+CURRENT_CHARS = 2400  # of the words being worked on
 SHARE, SMALL_SHARE = 0.6, 0.3
 SMALL_BRIEF = int(1000 * CHARS_PER_TOKEN)
 REPLY_CHARS = 80
@@ -43,6 +44,7 @@ class Quote(msgspec.Struct, frozen=True):
     chars: int = 0
     line: int = 0
     is_current: bool = False
+    least: int = 0  # characters that are told of it, however short the others get
     is_act: bool = False  # something the user did, and did not type
     stopped: str = ""  # by the user, before the model had done it
     first: float | None = None  # when it was said before, word for word
@@ -120,8 +122,15 @@ def _never(item: BriefItem) -> bool:
 
 
 def wanted(record: Record) -> int:
-    """What all words take at the usual length."""
-    return sum(_cost(one, USUAL_CHARS) for one in quotes(record))
+    """What all words take at the usual length, the current ones at theirs."""
+    return _total(_current_whole(quotes(record), MOST_UNITS), USUAL_CHARS)
+
+
+def _current_whole(known: Sequence[Quote], room: int) -> list[Quote]:
+    """What is being worked on is told whole, as far as it shortens no other words."""
+    left = room - _total(known, USUAL_CHARS)
+    least = min(CURRENT_CHARS, USUAL_CHARS + max(0, left))
+    return [replace(one, least=least) if one.is_current else one for one in known]
 
 
 def items(
@@ -133,6 +142,7 @@ def items(
     """The words within this room that the model does not have yet, pinned; the oldest give way
     where not even a start of each fits, and a line says so."""
     known = [one for one in quotes(record) if not is_held(_item(one, USUAL_CHARS))]
+    known = _current_whole(known, room)
     kept, fitting = _fitting(known, room, most)
     found = [_item(one, fitting) for one in kept]
     orders = {one.order for one in kept}
@@ -202,8 +212,7 @@ def _item(quote: Quote, most: int) -> BriefItem:
 
 def _text(quote: Quote, most: int) -> str:
     """The words, what they answer, and where the rest of them is."""
-    if quote.is_current:
-        most = max(most, USUAL_CHARS)
+    most = max(most, quote.least)
     if quote.is_act:
         return f"({_cut(quote.text, most)})"
     text = f"“{_cut(quote.text, most)}”"
