@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Sequence
 
 from holdfast.brief.complement import HeldBySummary
-from holdfast.brief.item import MOST_ARCHIVED, Archived, BriefItem, FalseClaim, short
+from holdfast.brief.item import MOST_ARCHIVED, Archived, BriefItem, FalseClaim, quoted, short
 from holdfast.brief.quotes import PER_LINE
 from holdfast.budget.estimate import units
 from holdfast.record import open_items
 from holdfast.record.git_work import NO_BRANCH
 from holdfast.record.model import Call, Record
-from holdfast.text.fence import both_ends, clean, code, flat
+from holdfast.redact import redact
+from holdfast.text.fence import clean, code, flat
 
 FRESH_OPS = 3
 MOST_UNCOMMITTED = 3
@@ -27,8 +28,11 @@ def flight(record: Record, room: int) -> Iterator[BriefItem]:
         when = "last said" if age <= FRESH_OPS else f"said {age} steps ago, nothing since"
         if record.turns and record.last_said_op <= record.turns[-1].place.op:
             when = "said before the user's last words"
-        text = f"{when}: “{both_ends(record.last_texts[-1], max(140, int(room * 0.07)))}”"
-        yield BriefItem("flight", text, 0.05, "the model's last words", order=0, pinned=True)
+        begins, whole = f"{when}: ", redact(record.last_texts[-1])
+        text = quoted(begins, whole, max(140, int(room * 0.07)))
+        why = "the model's last words"
+        item = BriefItem("flight", text, 0.05, why, pinned=True, begins=begins, whole=whole)
+        yield item
     running = open_items.calls(record)[-3:]
     for call in running:
         text = f"no result yet: {call.tool} {code(call.what, 160)}"

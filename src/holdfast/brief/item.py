@@ -5,6 +5,7 @@ import os
 import msgspec
 
 from holdfast.record.model import Place
+from holdfast.text.fence import both_ends
 from holdfast.wire import places
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
@@ -36,6 +37,8 @@ class BriefItem(msgspec.Struct, gc=False):
     key: str = ""  # what others may be written under
     order: float = 0.0  # within its section
     compartment: str = ""  # of the budget, where it is not that of its section
+    begins: str = ""  # what stands before `whole`
+    whole: str = ""  # what the text was cut from: more of it is told where there is room
 
 
 class FalseClaim(msgspec.Struct, frozen=True):
@@ -60,6 +63,11 @@ def item_id(item: BriefItem) -> str:
     from zlib import crc32  # only where somebody asks
 
     return f"{crc32(f'{item.section}|{item.text}'.encode('utf-8', 'replace')):08x}"
+
+
+def quoted(begins: str, whole: str, most: int) -> str:
+    """Words in quotes; of longer ones head and end."""
+    return f"{begins}“{both_ends(whole, most)}”"
 
 
 def times(count: int) -> str:

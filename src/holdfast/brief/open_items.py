@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from holdfast.brief.in_progress import git
-from holdfast.brief.item import LAST_FAILED, STILL_RUNNING, BriefItem, times
+from holdfast.brief.item import LAST_FAILED, STILL_RUNNING, BriefItem, quoted, times
 from holdfast.record import open_items as still
 from holdfast.record.failures import (
     EDITED_SINCE,
@@ -13,9 +13,10 @@ from holdfast.record.failures import (
     runs_script,
     verdict_of,
 )
-from holdfast.record.model import FLOOR, Failure, Place, Record, Task, heat_at
+from holdfast.record.model import FLOOR, Agent, Failure, Place, Record, Task, heat_at
 from holdfast.record.plans import proposals
 from holdfast.record.turns import turn_number
+from holdfast.redact import redact
 from holdfast.text.fence import clean, code, flat
 
 MOST_FAILING = 12
@@ -25,7 +26,8 @@ LONGEST_FAILING = 160
 VERDICT_CHARS = 100
 MOST_REFERENCES = 24
 MOST_ENDED = 8
-REPORT_CHARS = 400  # of a report that the model has just got
+REPORT_CHARS = 400  # of the last report of this turn
+LEAST_NEWS = 200  # of each that the model has just got, before more of it is told
 LONGEST_ANNOUNCEMENT = 160
 RUNNING_CHARS, LEAST_ASKED = 1600, 40  # of what all that runs was asked, and of each
 
@@ -140,11 +142,21 @@ def agents(record: Record, *, roomy: bool) -> Iterator[BriefItem]:
     turn_began = record.turns[-1].place.op if record.turns else 0
     for age, one in enumerate(reversed(ended[-MOST_ENDED:])):
         text = f"{one.kind or 'agent'}, {one.status}: {flat(one.asked, 100)}"
-        is_news = roomy and age == 0 and one.place.op >= turn_began
-        most = REPORT_CHARS if is_news else 140
+        why, worth, order = f"a subagent, {one.status}", 0.012 / (1 + age), 100 + age
+        if roomy and one.report and one.ended_op >= record.last_said_op:
+            yield _news(one, f"{text} → ", why, order)
+            continue
+        most = REPORT_CHARS if roomy and age == 0 and one.place.op >= turn_began else 140
         text += f" → {flat(_findings(one.answer), most)}" if one.answer else ""
-        why = f"a subagent, {one.status}"
-        yield BriefItem("agents", text, 0.012 / (1 + age), why, one.place, order=100 + age)
+        yield BriefItem("agents", text, worth, why, one.place, order=order)
+
+
+def _news(agent: Agent, begins: str, why: str, order: int) -> BriefItem:
+    """A report on which the model has not said a word yet: the next step begins with it."""
+    whole = redact(_findings(agent.report))
+    text = quoted(begins, whole, LEAST_NEWS)
+    place = agent.place
+    return BriefItem("agents", text, 1.0, why, place, True, order=order, begins=begins, whole=whole)
 
 
 def _findings(answer: str) -> str:

@@ -3,7 +3,9 @@ compartment within what it was allotted."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from holdfast.brief.item import LAST_FAILED, BriefItem, short
+from msgspec.structs import replace
+
+from holdfast.brief.item import LAST_FAILED, BriefItem, quoted, short
 from holdfast.brief.roles import Section
 from holdfast.budget.compartments import (
     ACTIVE,
@@ -44,6 +46,7 @@ def weights(sections: Iterable[Section]) -> dict[str, float]:
 
 
 NEVER_CUT = ("said", "marked", "pinned")
+NEWS = ("agents",)  # what just came back is the input of the next step
 PER_LINE = 6  # what a line costs beside its words, its share of headings among it
 
 
@@ -94,6 +97,19 @@ class Choice:
         self.taken.append(item)
         return True
 
+    def lengthen(self, sections: Sequence[str], room: int) -> None:
+        """Tell more of what was cut. Items share the room: what a short one leaves goes to the
+        longer ones."""
+        cut = [one for one in self.taken if one.whole and one.section in sections]
+        cut.sort(key=lambda one: len(one.whole))
+        for number, item in enumerate(cut):
+            most = units(item.text) - units(item.begins) + room // (len(cut) - number)
+            text = quoted(item.begins, item.whole, most - 2)
+            if (more := units(text) - units(item.text)) > 0:
+                self.taken[self.taken.index(item)] = replace(item, text=text)
+                self._pay(of(item), more)
+                room -= more
+
     def _pay(self, name: str, cost: int) -> None:
         self.room -= cost
         self.spent[name] = self.spent.get(name, 0) + cost
@@ -119,10 +135,12 @@ def choose(
         return choice  # nothing lesser stands where they found no room
     ranked = [one for one in items if not one.pinned and one.worth > 0 and choice.knows(one)]
     ranked.sort(key=_density, reverse=True)
+    choice.lengthen(NEWS, choice.room // 2)
     five = divided(weights(sections), shares or {})
     choice.allotment = allot(room, five, _wishes(choice, five, ranked, sections, room))
     left = [one for one in ranked if not choice.take(one, choice.allotment)]
     choice.refused = bool([item for item in left if not choice.take(item)])
+    choice.lengthen([*NEWS, "flight"], choice.room)
     return choice
 
 

@@ -1,10 +1,11 @@
 """Subagents and commands in the background: launched by one call, heard of through others."""
 
 from holdfast.record.model import Agent, Call, Place, Record
-from holdfast.text.sentences import clip
+from holdfast.text.sentences import clip, head_and_tail
 
 LAUNCHED = "Async agent launched"  # it answers later, in a file of its own
 LONGEST_ANSWER = 600
+REPORT_CHARS, MOST_REPORTS = 3000, 8  # kept at length until others have come back
 MOST_AGENTS = 60
 COMMAND, SCHEDULE = "background command", "schedule"
 LONGEST_ASKED, SAME_CHARS = 400, 300
@@ -30,6 +31,24 @@ def result(text: str) -> str:
         if said:
             return report(said.rpartition(f"</{name}>")[0] or said)
     return "" if "<task-id>" in text[:400] or "<task_id>" in text[:400] else report(text)
+
+
+def answered(record: Record, agent: Agent, text: str) -> None:
+    """It has ended with these words, if any: head and end of them are kept until eight more have
+    ended."""
+    agent.ended_op, told = record.op, text.strip()
+    if not told:
+        return
+    agent.answer = clip(told, LONGEST_ANSWER).strip()
+    half = REPORT_CHARS // 2
+    agent.report = told if len(told) <= REPORT_CHARS else head_and_tail(told, half, half, " […] ")
+    known = sorted((one for one in record.agents.values() if one.report), key=_ended_op)
+    for one in known[:-MOST_REPORTS]:
+        one.report = ""
+
+
+def _ended_op(agent: Agent) -> int:
+    return agent.ended_op
 
 
 def id_in(text: str) -> str:
@@ -58,7 +77,7 @@ def notified(record: Record, text: str, place: Place) -> None:
                 status = _command_ended(record, agent.asked, text, place, failed=failed) or status
             agent.status = status
             said = text.partition("<result>")[2] or text.partition("<output>")[2]
-            agent.answer = clip(said.partition("</")[0].strip(), LONGEST_ANSWER) or agent.answer
+            answered(record, agent, said.partition("</")[0])
 
 
 def _command_ended(record: Record, key: str, text: str, place: Place, *, failed: bool) -> str:

@@ -153,6 +153,8 @@ class Agent(msgspec.Struct, array_like=True, gc=False):
     place: Place
     answer: str = ""
     status: str = "running"
+    ended_op: int = 0
+    report: str = ""  # the answer at length, of those that ended last
 
 
 class Call(msgspec.Struct, array_like=True, gc=False):

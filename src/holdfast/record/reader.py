@@ -221,7 +221,8 @@ class RecordReader:
             return
         record = self.record
         turns.said(record, text, place)
-        record.last_texts = [*record.last_texts, turns.current(record).said][-MOST_TEXTS:]
+        last = turns.shortened(text, turns.LAST_SAID_CHARS)
+        record.last_texts = [*record.last_texts[1 - MOST_TEXTS :], last]
         record.last_said_op = place.op
         names.hear(record, text, 1.6)
         files.mention(record, text)

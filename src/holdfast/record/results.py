@@ -32,7 +32,6 @@ LISTED_CHARS = 1500
 REFERRED_CHARS = 1000
 LONGEST_NUMBER = 8
 MOST_CHARS = 1_000_000
-LONGEST_ANSWER = 600
 MOST_ANSWERS = 20
 _ANSWERS = b'"answers"'
 LONGEST_REFUSED = 200
@@ -233,7 +232,7 @@ def _agent_answered(record: Record, block: ToolResult) -> None:
     elif agent is not None and block.is_error and within(_NOT_RUN[:2], block.text[:200]):
         agent.status = "refused by the user"
     elif agent is not None:
-        agent.answer = clip(_findings(agents.report(block.text)), LONGEST_ANSWER).strip()
+        agents.answered(record, agent, _findings(agents.report(block.text)))
         agent.status = "failed" if block.is_error else "done"
 
 

@@ -16,7 +16,7 @@ KEPT_CHARS, HEAD_CHARS = 4000, 2800
 CUT = "\n[…]\n"
 IMAGE = "[Image]"
 MOST_TURNS, FIRST_TURNS, DROPPED_AT_ONCE = 1200, 40, 200
-SAID_CHARS = 1600
+SAID_CHARS, LAST_SAID_CHARS = 1600, 3200
 MOST_EDITED, MOST_RUNS, MOST_QUESTIONS = 60, 12, 40
 MOST_QUEUED, MOST_WAITING = 16, 64
 MOST_SAME = 3  # of the same words, queued in one step of the model
@@ -137,12 +137,12 @@ def said(record: Record, text: str, place: Place) -> None:
     turn.said, turn.said_op, turn.interrupted = shortened(text), place.op, False
 
 
-def shortened(text: str) -> str:
+def shortened(text: str, most: int = SAID_CHARS) -> str:
     """Words of the model: the head says what was done, and the end what it came to."""
     bare = text.strip()
-    if len(bare) <= SAID_CHARS:
+    if len(bare) <= most:
         return bare
-    return sentences.head_and_tail(bare, SAID_CHARS // 2, SAID_CHARS // 2, " […] ")
+    return sentences.head_and_tail(bare, most // 2, most // 2, " […] ")
 
 
 def show_image(record: Record, place: Place, line: int) -> None:

@@ -1,0 +1,64 @@
+"""What has just come back and what was said last is told at length where there is room."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.brief.compose import compose
+from tests.checkpoint.sessions import Session
+
+REQUEST = "Please make the importer read files with a byte order mark, and test it."
+FILLER = "The tide tables were read one after the other and agree with the harbour's own. " * 20
+
+
+def report(number: int) -> str:
+    return f"Table {number} was looked at. {FILLER}Finding: column {number} is one hour late."
+
+
+def looked_into(*numbers: int) -> Session:
+    session = Session().user(REQUEST).says("I will look at each table first.")
+    for number in numbers:
+        session.calls(
+            "Task", report(number), subagent_type="general-purpose", description=f"Table {number}"
+        )
+    return session
+
+
+@pytest.mark.requirement("B4")
+def test_reports_that_just_came_back_are_told_with_their_findings(tmp_path: Path) -> None:
+    text = compose(looked_into(1, 2, 3).record(tmp_path)).text
+    assert all(f"Finding: column {number} is one hour late." in text for number in (1, 2, 3))
+    assert text.count("agree with the harbour's own") > 12
+
+
+@pytest.mark.requirement("B4")
+def test_a_report_the_model_has_spoken_of_is_told_in_short(tmp_path: Path) -> None:
+    session = looked_into(1).says("Column 1 is one hour late, so the importer subtracts it.")
+    text = compose(session.record(tmp_path)).text
+    assert "Table 1 was looked at." in text and "Finding: column 1" not in text
+
+
+@pytest.mark.requirement("B4")
+def test_reports_leave_room_for_files_and_names(tmp_path: Path) -> None:
+    session = looked_into(*range(8))
+    for number in range(60):
+        session.edits(f"/work/project/src/part_{number}.py", "a", f"def name_{number}(): ...")
+    text = compose(session.record(tmp_path)).text
+    assert all(f"Finding: column {number} is one hour late." in text for number in range(8))
+    assert "part_59.py" in text and "name_59" in text
+
+
+@pytest.mark.requirement("B4")
+def test_the_last_answer_is_told_whole_where_there_is_room(tmp_path: Path) -> None:
+    points = " ".join(f"{number}. Column {number} is one hour late." for number in range(40))
+    session = Session().user(REQUEST).says(f"Three things are left to do. {points} That is all.")
+    assert points in compose(session.record(tmp_path)).text
+
+
+@pytest.mark.requirement("B4")
+def test_only_the_reports_that_came_last_are_kept_at_length(tmp_path: Path) -> None:
+    agents = looked_into(*range(12)).record(tmp_path).agents.values()
+    assert [bool(one.report) for one in agents] == [False] * 4 + [True] * 8
+    assert all(len(one.answer) <= 600 for one in agents)
