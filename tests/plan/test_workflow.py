@@ -293,3 +293,34 @@ def test_the_numbers_that_are_shown_add_up() -> None:
 
 def _number(words: str) -> int:
     return int(words.replace(",", ""))
+
+
+@pytest.mark.requirement("P1")
+def test_a_title_that_names_the_file_it_writes_is_a_task_of_one_file() -> None:
+    titles = ("Decide on the knots and write them down in docs/knots.md", "Decide on the knots")
+    known, unknown = (_made(a_task(title)).batches[0].pieces[0].estimate for title in titles)
+    one = _made(a_task(titles[0], files=("docs/knots.md",))).batches[0].pieces[0].estimate
+    assert (known.tokens, known.is_unknown) == (one.tokens, False)
+    assert unknown.in_words == ("unknown", "list the files")
+
+
+@pytest.mark.requirement("P1", "U3")
+@pytest.mark.parametrize(
+    "title",
+    ["Run it for an hour and keep the curves", "T4: Compare both logs", "Fix the cause"],
+)
+def test_no_files_are_asked_for_where_they_would_not_tell_the_size(title: str) -> None:
+    [batch] = _made(a_task(title)).batches
+    assert batch.in_words == ("unknown", "write an estimate")
+
+
+@pytest.mark.requirement("P3", "U3")
+def test_a_task_whose_finding_is_needed_later_is_asked_to_name_a_file() -> None:
+    root, here = Path(__file__).parent, Path(__file__).name
+    looks = [a_task(f"Check rope {n}", files=(here,)) for n in range(3)]
+    last = a_task("Write up the findings", files=("x.md",), depends=tuple(one.id for one in looks))
+    words = "\n".join(_made(*looks, last, root=root).warnings)
+    assert 'name a file each writes its result to: "Check rope 0", "Check rope 1"' in words
+    assert '"Write up the findings" depends on what 3 tasks find' in words
+    written = [replace(task, files=(here, "ropes.md")) for task in looks]
+    assert "result" not in "\n".join(_made(*written, last, root=root).warnings)

@@ -7,13 +7,21 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from holdfast.client import models
 from holdfast.plan.batch_order import Load
 from holdfast.plan.estimates import estimate
-from holdfast.plan.estimates.estimate import Past, TaskEstimate
-from holdfast.plan.estimates.features import COMMIT, TESTS, WordFeatures, extract_features
+from holdfast.plan.estimates.estimate import GIVE_ONE, Past, TaskEstimate
+from holdfast.plan.estimates.features import (
+    COMMIT,
+    TESTS,
+    WordFeatures,
+    extract_features,
+    is_a_search,
+    names_its_result,
+    needs_no_files,
+)
 from holdfast.plan.estimates.likeness import EstimateRequest
 from holdfast.plan.files import project_files
 from holdfast.plan.files.groups import group_files
@@ -22,7 +30,7 @@ from holdfast.plan.packing import pack
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.split import TaskPiece, split_task
 from holdfast.plan.task import PlanTask, TaskPlan
-from holdfast.plan.workflow import TaskBatch, Workflow, fits_here, is_parallel
+from holdfast.plan.workflow import MAX_BRIEFS, TaskBatch, Workflow, fits_here, is_parallel
 from holdfast.text.numbers import Progress, about, listed, named, short, silent
 
 NAMED = 5  # of many tasks or folders
@@ -30,6 +38,7 @@ NAMED_FILES = 20  # that are not there: one of them may be a slip
 NAMED_BATCHES = 10
 NAME_CHARS = 60
 MANY_PARTS = 5
+DOCUMENTS = (".md", ".rst", ".txt", ".csv", ".json", ".svg")  # results are written to these
 AFTER_ALL = frozenset((COMMIT, TESTS))
 _AND_COMMIT = re.compile(
     r"(?:,|\band\b|\bthen\b)\s+(?:commit|push)\b[^,.]{0,20}\W*$", re.IGNORECASE
@@ -40,22 +49,29 @@ def estimate_task(task: PlanTask, past: Past) -> TaskEstimate:
     """How many tokens a task will take. An estimate in the plan wins."""
     if task.estimate_tokens is not None:
         return estimate.estimate_of_plan(task.estimate_tokens)
-    asked = EstimateRequest(extract_features(task.words), task.file_count, len(task.folders))
-    return estimate.estimate_request(asked, past)
+    asked = EstimateRequest(extract_features(task.words), _count_files(task), len(task.folders))
+    found = estimate.estimate_request(asked, past)
+    return replace(found, advice=GIVE_ONE) if needs_no_files(task.title) else found
+
+
+def _count_files(task: PlanTask) -> int | None:
+    """A task that lists no file, and whose title names the file it writes, is a task of one."""
+    one = 1 if not task.folders and names_its_result(task.title) else None
+    return one if task.file_count is None else task.file_count
 
 
 def make_workflow(
     plan: TaskPlan, room: PlanRoom, past: Past, root: Path, progress: Progress = silent
 ) -> Workflow:
     """The workflow of all tasks that are not done."""
-    known: dict[
-        tuple[WordFeatures, int | None, int], TaskEstimate
-    ] = {}  # many of a long plan are alike
+    # Many tasks of a long plan are alike.
+    known: dict[tuple[WordFeatures, int | None, int, bool], TaskEstimate] = {}
 
     def sized(task: PlanTask) -> TaskEstimate:
         if task.estimate_tokens is not None:
             return estimate_task(task, past)
-        key = (extract_features(task.words), task.file_count, len(task.folders))
+        without = needs_no_files(task.title)
+        key = (extract_features(task.words), _count_files(task), len(task.folders), without)
         if key not in known:
             known[key] = estimate_task(task, past)
         return known[key]
@@ -79,6 +95,7 @@ def make_workflow(
             *_here(batches, room),
             *_about_windows(batches, room),
             *_warnings(open_, pieces, root),
+            *_about_results([task for task in plan.tasks if not task.done], root),
         ),
         past_requests=len(past.seen),
     )
@@ -213,6 +230,33 @@ def _warnings(tasks: Sequence[PlanTask], pieces: Sequence[TaskPiece], root: Path
             beyond = piece.estimate.tokens > models.LARGE
             largest = f"; no window holds more than {models.LARGE:,}" if beyond else ""
             yield f"{_name(piece.task)}: {piece.warning}{largest}"
+
+
+def _about_results(tasks: Sequence[PlanTask], root: Path) -> Iterable[str]:
+    """What a task finds out reaches later sessions only as a brief, unless it writes it down."""
+    found = {task.id: task for task in tasks[:-1] if _leaves_no_file(task, root)}
+    if not found:
+        return
+    names = listed([_name(task) for task in found.values()], NAMED)
+    each = "each writes its result" if len(found) > 1 else "it writes its result"
+    yield f"later sessions get only a short brief of what is found: name a file {each} to: {names}"
+    for task in tasks:
+        count = sum(name in found for name in task.depends)
+        if count > 1:
+            most = f"a session gets {MAX_BRIEFS} briefs at most"
+            unread = f"its estimate does not count reading that, and {most}"
+            yield f"{_name(task)} depends on what {count} tasks find; {unread}"
+
+
+def _leaves_no_file(task: PlanTask, root: Path) -> bool:
+    if not is_a_search(task.title) or names_its_result(task.title):
+        return False
+    documents = any(PurePosixPath(file).suffix in DOCUMENTS for file in task.files)
+    return not (documents or project_files.MISSING in _odd(root, task).values())
+
+
+def _odd(root: Path, task: PlanTask) -> dict[str, str]:
+    return project_files.find_existing(root, [file for file in task.files if file not in task.held])
 
 
 def _about_folders(tasks: Sequence[PlanTask]) -> Iterable[str]:

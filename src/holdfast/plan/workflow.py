@@ -19,6 +19,7 @@ from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask, digest
 from holdfast.text.numbers import counted, span
 
+MAX_BRIEFS = 4  # of sessions before, that a session of a run is given
 CHECKPOINT = "Run /holdfast:checkpoint to save progress"
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from holdfast.brief.compose import DEFAULT_TOKENS
 from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask, TaskPlan
-from holdfast.plan.workflow import TaskBatch, Workflow
+from holdfast.plan.workflow import MAX_BRIEFS, TaskBatch, Workflow
 from holdfast.run import prompt
 from holdfast.run.claude_process import ExitNote
 from holdfast.run.journal_state import SessionRecord, TaskShare, index_tasks, remove_done, share_of
@@ -16,7 +16,6 @@ from holdfast.run.prompt import PromptContext
 from holdfast.run.run_context import RunContext
 from holdfast.text.numbers import named
 
-MAX_BRIEFS = 4
 MIN_BRIEF_TOKENS = 500
 Make = Callable[[TaskPlan], Workflow]
 

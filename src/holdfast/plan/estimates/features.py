@@ -47,6 +47,40 @@ KINDS: Final = {
 _KINDS = {kind: re.compile(_COURTESY + begins) for kind, (_, begins, _) in KINDS.items()}
 
 
+# What a list of files would not make known: its size is that of what comes out.
+_NO_FILES = re.compile(
+    _COURTESY
+    + r"(?:re-?run|run|execute|measure|profile|benchmark|compare|try|answer|reply|ask"
+    + r"|fix (?:the|its|their) (?:root )?cause|fix what(?:ever)?)\b"
+)
+_FINDS = re.compile(
+    _COURTESY
+    + rf"(?:{_LOOKS}|(?:find|list|check|look|review|research|measure|profile|benchmark|compare|run"
+    + r"|collect|count|decide)\b)"
+)
+_WRITES_TO = re.compile(
+    r"\b(?:writ|document|record|describ|not|draft|summari[sz]|sav|keep|list|collect)\w*\b.*"
+    r"\b(?:in|into|to|as)\s+[`\"']?(?:[\w.-]+/)*[\w.-]+\.[a-z]\w{0,4}[`\"']?\W*$"
+)
+
+
+def needs_no_files(title: str) -> bool:
+    """Whether a list of files would not tell the size of a task: it runs, measures or compares."""
+    return _NO_FILES.match(title.lower()) is not None
+
+
+def is_a_search(title: str) -> bool:
+    """Whether the result of a task is something found out, rather than something built."""
+    said = title.lower()
+    return _FINDS.match(said) is not None and _kind(said) not in (COMMIT, TESTS)
+
+
+def names_its_result(title: str) -> bool:
+    """Whether a title ends with the one file to write to: `write it down in docs/export.md`."""
+    said = title[:READ_CHARS]
+    return len(set(_PATH.findall(said))) == 1 and _WRITES_TO.search(said.lower()) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class WordFeatures:
     """Features of a request's text. `multiplier` belongs to its strongest verb; `files` counts the
