@@ -8,6 +8,7 @@ import pytest
 
 from holdfast.brief.compose import compose
 from holdfast.brief.steer import steer
+from holdfast.record import open_items
 from holdfast.record.model import Record
 from tests.checkpoint.sessions import Session
 
@@ -86,3 +87,48 @@ def test_what_may_be_dropped_is_named_by_the_brief_and_is_no_word_of_the_user(
 @pytest.mark.requirement("B1")
 def test_with_nothing_known_it_says_nothing() -> None:
     assert steer(Record()) == ""
+
+
+@pytest.mark.requirement("B1")
+def test_what_the_brief_no_longer_calls_failing_is_not_called_so_here(tmp_path: Path) -> None:
+    session = Session().user("Draw the tide charts, and test them.")
+    session.runs("pip install tidecharts", "error: externally-managed-environment", fails=True)
+    session.runs("npx charter --version", "charter: command not found", fails=True)
+    session.runs("pytest -q", "E  KeyError: 'moon'", fails=True)
+    session.runs("uv tool install tidecharts", "Installed 1 executable: tidecharts")
+    record = session.record(tmp_path)
+    failing = [one.command for one in open_items.still_failing(record)]
+    assert failing == ["pytest -q"]
+    told = [line for line in steer(record).splitlines() if line.startswith("- still failing")]
+    assert len(told) == 1 and "`pytest -q`" in told[0]
+    items = [one for one in compose(record).items if one.section == "failing"]
+    assert len(items) == 1 and "`pytest -q`" in items[0].text
+
+
+@pytest.mark.requirement("B1", "B15")
+def test_short_replies_come_last_and_with_what_they_answer(tmp_path: Path) -> None:
+    session = Session().user("Never round a height of the tide before it has been stored.")
+    session.says("Shall I store the heights as millimetres?").user("Yes").says("Stored.")
+    session.user("Now draw the chart of the week.").runs("make chart", "error: no ink", fails=True)
+    record = session.record(tmp_path)
+    for shown in (True, False):
+        lines = steer(record, shown=shown).splitlines()
+        starts = [line.split(":")[0] for line in lines[1:5]]
+        assert starts == ["- request", "- still failing", *["- said by the user"] * 2]
+        assert "Never round a height" in lines[3]
+        assert lines[4].endswith("“Yes” (to “Shall I store the heights as millimetres?”)")
+        assert lines[-1].startswith("Say what is done only where a result shows it")
+
+
+@pytest.mark.requirement("B1", "B15")
+def test_many_messages_push_out_neither_open_work_nor_the_closing_sentence(tmp_path: Path) -> None:
+    session = Session()
+    for number in range(30):
+        session.user(f"Buoy {number} is to be read at noon and at midnight, in all weathers.")
+        session.says("Read.")
+    session.user("Chart all buoys. " * 40).runs("make chart", "error: no ink", fails=True)
+    for shown, most in ((True, 600), (False, 2000)):
+        text = steer(session.record(tmp_path), shown=shown)
+        assert "- still failing: `make chart`: error: no ink" in text
+        assert text.splitlines()[-1].startswith("Say what is done only")
+        assert len(text) <= most

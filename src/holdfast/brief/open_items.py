@@ -10,7 +10,6 @@ from holdfast.record.failures import (
     edited_since,
     is_one_off,
     resolved,
-    runs_script,
     verdict_of,
 )
 from holdfast.record.model import FLOOR, Agent, Failure, Place, Record, Task, heat_at
@@ -80,12 +79,10 @@ def _task(record: Record, task: Task) -> str:
 
 def failing(record: Record, most_lines: int) -> Iterator[BriefItem]:
     """What failed last comes first, with most of what it said. Among the commands, last, is what
-    nobody has to mend: what was only tried before something else was run, if it is no script of the
-    project, and what is called no failure of this work."""
-    newest = max((one.op for one in record.commands.values()), default=0)
+    nobody has to mend."""
+    to_mend = still.still_failing(record)
     for age, one in enumerate(still.failures(record)[:MOST_FAILING]):
-        is_over = is_one_off(one) and one.place.op < newest and not runs_script(one)
-        is_open = not (is_over or one.verdict)
+        is_open = one in to_mend
         worth = (1.0 if is_open else 0.25) * 0.1 / (1 + age / 3)
         said = [flat(words, 160) for words in one.lines[: most_lines if age < 2 else 2]]
         line = _line(record, one)

@@ -1,15 +1,16 @@
 """Words for the client's summariser: what to keep exactly, and what may be dropped. Plain text, at
 most 2,000 characters; at most 600 where the client shows them to the user.
 
-The user's words are never among what may be dropped. They come first, the newest before all.
+The request and what is open come first, then the user's other words. They are never among what may
+be dropped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from holdfast.brief.item import MOST_ARCHIVED, Archived
-from holdfast.brief.quotes import quotes
+from holdfast.brief.quotes import TERSE_CHARS, Quote, quotes
 from holdfast.budget.estimate import units
 from holdfast.record import open_items
 from holdfast.record.model import Record
@@ -19,8 +20,11 @@ from holdfast.text.fence import code, flat
 
 MOST_UNITS = 2000
 SHOWN_UNITS = 600  # the screen of `/compact` shows them, and the next request holds them again
-WORDS_UNITS, SHOWN_WORDS_UNITS = 1000, 160  # of the user's words, beside the request
-MOST_FAILING, MOST_TASKS, MOST_COMMANDS = 3, 4, 3
+OPEN_SHARE = 0.5  # of the room, for what is open
+WORDS_UNITS = 1000  # of the user's words, beside the request
+MOST_FAILING, MOST_TASKS, MOST_QUESTIONS, MOST_COMMANDS = 3, 4, 2, 3
+HEADING = "Keep these word for word in the summary:"
+CLOSING = "Say what is done only where a result shows it; name files by their path."
 
 
 def steer(
@@ -33,44 +37,63 @@ def steer(
     """What the summary must hold word for word, most important first; then what is archived.
     Where it is `shown` to the user, only what the work hangs on: the brief restores the rest.
     Empty for a record that holds nothing."""
-    lines = ["Keep these word for word in the summary:"]
-    if record.planning:
-        lines.append("- plan mode is on: only read and plan until the user approves the plan")
-    lines += _words(record, whose, SHOWN_WORDS_UNITS if shown else WORDS_UNITS)
-    for call in open_items.calls(record)[-1:]:
-        what = f" {code(call.what, 120)}" if call.what else ""
-        lines.append(f"- step in flight: {call.tool}{what}")
-    failing = [one for one in open_items.failures(record) if not one.verdict]
-    for one in failing[:MOST_FAILING]:
-        said = f": {flat(one.lines[0], 120)}" if one.lines else ""
-        lines.append(f"- still failing: {code(one.command, 120)}{said}")
-    for task in open_items.tasks(record)[:MOST_TASKS]:
-        lines.append(f"- open task: {flat(task.text, 120)}")
-    warm = sorted(record.commands.values(), key=lambda one: one.op)[-MOST_COMMANDS:]
-    lines += [f"- command: {code(one.line, 160)}" for one in warm]
-    if len(lines) == 1:
-        return ""
-    lines.append("Say what is done only where a result shows it; name files by their path.")
-    if shown:
-        return redact(_fitting(lines, SHOWN_UNITS))
-    return redact(_fitting([*lines, *_droppable(archived)], MOST_UNITS))
-
-
-def _words(record: Record, whose: str, room: int) -> Iterator[str]:
-    """The last words as the request; then the others, newest first, as far as they go. What was
-    typed behind `/compact` asks nothing of the work."""
+    most = (SHOWN_UNITS if shown else MOST_UNITS) * 9 // 10  # redaction may lengthen a line
+    room = most - _cost([HEADING, CLOSING])
     known = [one for one in quotes(record) if not one.text.startswith("/compact")]
     typed = [one for one in known if one.order == int(one.order)]  # not answers to questions
-    last = typed[-1] if typed else None
-    if last is not None:
-        answers = f" (to “{last.reply_to}”)" if last.reply_to else ""
-        yield f"- request: “{flat(last.text, 300)}”{answers}"
-    for one in reversed([one for one in known if one is not last]):
-        line = f"- said by {whose}: “{flat(one.text, 160)}”"
-        room -= units(line)
-        if room < 0:
-            return
-        yield line
+    request = typed[-1] if typed else None
+    lines = _fitting(_at_hand(record, request, 160 if shown else 300), room)
+    room -= _cost(lines)
+    lines += _fitting(_open(record, 80 if shown else 120), min(room, int(most * OPEN_SHARE)))
+    words = _words([one for one in known if one is not request], whose)
+    lines += _fitting(words, min(WORDS_UNITS, most - _cost([HEADING, *lines, CLOSING])))
+    if not shown:
+        lines += _fitting(_commands(record), most - _cost([HEADING, *lines, CLOSING]))
+    if not lines:
+        return ""
+    lines = [HEADING, *lines, CLOSING]
+    if not shown:
+        lines += _fitting(_droppable(archived), most - _cost(lines))
+    return redact("\n".join(lines))
+
+
+def _at_hand(record: Record, request: Quote | None, longest: int) -> Iterator[str]:
+    """The mode, the last words of the user as the request, and the call without a result."""
+    if record.planning:
+        yield "- plan mode is on: only read and plan until the user approves the plan"
+    if request is not None:
+        answers = f" (to “{flat(request.reply_to, 160)}”)" if request.reply_to else ""
+        yield f"- request: “{flat(request.text, longest)}”{answers}"
+    for call in open_items.calls(record)[-1:]:
+        what = f" {code(call.what, 120)}" if call.what else ""
+        yield f"- step in flight: {call.tool}{what}"
+
+
+def _open(record: Record, longest: int) -> Iterator[str]:
+    """What fails by the rule of the brief, open tasks and open questions."""
+    for one in open_items.still_failing(record)[:MOST_FAILING]:
+        said = f": {flat(one.lines[0], longest)}" if one.lines else ""
+        yield f"- still failing: {code(one.command, longest)}{said}"
+    for task in open_items.tasks(record)[:MOST_TASKS]:
+        yield f"- open task: {flat(task.text, longest)}"
+    for question in open_items.questions(record)[:MOST_QUESTIONS]:
+        yield f"- open question: “{flat(question.text, longest)}”"
+
+
+def _words(known: Sequence[Quote], whose: str) -> Iterator[str]:
+    """Newest first; at last the short replies, each with what it answers."""
+    for one in sorted(known, key=lambda one: (_is_short_reply(one), -one.order)):
+        answers = f" (to “{flat(one.reply_to, 80)}”)" if _is_short_reply(one) else ""
+        yield f"- said by {whose}: “{flat(one.text, 160)}”{answers}"
+
+
+def _is_short_reply(one: Quote) -> bool:
+    return bool(one.reply_to) and len(one.text) < TERSE_CHARS
+
+
+def _commands(record: Record) -> list[str]:
+    warm = sorted(record.commands.values(), key=lambda one: one.op)[-MOST_COMMANDS:]
+    return [f"- command: {code(one.line, 160)}" for one in warm]
 
 
 def _droppable(archived: Sequence[Archived]) -> list[str]:
@@ -85,13 +108,15 @@ def _droppable(archived: Sequence[Archived]) -> list[str]:
     return [heading, *told]
 
 
-def _fitting(lines: list[str], most: int) -> str:
-    """Whole lines, from the first, as far as they go."""
-    room = most * 9 // 10  # redaction may lengthen a line
+def _fitting(lines: Iterable[str], room: int) -> list[str]:
+    """Whole lines, from the first, without those that do not fit."""
     kept: list[str] = []
     for line in map(fence.line, lines):
-        room -= units(line) + 1
-        if room < 0:
-            break
-        kept.append(line)
-    return "\n".join(kept)
+        if _cost([line]) <= room:
+            room -= _cost([line])
+            kept.append(line)
+    return kept
+
+
+def _cost(lines: Sequence[str]) -> int:
+    return sum(units(line) + 1 for line in lines)

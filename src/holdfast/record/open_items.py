@@ -10,7 +10,7 @@ import msgspec
 
 from holdfast.record import plans, shell
 from holdfast.record.agents import COMMAND
-from holdfast.record.failures import is_one_off
+from holdfast.record.failures import is_one_off, runs_script
 from holdfast.record.model import Agent, Call, Failure, Place, Question, Record, Task, Turn
 from holdfast.text.sentences import ASKING, Lazy, sentences
 
@@ -88,6 +88,17 @@ def failures(record: Record) -> list[Failure]:
     """Commands whose last run failed, newest first: tests and builds, then what was only tried."""
     found = [one for one in record.failures if one.fixed is None]
     return sorted(found, key=lambda one: (is_one_off(one), -one.place.op))
+
+
+def still_failing(record: Record) -> list[Failure]:
+    """Those of `failures` that somebody has to mend: not what was only tried before something else
+    was run, if it is no script of the project, nor what is called no failure of this work."""
+    newest = max((one.op for one in record.commands.values()), default=0)
+    return [
+        one
+        for one in failures(record)
+        if not one.verdict and (one.place.op >= newest or not is_one_off(one) or runs_script(one))
+    ]
 
 
 def questions(record: Record) -> list[Question]:

@@ -266,7 +266,7 @@ def state_now(state: State, folder: str) -> dict[str, Any]:
         else None,
         "failures": [
             {"command": one.command, "lines": list(one.lines), **place_of(record, one.place)}
-            for one in open_items.failures(record)
+            for one in open_items.still_failing(record)
         ],
         "tasks": [
             {"text": one.text, "status": one.status, "source": one.source}
