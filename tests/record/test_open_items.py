@@ -313,7 +313,7 @@ def test_what_was_started_turns_ago_is_told_by_when(tmp_path: Path) -> None:
     session = Session().user("Go.").runs("make serve", IN_BACKGROUND)
     assert "running: background command b7x: make serve" in told(session.record(tmp_path))
     session.says("It serves.").user("And the moon?").says("It is full.")
-    words = "started in turn 1, no end seen: background command b7x: make serve"
+    words = "still running (started in turn 1, no end seen): background command b7x: make serve"
     assert words in told(session.record(tmp_path))
 
 
@@ -387,3 +387,42 @@ def test_all_that_the_closing_words_ask_is_open_and_no_offer_repeats_it(tmp_path
     record = Session().user(FIRST).says(words).record(tmp_path)
     asked = ["Shall I read the gauges?", "Shall I draw the moon?", "Shall I print it?"]
     assert sections_of(record)["Open Questions"] == asked
+
+
+def test_a_script_that_is_written_and_run_in_the_background_is_open(tmp_path: Path) -> None:
+    line = "cat << 'END' > /tmp/tides.sh\n#!/bin/sh\nwhile sleep 300; do date; done\nEND\n"
+    session = Session().user("Watch the tides.").runs(f"{line}sh /tmp/tides.sh", IN_BACKGROUND)
+    session.says("It watches.").user("Print the moon.").says("Printed.")
+    [step] = sections_of(session.record(tmp_path))["Next Steps"]
+    assert step == (
+        "still running (started in turn 1, no end seen): background command b7x: "
+        "cat << 'END' > /tmp/tides.sh … (5 lines)"
+    )
+
+
+MONITOR = "Monitor started (task m4q, timeout 600000ms). You will be notified on each event."
+
+
+@pytest.mark.parametrize(
+    ("told_of", "state"),
+    [
+        ("<summary>Monitor event</summary>\n<event>high water</event>", "running"),
+        ("<event>[Monitor timed out — re-arm if needed.]</event>", "timed out"),
+        ("<status>completed</status>\n<summary>stream ended</summary>", "done"),
+    ],
+)
+def test_a_monitor_runs_until_its_stream_ends(told_of: str, state: str, tmp_path: Path) -> None:
+    session = Session().user("Watch the tides.")
+    session.calls("Monitor", MONITOR, command="tail -f tides.log", description="high water")
+    session.says("I watch.")
+    assert "still running: monitor m4q: high water" in told(session.record(tmp_path))
+    session.user(f"<task-notification>\n<task-id>m4q</task-id>\n{told_of}\n</task-notification>")
+    assert session.record(tmp_path).agents["m4q"].status == state
+
+
+def test_a_command_that_was_stopped_is_not_waited_for(tmp_path: Path) -> None:
+    session = Session().user("Serve.").runs("make serve", IN_BACKGROUND)
+    session.calls("TaskStop", "Stopped.", task_id="b7x").says("Stopped.")
+    found = sections_of(session.record(tmp_path))
+    assert found["Commands"] == ["make serve (stopped)"]
+    assert found["Next Steps"][0].startswith("nothing open")

@@ -338,9 +338,9 @@ def _open_work(record: Record) -> Iterator[str]:
         yield f"to be answered: {_cut(one.text)}"
     for name, agent in open_items.running(record):
         is_new = bool(record.turns) and agent.place.op >= record.turns[-1].place.op
-        since = f"started in turn {turn_number(record, agent.place)}, no end seen"
-        state = "running" if is_new else since
-        yield f"{state}: {agent.kind or 'agent'} {name}: {_cut(agent.asked, SHORT_CHARS)}"
+        since = f" (started in turn {turn_number(record, agent.place)}, no end seen)"
+        what = _cut(open_items.told_to(record, agent), SHORT_CHARS)
+        yield f"still running{'' if is_new else since}: {agent.kind or 'agent'} {name}: {what}"
     at_work = open_items.request(record)
     asked_again = [thing for _, thing in open_requests(record)]
     for turn, things in groupby(open_requests(record), key=lambda pair: pair[0]):
@@ -476,22 +476,19 @@ def _resolved(failure: Failure) -> str:
 def _commands(record: Record) -> Iterator[str]:
     """Those run last, and failures that the model called none of this work's, with its words."""
     verdicts = {one.command: verdict_of(one) for one in record.failures if one.fixed is None}
+    states = {one.asked: one.status for one in record.agents.values() if one.kind == COMMAND}
     known = sorted(record.commands.items(), key=lambda pair: pair[1].op)
     for at, (key, one) in enumerate(known, MOST_COMMANDS - len(known)):
         if at >= 0 or verdicts.get(key):
-            yield _ran(one, verdicts.get(key, ""))
+            yield _ran(one, verdicts.get(key, ""), states.get(key, ""))
 
 
-def _ran(command: Command, verdict: str) -> str:
-    went = _WENT.get(outcome(command), outcome(command))
+def _ran(command: Command, verdict: str, state: str) -> str:
+    """One that went into the background and has not reported is told by how it is there."""
+    went = outcome(command)
+    went = state if state and went == NO_RESULT else _WENT.get(went, went)
     how = "; ".join(filter(None, (went, verdict)))
-    return _first_line(command.line) + (f" ({how})" if how else "")
-
-
-def _first_line(line: str) -> str:
-    """A script is told by its first line: the whole is in the transcript."""
-    first, _, rest = line.strip().partition("\n")
-    return f"{first} … ({rest.count(chr(10)) + 2} lines)" if rest else first
+    return shell.first_line(command.line) + (f" ({how})" if how else "")
 
 
 def _reference(record: Record, text: str) -> str:
@@ -504,14 +501,16 @@ def _agents(record: Record) -> list[Agent]:
     known = list(record.agents.values())
     own = [one for one in known if one.kind != COMMAND][-MOST_AGENTS:]
     ran = [one for one in known if one.kind == COMMAND and shell.core(one.asked)]
-    return own + ran[-MOST_BACKGROUND:]
+    living = [one for _, one in reversed(open_items.running(record)) if one.kind == COMMAND]
+    ended = [one for one in ran if one not in living]
+    return own + ended[-MOST_BACKGROUND:] + living[-MOST_AGENTS:]
 
 
 def _agent(one: Agent) -> str:
     """What a subagent answered; of a command how it ended, for its output is in the transcript."""
     how = "" if one.status == "done" and one.answer and one.kind != COMMAND else f" ({one.status})"
     answer = f" → {one.answer}" if one.answer and one.kind != COMMAND else ""
-    return _cut(f"{one.kind}: {one.asked}{how}{answer}")
+    return _cut(f"{one.kind}: {shell.first_line(one.asked)}{how}{answer}")
 
 
 def _cut(text: str, most: int = MOST_CHARS) -> str:

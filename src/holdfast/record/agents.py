@@ -7,10 +7,11 @@ LAUNCHED = "Async agent launched"  # it answers later, in a file of its own
 LONGEST_ANSWER = 600
 REPORT_CHARS, MOST_REPORTS = 3000, 8  # kept at length until others have come back
 MOST_AGENTS = 60
-COMMAND, SCHEDULE = "background command", "schedule"
+COMMAND, SCHEDULE, MONITOR = "background command", "schedule", "monitor"
 LONGEST_ASKED, SAME_CHARS = 400, 300
 _HANDED_BACK, _REPORT_FOLLOWS = "[Subagent hand-back]", "The report follows:\n"
-_STARTED = " in background with ID: "
+_STARTED, _WATCHES = " in background with ID: ", "Monitor started (task "
+_GAVE_UP = "<event>[Monitor timed out"
 _RESUMED = b'"SessionStart:resume"'  # the client's record of a hook
 _OVER = {"completed": "done", "failed": "failed", "killed": "failed", "stopped": "failed"}
 
@@ -70,7 +71,7 @@ def notified(record: Record, text: str, place: Place) -> None:
         agent_id = text.partition(opening)[2].partition("<")[0].strip()[:80]
         agent = record.agents.get(agent_id) if agent_id else None
         told = text.partition("<status>")[2].partition("<")[0].strip()
-        status = _OVER.get(told)
+        status = _OVER.get(told) or ("timed out" if _GAVE_UP in text else "")
         if agent is not None and status:
             if agent.kind == COMMAND and told in ("completed", "failed"):
                 failed = told == "failed"
@@ -102,6 +103,13 @@ def command_started(record: Record, call: Call, text: str, place: Place) -> None
             if one.kind == COMMAND and one.asked == call.what and one.status == "running":
                 one.status = "started again"
         add(record, name, Agent(COMMAND, call.what, place))
+
+
+def monitor_started(record: Record, call: Call, text: str, place: Place) -> None:
+    """What it waits for, in the model's words; its command only looks."""
+    name = text.partition(_WATCHES)[2][:80].partition(",")[0].strip()
+    if name:
+        add(record, name, Agent(MONITOR, clip(call.what, LONGEST_ASKED), place))
 
 
 def hook_ran(record: Record, kind: str, raw: bytes) -> None:

@@ -213,6 +213,10 @@ def _look(record: Record, given: Given, place: Place, use_id: str) -> str:
     return text_of(given, "task_id") or text_of(given, "bash_id") or text_of(given, "agentId")
 
 
+def _monitor(record: Record, given: Given, place: Place, use_id: str) -> str:
+    return text_of(given, "description") or text_of(given, "command")
+
+
 def _todo(record: Record, given: Given, place: Place, use_id: str) -> str:
     tasks.todo(record, given, place)
     return ""
@@ -254,6 +258,8 @@ _BY_TOOL: dict[str, Callable[[Record, Given, Place, str], str]] = {
     "CronDelete": _stop,
     "TaskStop": _stop,
     "KillShell": _stop,
+    "KillBash": _stop,
+    "Monitor": _monitor,
     "TaskOutput": _look,
     "BashOutput": _look,
     "AgentOutputTool": _look,

@@ -158,9 +158,16 @@ def running(record: Record) -> list[tuple[str, Agent]]:
 
 
 def _may_run(record: Record, name: str, agent: Agent) -> bool:
-    if agent.kind == COMMAND:
-        return bool(shell.core(agent.asked))
+    if agent.kind == COMMAND:  # behind a script that it writes stands what runs it
+        return bool(shell.core(agent.asked)) or "<<" in agent.asked
     return not name.startswith(_CALL) or name in record.calls
+
+
+def told_to(record: Record, agent: Agent) -> str:
+    """What it was asked; a command of one line as it was typed."""
+    command = record.commands.get(agent.asked) if agent.kind == COMMAND else None
+    is_short = command is not None and "\n" not in command.line.strip()
+    return command.line if command and is_short else shell.first_line(agent.asked)
 
 
 def calls(record: Record) -> list[Call]:

@@ -87,6 +87,8 @@ def come_back(record: Record, entry: Result, block: ToolResult, place: Place) ->
     elif tool in ("TaskOutput", "AgentOutputTool"):
         files.mention(record, block.text[:REPORT_CHARS])
         agents.notified(record, block.text[:REPORT_CHARS], place)
+    elif tool == "Monitor":
+        agents.monitor_started(record, call, block.text[:400], place)
     elif tool == "CronCreate" and not block.is_error:
         agents.scheduled(record, block.tool_use_id[:80], block.text[:400])
     elif tool == "TaskCreate" and not block.is_error:

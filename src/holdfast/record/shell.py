@@ -119,6 +119,12 @@ def hides_work(line: str) -> bool:
     return False
 
 
+def first_line(line: str) -> str:
+    """A script is told by its first line: the whole is in the transcript."""
+    first, _, rest = line.strip().partition("\n")
+    return f"{first} … ({rest.count(chr(10)) + 2} lines)" if rest else first
+
+
 def ends_looking(line: str) -> bool:
     """A line ends with a program that looks for something: that it found nothing is an answer."""
     last = parts(line)[-1:]
