@@ -1,4 +1,4 @@
-"""Build the dashboard into the wheel and the sdist.
+"""Build the dashboard into the wheel and the sdist; put the recorded session into the wheel.
 
 Where that is not possible (no registry in reach) the package is made without the page, and says so:
 hooks, commands and the HTTP interface work without it.
@@ -24,6 +24,9 @@ class DashboardHook(BuildHookInterface):  # type: ignore[type-arg]
         return [] if builder.is_current() else [builder.NODE]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        if self.target_name == "wheel" and version == "standard":  # for `holdfast replay --demo`
+            packed = "holdfast/cli/everyday/demo.jsonl"
+            build_data["force_include"]["demo/session.jsonl"] = packed
         builder = _builder(Path(self.root))
         try:
             builder.build()

@@ -34,6 +34,8 @@ def test_the_built_wheel_runs_the_hook_in_an_empty_place(tmp_path: Path, own_hom
     place = tmp_path / "place" / "holdfast"
     assert (place / "setup" / "plugin_files" / "LICENSE").is_file()
     assert (place / "py.typed").is_file()
+    recorded = (ROOT / "demo" / "session.jsonl").read_bytes()  # for `holdfast replay --demo`
+    assert (place / "cli" / "everyday" / "demo.jsonl").read_bytes() == recorded
     is_built = (ROOT / "src" / "holdfast" / "api" / "dashboard" / "source.sha256").is_file()
     assert (place / "api" / "dashboard" / "index.html").is_file() or not is_built
     sent = sample_payloads.make_payload("Stop", session_id="s1", transcript="", cwd="/p")

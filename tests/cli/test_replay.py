@@ -106,3 +106,10 @@ def test_a_session_without_a_compaction_names_one_that_has_one() -> None:
     _session("aaaa1111", a_prompt(), an_answer(20_000))
     _session("bbbb2222", *_filled(summary="nothing"), age=60)
     assert "holdfast replay bbbb2222" in _run("aaaa1111")
+
+
+def test_the_demo_is_a_session_of_its_own() -> None:
+    assert "752b636e  claude-sonnet-4-6, 55 steps" in _run("--demo")
+    done = CliRunner().invoke(holdfast_command, ["replay", "--demo", "752b636e"])
+    assert done.exit_code == 2
+    assert "name no other" in done.output

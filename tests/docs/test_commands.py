@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from holdfast.cli.main import holdfast_command
 from tests.docs.pages import PAGES, ROOT, Shown, blocks, command_lines, screens
@@ -70,6 +72,20 @@ def test_every_screen_of_a_page_is_what_its_command_prints(page: Path, tmp_path:
         for line in one.output:
             for piece in filter(None, map(_masked, line.split("…"))):
                 assert piece in _masked(printed), f"$ {one.command}\n{line!r} is not in\n{printed}"
+
+
+def test_the_tokens_restored_in_the_demo_are_one_figure_and_the_right_one() -> None:
+    """A change of a word in the brief may move it by a few tokens, and needs no change of pages."""
+    stated = [
+        int(found)
+        for page in PAGES
+        for found in re.findall(r"Holdfast restores all of it, in (\d+) tokens", page.read_text())
+    ]
+    run = CliRunner().invoke(holdfast_command, ["replay", "--demo", "--json"])
+    [compaction] = json.loads(run.stdout)["compactions"]
+    assert len(stated) == 3
+    assert len(set(stated)) == 1
+    assert stated[0] == pytest.approx(compaction["brief_tokens"], rel=0.05)
 
 
 @pytest.fixture(scope="module")

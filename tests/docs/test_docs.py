@@ -151,6 +151,8 @@ def test_every_page_is_in_the_table_of_contents() -> None:
 
 def test_the_version_is_the_same_everywhere() -> None:
     assert f"## {holdfast.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    wheels = set(re.findall(r"holdfast-([\d.]+)-py3-none-any\.whl", README + DOCS))
+    assert wheels == {holdfast.__version__}
 
 
 def test_the_readme_names_what_a_newcomer_types() -> None:

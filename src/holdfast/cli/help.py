@@ -111,6 +111,7 @@ TOPICS: dict[str, HelpTopic] = {
         "It needs no installation into Claude Code, and changes nothing.",
         (
             Example("holdfast replay", "the newest session of this folder"),
+            Example("holdfast replay --demo", "the recorded session that comes with Holdfast"),
             Example("holdfast replay 752b636e", "a session by the start of its id"),
             Example("holdfast replay FILE --svg fill.svg", "a transcript, drawn as a picture"),
         ),

@@ -53,14 +53,17 @@ KINDS = {
 
 @click.command()
 @click.argument("transcript", default="", metavar="[TRANSCRIPT]", type=click.Path())
+@click.option("--demo", is_flag=True, help="Replay the recorded session that comes with Holdfast.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option(
     "--svg", type=click.Path(path_type=Path), help="Also draw an SVG picture into this file."
 )
-def replay(transcript: str, as_json: bool, svg: Path | None) -> None:
+def replay(transcript: str, demo: bool, as_json: bool, svg: Path | None) -> None:
     """Show what Holdfast would have done in a past session: the newest, or TRANSCRIPT, which is a
     file or the start of a session's id."""
-    path = find_transcript.find(transcript)
+    if demo and transcript:
+        raise click.UsageError("--demo is a session of its own: name no other")
+    path = find_transcript.find(str(demo_session()) if demo else transcript)
     found, counts = play(path, progress=not as_json)
     if not found.points:
         raise NothingToReplay(f"{path} holds no answer of a model")
@@ -70,11 +73,17 @@ def replay(transcript: str, as_json: bool, svg: Path | None) -> None:
     if as_json:
         click.echo(json.dumps(plain(found, counts, losses), indent=2))
         return
-    if not transcript:
+    if not (transcript or demo):
         say(f"The newest transcript: {inert(str(path), 4096)}", err=True)
     show(found, counts, losses)
     if not found.compactions:
         _say_without(path)
+
+
+def demo_session() -> Path:
+    """Beside this module in the wheel (hatch_build.py puts it there), else in the checkout."""
+    packed = Path(__file__).with_name("demo.jsonl")
+    return packed if packed.is_file() else Path(__file__).parents[4] / "demo" / "session.jsonl"
 
 
 def _losses(path: Path, found: Replay) -> list[SummaryLoss | None]:

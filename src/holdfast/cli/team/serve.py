@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from holdfast.cli.terminal import say
+from holdfast.settings.extras import command_for
 from holdfast.wire.errors import HoldfastError
 
 if TYPE_CHECKING:
@@ -24,7 +25,10 @@ class NotInstalled(HoldfastError):
     """The packages of the extra `serve` are missing."""
 
     exit_code = 5
-    hint = "pip install '.[serve]' in the checkout of Holdfast"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.hint = command_for("serve")
 
 
 class NotRunning(HoldfastError):

@@ -194,9 +194,10 @@ def _postgres(url: URL) -> Engine:
     try:
         import psycopg
     except ModuleNotFoundError as error:
-        raise NoSuchDatabase(
-            "PostgreSQL needs its driver: pip install '.[postgres]' in the checkout of Holdfast"
-        ) from error
+        from holdfast.settings.extras import command_for
+
+        needed = command_for("postgres")
+        raise NoSuchDatabase(f"PostgreSQL needs its driver: {needed}") from error
     del psycopg
     engine = sa.create_engine(
         url,

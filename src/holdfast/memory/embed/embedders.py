@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from holdfast.memory.embed.vector import Array
 
 AUTO, OFF, MINILM = "auto", "off", "minilm"
-INSTALL = "pip install '.[semantic]' in the checkout of Holdfast"  # on no index: do not name one
 
 
 class NoEmbedder(HoldfastError):
@@ -55,7 +54,10 @@ def chosen(word: str, model: str = "", key: str = "") -> Embedder:
 
         return from_folder(word)
     except ImportError as error:
-        raise NoEmbedder(f"no embedder is installed ({error.name}): {INSTALL}") from error
+        from holdfast.settings.extras import command_for
+
+        needed = command_for("semantic")
+        raise NoEmbedder(f"no embedder is installed ({error.name}): {needed}") from error
 
 
 def configured() -> tuple[str, str, str]:
