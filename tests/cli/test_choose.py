@@ -171,3 +171,47 @@ def test_a_session_without_a_compaction_lost_nothing_and_another_one_is_named(
     assert "has not been compacted, so nothing was lost" in str(refused)
     assert "--session bbbb2222" in str(refused.hint)
     assert _invoke("lost", "--session", "bbbb").exit_code == 0
+
+
+@pytest.mark.requirement("C1", "U3")
+def test_a_checkpoint_is_saved_of_the_session_that_status_shows_without_hooks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, other = tmp_path / "shop", tmp_path / "other"
+    for name, folder in (("aaaa1111", here), ("bbbb2222", other)):
+        (folder / "src").mkdir(parents=True)
+        lines = [a_prompt(f"Sort {name}."), an_answer(90_000)]
+        for line in lines:
+            line |= {"cwd": str(folder), "sessionId": name}
+        _client_s(name, folder, *lines)
+    monkeypatch.chdir(here / "src")
+    shown = _json("status")
+    assert shown["session_id"] == "aaaa1111"
+    assert 0.5 < shown["stop_guard"]["unsaved_ratio"] < 0.6
+    assert "no checkpoint yet, 54% of the limit used" in " ".join(_invoke("status").stdout.split())
+    saved = _invoke("checkpoint", "--json")
+    assert json.loads(saved.stdout)["path"].startswith(f"{here}/")
+    assert "no hook has run in this session" in saved.stderr
+    assert "0% of the limit used since the last checkpoint" in " ".join(
+        _invoke("status").stdout.split()
+    )
+    assert _json("checkpoint", "--session", "bbbb2222")["path"].startswith(f"{other}/")
+    assert _json("checkpoint", "--session", "bbbb")["reused"]
+    assert _invoke("segments", "--here").exit_code == 0
+    assert "--session bbbb2222" in _invoke("budget", "pin", "Sort first.", "--session", "bb").stdout
+
+
+@pytest.mark.requirement("C1")
+def test_a_checkpoint_without_hooks_never_goes_into_another_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Claude Code names the folders of `a-b` and `a/b` alike."""
+    mine, theirs = tmp_path / "a-b", tmp_path / "a" / "b"
+    mine.mkdir()
+    theirs.mkdir(parents=True)
+    lines = [a_prompt("Sort it.") | {"cwd": str(theirs)}, an_answer(9_000) | {"cwd": str(theirs)}]
+    _client_s("cccc3333", theirs, *lines)
+    monkeypatch.chdir(mine)
+    found = _invoke("checkpoint")
+    assert f"no session of {mine} has been found" in str(found.exception)
+    assert not (theirs / ".claude").exists()

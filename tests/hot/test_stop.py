@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from holdfast.cli.main import holdfast_command
+from holdfast.files.executable import console_command
 from holdfast.hub import row_times
 from holdfast.hub.projection import projection_file
 from holdfast.window import state as states
@@ -94,7 +95,9 @@ def test_an_open_error_holds_a_stop_up_until_the_command_passes(tmp_path: Path) 
 @pytest.mark.requirement("G7")
 def test_much_used_since_the_last_checkpoint_holds_a_stop_up(tmp_path: Path) -> None:
     path = _session(tmp_path, ON, used=60_000)
-    assert "% of the compaction limit was used: run `holdfast checkpoint`" in _stop(path)["reason"]
+    reason = _stop(path)["reason"]
+    assert "There is no checkpoint of this session yet" in reason
+    assert f"run `{console_command()} checkpoint` to save one" in reason
     fire("PreCompact", path, environ={**ON, "CLAUDE_PROJECT_DIR": str(tmp_path)})
     fire("PostToolUse", path, environ=ON, tool_use_id="t1")
     assert _stop(path) == {}

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from holdfast.files.executable import console_command
 from holdfast.setup import wiring
 from holdfast.setup.install import apply, installed_commands, plan_install
 from holdfast.setup.targets import SKILLS
@@ -263,4 +264,4 @@ def test_the_skills_name_the_commands_they_run(desk: Desk) -> None:
         text = (desk.skill.parent / f"{name}.md").read_text()
         assert text.startswith("---\ndescription: ")
         command = {"compress": "segments"}.get(name, name)
-        assert f"{wiring.console_command()} {command}" in text
+        assert f"{console_command()} {command}" in text

@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from holdfast.cli.setup.install import install, uninstall
+from holdfast.files.executable import console_command, typed_command
 from holdfast.settings import load as settings_load
 from holdfast.setup import wiring
 from holdfast.setup.errors import ChangedMeanwhile, HomeUnusable, LeftBehind, SettingsBroken
@@ -42,7 +43,7 @@ def test_it_shows_a_diff_asks_and_says_how_to_undo(desk: Desk) -> None:
     assert f"--- {desk.settings}" in said.stdout
     assert '+    "PreCompact": [' in said.stdout
     assert "Make these changes?" in said.stderr
-    assert f"Undo: {wiring.typed_command()} uninstall\n" in said.stdout
+    assert f"Undo: {typed_command()} uninstall\n" in said.stdout
     assert f"wrote {desk.settings}" in said.stdout
     assert installed_commands(desk.settings)
     [backup] = desk.ours.rglob("*.bak")
@@ -181,9 +182,9 @@ def test_the_next_step_can_be_typed(desk: Desk, monkeypatch: pytest.MonkeyPatch)
     script = Path(sys.executable).parent / "holdfast"
     monkeypatch.setenv("PATH", os.defpath)
     said = call("install --yes").stdout
-    assert f"next: {wiring.console_command()} doctor\n" in said
-    assert f"Undo: {wiring.console_command()} uninstall\n" in said
-    assert "Undo: " + wiring.console_command() + " install\n" in call("uninstall --yes").stdout
+    assert f"next: {console_command()} doctor\n" in said
+    assert f"Undo: {console_command()} uninstall\n" in said
+    assert "Undo: " + console_command() + " install\n" in call("uninstall --yes").stdout
     monkeypatch.setenv("PATH", str(script.parent))
     desk.uninstall()
     assert "next: holdfast doctor\n" in call("install --yes").stdout
@@ -226,7 +227,7 @@ def test_leaving_where_we_are_not_says_where_we_are(desk: Desk) -> None:
     assert "settings.local.json" in said.stderr
     said = call("uninstall --yes --scope local")
     where = f"--scope local --project '{desk.project}'"
-    assert f"Undo: {wiring.typed_command()} install {where}" in said.stdout
+    assert f"Undo: {typed_command()} install {where}" in said.stdout
     assert desk.tree() == {}
 
 

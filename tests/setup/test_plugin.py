@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import holdfast
+from holdfast.files.executable import console_command
 from holdfast.setup import wiring
 from holdfast.setup.errors import AlreadyInstalledElsewhere, NotAPluginFolder
 from holdfast.setup.install import (
@@ -66,7 +67,7 @@ def test_it_holds_the_hooks_and_states_who_it_is(folder: Path) -> None:
 def test_what_it_says_is_filled_in(folder: Path) -> None:
     skill = (folder / "skills" / "status" / "SKILL.md").read_text()
     readme = (folder / "README.md").read_text()
-    assert f"allowed-tools: Bash({wiring.console_command()} status:*)" in skill
+    assert f"allowed-tools: Bash({console_command()} status:*)" in skill
     assert f"claude --plugin-dir '{folder}'" in readme
     assert wiring.status_command() in readme
     assert "{command}" not in skill

@@ -16,6 +16,8 @@ from holdfast.window.stop_guard import (
 )
 from holdfast.wire.spool import SpoolLine
 
+COMMAND = "/opt/holdfast/bin/holdfast"
+
 
 def _agent(ms: int, event: str, agent: str = "a1") -> SpoolLine:
     return SpoolLine(ms, event, 0, "agent", agent, "reviewer")
@@ -27,13 +29,24 @@ def _call(event: str, tool: str, answer: str) -> SpoolLine:
 
 @pytest.mark.requirement("G7")
 def test_each_reason_alone_holds_a_stop_up_and_nothing_does_not() -> None:
-    assert judge(StopFacts()) == ""
-    assert "1 subtask still runs (reviewer a1)" in judge(StopFacts(running=("reviewer a1",)))
-    assert "`make test` failed and has not succeeded since" in judge(
-        StopFacts(errors=("`make test`",))
+    assert judge(StopFacts(), COMMAND) == ""
+    assert "1 subtask still runs (reviewer a1)" in judge(
+        StopFacts(running=("reviewer a1",)), COMMAND
     )
-    assert "21% of the compaction limit" in judge(StopFacts(unsaved_ratio=0.21))
-    assert judge(StopFacts(unsaved_ratio=0.20)) == ""
+    assert "`make test` failed and has not succeeded since" in judge(
+        StopFacts(errors=("`make test`",)), COMMAND
+    )
+    assert "21% of the compaction limit" in judge(StopFacts(unsaved_ratio=0.21), COMMAND)
+    assert judge(StopFacts(unsaved_ratio=0.20), COMMAND) == ""
+
+
+@pytest.mark.requirement("G7")
+def test_the_reason_names_the_last_checkpoint_only_if_there_is_one() -> None:
+    facts = StopFacts(unsaved_ratio=0.54)
+    first = "There is no checkpoint of this session yet, and 54% of the compaction limit is used: "
+    assert first + f"run `{COMMAND} checkpoint`" in judge(facts, COMMAND)
+    later = judge(facts._replace(has_checkpoint=True), COMMAND)
+    assert "Since the last checkpoint 54% of the compaction limit was used: " in later
 
 
 @pytest.mark.requirement("G7")
@@ -41,7 +54,7 @@ def test_each_reason_alone_holds_a_stop_up_and_nothing_does_not() -> None:
 def test_a_forced_stop_is_never_held_up_and_a_reason_is_short(
     names: list[str], ratio: float, forced: bool
 ) -> None:
-    said = judge(StopFacts(tuple(names), tuple(names), ratio, forced))
+    said = judge(StopFacts(tuple(names), tuple(names), ratio, forced), COMMAND)
     assert not (forced and said)
     assert len(said) < 1_000
 

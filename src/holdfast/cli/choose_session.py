@@ -114,7 +114,7 @@ def of_this_folder(session: str = "") -> Chosen:
 def of_folder(folder: Path) -> Chosen:
     """The window at work on this folder, live ones first."""
     known = windows(everything=True)
-    here = [one for one in known if _is_here(one, folder) and not one.state.agent_id]
+    here = [one for one in known if is_here(one, folder) and not one.state.agent_id]
     if not here:
         raise NotHere(f"no session of {folder} has been found")
     return min(here, key=_distance)
@@ -122,11 +122,11 @@ def of_folder(folder: Path) -> Chosen:
 
 def _distance(one: Chosen) -> tuple[bool, bool, int]:
     """Those of this folder first, then live ones; then the one whose project is nearest around."""
-    is_here = _is_here(one)
-    return not is_here, has_ended(one), -len(one.state.project) if is_here else 0
+    here = is_here(one)
+    return not here, has_ended(one), -len(one.state.project) if here else 0
 
 
-def _is_here(one: Chosen, folder: Path | None = None) -> bool:
+def is_here(one: Chosen, folder: Path | None = None) -> bool:
     """Whether the folder (else this one) lies in the session's project."""
     project = one.state.project or one.state.cwd
     try:

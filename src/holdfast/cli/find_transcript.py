@@ -60,11 +60,17 @@ def find(word: str = "") -> Path:
 
 def newest() -> Path:
     """Of this folder's project, else of all."""
-    here = _by_time(transcripts_folder() / slug(str(Path.cwd().resolve())))
-    everywhere = here or _by_time(transcripts_folder())
+    everywhere = _of_folder(Path.cwd()) or _by_time(transcripts_folder())
     if not everywhere:
         raise NoTranscriptYet(f"Claude Code has no transcript in {transcripts_folder()}")
     return everywhere[0]
+
+
+def _of_folder(folder: Path) -> list[Path]:
+    """Those of this folder, else of the nearest folder around it that has any."""
+    here = folder.resolve()
+    around = (_by_time(transcripts_folder() / slug(str(one))) for one in (here, *here.parents))
+    return next(filter(None, around), [])
 
 
 def newest_compacted(but: Path) -> Path | None:
@@ -125,7 +131,7 @@ def chosen_to_read(transcript: Path | None, session: str = "", agent: str = "") 
     try:
         known = choose_session.newest(session, agent)
     except NoSession:
-        if not agent and (path := _not_told(session)):
+        if not agent and (path := _not_told(session or choose_session.asking())):
             return choose_session.by_transcript(path)
         one = named(session) if session and not agent else None
         if one is None:
@@ -139,12 +145,41 @@ def chosen_to_read(transcript: Path | None, session: str = "", agent: str = "") 
     return Chosen(State(**{**vars(known.state), "transcript": copy}), known.folder)
 
 
+def chosen_to_save(session: str = "", anywhere: bool = False) -> Chosen:
+    """As `chosen_to_read`, but only a session of this folder's project, unless one was named or
+    `anywhere` is right: a checkpoint goes into the folder of its session."""
+    session = session or choose_session.asking()
+    try:
+        if session or anywhere:
+            return choose_session.newest(session)
+        return choose_session.of_folder(Path.cwd())
+    except NoSession:
+        path = _not_told(session) if session or anywhere else _not_told_here()
+        if path is None:
+            raise
+        return choose_session.by_transcript(path)
+
+
 def _not_told(session: str) -> Path | None:
     """The transcript of a session that ran before the hooks were installed."""
     try:
         path = find(session)
+    except SeveralSessions:
+        raise
     except HoldfastError:
         return None
+    return _without_hooks(path)
+
+
+def _not_told_here() -> Path | None:
+    """The same, of this folder. Two folders may share a name of Claude Code's: the file decides."""
+    path = next(iter(_of_folder(Path.cwd())), None)
+    if path is None or not choose_session.is_here(choose_session.by_transcript(path)):
+        return None
+    return _without_hooks(path)
+
+
+def _without_hooks(path: Path) -> Path | None:
     if path.suffix == ".gz":
         return None
     say(f"note: no hook has run in this session; read from {shown(str(path))}", err=True)

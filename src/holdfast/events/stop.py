@@ -28,6 +28,7 @@ def _may_object(moment: Moment) -> bool:
 
 def _reason(moment: Moment) -> str:
     from holdfast.events import record_session, stop_objections  # only a guarded stop pays for it
+    from holdfast.files.executable import console_command
     from holdfast.settings import load as settings_load
     from holdfast.window import stop_guard
     from holdfast.window.state import load
@@ -38,9 +39,15 @@ def _reason(moment: Moment) -> str:
     used, now_ms = moment.line.used, moment.now_ms
     guessed = not moment.tail.states_tokens()
     found = stop_objections.find_objections(
-        state, moment.folder, used, now_ms, moment.payload, estimated=guessed
+        state,
+        moment.folder,
+        used,
+        now_ms,
+        moment.payload,
+        edge_tokens=state.edge_tokens,
+        estimated=guessed,
     )
-    reason = stop_guard.judge(found)
+    reason = stop_guard.judge(found, console_command())
     if reason:
         log.add("INFO", record_session.log_name(state), f"a stop was held up once: {reason}")
     return reason

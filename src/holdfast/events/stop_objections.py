@@ -28,16 +28,16 @@ def find_objections(
     now_ms: int,
     payload: Mapping[str, Any],
     *,
-    estimated: bool = False,
+    edge_tokens: int,
+    estimated: bool,
 ) -> StopFacts:
     lines = spool.recent(folder, spool.STOP_BYTES) if folder else []
     return StopFacts(
         running=tuple(_running(state, folder, lines, now_ms, payload)),
         errors=tuple(_errors(state, folder, lines)),
-        unsaved_ratio=stop_guard.unsaved_ratio(
-            used_tokens, state.checkpoint_tokens, state.edge_tokens
-        ),
+        unsaved_ratio=stop_guard.unsaved_ratio(used_tokens, state.checkpoint_tokens, edge_tokens),
         estimated=estimated,
+        has_checkpoint=state.checkpoint_ms > 0,
         forced=is_forced(folder),
     )
 

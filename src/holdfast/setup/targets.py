@@ -15,6 +15,7 @@ from typing import Any
 
 import holdfast
 from holdfast.client.settings_files import claude_folder
+from holdfast.files.executable import console_command
 from holdfast.setup import wiring
 from holdfast.setup.errors import NotAPluginFolder
 from holdfast.setup.install_parts import InstallPart, OwnFile, ServerPart, SettingsPart
@@ -101,7 +102,7 @@ def settings_target(
             OwnFile(
                 settings.parent / "commands" / "holdfast" / f"{name}.md",
                 skill(name),
-                (wiring.console_command(),),
+                (console_command(),),
                 shared=True,
             )
             for name in SKILLS
@@ -120,7 +121,7 @@ def hooks_wanted(
 
 def skill(name: str) -> str:
     """The text of `/holdfast:NAME`, for a command file and for a plugin's skill."""
-    return packaged(f"{name}.md").replace("{command}", wiring.console_command())
+    return packaged(f"{name}.md").replace("{command}", console_command())
 
 
 def packaged(name: str) -> str:
@@ -141,7 +142,7 @@ def plugin_target(folder: Path, *, archive_chars: int | None = None) -> Target:
     }
     varying = (
         *(_escaped(line) for line in (*lines, wiring.status_command())),
-        wiring.console_command(),
+        console_command(),
         holdfast.__version__,
         *(_escaped(word) for word in (starts["command"], starts["args"][-1])),
     )

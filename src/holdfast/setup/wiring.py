@@ -8,7 +8,6 @@ upgrade would block every prompt.
 from __future__ import annotations
 
 import shlex
-import shutil
 import sys
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -90,21 +89,6 @@ def status_command(theirs: str | None = None, program: Program | None = None) ->
 
 def _wrapping(words: list[str], theirs: str) -> str:
     return f'set -- {shlex.quote(theirs)} ; {shlex.join([*words, WRAPS])} "$1" || eval "$1"'
-
-
-def console_command() -> str:
-    """The command that runs `holdfast` from any folder: its script, or its interpreter."""
-    script = Path(sys.executable).parent / "holdfast"
-    if script.is_file():
-        return shlex.quote(str(script))
-    return shlex.join([sys.executable, "-m", "holdfast.cli"])
-
-
-def typed_command() -> str:
-    """`holdfast` as the user can type it: by name, if that name finds this script."""
-    script, named = Path(sys.executable).parent / "holdfast", shutil.which("holdfast")
-    found = named is not None and script.is_file() and Path(named).samefile(script)
-    return "holdfast" if found else console_command()
 
 
 def can_start(command: str) -> bool:

@@ -28,14 +28,15 @@ class StopFacts(NamedTuple):
     unsaved_ratio: float = 0.0
     forced: bool = False
     estimated: bool = False  # the reading behind `unsaved_ratio`
+    has_checkpoint: bool = False
 
     @property
     def unsaved(self) -> bool:
         return self.unsaved_ratio > UNSAVED
 
 
-def judge(standing: StopFacts) -> str:
-    """Why the turn should not end yet; empty if it may."""
+def judge(standing: StopFacts, command: str) -> str:
+    """Why the turn should not end yet; empty if it may. `command` runs Holdfast in any shell."""
     if standing.forced:
         return ""
     reasons = []
@@ -44,10 +45,16 @@ def judge(standing: StopFacts) -> str:
     if standing.errors:
         reasons.append(_failed(standing.errors))
     if standing.unsaved:
-        about = "about " if standing.estimated else ""
-        used = f"{about}{standing.unsaved_ratio:.0%} of the compaction limit was used"
-        reasons.append(f"Since the last checkpoint {used}: run `holdfast checkpoint` to save one.")
+        reasons.append(f"{_unsaved(standing)}: run `{command} checkpoint` to save one.")
     return f"Holdfast: {' '.join([*reasons, ANYWAY])}" if reasons else ""
+
+
+def _unsaved(standing: StopFacts) -> str:
+    about = "about " if standing.estimated else ""
+    share = f"{about}{standing.unsaved_ratio:.0%} of the compaction limit"
+    if standing.has_checkpoint:
+        return f"Since the last checkpoint {share} was used"
+    return f"There is no checkpoint of this session yet, and {share} is used"
 
 
 def _running(names: Sequence[str]) -> str:

@@ -81,13 +81,20 @@ def _with_stop_guard(chosen: Chosen) -> dict[str, Any]:
     """The report, with what only `status` shows: cleared results, and what the stop guard looks
     at, whether it is on or off."""
     from holdfast.events import stop_objections
+    from holdfast.files.executable import console_command
     from holdfast.window import stop_guard
 
     found = report(chosen)
     found["microcompactions"] = cleared(chosen.state)
     state, now_ms = chosen.state, int(time.time() * 1000)
     against = stop_objections.find_objections(
-        state, chosen.folder, found["used_tokens"], now_ms, {}, estimated=found["estimated"]
+        state,
+        chosen.folder,
+        found["used_tokens"],
+        now_ms,
+        {},
+        edge_tokens=found["edge_tokens"],
+        estimated=found["estimated"],
     )
     found["stop_guard"] = {
         "on": _is_guarded(state),
@@ -95,7 +102,7 @@ def _with_stop_guard(chosen: Chosen) -> dict[str, Any]:
         "running_subtasks": list(against.running),
         "unresolved_errors": list(against.errors),
         "unsaved_ratio": round(against.unsaved_ratio, 4),
-        "reason": stop_guard.judge(against) or None,
+        "reason": stop_guard.judge(against, console_command()) or None,
     }
     return found
 
@@ -184,7 +191,7 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     if found.get("server"):
         rows.append(("server", _told(found["server"])))
     if "stop_guard" in found:
-        rows.append(("stop guard", _stop_guard(found["stop_guard"], about)))
+        rows.append(("stop guard", _stop_guard(found, about)))
     return rows + [("settings", error) for error in found["settings_slips"]]
 
 
@@ -221,13 +228,14 @@ def _told(server: dict[str, Any]) -> str:
 
 
 def _stop_guard(found: dict[str, Any], about: str) -> str:
-    against = [f"{one} runs" for one in found["running_subtasks"]]
-    against += [f"unresolved: {one}" for one in found["unresolved_errors"]]
-    against.append(
-        f"{about}{found['unsaved_ratio']:.0%} of the limit used since the last checkpoint"
-    )
-    forced = ", stops are forced" if found["forced"] else ""
-    return f"{'on' if found['on'] else 'off'}{forced}; {', '.join(against)}"
+    guard = found["stop_guard"]
+    against = [f"{one} runs" for one in guard["running_subtasks"]]
+    against += [f"unresolved: {one}" for one in guard["unresolved_errors"]]
+    used = f"{about}{guard['unsaved_ratio']:.0%} of the limit used"
+    saved = bool(found["checkpoint_ms"])
+    against.append(f"{used} since the last checkpoint" if saved else f"no checkpoint yet, {used}")
+    forced = ", stops are forced" if guard["forced"] else ""
+    return f"{'on' if guard['on'] else 'off'}{forced}; {', '.join(against)}"
 
 
 def _when(found: dict[str, Any]) -> str:

@@ -139,7 +139,7 @@ def unpin(pin_id: str, session: str, project: Path | None, as_json: bool) -> Non
 @_json
 def evict(item_id: str, undo: bool, session: str, as_json: bool) -> None:
     """Leave this item out of the briefs of this session, unless it changes."""
-    chosen = choose_session.newest(session)
+    chosen = chosen_to_read(None, session)
     session_id = chosen.state.session_id
     where = _where("session", session_id, None) if session else ""
     _say_if_mended("session", "", session_id)
@@ -242,11 +242,11 @@ def _density(session: str) -> float:
 
 
 def _window(session: str) -> Chosen | None:
+    if session:
+        return chosen_to_read(None, session)
     try:
-        return choose_session.newest(session)
+        return choose_session.newest()
     except NoSession:
-        if session:
-            raise
         return None
 
 

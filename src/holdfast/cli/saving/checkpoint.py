@@ -17,7 +17,7 @@ from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.checkpoint.errors import CheckpointNotSaved
 from holdfast.checkpoint.write import SavedCheckpoint
-from holdfast.cli import choose_session
+from holdfast.cli import choose_session, find_transcript
 from holdfast.cli.terminal import paint, say
 from holdfast.events import take_checkpoint
 from holdfast.settings import load as settings_load
@@ -77,7 +77,7 @@ def _chosen(transcript: Path | None, session: str, project: Path | None) -> choo
     """Without a word on where to keep it, never a session of another project."""
     if transcript is not None:
         return choose_session.by_transcript(transcript)
-    return choose_session.newest(session) if project else choose_session.of_this_folder(session)
+    return find_transcript.chosen_to_save(session, anywhere=project is not None)
 
 
 def _fill(state: window_state.State, chosen: window_state.State) -> None:

@@ -17,6 +17,7 @@ import click
 
 from holdfast.cli import choose_session
 from holdfast.cli.choose_session import NoSession
+from holdfast.cli.find_transcript import chosen_to_save
 from holdfast.cli.terminal import say
 from holdfast.client import instructions
 from holdfast.client.instructions import InstructionFile, MarkedRule, find_forgotten, find_marked
@@ -227,7 +228,7 @@ def rules(project: Path | None, session: str, as_json: bool) -> None:
 
 def _found(project: Path | None, session: str) -> list[LoadedFile]:
     try:
-        chosen = choose_session.newest(session) if session else choose_session.of_this_folder()
+        chosen = chosen_to_save(session) if session else choose_session.of_this_folder()
     except NoSession:
         if session:
             raise

@@ -15,7 +15,7 @@ import click
 from holdfast.cli import choose_session
 from holdfast.cli.arguments import AS_JSON, EVERYWHERE, PROJECT, list_group
 from holdfast.cli.choose_session import Chosen, NoSession
-from holdfast.cli.find_transcript import chosen_to_read
+from holdfast.cli.find_transcript import chosen_to_read, chosen_to_save
 from holdfast.cli.terminal import asked, say
 from holdfast.record import storage
 from holdfast.redact import redact
@@ -42,7 +42,7 @@ def _list(
     as_json: bool,
 ) -> None:
     if here and not session:
-        session = choose_session.asking() or choose_session.of_this_folder().state.session_id
+        session = choose_session.asking() or chosen_to_save().state.session_id
     is_named = bool(session) and project is None  # then it may be of any project
     where = "" if everywhere or is_named else str((project or Path.cwd()).absolute())
     warm = _of_session(library.warm(where), session)

@@ -17,6 +17,7 @@ from holdfast.cli.setup.install_dialog import (
     say_what_stays,
 )
 from holdfast.cli.terminal import say
+from holdfast.files.executable import typed_command
 from holdfast.setup import changes
 from holdfast.setup import install as installing
 from holdfast.setup.advice import installed_elsewhere
@@ -24,7 +25,6 @@ from holdfast.setup.errors import ChangedMeanwhile, LeftBehind
 from holdfast.setup.install import InstallPlan
 from holdfast.setup.receipts import our_packages
 from holdfast.setup.targets import SCOPES, Target, plugin_target, settings_target
-from holdfast.setup.wiring import typed_command
 from holdfast.wire import places
 
 Command = Callable[..., Any]
