@@ -78,3 +78,25 @@ def test_a_finding_says_what_and_where() -> None:
     text, secret = SECRETS["github p"](Random(1))
     [one] = find(f"a {text} b")
     assert (one.kind, one.start, one.end) == ("github token", 2, 2 + len(secret))
+
+
+@pytest.mark.parametrize("word", ["令牌是", "токен", "トークン", "키"])
+def test_a_token_right_behind_a_letter_of_another_script_is_found(word: str) -> None:
+    token = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+    assert token not in redact(f"{word}{token}请使用它")
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        *("le mot de passe est {}", "mot de passe : {}", "mật khẩu: {}", "كلمة المرور: {}"),
+        *("비밀번호: {}", "şifre: {}", "पासवर्ड: {}", "סיסמה: {}"),
+    ],
+)
+def test_a_password_is_found_by_its_name_in_many_languages(sentence: str) -> None:
+    assert "Zx9kQ27vbT" not in redact(sentence.format("Zx9kQ27vbT"))
+
+
+def test_a_sentence_about_passwords_stays() -> None:
+    for words in ("mot de passe: voir le coffre", "비밀번호는 어디에 저장되나요"):
+        assert redact(words) == words

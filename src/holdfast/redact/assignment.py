@@ -111,7 +111,7 @@ _KEY_CHARS = 64  # a longer key is not remembered
 
 def scan(page: SearchPage) -> Iterator[SecretFinding]:
     for name in names.ALL:
-        if name.word in page.words_low:
+        if name.word in (page.low if " " in name.word else page.words_low):
             yield from _named(page, name)
 
 

@@ -37,14 +37,18 @@ class SecretName:
 
 _PASSWORDS = (
     "password passwd passphrase passcode passwort kennwort contraseña contrasena senha пароль 密码 "
-    "パスワード wachtwoord parola lösenord heslo hasło clave pwd"
+    "パスワード wachtwoord parola lösenord heslo hasło clave pwd 비밀번호 şifre पासवर्ड סיסמה"
 )
+_PASSWORDS_OF_WORDS = ("mot de passe", "mật khẩu", "كلمة المرور", "كلمة السر")
 _SHORT_PASSWORDS = "pass pw psk passw"
 _SECRETS = "secret token credential oauth _auth setcookie erlang_cookie"
 _HINTS = "auth creds cred pat jwt otp totp seed login appid bearer sid hmac pepper authtoken"
 _SAME = {"credentials": "credential"}
 ALL = (
-    *(SecretName(word, "password", password=True) for word in _PASSWORDS.split()),
+    *(
+        SecretName(word, "password", password=True)
+        for word in (*_PASSWORDS.split(), *_PASSWORDS_OF_WORDS)
+    ),
     *(SecretName(word, "password", password=True, apart=True) for word in _SHORT_PASSWORDS.split()),
     *(
         SecretName(word, word if word in ("secret", "credential") else "token")

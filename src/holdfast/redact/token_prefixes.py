@@ -129,8 +129,8 @@ def _found(
     body = re.compile((_WORD if wide else _ALNUM) + (_TAIL if beginning in _TAILED else ""))
     done = 0
     for at in places(text, beginning):
-        if at < done or not begins(text, at):
-            continue
+        if at < done or not (begins(text, at) or not text[at - 1].isascii()):
+            continue  # Chinese and Japanese put no blank between a word and a token
         match = body.match(text, at + len(beginning))
         if not match or (len(match[0]) < shortest and not _is_cut(text, match)):
             continue
