@@ -280,3 +280,11 @@ def test_an_attachment_that_is_no_object_is_none(tmp_path: Path) -> None:
     [entry] = between(tmp_path, {**attachment(), "attachment": {"type": 5}})
     assert isinstance(entry, Attachment)
     assert entry.kind == ""
+
+
+def test_lines_too_short_to_say_anything_are_counted_and_not_parsed(tmp_path: Path) -> None:
+    counts = LineTally()
+    lines = [b"", b" ", b"x", b"{}", b"[]", b"\0"]
+    found = entries_of(tmp_path, answer("m1"), *lines, answer("m2"), tally=counts)
+    assert [e.message_id for e in found if isinstance(e, Answer)] == ["m1", "m2"]
+    assert counts.malformed == 4
