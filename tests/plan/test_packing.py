@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.plan.batch_order import Load
-from holdfast.plan.packing import pack
+from holdfast.plan.packing import pack, relieve
 
 
 @st.composite
@@ -153,3 +154,30 @@ def test_ten_thousand_tasks_in_a_row_are_batched() -> None:
 
 def test_no_tasks_no_batches() -> None:
     assert pack([], 100, 3) == []
+
+
+def _excess(sizes: tuple[int, ...]) -> Callable[[Sequence[int]], int]:
+    return lambda batch: max(0, 2 * sum(sizes[at] for at in batch) - 200)
+
+
+@pytest.mark.requirement("P4")
+@pytest.mark.parametrize(
+    ("needs", "specs", "expected"),
+    [
+        (((), (), ()), 3, [[0], [1, 2]]),
+        (((1,), (), ()), 3, [[1, 0], [2]]),  # the first one waits for it
+        (((), (), ()), 1, [[0, 1], [2]]),  # no place for another task
+    ],
+)
+def test_a_batch_that_may_compact_gives_a_task_to_a_neighbour_with_room(
+    needs: tuple[tuple[int, ...], ...], specs: int, expected: list[list[int]]
+) -> None:
+    sizes = (90, 20, 30)
+    loads = [Load(size, needs[at], str(at)) for at, size in enumerate(sizes)]
+    assert relieve([[0, 1], [2]], loads, 120, specs, _excess(sizes)) == expected
+
+
+@pytest.mark.requirement("P4")
+def test_the_parts_of_a_task_stay_where_they_are() -> None:
+    loads = [Load(90, (), "a"), Load(20, (), "b"), Load(30, (), "b")]
+    assert relieve([[0, 1], [2]], loads, 120, 3, _excess((90, 20, 30))) == [[0, 1], [2]]

@@ -324,3 +324,12 @@ def test_a_task_whose_finding_is_needed_later_is_asked_to_name_a_file() -> None:
     assert '"Write up the findings" depends on what 3 tasks find' in words
     written = [replace(task, files=(here, "ropes.md")) for task in looks]
     assert "result" not in "\n".join(_made(*written, last, root=root).warnings)
+
+
+@pytest.mark.requirement("P4")
+def test_a_commit_joins_the_batch_before_it() -> None:
+    nets = [a_task(f"Mend net {n}", files=(f"{n}.py",)) for n in range(3)]
+    [batch] = _made(*nets, a_task("Commit")).batches
+    assert [piece.task.title for piece in batch.pieces][-1] == "Commit"
+    alone = _made(_sized("a", 119_000), a_task("Commit")).batches
+    assert len(alone) == 2

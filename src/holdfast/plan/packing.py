@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 from holdfast.plan import batch_order
@@ -45,6 +45,54 @@ def pack(loads: Sequence[Load], room: int, most_specs: int) -> list[list[int]]:
     fewer = find_fewer(loads, room, most_specs, len(quick))
     best = batch_order.arrange(fewer, loads) if fewer else quick
     return best if _are_consecutive(best, loads) else quick
+
+
+def relieve(
+    batches: Sequence[Sequence[int]],
+    loads: Sequence[Load],
+    room: int,
+    most_specs: int,
+    excess: Callable[[Sequence[int]], int],
+    first: int = 0,
+) -> list[list[int]]:
+    """The same number of batches, with tasks moved to a neighbour where that lowers the excess: how
+    far the upper end of a batch exceeds what a window holds. Parts of a task are not moved, and no
+    task is moved into a batch before `first`."""
+    found = [list(batch) for batch in batches]
+    home = {at: index for index, batch in enumerate(found) for at in batch}
+    followers = batch_order.find_followers([load.needs for load in loads])
+    several = _group_specs(loads)
+
+    def fits(at: int, target: int) -> bool:
+        specs = {loads[one].spec for one in (*found[target], at)}
+        return (
+            loads[at].size + sum(loads[one].size for one in found[target]) <= room
+            and len(specs) <= most_specs
+            and all(home[need] <= target for need in loads[at].needs)
+            and all(home[one] >= target for one in followers[at])
+        )
+
+    def gain(at: int, target: int) -> int:
+        here, there = found[home[at]], found[target]
+        after = excess([one for one in here if one != at]) + excess([*there, at])
+        return excess(here) + excess(there) - after
+
+    for index, batch in enumerate(found):
+        while len(batch) > 1 and excess(batch) > 0:
+            moves = [
+                (gain(at, target), at, target)
+                for at in batch
+                if loads[at].spec not in several
+                for target in (index + 1, index - 1)
+                if first <= target < len(found) and fits(at, target)
+            ]
+            saved, at, target = max(moves, default=(0, 0, 0))
+            if saved <= 0:
+                break
+            batch.remove(at)
+            found[target].append(at)
+            home[at] = target
+    return batch_order.arrange(found, loads)
 
 
 def _are_consecutive(batches: Sequence[Sequence[int]], loads: Sequence[Load]) -> bool:

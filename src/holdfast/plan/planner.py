@@ -26,7 +26,7 @@ from holdfast.plan.estimates.likeness import EstimateRequest
 from holdfast.plan.files import project_files
 from holdfast.plan.files.groups import group_files
 from holdfast.plan.files.patterns import MARKS
-from holdfast.plan.packing import pack
+from holdfast.plan.packing import pack, relieve
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.split import TaskPiece, split_task
 from holdfast.plan.task import PlanTask, TaskPlan
@@ -152,12 +152,43 @@ def _batches(pieces: list[TaskPiece], room: PlanRoom) -> Iterable[TaskBatch]:
         )
         for at, piece in enumerate(pieces)
     ]
-    packed = pack(loads, room.fresh_tokens, room.specs)
-    for index, batch in enumerate(packed):
+
+    def excess(batch: Sequence[int]) -> int:
         chosen = tuple(pieces[position] for position in batch)
+        return max(0, _upper(chosen, room) - room.most_tokens)
+
+    packed = pack(loads, room.fresh_tokens, room.specs)
+    first = 1 if room.here else 0  # the first batch may just fit into the current session
+    packed = relieve(packed, loads, room.fresh_tokens, room.specs, excess, first)
+    for index, chosen in enumerate(_join_commits(packed, pieces, room)):
         here = index == 0 and fits_here(chosen, room)
         tokens = room.now_tokens if here else room.fresh_tokens
         yield TaskBatch(chosen, tokens, not here, is_parallel(chosen))
+
+
+def _upper(pieces: tuple[TaskPiece, ...], room: PlanRoom) -> int:
+    return TaskBatch(pieces, room.fresh_tokens, fresh=True, parallel=False).high_tokens
+
+
+def _join_commits(
+    packed: Sequence[Sequence[int]], pieces: Sequence[TaskPiece], room: PlanRoom
+) -> Iterable[tuple[TaskPiece, ...]]:
+    """A commit that would be alone joins the batch before it if it fits: it takes little, and it
+    is about that work. It may be one task more than a batch otherwise has."""
+    found: list[tuple[TaskPiece, ...]] = []
+    for batch in packed:
+        chosen = tuple(pieces[position] for position in batch)
+        if found and len(chosen) == 1 and _is_commit(chosen[0]):
+            joined = (*found[-1], *chosen)
+            if sum(piece.estimate.tokens for piece in joined) <= room.fresh_tokens:
+                found[-1] = joined
+                continue
+        found.append(chosen)
+    return found
+
+
+def _is_commit(piece: TaskPiece) -> bool:
+    return extract_features(piece.task.words).kind == COMMIT
 
 
 def _around_unknown(pieces: Sequence[TaskPiece]) -> dict[int, Iterable[int]]:

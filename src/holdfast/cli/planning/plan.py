@@ -131,6 +131,7 @@ MOST_SHOWN = 200  # batches; the rest is a number
 MOST_CHARS = 160  # of a title
 MOST_FILES = 3  # of a part; the rest is a number
 MOST_BASES = 4
+EARLY = 0.8  # of the room: a batch that ends before it says why
 RIGHT = ("tokens", "80% range")
 
 
@@ -185,19 +186,23 @@ def _table(found: Workflow) -> Table:
     for at, batch in enumerate(found.batches[:MOST_SHOWN]):
         if at:
             table.add_row("", Text("checkpoint", style="cyan"))
-        _batch(table, at, batch, found.room.here)
+        is_last = at == len(found.batches) - 1
+        _batch(table, at, batch, found.room, is_last)
         for piece in batch.pieces:
             _task(table, piece)
     return table
 
 
-def _batch(table: Table, at: int, batch: TaskBatch, here: bool) -> None:
+def _batch(table: Table, at: int, batch: TaskBatch, room: PlanRoom, is_last: bool) -> None:
     window = "in a fresh window" if batch.fresh else "in this session"
-    where = f" {window}" if here else ""
+    where = f" {window}" if room.here else ""
     share = batch.tokens / max(1, batch.room_tokens)
     shown = min(1.0, batch.shown_tokens / max(1, batch.room_tokens))
     used = f"{shown:.0%} of the room" if share <= 1 else "larger than the room"
     used = "a session of its own" if batch.is_unknown else used
+    specs = len({piece.task.spec for piece in batch.pieces})
+    if room.specs > 1 and specs >= room.specs and shown < EARLY and not is_last:
+        used += f", {room.specs} tasks, the most per batch"
     side = ", could run side by side (--max-parallel)" if batch.parallel else ""
     colour = "yellow" if batch.high_tokens > batch.room_tokens else "green"
     table.add_row(
