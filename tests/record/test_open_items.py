@@ -426,3 +426,42 @@ def test_a_command_that_was_stopped_is_not_waited_for(tmp_path: Path) -> None:
     found = sections_of(session.record(tmp_path))
     assert found["Commands"] == ["make serve (stopped)"]
     assert found["Next Steps"][0].startswith("nothing open")
+
+
+def sent_out(session: Session, *names: str) -> None:
+    for name in names:
+        session.calls("Task", f"{name}: all is well.", subagent_type="looker", description=name)
+
+
+@pytest.mark.parametrize(
+    ("task", "came_back"),
+    [
+        ("Run 2 review agents side by side", True),
+        ("Task 4: write the harbour table", True),
+        ("Look for tide tables in the archive", True),
+        ("Task 5: write the moon table", False),
+        ("Print the tables", False),
+    ],
+)
+def test_a_task_in_hand_whose_subagents_are_done_is_told_to_be_so(
+    tmp_path: Path, task: str, came_back: bool
+) -> None:
+    session = Session().user(FIRST)
+    todos = [{"content": task, "status": "in_progress"}]
+    session.calls("TodoWrite", todos=todos)
+    sent_out(session, "Task 4: harbour columns", "Look for tide tables in the archive")
+    known = session.record(tmp_path)
+    assert open_items.has_come_back(known, open_items.tasks(known)[0]) is came_back
+    session.starts("Task", subagent_type="looker", description="Task 4: harbour rows, as agents do")
+    known = session.record(tmp_path)
+    still_told = came_back and task.startswith("Look")
+    assert open_items.has_come_back(known, open_items.tasks(known)[0]) is still_told
+
+
+def test_a_ticked_line_closes_a_step_by_its_title(tmp_path: Path) -> None:
+    plan = "Next steps:\n1. **Try on old tables**: run it against the archive to compare\n"
+    plan += "2. **Iterate**: set the limits by what old tables show"
+    session = Session().user(FIRST).says(plan).runs("ls").user("go on").runs("ls")
+    session.says("✅ **Tried** end to end on old tables").runs("ls")
+    steps = open_items.steps(session.record(tmp_path))
+    assert [one.text.partition(":")[0] for one in steps] == ["Iterate"]

@@ -73,7 +73,10 @@ def _task(record: Record, task: Task) -> str:
     marks = {"plan": "planned: ", "prose": "planned: "}
     if task.source == "prose" and task in proposals(record):
         marks["prose"] = "proposed to the user: "
-    mark = "doing: " if task.status == still.DOING else marks.get(task.source, "")
+    mark = marks.get(task.source, "")
+    if task.status == still.DOING:
+        is_back = still.has_come_back(record, task)
+        mark = "doing, its subagents are done: " if is_back else "doing: "
     return f"{mark}{flat(task.text, 200)} ({since(record, task.place)})"
 
 

@@ -9,7 +9,7 @@ import re
 import msgspec
 
 from holdfast.record import plans, shell
-from holdfast.record.agents import COMMAND
+from holdfast.record.agents import COMMAND, MONITOR, SCHEDULE
 from holdfast.record.failures import is_one_off, runs_script
 from holdfast.record.model import Agent, Call, Failure, Place, Question, Record, Task, Turn
 from holdfast.text.sentences import ASKING, Lazy, sentences
@@ -30,6 +30,7 @@ _OFFER = Lazy(
     r"|如果[你您]|需要的话|请告诉|よろしければ|ご希望|お知らせ",
     re.IGNORECASE,
 )
+_AGENTS = Lazy(r"\b(?:sub-?)?agents?\b", re.IGNORECASE)
 _LISTED = ("task", "todo")
 _NOT_OWN = ("/", "~", "../", ".claude/", ".git/")  # `.gitignore` is the project's own
 _CALL = "toolu_"  # how the id of a call begins
@@ -63,6 +64,17 @@ def tasks(record: Record) -> list[Task]:
     """Open tasks of the task list; what is being done comes first."""
     found = [one for one in record.tasks.values() if one.source in _LISTED and one.is_open]
     return sorted(found, key=lambda task: task.status != DOING)
+
+
+def has_come_back(record: Record, task: Task) -> bool:
+    """Subagents were sent out for a task, and all of them have ended: those that carry its name,
+    or all that were sent since it was told where it speaks of agents."""
+    other = (COMMAND, MONITOR, SCHEDULE)
+    sent = [one for one in record.agents.values() if one.kind not in other]
+    named = [one for one in sent if plans.is_called(one.asked, task.text)]
+    if not named and _AGENTS.pattern.search(task.text):
+        named = [one for one in sent if one.place.op >= task.place.op]
+    return bool(named) and all(one.status == "done" for one in named)
 
 
 def steps(record: Record) -> list[Task]:

@@ -273,7 +273,8 @@ def _close_ticked(record: Record, text: str) -> None:
         if not (is_all or labels or about & words):
             continue
         for step in open_steps:
-            if is_all or _names(about, step) or _label_of(step.text) in labels:
+            named = _names(about, step) or _label_of(step.text) in labels
+            if is_all or named or _is_titled(about, step.text):
                 step.status, step.closed_by = REPORTED, f"“{clip(line.strip(), 120)}”"
         open_steps = [one for one in open_steps if one.is_open]
 
@@ -304,6 +305,23 @@ def _names(about: set[str], step: Task) -> bool:
     """Words about these subjects tell of the step: most of what it is about is among them."""
     of_step = _subjects_of(step.text)
     return bool(of_step) and len(of_step & about) * 3 >= 2 * len(of_step)
+
+
+def _is_titled(about: set[str], step: str) -> bool:
+    """A ticked line may tell a step by its title alone: "Try it on old tables: run it against …".
+    One word is no title."""
+    title, colon, _ = step.partition(": ")
+    of_title = _subjects_of(title) if colon else frozenset()
+    return len(of_title) > 1 and len(of_title & about) * 3 >= 2 * len(of_title)
+
+
+def is_called(words: str, task: str) -> bool:
+    """Words that name a task, by its label where both have one, or by most of what it is about."""
+    label, other = _label_of(words), _label_of(task)
+    if label and other:
+        return label == other
+    of_task = _subjects_of(task)
+    return bool(of_task) and len(of_task & _subjects_of(words)) * 3 >= 2 * len(of_task)
 
 
 @lru_cache(MOST_STEPS * 2)
