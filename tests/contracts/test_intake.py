@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from holdfast.hub.ingest import gather, records
-from holdfast.hub.ingest.sync import Behind, positions_of, sync, take
+from holdfast.hub.ingest.sync import StalePosition, ingest_batch, read_positions, sync
 from holdfast.hub.store import pending_writes
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import metadata, positions, requests, tasks
@@ -203,10 +203,10 @@ def test_a_batch_is_taken_once_and_one_from_elsewhere_is_refused(
     first = gather.gather(source, {})
     assert first is not None
     assert records.decode(records.encode(first)) == first
-    assert store.write(lambda c: take(c, first)).actions == 1
+    assert store.write(lambda c: ingest_batch(c, first)).actions == 1
     before = rows_of(store)
-    with pytest.raises(Behind) as error:
-        store.write(lambda c: take(c, first))
+    with pytest.raises(StalePosition) as error:
+        store.write(lambda c: ingest_batch(c, first))
     assert error.value.position == first.until
     assert rows_of(store) == before
     assert gather.gather(source, first.until) is None
@@ -398,11 +398,11 @@ def test_large_sources_come_in_bounded_batches(store: Store, tmp_path: Path) -> 
     position: dict[str, Any] = {}
     sizes = []
     while (batch := gather.gather(source, position)) is not None:
-        sizes.append(len(batch.deeds))
-        store.write(partial(take, batch=batch))
+        sizes.append(len(batch.records))
+        store.write(partial(ingest_batch, batch=batch))
         position = batch.until
     assert len(sizes) > 1
-    assert max(sizes) <= 2 * records.MOST_DEEDS
+    assert max(sizes) <= 2 * records.MOST_RECORDS
     assert _only(store, "sessions")["total_tools_used"] == 1_500
     _checked_sums(store)
 
@@ -423,7 +423,7 @@ def test_nothing_is_lost_when_the_spool_is_rotated_or_torn(store: Store, tmp_pat
     spool_file.write_bytes(whole + b"v2 1767225699000 PostToolUse 5 usage half Bash 0 m 3\n\xff\n")
     sync(store)
     assert _only(store, "sessions")["total_tools_used"] == 4
-    assert positions_of(store)["window:s1/main"]["spool"].values()
+    assert read_positions(store)["window:s1/main"]["spool"].values()
 
 
 def positions_file(told: Told) -> str:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.hub.ingest import gather
-from holdfast.hub.ingest.sync import position_of, sync
+from holdfast.hub.ingest.sync import read_position, sync
 from holdfast.hub.repair import cleanup
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import positions
@@ -70,7 +70,7 @@ def test_a_session_taken_in_before_steps_were_counted_gets_its_curve_when_it_goe
     told.call()
     sync(store)
     source = next(one for one in gather.sources() if one.startswith("window:"))
-    held = store.read(partial(position_of, source=source))
+    held = store.read(partial(read_position, source=source))
     older = {k: v for k, v in held.items() if k not in ("step", "message_id", "used")}
     store.write(lambda c: c.execute(sa.update(positions).values(position=older)))
     store.write(lambda c: c.execute(sa.text("DELETE FROM readings")))

@@ -115,7 +115,7 @@ def test_subtasks_that_end_at_once_end_their_task_once(store: Store) -> None:
 def test_a_task_that_hooks_tell_of_is_left_to_them(store: Store) -> None:
     request = a_request(store)
     row = {
-        "id": ids.of("task", "told"),
+        "id": ids.make_id("task", "told"),
         "request_id": request["id"],
         "name": "Subagents",
         "wave_number": 0,

@@ -32,7 +32,7 @@ GETS = [
         f"| {fields.MOST_TEXT:,} characters",
         f"{fields.MOST_JSON:,} characters as JSON, nested {fields.MOST_DEPTH} deep",
         f"| {fields.MOST_ID} characters",
-        f"{team.MOST_DEEDS:,} deeds",
+        f"{team.MOST_RECORDS:,} deeds",
         f"counted as far as {rows.MOST_COUNTED:,}",
         f"characters / {CHARS_PER_TOKEN}",
         f"{item.MOST_UNITS:,} units",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.hub.ingest.readers import from_hooks
-from holdfast.hub.ingest.records import AuditLine, Deed
+from holdfast.hub.ingest.records import RecordedAuditLine, RecordedEvent
 from holdfast.window import audit
 
 pytestmark = pytest.mark.requirement("G9")
@@ -31,17 +31,17 @@ def _inode() -> int:
     return aside.stat().st_ino if aside.exists() else 0
 
 
-def _numbers(deeds: list[Deed]) -> list[int]:
-    return [one.at_ms - 1_000 for one in deeds if isinstance(one, AuditLine)]
+def _numbers(records: list[RecordedEvent]) -> list[int]:
+    return [one.at_ms - 1_000 for one in records if isinstance(one, RecordedAuditLine)]
 
 
 def _read_all(position: dict[str, int]) -> tuple[dict[str, int], list[int]]:
     found: list[int] = []
     while True:
-        until, deeds = from_hooks.read_audit(position)
+        until, records = from_hooks.read_audit(position)
         if until == position:
             return position, found
-        position, found = until, found + _numbers(deeds)
+        position, found = until, found + _numbers(records)
 
 
 def test_a_full_file_is_moved_aside_and_one_older_is_kept() -> None:

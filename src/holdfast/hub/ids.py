@@ -16,13 +16,13 @@ _ORDER = itertools.count()
 _OURS = uuid.UUID("6f1d7c1e-6c0b-5c7e-9a55-8f3f1b0a7d42")
 
 
-def of(kind: str, *parts: str) -> str:
-    """The id of a thing told from outside: made of what it is."""
+def make_id(kind: str, *parts: str) -> str:
+    """Make the id of something hooks or transcripts report, from what it is."""
     return str(uuid.uuid5(_OURS, "\x1f".join((kind, *parts))))
 
 
-def is_told(row_id: str) -> bool:
-    """True for one of `of`: hooks and transcripts say how that row stands."""
+def is_reported(row_id: str) -> bool:
+    """Return True for an id of `make_id`: hooks and transcripts report that row's status."""
     return row_id[14:15] == "5"  # a UUID shows its version there
 
 
@@ -45,46 +45,46 @@ def tidy(path: str) -> str:
 
 
 def project_id(path: str) -> str:
-    return of("project", tidy(path))
+    return make_id("project", tidy(path))
 
 
-def request_id(session_id: str, told: str) -> str:
-    """`told`: the prompt's id, which hooks know too, else its line's; empty: told by no prompt."""
-    return of("request", session_id, told)
+def request_id(session_id: str, prompt_key: str) -> str:
+    """`prompt_key`: the prompt's id, which hooks know too, or its line's; empty: unknown."""
+    return make_id("request", session_id, prompt_key)
 
 
 def default_task_id(request_id: str) -> str:
     """For subagents that were started under no task of the list."""
-    return of("task", request_id)
+    return make_id("task", request_id)
 
 
 def task_id(session_id: str, key: str) -> str:
-    return of("task", session_id, key)
+    return make_id("task", session_id, key)
 
 
 def subtask_id(session_id: str, agent_id: str) -> str:
-    return of("subtask", session_id, ident(agent_id))
+    return make_id("subtask", session_id, ident(agent_id))
 
 
 def subtask_of_call(session_id: str, tool_use_id: str) -> str:
     """An agent whose own id nobody told."""
-    return of("subtask", session_id, "call", tool_use_id)
+    return make_id("subtask", session_id, "call", tool_use_id)
 
 
 def action_id(session_id: str, tool_use_id: str) -> str:
     """The same for the spool, which spells odd ids plainly, and the transcript, which does not."""
-    return of("action", session_id, ident(tool_use_id))
+    return make_id("action", session_id, ident(tool_use_id))
 
 
 def context_id(session_id: str, agent_id: str) -> str:
     """One row per agent and session: the same name in another session is another agent. The
     session itself is an agent by its session's id."""
-    return of("agent", session_id, agent_id or session_id)
+    return make_id("agent", session_id, agent_id or session_id)
 
 
 def checkpoint_row_id(project: str, checkpoint_id: str) -> str:
-    return of("checkpoint", project, checkpoint_id)
+    return make_id("checkpoint", project, checkpoint_id)
 
 
 def audit_id(line: str) -> str:
-    return of("audit", line)
+    return make_id("audit", line)

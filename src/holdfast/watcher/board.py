@@ -143,7 +143,7 @@ def _row(seen: Glance, why: str, checkpoint: str, now_ms: int) -> Row:
         ttl_seconds=MESSAGE_TTL_SECONDS,
         project_id=projects.id_of(seen.project),
     )
-    return row | {"id": ids.of(TOPIC, found.session_id, found.agent_id, name)}
+    return row | {"id": ids.make_id(TOPIC, found.session_id, found.agent_id, name)}
 
 
 PATIENCE_SECONDS = 5.0

@@ -21,7 +21,7 @@ from holdfast.api.router import Router
 from holdfast.hub import ids, row_times
 from holdfast.hub.errors import Refused
 from holdfast.hub.ingest import records
-from holdfast.hub.ingest.sync import Behind, take
+from holdfast.hub.ingest.sync import StalePosition, ingest_batch
 from holdfast.hub.store.rows import Row
 from holdfast.hub.team import message_server
 from holdfast.hub.team.message_server import ServerExchange
@@ -29,8 +29,8 @@ from holdfast.redact import are_clean, redact, without_named
 from holdfast.wire import log
 
 
-def clean(deeds: list[Any]) -> list[Any]:
-    named: list[Any] = without_named(deeds)
+def clean(records: list[Any]) -> list[Any]:
+    named: list[Any] = without_named(records)
     if are_clean(_texts(named)):
         return named
     return [_clean(one) for one in named]
@@ -57,7 +57,7 @@ def _clean(value: Any) -> Any:
 
 
 router = Router(prefix="/api/intake", tags=["intake"])
-MOST_DEEDS = 10_000
+MOST_RECORDS = 10_000
 Position = Annotated[dict[str, Any], AfterValidator(storable)]
 
 
@@ -67,7 +67,7 @@ class IntakeBatch(Body):
     source: Word
     since: Position
     until: Position
-    deeds: Annotated[list[Any], Field(max_length=MOST_DEEDS), AfterValidator(storable)]
+    deeds: Annotated[list[Any], Field(max_length=MOST_RECORDS), AfterValidator(storable)]
     version: Literal[1] = 1
 
 
@@ -85,7 +85,7 @@ class IntakeRefused(ApiAnswer):
 class Taking:
     """How a batch is read, without secrets, and taken in; the real way, unless a test's."""
 
-    behind: type[Behind] = Behind
+    behind: type[StalePosition] = StalePosition
 
     def read(self, batch: dict[str, Any]) -> records.RecordBatch:
         try:
@@ -95,7 +95,7 @@ class Taking:
             raise Refused(str(error), "deeds") from error
 
     def take(self, connection: Connection, batch: records.RecordBatch) -> None:
-        take(connection, batch)
+        ingest_batch(connection, batch)
 
 
 async def _taking(request: Request) -> Any:

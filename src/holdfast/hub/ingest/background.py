@@ -1,6 +1,6 @@
-"""What a process that lives does beside answering: takes in what sessions left, and tidies up.
+"""Background work of a long-running process: ingest what sessions wrote, and clean up.
 
-On a thread of its own: a long look at transcripts holds up no answer, and no end of the process.
+It runs on its own thread, so reading long transcripts delays neither answers nor shutdown.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from holdfast.hub import row_times
-from holdfast.hub.ingest import sync as taking
+from holdfast.hub.ingest import sync as ingest
 from holdfast.hub.projection import refresh
 from holdfast.hub.repair import cleanup
 from holdfast.hub.store import schema, write_health
@@ -24,17 +24,17 @@ from holdfast.wire.errors import HoldfastError
 
 ALL_SECONDS = 10.0
 RECENT_SECONDS = 600.0
-AFTER_SECONDS = 3.0  # a transcript is written a moment after the line that tells of it
+AFTER_SECONDS = 3.0  # the client writes a transcript a moment after the hook's line
 
 
 class Spools:
-    """Looks at every window now and then, and at those in use each time."""
+    """Checks all windows now and then, and windows in use every time."""
 
     def __init__(self) -> None:
         self._seen: dict[str, int] = {}
         self._sessions_ns = -1
         self._all_at = 0.0
-        self._moved_at = time.monotonic()  # what was left while nobody looked
+        self._moved_at = time.monotonic()  # so that changes from before the start are read
 
     def moved(self) -> bool:
         now = time.monotonic()
@@ -43,7 +43,7 @@ class Spools:
         return now - self._moved_at <= AFTER_SECONDS
 
     def _to_look_at(self, now: float) -> list[str]:
-        """All of them, where a session is new or the last such look was long ago."""
+        """Return all spools if a session is new or the last full check was long ago."""
         sessions_ns = _written_ns(places.windows())
         if sessions_ns != self._sessions_ns or now - self._all_at >= ALL_SECONDS:
             self._sessions_ns, self._all_at = sessions_ns, now
@@ -59,11 +59,11 @@ class Spools:
 
 
 def _all() -> list[str]:
-    """The spool of every window; where no hook writes one, the notes of the watcher."""
+    """Return the spool of every window, or the watcher's state file where no hook writes one."""
     windows = Path(places.windows())
-    spools = {one.parent: one for one in windows.glob("*/*/spool")}
-    noted = {one.parent: one for one in windows.glob("*/*/state.json")}
-    return [str(one) for one in (noted | spools).values()]
+    spools = {path.parent: path for path in windows.glob("*/*/spool")}
+    states = {path.parent: path for path in windows.glob("*/*/state.json")}
+    return [str(path) for path in (states | spools).values()]
 
 
 def _written_ns(path: str) -> int:
@@ -86,7 +86,7 @@ class Warm:
         self._name = name  # in the log
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="holdfast-warm", daemon=True)
-        self._said: dict[str, str] = {}  # by chore: what was logged of it last
+        self._logged: dict[str, str] = {}  # by chore: its last logged error
         self._followed = 0
         self._reported = write_health.WriteHealth()
 
@@ -94,7 +94,7 @@ class Warm:
         self._thread.start()
 
     def stop(self) -> None:
-        """What is under way may be cut off: each of its transactions is whole or not there."""
+        """Work under way may be cut off; each of its transactions is complete or absent."""
         self._over.set()
         self._thread.join(END_SECONDS)
 
@@ -114,41 +114,40 @@ class Warm:
             self._over.wait(LOOK_SECONDS)
 
     def _follow(self, store: Store) -> None:
-        """What hooks of this machine are told of the shared work, as soon as it changes."""
+        """Rewrite the projection that hooks of this machine read, as soon as it changes."""
         self._followed = refresh.follow(store, self._followed)
 
     def _report_writes(self, store: Store) -> None:
-        """For `holdfast doctor`, from the first write that failed."""
+        """Save failed writes for `holdfast doctor`."""
         found = store.write_health
         if found.failed and found != self._reported:
             write_health.keep(found)
             self._reported = found
 
     def _look_at_version(self, store: Store) -> None:
-        """A newer Holdfast may have brought the database up: then it is left alone, until this one
-        is newer too."""
+        """Stop using a database that a newer Holdfast has upgraded, until this one is newer too."""
         before, store.outgrown = store.outgrown, store.read(schema.outgrown)
         if store.outgrown is not None and before is None:
             log.add("ERROR", self._name, f"{store.outgrown}; {store.outgrown.hint}")
 
     def _try(self, chore: Callable[[Store], None]) -> None:
-        """A chore that fails is tried again at its next turn; its same words are logged once."""
+        """Run a chore. A failed one runs again at its next turn; the same error is logged once."""
         if self._store.outgrown is not None and chore != self._look_at_version:
             return
         name = chore.__name__.lstrip("_")
         try:
             chore(self._store)
-            self._said.pop(name, None)
+            self._logged.pop(name, None)
         except Exception as error:
             words = str(error) if isinstance(error, HoldfastError) else repr(error)
-            if words != self._said.get(name):
+            if words != self._logged.get(name):
                 log.add("ERROR", self._name, f"{name}: {words}")
-            self._said[name] = words
+            self._logged[name] = words
 
 
 def sync(store: Store) -> None:
-    """Take in what hooks and transcripts tell."""
-    taking.sync(store, refreshes=False)
+    """Ingest what hooks and transcripts report."""
+    ingest.sync(store, refreshes=False)
 
 
 def prune(store: Store) -> None:

@@ -1,7 +1,8 @@
-"""What is new since a position, as a batch of records: from a window's spool and transcript, from
-the checkpoints, from the audit log. Bounded and resumable; times and ids come from what is read.
+"""Gather what is new since a position into a batch of records: from a window's spool and
+transcript, from the checkpoints and from the audit log. Batches are bounded and resumable; times
+and ids come from what is read.
 
-Nothing here touches a database, so that a hook can do it too.
+Nothing here touches a database, so a hook can gather too.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from holdfast.hub import ids, row_times
 from holdfast.hub.clean_text import clean, clean_value, whole
 from holdfast.hub.ingest.readers import from_hooks
 from holdfast.hub.ingest.readers import window as windows
-from holdfast.hub.ingest.readers.from_transcript import Story
+from holdfast.hub.ingest.readers.from_transcript import TranscriptPass
 from holdfast.hub.ingest.readers.window import (
     ReadPosition,
     Span,
@@ -31,12 +32,12 @@ from holdfast.hub.ingest.records import (
     NAME_CHARS,
     PATH_CHARS,
     TEXT_CHARS,
-    CheckpointTaken,
-    ContextSeen,
-    Deed,
     Position,
     RecordBatch,
-    WindowSeen,
+    RecordedCheckpoint,
+    RecordedContext,
+    RecordedEvent,
+    RecordedWindow,
 )
 from holdfast.record.secrets import ToldSecrets
 from holdfast.settings import load as settings_load
@@ -62,72 +63,76 @@ def sources() -> list[str]:
 
 
 def gather(source: str, position: Position) -> RecordBatch | None:
-    """The next batch of this source, or None when there is nothing new."""
+    """Return the next batch of this source, or None when nothing is new."""
     kind, _, name = source.partition(":")
     if kind == WINDOW:
-        until, deeds = _window(name, position)
+        until, records = _read_window(name, position)
     elif kind == CHECKPOINTS:
-        until, deeds = read_on(name.partition(":")[2], position)
+        until, records = read_checkpoints(name.partition(":")[2], position)
     else:
-        told = {k: v for k, v in position.items() if type(v) is int}
-        until, deeds = from_hooks.read_audit(told)
+        offsets = {k: v for k, v in position.items() if type(v) is int}
+        until, records = from_hooks.read_audit(offsets)
     if until == position:
         return None
-    return RecordBatch(source, position, until, deeds)
+    return RecordBatch(source, position, until, records)
 
 
-def told_as(source: str) -> str:
-    """Its name at a team's server. A session is of one machine, unless a home was copied: with one
-    position for both, each would skip what the other had sent."""
+def name_on_server(source: str) -> str:
+    """Return the source's name on a team's server.
+
+    It includes the machine: two machines with a copied home have the same sessions, and with one
+    position for both, each would skip what the other has sent.
+    """
     kind, _, name = source.partition(":")
     return f"{kind}:{machine()}:{name}" if kind == WINDOW else source
 
 
 def session_of(source: str) -> str:
-    """The session a window's source tells of; empty for the others."""
+    """Return the session of a window's source; empty for other sources."""
     kind, _, name = source.partition(":")
-    found = windows.of(name) if kind == WINDOW else None
+    found = windows.find_window(name) if kind == WINDOW else None
     return found.session_id if found else ""
 
 
 def machine() -> str:
-    """Sources of different machines have different names in a shared store (`told_as`)."""
-    return ids.of("machine", os.uname().nodename, places.home())[:8]
+    """Sources of different machines have different names in a shared store (`name_on_server`)."""
+    return ids.make_id("machine", os.uname().nodename, places.home())[:8]
 
 
-def _window(name: str, position: Position) -> tuple[Position, list[Deed]]:
-    window = windows.of(name)
+def _read_window(name: str, position: Position) -> tuple[Position, list[RecordedEvent]]:
+    window = windows.find_window(name)
     if window is None:
         return position, []
     held = parse_position(position)
     span = Span(held.first_ms, held.last_ms)
-    deeds = from_hooks.read_spool(window, held, span)
-    story = Story(window, held, span)
-    story.read()
-    deeds += story.deeds
+    records = from_hooks.read_spool(window, held, span)
+    transcript_pass = TranscriptPass(window, held, span)
+    transcript_pass.read()
+    records += transcript_pass.records
     moved = (span.first_ms, span.last_ms) != (held.first_ms, held.last_ms)
     held.first_ms, held.last_ms = span.first_ms, span.last_ms
-    if deeds or moved or span.has_turned:
-        deeds.append(_context(window, story, span))
+    if records or moved or span.has_turned:
+        records.append(_context(window, transcript_pass, span))
     if span.last_ms:
-        deeds += _seen(window, held)
-    until, told = position_text(held), [*(span.deeds(window) if deeds else []), *deeds]
-    return _without_secrets(story.known, until, told)
+        records += _read_health(window, held)
+    if records:
+        records = [*span.records(window), *records]
+    return _without_secrets(transcript_pass.known, position_text(held), records)
 
 
 def _without_secrets(
-    known: ToldSecrets, until: Position, deeds: list[Deed]
-) -> tuple[Position, list[Deed]]:
-    """Each was cleaned by itself; what was told with its name elsewhere goes here."""
+    known: ToldSecrets, until: Position, records: list[RecordedEvent]
+) -> tuple[Position, list[RecordedEvent]]:
+    """Remove secrets that are named elsewhere; each record was already redacted by itself."""
     if not known.bare:
-        return until, deeds
-    data = known.without(msgspec.json.encode(deeds), fits=True)
-    kept = msgspec.json.decode(data, type=list[Deed])
+        return until, records
+    data = known.without(msgspec.json.encode(records), fits=True)
+    kept = msgspec.json.decode(data, type=list[RecordedEvent])
     return msgspec.json.decode(known.without(msgspec.json.encode(until))), kept
 
 
-def _seen(window: WindowReader, held: ReadPosition) -> list[Deed]:
-    """The window's health, when its notes or its readings changed."""
+def _read_health(window: WindowReader, held: ReadPosition) -> list[RecordedEvent]:
+    """Return the window's health if its state or its readings changed."""
     state = window.state
     noted = f"{crc32(repr(state).encode('utf-8', 'replace')):08x}-{held.newest_ms}"
     at_ms = max(state.known_ms, held.newest_ms)
@@ -138,31 +143,31 @@ def _seen(window: WindowReader, held: ReadPosition) -> list[Deed]:
     used, estimated = state.used_tokens, state.estimated
     if newer:
         used, estimated = held.newest_used, held.newest_estimated
-    told = health_of(state, used, at_ms, estimated=estimated)
-    told["compacting"] = told["compacting"] or _is_compacting(state, held)
+    health = health_of(state, used, at_ms, estimated=estimated)
+    health["compacting"] = health["compacting"] or _is_compacting(state, held)
     return [
-        WindowSeen(
+        RecordedWindow(
             session_id=window.session_id,
             project_id=window.project_id,
             agent_id=window.agent_id,
             agent_type=window.agent_type,
             at_ms=at_ms,
-            used_tokens=told["used_tokens"],
-            health=told,
+            used_tokens=health["used_tokens"],
+            health=health,
         )
     ]
 
 
 def _is_compacting(state: State, held: ReadPosition) -> bool:
-    """Whether the newest answer is still the one from before the compaction, as a look finds it."""
+    """Return whether the newest answer is still the one from before the compaction."""
     ago_ms = row_times.now_ms() - state.compacting_ms
     same = bool(state.compacting_answer) and held.message_id == state.compacting_answer
     return same and 0 <= ago_ms < COMPACTING_MS
 
 
-def _context(window: WindowReader, story: Story, span: Span) -> ContextSeen:
+def _context(window: WindowReader, transcript_pass: TranscriptPass, span: Span) -> RecordedContext:
     subtask = ids.subtask_id(window.session_id, window.agent_id) if window.agent_id else ""
-    return ContextSeen(
+    return RecordedContext(
         id=ids.context_id(window.session_id, window.agent_id),
         session_id=window.session_id,
         project_id=window.project_id,
@@ -170,14 +175,17 @@ def _context(window: WindowReader, story: Story, span: Span) -> ContextSeen:
         agent_type=window.agent_type or (MAIN_TYPE if not window.agent_id else "agent"),
         at_ms=span.last_ms,
         subtask_id=subtask,
-        skills=story.skills[-50:],
-        progress_summary=story.progress,
+        skills=transcript_pass.skills[-50:],
+        progress_summary=transcript_pass.progress,
     )
 
 
 def health_of(state: State, used_tokens: int, at_ms: int, *, estimated: bool) -> dict[str, Any]:
-    """`used_tokens`, `at_ms` and `estimated` are of the newest reading: newer than the notes, or
-    the noted one."""
+    """Compute a window's health.
+
+    `used_tokens`, `at_ms` and `estimated` belong to the newest reading, which may be newer than
+    the state's own.
+    """
     edge = state.edge_tokens
     ratio = used_tokens / edge
     settings = settings_load.load(state.project)
@@ -236,30 +244,30 @@ MOST_AT_ONCE = 200
 
 
 def projects() -> list[str]:
-    """The projects that have any, as their folders are called."""
+    """Return the folder names of the projects that have checkpoints."""
     found = folders.names_in(folders.root())
     return sorted(key for key in found if "." not in key and key != "lock")
 
 
-def read_on(key: str, told: Position) -> tuple[Position, list[Deed]]:
+def read_checkpoints(key: str, position: Position) -> tuple[Position, list[RecordedEvent]]:
     folder = f"{folders.root()}/{key}"
     stamp = _stamp(folder)
-    same = told.get("stamp") == stamp
-    if same and not told.get("after"):
-        return told, []
-    after = str(told.get("after", "")) if same else ""
-    deeds: list[Deed] = []
+    same = position.get("stamp") == stamp
+    if same and not position.get("after"):
+        return position, []
+    after = str(position.get("after", "")) if same else ""
+    records: list[RecordedEvent] = []
     read_bytes = 0
     for name in sorted(folders.names_in(folder)):
         if not name.endswith(".json") or name <= after:
             continue
-        if len(deeds) >= MOST_AT_ONCE or read_bytes > MOST_CHARS:
-            return {"stamp": stamp, "after": after}, deeds
+        if len(records) >= MOST_AT_ONCE or read_bytes > MOST_CHARS:
+            return {"stamp": stamp, "after": after}, records
         after, data = name, places.read_small(f"{folder}/{name}", LARGEST_BYTES + 1)
         read_bytes += len(data)
-        deed = _deed(data)
-        deeds += [deed] if deed else []
-    return {"stamp": stamp}, deeds
+        record = _parse_checkpoint(data)
+        records += [record] if record else []
+    return {"stamp": stamp}, records
 
 
 def _stamp(folder: str) -> int:
@@ -269,14 +277,14 @@ def _stamp(folder: str) -> int:
         return 0
 
 
-def _deed(data: bytes) -> Deed | None:
+def _parse_checkpoint(data: bytes) -> RecordedEvent | None:
     found = _snapshot(data)
     at_ms = row_times.read(_text(found, "timestamp"))
     checkpoint_id, session_id = _text(found, "checkpoint_id"), _text(found, "session_id")
     project = whole(_text(found, "project"))[:PATH_CHARS].rstrip("/") or "/"
     if not at_ms or not 0 < at_ms < 1 << 53 or not checkpoint_id or not session_id:
         return None
-    return CheckpointTaken(
+    return RecordedCheckpoint(
         id=ids.checkpoint_row_id(project, checkpoint_id),
         checkpoint_id=whole(checkpoint_id)[:NAME_CHARS],
         session_id=whole(session_id)[:NAME_CHARS],

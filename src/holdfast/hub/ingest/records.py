@@ -1,7 +1,8 @@
-"""What happened, as plain values: gathered where it happened, taken in where the store is.
+"""What happened, as plain values: gathered on the machine where it happened, ingested by the store.
 
-A batch goes from one position of its source to the next. It may travel as JSON, so what comes in is
-checked against the same bounds that gathering keeps.
+A batch covers its source from one position to the next. It may arrive as JSON, so decoding checks
+the same bounds that gathering keeps. In JSON, a record's type is its `deed` and a batch's records
+are its `deeds`.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from msgspec import Meta
 
 from holdfast.wire.errors import HoldfastError
 
-MOST_DEEDS = 2_000
-MOST_READINGS = 20_000  # of one deed; a batch of a transcript holds some hundred
+MOST_RECORDS = 2_000
+MOST_READINGS = 20_000  # of one record; a batch of a transcript holds some hundred
 MOST_BYTES = 4 << 20  # a server takes bodies of 5 MB
 MOST_CHARS = 1_000_000  # a server takes bodies of 5 MB
 PROMPT_CHARS, INPUT_CHARS, TEXT_CHARS, NAME_CHARS, PATH_CHARS = 8_000, 2_000, 1_000, 200, 4_096
@@ -26,19 +27,19 @@ Id = Annotated[str, Meta(min_length=36, max_length=36)]
 Position = dict[str, Any]
 
 
-class _Deed(msgspec.Struct, frozen=True, tag_field="deed", omit_defaults=True, gc=False):
-    """One thing that happened."""
+class _RecordedEvent(msgspec.Struct, frozen=True, tag_field="deed", omit_defaults=True, gc=False):
+    """Base of everything a batch can report."""
 
 
-class ProjectMet(_Deed, frozen=True, tag="project", gc=False):
+class RecordedProject(_RecordedEvent, frozen=True, tag="project", gc=False):
     id: Id
     path: Annotated[str, Meta(min_length=1, max_length=PATH_CHARS)]
     first_ms: Ms
     last_ms: Ms
 
 
-class SessionMet(_Deed, frozen=True, tag="session", gc=False):
-    """Heard of between these times; `ended_ms` and `opened_ms` where it ended or went on."""
+class RecordedSession(_RecordedEvent, frozen=True, tag="session", gc=False):
+    """Active between these times; `ended_ms` and `opened_ms` say when it ended or was resumed."""
 
     id: Name
     project_id: Id
@@ -48,8 +49,8 @@ class SessionMet(_Deed, frozen=True, tag="session", gc=False):
     opened_ms: Ms = 0
 
 
-class RequestTold(_Deed, frozen=True, tag="request", gc=False):
-    """One prompt of the user's."""
+class RecordedRequest(_RecordedEvent, frozen=True, tag="request", gc=False):
+    """One prompt of the user."""
 
     id: Id
     session_id: Name
@@ -58,14 +59,14 @@ class RequestTold(_Deed, frozen=True, tag="request", gc=False):
     at_ms: Ms
 
 
-class RequestStands(_Deed, frozen=True, tag="request-status", gc=False):
+class RecordedRequestStatus(_RecordedEvent, frozen=True, tag="request-status", gc=False):
     id: Id
     status: Literal["active", "completed"]
     at_ms: Ms
 
 
-class TaskTold(_Deed, frozen=True, tag="task", gc=False):
-    """One item of a task list, as it stands at this time; without a request: a change of one."""
+class RecordedTask(_RecordedEvent, frozen=True, tag="task", gc=False):
+    """One item of a task list and its status; without a request it changes a known task."""
 
     id: Id
     at_ms: Ms
@@ -75,11 +76,12 @@ class TaskTold(_Deed, frozen=True, tag="task", gc=False):
     wave_number: Annotated[int, Meta(ge=0, lt=1 << 31)] = 0
 
 
-class SubtaskTold(_Deed, frozen=True, tag="subtask", gc=False):
-    """A subagent came or went, or more became known of it.
+class RecordedSubtask(_RecordedEvent, frozen=True, tag="subtask", gc=False):
+    """A subagent started or stopped, or more became known about it.
 
-    `described`: 2 by whoever called it, 1 by its own first prompt, 0 not at all. `request_id`
-    alone, when only the prompt it works on is known; neither: a change of one that is there.
+    `described`: 2 if its caller described it, 1 if its first prompt does, 0 if nothing does.
+    `request_id` stands alone when only the prompt is known; with neither `request_id` nor `task_id`
+    the record changes a known subtask.
     """
 
     id: Id
@@ -98,13 +100,13 @@ class SubtaskTold(_Deed, frozen=True, tag="subtask", gc=False):
     outcome: Literal["completed", "failed"] = "completed"
 
 
-class ActionDone(_Deed, frozen=True, tag="action", gc=False):
-    """One tool call with its end. The transcript knows more of it, the hook how long it took."""
+class RecordedAction(_RecordedEvent, frozen=True, tag="action", gc=False):
+    """One finished tool call. The transcript has its details, the hook its duration."""
 
     id: Id
     session_id: Name
     project_id: Id
-    told_by: Literal["hook", "transcript"]
+    reported_by: Literal["hook", "transcript"] = msgspec.field(name="told_by")
     tool_name: Name
     tool_type: Literal["builtin", "agent", "skill", "command", "mcp"]
     at_ms: Ms
@@ -115,8 +117,8 @@ class ActionDone(_Deed, frozen=True, tag="action", gc=False):
     file_paths: Annotated[list[Text], Meta(max_length=50)] = []
 
 
-class ContextSeen(_Deed, frozen=True, tag="context", gc=False):
-    """How far an agent, or the session itself, has come."""
+class RecordedContext(_RecordedEvent, frozen=True, tag="context", gc=False):
+    """The progress of an agent, or of the session itself."""
 
     id: Id
     session_id: Name
@@ -150,8 +152,8 @@ _WORDS = (
 )
 
 
-class WindowSeen(_Deed, frozen=True, tag="window", gc=False):
-    """A window's health, newest only; what is counted with is a number, or not known."""
+class RecordedWindow(_RecordedEvent, frozen=True, tag="window", gc=False):
+    """The newest health of a window; figures are numbers, or None if unknown."""
 
     session_id: Name
     project_id: Id
@@ -165,14 +167,14 @@ class WindowSeen(_Deed, frozen=True, tag="window", gc=False):
         for name in _NUMBERS:
             value = self.health.get(name)
             if value is not None and not (type(value) in (int, float) and 0 <= value < 1 << 53):
-                raise ValueError(f"health.{name} is no number that can be")
+                raise ValueError(f"health.{name} is not a number in range")
         for name in _WORDS:
             if not isinstance(self.health.get(name), str | None):
-                raise ValueError(f"health.{name} is no word")
+                raise ValueError(f"health.{name} is not a string")
 
 
-class Compacted(_Deed, frozen=True, tag="compaction", gc=False):
-    """The window was freed; `count`: how often so far."""
+class RecordedCompaction(_RecordedEvent, frozen=True, tag="compaction", gc=False):
+    """The window was compacted; `count`: how often so far."""
 
     session_id: Name
     project_id: Id
@@ -180,14 +182,14 @@ class Compacted(_Deed, frozen=True, tag="compaction", gc=False):
     count: Ms
     agent_id: Name = ""
     summary: Annotated[str, Meta(max_length=PROMPT_CHARS)] = ""
-    step: Ms = 0  # the last one before it
+    step: Ms = 0  # the last step before it
     trigger: Name = ""
     before_tokens: Ms = 0  # 0: not known
     after_tokens: Ms = 0
 
 
-class ReadingsTold(_Deed, frozen=True, tag="readings", gc=False):
-    """How full a window was after some of its steps: numbers of equal place belong together."""
+class RecordedReadings(_RecordedEvent, frozen=True, tag="readings", gc=False):
+    """How full a window was after some of its steps; the lists are parallel."""
 
     session_id: Name
     project_id: Id
@@ -195,14 +197,14 @@ class ReadingsTold(_Deed, frozen=True, tag="readings", gc=False):
     at_ms: Annotated[list[Ms], Meta(max_length=MOST_READINGS)]
     used_tokens: Annotated[list[Ms], Meta(max_length=MOST_READINGS)]
     agent_id: Name = ""
-    limit_tokens: Ms = 0  # where the client compacts, as known by then; 0: not known
+    limit_tokens: Ms = 0  # the compaction limit known at that time; 0: not known
 
     def __post_init__(self) -> None:
         if not len(self.step) == len(self.at_ms) == len(self.used_tokens):
             raise ValueError("readings of different lengths")
 
 
-class AuditLine(_Deed, frozen=True, tag="audit", gc=False):
+class RecordedAuditLine(_RecordedEvent, frozen=True, tag="audit", gc=False):
     id: Id
     kind: Name
     at_ms: Ms
@@ -211,7 +213,7 @@ class AuditLine(_Deed, frozen=True, tag="audit", gc=False):
     body: dict[str, Any] = {}
 
 
-class CheckpointTaken(_Deed, frozen=True, tag="checkpoint", gc=False):
+class RecordedCheckpoint(_RecordedEvent, frozen=True, tag="checkpoint", gc=False):
     id: Id
     checkpoint_id: Name
     session_id: Name
@@ -222,42 +224,44 @@ class CheckpointTaken(_Deed, frozen=True, tag="checkpoint", gc=False):
     snapshot: dict[str, Any] = {}
 
 
-Deed = (
-    ProjectMet
-    | SessionMet
-    | RequestTold
-    | RequestStands
-    | TaskTold
-    | SubtaskTold
-    | ActionDone
-    | ContextSeen
-    | WindowSeen
-    | Compacted
-    | ReadingsTold
-    | AuditLine
-    | CheckpointTaken
+RecordedEvent = (
+    RecordedProject
+    | RecordedSession
+    | RecordedRequest
+    | RecordedRequestStatus
+    | RecordedTask
+    | RecordedSubtask
+    | RecordedAction
+    | RecordedContext
+    | RecordedWindow
+    | RecordedCompaction
+    | RecordedReadings
+    | RecordedAuditLine
+    | RecordedCheckpoint
 )
 
 
 class RecordBatch(msgspec.Struct, frozen=True):
-    """Everything between two positions of one source; a position is nobody's business but its
-    source's, and an empty one is the very beginning."""
+    """Everything between two positions of one source. Only the source interprets its positions; an
+    empty one is the very beginning."""
 
     source: Annotated[str, Meta(min_length=1, max_length=400)]
     since: Position
     until: Position
-    deeds: Annotated[list[Deed], Meta(max_length=4 * MOST_DEEDS)]
+    records: Annotated[list[RecordedEvent], Meta(max_length=4 * MOST_RECORDS)] = msgspec.field(
+        name="deeds"
+    )
     version: Literal[1] = 1
 
 
 class NoBatch(HoldfastError):
-    """These bytes are not a batch of ours."""
+    """The bytes are not a batch of Holdfast."""
 
     exit_code = 2
     hint = "both sides need the same version of Holdfast"
 
 
-def renamed(batch: RecordBatch, source: str) -> RecordBatch:
+def with_source(batch: RecordBatch, source: str) -> RecordBatch:
     return msgspec.structs.replace(batch, source=source)
 
 

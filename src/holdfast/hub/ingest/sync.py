@@ -1,9 +1,9 @@
-"""Bring the store up to what hooks and transcripts tell: gather a batch, take it in, until nothing
-is new.
+"""Bring the store up to date with hooks and transcripts: gather a batch, write it, repeat until
+nothing is new.
 
-A batch and the position after it are one transaction, and a batch that does not begin where the
-store stands is refused. So any number of processes may do it at once: each batch is taken by one of
-them, and the others go on from where it ended.
+A batch and the position after it are written in one transaction. A batch that does not begin at the
+stored position is refused, so any number of processes may ingest at once: one of them writes a
+batch, and the others continue from its end.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from sqlalchemy.engine import Connection
 from holdfast.hub import row_times
 from holdfast.hub.ingest import gather
 from holdfast.hub.ingest.records import (
-    ActionDone,
-    Compacted,
-    Deed,
     Position,
-    ReadingsTold,
     RecordBatch,
-    SubtaskTold,
-    WindowSeen,
+    RecordedAction,
+    RecordedCompaction,
+    RecordedEvent,
+    RecordedReadings,
+    RecordedSubtask,
+    RecordedWindow,
 )
 from holdfast.hub.ingest.writers import contexts, news
-from holdfast.hub.ingest.writers.sessions import Actions, bring_on, meet
+from holdfast.hub.ingest.writers.sessions import Actions, create_missing, update_times
 from holdfast.hub.ingest.writers.tree import Subtasks, Tree
 from holdfast.hub.projection import refresh
 from holdfast.hub.store import pending_writes
@@ -41,23 +41,23 @@ from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
 
 MOST_EVENTS = 50
-_LOCK = 0x401DFA5A  # one at a time takes batches of one source
+_LOCK = 0x401DFA5A  # one process at a time ingests batches of one source
 
 
-class Behind(HoldfastError):
-    """The batch does not begin where the store stands; `position` is where that is."""
+class StalePosition(HoldfastError):
+    """The batch does not begin at the stored position, which is `position`."""
 
     exit_code = 3
     hint = "gather again from the position the store has"
 
     def __init__(self, source: str, position: Position) -> None:
-        super().__init__(f"{source} was taken in up to another place")
+        super().__init__(f"{source} was ingested up to another position")
         self.position = position
 
 
 @dataclass(frozen=True, slots=True)
-class TakenIn:
-    """How many rows are new."""
+class BatchCounts:
+    """How many rows a batch added."""
 
     requests: int = 0
     tasks: int = 0
@@ -66,60 +66,64 @@ class TakenIn:
     checkpoints: int = 0
 
 
-def position_of(connection: Connection, source: str) -> Position:
+def read_position(connection: Connection, source: str) -> Position:
     query = sa.select(positions.c.position).where(positions.c.source == source)
     return connection.scalar(query) or {}
 
 
-def take(connection: Connection, batch: RecordBatch, *, tell: bool = True) -> TakenIn:
-    """Raises Behind before anything is written; `tell`: listeners hear of it."""
-    _hold(connection, batch.source)
-    stands = position_of(connection, batch.source)
-    if stands != batch.since:
-        raise Behind(batch.source, stands)
+def ingest_batch(
+    connection: Connection, batch: RecordBatch, *, announce: bool = True
+) -> BatchCounts:
+    """Write a batch and its position. With `announce`, listeners get its events.
+
+    Raises StalePosition before anything is written.
+    """
+    _lock_source(connection, batch.source)
+    stored = read_position(connection, batch.source)
+    if stored != batch.since:
+        raise StalePosition(batch.source, stored)
     before = pending_writes.mark(connection)
-    taken = _taken(connection, batch)
+    counts = _write_records(connection, batch.records)
     row = {"source": batch.source, "position": batch.until, "updated_ms": row_times.now_ms()}
     connection.execute(upsert(connection, positions, ["source"], row))
-    if not tell:
+    if not announce:
         pending_writes.silence(connection, before)
-    return taken
+    return counts
 
 
-def _taken(connection: Connection, batch: RecordBatch) -> TakenIn:
-    deeds = batch.deeds
-    meet(connection, deeds)
-    session_id, project_id = _place(connection, deeds)
+def _write_records(connection: Connection, records: Sequence[RecordedEvent]) -> BatchCounts:
+    create_missing(connection, records)
+    session_id, project_id = _find_session_and_project(connection, records)
     if session_id:
         waves.hold(connection, session_id)
-    tree = Tree(connection, deeds)
-    parts = Subtasks(connection, deeds, tree)
-    acts = Actions(connection, deeds)
-    for deed in deeds:
-        if isinstance(deed, SubtaskTold):
-            parts.apply(deed)
-        elif isinstance(deed, ActionDone):
-            acts.apply(deed)
+    tree = Tree(connection, records)
+    subtask_writer = Subtasks(connection, records, tree)
+    action_writer = Actions(connection, records)
+    for record in records:
+        if isinstance(record, RecordedSubtask):
+            subtask_writer.apply(record)
+        elif isinstance(record, RecordedAction):
+            action_writer.apply(record)
         else:
-            tree.apply(deed)
+            tree.apply(record)
     if session_id:
-        parts.cut_off(session_id)
+        subtask_writer.cut_off(session_id)
     asked, _ = tree.requests.flush()
     listed, stood = tree.tasks.flush()
-    started, changed = parts.flush()
-    lost = parts.clear_left()
-    done, totals, tools = acts.flush()
-    contexts.take_contexts(connection, deeds, tools, parts.shelf.rows.values())
-    noted = contexts.take_audit(connection, deeds)
-    saved = contexts.take_checkpoints(connection, deeds)
-    for deed in deeds:
-        if isinstance(deed, WindowSeen):
-            contexts.take_window(connection, deed)
-        elif isinstance(deed, Compacted):
-            contexts.take_compaction(connection, deed)
-        elif isinstance(deed, ReadingsTold):
-            contexts.take_readings(connection, deed)
-    bring_on(connection, deeds, totals)
+    started, changed = subtask_writer.flush()
+    lost = subtask_writer.clear_left()
+    done, totals, tools = action_writer.flush()
+    contexts.write_contexts(connection, records, tools, subtask_writer.cache.rows.values())
+    noted = contexts.write_audit(connection, records)
+    saved = contexts.write_checkpoints(connection, records)
+    for record in records:
+        if isinstance(record, RecordedWindow):
+            contexts.write_window(connection, record)
+        elif isinstance(record, RecordedCompaction):
+            contexts.write_compaction(connection, record)
+        elif isinstance(record, RecordedReadings):
+            contexts.write_readings(connection, record)
+    update_times(connection, records, totals)
     _count(connection, project_id, "requests", len(asked) - lost[1])
     _count(connection, project_id, "tasks", len(listed) - tree.removed - lost[0])
     _count(connection, project_id, "subtasks", len(started))
@@ -127,27 +131,29 @@ def _taken(connection: Connection, batch: RecordBatch) -> TakenIn:
         pending_writes.count(connection, "actions", len(done))
     if session_id and project_id and (listed or stood or tree.removed or lost[0]):
         waves.settle(connection, session_id, project_id, None)
-    told = [("request.created", asked), ("task.created", listed), ("task.changed", stood)]
-    told += [("subtask.created", started), ("subtask.changed", changed)]
-    _announce(connection, (session_id, project_id), [*told, ("snapshot.saved", saved)], done)
+    changes = [("request.created", asked), ("task.created", listed), ("task.changed", stood)]
+    changes += [("subtask.created", started), ("subtask.changed", changed)]
+    _announce(connection, (session_id, project_id), [*changes, ("snapshot.saved", saved)], done)
     news.announce_audit(connection, noted)
     news.announce_checkpoints(connection, saved)
-    return TakenIn(len(asked), len(listed), len(started), len(done), len(saved))
+    return BatchCounts(len(asked), len(listed), len(started), len(done), len(saved))
 
 
-def _hold(connection: Connection, source: str) -> None:
-    """On SQLite a writer is alone anyway."""
+def _lock_source(connection: Connection, source: str) -> None:
+    """Lock a source on PostgreSQL; on SQLite there is only one writer anyway."""
     if connection.dialect.name == "postgresql":
         number = int.from_bytes(hashlib.sha256(source.encode()).digest()[:4], signed=True)
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK & 0x7FFFFFFF, number)))
 
 
-def _place(connection: Connection, told: Sequence[Deed]) -> tuple[str | None, str | None]:
-    """Whose batch it is: a source speaks of one session, and a session is in one project."""
-    sessions_told = (getattr(deed, "session_id", None) for deed in told)
-    projects_told = (getattr(deed, "project_id", None) for deed in told)
-    session_id = next((one for one in sessions_told if one), None)
-    project_id = next((one for one in projects_told if one), None)
+def _find_session_and_project(
+    connection: Connection, records: Sequence[RecordedEvent]
+) -> tuple[str | None, str | None]:
+    """Return the batch's session and project: a source reports one session, in one project."""
+    session_ids = (getattr(record, "session_id", None) for record in records)
+    project_ids = (getattr(record, "project_id", None) for record in records)
+    session_id = next(filter(None, session_ids), None)
+    project_id = next(filter(None, project_ids), None)
     if project_id is None and session_id is not None:
         query = sa.select(sessions.c.project_id).where(sessions.c.id == session_id)
         project_id = connection.scalar(query)
@@ -163,14 +169,14 @@ def _count(connection: Connection, project_id: str | None, noun: str, more: int)
 
 def _announce(
     connection: Connection,
-    place: tuple[str | None, str | None],
-    told: list[tuple[str, list[Row]]],
+    session_and_project: tuple[str | None, str | None],
+    changes: list[tuple[str, list[Row]]],
     done: list[Row],
 ) -> None:
-    """Each change of the tree up to a number; calls in one word, for there may be thousands."""
+    """Announce each change of the tree, up to a limit, and all tool calls in one event."""
     room = MOST_EVENTS
-    session_id, project_id = place
-    for kind, rows in told:
+    session_id, project_id = session_and_project
+    for kind, rows in changes:
         for row in rows[-room:] if room else []:
             body = {"id": row["id"], "status": row.get("status")}
             pending_writes.announce(
@@ -200,8 +206,8 @@ class IngestResult:
     actions: int = 0
     checkpoints: int = 0
 
-    def and_also(self, taken: TakenIn) -> IngestResult:
-        more = {name: getattr(self, name) + n for name, n in asdict(taken).items()}
+    def add(self, counts: BatchCounts) -> IngestResult:
+        more = {name: getattr(self, name) + n for name, n in asdict(counts).items()}
         return IngestResult(self.batches + 1, **more)
 
 
@@ -209,39 +215,42 @@ def sync(
     store: Store,
     sources: Iterable[str] | None = None,
     *,
-    tell: bool = True,
+    announce: bool = True,
     refreshes: bool = True,
 ) -> IngestResult:
-    """Everything new of these sources, or of all on this machine. `refreshes`: what hooks are told
-    of the shared work is written again; whoever follows the events does that anyway."""
-    known = positions_of(store)
+    """Ingest everything new of these sources, or of all sources on this machine.
+
+    `refreshes`: rewrite the projection that hooks read; a process that follows the events does
+    that anyway.
+    """
+    known = read_positions(store)
     done = IngestResult()
     for source in gather.sources() if sources is None else sources:
-        done = _source(store, source, known.get(source, {}), done, tell)
+        done = _ingest_source(store, source, known.get(source, {}), done, announce)
     if refreshes:
         refresh.refresh(store)
     return done
 
 
-def positions_of(store: Store) -> dict[str, Position]:
+def read_positions(store: Store) -> dict[str, Position]:
     query = sa.select(positions.c.source, positions.c.position)
     return store.read(lambda c: {name: found or {} for name, found in c.execute(query)})
 
 
-def _source(
-    store: Store, source: str, position: Position, done: IngestResult, tell: bool
+def _ingest_source(
+    store: Store, source: str, position: Position, done: IngestResult, announce: bool
 ) -> IngestResult:
     for _ in range(MOST_STEPS):
         try:
             batch = gather.gather(source, position)
-        except OSError as error:  # one window that cannot be read holds up no other
+        except OSError as error:  # an unreadable window does not stop the others
             log.add("ERROR", "sync", f"{source} was not read: {error}")
             return done
         if batch is None:
             return done
         try:
-            done = done.and_also(store.write(partial(take, batch=batch, tell=tell)))
+            done = done.add(store.write(partial(ingest_batch, batch=batch, announce=announce)))
             position = batch.until
-        except Behind as error:
+        except StalePosition as error:
             position = error.position
     return done

@@ -65,7 +65,7 @@ def _filled(address: str, old: Path | None) -> Rebuilt:
     try:
         if old is None:
             forget(store, gather.sources())
-        synced = sync(store, tell=False)
+        synced = sync(store, announce=False)
         saved = salvage.save(store, old) if old else {}
         store.write(projects.recount)
         store.write(

@@ -32,7 +32,7 @@ class LocalSource:
 
     def gather(self, source: str, position: Position) -> records.RecordBatch | None:
         batch = gathering.gather(source, position)
-        return batch and records.renamed(batch, gathering.told_as(source))
+        return batch and records.with_source(batch, gathering.name_on_server(source))
 
     def encode(self, batch: records.RecordBatch) -> bytes:
         return records.encode(batch)

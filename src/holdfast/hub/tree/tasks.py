@@ -113,7 +113,7 @@ def change(connection: Connection, task_id: str, given: Row, now_ms: int) -> Row
 def follow(connection: Connection, task_id: str, now_ms: int, *, taken_up: bool = False) -> None:
     """After a subtask changed: the task, and with it its wave, stands as its subtasks do. What
     hooks tell of is left to them: a request's end ends its task there. `waves.hold` it first."""
-    if ids.is_told(task_id):
+    if ids.is_reported(task_id):
         return
     below = sa.select(subtasks.c.status).where(subtasks.c.task_id == task_id).distinct()
     before = get(connection, task_id)

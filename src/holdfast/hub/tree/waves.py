@@ -178,7 +178,7 @@ def _counted(connection: Connection, session_id: str, found: list[Row]) -> list[
     tallies = _tallies(connection, session_id) if found else {}
     for row in found:
         tally = tallies.get(row["wave_number"], {})
-        row["id"] = ids.of("wave", session_id, str(row["wave_number"]))
+        row["id"] = ids.make_id("wave", session_id, str(row["wave_number"]))
         row["total_tasks"] = sum(tally.values())
         row["completed_tasks"] = tally.get("completed", 0)
         row["failed_tasks"] = tally.get("failed", 0)

@@ -1,5 +1,5 @@
-"""Subagents as the transcript tells them: the call that starts one, its answer, and word that one
-in the background is done."""
+"""Subagents in the transcript: the call that starts one, its result, and the notification that a
+background one has ended."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from holdfast.hub import ids
 from holdfast.hub.clean_text import clean, whole
 from holdfast.hub.ingest.readers.window import OpenCall, ReadPosition, WindowReader
-from holdfast.hub.ingest.records import NAME_CHARS, TEXT_CHARS, SubtaskTold
+from holdfast.hub.ingest.records import NAME_CHARS, TEXT_CHARS, RecordedSubtask
 from holdfast.record.agents import LAUNCHED
 from holdfast.transcript import Result, ToolResult, decoded
 
@@ -16,8 +16,8 @@ _OVER = {"completed": "completed", "failed": "failed", "killed": "failed", "stop
 HEAD_CHARS = 4_000
 
 
-def started(given: dict[str, Any]) -> dict[str, Any]:
-    """What to remember of the call until it tells who answered."""
+def start_details(given: dict[str, Any]) -> dict[str, Any]:
+    """Return what to remember of the call until its result names the agent."""
     asked = _text(given, "description") or _text(given, "prompt")[:TEXT_CHARS]
     return {
         "description": clean(asked.strip().partition("\n")[0], TEXT_CHARS // 2),
@@ -25,17 +25,17 @@ def started(given: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def answered(
+def read_result(
     window: WindowReader,
     reached: ReadPosition,
     call: OpenCall,
     entry: Result,
     block: ToolResult,
     at_ms: int,
-) -> tuple[SubtaskTold | None, int | None]:
-    """The subtask, done or launched, and how long it took where that is told.
+) -> tuple[RecordedSubtask | None, int | None]:
+    """Return the subtask, finished or launched, and its duration if known.
 
-    A call that was refused has started nobody.
+    A refused call has started no agent.
     """
     copy = decoded(entry.tool_use_result)
     copy = copy if isinstance(copy, dict) else {}
@@ -48,7 +48,7 @@ def answered(
     task = reached.task or (ids.default_task_id(reached.request) if reached.request else "")
     within = {} if window.agent_id else {"request_id": reached.request, "task_id": task}
     took = copy.get("totalDurationMs")
-    told = SubtaskTold(
+    subtask = RecordedSubtask(
         id=ids.subtask_id(window.session_id, agent_id)
         if agent_id
         else ids.subtask_of_call(window.session_id, block.tool_use_id),
@@ -57,19 +57,20 @@ def answered(
         at_ms=call.at_ms,
         **within,
         agent_id=agent_id,
-        agent_type=call.told.get("agent_type", "") or whole(_text(copy, "agentType"))[:NAME_CHARS],
+        agent_type=call.details.get("agent_type", "")
+        or whole(_text(copy, "agentType"))[:NAME_CHARS],
         parent_agent_id=window.agent_id,
-        description=call.told.get("description", ""),
-        described=2 if call.told.get("description") else 0,
+        description=call.details.get("description", ""),
+        described=2 if call.details.get("description") else 0,
         started_ms=call.at_ms,
         ended_ms=0 if launched else at_ms,
         outcome="failed" if block.is_error else "completed",
     )
-    return told, took if type(took) is int and 0 <= took < 1 << 53 else None
+    return subtask, took if type(took) is int and 0 <= took < 1 << 53 else None
 
 
-def notified(window: WindowReader, text: str, at_ms: int) -> SubtaskTold | None:
-    """`<task-notification>`: one in the background ended."""
+def read_notification(window: WindowReader, text: str, at_ms: int) -> RecordedSubtask | None:
+    """Read a `<task-notification>`: a background agent ended."""
     if not text.startswith("<task-notification"):
         return None
     head = text[:HEAD_CHARS]
@@ -77,7 +78,7 @@ def notified(window: WindowReader, text: str, at_ms: int) -> SubtaskTold | None:
     outcome = _OVER.get(head.partition("<status>")[2].partition("<")[0].strip())
     if not agent_id or outcome is None:
         return None
-    return SubtaskTold(
+    return RecordedSubtask(
         id=ids.subtask_id(window.session_id, agent_id),
         session_id=window.session_id,
         project_id=window.project_id,

@@ -1,7 +1,7 @@
-"""Tool calls: remembered when they are made, told when they have ended.
+"""Tool calls: remembered when they start, recorded when they have ended.
 
-Of which type a tool is, what a call was about and which files it named; and task lists, by
-whichever tools the client has: each item is a task of the request it came in.
+This module finds a tool's type, a call's main argument and the files it named. It also reads task
+lists, with each of the client's task tools: every item is a task of the request it came in.
 """
 
 from __future__ import annotations
@@ -17,16 +17,21 @@ from holdfast.hub.ingest.records import (
     INPUT_CHARS,
     NAME_CHARS,
     TEXT_CHARS,
-    ActionDone,
-    Deed,
-    TaskTold,
+    RecordedAction,
+    RecordedEvent,
+    RecordedTask,
 )
 from holdfast.transcript import Result, ToolResult, ToolUse
 
 ToolType = Literal["builtin", "agent", "skill", "command", "mcp"]
 AGENTS = frozenset(("Agent", "Task"))
 _FILE_KEYS = ("file_path", "notebook_path", "path")
-_TELLING = {"Bash": "command", "Skill": "skill", "SlashCommand": "command", "WebSearch": "query"}
+_MAIN_ARGUMENT = {
+    "Bash": "command",
+    "Skill": "skill",
+    "SlashCommand": "command",
+    "WebSearch": "query",
+}
 VALUE_CHARS = 400
 
 
@@ -39,10 +44,10 @@ def type_of(tool: str) -> ToolType:
 
 
 def input_of(tool: str, given: dict[str, Any]) -> str:
-    """What it was called with, in short: the one value that tells, else all of them."""
-    told = given.get(_TELLING.get(tool, ""))
-    if isinstance(told, str):
-        return clean(told, INPUT_CHARS)
+    """Return the call's input in short: its main argument, or all of them."""
+    main = given.get(_MAIN_ARGUMENT.get(tool, ""))
+    if isinstance(main, str):
+        return clean(main, INPUT_CHARS)
     short = {key[:80]: _short(value) for key, value in list(given.items())[:20]}
     try:
         return clean(json.dumps(short, ensure_ascii=False), INPUT_CHARS)
@@ -70,15 +75,14 @@ _STATUS = {"pending": "pending", "in_progress": "running", "completed": "complet
 _UPDATES = {**_STATUS, "deleted": "deleted"}
 
 
-def remembered(tool: str, given: dict[str, Any]) -> dict[str, Any]:
-    """What the call asks for; it is true once the client has said yes."""
+def task_details(tool: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Return what the call asks for; it takes effect once the client confirms it."""
     if tool == "TodoWrite":
         items = given.get("todos")
         items = items if isinstance(items, list) else []
         return {"todos": [pair for pair in map(_todo, items[:MOST_ITEMS]) if pair[0]]}
-    told = {"name": _words(given, "subject") or _words(given, "description")}
     if tool == "TaskCreate":
-        return told
+        return {"name": _words(given, "subject") or _words(given, "description")}
     status = given.get("status")
     return {
         "name": _words(given, "subject"),
@@ -87,55 +91,57 @@ def remembered(tool: str, given: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def changed(
+def read_task_result(
     window: WindowReader, reached: ReadPosition, call: OpenCall, answer: str, at_ms: int
-) -> list[Deed]:
+) -> list[RecordedEvent]:
     if not reached.request:
         return []
     if call.tool == "TodoWrite":
-        return _rewritten(window, reached, call.told.get("todos", []), at_ms)
+        return _replace_list(window, reached, call.details.get("todos", []), at_ms)
     if call.tool == "TaskCreate":
-        return _created(window, reached, call, answer, at_ms)
-    return _updated(window, reached, call, at_ms)
+        return _create_task(window, reached, call, answer, at_ms)
+    return _update_task(window, reached, call, at_ms)
 
 
-def _created(
+def _create_task(
     window: WindowReader, reached: ReadPosition, call: OpenCall, answer: str, at_ms: int
-) -> list[Deed]:
-    """Its number stands in the answer: `Task #3 created successfully: …`."""
+) -> list[RecordedEvent]:
+    """The task's number is in the answer: `Task #3 created successfully: …`."""
     reached.waves += 1
     number = answer.partition("#")[2][:6].partition(" ")[0].rstrip(".:")
     key = f"number {number}" if number.isdecimal() else f"{reached.request} {reached.waves}"
     return [
-        TaskTold(
+        RecordedTask(
             id=ids.task_id(window.session_id, key),
             at_ms=at_ms,
             status="pending",
             request_id=reached.request,
-            name=call.told.get("name") or f"Task {number or reached.waves}",
+            name=call.details.get("name") or f"Task {number or reached.waves}",
             wave_number=reached.waves,
         )
     ]
 
 
-def _updated(window: WindowReader, reached: ReadPosition, call: OpenCall, at_ms: int) -> list[Deed]:
-    told = call.told
-    task_id = ids.task_id(window.session_id, f"number {told.get('key')}")
-    status = told.get("status", "")
+def _update_task(
+    window: WindowReader, reached: ReadPosition, call: OpenCall, at_ms: int
+) -> list[RecordedEvent]:
+    details = call.details
+    task_id = ids.task_id(window.session_id, f"number {details.get('key')}")
+    status = details.get("status", "")
     _follow(reached, task_id, status)
-    return [TaskTold(id=task_id, at_ms=at_ms, status=status, name=told.get("name", ""))]
+    return [RecordedTask(id=task_id, at_ms=at_ms, status=status, name=details.get("name", ""))]
 
 
-def _rewritten(
+def _replace_list(
     window: WindowReader, reached: ReadPosition, items: list[Any], at_ms: int
-) -> list[Deed]:
-    """TodoWrite tells the whole list anew; an item is known by its words."""
-    deeds: list[Deed] = []
+) -> list[RecordedEvent]:
+    """Read a TodoWrite, which repeats the whole list; an item is identified by its words."""
+    records: list[RecordedEvent] = []
     for number, (words, status) in enumerate(items, 1):
         task_id = ids.task_id(window.session_id, f"todo {words}")
         _follow(reached, task_id, status)
-        deeds.append(
-            TaskTold(
+        records.append(
+            RecordedTask(
                 id=task_id,
                 at_ms=at_ms,
                 status=status,
@@ -144,7 +150,7 @@ def _rewritten(
                 wave_number=number,
             )
         )
-    return deeds
+    return records
 
 
 def _follow(reached: ReadPosition, task_id: str, status: str) -> None:
@@ -173,49 +179,49 @@ def _words(given: dict[str, Any], key: str) -> str:
 EXIT = "Exit code "
 
 
-def made(block: ToolUse, at_ms: int) -> OpenCall:
+def start_call(block: ToolUse, at_ms: int) -> OpenCall:
     given = block.input
     return OpenCall(
         tool=whole(block.name)[:NAME_CHARS] or "unknown",
         at_ms=at_ms,
         input=input_of(block.name, given),
         file_paths=files_of(given),
-        told=_told(block.name, given),
+        details=_details(block.name, given),
     )
 
 
-def _told(tool: str, given: dict[str, Any]) -> dict[str, Any]:
+def _details(tool: str, given: dict[str, Any]) -> dict[str, Any]:
     if tool in AGENTS:
-        return agents.started(given)
+        return agents.start_details(given)
     if tool in TOOLS:
-        return remembered(tool, given)
+        return task_details(tool, given)
     skill = given.get("skill") or given.get("command") if tool == "Skill" else None
     return {"skill": whole(skill)[:NAME_CHARS]} if isinstance(skill, str) else {}
 
 
-def ended(
+def end_call(
     window: WindowReader,
     reached: ReadPosition,
     call: OpenCall,
     entry: Result,
     block: ToolResult,
     at_ms: int,
-) -> list[Deed]:
-    """The action, and what it did to the tree."""
-    deeds: list[Deed] = []
+) -> list[RecordedEvent]:
+    """Return the action and its changes of the tree."""
+    records: list[RecordedEvent] = []
     took: int | None = None
     if call.tool in AGENTS:
-        subtask, took = agents.answered(window, reached, call, entry, block, at_ms)
-        deeds += [subtask] if subtask else []
+        subtask, took = agents.read_result(window, reached, call, entry, block, at_ms)
+        records += [subtask] if subtask else []
     elif call.tool in TOOLS and not block.is_error and not window.agent_id:
-        deeds += changed(window, reached, call, block.text[:200], at_ms)
-    deeds.append(
-        ActionDone(
+        records += read_task_result(window, reached, call, block.text[:200], at_ms)
+    records.append(
+        RecordedAction(
             id=ids.action_id(window.session_id, block.tool_use_id),
             session_id=window.session_id,
             project_id=window.project_id,
             agent_id=window.agent_id,
-            told_by="transcript",
+            reported_by="transcript",
             tool_name=call.tool,
             tool_type=type_of(call.tool),
             input=call.input,
@@ -225,15 +231,15 @@ def ended(
             at_ms=call.at_ms,
         )
     )
-    return deeds
+    return records
 
 
 def skill_of(call: OpenCall, block: ToolResult) -> list[str]:
-    skill = call.told.get("skill")
+    skill = call.details.get("skill")
     return [skill] if skill and not block.is_error else []
 
 
 def _exit_code(block: ToolResult) -> int:
-    """The real one where the client says it, else 1."""
-    told = block.text[:40].removeprefix("Error: ").partition(EXIT)[2].partition("\n")[0].strip()
-    return int(told) if told.isdecimal() and len(told) < 6 and int(told) else 1
+    """Return the exit code if the client reports it, else 1."""
+    code = block.text[:40].removeprefix("Error: ").partition(EXIT)[2].partition("\n")[0].strip()
+    return int(code) if code.isdecimal() and len(code) < 6 and int(code) else 1

@@ -1,9 +1,9 @@
-"""What hooks wrote, as records: the lines of a spool (tool calls that ended, subagents that started
-and stopped, the session's start and end) and the audit log. A spool line tells that a call was
-made; the transcript tells what it was about.
+"""Read what hooks wrote: the lines of a spool (finished tool calls, subagents that started and
+stopped, the session's start and end) and the audit log. A spool line records that a call was made;
+the transcript has its details.
 
-Both files only grow. A file is known by how it begins, because its name goes to another one when it
-is rotated.
+Both files only grow. A file is identified by its first bytes, because rotation gives its name to
+another file.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from holdfast.hub.clean_text import clean_value, whole
 from holdfast.hub.ingest.readers.calls import type_of
 from holdfast.hub.ingest.readers.window import ReadPosition, Span, WindowReader
 from holdfast.hub.ingest.records import (
-    MOST_DEEDS,
+    MOST_RECORDS,
     NAME_CHARS,
     TEXT_CHARS,
-    ActionDone,
-    AuditLine,
-    Deed,
-    SubtaskTold,
+    RecordedAction,
+    RecordedAuditLine,
+    RecordedEvent,
+    RecordedSubtask,
 )
 from holdfast.wire import places, spool
 from holdfast.wire.spool import SpoolLine
@@ -35,11 +35,11 @@ CHUNK_BYTES = 1 << 20
 
 
 def fresh_lines(
-    path: str, told: dict[str, int], most_lines: int
+    path: str, offsets: dict[str, int], most_lines: int
 ) -> tuple[str, int, list[bytes]] | None:
-    """(how it begins, place reached, whole lines past the place told); None where there is none.
+    """Return a file's head, the offset reached and the complete lines after its known offset.
 
-    A last line that is still being written waits.
+    A last line that is still being written is left for the next time. None: there is no file.
     """
     with _opened(path) as fd:
         if fd < 0:
@@ -48,7 +48,7 @@ def fresh_lines(
         if not head:
             return None
         size = os.fstat(fd).st_size
-        start = told.get(head, 0)
+        start = offsets.get(head, 0)
         start = start if start <= size else 0
         lines, end = _lines(fd, start, most_lines)
         return head, end, lines
@@ -82,47 +82,47 @@ def _lines(fd: int, start: int, most: int) -> tuple[list[bytes], int]:
         for line in whole[: most - len(found)]:
             end += len(line) + 1
             found.append(line)
-        if len(held) > CHUNK_BYTES:  # no line of ours is that long: pass over it
+        if len(held) > CHUNK_BYTES:  # Holdfast writes no line that long: skip it
             end, held = end + len(held), b""
     return found, end
 
 
-MOST_SPOOL_LINES = MOST_DEEDS // 2
+MOST_SPOOL_LINES = MOST_RECORDS // 2
 ENDED = frozenset(("PostToolUse", "PostToolUseFailure"))
 OPENED = frozenset(("SessionStart", "UserPromptSubmit"))
 
 
-def read_spool(window: WindowReader, held: ReadPosition, span: Span) -> list[Deed]:
-    """What happened since; `held` is moved on.
+def read_spool(window: WindowReader, held: ReadPosition, span: Span) -> list[RecordedEvent]:
+    """Read what happened since, and move `held` forward.
 
-    The spool is opened before `spool.1`: should it be rotated in between, we read it twice under
-    one name rather than never.
+    The spool is opened before `spool.1`: if it is rotated in between, it is read twice rather than
+    never.
     """
-    told, reached = held.spool, {}
-    newer = fresh_lines(f"{window.folder}/spool", told, MOST_SPOOL_LINES)
-    older = fresh_lines(f"{window.folder}/spool.1", told, MOST_SPOOL_LINES)
+    offsets, reached = held.spool, {}
+    newer = fresh_lines(f"{window.folder}/spool", offsets, MOST_SPOOL_LINES)
+    older = fresh_lines(f"{window.folder}/spool.1", offsets, MOST_SPOOL_LINES)
     if older and newer and older[0] == newer[0]:
         older = None
-    deeds: list[Deed] = []
+    records: list[RecordedEvent] = []
     for head, end, lines in filter(None, (older, newer)):
-        if len(deeds) >= MOST_SPOOL_LINES:  # first things first
-            reached[head] = told.get(head, 0)
+        if len(records) >= MOST_SPOOL_LINES:  # the older file first
+            reached[head] = offsets.get(head, 0)
             continue
         reached[head] = end
-        deeds += _deeds(window, lines, held, span)
+        records += _parse_spool_lines(window, lines, held, span)
     held.spool = reached
-    return deeds
+    return records
 
 
-def _deeds(
+def _parse_spool_lines(
     window: WindowReader, lines: list[bytes], held: ReadPosition, span: Span
-) -> Iterator[Deed]:
+) -> Iterator[RecordedEvent]:
     for data in lines:
         line = spool.parse(data.decode("ascii", "replace"))
         if line is None or not line.ms:
             continue
         span.add(line.ms)
-        _read(line, held)
+        _note_reading(line, held)
         if line.event in ENDED and line.tool_use_id:
             yield _action(window, line)
         elif line.flags == "agent":
@@ -131,13 +131,13 @@ def _deeds(
             _note_session(line, span)
 
 
-def _action(window: WindowReader, line: SpoolLine) -> ActionDone:
-    return ActionDone(
+def _action(window: WindowReader, line: SpoolLine) -> RecordedAction:
+    return RecordedAction(
         id=ids.action_id(window.session_id, line.tool_use_id),
         session_id=window.session_id,
         project_id=window.project_id,
         agent_id=window.agent_id,
-        told_by="hook",
+        reported_by="hook",
         tool_name=line.tool or "unknown",
         tool_type=type_of(line.tool),
         exit_code=int(line.event == "PostToolUseFailure"),
@@ -146,9 +146,9 @@ def _action(window: WindowReader, line: SpoolLine) -> ActionDone:
     )
 
 
-def _subtask(window: WindowReader, line: SpoolLine) -> SubtaskTold:
-    came = line.event == "SubagentStart"
-    return SubtaskTold(
+def _subtask(window: WindowReader, line: SpoolLine) -> RecordedSubtask:
+    is_start = line.event == "SubagentStart"
+    return RecordedSubtask(
         id=ids.subtask_id(window.session_id, line.tool_use_id),
         session_id=window.session_id,
         project_id=window.project_id,
@@ -156,12 +156,12 @@ def _subtask(window: WindowReader, line: SpoolLine) -> SubtaskTold:
         request_id=ids.request_id(window.session_id, line.answer_id),
         agent_id=line.tool_use_id,
         agent_type=line.tool,
-        started_ms=line.ms if came else 0,
-        ended_ms=0 if came else line.ms,
+        started_ms=line.ms if is_start else 0,
+        ended_ms=0 if is_start else line.ms,
     )
 
 
-def _read(line: SpoolLine, held: ReadPosition) -> None:
+def _note_reading(line: SpoolLine, held: ReadPosition) -> None:
     if line.tells_fill() and line.ms >= held.newest_ms:
         held.newest_ms, held.newest_used = line.ms, line.used
         held.newest_estimated = line.flags.endswith(".estimated")
@@ -178,26 +178,29 @@ LONGEST_LINE = 64 << 10  # eight sentences of each kind that a summary got wrong
 MOST_AUDIT_LINES = 60  # a server takes bodies of 5 MB
 
 
-def read_audit(told: dict[str, int]) -> tuple[dict[str, int], list[Deed]]:
-    """What was added since; the file that was moved aside is read to its end first. The newer one
-    is opened first: should it be moved now, it is read under one name rather than never."""
-    newer = fresh_lines(f"{places.home()}/audit.jsonl", told, MOST_AUDIT_LINES)
-    older = fresh_lines(f"{places.home()}/audit.jsonl.1", told, MOST_AUDIT_LINES)
+def read_audit(offsets: dict[str, int]) -> tuple[dict[str, int], list[RecordedEvent]]:
+    """Read what was added since; a rotated file is read to its end first.
+
+    The newer file is opened first: if it is rotated now, it is still read under one name.
+    """
+    newer = fresh_lines(f"{places.home()}/audit.jsonl", offsets, MOST_AUDIT_LINES)
+    older = fresh_lines(f"{places.home()}/audit.jsonl.1", offsets, MOST_AUDIT_LINES)
     if older and newer and older[0] == newer[0]:
         older = None
     if older and older[2]:
         newer = None
     reached = {head: end for head, end, _ in filter(None, (older, newer))}
     lines = [line for _, _, some in filter(None, (older, newer)) for line in some]
-    return reached or told, [deed for deed in map(_deed, lines) if deed is not None]
+    records = [record for record in map(_parse_audit_line, lines) if record is not None]
+    return reached or offsets, records
 
 
-def _deed(line: bytes) -> Deed | None:
+def _parse_audit_line(line: bytes) -> RecordedEvent | None:
     event = _event(line)
     at_ms = event.get("at_ms")
     if type(at_ms) is not int or not 0 < at_ms < 1 << 53:
         return None
-    return AuditLine(
+    return RecordedAuditLine(
         id=ids.audit_id(line.decode("utf-8", "replace")),
         kind=_name(event, "event") or "unknown",
         at_ms=at_ms,

@@ -1,6 +1,7 @@
-"""The transcript as deeds: prompts are requests, subagents subtasks, tool calls actions.
+"""Read a transcript into records: prompts are requests, subagents subtasks, tool calls actions.
 
-Read on from the byte reached, at most so much at a time. A call counts once its result is there.
+Reading continues at the offset reached, up to a limit at a time. A call is recorded once its result
+is there.
 """
 
 from __future__ import annotations
@@ -15,17 +16,17 @@ from holdfast.hub.ingest.readers.window import ReadPosition, Span, WindowReader
 from holdfast.hub.ingest.records import (
     MOST_BYTES,
     MOST_CHARS,
-    MOST_DEEDS,
     MOST_READINGS,
+    MOST_RECORDS,
     NAME_CHARS,
     PROMPT_CHARS,
     TEXT_CHARS,
-    Compacted,
-    Deed,
-    ReadingsTold,
-    RequestStands,
-    RequestTold,
-    SubtaskTold,
+    RecordedCompaction,
+    RecordedEvent,
+    RecordedReadings,
+    RecordedRequest,
+    RecordedRequestStatus,
+    RecordedSubtask,
 )
 from holdfast.record import secrets
 from holdfast.record.user_input import own_words
@@ -44,21 +45,21 @@ from holdfast.transcript import (
 )
 
 LAST_SAID_CHARS = 400
-DEED_CHARS = 400  # ids, names and times of one
+RECORD_CHARS = 400  # ids, names and times of one
 GOING_ON = frozenset(("tool_use", "pause_turn"))
 
 
-class Story:
-    """What one reading of a transcript tells; `reached` is moved on with it."""
+class TranscriptPass:
+    """One pass over the new part of a transcript; it moves `reached` forward."""
 
     def __init__(self, window: WindowReader, reached: ReadPosition, span: Span) -> None:
         self.window, self.reached, self.span = window, reached, span
-        self.deeds: list[Deed] = []
+        self.records: list[RecordedEvent] = []
         self.last_said = ""
         self.skills: list[str] = []
         self._weighed = self._chars = 0
         self.known = secrets.ToldSecrets()
-        self._heard: list[tuple[int, str]] = []
+        self._secret_texts: list[tuple[int, str]] = []
         self._readings: dict[int, tuple[int, int]] = {}  # by step: when, and tokens used
 
     def read(self) -> None:
@@ -75,17 +76,17 @@ class Story:
             for entry in reader:
                 if entry.is_sidechain == bool(window.agent_id):
                     self._entry(entry)
-                    self._heard += [(entry.offset, text) for text in secrets.spoken(entry)]
+                    self._secret_texts += [(entry.offset, text) for text in secrets.spoken(entry)]
                 if self._is_full() or reader.offset >= until:
                     break
         except Unreadable:
             return
         reached.offset = reader.offset
         self._learn()
-        self._tell_readings()
+        self._record_readings()
 
     def _count_steps(self) -> None:
-        """What was taken in before steps were counted: read again, for its steps alone."""
+        """Count the steps of a part that was ingested before steps were counted."""
         reached = self.reached
         reached.compactions, reached.bounded = 0, False
         try:
@@ -97,12 +98,12 @@ class Story:
         except Unreadable:
             return
 
-    def _tell_readings(self) -> None:
+    def _record_readings(self) -> None:
         some = list(self._readings.items())[-MOST_READINGS:]
         self._readings.clear()
         if some:
-            self.deeds.append(
-                ReadingsTold(
+            self.records.append(
+                RecordedReadings(
                     session_id=self.window.session_id,
                     project_id=self.window.project_id,
                     agent_id=self.window.agent_id,
@@ -114,18 +115,18 @@ class Story:
             )
 
     def _learn(self) -> None:
-        """Secrets told with their names, now or before: rows quote them without."""
-        self.known.hear_again(self.window.transcript, self.reached.told)
-        self.known.hear(self._heard)
-        self._heard.clear()
-        self.reached.told = sorted(self.known.lines)[-secrets.MOST_LINES :]
+        """Learn the secrets named so far, so that rows omit them."""
+        self.known.hear_again(self.window.transcript, self.reached.secret_lines)
+        self.known.hear(self._secret_texts)
+        self._secret_texts.clear()
+        self.reached.secret_lines = sorted(self.known.lines)[-secrets.MOST_LINES :]
 
     def _is_full(self) -> bool:
-        for deed in self.deeds[self._weighed :]:
-            words = getattr(deed, "prompt", "") + getattr(deed, "input", "")
-            self._chars += DEED_CHARS + len(words) + len(getattr(deed, "summary", ""))
-        self._weighed = len(self.deeds)
-        return self._weighed >= MOST_DEEDS or self._chars >= MOST_CHARS
+        for record in self.records[self._weighed :]:
+            words = getattr(record, "prompt", "") + getattr(record, "input", "")
+            self._chars += RECORD_CHARS + len(words) + len(getattr(record, "summary", ""))
+        self._weighed = len(self.records)
+        return self._weighed >= MOST_RECORDS or self._chars >= MOST_CHARS
 
     def _entry(self, entry: Entry) -> None:
         at_ms = self._at_ms(entry)
@@ -151,51 +152,51 @@ class Story:
             self._compacted(at_ms, entry)
 
     def _step(self, entry: Answer, at_ms: int) -> None:
-        """An answer is several lines; the last of them has its whole count."""
+        """Count a step: an answer spans several lines, and the last has its full token count."""
         reached = self.reached
         if entry.message_id != reached.message_id or not reached.step:
             reached.message_id = entry.message_id[:NAME_CHARS]
             reached.step += 1
         used = entry.usage.total_tokens
-        if 0 < used < 1 << 53:  # the client's own words about an error used nothing
+        if 0 < used < 1 << 53:  # the client's own error messages use no tokens
             reached.used = used
             began_ms, _ = self._readings.get(reached.step, (at_ms, 0))
             self._readings[reached.step] = began_ms, used
 
     def _prompt(self, entry: Entry, text: str, at_ms: int) -> None:
-        if done := agents.notified(self.window, text, at_ms):
-            self.deeds.append(done)
+        if done := agents.read_notification(self.window, text, at_ms):
+            self.records.append(done)
         words = own_words(text)
         if not words:
             return
         if self.window.agent_id:
-            self._asked(words, at_ms)
+            self._describe_agent(words, at_ms)
         else:
             self._request(entry, words, at_ms)
 
     def _request(self, entry: Entry, words: str, at_ms: int) -> None:
         reached, session_id = self.reached, self.window.session_id
         if reached.request:
-            self._stands("completed", at_ms)
-        told = entry.line.prompt_id or ""
-        if not told or told == reached.prompt_id:
-            told = entry.uuid or f"byte {entry.offset}"
+            self._set_status("completed", at_ms)
+        prompt_key = entry.line.prompt_id or ""
+        if not prompt_key or prompt_key == reached.prompt_id:
+            prompt_key = entry.uuid or f"byte {entry.offset}"
         else:
-            reached.prompt_id = told
-        reached.request = ids.request_id(session_id, told)
+            reached.prompt_id = prompt_key
+        reached.request = ids.request_id(session_id, prompt_key)
         reached.standing, reached.waves, reached.task = "active", 0, ""
         prompt = clean(words, PROMPT_CHARS)
-        self.deeds.append(
-            RequestTold(reached.request, session_id, self.window.project_id, prompt, at_ms)
+        self.records.append(
+            RecordedRequest(reached.request, session_id, self.window.project_id, prompt, at_ms)
         )
 
-    def _asked(self, words: str, at_ms: int) -> None:
-        """A subagent's first prompt says what it is for, until its caller does."""
+    def _describe_agent(self, words: str, at_ms: int) -> None:
+        """Describe a subagent by its first prompt, until its caller's description is known."""
         if self.reached.asked:
             return
         self.reached.asked = True
-        self.deeds.append(
-            SubtaskTold(
+        self.records.append(
+            RecordedSubtask(
                 id=ids.subtask_id(self.window.session_id, self.window.agent_id),
                 session_id=self.window.session_id,
                 project_id=self.window.project_id,
@@ -210,24 +211,24 @@ class Story:
     def _answer(self, entry: Answer, at_ms: int) -> None:
         for block in entry.blocks:
             if isinstance(block, ToolUse) and block.id:
-                self.reached.hold(block.id, calls.made(block, at_ms))
+                self.reached.hold(block.id, calls.start_call(block, at_ms))
             elif isinstance(block, Text) and block.text.strip():
                 self.last_said = block.text
         if entry.stop_reason and self.reached.request:
-            self._stands("active" if entry.stop_reason in GOING_ON else "completed", at_ms)
+            self._set_status("active" if entry.stop_reason in GOING_ON else "completed", at_ms)
 
-    def _stands(self, status: Literal["active", "completed"], at_ms: int) -> None:
+    def _set_status(self, status: Literal["active", "completed"], at_ms: int) -> None:
         if status != self.reached.standing:
             self.reached.standing = status
-            self.deeds.append(RequestStands(self.reached.request, status, at_ms))
+            self.records.append(RecordedRequestStatus(self.reached.request, status, at_ms))
 
     def _result(self, entry: Result, at_ms: int) -> None:
         for block in entry.message.blocks:
             if isinstance(block, ToolResult):
                 call = self.reached.calls.pop(block.tool_use_id, None)
                 if call is not None:
-                    told = calls.ended(self.window, self.reached, call, entry, block, at_ms)
-                    self.deeds += told
+                    window, reached = self.window, self.reached
+                    self.records += calls.end_call(window, reached, call, entry, block, at_ms)
                     self.skills += calls.skill_of(call, block)
             elif isinstance(block, Text) and not entry.line.is_meta:
                 self._prompt(entry, block.text, at_ms)
@@ -237,8 +238,8 @@ class Story:
         before = (boundary.pre_tokens if boundary else 0) or self.reached.used
         self.reached.compactions += not self.reached.bounded
         self.reached.bounded = not summary
-        self.deeds.append(
-            Compacted(
+        self.records.append(
+            RecordedCompaction(
                 session_id=self.window.session_id,
                 project_id=self.window.project_id,
                 agent_id=self.window.agent_id,

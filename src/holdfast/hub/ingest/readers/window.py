@@ -1,8 +1,8 @@
-"""Whose window a folder is: session, agent, project and transcript, as the hooks noted them; how
-far it has been read, and which time a batch covers.
+"""A window's folder: its session, agent, project and transcript as the hooks noted them, how far
+it has been read, and which time a batch covers.
 
-The store saves the position beside the rows, as plain JSON. One that cannot be read starts again:
-ids are made from what things are, so reading them twice changes nothing.
+The store saves the position beside the rows, as plain JSON. If it cannot be read, reading starts
+again: ids are made from what things are, so reading twice changes nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,13 @@ import msgspec
 
 from holdfast.hub import ids
 from holdfast.hub.clean_text import whole
-from holdfast.hub.ingest.records import NAME_CHARS, PATH_CHARS, Deed, ProjectMet, SessionMet
+from holdfast.hub.ingest.records import (
+    NAME_CHARS,
+    PATH_CHARS,
+    RecordedEvent,
+    RecordedProject,
+    RecordedSession,
+)
 from holdfast.window import state as states
 from holdfast.window.state import State
 from holdfast.wire import places
@@ -40,13 +46,13 @@ def all_sources() -> list[str]:
         leaves = _names_in(f"{places.windows()}/{session}")
         leaves = [leaf for leaf in leaves if leaf == MAIN or leaf.startswith(AGENT)]
         found += [
-            f"{session}/{leaf}" for leaf in sorted(leaves, key=lambda one: (one != MAIN, one))
+            f"{session}/{leaf}" for leaf in sorted(leaves, key=lambda leaf: (leaf != MAIN, leaf))
         ]
     return found
 
 
-def of(name: str) -> WindowReader | None:
-    """None while no hook has noted yet where the session works: its lines wait until then."""
+def find_window(name: str) -> WindowReader | None:
+    """Return a window, or None until a hook has noted where the session works."""
     session, _, leaf = name.partition("/")
     if places.plain(session) != session and not session.startswith("%"):
         return None
@@ -85,7 +91,7 @@ class Span:
 
     def __init__(self, first_ms: int = 0, last_ms: int = 0) -> None:
         self.first_ms, self.last_ms = first_ms, last_ms
-        self._turns = [(0, 0)]  # each end of the session, and when it last went on after that
+        self._turns = [(0, 0)]  # each end of the session, and its last resumption after that
 
     def add(self, ms: int) -> None:
         if ms > 0:
@@ -103,16 +109,21 @@ class Span:
     def has_turned(self) -> bool:
         return self._turns != [(0, 0)]
 
-    def deeds(self, window: WindowReader) -> list[Deed]:
-        """Who and where, said once per batch; each end and what followed it, in their order: taken
-        one after the other they give the same wherever a batch is cut."""
+    def records(self, window: WindowReader) -> list[RecordedEvent]:
+        """Return the project once per batch, and the session once per end and resumption.
+
+        They are in order, so applying them gives the same result wherever a batch is cut.
+        """
         if not self.first_ms:
             return []
         times = {"first_ms": self.first_ms, "last_ms": self.last_ms}
-        met = ProjectMet(id=window.project_id, path=window.project, **times)
+        project = RecordedProject(id=window.project_id, path=window.project, **times)
         turns = [turn for turn in self._turns if any(turn)] or [(0, 0)]
-        named = [{**times, "ended_ms": ended, "opened_ms": opened} for ended, opened in turns]
-        return [met, *(SessionMet(window.session_id, window.project_id, **one) for one in named)]
+        fields = [{**times, "ended_ms": ended, "opened_ms": opened} for ended, opened in turns]
+        return [
+            project,
+            *(RecordedSession(window.session_id, window.project_id, **each) for each in fields),
+        ]
 
 
 MOST_CALLS = 100
@@ -126,15 +137,15 @@ class OpenCall(msgspec.Struct, array_like=True, gc=False):
     at_ms: int
     input: str = ""
     file_paths: list[str] = []
-    told: dict[str, Any] = {}  # what only its result makes true: a task, an agent, a skill
+    details: dict[str, Any] = {}  # used once its result is there: a task, an agent, a skill
 
 
 class ReadPosition(msgspec.Struct, omit_defaults=True, gc=False):
     spool: dict[str, int] = {}
     transcript: str = ""
     offset: int = 0
-    state: str = ""  # the window's notes summed up, as their health was told
-    first_ms: int = 0  # all that was told lies between these
+    state: str = ""  # a checksum of the window's state when its health was last recorded
+    first_ms: int = 0  # first and last time of everything recorded
     last_ms: int = 0
     newest_ms: int = 0  # the last reading of its spool
     newest_used: int = 0
@@ -142,19 +153,20 @@ class ReadPosition(msgspec.Struct, omit_defaults=True, gc=False):
     calls: dict[str, OpenCall] = {}
     request: str = ""
     prompt_id: str = ""
-    standing: str = ""  # of the request, as told last
-    task: str = ""  # of the list, under way
-    waves: int = 0  # tasks of the list, under this request
+    standing: str = ""  # the request's status, as last recorded
+    task: str = ""  # the task of the list that is under way
+    waves: int = 0  # number of tasks under this request
     compactions: int = 0
-    bounded: bool = False  # a boundary came, and its summary has not yet
+    bounded: bool = False  # a boundary was read whose summary has not come yet
     step: int = 0  # answers so far, counted as the record counts them
     message_id: str = ""  # of the last answer
     used: int = 0  # tokens, by the last answer
-    asked: bool = False  # a subagent's first prompt was told
-    told: list[int] = []  # lines that told a secret with its name
+    asked: bool = False  # a subagent's first prompt was recorded
+    # offsets of lines that name a secret
+    secret_lines: list[int] = msgspec.field(default_factory=list, name="told")
 
     def begin(self, transcript: str) -> None:
-        """Another file: nothing is known of it yet."""
+        """Start a new transcript from its beginning."""
         fresh = ReadPosition(transcript=transcript)
         for name in self.__struct_fields__:
             if name not in _STAY:

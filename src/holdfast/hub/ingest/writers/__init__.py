@@ -1,1 +1,1 @@
-"""Deeds into rows: one module per part of the tree. All on one connection, in one transaction."""
+"""Write records as rows, one module per part of the tree, all in one transaction."""

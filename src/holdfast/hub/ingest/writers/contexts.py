@@ -10,15 +10,15 @@ from sqlalchemy.engine import Connection
 
 from holdfast.hub import ids, row_times
 from holdfast.hub.ingest.records import (
-    AuditLine,
-    CheckpointTaken,
-    Compacted,
-    ContextSeen,
-    Deed,
-    ReadingsTold,
-    WindowSeen,
+    RecordedAuditLine,
+    RecordedCheckpoint,
+    RecordedCompaction,
+    RecordedContext,
+    RecordedEvent,
+    RecordedReadings,
+    RecordedWindow,
 )
-from holdfast.hub.ingest.writers.row_cache import Shelf
+from holdfast.hub.ingest.writers.row_cache import RowCache
 from holdfast.hub.store.rows import Row, first, upsert
 from holdfast.hub.store.tables import agent_contexts, audit, sessions, subtasks, windows
 from holdfast.hub.tree import capacity, compactions, readings
@@ -28,67 +28,67 @@ MOST_SKILLS = 50
 MOST_TOOLS = 200
 
 
-def take_contexts(
+def write_contexts(
     connection: Connection,
-    deeds: Iterable[Deed],
+    records: Iterable[RecordedEvent],
     tools: Counter[tuple[str, str, str]],
-    subtasks_told: Iterable[Row],
+    subtask_rows: Iterable[Row],
 ) -> None:
-    """What each agent used and how it stands; its status is its subtask's."""
-    seen = [deed for deed in deeds if isinstance(deed, ContextSeen)]
-    stand = {row["agent_id"]: row for row in subtasks_told if row["agent_id"]}
-    context_ids = {deed.id for deed in seen}
-    context_ids |= {ids.context_id(row["session_id"], row["agent_id"]) for row in stand.values()}
-    shelf = Shelf(connection, agent_contexts, context_ids)
-    for deed in seen:
-        _see(connection, shelf, deed)
-    for row in stand.values():
-        context = shelf.get(ids.context_id(row["session_id"], row["agent_id"]))
+    """Update what each agent used; its status is that of its subtask."""
+    contexts = [record for record in records if isinstance(record, RecordedContext)]
+    by_agent = {row["agent_id"]: row for row in subtask_rows if row["agent_id"]}
+    context_ids = {record.id for record in contexts}
+    context_ids |= {ids.context_id(row["session_id"], row["agent_id"]) for row in by_agent.values()}
+    cache = RowCache(connection, agent_contexts, context_ids)
+    for record in contexts:
+        _update_context(connection, cache, record)
+    for row in by_agent.values():
+        context = cache.get(ids.context_id(row["session_id"], row["agent_id"]))
         if context is not None:
             context["status"] = row["status"]
     for (session_id, agent_id, tool), more in tools.items():
-        context = shelf.get(ids.context_id(session_id, agent_id))
+        context = cache.get(ids.context_id(session_id, agent_id))
         if context is not None and more:
             _count(context, tool, more)
-    shelf.flush()
+    cache.flush()
 
 
-def _see(connection: Connection, shelf: Shelf, deed: ContextSeen) -> None:
-    row = shelf.get(deed.id)
+def _update_context(connection: Connection, cache: RowCache, record: RecordedContext) -> None:
+    row = cache.get(record.id)
     if row is None:
-        row = shelf.put(
+        row = cache.put(
             {
-                "id": deed.id,
-                "project_id": deed.project_id,
-                "agent_id": deed.agent_id,
-                "agent_type": deed.agent_type,
-                "session_id": deed.session_id,
-                "status": _status(connection, deed),
+                "id": record.id,
+                "project_id": record.project_id,
+                "agent_id": record.agent_id,
+                "agent_type": record.agent_type,
+                "session_id": record.session_id,
+                "status": _status(connection, record),
                 "role_context": {"tool_counts": {}},
                 "skills_to_restore": [],
                 "tools_used": [],
                 "progress_summary": None,
                 "compact_id": None,
-                "updated_ms": deed.at_ms,
+                "updated_ms": record.at_ms,
             }
         )
-    known = [skill for skill in row["skills_to_restore"] or [] if skill not in deed.skills]
-    used = list(dict.fromkeys(reversed(deed.skills)))[::-1]
+    known = [skill for skill in row["skills_to_restore"] or [] if skill not in record.skills]
+    used = list(dict.fromkeys(reversed(record.skills)))[::-1]
     row["skills_to_restore"] = [*known, *used][-MOST_SKILLS:]
-    row["progress_summary"] = deed.progress_summary or row["progress_summary"]
-    row["updated_ms"] = max(row["updated_ms"], deed.at_ms)
+    row["progress_summary"] = record.progress_summary or row["progress_summary"]
+    row["updated_ms"] = max(row["updated_ms"], record.at_ms)
 
 
-def _status(connection: Connection, deed: ContextSeen) -> str:
-    if deed.subtask_id:
-        query = sa.select(subtasks.c.status).where(subtasks.c.id == deed.subtask_id)
+def _status(connection: Connection, record: RecordedContext) -> str:
+    if record.subtask_id:
+        query = sa.select(subtasks.c.status).where(subtasks.c.id == record.subtask_id)
         return connection.scalar(query) or "running"
-    ended = sa.select(sessions.c.ended_ms).where(sessions.c.id == deed.session_id)
+    ended = sa.select(sessions.c.ended_ms).where(sessions.c.id == record.session_id)
     return "running" if connection.scalar(ended) is None else "completed"
 
 
 def _count(row: Row, tool: str, more: int) -> None:
-    """How often each tool was called, and which were, the most used first."""
+    """Count a tool's calls and list the tools, the most used first."""
     role = dict(row["role_context"] or {})
     counts = {**role.get("tool_counts", {})}
     counts[tool] = counts.get(tool, 0) + more
@@ -105,115 +105,116 @@ def end_session(connection: Connection, session_id: str, ended: bool) -> None:
     connection.execute(sa.update(agent_contexts).where(mine).values(status=status))
 
 
-def take_window(connection: Connection, deed: WindowSeen) -> None:
-    """The newest health of a window stands; a clock that is ahead makes nothing newer than now."""
-    at_ms = min(deed.at_ms, row_times.now_ms())
+def write_window(connection: Connection, record: RecordedWindow) -> None:
+    """Store the newest health of a window; a time in the future counts as now."""
+    at_ms = min(record.at_ms, row_times.now_ms())
     row = {
-        "session_id": deed.session_id,
-        "agent_id": deed.agent_id,
-        "project_id": deed.project_id,
-        "agent_type": deed.agent_type or None,
-        "health": deed.health,
-        "used_tokens": deed.used_tokens,
+        "session_id": record.session_id,
+        "agent_id": record.agent_id,
+        "project_id": record.project_id,
+        "agent_type": record.agent_type or None,
+        "health": record.health,
+        "used_tokens": record.used_tokens,
         "updated_ms": at_ms,
     }
-    before = first(connection, _window_of(deed).with_for_update(key_share=True))
+    before = first(connection, _window_of(record).with_for_update(key_share=True))
     if before is None or before["health"] is None or before["updated_ms"] <= at_ms:
         connection.execute(upsert(connection, windows, ["session_id", "agent_id"], row))
         capacity.announce(connection, row)
 
 
-def take_compaction(connection: Connection, deed: Compacted) -> None:
-    """How often so far, and when last: of the window, and of the session where it is its own."""
+def write_compaction(connection: Connection, record: RecordedCompaction) -> None:
+    """Record a compaction of the window, and of the session if it is the main window."""
     compactions.add(
         connection,
         {
-            "session_id": deed.session_id,
-            "agent_id": deed.agent_id,
-            "number": deed.count,
-            "project_id": deed.project_id,
-            "at_ms": deed.at_ms,
-            "step": deed.step or None,
-            "trigger": deed.trigger or None,
-            "before_tokens": deed.before_tokens or None,
-            "after_tokens": deed.after_tokens or None,
+            "session_id": record.session_id,
+            "agent_id": record.agent_id,
+            "number": record.count,
+            "project_id": record.project_id,
+            "at_ms": record.at_ms,
+            "step": record.step or None,
+            "trigger": record.trigger or None,
+            "before_tokens": record.before_tokens or None,
+            "after_tokens": record.after_tokens or None,
         },
     )
-    freed = {"compact_count": deed.count, "compacted_ms": deed.at_ms}
+    freed = {"compact_count": record.count, "compacted_ms": record.at_ms}
     window = {
-        "session_id": deed.session_id,
-        "agent_id": deed.agent_id,
-        "project_id": deed.project_id,
+        "session_id": record.session_id,
+        "agent_id": record.agent_id,
+        "project_id": record.project_id,
         "used_tokens": 0,
-        "updated_ms": deed.at_ms,
+        "updated_ms": record.at_ms,
         **freed,
     }
-    before = first(connection, _window_of(deed).with_for_update(key_share=True))
-    if before is None or _is_newer(deed, before):
+    before = first(connection, _window_of(record).with_for_update(key_share=True))
+    if before is None or _is_newer(record, before):
         keys = ["session_id", "agent_id"]
         connection.execute(upsert(connection, windows, keys, window, freed))
-    if deed.agent_id:
+    if record.agent_id:
         return
-    mine = sessions.c.id == deed.session_id
+    mine = sessions.c.id == record.session_id
     session = first(connection, sa.select(sessions).where(mine).with_for_update(key_share=True))
-    if session is not None and _is_newer(deed, session):
-        told = {"compact_summary": deed.summary} if deed.summary else {}
-        connection.execute(sa.update(sessions).where(mine).values({**freed, **told}))
+    if session is not None and _is_newer(record, session):
+        summary = {"compact_summary": record.summary} if record.summary else {}
+        connection.execute(sa.update(sessions).where(mine).values({**freed, **summary}))
 
 
-def take_readings(connection: Connection, deed: ReadingsTold) -> None:
-    told = zip(deed.step, deed.at_ms, deed.used_tokens, strict=True)
-    readings.add(connection, deed.session_id, deed.agent_id, told, deed.limit_tokens or None)
+def write_readings(connection: Connection, record: RecordedReadings) -> None:
+    points = zip(record.step, record.at_ms, record.used_tokens, strict=True)
+    limit_tokens = record.limit_tokens or None
+    readings.add(connection, record.session_id, record.agent_id, points, limit_tokens)
 
 
-def _is_newer(deed: Compacted, row: Row) -> bool:
+def _is_newer(record: RecordedCompaction, row: Row) -> bool:
     """The summary comes after its boundary, perhaps in the same millisecond."""
-    return (deed.count, deed.at_ms) >= (row["compact_count"] or 0, row["compacted_ms"] or 0)
+    return (record.count, record.at_ms) >= (row["compact_count"] or 0, row["compacted_ms"] or 0)
 
 
-def _window_of(deed: WindowSeen | Compacted) -> sa.Select[tuple[object, ...]]:
-    mine = (windows.c.session_id == deed.session_id) & (windows.c.agent_id == deed.agent_id)
+def _window_of(record: RecordedWindow | RecordedCompaction) -> sa.Select[tuple[object, ...]]:
+    mine = (windows.c.session_id == record.session_id) & (windows.c.agent_id == record.agent_id)
     return sa.select(windows).where(mine)
 
 
-def take_audit(connection: Connection, deeds: Iterable[Deed]) -> list[Row]:
-    """Those that are new."""
-    told = [deed for deed in deeds if isinstance(deed, AuditLine)]
-    shelf = Shelf(connection, audit, (deed.id for deed in told))
-    for deed in told:
-        shelf.put(
+def write_audit(connection: Connection, records: Iterable[RecordedEvent]) -> list[Row]:
+    """Write audit lines and return the new ones."""
+    lines = [record for record in records if isinstance(record, RecordedAuditLine)]
+    cache = RowCache(connection, audit, (record.id for record in lines))
+    for record in lines:
+        cache.put(
             {
-                "id": deed.id,
-                "kind": deed.kind,
-                "session_id": deed.session_id or None,
-                "agent_id": deed.agent_id or None,
-                "body": deed.body,
-                "at_ms": deed.at_ms,
+                "id": record.id,
+                "kind": record.kind,
+                "session_id": record.session_id or None,
+                "agent_id": record.agent_id or None,
+                "body": record.body,
+                "at_ms": record.at_ms,
             }
         )
-    return shelf.flush()[0]
+    return cache.flush()[0]
 
 
-def take_checkpoints(connection: Connection, deeds: Iterable[Deed]) -> list[Row]:
-    """As the API saves them too; one that was told before stays as it is."""
-    told = [deed for deed in deeds if isinstance(deed, CheckpointTaken)]
-    shelf = Shelf(connection, agent_contexts, (deed.id for deed in told))
-    for deed in told:
-        if shelf.get(deed.id) is None:
-            shelf.put(
+def write_checkpoints(connection: Connection, records: Iterable[RecordedEvent]) -> list[Row]:
+    """Save checkpoints as the API does; a known one stays as it is."""
+    checkpoints = [record for record in records if isinstance(record, RecordedCheckpoint)]
+    cache = RowCache(connection, agent_contexts, (record.id for record in checkpoints))
+    for record in checkpoints:
+        if cache.get(record.id) is None:
+            cache.put(
                 {
-                    "id": deed.id,
-                    "project_id": deed.project_id,
-                    "agent_id": f"{SNAPSHOT}-{deed.session_id}-{deed.at_ms}",
+                    "id": record.id,
+                    "project_id": record.project_id,
+                    "agent_id": f"{SNAPSHOT}-{record.session_id}-{record.at_ms}",
                     "agent_type": SNAPSHOT,
-                    "session_id": deed.session_id,
+                    "session_id": record.session_id,
                     "status": "completed",
-                    "role_context": deed.snapshot,
+                    "role_context": record.snapshot,
                     "skills_to_restore": [],
                     "tools_used": [],
-                    "progress_summary": deed.summary or None,
-                    "compact_id": deed.checkpoint_id,
-                    "updated_ms": deed.at_ms,
+                    "progress_summary": record.summary or None,
+                    "compact_id": record.checkpoint_id,
+                    "updated_ms": record.at_ms,
                 }
             )
-    return shelf.flush()[0]
+    return cache.flush()[0]

@@ -1,4 +1,4 @@
-"""What listeners hear of alerts, checked summaries and checkpoints that were taken in."""
+"""Announce ingested alerts, checked summaries and checkpoints to listeners."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ def announce_audit(connection: Connection, noted: Sequence[Row]) -> None:
     wanted = [row for row in noted if row["kind"] in (PRESSURE, FREED)][-MOST:]
     ids = {row["session_id"] for row in wanted if row["session_id"]}
     query = sa.select(sessions.c.id, sessions.c.project_id).where(sessions.c.id.in_(ids))
-    of = {row["id"]: row["project_id"] for row in rows(connection, query)}
+    project_of = {row["id"]: row["project_id"] for row in rows(connection, query)}
     for row in wanted:
-        kind, body = _told(row)
+        kind, body = _event_for(row)
         pending_writes.announce(
             connection,
             kind,
             {"agent_id": row["agent_id"] or "", **body},
-            project_id=of.get(row["session_id"]),
+            project_id=project_of.get(row["session_id"]),
             session_id=row["session_id"],
             at_ms=row["at_ms"],
         )
 
 
-def _told(row: Row) -> tuple[str, dict[str, Any]]:
+def _event_for(row: Row) -> tuple[str, dict[str, Any]]:
     body = row["body"] or {}
     if row["kind"] == PRESSURE:
         return "alert.raised", {name: body.get(name) for name in ("level", "zone", "used_ratio")}

@@ -1,4 +1,4 @@
-"""Rows of one table in hand: fetched at once, changed as values, put back at once."""
+"""Rows of one table: fetched together, changed in memory, written back together."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from holdfast.hub.store.rows import Row
 AT_ONCE = 500
 
 
-class Shelf:
+class RowCache:
     """`get` and `put` by id; `flush` writes what is new or changed, in two statements."""
 
     def __init__(self, connection: Connection, table: sa.Table, ids: Iterable[str]) -> None:
@@ -23,8 +23,8 @@ class Shelf:
         self.fetch(ids)
 
     def fetch(self, ids: Iterable[str]) -> None:
-        """Held against other writers until the end of the transaction."""
-        wanted = sorted({one for one in ids if one} - self.rows.keys())
+        """Fetch rows and lock them until the end of the transaction."""
+        wanted = sorted({row_id for row_id in ids if row_id} - self.rows.keys())
         for some in _chunks(wanted):
             query = (
                 sa.select(self._table)
@@ -60,7 +60,7 @@ class Shelf:
         return [row for row_id, row in self.rows.items() if row != known.get(row_id, row)]
 
     def flush(self) -> tuple[list[Row], list[Row]]:
-        """(added, changed), written."""
+        """Write added and changed rows and return both."""
         added, changed = self.added, self.changed
         if added:
             names = [column.name for column in self._table.columns]

@@ -1,7 +1,6 @@
-"""Requests, tasks and subtasks. What was said later stands: an edit through the API is not undone
-by a record of something that happened before it. A subtask started when it was last started and
-ended when it was last ended, so it does not matter whether the hook or the transcript reports
-first.
+"""Write requests, tasks and subtasks. The later change wins: a record of something that happened
+before an edit through the API does not undo the edit. A subtask keeps its last start and its last
+end, so it does not matter whether the hook or the transcript reports first.
 """
 
 from __future__ import annotations
@@ -13,14 +12,14 @@ from sqlalchemy.engine import Connection
 
 from holdfast.hub import ids
 from holdfast.hub.ingest.records import (
-    Deed,
-    RequestStands,
-    RequestTold,
-    SessionMet,
-    SubtaskTold,
-    TaskTold,
+    RecordedEvent,
+    RecordedRequest,
+    RecordedRequestStatus,
+    RecordedSession,
+    RecordedSubtask,
+    RecordedTask,
 )
-from holdfast.hub.ingest.writers.row_cache import Shelf
+from holdfast.hub.ingest.writers.row_cache import RowCache
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.tables import actions, requests, sessions, subtasks, tasks
 
@@ -28,36 +27,38 @@ DEFAULT_NAME = "Subagents"
 
 
 class Tree:
-    """The requests and tasks a batch speaks of."""
+    """The requests and tasks that a batch mentions."""
 
-    def __init__(self, connection: Connection, deeds: Iterable[Deed]) -> None:
-        told = list(deeds)
+    def __init__(self, connection: Connection, records: Iterable[RecordedEvent]) -> None:
+        records = list(records)
         self._connection = connection
-        asked = {d.id for d in told if isinstance(d, RequestTold | RequestStands)}
-        asked |= {d.request_id for d in told if isinstance(d, SubtaskTold | TaskTold)}
-        self.requests = Shelf(connection, requests, asked)
-        listed = {d.id for d in told if isinstance(d, TaskTold)}
-        listed |= {d.task_id for d in told if isinstance(d, SubtaskTold)}
-        listed |= {ids.default_task_id(one) for one in asked if one}
-        self.tasks = Shelf(connection, tasks, listed)
+        asked = {d.id for d in records if isinstance(d, RecordedRequest | RecordedRequestStatus)}
+        asked |= {d.request_id for d in records if isinstance(d, RecordedSubtask | RecordedTask)}
+        self.requests = RowCache(connection, requests, asked)
+        listed = {d.id for d in records if isinstance(d, RecordedTask)}
+        listed |= {d.task_id for d in records if isinstance(d, RecordedSubtask)}
+        listed |= {ids.default_task_id(request_id) for request_id in asked if request_id}
+        self.tasks = RowCache(connection, tasks, listed)
         self.removed = 0
 
-    def apply(self, deed: Deed) -> None:
-        if isinstance(deed, RequestTold):
-            self._request(deed)
-        elif isinstance(deed, RequestStands):
-            self._stands(deed)
-        elif isinstance(deed, TaskTold):
-            self._task(deed)
+    def apply(self, record: RecordedEvent) -> None:
+        if isinstance(record, RecordedRequest):
+            self._request(record)
+        elif isinstance(record, RecordedRequestStatus):
+            self._set_status(record)
+        elif isinstance(record, RecordedTask):
+            self._task(record)
 
-    def _request(self, deed: RequestTold) -> None:
-        row = self.requests.get(deed.id)
+    def _request(self, record: RecordedRequest) -> None:
+        row = self.requests.get(record.id)
         if row is None:
-            self._new_request(deed.id, deed.session_id, deed.project_id, deed.prompt, deed.at_ms)
-        elif not row["prompt"]:  # so far only a subagent had told of it
-            row |= {"prompt": deed.prompt, "created_ms": deed.at_ms}
-            if task := self.tasks.get(ids.default_task_id(deed.id)):
-                task["created_ms"] = deed.at_ms
+            self._new_request(
+                record.id, record.session_id, record.project_id, record.prompt, record.at_ms
+            )
+        elif not row["prompt"]:  # so far only a subagent had mentioned it
+            row |= {"prompt": record.prompt, "created_ms": record.at_ms}
+            if task := self.tasks.get(ids.default_task_id(record.id)):
+                task["created_ms"] = record.at_ms
 
     def _new_request(
         self, row_id: str, session_id: str, project_id: str, prompt: str, at_ms: int
@@ -76,45 +77,45 @@ class Tree:
             }
         )
 
-    def _stands(self, deed: RequestStands) -> None:
-        """Its default task stands as it does."""
-        over = deed.status == "completed"
-        task = self.tasks.get(ids.default_task_id(deed.id))
-        for row in (self.requests.get(deed.id), task):
-            if row is not None and is_later(deed.at_ms, row):
-                status = deed.status if row is not task or over else "running"
-                row |= {"status": status, "completed_ms": deed.at_ms if over else None}
+    def _set_status(self, record: RecordedRequestStatus) -> None:
+        """Set the status of a request and of its default task."""
+        over = record.status == "completed"
+        task = self.tasks.get(ids.default_task_id(record.id))
+        for row in (self.requests.get(record.id), task):
+            if row is not None and is_later(record.at_ms, row):
+                status = record.status if row is not task or over else "running"
+                row |= {"status": status, "completed_ms": record.at_ms if over else None}
 
-    def _task(self, deed: TaskTold) -> None:
-        row = self.tasks.get(deed.id)
+    def _task(self, record: RecordedTask) -> None:
+        row = self.tasks.get(record.id)
         if row is None:
-            if deed.request_id and self.requests.get(deed.request_id):
-                self._new_task(deed)
+            if record.request_id and self.requests.get(record.request_id):
+                self._new_task(record)
             return
-        if deed.name:
-            row["name"] = deed.name
-        if deed.status == "deleted":
+        if record.name:
+            row["name"] = record.name
+        if record.status == "deleted":
             self._delete(row)
-        elif deed.status and deed.status != row["status"] and is_later(deed.at_ms, row):
-            row["status"] = deed.status
-            row["completed_ms"] = deed.at_ms if deed.status == "completed" else None
+        elif record.status and record.status != row["status"] and is_later(record.at_ms, row):
+            row["status"] = record.status
+            row["completed_ms"] = record.at_ms if record.status == "completed" else None
 
-    def _new_task(self, deed: TaskTold) -> None:
-        done = deed.status == "completed"
+    def _new_task(self, record: RecordedTask) -> None:
+        done = record.status == "completed"
         self.tasks.put(
             {
-                "id": deed.id,
-                "request_id": deed.request_id,
-                "name": deed.name or "Task",
-                "wave_number": deed.wave_number,
-                "status": deed.status or "pending",
-                "created_ms": deed.at_ms,
-                "completed_ms": deed.at_ms if done else None,
+                "id": record.id,
+                "request_id": record.request_id,
+                "name": record.name or "Task",
+                "wave_number": record.wave_number,
+                "status": record.status or "pending",
+                "created_ms": record.at_ms,
+                "completed_ms": record.at_ms if done else None,
             }
         )
 
     def _delete(self, row: Row) -> None:
-        """Taken off the list: gone, unless agents worked for it."""
+        """Delete a task that was taken off the list, or complete it if agents worked on it."""
         under = sa.select(subtasks.c.id).where(subtasks.c.task_id == row["id"]).limit(1)
         if self._connection.scalar(under) is not None:
             row["status"] = "completed"
@@ -125,18 +126,18 @@ class Tree:
             self.tasks.drop(row["id"])
             self.removed += 1
 
-    def task_for(self, deed: SubtaskTold) -> str:
-        """The task a subagent belongs to, made where only its prompt is known."""
-        if deed.task_id and self.tasks.get(deed.task_id):
-            return deed.task_id
-        if not deed.request_id:
+    def task_for(self, record: RecordedSubtask) -> str:
+        """Return the task of a subagent; create a default one if only its prompt is known."""
+        if record.task_id and self.tasks.get(record.task_id):
+            return record.task_id
+        if not record.request_id:
             return ""
-        asked = self.requests.get(deed.request_id) or self._new_request(
-            deed.request_id, deed.session_id, deed.project_id, "", deed.at_ms
+        asked = self.requests.get(record.request_id) or self._new_request(
+            record.request_id, record.session_id, record.project_id, "", record.at_ms
         )
         if not asked["prompt"]:
-            asked["created_ms"] = min(asked["created_ms"], deed.at_ms)
-        task_id = ids.default_task_id(deed.request_id)
+            asked["created_ms"] = min(asked["created_ms"], record.at_ms)
+        task_id = ids.default_task_id(record.request_id)
         over = asked["status"] == "completed"
         task = self.tasks.get(task_id) or self.tasks.put(
             {
@@ -153,65 +154,70 @@ class Tree:
 
 
 def is_later(at_ms: int, row: Row) -> bool:
-    """Nobody has ended it after that."""
+    """Return whether this time is after the row's end, if it has one."""
     return row["completed_ms"] is None or at_ms > row["completed_ms"]
 
 
-NOBODY = "agent"
+UNKNOWN_AGENT = "agent"
 CUT_OFF = "session_ended"
 
 
 class Subtasks:
-    def __init__(self, connection: Connection, deeds: Iterable[Deed], tree: Tree) -> None:
-        told = [deed for deed in deeds if isinstance(deed, SubtaskTold)]
+    def __init__(
+        self, connection: Connection, records: Iterable[RecordedEvent], tree: Tree
+    ) -> None:
+        reported = [record for record in records if isinstance(record, RecordedSubtask)]
         self._connection, self._tree = connection, tree
-        self.shelf = Shelf(connection, subtasks, (deed.id for deed in told))
-        self._ends = [d.ended_ms for d in deeds if isinstance(d, SessionMet) and d.ended_ms]
-        self._left: set[str] = set()  # tasks that lost one to another
+        self.cache = RowCache(connection, subtasks, (record.id for record in reported))
+        self._ends = [d.ended_ms for d in records if isinstance(d, RecordedSession) and d.ended_ms]
+        self._left: set[str] = set()  # tasks whose subtask moved to another task
 
-    def apply(self, deed: SubtaskTold) -> None:
-        row = self.shelf.get(deed.id)
+    def apply(self, record: RecordedSubtask) -> None:
+        row = self.cache.get(record.id)
         if row is None:
-            task_id = self._tree.task_for(deed)
+            task_id = self._tree.task_for(record)
             if not task_id:
-                return  # a change of one nobody has told of
-            row = self.shelf.put(_new(deed, task_id))
-        elif deed.task_id:
-            self._move(row, deed)
-        _describe(row, deed)
-        _time(row, deed)
+                return  # a change of an unknown subtask
+            row = self.cache.put(_new(record, task_id))
+        elif record.task_id:
+            self._move(row, record)
+        _describe(row, record)
+        _time(row, record)
 
-    def _move(self, row: Row, deed: SubtaskTold) -> None:
-        """The transcript knows which task was under way; the hook only whose prompt it was."""
-        task_id = self._tree.task_for(deed)
+    def _move(self, row: Row, record: RecordedSubtask) -> None:
+        """Move a subtask: the transcript knows its task, the hook only its prompt."""
+        task_id = self._tree.task_for(record)
         if task_id and task_id != row["task_id"]:
             self._left.add(row["task_id"])
             row["task_id"] = task_id
 
     def cut_off(self, session_id: str) -> None:
-        """What was under way when the session ended did not get done; ends in the order they were
-        told, which is that of their times unless the clock was put back."""
+        """Fail the subtasks that were running when the session ended.
+
+        Ends come in the order they were reported, which is that of their times unless the clock
+        was set back.
+        """
         mine = sa.select(sessions.c.ended_ms).where(sessions.c.id == session_id)
         ends = [self._connection.scalar(mine) or 0, *self._ends]
         if self._ends:
             running = (subtasks.c.session_id == session_id) & (subtasks.c.status == "running")
             under_way = sa.select(subtasks.c.id).where(running)
-            self.shelf.fetch(self._connection.execute(under_way).scalars())
-        for row in self.shelf.rows.values():
+            self.cache.fetch(self._connection.execute(under_way).scalars())
+        for row in self.cache.rows.values():
             began = row["started_ms"] or row["created_ms"]
-            end = next((one for one in ends if one and one >= began), 0)
+            end = next((ended for ended in ends if ended and ended >= began), 0)
             if end and row["status"] == "running":
                 result = {**(row["result"] or {}), "reason": CUT_OFF}
                 row |= {"status": "failed", "completed_ms": end, "result": result}
 
     def flush(self) -> tuple[list[Row], list[Row]]:
-        added, changed = self.shelf.flush()
+        added, changed = self.cache.flush()
         for row in added:
             self._adopt(row)
         return added, changed
 
     def _adopt(self, row: Row) -> None:
-        """What the agent did before anybody told of its subtask."""
+        """Link the agent's actions from before its subtask was known."""
         if row["agent_id"] is None:
             return
         mine = (actions.c.session_id == row["session_id"]) & (actions.c.agent_id == row["agent_id"])
@@ -219,7 +225,7 @@ class Subtasks:
         self._connection.execute(orphans.values(subtask_id=row["id"]))
 
     def clear_left(self) -> tuple[int, int]:
-        """Default tasks without a subtask, and requests nobody told of, are no more."""
+        """Delete default tasks that lost their last subtask, and requests that have no prompt."""
         gone_tasks = gone_requests = 0
         for task_id in sorted(self._left):
             request_id = self._connection.scalar(
@@ -231,63 +237,63 @@ class Subtasks:
             empty = sa.delete(tasks).where(tasks.c.id == task_id, ~under)
             gone_tasks += self._connection.execute(empty).rowcount
             under = sa.exists().where(tasks.c.request_id == request_id)
-            untold = sa.delete(requests).where(requests.c.id == request_id, ~under)
-            untold = untold.where(requests.c.prompt == "")
-            gone_requests += self._connection.execute(untold).rowcount
+            no_prompt = sa.delete(requests).where(requests.c.id == request_id, ~under)
+            no_prompt = no_prompt.where(requests.c.prompt == "")
+            gone_requests += self._connection.execute(no_prompt).rowcount
         return gone_tasks, gone_requests
 
 
-def _new(deed: SubtaskTold, task_id: str) -> Row:
+def _new(record: RecordedSubtask, task_id: str) -> Row:
     return {
-        "id": deed.id,
+        "id": record.id,
         "task_id": task_id,
-        "session_id": deed.session_id,
-        "description": _unknown(deed.agent_type),
-        "agent_type": deed.agent_type or None,
-        "agent_id": deed.agent_id or None,
-        "parent_agent_id": deed.parent_agent_id or None,
+        "session_id": record.session_id,
+        "description": _unknown(record.agent_type),
+        "agent_type": record.agent_type or None,
+        "agent_id": record.agent_id or None,
+        "parent_agent_id": record.parent_agent_id or None,
         "status": "pending",
         "max_turns": None,
         "blocked_by": [],
         "context_snapshot": None,
         "result": None,
-        "created_ms": deed.at_ms,
+        "created_ms": record.at_ms,
         "started_ms": None,
         "completed_ms": None,
     }
 
 
 def _unknown(agent_type: str | None) -> str:
-    return f"({agent_type or NOBODY})"
+    return f"({agent_type or UNKNOWN_AGENT})"
 
 
-def _describe(row: Row, deed: SubtaskTold) -> None:
+def _describe(row: Row, record: RecordedSubtask) -> None:
     known = row["description"] not in (_unknown(None), _unknown(row["agent_type"]))
-    row["agent_type"] = row["agent_type"] or deed.agent_type or None
-    row["agent_id"] = row["agent_id"] or deed.agent_id or None
-    row["parent_agent_id"] = row["parent_agent_id"] or deed.parent_agent_id or None
-    if deed.described == 2 or (deed.described == 1 and not known):
-        row["description"] = deed.description or row["description"]
+    row["agent_type"] = row["agent_type"] or record.agent_type or None
+    row["agent_id"] = row["agent_id"] or record.agent_id or None
+    row["parent_agent_id"] = row["parent_agent_id"] or record.parent_agent_id or None
+    if record.described == 2 or (record.described == 1 and not known):
+        row["description"] = record.description or row["description"]
     elif not known:
         row["description"] = _unknown(row["agent_type"])
 
 
-def _time(row: Row, deed: SubtaskTold) -> None:
-    row["created_ms"] = min(row["created_ms"], deed.at_ms)
-    _uncut(row, deed)
+def _time(row: Row, record: RecordedSubtask) -> None:
+    row["created_ms"] = min(row["created_ms"], record.at_ms)
+    _uncut(row, record)
     started, ended = row["started_ms"] or 0, row["completed_ms"] or 0
-    if deed.started_ms > started:
-        row["started_ms"] = started = deed.started_ms
+    if record.started_ms > started:
+        row["started_ms"] = started = record.started_ms
         if started > ended:
             row["status"], row["completed_ms"], ended = "running", None, 0
-    if deed.ended_ms > ended and deed.ended_ms >= started:
-        row["status"], row["completed_ms"] = deed.outcome, deed.ended_ms
+    if record.ended_ms > ended and record.ended_ms >= started:
+        row["status"], row["completed_ms"] = record.outcome, record.ended_ms
 
 
-def _uncut(row: Row, deed: SubtaskTold) -> None:
-    """Cut off by the session's end, until its own end is told, or that it went on later."""
+def _uncut(row: Row, record: RecordedSubtask) -> None:
+    """Undo a cut-off once the subtask's own end or a later start is reported."""
     result = row["result"] or {}
-    later = deed.started_ms > (row["completed_ms"] or 0)
-    if result.get("reason") == CUT_OFF and (deed.ended_ms or later):
+    later = record.started_ms > (row["completed_ms"] or 0)
+    if result.get("reason") == CUT_OFF and (record.ended_ms or later):
         rest = {name: value for name, value in result.items() if name != "reason"}
         row |= {"status": "running", "completed_ms": None, "result": rest or None}
