@@ -11,11 +11,12 @@ import pytest
 from holdfast.brief.compose import DEFAULT_TOKENS
 from holdfast.checkpoint import snapshot
 from holdfast.checkpoint.verify import verify
+from holdfast.client import sample_payloads
 from holdfast.settings import load as settings_load
 from holdfast.wire import places
 from tests.builders import a_prompt
 from tests.events.work import REQUEST, RULE, Work, raw
-from tests.hot.hooks import to_model, window
+from tests.hot.hooks import run, to_model, window
 
 
 @pytest.fixture
@@ -117,6 +118,23 @@ def test_a_save_that_fails_everywhere_blocks_once_and_never_again(work: Work) ->
     assert json.loads(first)["decision"] == "block"
     second = raw("PreCompact", work.path, work.project)
     assert "decision" not in second
+
+
+@pytest.mark.requirement("C13")
+def test_the_user_hears_of_a_home_that_cannot_be_written(work: Work, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.write_text("in the way")
+    sent = json.dumps(
+        sample_payloads.make_payload(
+            "SessionStart", session_id="s1", transcript=str(work.path), cwd=str(work.project)
+        )
+        | {"source": "compact"}
+    )
+    environ = {**work.environ, "HOLDFAST_HOME": str(home)}
+    found = run(sent.encode(), loud=False, environ=environ)
+    said = json.loads(found.stdout)
+    assert f"{home} cannot be written" in said["systemMessage"]
+    assert REQUEST in to_model(said), "what the transcript tells is restored all the same"
 
 
 @pytest.mark.requirement("G5", "C13")

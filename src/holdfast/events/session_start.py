@@ -23,7 +23,7 @@ def tell(moment: Moment) -> str:
         record_session.record(state, moment)
         if source == "compact":
             state.owed = state.second_brief = ""  # they spoke of the window that has ended
-            alarm, state.crowded = state.crowded, ""
+            alarm, state.crowded = _cannot_save() or state.crowded, ""
         else:
             state.started_ms, state.ended_ms = moment.now_ms, 0
             _ask_settings(state, moment.now_ms)
@@ -41,6 +41,14 @@ def tell(moment: Moment) -> str:
     return hook_outputs.add_context(
         "SessionStart", to_model=f"Holdfast: {alarm}\n{said}", to_user=to_user
     )
+
+
+def _cannot_save() -> str:
+    """Where nothing can be written, nothing can be remembered until the user prompts again."""
+    home = places.home()
+    if os.path.isdir(home) and os.access(home, os.W_OK | os.X_OK):  # noqa: PTH112
+        return ""
+    return f"no checkpoint can be saved, as {home} cannot be written. Make it writable."
 
 
 def _ask_settings(state: State, now_ms: int) -> None:
