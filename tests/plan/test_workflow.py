@@ -320,7 +320,7 @@ def test_a_task_whose_finding_is_needed_later_is_asked_to_name_a_file() -> None:
     looks = [a_task(f"Check rope {n}", files=(here,)) for n in range(3)]
     last = a_task("Write up the findings", files=("x.md",), depends=tuple(one.id for one in looks))
     words = "\n".join(_made(*looks, last, root=root).warnings)
-    assert 'name a file each writes its result to: "Check rope 0", "Check rope 1"' in words
+    assert 'list a file that each writes its result to: "Check rope 0", "Check rope 1"' in words
     assert '"Write up the findings" depends on what 3 tasks find' in words
     written = [replace(task, files=(here, "ropes.md")) for task in looks]
     assert "result" not in "\n".join(_made(*written, last, root=root).warnings)

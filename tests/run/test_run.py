@@ -507,6 +507,15 @@ def test_a_dry_run_shows_every_task_of_a_batch(theatre: Theatre) -> None:
 
 
 @pytest.mark.requirement("P5", "U3")
+def test_a_dry_run_counts_the_files_that_it_does_not_show(theatre: Theatre) -> None:
+    names = [f"harbour/quay/{n:02}.py" for n in range(20)]
+    theatre.plan.write_text(f"- [ ] Paint\n  - files: {', '.join(names)}\n  - estimate: 9k\n")
+    [line] = [one for one in theatre.run("--dry-run").stdout.splitlines() if "Files: " in one]
+    shown, _, more = line.partition("Files: ")[2].removesuffix(" more").partition(" and ")
+    assert shown.split(", ") == names[: 20 - int(more)]
+
+
+@pytest.mark.requirement("P5", "U3")
 def test_a_dry_run_without_permissions_says_so(theatre: Theatre) -> None:
     assert "no permissions are given" in theatre.run("--dry-run").stderr
     for given in (("--permission-mode", "acceptEdits"), ("--", "--allowedTools=Bash")):

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path, PurePosixPath
+from textwrap import shorten
 
 from holdfast.client import models
 from holdfast.plan.batch_order import Load
@@ -31,12 +32,12 @@ from holdfast.plan.room import PlanRoom
 from holdfast.plan.split import TaskPiece, split_task
 from holdfast.plan.task import PlanTask, TaskPlan
 from holdfast.plan.workflow import MAX_BRIEFS, TaskBatch, Workflow, fits_here, is_parallel
-from holdfast.text.numbers import Progress, about, listed, named, short, silent
+from holdfast.text.numbers import Progress, about, listed, named, silent
 
 NAMED = 5  # of many tasks or folders
 NAMED_FILES = 20  # that are not there: one of them may be a slip
 NAMED_BATCHES = 10
-NAME_CHARS = 60
+NAME_CHARS = 80
 MANY_PARTS = 5
 DOCUMENTS = (".md", ".rst", ".txt", ".csv", ".json", ".svg")  # results are written to these
 AFTER_ALL = frozenset((COMMIT, TESTS))
@@ -269,8 +270,9 @@ def _about_results(tasks: Sequence[PlanTask], root: Path) -> Iterable[str]:
     if not found:
         return
     names = listed([_name(task) for task in found.values()], NAMED)
-    each = "each writes its result" if len(found) > 1 else "it writes its result"
-    yield f"later sessions get only a short brief of what is found: name a file {each} to: {names}"
+    which = "these tasks find" if len(found) > 1 else "this task finds"
+    file = "list a file that each writes" if len(found) > 1 else "list the file that it writes"
+    yield f"later sessions get only a short brief of what {which}; {file} its result to: {names}"
     for task in tasks:
         count = sum(name in found for name in task.depends)
         if count > 1:
@@ -316,7 +318,7 @@ def _about_parts(pieces: Sequence[TaskPiece]) -> Iterable[str]:
 
 def _name(task: PlanTask) -> str:
     """The name for a message: as the plan's author wrote it, and as the table shows it."""
-    name = f'"{short(named(task.title), NAME_CHARS)}"'
+    name = f'"{shorten(named(task.title), NAME_CHARS, placeholder=" …")}"'
     return f"{name} (part {task.part})" if task.part else name
 
 

@@ -115,7 +115,11 @@ def _quote(line: str) -> None:
 
 
 def _short(line: str) -> str:
-    """Cut where a word ends, and seen to be cut."""
+    """Cut where a word ends, and seen to be cut; a list of files after a file, with the number of
+    the others."""
+    kept = line[:SHOWN_CHARS].rpartition(", ")[0]
+    if len(line) > SHOWN_CHARS and line.startswith("Files: ") and kept:
+        return f"{kept} and {line.count(', ', len(kept)):,} more"
     return shorten(line, SHOWN_CHARS, placeholder=" …") if len(line) > SHOWN_CHARS else line
 
 
