@@ -113,3 +113,62 @@ def test_the_demo_is_a_session_of_its_own() -> None:
     done = CliRunner().invoke(holdfast_command, ["replay", "--demo", "752b636e"])
     assert done.exit_code == 2
     assert "name no other" in done.output
+
+
+def _ran(number: int, command: str, said: str, *, fails: bool) -> list[dict[str, Any] | str]:
+    call = {"type": "tool_use", "id": f"r{number}", "name": "Bash", "input": {"command": command}}
+    answer = an_answer(21_000 + number, id=f"run {number}", calls=(f"r{number}",))
+    answer["message"]["content"] = [call]
+    result = a_result(f"r{number}", said)
+    result["message"]["content"][0]["is_error"] = fails
+    return [answer, result]
+
+
+def _with_failures() -> list[dict[str, Any] | str]:
+    """A message and a test that fails; and probes that nobody has to mend."""
+    probes: list[dict[str, Any] | str] = []
+    for number in range(5):
+        said = f"error: no lamp {number}"
+        probes += _ran(number, f"mkdir -p lamp{number} && light lamp{number}", said, fails=True)
+    probes += _ran(8, "pytest -q tests/lamps", "E  KeyError: 'wick'", fails=True)
+    probes += _ran(9, "light --all", "all lit", fails=False)
+    rest = _filled(summary=f"The user asked: “{KEPT}”")
+    return [*rest[:3], *probes, *rest[3:]]
+
+
+@pytest.mark.requirement("U8")
+def test_what_is_lost_is_what_matters_each_with_its_kind(tmp_path: Path) -> None:
+    path = a_transcript(tmp_path / "s1.jsonl", *_with_failures())
+    [hit] = json.loads(_run(str(path), "--json"))["compactions"]
+    assert [one["kind"] for one in hit["lost"]] == ["said", "failing"]
+    assert hit["restored"] == hit["lost"] and not hit["not_restored"]
+    shown = _run(str(path))
+    assert "the summary lost 1 of your 2 messages, 1 failing command\n" in shown
+    lost = [line.strip() for line in shown.splitlines() if line.startswith(" " * 18 + "- ")]
+    assert lost[0].startswith("- message: “Count the lanterns")
+    assert lost[1].startswith("- failing command: `pytest -q tests/lamps`")
+    assert all(len(line) < 130 for line in lost) and "mkdir" not in shown
+
+
+@pytest.mark.requirement("U8")
+def test_what_no_brief_has_room_for_is_named_as_not_restored(tmp_path: Path) -> None:
+    lines: list[dict[str, Any] | str] = []
+    for number in range(300):
+        words = f"Lantern {number} hangs " + " ".join(f"{number}-{at}" for at in range(60))
+        lines += [a_prompt(words), an_answer(20_000 + number, id=f"word {number}")]
+    path = a_transcript(tmp_path / "s1.jsonl", *lines, *_filled(summary="nothing"))
+    [hit] = json.loads(_run(str(path), "--json"))["compactions"]
+    assert hit["not_restored"]
+    assert len(hit["restored"]) + len(hit["not_restored"]) == len(hit["lost"])
+    missing = len(hit["not_restored"])
+    shown = " ".join(_run(str(path)).split())
+    assert f"there was no room for {missing} of your {hit['messages']} messages" in shown
+
+
+@pytest.mark.requirement("U8")
+def test_past_the_limit_it_says_that_nobody_is_told(tmp_path: Path) -> None:
+    lines = [a_prompt(KEPT), an_answer(20_000, id="a"), an_answer(169_000, id="b")]
+    path = a_transcript(tmp_path / "s1.jsonl", *lines, a_boundary(pre=169_000), a_summary("none"))
+    [last] = [line for line in _run(str(path)).splitlines() if "alert critical" in line]
+    assert "past the limit, so nobody is told; checkpoint saved" in last
+    assert json.loads(_run(str(path), "--json"))["compactions"][0]["warned_steps_ahead"] is None

@@ -132,3 +132,22 @@ def test_lost_shows_what_cannot_be_found_again_first(work: Work) -> None:
     assert "gauge_number_" not in shown and " files" in shown.splitlines()[-1]
     whole = CliRunner().invoke(lost, ["--transcript", str(work.path), "--all"]).stdout
     assert "gauge_number_" in whole
+
+
+@pytest.mark.requirement("B6")
+def test_the_number_of_lost_things_is_the_same_wherever_it_is_told(work: Work) -> None:
+    """A probe that nobody has to mend is not counted anywhere."""
+    for command in ("light lamp && look", "pytest -q tests/gauges"):
+        work.round(40_000, command, "Error: the gauge is broken")
+        work.lines[-1]["message"]["content"][0]["is_error"] = True
+    work.round(41_000, "make check")
+    work.compact("The parser reads gauge files.")
+    said = work.hook("UserPromptSubmit", prompt="go on with it")["systemMessage"]
+    assert "the summary lost 3 things (details: holdfast lost)" in said
+    shown = CliRunner().invoke(lost, ["--transcript", str(work.path)]).stdout
+    assert "The summary lost 3 things:" in shown
+    assert sum(line.startswith("  - ") for line in shown.splitlines()) == 3
+    told = CliRunner().invoke(lost, ["--transcript", str(work.path), "--json"]).stdout
+    assert [one["kind"] for one in json.loads(told)["lost"]] == ["said", "said", "failing"]
+    freed = [one for one in audit.events() if one["event"] == FREED]
+    assert freed[-1]["lost"] == 3

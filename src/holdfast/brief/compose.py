@@ -118,10 +118,11 @@ def lost_items(record: Record, summary: str) -> list[BriefItem]:
 
 
 def kept_and_lost(record: Record, summary: str) -> tuple[list[BriefItem], list[BriefItem]]:
-    """The user's words and what is open: what a summary holds of it, and what it does not."""
+    """The user's words and what is open: what a summary holds of it, and what it does not. Of what
+    failed only what is to be mended counts."""
     held = complement.HeldBySummary(record, summary or " ")
     found = [
-        *quotes.items(record, MOST_UNITS),
+        *quotes.items(record, quotes.wanted(record)),
         *open_items.tasks(record),
         *open_items.failing(record, 1),
         *open_items.questions(record),
@@ -129,7 +130,7 @@ def kept_and_lost(record: Record, summary: str) -> tuple[list[BriefItem], list[B
     kept: list[BriefItem] = []
     lost: list[BriefItem] = []
     for one in found:
-        if one.reason != "done":
+        if one.reason != "done" and one.order >= 0 and one.section != "commands":
             (kept if held.item(one) else lost).append(one)
     return kept, lost
 

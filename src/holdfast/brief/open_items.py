@@ -81,11 +81,12 @@ def _task(record: Record, task: Task) -> str:
 
 
 def failing(record: Record, most_lines: int) -> Iterator[BriefItem]:
-    """What failed last comes first, with most of what it said. Among the commands, last, is what
-    nobody has to mend."""
+    """What is to be mended first, the newest with most of what it said. Among the commands, last,
+    is what nobody has to mend."""
     to_mend = still.still_failing(record)
-    for age, one in enumerate(still.failures(record)[:MOST_FAILING]):
-        is_open = one in to_mend
+    others = [one for one in still.failures(record) if one not in to_mend]
+    for age, one in enumerate([*to_mend, *others][:MOST_FAILING]):
+        is_open = age < len(to_mend)
         worth = (1.0 if is_open else 0.25) * 0.1 / (1 + age / 3)
         said = [flat(words, 160) for words in one.lines[: most_lines if age < 2 else 2]]
         line = _line(record, one)

@@ -35,6 +35,10 @@ class CompactionLimit(NamedTuple):
     kind: str
     source: str
 
+    def is_passed(self, used_tokens: int) -> bool:
+        """Claude Code compacts before its next request."""
+        return self.kind == "early" and used_tokens >= self.edge_tokens
+
 
 def find(
     model_id: str,

@@ -143,7 +143,7 @@ def _monitored(
 def _is_over(seen: View) -> bool:
     """Past the limit Claude Code compacts before its next request: what is printed now would be
     read in the new window, where it is false."""
-    return seen.edge.kind == "early" and seen.reading.used_tokens >= seen.edge.edge_tokens
+    return seen.edge.is_passed(seen.reading.used_tokens)
 
 
 def _news(crossing: Crossing, seen: View, state: State, kept: SavedCheckpoint | None) -> News:

@@ -15,7 +15,7 @@ from typing import Any
 from holdfast.brief.complement import HeldBySummary
 from holdfast.brief.compose import DEFAULT_TOKENS, Brief, compose, kept_and_lost, lost_items
 from holdfast.brief.item import BriefItem, FalseClaim
-from holdfast.brief.quotes import SECTION, quotes
+from holdfast.brief.quotes import quotes
 from holdfast.brief.steer import steer
 from holdfast.brief.summary_check import SummaryCheck, check
 from holdfast.budget.estimate import tokens_of, units
@@ -28,6 +28,7 @@ from holdfast.redact import redact
 from holdfast.text.fence import TAG
 from holdfast.transcript import Attachment, Boundary, Summary, decoded, read
 
+NO_ROOM = "there was no room for it"
 REMARK_CHARS = 900  # for what the model noted at work
 MAIN = frozenset(("said", "tasks", "failing", "questions"))
 
@@ -60,6 +61,11 @@ class SummaryLoss:
     brief_tokens: int
     checked: SummaryCheck
 
+    @property
+    def not_restored(self) -> list[BriefItem]:
+        """What is in neither brief: there was no room for it."""
+        return [one for one in self.lost if one not in self.restored]
+
 
 def after_last_compaction(path: Path, *, sidechain: bool, max_tokens: int) -> LastLoss | None:
     """The last compaction; None if the transcript has none."""
@@ -69,7 +75,7 @@ def after_last_compaction(path: Path, *, sidechain: bool, max_tokens: int) -> La
     last = found[-1]
     reader = RecordReader(sidechain=sidechain)
     record = redacted(reader.read(path, until=last.offset))
-    summary = reader.known.without_in(redact(last.text))
+    summary = reader.known.without_in(redact(last.text))[: after_compact.MOST_SUMMARY]
     brief = compose(record, max_tokens, summary=summary, remark_chars=REMARK_CHARS)
     items, messages = lost_items(record, summary), len(quotes(record))
     return LastLoss(brief, check(record, summary), items, messages, len(found), last.timestamp)
@@ -110,10 +116,9 @@ def summary_losses(path: Path, *, sidechain: bool) -> Iterator[tuple[int, Summar
         )
 
 
-def _key(item: BriefItem) -> tuple[str, str]:
-    """A key by which an item is found in another length: the user's words by their position in the
-    session, others by how they start."""
-    return item.section, f"{item.order}" if item.section == SECTION else item.text[:40]
+def _key(item: BriefItem) -> tuple[str, float]:
+    """A key by which an item is found in another length: its position among those of its kind."""
+    return item.section, item.order
 
 
 def _summaries(path: Path, sidechain: bool) -> Iterator[Summary]:
@@ -123,7 +128,6 @@ def _summaries(path: Path, sidechain: bool) -> Iterator[Summary]:
 
 
 ADDED = "hook_additional_context"
-NO_ROOM = "there was no room for it"
 MOST_REPORTS = 16
 
 

@@ -120,7 +120,8 @@ class Replayer:
         verdict = guard.judge(self._totals, self._used, edge.edge_tokens, self._thresholds)
         crossing = cross(self._state, verdict, at_ms, self._settings)
         index = len(replay.points)
-        self._note(crossing, index, at_ms, verdict.used_ratio)
+        is_heard = crossing.speaks and not edge.is_passed(self._used)
+        self._note(crossing, index, at_ms, verdict.used_ratio, is_heard=is_heard)
         alert = verdict.alert.name.lower() if verdict.alert else None
         zone = verdict.zone.name.lower()
         inputs = item.usage.input_side_tokens
@@ -137,7 +138,9 @@ class Replayer:
             seen_pre_tokens=self._seen[item.model, item.version],
         )
 
-    def _note(self, crossing: Crossing, index: int, at_ms: int, used_ratio: float) -> None:
+    def _note(
+        self, crossing: Crossing, index: int, at_ms: int, used_ratio: float, *, is_heard: bool
+    ) -> None:
         if crossing.checkpoint:
             self._state.checkpoint_ms = at_ms
         if crossing.zone is None and crossing.alert is None:
@@ -152,7 +155,7 @@ class Replayer:
                 crossing.alert.name.lower() if crossing.alert else None,
                 crossing.zone.name.lower() if crossing.zone else None,
                 round(used_ratio, 4),
-                crossing.speaks,
+                is_heard,
                 crossing.checkpoint,
             )
         )

@@ -15,6 +15,7 @@ from holdfast.cli.find_transcript import chosen_to_read
 from holdfast.cli.terminal import paint, say
 from holdfast.events import summary_losses as lifecycle_lost
 from holdfast.events.summary_losses import LastLoss
+from holdfast.text.numbers import counted
 from holdfast.window.state import State
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
@@ -104,15 +105,17 @@ def _which(state: State, found: LastLoss) -> str:
 
 def _show(found: LastLoss) -> None:
     """What matters first: open work, then the user's words."""
+    if found.items:
+        say(f"The summary lost {counted(len(found.items), 'thing')}:")
     for kind, heading in HEADINGS.items():
-        items = [one for one in found.items if one.section == kind and one.order >= 0]
+        items = [one for one in found.items if one.section == kind]
         if items:
             of = f" ({len(items):,} of {found.messages:,})" if kind == "said" else ""
             say(f"{paint(heading.rstrip(':'), 'red')}{of}, not in the summary:")
         for one in items[:MOST_SHOWN]:
             say(f"  - {inert(' '.join(one.text.split()))}")
         if len(items) > MOST_SHOWN:
-            say(f"  and {len(items) - MOST_SHOWN:,} more: holdfast lost --all")
+            say(f"  and {len(items) - MOST_SHOWN:,} more: holdfast lost --json")
     if found.rest:
         kinds = (_counted(kind, count) for kind, count in found.rest.items())
         say(f"Also not in the summary, and easy to find again: {', '.join(kinds)} (--all)")

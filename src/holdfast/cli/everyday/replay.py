@@ -18,7 +18,7 @@ from holdfast.cli import find_transcript
 from holdfast.cli.colours import ALERT_PAINT, ZONE_PAINT
 from holdfast.cli.terminal import console, own_drawing, paint, say
 from holdfast.client import limit_settings
-from holdfast.events.summary_losses import SummaryLoss, summary_losses
+from holdfast.events.summary_losses import NO_ROOM, SummaryLoss, summary_losses
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted, short
 from holdfast.transcript import Reader, operations
@@ -42,9 +42,10 @@ class NotDrawn(HoldfastError):
 
 
 BAR_FROM_BYTES = 20 << 20
-SHOWN_LOST, LOST_CHARS = 3, 160
+SHOWN_LOST, LOST_CHARS = 3, 100
 TEXT_COLUMN = 16  # right of step and fill
-KINDS = {
+KINDS = {  # in the order of what matters
+    "said": "message",
     "tasks": "open task",
     "failing": "failing command",
     "questions": "open question",
@@ -178,11 +179,14 @@ def plain(
 
 def _plain_loss(loss: SummaryLoss | None) -> dict[str, Any]:
     if loss is None:
-        return {"lost": None, "restored": None}
+        return {"lost": None, "restored": None, "not_restored": None}
     return {
         "messages": loss.messages,
         "lost": [{"kind": one.section, "text": one.text} for one in loss.lost],
         "restored": [{"kind": one.section, "text": one.text} for one in loss.restored],
+        "not_restored": [
+            {"kind": one.section, "text": one.text, "reason": NO_ROOM} for one in loss.not_restored
+        ],
         "brief_tokens": loss.brief_tokens,
         "called_done": claims(loss.checked.called_done),
         "in_users_name": claims(loss.checked.in_users_name),
@@ -222,7 +226,8 @@ def _raised(one: Raised) -> str:
     levels = [one.zone and f"zone {one.zone}", one.alert and f"alert {one.alert}"]
     what = ", ".join(filter(None, levels))
     saved = "; checkpoint saved" if one.checkpoint else ""
-    told = "told to model and user" if one.heard else "logged only"
+    too_late = "past the limit, so nobody is told" if one.used_ratio >= 1 else "logged only"
+    told = "told to model and user" if one.heard else too_late
     zone, alert = ZONE_PAINT.get(one.zone or ""), ALERT_PAINT.get(one.alert or "")
     what = paint(what, alert or zone or "dim")
     return f"{one.index:>6}  {one.used_ratio:>6.1%}  {what}: {told}{saved}"
@@ -264,20 +269,23 @@ def _lost(loss: SummaryLoss) -> Iterator[str]:
     else:
         yield paint(f"the summary lost {_kinds(loss.lost, loss.messages)}", "red")
         for one in sorted(loss.lost, key=_weight)[:SHOWN_LOST]:
-            yield f"  - {short(inert(' '.join(one.text.split())), LOST_CHARS)}"
+            text = short(inert(" ".join(one.text.split())), LOST_CHARS)
+            yield f"  - {KINDS[one.section]}: {text}"
         if len(loss.lost) > SHOWN_LOST:
             yield f"  and {len(loss.lost) - SHOWN_LOST:,} more"
         all_of = len(loss.restored) == len(loss.lost)
         what = "all of it" if all_of else _kinds(loss.restored, loss.messages) or "none of it"
-        yield paint(f"Holdfast restores {what}", "green") + _size(loss)
+        missing = _kinds(loss.not_restored, loss.messages)
+        why = f"; {NO_ROOM.removesuffix(' it')} {missing}" if missing else ""
+        yield paint(f"Holdfast restores {what}", "green") + _size(loss) + why
     for claim in (*loss.checked.called_done, *loss.checked.in_users_name)[:SHOWN_LOST]:
         yield paint(f"wrong: “{short(inert(claim.sentence), LOST_CHARS)}”", "red")
         yield f"  but {short(inert(claim.evidence), LOST_CHARS)}"
 
 
-def _weight(one: BriefItem) -> tuple[bool, int]:
-    """Open work first, then the messages that say most."""
-    return one.section == "said", -len(one.text)
+def _weight(one: BriefItem) -> tuple[int, int]:
+    """By kind; of each kind those that say most."""
+    return list(KINDS).index(one.section), -len(one.text)
 
 
 def _size(loss: SummaryLoss) -> str:
@@ -289,7 +297,7 @@ def _kinds(items: Sequence[BriefItem], messages: int) -> str:
     counts = Counter(one.section for one in items)
     said = counts.pop("said", 0)
     words = [_messages(said, messages)] if said else []
-    words += [counted(count, KINDS.get(kind, kind)) for kind, count in counts.items()]
+    words += [counted(counts[kind], name) for kind, name in KINDS.items() if counts[kind]]
     return ", ".join(words)
 
 
