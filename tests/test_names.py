@@ -18,7 +18,7 @@ _PRONOUNS_AND_ADVERBS = (
     "ahead alone anew apart aside at_once away beside elsewhere here it now one one_by_one others "
     "own same some such that them there these this those what which who whole"
 )
-_FIGURES = "company deeds desk floor met seat errors trouble utils helpers misc common"
+_FIGURES = "company deeds desk floor met seat slips trouble utils helpers misc common"
 FORBIDDEN = frozenset(f"{_PARTICIPLES} {_PRONOUNS_AND_ADVERBS} {_FIGURES}".split())
 
 
