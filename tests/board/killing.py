@@ -61,7 +61,7 @@ def who_carries(client: Client, at: int) -> bool:
 
     def carry() -> None:
         [turn] = message_client.turns(NOW)
-        message_client.take(turn, ReceivedMessage("s1", answer, []), NOW)
+        message_client.deliver(turn, ReceivedMessage("s1", answer, []), NOW)
 
     died = killed_at(at, carry)
     carry()

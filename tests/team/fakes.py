@@ -96,7 +96,7 @@ class Source:
     def encode(self, batch: Any) -> bytes:
         return json.dumps({**vars(batch), "version": 1}).encode()
 
-    def touched(self, source: str) -> float | None:
+    def modified_at(self, source: str) -> float | None:
         return None
 
 

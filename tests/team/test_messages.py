@@ -137,7 +137,7 @@ def test_messages_of_this_machine_are_not_told_to_the_server(
         row = messages.draft("a", "task.failed", "words", row_times.now_ms(), to_agent="s1")
         outboxes.post(store, row)
         [turn] = message_client.turns(row_times.now_ms())
-        assert turn.told()["waiting"] == []
+        assert turn.to_dict()["waiting"] == []
         client.step()
         forward(server, LocalSource())
         assert outbox.done(client.folder), "the board here has not been told"

@@ -57,7 +57,7 @@ def test_after_the_clock_was_set_back_a_window_is_not_quiet(own_home: Path) -> N
 
 
 class Touched(Source):
-    def touched(self, source: str) -> float | None:
+    def modified_at(self, source: str) -> float | None:
         return connection.now_ms() / 1000 - DAY
 
 

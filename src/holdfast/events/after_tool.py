@@ -34,4 +34,4 @@ def _forward(now_ms: int) -> None:
     if connection.is_due(now_ms):
         from holdfast.hub.team import forward
 
-        forward.in_passing(now_ms)
+        forward.forward_from_hook(now_ms)

@@ -26,4 +26,4 @@ def send() -> None:
     if connection.health(connection.address()).is_down(now_ms):
         return
     time.sleep(LATE_SECONDS)
-    forward.in_passing(now_ms, patience=PATIENCE_SECONDS)
+    forward.forward_from_hook(now_ms, patience=PATIENCE_SECONDS)

@@ -173,7 +173,7 @@ async def exchange(body: ExchangeRequest, db: Db) -> Response:
     told = [one for one in turns if one.said or one.confirmed]
     if told:
         await db.write(lambda c: message_server.note(c, told, now))
-    found = await db.read(lambda c: message_server.given(c, turns, now))
+    found = await db.read(lambda c: message_server.find_messages(c, turns, now))
     return said(
         {
             "agents": [

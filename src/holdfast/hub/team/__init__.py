@@ -1,1 +1,1 @@
-"""Other machines: sending what happened here, and fetching messages for agents here."""
+"""Exchange with other machines: send what happened here, fetch messages for agents here."""

@@ -1,7 +1,7 @@
-"""The team's server: where it is, whether it answered lately, and one call to it.
+"""The team's server: its address, whether it answered lately, and a call to it.
 
-Nothing here is imported unless a server was named. A call ends after five seconds, whatever the
-other side or the network does, and a server that failed is left alone for a minute.
+Nothing here is imported unless a server is configured. A call ends after five seconds at most, and a
+server that failed is not called for a minute.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class NoServer(HoldfastError):
 
 
 class NoAnswer(HoldfastError):
-    """It is down, slow, or did not understand; everything waits where it is."""
+    """The server is down, slow or did not understand; everything waits to be sent later."""
 
     exit_code = 5
     hint = "nothing is lost: it is sent when the server answers again"
@@ -49,30 +49,32 @@ class TeamServer:
 
 @dataclass(slots=True)
 class ConnectionHealth:
-    """What is remembered of the server between two tries: server.json."""
+    """What is saved about the server between two attempts, in server.json."""
 
     url: str = ""
-    since_ms: int = 0  # first tried then: what was noted before was sent to another one
+    since_ms: int = 0  # first attempt; positions noted before it belong to another server
     tried_ms: int = 0
     answered_ms: int = 0
     down_until_ms: int = 0
     words: str = ""
     sent: int = 0
     resume_at: str = ""  # the source to begin with next time
-    refused: dict[str, int] = field(default_factory=dict)  # source: not before then
+    refused: dict[str, int] = field(default_factory=dict)  # source: do not send it before this time
 
     def is_down(self, now_ms: int) -> bool:
         return now_ms < self.down_until_ms <= now_ms + 2 * DOWN_MS  # else the clock was set back
 
 
 def address() -> str:
-    """Empty without a server."""
+    """Return the server's address, or an empty string if there is none."""
     return settings_load.load().word("server").strip().rstrip("/")
 
 
 def is_due(now_ms: int) -> bool:
-    """At most every ten seconds, and not while the server is down. Asked before anything that
-    costs is loaded."""
+    """Return whether to call the server: at most every ten seconds, and not while it is down.
+
+    Asked before any expensive import.
+    """
     known = health(address())
     return not known.is_down(now_ms) and not 0 <= now_ms - known.tried_ms < EVERY_MS
 
@@ -83,8 +85,8 @@ def server() -> TeamServer:
         raise NoServer("no team server is named")
     try:
         parts = urlsplit(url)
-        _ = parts.port  # asked for, it is looked at
-    except ValueError:  # not shown: it may hold a password
+        _ = parts.port  # reading it validates it
+    except ValueError:  # the address is not shown: it may hold a password
         raise NoServer("that is no address of a server") from None
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
         raise NoServer(f"{parts.scheme or 'this'}://{parts.hostname or '…'} is no address")
@@ -94,7 +96,7 @@ def server() -> TeamServer:
 
 
 def token() -> str:
-    """`HOLDFAST_SERVER_TOKEN`, else an owner-only file of ours."""
+    """Read the token from `HOLDFAST_SERVER_TOKEN`, or from an owner-only file of Holdfast."""
     given = os.environ.get("HOLDFAST_SERVER_TOKEN")
     if given:
         return secret_file.usable(given, "HOLDFAST_SERVER_TOKEN")
@@ -106,12 +108,12 @@ def token() -> str:
 
 
 def health(url: str) -> ConnectionHealth:
-    """As it was left; of another server, or broken, it begins anew."""
+    """Load the server's health; start fresh if it is unreadable or belongs to another server."""
     try:
         found = json.loads(places.read_small(_file(), 1 << 20) or b"{}")
         known = {
-            one.name: type(getattr(ConnectionHealth(), one.name))
-            for one in fields(ConnectionHealth)
+            each.name: type(getattr(ConnectionHealth(), each.name))
+            for each in fields(ConnectionHealth)
         }
         if found.get("url") == url and all(type(found.get(n)) is t for n, t in known.items()):
             return ConnectionHealth(**{name: found[name] for name in known})
@@ -128,19 +130,21 @@ def remember(found: ConnectionHealth) -> None:
 def call(
     server: TeamServer, path: str, body: bytes, seconds: float | None = None
 ) -> tuple[int, Any]:
-    """POST, and what was answered. On a thread of its own: not even a name that is looked up
-    forever can hold up whoever calls."""
+    """POST and return the status and answer.
+
+    It runs on its own thread, so that even an endless name lookup cannot block the caller.
+    """
     seconds = CALL_SECONDS if seconds is None else seconds
     found: list[Any] = []
     connection = _connection(server)
 
-    def speak() -> None:
+    def run_exchange() -> None:
         try:
             found.append(_exchange(connection, server, path, body, seconds))
         except Exception as error:
             found.append(error)
 
-    thread = threading.Thread(target=speak, daemon=True)
+    thread = threading.Thread(target=run_exchange, daemon=True)
     thread.start()
     thread.join(seconds)
     connection.close()

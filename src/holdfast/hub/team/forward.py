@@ -1,8 +1,8 @@
-"""Sending what happened here to the team's server: gathered from where the server stands, so in
-order and exactly once. Nothing is queued: spools and transcripts are the queue. Before that, what
-its board has for agents of this machine is asked for.
+"""Send what happened here to the team's server, from the server's position on: in order and exactly
+once. Nothing is queued: spools and transcripts are the queue. Messages for agents of this machine
+are fetched first.
 
-Run by the asynchronous hook and by `holdfast db forward`; never where a session waits.
+The asynchronous hook and `holdfast db forward` run this; no session waits for it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from holdfast.files.lock import hold_in_home
-from holdfast.hub.ingest import gather as gathering
+from holdfast.hub.ingest import gather
 from holdfast.hub.ingest import records
 from holdfast.hub.ingest.records import Position
 from holdfast.hub.team import connection, message_client
@@ -25,31 +25,31 @@ from holdfast.wire.errors import HoldfastError
 
 
 class LocalSource:
-    """An outbox: see `forward`."""
+    """The spools, transcripts, checkpoints and audit log of this machine, as a `ForwardQueue`."""
 
     def sources(self) -> Sequence[str]:
-        return gathering.sources()
+        return gather.sources()
 
     def gather(self, source: str, position: Position) -> records.RecordBatch | None:
-        batch = gathering.gather(source, position)
-        return batch and records.with_source(batch, gathering.name_on_server(source))
+        batch = gather.gather(source, position)
+        return batch and records.with_source(batch, gather.name_on_server(source))
 
     def encode(self, batch: records.RecordBatch) -> bytes:
         return records.encode(batch)
 
-    def touched(self, source: str) -> float | None:
+    def modified_at(self, source: str) -> float | None:
         kind, _, name = source.partition(":")
         spool = os.path.join(places.windows(), name, "spool")  # noqa: PTH118
         try:
-            return os.stat(spool).st_mtime if kind == gathering.WINDOW else None  # noqa: PTH116
+            return os.stat(spool).st_mtime if kind == gather.WINDOW else None  # noqa: PTH116
         except OSError:
             return None
 
 
 def noted_position(url: str, source: str) -> Position:
-    """Nothing where another server was told, or nobody."""
+    """Return the position sent to this server; empty if nothing was sent to it."""
     try:
-        found = json.loads(places.read_small(_place(source), 4 << 20) or b"{}")
+        found = json.loads(places.read_small(_position_file(source), 4 << 20) or b"{}")
         known = found.get("position") if found.get("server") == url else None
         return known if isinstance(known, dict) else {}
     except (ValueError, AttributeError, RecursionError):
@@ -57,59 +57,59 @@ def noted_position(url: str, source: str) -> Position:
 
 
 def note(url: str, source: str, position: Position) -> None:
-    path = _place(source)
+    path = _position_file(source)
     os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)  # noqa: PTH103, PTH120
     places.replace_whole(path, json.dumps({"server": url, "position": position}).encode())
 
 
 def noted_at(source: str) -> float | None:
-    """Seconds since 1970."""
+    """Return when the position was noted, in seconds since 1970."""
     try:
-        return os.stat(_place(source)).st_mtime  # noqa: PTH116
+        return os.stat(_position_file(source)).st_mtime  # noqa: PTH116
     except OSError:
         return None
 
 
-def _place(source: str) -> str:
+def _position_file(source: str) -> str:
     return os.path.join(places.home(), "forwarded", places.plain(source))  # noqa: PTH118
 
 
 REFUSED_MS = 3_600_000
-HOOK_SECONDS = 2.5  # no call is begun after so long, and all end within three seconds
-LEAST_SECONDS = 0.5  # for a call that was begun late
-MOST_TURNED_AWAY = 5
+HOOK_SECONDS = 2.5  # no call starts later; all end within three seconds
+LEAST_SECONDS = 0.5  # for a call that starts late
+MOST_CONFLICTS = 5
 COARSE_MS = 1_000  # the time of a file lags behind the clock
 LATE_SECONDS = 60.0  # a transcript may still be written after the last line of a spool
 PATH = "/api/intake"
 
 
 class ForwardQueue(Protocol):
-    """What this machine has to tell; `here.Here` is one."""
+    """What this machine has to send; `LocalSource` implements it."""
 
     def sources(self) -> Sequence[str]: ...
     def gather(self, source: str, position: Position) -> Any: ...
     def encode(self, batch: Any) -> bytes: ...
-    def touched(self, source: str) -> float | None: ...  # seconds since 1970, where that is known
+    def modified_at(self, source: str) -> float | None: ...  # seconds since 1970, if known
 
 
 @dataclass(slots=True)
 class Forwarded:
     batches: int = 0
-    messages: int = 0  # that came for agents of this machine
-    whole: bool = False  # nothing is left to tell
+    messages: int = 0  # received for agents of this machine
+    whole: bool = False  # nothing is left to send
     words: str = ""
     unread: int = 0  # sources that could not be read
 
 
 class _Refused(Exception):
-    """The server will not take this batch, however often it is sent."""
+    """The server rejects this batch; sending it again will not help."""
 
 
-def in_passing(now_ms: int, *, patience: float = 0.0) -> None:
-    """From a hook, for three seconds; what is wrong with the settings is remembered as well."""
+def forward_from_hook(now_ms: int, *, patience: float = 0.0) -> None:
+    """Forward from a hook, for three seconds at most; invalid settings are remembered too."""
     try:
         forward(connection.server(), LocalSource(), seconds=HOOK_SECONDS, patience=patience)
-    except HoldfastError as error:  # a token that cannot be used, an address that is none
+    except HoldfastError as error:  # an unusable token or an invalid address
         log.add("ERROR", "forward", str(error))
         known = connection.health(connection.address())
         known.tried_ms, known.down_until_ms = now_ms, now_ms + connection.DOWN_MS
@@ -118,10 +118,12 @@ def in_passing(now_ms: int, *, patience: float = 0.0) -> None:
 
 
 def forward(
-    server: TeamServer, told: ForwardQueue, *, seconds: float | None = None, patience: float = 0.0
+    server: TeamServer, queue: ForwardQueue, *, seconds: float | None = None, patience: float = 0.0
 ) -> Forwarded:
-    """Everything new, or as much as fits in so many seconds. One process of a machine at a time;
-    `patience`: how long to wait for the other."""
+    """Send everything new, or as much as fits in this many seconds.
+
+    One process of a machine sends at a time; `patience`: how long to wait for another.
+    """
     with hold_in_home("forward.lock", patience) as is_alone:
         if not is_alone:
             return Forwarded(words="another process is sending")
@@ -132,7 +134,7 @@ def forward(
         end = None if seconds is None else time.monotonic() + seconds
         try:
             done.messages = message_client.exchange(server, known.tried_ms, _call_seconds(end))
-            done.whole = _all(server, told, known, done, end)
+            done.whole = _send_all(server, queue, known, done, end)
             known.words, known.down_until_ms = "", 0
         except NoAnswer as error:
             known.down_until_ms = connection.now_ms() + connection.DOWN_MS
@@ -143,38 +145,38 @@ def forward(
         return done
 
 
-def _all(
+def _send_all(
     server: TeamServer,
-    told: ForwardQueue,
+    queue: ForwardQueue,
     known: ConnectionHealth,
     done: Forwarded,
     end: float | None,
 ) -> bool:
-    sources = told.sources()
-    known.refused = {one: until for one, until in known.refused.items() if one in sources}
-    turns = _from(known.resume_at, sources)
+    sources = queue.sources()
+    known.refused = {name: until for name, until in known.refused.items() if name in sources}
+    turns = _rotate(known.resume_at, sources)
     for source, following in zip(turns, [*turns[1:], *turns[:1]], strict=True):
-        if end is not None and (_rests(known, source) or _is_quiet(known, told, source)):
+        if end is not None and (_is_paused(known, source) or _is_quiet(known, queue, source)):
             continue
-        known.resume_at = following  # where the server stumbles over this one
-        if not _tried(server, told, source, known, done, end):
+        known.resume_at = following  # if the server fails on this source
+        if not _try_send_source(server, queue, source, known, done, end):
             known.resume_at = source
             return False
     known.resume_at = ""
     return not known.refused and not done.unread
 
 
-def _tried(
+def _try_source(
     server: TeamServer,
-    told: ForwardQueue,
+    queue: ForwardQueue,
     source: str,
     known: ConnectionHealth,
     done: Forwarded,
     end: float | None,
 ) -> bool:
-    """One that is refused, or cannot be read, holds up no other."""
+    """Send a source; one that is refused or unreadable does not stop the others."""
     try:
-        return _source(server, told, source, known, done, end)
+        return _send_source(server, queue, source, known, done, end)
     except _Refused as error:
         known.refused[source] = connection.now_ms() + REFUSED_MS
         done.words = f"{source} is refused: {error}"
@@ -185,33 +187,33 @@ def _tried(
     return True
 
 
-def _source(
+def _send_source(
     server: TeamServer,
-    told: ForwardQueue,
+    queue: ForwardQueue,
     source: str,
     known: ConnectionHealth,
     done: Forwarded,
     end: float | None,
 ) -> bool:
-    """False where time ran out first."""
+    """Send a source's batches; return False if time ran out first."""
     position = noted_position(server.url, source)
-    turned_away = 0
+    conflicts = 0
     note(server.url, source, position)
-    while (batch := told.gather(source, position)) is not None:
+    while (batch := queue.gather(source, position)) is not None:
         if end is not None and time.monotonic() >= end:
             return False
-        status, answer = connection.call(server, PATH, told.encode(batch), _call_seconds(end))
+        status, answer = connection.call(server, PATH, queue.encode(batch), _call_seconds(end))
         known.answered_ms = connection.now_ms()
         if status == 200:
             if not isinstance(answer, dict) or answer.get("position") != batch.until:
-                # A WiFi's login page says 200 to everything: what it got is not at our server.
+                # A WiFi login page answers 200 to everything, so the batch may not have arrived.
                 raise NoAnswer("the server answered 200, but not as an intake does")
             done.batches += 1
             position = batch.until
         else:
-            turned_away += 1
-            position = _stands(status, answer)
-            if turned_away > MOST_TURNED_AWAY:
+            conflicts += 1
+            position = _position_from(status, answer)
+            if conflicts > MOST_CONFLICTS:
                 raise _Refused("it stands elsewhere each time; do two machines share one home?")
         known.refused.pop(source, None)
         note(server.url, source, position)
@@ -223,8 +225,8 @@ def _call_seconds(end: float | None) -> float:
     return min(connection.CALL_SECONDS, max(left, LEAST_SECONDS))
 
 
-def _stands(status: int, answer: Any) -> Position:
-    """Where the server stands, when it does not stand where we thought."""
+def _position_from(status: int, answer: Any) -> Position:
+    """Return the server's position from a 409 answer; raise for any other."""
     position = answer.get("position") if isinstance(answer, dict) else None
     if status == 409 and isinstance(position, dict):
         return position
@@ -235,23 +237,23 @@ def _stands(status: int, answer: Any) -> Position:
     raise NoAnswer(f"the server answered {status}: {meaning.get(status, words)}")
 
 
-def _rests(known: ConnectionHealth, source: str) -> bool:
+def _is_paused(known: ConnectionHealth, source: str) -> bool:
     now = connection.now_ms()
     return now < known.refused.get(source, 0) <= now + REFUSED_MS  # else the clock was set back
 
 
-def _is_quiet(known: ConnectionHealth, told: ForwardQueue, source: str) -> bool:
-    """Sent a good while after it was last written to: there is nothing to gather."""
-    touched = told.touched(source)
+def _is_quiet(known: ConnectionHealth, queue: ForwardQueue, source: str) -> bool:
+    """Return whether the source was sent well after its last change: nothing to gather."""
+    modified = queue.modified_at(source)
     noted = noted_at(source)
     if noted is None or noted * 1000 < known.since_ms + COARSE_MS:
-        return False  # this server may never have been told
+        return False  # this server may never have received it
     if noted > time.time() + LATE_SECONDS:
         return False  # the clock was set back since
-    return touched is not None and touched + LATE_SECONDS < noted
+    return modified is not None and modified + LATE_SECONDS < noted
 
 
-def _from(first: str, sources: Sequence[str]) -> list[str]:
-    """Begin where the last time ended, so that a busy source cannot hold up those after it."""
+def _rotate(first: str, sources: Sequence[str]) -> list[str]:
+    """Start where the last run ended, so that a busy source cannot delay those after it."""
     at = sources.index(first) if first in sources else 0
     return [*sources[at:], *sources[:at]]

@@ -1,7 +1,7 @@
-"""Messages on the team's server. Those for agents of this machine are asked for whenever something
-is sent there, put where their hooks find them, and told of once they were said and seen to arrive.
+"""Messages on the team's server, the client side. Whenever something is sent, messages for agents of
+this machine are fetched and put into their outboxes; printed and confirmed ones are reported back.
 
-Nothing of the store is loaded: hooks' processes run this (`forward`).
+Nothing of the store is loaded, because hooks run this (`forward`).
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from holdfast.wire import log
 from holdfast.wire.log import is_utf8
 
 PATH = "/api/messages/exchange"
-MOST_WINDOWS = 100  # the newest: whoever else is there has its turn when these have ended
+MOST_WINDOWS = 100  # the newest; older ones follow when these have ended
 MOST_PATH_CHARS = 4_096
-_OLDER = (404, 405)  # a server that knows no such route
+_OLDER = (404, 405)  # an older server without this route
 
 
 class NotPosted(NoAnswer):
-    """The server did not take a message."""
+    """The server did not accept a message."""
 
     hint = "nothing was posted; `holdfast status` says how the server is"
 
 
 class CarriedMessage(msgspec.Struct):
-    """Its times by how long ago and how long from now: two machines have two clocks."""
+    """A message with relative times, because two machines have two clocks."""
 
     id: Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f-]{36}\Z")]
     from_agent: str
@@ -60,25 +60,25 @@ class ExchangeResult(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class ClientExchange:
-    """What one window has to tell."""
+    """What one window reports and asks for."""
 
-    one: Listener
+    listener: Listener
     listens: bool
     entries: Sequence[OutboxEntry] = ()
     over: Sequence[DoneMessage] = ()
 
-    def told(self) -> dict[str, Any]:
-        """One that was said as often as may be counts as said, arrived or not."""
+    def to_dict(self) -> dict[str, Any]:
+        """A message that was printed as often as allowed counts as said, even if unconfirmed."""
         in_state = {state: [e.id for e in self.entries if e.state == state] for state in _STATES}
-        given_up = [done.id for done in self.over if done.state == EXPIRED]
+        expired = [done.id for done in self.over if done.state == EXPIRED]
         confirmed = [done.id for done in self.over if done.state == CONFIRMED]
         return {
-            "agent": self.one.name,
-            "project_path": self.one.project or None,
+            "agent": self.listener.name,
+            "project_path": self.listener.project or None,
             "listens": self.listens,
-            "hears_all": not self.one.is_agent,
+            "hears_all": not self.listener.is_agent,
             "waiting": list(map(outbox.bare, in_state[WAITING])),
-            "said": list(map(outbox.bare, in_state[SAID] + given_up)),
+            "said": list(map(outbox.bare, in_state[SAID] + expired)),
             "confirmed": list(map(outbox.bare, confirmed)),
         }
 
@@ -87,16 +87,16 @@ _STATES = (WAITING, SAID)
 
 
 def post(server: TeamServer, row: Mapping[str, Any], project: str | None) -> str:
-    """A drafted message, on the server's board instead of ours; the id it has there."""
+    """Post a message to the server's board instead of the local one; return its id there."""
     if project is not None:
-        _posted(server, "/api/projects", {"path": project})
+        _post_json(server, "/api/projects", {"path": project})
     fields = ("from_agent", "to_agent", "topic", "content", "priority", "project_id")
     seconds = (row["expires_ms"] - row["created_ms"]) // 1000
-    told = {name: row[name] for name in fields} | {"ttl_seconds": seconds}
-    return str(_posted(server, "/api/messages", told)["message"]["id"])
+    message = {name: row[name] for name in fields} | {"ttl_seconds": seconds}
+    return str(_post_json(server, "/api/messages", message)["message"]["id"])
 
 
-def _posted(server: TeamServer, path: str, body: dict[str, Any]) -> Any:
+def _post_json(server: TeamServer, path: str, body: dict[str, Any]) -> Any:
     status, answer = connection.call(server, path, json.dumps(body).encode())
     if status in (200, 201) and isinstance(answer, dict) and answer.get("success"):
         return answer
@@ -105,60 +105,71 @@ def _posted(server: TeamServer, path: str, body: dict[str, Any]) -> Any:
 
 
 def exchange(server: TeamServer, now_ms: int, seconds: float) -> int:
-    """One call for all windows; how many messages are on their way to an agent here."""
+    """Exchange messages of all windows in one call; return how many arrived for agents here."""
     asking = list(turns(now_ms))
     if not asking:
         return 0
-    body = json.dumps({"agents": [turn.told() for turn in asking]}).encode()
+    body = json.dumps({"agents": [turn.to_dict() for turn in asking]}).encode()
     status, answer = connection.call(server, PATH, body, seconds)
     if status != 200:
         if status not in _OLDER:
             log.add("WARN", "carrying", f"the server answered {status} when asked for messages")
-        return 0  # whether it takes what is sent is seen then
+        return 0  # sending may still work
     try:
         given = msgspec.convert(answer, ExchangeResult).agents
     except msgspec.ValidationError as error:
         raise NoAnswer(f"the server answered 200, but not with messages: {error}") from error
-    return sum(take(turn, one, now_ms) for turn, one in zip(asking, given, strict=False))
+    return sum(
+        deliver(turn, received, now_ms) for turn, received in zip(asking, given, strict=False)
+    )
 
 
 def turns(now_ms: int) -> Iterator[ClientExchange]:
-    found = sorted(listeners(now_ms), key=lambda one: -one.heard_ms)
-    known = {one.folder for one in found}
-    live = [one for one in found if _can_be_named(one)]
-    ended = [one for one in with_outbox() if one.folder not in known and _can_be_named(one)]
-    for one in live[:MOST_WINDOWS]:
-        yield from _turn(one, now_ms, listens=True)
-    for one in ended[:MOST_WINDOWS]:
-        yield from (turn for turn in _turn(one, now_ms, listens=False) if turn.over)
+    found = sorted(listeners(now_ms), key=lambda listener: -listener.heard_ms)
+    known = {listener.folder for listener in found}
+    live = list(filter(_can_be_named, found))
+    ended = [
+        listener
+        for listener in with_outbox()
+        if listener.folder not in known and _can_be_named(listener)
+    ]
+    for listener in live[:MOST_WINDOWS]:
+        yield from _turn(listener, now_ms, listens=True)
+    for listener in ended[:MOST_WINDOWS]:
+        yield from (turn for turn in _turn(listener, now_ms, listens=False) if turn.over)
 
 
-def _can_be_named(one: Listener) -> bool:
-    """As the server takes it: one odd name would have the whole call refused."""
-    text = one.name + one.project
-    fits = len(one.name) <= clean_text.MOST_AGENT_CHARS and len(one.project) <= MOST_PATH_CHARS
-    return fits and "\0" not in text and is_utf8(text) and are_clean((one.name, one.project))
+def _can_be_named(listener: Listener) -> bool:
+    """Check that the server accepts the names: one bad name would fail the whole call."""
+    text = listener.name + listener.project
+    fits = (
+        len(listener.name) <= clean_text.MOST_AGENT_CHARS
+        and len(listener.project) <= MOST_PATH_CHARS
+    )
+    return (
+        fits and "\0" not in text and is_utf8(text) and are_clean((listener.name, listener.project))
+    )
 
 
-def _turn(one: Listener, now_ms: int, *, listens: bool) -> Iterator[ClientExchange]:
-    """None, where its window is busy: the next call asks for it."""
-    if not outbox.is_there(one.folder):
-        yield ClientExchange(one, listens)
+def _turn(listener: Listener, now_ms: int, *, listens: bool) -> Iterator[ClientExchange]:
+    """Yield the window's exchange, or nothing while it is busy: the next call asks for it."""
+    if not outbox.is_there(listener.folder):
+        yield ClientExchange(listener, listens)
         return
     try:
-        with held(one.folder):
-            outbox_delivery.look(one.folder, one.transcript, now_ms)
-            entries = [e for e in outbox.load(one.folder).entries if e.id.startswith(TEAM)]
-            over = [done for done in outbox.done(one.folder) if done.id.startswith(TEAM)]
+        with held(listener.folder):
+            outbox_delivery.look(listener.folder, listener.transcript, now_ms)
+            entries = [e for e in outbox.load(listener.folder).entries if e.id.startswith(TEAM)]
+            over = [done for done in outbox.done(listener.folder) if done.id.startswith(TEAM)]
     except (WindowBusy, OSError) as error:
-        log.add("WARN", "carrying", f"{one.folder}: not asked for: {error}")
+        log.add("WARN", "carrying", f"{listener.folder}: not asked for: {error}")
         return
-    yield ClientExchange(one, listens, entries, over)
+    yield ClientExchange(listener, listens, entries, over)
 
 
-def take(turn: ClientExchange, given: ReceivedMessage, now_ms: int) -> int:
-    """The server knows what is over, so that is forgotten; what another read there is not said."""
-    folder, entries = turn.one.folder, _entries(given, now_ms)
+def deliver(turn: ClientExchange, given: ReceivedMessage, now_ms: int) -> int:
+    """Put received messages into the outbox, remove those read elsewhere, forget finished ones."""
+    folder, entries = turn.listener.folder, _entries(given, now_ms)
     try:
         if given.had:
             outbox_delivery.take_back(folder, set(given.had))

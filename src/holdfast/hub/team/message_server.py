@@ -1,8 +1,9 @@
-"""A machine asks what its agents are to be told, and tells what they were: the server's side.
+"""Messages on the team's server, the server side: a machine asks for messages to its agents and
+reports which ones were printed and confirmed.
 
-As on the board itself, a message is an agent's once a hook there has printed it, and is read once
-its transcript shows it. So an answer that is lost costs nothing: the same is given again, and the
-machine knows what it has.
+As on the board itself, a message is claimed once a hook has printed it, and read once the agent's
+transcript shows it. A lost answer costs nothing: the same messages are given again, and the machine
+knows which it has.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ from holdfast.hub.store.tables import deliveries as table
 
 @dataclass(frozen=True, slots=True)
 class ServerExchange:
-    """What one window of that machine tells and asks."""
+    """What one window of that machine reports and asks for."""
 
     agent_id: str
     project_id: str | None
-    listens: bool  # else it has ended, and only tells
-    hears_all: bool  # also what is for everybody; a subagent hears that by its parent's ear
-    waiting: Sequence[str]  # ids of messages it was given and has not said
+    listens: bool  # else it has ended and only reports
+    hears_all: bool  # also broadcasts; a subagent gets those through its parent
+    waiting: Sequence[str]  # ids of messages it was given and has not printed
     said: Sequence[str]
     confirmed: Sequence[str]
 
@@ -36,44 +37,44 @@ class ServerExchange:
 @dataclass(frozen=True, slots=True)
 class DeliveredMessage:
     rows: Sequence[Row]
-    had: Sequence[str]  # of those that wait there: somebody has read them for this agent
+    had: Sequence[str]  # waiting messages that were already read for this agent
 
 
 def note(connection: Connection, turns: Sequence[ServerExchange], now_ms: int) -> None:
-    """Told twice changes nothing."""
-    for one in turns:
-        clean_text.check_names(agent_id=one.agent_id)
-        deliveries.claim(connection, one.said, one.agent_id, now_ms)
-        deliveries.confirm(connection, one.confirmed, one.agent_id, now_ms)
+    """Record what was said and confirmed; repeating it changes nothing."""
+    for turn in turns:
+        clean_text.check_names(agent_id=turn.agent_id)
+        deliveries.claim(connection, turn.said, turn.agent_id, now_ms)
+        deliveries.confirm(connection, turn.confirmed, turn.agent_id, now_ms)
 
 
-def given(
+def find_messages(
     connection: Connection, turns: Sequence[ServerExchange], now_ms: int
 ) -> list[DeliveredMessage]:
-    return [_given(connection, one, now_ms) for one in turns]
+    return [_find_messages(connection, turn, now_ms) for turn in turns]
 
 
-def _given(connection: Connection, one: ServerExchange, now_ms: int) -> DeliveredMessage:
-    if not one.listens:
+def _find_messages(connection: Connection, turn: ServerExchange, now_ms: int) -> DeliveredMessage:
+    if not turn.listens:
         return DeliveredMessage([], [])
     pending = deliveries.pending(
         connection,
-        one.agent_id,
-        one.project_id,
+        turn.agent_id,
+        turn.project_id,
         now_ms,
-        broadcasts=one.hears_all,
-        but_topics=() if one.hears_all else NOT_TO_AGENTS,
+        broadcasts=turn.hears_all,
+        but_topics=() if turn.hears_all else NOT_TO_AGENTS,
     )
-    known = set(one.waiting)
+    known = set(turn.waiting)
     return DeliveredMessage(
-        [row for row in pending if row["id"] not in known], _had(connection, one)
+        [row for row in pending if row["id"] not in known], _find_read(connection, turn)
     )
 
 
-def _had(connection: Connection, one: ServerExchange) -> list[str]:
-    if not one.waiting:
+def _find_read(connection: Connection, turn: ServerExchange) -> list[str]:
+    if not turn.waiting:
         return []
     mine = sa.select(table.c.message_id).where(
-        table.c.agent_id == one.agent_id, table.c.message_id.in_(one.waiting)
+        table.c.agent_id == turn.agent_id, table.c.message_id.in_(turn.waiting)
     )
     return list(connection.scalars(mine))
