@@ -177,9 +177,9 @@ def _database(server: str, name: str) -> str:
 def _administer(server: str, statement: str) -> None:
     import sqlalchemy as sa
 
-    from holdfast.hub.store.engine import parsed
+    from holdfast.hub.store.engine import parse_url
 
-    engine = sa.create_engine(parsed(server), isolation_level="AUTOCOMMIT")
+    engine = sa.create_engine(parse_url(server), isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         connection.exec_driver_sql(statement)
     engine.dispose()

@@ -17,7 +17,7 @@ from holdfast.cli.main import holdfast_command
 from holdfast.hub.board import messages
 from holdfast.hub.ingest.background import Warm
 from holdfast.hub.store import write_health
-from holdfast.hub.store.engine import parsed
+from holdfast.hub.store.engine import parse_url
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.write_health import RECENT_MS, WriteHealth
 from holdfast.wire import log
@@ -97,7 +97,7 @@ def test_the_doctor_tells_of_writes_that_failed(store: Store) -> None:
     assert failed.exception(30) is not None
     beside = Warm(store)
     beside.start()
-    until(lambda: write_health.kept() is not None)
+    until(lambda: write_health.load() is not None)
     beside.stop()
     run = CliRunner().invoke(holdfast_command, ["doctor", "--json"])
     [trouble] = [one for one in json.loads(run.stdout)["troubles"] if "valid writes" in one]
@@ -126,7 +126,7 @@ def test_the_log_holds_no_value_of_a_row_that_could_not_be_written(
 @contextmanager
 def _session(url: str) -> Iterator[sa.Connection]:
     """Another client of the same database."""
-    engine = sa.create_engine(parsed(url))
+    engine = sa.create_engine(parse_url(url))
     with engine.connect() as connection:
         yield connection
     engine.dispose()

@@ -16,7 +16,7 @@ from sqlalchemy.engine import make_url
 from holdfast.api import database
 from holdfast.hub.ingest import background
 from holdfast.hub.store import engine as engines
-from holdfast.hub.store.engine import parsed
+from holdfast.hub.store.engine import parse_url
 from holdfast.hub.store.store import Store
 from tests.api.live import Answered, Live, in_thread, until
 from tests.stores import a_postgres
@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.requirement("X6"), pytest.mark.slow]
 
 
 def _do(url: str, *statements: str) -> None:
-    engine = sa.create_engine(parsed(url), isolation_level="AUTOCOMMIT")
+    engine = sa.create_engine(parse_url(url), isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         for statement in statements:
             connection.exec_driver_sql(statement)
@@ -93,7 +93,7 @@ def test_connections_that_ran_out_are_said_and_there_again(postgres_url: str) ->
     with _role(postgres_url, "CONNECTION LIMIT 2") as url:
         store = Store.open(url)
         with in_thread(store) as live:
-            held = sa.create_engine(parsed(url)).connect()
+            held = sa.create_engine(parse_url(url)).connect()
             statuses: list[int] = []
             threads = [
                 threading.Thread(target=lambda n=n: statuses.append(_post(live, f"/{n}").status))
@@ -135,7 +135,7 @@ def test_a_lock_of_another_session_is_waited_for_and_then_said(
     monkeypatch.setattr(engines, "BUSY_SECONDS", 1)
     store = Store.open(postgres_url)
     with in_thread(store) as live:
-        other = sa.create_engine(parsed(postgres_url)).connect()
+        other = sa.create_engine(parse_url(postgres_url)).connect()
         other.exec_driver_sql("LOCK TABLE projects IN ACCESS EXCLUSIVE MODE")
         refused = _post(live, "/now")
         assert (refused.status, "lock" in refused.json()["error"]) == (503, True)

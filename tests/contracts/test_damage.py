@@ -16,7 +16,7 @@ from holdfast.hub.errors import Corrupt, Denied, NoRoom, StoreError
 from holdfast.hub.store import check as damage
 from holdfast.hub.store import tables
 from holdfast.hub.store.check import check
-from holdfast.hub.store.driver_errors import named
+from holdfast.hub.store.driver_errors import translate_error
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import projects
 
@@ -144,9 +144,9 @@ def test_a_full_disk_is_never_taken_for_damage(words: str, kind: type[StoreError
     """Else a healthy database would be set aside."""
     from sqlalchemy.exc import OperationalError
 
-    from holdfast.hub.store.driver_errors import named
+    from holdfast.hub.store.driver_errors import translate_error
 
-    error = named(OperationalError("INSERT", {}, sqlite3.OperationalError(words)))
+    error = translate_error(OperationalError("INSERT", {}, sqlite3.OperationalError(words)))
     assert type(error) is kind
 
 
@@ -157,7 +157,7 @@ def test_the_words_of_a_row_are_never_taken_for_damage() -> None:
 
     told = UniqueViolation("Key (path)=(malformed, disk is full, 25006) already exists.")
     error = IntegrityError("INSERT", {}, told)
-    assert named(error) is error
+    assert translate_error(error) is error
 
 
 def test_a_folder_in_its_place_is_said_as_what_it_is(tmp_path: Path) -> None:

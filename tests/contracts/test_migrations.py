@@ -49,7 +49,7 @@ INSERT INTO counts (noun, n) VALUES ('actions', 3), ('messages', 1), ('sessions'
 
 def _make_old(connection: Connection) -> None:
     restoring.clear(connection)
-    schema.bring_up(connection, "0001")
+    schema.upgrade(connection, "0001")
     for statement in ROWS.split(";"):
         connection.exec_driver_sql(statement)
 

@@ -19,7 +19,7 @@ from holdfast.hub.repair import rebuild
 from holdfast.hub.repair.salvage import NOT_SAVED, rows_left
 from holdfast.hub.store.check import check, set_aside_if_damaged
 from holdfast.hub.store.rows import Row
-from holdfast.hub.store.sqlite_pages import opened
+from holdfast.hub.store.sqlite_pages import open_raw_file
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import (
     claims,
@@ -252,7 +252,7 @@ def test_rows_whose_project_and_task_are_lost_come_back_below_ones_that_say_so(
     """Every page with a row of projects, requests or tasks is gone; the others are sound."""
     path = tmp_path / "holdfast.db"
     data = bytearray(filled.read_bytes())
-    with opened(filled) as file, rows_left(filled, WANTED) as left:
+    with open_raw_file(filled) as file, rows_left(filled, WANTED) as left:
         known = {
             (len(table.columns), row["id"])
             for table in (projects, requests, tasks)

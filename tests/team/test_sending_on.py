@@ -42,7 +42,7 @@ def test_after_the_clock_was_set_back_a_refused_source_is_tried_again() -> None:
     known = connection.ConnectionHealth(
         "https://h", refused={"a": connection.now_ms() + 300 * DAY * 1000}
     )
-    assert not forwarding._rests(known, "a")
+    assert not forwarding._is_paused(known, "a")
 
 
 def test_after_the_clock_was_set_back_a_window_is_not_quiet(own_home: Path) -> None:

@@ -15,9 +15,9 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError
 
 from holdfast.hub.errors import Unreachable
-from holdfast.hub.store.driver_errors import named
+from holdfast.hub.store.driver_errors import translate_error
 from holdfast.hub.store.store import Store
-from holdfast.hub.store.writer import Job, tell_all
+from holdfast.hub.store.writer import Job, resolve_all
 
 T = TypeVar("T")
 ANSWER_SECONDS = 15.0
@@ -36,7 +36,7 @@ class Database:
         try:
             return await self._in_time(self._written(change))
         except DBAPIError as error:
-            raise named(error) from error
+            raise translate_error(error) from error
 
     async def _written(self, change: Callable[[Connection], T]) -> T:
         loop = asyncio.get_running_loop()
@@ -68,7 +68,7 @@ class _Inbox:
 
     def __call__(self, jobs: list[Job[Any]]) -> None:
         with suppress(RuntimeError):  # the loop has ended, nobody waits any more
-            self.loop.call_soon_threadsafe(tell_all, jobs)
+            self.loop.call_soon_threadsafe(resolve_all, jobs)
 
 
 async def _of(request: Request) -> Database:

@@ -29,7 +29,7 @@ from holdfast.api.routes.login import link
 from holdfast.hub.ingest.background import Warm
 from holdfast.hub.repair import rebuild
 from holdfast.hub.store import write_health
-from holdfast.hub.store.engine import shown
+from holdfast.hub.store.engine import hide_password
 from holdfast.hub.store.store import Store
 from holdfast.memory.background import Filler
 from holdfast.memory.sources import sessions
@@ -173,7 +173,7 @@ def _base(plan: Plan, listener: socket.socket) -> str:
 
 
 def _greet(plan: Plan, listener: socket.socket, say: Callable[[str], None]) -> None:
-    say(f"serving {_base(plan, listener)}, database {shown(plan.database)}")
+    say(f"serving {_base(plan, listener)}, database {hide_password(plan.database)}")
     if not needs_token():
         say("WARNING: HOLDFAST_API_AUTH=off: every program on this machine may read and write")
     elif "HOLDFAST_API_TOKEN" in os.environ:

@@ -19,7 +19,7 @@ from holdfast.hub import row_times
 from holdfast.hub.errors import StoreError
 from holdfast.hub.repair import cleanup
 from holdfast.hub.store import pending_writes
-from holdfast.hub.store.driver_errors import in_public
+from holdfast.hub.store.driver_errors import public_message
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.write_health import WriteHealth
 from holdfast.hub.tree import capacity
@@ -106,7 +106,7 @@ async def health(db: Db) -> Response:
         if db.store.damage is not None:  # some pages can still be read
             raise db.store.damage
     except StoreError as error:
-        words = in_public(error)  # anybody may ask
+        words = public_message(error)  # anybody may ask
         found = {"healthy": False, "error": words}
         return said(_health(found, db.store.write_health, began), 503)
     fullest = capacity.used_ratio(windows[0]) if windows else 0.0

@@ -151,9 +151,9 @@ def _backup_file() -> Path:
 
 
 def _shown(database: str) -> str:
-    from holdfast.hub.store.engine import shown
+    from holdfast.hub.store.engine import hide_password
 
-    return shown(database)
+    return hide_password(database)
 
 
 def _say(found: dict[str, Any], as_json: bool, words: str) -> None:

@@ -10,7 +10,7 @@ from sqlalchemy.engine import Connection
 from holdfast.hub import clean_text, row_times
 from holdfast.hub.errors import AlreadyThere, NotThere
 from holdfast.hub.store import pending_writes
-from holdfast.hub.store.rows import Page, Row, first, paged, upsert
+from holdfast.hub.store.rows import Page, Row, fetch_page, first, upsert
 from holdfast.hub.store.tables import claims
 from holdfast.hub.tree import projects
 
@@ -76,7 +76,7 @@ def listed(
     if agent_id is not None:
         query = query.where(claims.c.agent_id == agent_id)
     order = (claims.c.expires_ms, claims.c.project_id, claims.c.work)
-    return paged(connection, query.order_by(*order), limit, offset)
+    return fetch_page(connection, query.order_by(*order), limit, offset)
 
 
 def _take(connection: Connection, row: Row, now_ms: int) -> Any:

@@ -16,7 +16,7 @@ from sqlalchemy.engine import Connection
 from holdfast.hub import clean_text, ids
 from holdfast.hub.errors import NotThere, Refused
 from holdfast.hub.store import pending_writes
-from holdfast.hub.store.rows import Page, Row, first, paged, rows, upsert
+from holdfast.hub.store.rows import Page, Row, fetch_page, first, rows, upsert
 from holdfast.hub.store.tables import deliveries, messages, subscriptions
 from holdfast.hub.tree import projects
 
@@ -113,7 +113,7 @@ def listed(connection: Connection, limit: int, offset: int, project_id: str | No
         total = pending_writes.counted(connection, "messages")
     else:
         query = query.where(messages.c.project_id == project_id)
-    page = paged(connection, query, limit, offset, total=total)
+    page = fetch_page(connection, query, limit, offset, total=total)
     had = _had(connection, [row["id"] for row in page.rows])
     for row in page.rows:
         row["read_by"] = had.get((row["id"], "read"), [])
@@ -192,7 +192,7 @@ def list_subscriptions(
         query = query.where(subscriptions.c.agent_id == agent_id)
     if topic is not None:
         query = query.where(subscriptions.c.topic == topic)
-    return paged(connection, query, limit, offset)
+    return fetch_page(connection, query, limit, offset)
 
 
 def subscriptions_of(connection: Connection, agent_id: str) -> list[Row]:

@@ -121,12 +121,12 @@ class Warm:
         """Save failed writes for `holdfast doctor`."""
         found = store.write_health
         if found.failed and found != self._reported:
-            write_health.keep(found)
+            write_health.save(found)
             self._reported = found
 
     def _look_at_version(self, store: Store) -> None:
         """Stop using a database that a newer Holdfast has upgraded, until this one is newer too."""
-        before, store.outgrown = store.outgrown, store.read(schema.outgrown)
+        before, store.outgrown = store.outgrown, store.read(schema.find_newer)
         if store.outgrown is not None and before is None:
             log.add("ERROR", self._name, f"{store.outgrown}; {store.outgrown.hint}")
 

@@ -20,7 +20,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.hub import ids
 from holdfast.hub.store.rows import Row
-from holdfast.hub.store.sqlite_pages import RawFile, RawRow, opened
+from holdfast.hub.store.sqlite_pages import RawFile, RawRow, open_raw_file
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import Json, actions, metadata, projects, requests, sessions, tasks
 from holdfast.hub.tree.totals import SUMS
@@ -51,7 +51,7 @@ class RowsLeft:
 
 @contextmanager
 def rows_left(path: Path, tables: Sequence[sa.Table]) -> Iterator[RowsLeft]:
-    with opened(path) as file:
+    with open_raw_file(path) as file:
         yield RowsLeft(file, tables)
 
 

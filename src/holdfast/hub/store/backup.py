@@ -26,8 +26,8 @@ from sqlalchemy.exc import DBAPIError
 
 from holdfast.hub.errors import NameTaken, NoBackup, NoRoom, NoSuchBackup, NotEmpty, TooNew
 from holdfast.hub.store import schema
-from holdfast.hub.store.driver_errors import in_words, named
-from holdfast.hub.store.engine import WRITES, is_sqlite, patient, snapshot
+from holdfast.hub.store.driver_errors import translate_driver_errors, translate_error
+from holdfast.hub.store.engine import WRITES, is_sqlite, snapshot, wait_for_locks
 from holdfast.hub.store.tables import metadata
 
 FORMAT = 1
@@ -42,12 +42,12 @@ class Head:
 
 
 def keep(engine: Engine, path: Path) -> dict[str, int]:
-    """Write, flush, read back, and only then give it its name. Rows by table."""
+    """Write a backup, flush it, read it back, then rename it. Return the rows by table."""
     draft = path.with_name(f"{path.name}.{os.getpid()}.draft")
     try:
         if path.exists():
             raise NameTaken(f"{path} is there already")
-        with in_words(), snapshot(engine) as connection:
+        with translate_driver_errors(), snapshot(engine) as connection:
             rows = _write(draft, _lines(connection))
         if read_back(draft) != rows:
             raise NoBackup(f"{draft.name} does not hold what was written to it")
@@ -62,7 +62,7 @@ def keep(engine: Engine, path: Path) -> dict[str, int]:
 
 
 def read_back(path: Path) -> dict[str, int]:
-    """Rows by table of a whole backup; anything less is refused."""
+    """Return the rows by table of a complete backup; any other is refused."""
     rows: dict[str, int] = {}
     for table, _columns, _row in parsed(lines_of(path)):
         rows[table] = rows.get(table, 0) + 1
@@ -70,7 +70,7 @@ def read_back(path: Path) -> dict[str, int]:
 
 
 def ours(connection: Connection) -> list[sa.Table]:
-    """Our tables as this database has them, each after those it belongs to."""
+    """Return Holdfast's tables as this database has them, parents first."""
     there = sa.MetaData()
     there.reflect(connection, only=lambda name, _: name in metadata.tables)
     return list(there.sorted_tables)
@@ -109,7 +109,7 @@ def _write(draft: Path, lines: Iterable[tuple[str, Any]]) -> dict[str, int]:
 
 
 def lines_of(path: Path) -> Iterator[Any]:
-    """Every line, decoded; the last one only once its hash fits what came before it."""
+    """Yield every line, decoded; the last one only if its hash matches the lines before it."""
     digest = hashlib.sha256()
     try:
         with gzip.open(path, "rb") as packed:
@@ -139,7 +139,7 @@ def head_of(lines: Iterator[Any]) -> Head:
 
 
 def parsed(lines: Iterator[Any]) -> Iterator[tuple[str, list[str], list[Any]]]:
-    """Table, columns and values of each row; the counts of the last line must fit."""
+    """Yield table, columns and values of each row; the last line's counts must match."""
     head_of(lines)
     return rows_of(lines)
 
@@ -178,7 +178,7 @@ def _now_ms() -> int:
 
 
 AT_ONCE = 500
-# What is found again on PostgreSQL (migration 0003) is an index: no backup holds it.
+# The search tables on PostgreSQL (migration 0003) are an index: no backup holds them.
 _INDEXED = ("recall_items", "recall_vectors", "recall_sources", "recall_projects")
 _NO_INDEX = (
     *(f"DROP TABLE IF EXISTS {name}" for name in _INDEXED),
@@ -188,31 +188,31 @@ _NO_INDEX = (
 
 
 def restore(engine: Engine, path: Path, *, replace: bool = False) -> dict[str, int]:
-    """Rows by table. A backup of an older version is brought up afterwards."""
+    """Restore a backup and return the rows by table. An older version is upgraded afterwards."""
     lines = lines_of(path)
     head = head_of(lines)
     if head.version not in schema.KNOWN:
         raise TooNew(f"the backup is of version {head.version}; this is {schema.HEAD}")
     try:
         with engine.connect().execution_options(**WRITES) as connection, connection.begin():
-            return _restored(connection, head.version, lines, replace)
+            return _restore(connection, head.version, lines, replace)
     except DBAPIError as error:
-        ours = named(error)
-        raise (NoBackup(f"it does not fit: {error.orig}") if ours is error else ours) from error
+        known = translate_error(error)
+        raise (NoBackup(f"it does not fit: {error.orig}") if known is error else known) from error
 
 
-def _restored(
+def _restore(
     connection: Connection, version: str, lines: Iterator[Any], replace: bool
 ) -> dict[str, int]:
-    patient(connection)
+    wait_for_locks(connection)
     schema.refuse_newer(schema.version(connection))
     if not replace and (table := _table_with_rows(connection)):
         raise NotEmpty(f"there are rows in this database already ({table})")
     clear(connection)
-    schema.bring_up(connection, version)
+    schema.upgrade(connection, version)
     rows = _fill(connection, lines)
-    _number_on(connection)
-    schema.bring_up(connection)
+    _continue_numbering(connection)
+    schema.upgrade(connection)
     return rows
 
 
@@ -224,7 +224,7 @@ def _table_with_rows(connection: Connection) -> str:
 
 
 def clear(connection: Connection) -> None:
-    """Only what is ours: a team's database may hold other things."""
+    """Drop only Holdfast's tables: a team's database may hold others."""
     there = sa.MetaData()
     names = {*metadata.tables, "alembic_version"}
     there.reflect(connection, only=lambda name, _: name in names)
@@ -262,8 +262,8 @@ def _keep_nothing_as_null(tables: dict[str, sa.Table]) -> None:
                 column.type.none_as_null = True
 
 
-def _number_on(connection: Connection) -> None:
-    """PostgreSQL goes on numbering where the rows end; SQLite does so by itself."""
+def _continue_numbering(connection: Connection) -> None:
+    """Let PostgreSQL continue numbering after the last row; SQLite does so by itself."""
     if not is_sqlite(connection):
         newest = "(SELECT max(id) FROM events)"
         sequence = "pg_get_serial_sequence('events', 'id')"

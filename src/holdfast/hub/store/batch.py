@@ -1,5 +1,5 @@
-"""What a transaction gathered and writes together at its end, kind by kind; and how SQLite writes
-it: one statement for each kind. Its text is made once, so nothing of it is compiled again.
+"""A batch of what a transaction writes at its end, by kind, and how SQLite writes it: one statement
+per kind. Statement texts are cached, so nothing is compiled twice.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ Row: TypeAlias = dict[str, Any]
 
 
 class CountChange(Exception):
-    """A row that was there a moment ago is gone, or stands elsewhere: look again."""
+    """A row that existed a moment ago is gone or has moved: read it again."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Growth:
-    """Numbers of rows that are there: `sums` are added up, `latest` only rises. Where a value for
-    `within` is given, the row must have the same."""
+    """Counters of existing rows: `sums` are added up, `latest` only rises. If a value for `within`
+    is given, the row must have the same."""
 
     table: sa.Table
     sums: tuple[str, ...]
@@ -36,32 +36,32 @@ class Growth:
     def columns(self) -> tuple[str, ...]:
         return ("id", self.within, *self.sums, self.latest)
 
-    def merged(self, given: Iterable[Row]) -> list[Row]:
-        """One for each row that grows: an UPDATE passes over a second one for the same row."""
+    def merge(self, given: Iterable[Row]) -> list[Row]:
+        """Merge the changes of each row: an UPDATE would ignore a second one for the same row."""
         found: dict[str, Row] = {}
-        for one in given:
-            known = found.get(one["id"])
-            found[one["id"]] = one if known is None else self._added(known, one)
-        return [found[one] for one in sorted(found)]
+        for row in given:
+            known = found.get(row["id"])
+            found[row["id"]] = row if known is None else self._add(known, row)
+        return [found[row_id] for row_id in sorted(found)]
 
-    def _added(self, one: Row, other: Row) -> Row:
-        places = {one[self.within], other[self.within]} - {None}
+    def _add(self, row: Row, other: Row) -> Row:
+        places = {row[self.within], other[self.within]} - {None}
         if len(places) > 1:
-            raise CountChange(f"{one['id']} stands in one place")
-        sums = {name: one[name] + other[name] for name in self.sums}
-        last = max(one[self.latest], other[self.latest])
+            raise CountChange(f"{row['id']} belongs to two places")
+        sums = {name: row[name] + other[name] for name in self.sums}
+        last = max(row[self.latest], other[self.latest])
         place = next(iter(places), None)
-        return {**one, **sums, self.latest: last, self.within: place}
+        return {**row, **sums, self.latest: last, self.within: place}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowTally:
-    """`n` of a row grows by what is given; one that is not there yet begins with it."""
+    """Adds to `n` of a row, or creates the row with it."""
 
     table: sa.Table
     key: tuple[str, ...]
 
-    def merged(self, given: Iterable[tuple[tuple[str, ...], int]]) -> list[Row]:
+    def merge(self, given: Iterable[tuple[tuple[str, ...], int]]) -> list[Row]:
         found: dict[tuple[str, ...], int] = {}
         for key, by in given:
             found[key] = found.get(key, 0) + by
@@ -77,10 +77,10 @@ class WriteBatch:
     rows: dict[sa.Table, list[Row]] = field(default_factory=dict)
     grown: dict[Growth, list[Row]] = field(default_factory=dict)
     tallies: dict[RowTally, list[Row]] = field(default_factory=dict)
-    told: list[Row] = field(default_factory=list)  # events
+    events: list[Row] = field(default_factory=list)
 
     def __bool__(self) -> bool:
-        return bool(self.rows or self.grown or self.tallies or self.told)
+        return bool(self.rows or self.grown or self.tallies or self.events)
 
 
 def encoded(value: Any) -> bytes:
@@ -89,12 +89,12 @@ def encoded(value: Any) -> bytes:
 
 @cache
 def columns(table: sa.Table) -> tuple[str, ...]:
-    """Those a row gives: all, but for a number the database counts up."""
+    """Return the columns a row provides: all except autoincremented ones."""
     return tuple(column.name for column in table.columns if column.autoincrement is not True)
 
 
 def write_to_sqlite(connection: Connection, batch: WriteBatch, *, last: bool = False) -> None:
-    del last  # within the transaction in any case
+    del last  # always within the transaction
     for growth, grown in batch.grown.items():
         if connection.exec_driver_sql(_growing(growth), grown).rowcount != len(grown):
             raise CountChange(growth.table.name)
@@ -102,8 +102,8 @@ def write_to_sqlite(connection: Connection, batch: WriteBatch, *, last: bool = F
         connection.exec_driver_sql(_inserting(table), _with_text(table, given))
     for tally, counted in batch.tallies.items():
         connection.exec_driver_sql(_counting(tally), counted)
-    if batch.told:
-        connection.exec_driver_sql(_inserting(events), _with_text(events, batch.told))
+    if batch.events:
+        connection.exec_driver_sql(_inserting(events), _with_text(events, batch.events))
 
 
 @cache
@@ -130,7 +130,7 @@ def _counting(tally: RowTally) -> str:
 
 
 def _with_text(table: sa.Table, given: Sequence[Row]) -> list[Row]:
-    """JSON is text here."""
+    """Encode JSON columns as text."""
     names = _json_columns(table)
     return [
         {

@@ -1,6 +1,6 @@
-"""Is this database what it should be? One finding per question, none of them changes anything.
+"""Check a database: one finding per question. Checking changes nothing.
 
-A damaged SQLite file is set aside, never deleted; what can be made again goes to a new one.
+A damaged SQLite file is set aside, never deleted; a new one is rebuilt as far as possible.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sqlalchemy.engine import Connection, Engine
 from holdfast.files import lock
 from holdfast.hub.errors import Corrupt, StoreError
 from holdfast.hub.store import pending_writes, schema
-from holdfast.hub.store.driver_errors import in_words
+from holdfast.hub.store.driver_errors import translate_driver_errors
 from holdfast.hub.store.engine import default_url, is_sqlite, open_engine, snapshot, sqlite_file
 from holdfast.hub.store.tables import counts, metadata, tool_counts
 
@@ -34,7 +34,7 @@ class Finding:
 
 
 def check_at(address: str) -> list[Finding]:
-    """A file that is not there is not made by asking: whoever opens it would."""
+    """Check the database at an address; a missing file is not created."""
     file = sqlite_file(address)
     if file is not None and not os.path.lexists(file):
         return [Finding("version", False, f"none, {file} is not there; holdfast db migrate")]
@@ -46,10 +46,10 @@ def check_at(address: str) -> list[Finding]:
 
 
 def check(engine: Engine) -> list[Finding]:
-    """What cannot be answered is a finding too, and ends the questions."""
+    """Check a database. An error is a finding too, and ends the check."""
     found: list[Finding] = []
     try:
-        with in_words(), snapshot(engine) as connection:
+        with translate_driver_errors(), snapshot(engine) as connection:
             found.extend(_findings(connection))
     except StoreError as error:
         name = "integrity" if isinstance(error, Corrupt) else "connection"
@@ -58,8 +58,8 @@ def check(engine: Engine) -> list[Finding]:
 
 
 def assert_whole(engine: Engine) -> None:
-    """The quick half of the look for damage; raises `Corrupt`."""
-    with in_words(), engine.connect() as connection:
+    """Run the quick integrity check; raises `Corrupt`."""
+    with translate_driver_errors(), engine.connect() as connection:
         if is_sqlite(connection):
             errors = _pragma(connection, f"quick_check({MOST_SHOWN})")
             if errors != ["ok"]:
@@ -94,16 +94,18 @@ def _integrity(connection: Connection) -> Iterator[Finding]:
 
 
 def _server(connection: Connection) -> Iterator[Finding]:
-    number = int(_shown(connection, "server_version_num"))
+    number = int(_read_setting(connection, "server_version_num"))
     words = f"PostgreSQL {number // 10_000}.{number % 10_000}"
     old = number < OLDEST_POSTGRES * 10_000
     yield Finding("server", not old, words + f", {OLDEST_POSTGRES} or newer is needed" * old)
-    off = [name for name in ("fsync", "synchronous_commit") if _shown(connection, name) == "off"]
+    off = [
+        name for name in ("fsync", "synchronous_commit") if _read_setting(connection, name) == "off"
+    ]
     lost = f"{' and '.join(off)} off: what was acknowledged may be lost in a power cut"
     yield Finding("durability", not off, lost if off else "a commit waits for the disk")
 
 
-def _shown(connection: Connection, setting: str) -> str:
+def _read_setting(connection: Connection, setting: str) -> str:
     return str(connection.exec_driver_sql(f"SHOW {setting}").scalar_one())
 
 
@@ -120,7 +122,7 @@ def _tables(connection: Connection) -> Finding:
 
 
 def _counts(connection: Connection) -> Finding:
-    """The kept counts beside the real ones, of the same instant; none kept is none there."""
+    """Compare the stored counts with the real ones at the same instant; none stored means 0."""
     kept = {row.noun: int(row.n) for row in connection.execute(sa.select(counts))}
     by_tool = connection.scalar(sa.select(sa.func.coalesce(sa.func.sum(tool_counts.c.n), 0)))
     kept["tool_counts"] = int(by_tool or 0)
@@ -135,11 +137,11 @@ def _counts(connection: Connection) -> Finding:
 
 
 def _real_counts(connection: Connection) -> dict[str, int]:
-    def there(noun: str) -> int:
+    def count_rows(noun: str) -> int:
         counted = sa.select(sa.func.count()).select_from(metadata.tables[noun])
         return int(connection.execute(counted).scalar_one())
 
-    in_all = {noun: there(noun) for noun in pending_writes.KEPT}
+    in_all = {noun: count_rows(noun) for noun in pending_writes.KEPT}
     return {
         **in_all,
         "tool_counts": in_all["actions"],
@@ -156,7 +158,7 @@ COMPANIONS = ("", "-wal", "-shm")
 
 
 def set_aside_if_damaged(address: str = "") -> Path | None:
-    """Where the damaged file went; none where the database is sound, or is no file."""
+    """Set a damaged file aside and return its new path; None if it is sound or not a file."""
     path = sqlite_file(address)
     if path is None or not path.exists():
         return None

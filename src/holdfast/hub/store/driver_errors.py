@@ -1,4 +1,4 @@
-"""Errors of the drivers, in our words. Only those with a next thing to try are translated."""
+"""Translate the drivers' errors into Holdfast's. Only errors with a known remedy are translated."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DENIED = {
     "readonly database": "the database may not be written to",
     "unable to open": "the database file cannot be opened",
 }
-# PostgreSQL's by number alone: its words may be those of a row ("Key (path)=(malformed)").
+# PostgreSQL's errors are matched by code: their text may quote a row ("Key (path)=(malformed)").
 _FULL_STATE, _LOCKED_STATE = "53100", "55P03"
 _DENIED_STATES = {
     "25006": "the database may not be written to",  # a standby, or set so
@@ -27,42 +27,41 @@ _DENIED_STATES = {
 
 
 @contextmanager
-def in_words() -> Iterator[None]:
+def translate_driver_errors() -> Iterator[None]:
     try:
         yield
     except DBAPIError as error:
-        raise named(error) from error
+        raise translate_error(error) from error
 
 
-def named(error: DBAPIError) -> Exception:
-    """The error to show: ours where we know what it means, else the driver's own."""
-    return _ours(error) or error
+def translate_error(error: DBAPIError) -> Exception:
+    """Return Holdfast's error if the meaning is known, else the driver's own."""
+    return _known_error(error) or error
 
 
 def is_failure(error: BaseException) -> bool:
-    """True where a valid change could not be written; one that was refused is no failure."""
+    """Return whether a valid change could not be written; a refused one is no failure."""
     return isinstance(error, StoreError) or not isinstance(error, HoldfastError)
 
 
-def in_public(error: BaseException) -> str:
-    """A failure in words anybody may read: no address, and no value of a row, which the words of a
-    driver may hold."""
-    ours = _ours(error) if isinstance(error, DBAPIError) else None
-    shown = ours or error
+def public_message(error: BaseException) -> str:
+    """Describe a failure without addresses or row values, which a driver's text may hold."""
+    known = _known_error(error) if isinstance(error, DBAPIError) else None
+    shown = known or error
     if isinstance(shown, StoreError):
         return str(shown).partition(":")[0]
     kind = type(error.orig if isinstance(error, DBAPIError) else error).__name__
     return f"a write failed with {kind}; holdfast log has the details"
 
 
-def stops_all(error: BaseException) -> bool:
-    """True where the next change would fail in the same way: there is no use in trying each."""
+def affects_all_writes(error: BaseException) -> bool:
+    """Return whether the next change would fail in the same way, so retrying is pointless."""
     return isinstance(error, StoreError) or (
-        isinstance(error, DBAPIError) and _ours(error) is not None
+        isinstance(error, DBAPIError) and _known_error(error) is not None
     )
 
 
-def _ours(error: DBAPIError) -> StoreError | None:
+def _known_error(error: DBAPIError) -> StoreError | None:
     state = getattr(error.orig, "sqlstate", None) or ""
     text = "" if state else str(error.orig).lower()
     if any(word in text for word in _DAMAGE):

@@ -1,8 +1,8 @@
 """Opening a database. On SQLite every write begins `BEGIN IMMEDIATE`: with a deferred begin, 8
 writers lost 3,266 of 4,000 transactions to "busy".
 
-Another process may set a damaged SQLite file aside. Whoever has it open would go on writing where
-nobody looks, so a connection to a replaced file is not handed out.
+Another process may set a damaged SQLite file aside. A process that still has it open would write to
+a file that nobody reads, so the pool hands out no connection to a replaced file.
 """
 
 from __future__ import annotations
@@ -31,12 +31,10 @@ _OPEN = "holdfast_file"
 
 
 def refuse_replaced_file(engine: Engine, path: str) -> None:
-    """A connection to another file than the one at the path is not handed out: it is made anew."""
+    """Replace pooled connections to any file other than the one at the path."""
 
     def connect(dialect: Any, record: Any, args: Any, named: Any) -> Any:
-        before = file_identity(
-            path
-        )  # first: a file that is swapped meanwhile is found out, not missed
+        before = file_identity(path)  # first, so that a swap during connect is noticed
         made = dialect.connect(*args, **named)
         record.info[_OPEN] = (path, before or file_identity(path))
         return made
@@ -53,13 +51,13 @@ def refuse_replaced_file(engine: Engine, path: str) -> None:
 
 
 def has_moved(connection: Connection) -> bool:
-    """Never, where there is no file."""
+    """Return whether the connection's file was replaced; False where there is no file."""
     found = connection.info.get(_OPEN)
     return found is not None and file_identity(found[0]) != found[1]
 
 
 def assert_here(connection: Connection) -> None:
-    """After a commit, before anybody is told of it."""
+    """Raise if the file was replaced. Called after a commit, before it is reported."""
     if has_moved(connection):
         raise Unreachable("the database file was replaced while this was written: try again")
 
@@ -78,7 +76,7 @@ MOST_CONNECTIONS = 16
 WRITES = {"holdfast_writes": True}
 # FULL: a commit returns once its log is on the disk. With NORMAL, no flush followed any of 35
 # acknowledged writes. `fullfsync`: macOS keeps an `fsync` in the drive's own memory.
-# `secure_delete`: a row that was deleted is gone, also for whoever reads the pages of the file.
+# `secure_delete`: a deleted row cannot be read from the file's pages either.
 PRAGMAS = (
     "journal_mode=WAL",
     "synchronous=FULL",
@@ -86,7 +84,7 @@ PRAGMAS = (
     "secure_delete=ON",
     "foreign_keys=ON",
 )
-# A network that swallows everything is noticed after half a minute, not after a quarter of an hour.
+# A dead network is noticed after half a minute instead of a quarter of an hour.
 _ALIVE = {
     "keepalives_idle": 15,
     "keepalives_interval": 5,
@@ -96,21 +94,21 @@ _ALIVE = {
 
 
 def default_url() -> str:
-    """`HOLDFAST_DATABASE`, else a file of ours; a `?` or `%` in its path is part of the path."""
-    ours = quote(os.fsencode(Path(places.home()) / "holdfast.db"))
-    return os.environ.get(VARIABLE) or f"sqlite:///{ours}"
+    """Return `HOLDFAST_DATABASE` or Holdfast's own file; its path may contain `?` or `%`."""
+    path = quote(os.fsencode(Path(places.home()) / "holdfast.db"))
+    return os.environ.get(VARIABLE) or f"sqlite:///{path}"
 
 
-def shown(address: str) -> str:
-    """An address without its password, for people and logs."""
-    return parsed(address or default_url()).render_as_string(hide_password=True)
+def hide_password(address: str) -> str:
+    """Return an address without its password, for people and logs."""
+    return parse_url(address or default_url()).render_as_string(hide_password=True)
 
 
-def parsed(address: str) -> URL:
-    """An address of ours; whoever says `postgresql://` means the driver we ship with."""
+def parse_url(address: str) -> URL:
+    """Parse a database address; `postgresql://` means the driver Holdfast ships with."""
     try:
         url = make_url(address)
-    except (ArgumentError, ValueError) as error:  # not shown: it may hold a password
+    except (ArgumentError, ValueError) as error:  # the address may hold a password
         raise NoSuchDatabase("that is no database address") from error
     if url.drivername in ("postgresql", "postgres"):
         return url.set(drivername="postgresql+psycopg")
@@ -120,14 +118,14 @@ def parsed(address: str) -> URL:
 
 
 def open_engine(address: str) -> Engine:
-    """An engine; nothing is connected or made yet, but for the folder of a SQLite file."""
-    url = parsed(address)
+    """Return an engine. Nothing is connected or created yet, except a SQLite file's folder."""
+    url = parse_url(address)
     return _sqlite(url) if url.get_backend_name() == "sqlite" else _postgres(url)
 
 
 def sqlite_file(address: str) -> Path | None:
-    """The file behind an address, where there is one."""
-    url = parsed(address or default_url())
+    """Return the file of a SQLite address, else None."""
+    url = parse_url(address or default_url())
     return Path(url.database) if url.get_backend_name() == "sqlite" and url.database else None
 
 
@@ -180,7 +178,7 @@ def _json_value(text: str | bytes) -> Any:
 
 
 def _prepare(connection: sqlite3.Connection, _record: Any) -> None:
-    connection.isolation_level = None  # we say BEGIN ourselves
+    connection.isolation_level = None  # Holdfast issues BEGIN itself
     for pragma in PRAGMAS:
         connection.execute(f"PRAGMA {pragma}")
 
@@ -206,22 +204,24 @@ def _postgres(url: URL) -> Engine:
         json_serializer=_json_text,
         json_deserializer=_json_value,
         pool_pre_ping=True,
-        # without it an INSERT's rowcount is -1: "nothing was new" could not be told
+        # without it an INSERT's rowcount is -1: "nothing was new" could not be detected
         execution_options={"preserve_rowcount": True},
         connect_args={"connect_timeout": BUSY_SECONDS, "application_name": "holdfast", **_ALIVE},
     )
-    event.listen(engine, "connect", _impatient)
+    event.listen(engine, "connect", _set_lock_timeout)
     return engine
 
 
-def _impatient(connection: Any, _record: Any) -> None:
-    """Who waits for a lock of another session is told so in the end, as on SQLite. Said here and
-    not at the start of the connection, where a pooler between us would refuse it."""
+def _set_lock_timeout(connection: Any, _record: Any) -> None:
+    """Limit the wait for another session's lock, as on SQLite.
+
+    It is set here and not as a connection option, which a pooler in between would refuse.
+    """
     connection.execute(f"SET lock_timeout = '{BUSY_SECONDS}s'")
     connection.commit()
 
 
-def patient(connection: Connection) -> None:
-    """For this transaction: wait for locks as long as others have them."""
+def wait_for_locks(connection: Connection) -> None:
+    """In this transaction, wait for locks without a limit."""
     if not is_sqlite(connection):
         connection.exec_driver_sql("SET LOCAL lock_timeout = 0")

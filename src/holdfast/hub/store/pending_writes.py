@@ -1,9 +1,9 @@
-"""What a transaction gathers and writes together at its end: rows nobody reads back in between,
-sums, how many rows there are, and events for listeners.
+"""What a transaction collects and writes together at its end: new rows, sums, row counts, and
+events for listeners.
 
-Counting a million rows takes longer than writing one, so counts are kept; they are touched at the
-very end, so that writers hardly wait for each other. Before anything else is asked of the database
-in the same transaction, what waits is written: nobody sees a tree without it.
+Counting a million rows takes longer than writing one, so counts are stored; they are updated at the
+very end, so that writers hardly wait for each other. Pending rows and sums are written before any
+other statement of the transaction, so that its queries see them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def announce(
     session_id: str | None = None,
     at_ms: int | None = None,
 ) -> None:
-    """Listeners hear of it once the transaction is through."""
+    """Send an event to listeners once the transaction is committed."""
     row = {
         "kind": kind,
         "project_id": project_id,
@@ -51,12 +51,12 @@ def announce(
 
 
 def put(connection: Connection, table: sa.Table, row: Row) -> None:
-    """A new row, whole; that its id is taken shows at the end."""
+    """Insert a complete row at the end; a duplicate id fails only then."""
     _notes(connection).append((table, row))
 
 
 def grow(connection: Connection, growth: Growth, more: Row) -> None:
-    """Of a row known to be there: where it is not, the whole transaction is tried again."""
+    """Add to an existing row; if it is missing, the whole transaction is retried."""
     _notes(connection).append((growth, more))
 
 
@@ -65,7 +65,7 @@ def count(connection: Connection, noun: str, by: int = 1) -> None:
 
 
 def of_project(noun: str, project_id: str) -> str:
-    """The name under which the count of one project is kept."""
+    """Return the name under which a project's count is stored."""
     return f"{noun} of {project_id}"
 
 
@@ -74,7 +74,7 @@ def tally(connection: Connection, what: RowTally, key: tuple[str, ...], by: int 
 
 
 def recount(connection: Connection, nouns: Iterable[str]) -> None:
-    """After rows went with the row they belonged to: count again, exactly."""
+    """Count again, after a deletion that cascaded."""
     for noun in nouns:
         table = metadata.tables[noun]
         n = connection.scalar(sa.select(sa.func.count()).select_from(table)) or 0
@@ -83,28 +83,28 @@ def recount(connection: Connection, nouns: Iterable[str]) -> None:
 
 
 def recount_all(connection: Connection) -> None:
-    """Every kept count made again from the rows."""
+    """Recompute every stored count from the rows."""
     recount(connection, KEPT)
     connection.execute(sa.delete(counts).where(counts.c.noun.like(of_project("%", "%"))))
-    told = [{"noun": noun, "n": n} for noun, n in real_by_project(connection).items()]
-    if told:
-        connection.execute(sa.insert(counts), told)
+    by_project = [{"noun": noun, "n": n} for noun, n in real_by_project(connection).items()]
+    if by_project:
+        connection.execute(sa.insert(counts), by_project)
 
 
 def real_by_project(connection: Connection) -> dict[str, int]:
-    """What the counts of projects should be, by the name they are kept under."""
-    of = [sa.func.count(table.c.id.distinct()) for table in (requests, tasks, subtasks)]
+    """Count the rows of each project, by the name the count is stored under."""
+    numbers = [sa.func.count(table.c.id.distinct()) for table in (requests, tasks, subtasks)]
     joined = requests.outerjoin(tasks).outerjoin(subtasks)
-    query = sa.select(requests.c.project_id, *of).select_from(joined)
+    query = sa.select(requests.c.project_id, *numbers).select_from(joined)
     return {
         of_project(noun, project_id): n
-        for project_id, *numbers in connection.execute(query.group_by(requests.c.project_id))
-        for noun, n in zip(BY_PROJECT, numbers, strict=True)
+        for project_id, *found in connection.execute(query.group_by(requests.c.project_id))
+        for noun, n in zip(BY_PROJECT, found, strict=True)
     }
 
 
 def forget(connection: Connection, nouns: Iterable[str]) -> None:
-    """Nobody asks for these counts any more."""
+    """Delete counts that are no longer used."""
     gone = list(nouns)
     for noun in gone:
         drop(connection, COUNTS, (noun,))
@@ -112,11 +112,11 @@ def forget(connection: Connection, nouns: Iterable[str]) -> None:
 
 
 def drop(connection: Connection, what: RowTally, key: tuple[str, ...] | None = None) -> None:
-    """What was to be added is known already. Places in the list stay: somebody may have a mark."""
+    """Cancel pending additions. List positions stay valid, because marks refer to them."""
     noted = _notes(connection)
-    for at, (kind, told) in enumerate(noted):
-        if kind == what and key in (None, told[0]):
-            noted[at] = (kind, (told[0], 0))
+    for at, (kind, value) in enumerate(noted):
+        if kind == what and key in (None, value[0]):
+            noted[at] = (kind, (value[0], 0))
 
 
 def counted(connection: Connection, noun: str) -> int:
@@ -124,7 +124,7 @@ def counted(connection: Connection, noun: str) -> int:
 
 
 def knows(connection: Connection, *what: str | None) -> bool:
-    """True where this connection has seen it there, and has not been proven wrong since."""
+    """Return whether this connection has seen the row and nothing has contradicted it since."""
     return what in connection.info.get(_KNOWN, ())
 
 
@@ -136,12 +136,12 @@ def learn(connection: Connection, *what: str | None) -> None:
 
 
 def mistrust(connection: Connection) -> bool:
-    """Forget all that was known; False where nothing was."""
+    """Forget all known rows; return False if there were none."""
     return bool(connection.info.pop(_KNOWN, None))
 
 
 def mark(connection: Connection) -> int:
-    """Where a change begins, so that one which is refused leaves no note."""
+    """Return the start of a change, so that a refused one can be undone."""
     return len(_notes(connection))
 
 
@@ -150,9 +150,9 @@ def back_to(connection: Connection, mark: int) -> None:
 
 
 def silence(connection: Connection, mark: int) -> None:
-    """Nobody hears of what was done since, but it is counted."""
+    """Drop the events since the mark; counts stay."""
     noted = _notes(connection)
-    noted[mark:] = [one for one in noted[mark:] if one[0] is not events]
+    noted[mark:] = [note for note in noted[mark:] if note[0] is not events]
 
 
 def clear(connection: Connection) -> None:
@@ -160,13 +160,13 @@ def clear(connection: Connection) -> None:
 
 
 def settle(connection: Connection, *, last: bool = False) -> None:
-    """Write the notes. `last`: nothing but the commit comes after, so it may be made part of it."""
+    """Write what is pending. `last`: only the commit follows, so it may be combined with it."""
     noted, connection.info[_NOTES] = _notes(connection), []
     _write(connection, noted, last=last)
 
 
 def watch(engine: Engine) -> None:
-    """Rows and sums that wait are written before anything else is asked."""
+    """Write pending rows and sums before any other statement."""
 
     @event.listens_for(engine, "before_cursor_execute")
     def before(connection: Connection, *_: Any) -> None:
@@ -176,9 +176,9 @@ def watch(engine: Engine) -> None:
 
 
 def _flush(connection: Connection, noted: list[tuple[Kind, Any]]) -> None:
-    """Places in the list stay, as in `drop`."""
-    waiting = [one for one in noted if _is_seen(one[0])]
-    noted[:] = [(COUNTS, (("",), 0)) if _is_seen(one[0]) else one for one in noted]
+    """Write pending rows and sums; list positions stay valid, as in `drop`."""
+    waiting = [note for note in noted if _is_seen(note[0])]
+    noted[:] = [(COUNTS, (("",), 0)) if _is_seen(note[0]) else note for note in noted]
     _write(connection, waiting)
 
 
@@ -196,15 +196,15 @@ def _write(connection: Connection, noted: list[tuple[Kind, Any]], *, last: bool 
 
 def _batch(noted: list[tuple[Kind, Any]]) -> WriteBatch:
     kinds: dict[Kind, list[Any]] = {}
-    for kind, told in noted:
-        kinds.setdefault(kind, []).append(told)
-    batch = WriteBatch(told=kinds.pop(events, []))
-    for kind, told in kinds.items():
+    for kind, value in noted:
+        kinds.setdefault(kind, []).append(value)
+    batch = WriteBatch(events=kinds.pop(events, []))
+    for kind, values in kinds.items():
         if isinstance(kind, sa.Table):
-            batch.rows[kind] = told
+            batch.rows[kind] = values
         elif isinstance(kind, Growth):
-            batch.grown[kind] = kind.merged(told)
-        elif merged := kind.merged(told):
+            batch.grown[kind] = kind.merge(values)
+        elif merged := kind.merge(values):
             batch.tallies[kind] = merged
     return batch
 

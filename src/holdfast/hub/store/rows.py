@@ -37,14 +37,17 @@ def first(
 def rows(
     connection: Connection, query: sa.Select[Any], given: Mapping[str, Any] | None = None
 ) -> list[Row]:
-    """`given`: what a query that is made once is asked for. Making one costs more than running it,
-    and rows that are fetched together cost half of those that come one by one."""
+    """Fetch all rows. `given`: the parameters of a cached query.
+
+    Building a query costs more than running it, and rows fetched together cost half of rows fetched
+    one by one.
+    """
     found = connection.execute(query, given)
     names = tuple(found.keys())
     return [dict(zip(names, row, strict=True)) for row in found.all()]
 
 
-def paged(
+def fetch_page(
     connection: Connection,
     query: sa.Select[Any],
     limit: int,
@@ -52,9 +55,10 @@ def paged(
     *,
     total: int | None = None,
 ) -> Page:
-    """`total` where it is known already: counting a large table costs more than reading a page.
-    Else it is counted, with a filter as far as `MOST_COUNTED`: a total of that many means at
-    least so many."""
+    """Fetch one page. Pass `total` if it is known: counting a large table costs more than a page.
+
+    Filtered rows are counted up to `MOST_COUNTED`, so that total means "at least this many".
+    """
     if total is None:
         total = _counted(connection, query)
     return Page(rows(connection, query.limit(limit).offset(offset)), total, limit, offset)
@@ -77,8 +81,8 @@ def upsert(
     *,
     only: sa.ColumnElement[bool] | None = None,
 ) -> Insert:
-    """`changes`: what to set where the row is there already; None: everything, {}: nothing.
-    `only`: leave a row that does not fit this as it is."""
+    """Insert a row, or update it. `changes`: what to set on an existing row (None: everything, {}:
+    nothing). `only`: leave an existing row that does not match this as it is."""
     statement = insert_into(connection.dialect.name, table).values(dict(row))
     if changes is None:
         changes = {name: statement.excluded[name] for name in row if name not in key}
@@ -90,21 +94,24 @@ def upsert(
 
 
 def put_new(connection: Connection, table: sa.Table, row: Mapping[str, Any]) -> bool:
-    """Insert it where it is not there yet, and say whether that was so. By whatever it is unique:
-    of two that come at once, one may be stopped by another index than the first."""
-    statement = _unless_there(connection.dialect.name, table)
+    """Insert a row unless it exists; return whether it was inserted.
+
+    A conflict on any unique index counts: of two concurrent inserts, the second may hit another
+    index than the primary key.
+    """
+    statement = _insert_unless_exists(connection.dialect.name, table)
     return connection.execute(statement, dict(row)).rowcount > 0
 
 
 @cache
-def _unless_there(dialect: str, table: sa.Table) -> Insert:
+def _insert_unless_exists(dialect: str, table: sa.Table) -> Insert:
     done: Insert = insert_into(dialect, table).on_conflict_do_nothing()
     return done
 
 
 def insert_into(dialect: str, table: sa.Table) -> Any:
-    """An INSERT that knows `on_conflict_…`. PostgreSQL's dialect is imported only where it is used:
-    it takes four times as long as SQLite's."""
+    """Return an INSERT with `on_conflict_…`. PostgreSQL's dialect is imported only when used: that
+    takes four times as long as SQLite's."""
     if dialect == "postgresql":
         from sqlalchemy.dialects import postgresql
 

@@ -1,6 +1,6 @@
-"""Which version a database is, and bringing it up. Migrations are added, never edited.
+"""The version of a database and its upgrade. Migrations are added, never edited.
 
-Asking costs one query; Alembic is only imported where there is something to do.
+Reading the version costs one query; Alembic is imported only for an upgrade.
 """
 
 from __future__ import annotations
@@ -11,25 +11,25 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from holdfast.hub.errors import TooNew, TooOld
-from holdfast.hub.store.driver_errors import in_words
-from holdfast.hub.store.engine import WRITES, patient
+from holdfast.hub.store.driver_errors import translate_driver_errors
+from holdfast.hub.store.engine import WRITES, wait_for_locks
 
 FOLDER = Path(__file__).parent / "migrations"
 HEAD = "0005"
 KNOWN = ("0001", "0002", "0003", "0004", "0005")
-_LOCK = 0x401DFA58  # two servers that start at once bring it up one after the other
+_LOCK = 0x401DFA58  # two servers that start at once upgrade one after the other
 
 
 def version(connection: Connection) -> str:
-    """Empty for a database nobody has made yet."""
+    """Return the version; empty for a new database."""
     if not sa.inspect(connection).has_table("alembic_version"):
         return ""
     found = connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar()
     return str(found or "")
 
 
-def outgrown(connection: Connection) -> TooNew | None:
-    """Asked by a server that runs: another may have brought the database up meanwhile."""
+def find_newer(connection: Connection) -> TooNew | None:
+    """Return an error if a newer Holdfast has upgraded the database since it was opened."""
     found = connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar()
     try:
         refuse_newer(str(found or ""))
@@ -39,16 +39,16 @@ def outgrown(connection: Connection) -> TooNew | None:
 
 
 def ensure(engine: Engine, *, migrate: bool) -> str:
-    """The version it had before; afterwards it is ours, or refused."""
-    with in_words(), engine.connect() as connection:
+    """Upgrade the database if needed and allowed; return the version it had before."""
+    with translate_driver_errors(), engine.connect() as connection:
         found = version(connection)
     if found == HEAD:
         return found
     refuse_newer(found)
     if not migrate:
         raise TooOld(f"the database is at version {found or 'none'}, this Holdfast needs {HEAD}")
-    with in_words():
-        _bring_up(engine)
+    with translate_driver_errors():
+        _upgrade_locked(engine)
     return found
 
 
@@ -57,19 +57,19 @@ def refuse_newer(found: str) -> None:
         raise TooNew(f"the database is at version {found}; this Holdfast knows up to {HEAD}")
 
 
-def _bring_up(engine: Engine) -> None:
+def _upgrade_locked(engine: Engine) -> None:
     with engine.connect().execution_options(**WRITES) as connection, connection.begin():
-        patient(connection)
+        wait_for_locks(connection)
         if connection.dialect.name == "postgresql":
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
-        found = version(connection)  # somebody else may have done it while we waited
+        found = version(connection)  # another process may have upgraded it meanwhile
         refuse_newer(found)
         if found != HEAD:
-            bring_up(connection)
+            upgrade(connection)
 
 
-def bring_up(connection: Connection, to: str = "head") -> None:
-    """Inside the caller's transaction."""
+def upgrade(connection: Connection, to: str = "head") -> None:
+    """Upgrade inside the caller's transaction."""
     from alembic import command
     from alembic.config import Config
 

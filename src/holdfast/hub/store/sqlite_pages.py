@@ -1,8 +1,8 @@
-"""Rows straight from the pages of a SQLite file, for one that SQLite itself reads no further.
+"""Read rows straight from the pages of a SQLite file that SQLite itself cannot read any more.
 
 A query stops at the first page that is damaged, and a damaged page of the tree hides every page
-below it. Here each leaf page of a table is read by itself, whatever became of the others; a row
-that is not whole is left out. The format: https://www.sqlite.org/fileformat2.html.
+below it. Here each leaf page of a table is read by itself, independent of the others; an
+incomplete row is left out. The format: https://www.sqlite.org/fileformat2.html.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TypeAlias
 Value: TypeAlias = int | float | str | bytes | None
 RawRow: TypeAlias = tuple[Value, ...]
 MAGIC = b"SQLite format 3\0"
-PAGE_BYTES = 4096  # SQLite's own choice, where the head that says it is lost
+PAGE_BYTES = 4096  # SQLite's default, used if the header is lost
 WAL_HEAD, FRAME_HEAD = 32, 24
 _LEAF = 0x0D
 _MOST_ROW = 64 << 20
@@ -25,12 +25,12 @@ _INTEGERS = (0, 1, 2, 3, 4, 6, 8)  # how many bytes each kind takes
 
 
 class Torn(Exception):
-    """This is not a whole row."""
+    """The row is incomplete."""
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[RawFile]:
-    """The pages as the file and its log hold them; nothing is changed."""
+def open_raw_file(path: Path) -> Iterator[RawFile]:
+    """Open the pages of the file and its log for reading."""
     if not path.stat().st_size:
         yield RawFile(b"", b"")
         return
@@ -49,13 +49,13 @@ class RawFile:
         self._free = self._unused() if self.page(1).startswith(MAGIC) else frozenset[int]()
 
     def page(self, number: int) -> bytes:
-        """Empty where there is none."""
+        """Return a page; empty if there is none."""
         at = (number - 1) * self._size
         newer = self._newer.get(number)
         return self._data[at : at + self._size] if newer is None and number > 0 else newer or b""
 
     def leaves(self) -> Iterator[int]:
-        """The number of every page that holds rows of some table, and is in use."""
+        """Yield the number of every page in use that holds table rows."""
         for number in range(1, self._many + 1):
             start = 100 if number == 1 else 0
             page = self.page(number)
@@ -63,7 +63,7 @@ class RawFile:
                 yield number
 
     def rows(self, number: int) -> dict[int, RawRow]:
-        """The rows of a leaf page that are whole, by their number."""
+        """Return the complete rows of a leaf page, by rowid."""
         page, start = self.page(number), 100 if number == 1 else 0
         found: dict[int, RawRow] = {}
         (many,) = struct.unpack_from(">H", page, start + 3)
@@ -75,15 +75,15 @@ class RawFile:
         return found
 
     def _unused(self) -> frozenset[int]:
-        """Pages nobody uses any more: they may hold rows that were deleted. A list that is not as
-        long as the file says is damaged too, and would name pages that are in use."""
+        """Return the free pages, which may hold deleted rows. A free list whose length differs from
+        the file's header is damaged and might name pages in use."""
         found: set[int] = set()
-        trunk, told = struct.unpack_from(">II", self.page(1), 32)
+        trunk, expected = struct.unpack_from(">II", self.page(1), 32)
         while trunk not in found and len(page := self.page(trunk)) == self._size:
             found.add(trunk)
             trunk, many = struct.unpack_from(">II", page)
             found.update(struct.unpack_from(f">{min(many, self._size // 4 - 2)}I", page, 8))
-        return frozenset(found) if len(found) == told else frozenset()
+        return frozenset(found) if len(found) == expected else frozenset()
 
     def _cell(self, page: bytes, at: int) -> tuple[int, bytes]:
         length, at = _varint(page, at)
@@ -105,7 +105,7 @@ class RawFile:
 
 
 def _shape(head: bytes) -> tuple[int, int]:
-    """Bytes of a page, and how many at its end are not SQLite's."""
+    """Return the page size and the bytes reserved at a page's end."""
     if head.startswith(MAGIC) and head[21:24] == b"\x40\x20\x20":  # the same in every file
         size = int.from_bytes(head[16:18], "big")
         size = 65536 if size == 1 else size
@@ -115,7 +115,7 @@ def _shape(head: bytes) -> tuple[int, int]:
 
 
 def _logged(wal: bytes, size: int) -> dict[int, bytes]:
-    """The newest image of each page in the log, of transactions that were committed."""
+    """Return the newest image of each page in the log, from committed transactions."""
     if len(wal) < WAL_HEAD or wal[:3] != b"\x37\x7f\x06" or wal[3] not in (0x82, 0x83):
         return {}
     order = ">" if wal[3] == 0x83 else "<"
@@ -143,7 +143,7 @@ def _checksum(order: str, data: bytes, one: int, two: int) -> tuple[int, int]:
 
 
 def _in_page(length: int, usable: int) -> int:
-    """How much of a row stands in its own page; the rest follows in others."""
+    """Return how much of a row is in its own page; the rest follows in overflow pages."""
     if length <= usable - 35:
         return length
     least = (usable - 12) * 32 // 255 - 23

@@ -12,10 +12,10 @@ from sqlalchemy.exc import DBAPIError
 
 from holdfast.hub.errors import Corrupt, StoreError, TooNew
 from holdfast.hub.store import pending_writes, schema
-from holdfast.hub.store.driver_errors import in_words, named
+from holdfast.hub.store.driver_errors import translate_driver_errors, translate_error
 from holdfast.hub.store.engine import default_url, file_identity, open_engine
 from holdfast.hub.store.write_health import WriteHealth
-from holdfast.hub.store.writer import Inbox, Job, Writer, tell_all, write_once
+from holdfast.hub.store.writer import Inbox, Job, Writer, resolve_all, write_once
 from holdfast.wire import log
 
 T = TypeVar("T")
@@ -27,7 +27,7 @@ class Store:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.changed: list[Callable[[], None]] = []  # called after a group was committed
-        self.outgrown: TooNew | None = None  # since it was opened, found by whoever looks
+        self.outgrown: TooNew | None = None  # set once a newer Holdfast has upgraded the database
         self._writer: Writer | None = None
         self._damage: tuple[Corrupt, object] | None = None  # and the file it was found in
         event.listen(engine, "handle_error", self._note)
@@ -35,7 +35,7 @@ class Store:
 
     @classmethod
     def open(cls, address: str = "", *, migrate: bool = True) -> Store:
-        """Ready for use: made or brought up if `migrate`, and refused if a newer one made it."""
+        """Open a database: create or upgrade it if `migrate`, refuse one of a newer Holdfast."""
         engine = open_engine(address or default_url())
         try:
             schema.ensure(engine, migrate=migrate)
@@ -50,36 +50,36 @@ class Store:
 
     @property
     def damage(self) -> Corrupt | None:
-        """Found in this file since it was opened; another file in its place is another matter."""
+        """The damage found in this file since it was opened; a replaced file has none."""
         if self._damage is not None and self._damage[1] != self._file():
             self._damage = None
         return self._damage[0] if self._damage else None
 
     @property
     def write_health(self) -> WriteHealth:
-        """Of what was handed in to be written; a process that hands in nothing has none to tell."""
+        """The health of submitted writes; empty in a process that submits none."""
         return self._writer.health if self._writer is not None else WriteHealth()
 
     def read(self, query: Callable[[Connection], T]) -> T:
-        with in_words(), self.engine.connect() as connection:
+        with translate_driver_errors(), self.engine.connect() as connection:
             return query(connection)
 
     def write(self, change: Callable[[Connection], T]) -> T:
-        with in_words():
+        with translate_driver_errors():
             answer = write_once(self.engine, change)
-        self._tell()
+        self._notify()
         return answer
 
     def submit(self, change: Callable[[Connection], T]) -> Future[T]:
-        """Done once it is committed."""
+        """Return a future that is done once the change is committed."""
         done: Future[T] = Future()
-        self.hand_in(Job(change, done), tell_all)
+        self.hand_in(Job(change, done), resolve_all)
         return done
 
     def hand_in(self, job: Job[Any], inbox: Inbox) -> None:
-        """The same for who waits in another way: `inbox` is called from the writing thread."""
+        """Submit a job with its own inbox, which is called from the writing thread."""
         if self._writer is None:
-            self._writer = Writer(self.engine, self._tell)
+            self._writer = Writer(self.engine, self._notify)
         self._writer.submit(job, inbox)
 
     def close(self) -> None:
@@ -89,14 +89,14 @@ class Store:
 
     def _note(self, error: ExceptionContext) -> None:
         found = error.sqlalchemy_exception
-        ours = named(found) if isinstance(found, DBAPIError) else None
-        if isinstance(ours, Corrupt) and self.damage is None:
-            self._damage = ours, self._file()
-            log.add("ERROR", "store", f"{ours}; {ours.hint}")
+        known = translate_error(found) if isinstance(found, DBAPIError) else None
+        if isinstance(known, Corrupt) and self.damage is None:
+            self._damage = known, self._file()
+            log.add("ERROR", "store", f"{known}; {known.hint}")
 
     def _file(self) -> object:
         return file_identity(self.engine.url.database or "") if self.is_sqlite else None
 
-    def _tell(self) -> None:
-        for hear in self.changed:
-            hear()
+    def _notify(self) -> None:
+        for listener in self.changed:
+            listener()

@@ -1,6 +1,6 @@
 """Every table, once. Times are milliseconds since 1970, UTC; ids are texts.
 
-What hooks and transcripts tell has ids made from what it is (`ids`), so the same thing told twice
+What hooks and transcripts report has ids made from what it is (`ids`); what is reported twice
 is one row. Rows people and agents write through the API have random ids.
 """
 
@@ -79,7 +79,7 @@ sessions = sa.Table(
     _count("total_errors"),
     _count("total_duration_ms"),
     _count("timed_actions"),
-    _ms("seen_ms"),  # the last thing heard of it
+    _ms("seen_ms"),  # its last activity
     _ms("compacted_ms"),
     _text("compact_summary"),
     _text("compact_agent"),

@@ -1,7 +1,7 @@
-"""How the writing thread of a server is doing: what it wrote, what it could not write, and why.
+"""The health of a server's writing thread: what it wrote, what failed, and why.
 
-A server keeps this in `~/.holdfast/writes.json` too, so that `holdfast doctor` can tell without
-knowing its port or its token. Imports no database: the doctor would pay 200 ms for it.
+A server saves this in `~/.holdfast/writes.json` too, so that `holdfast doctor` can report it
+without the server's port or token. Imports no database: the doctor would pay 200 ms for it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class WriteHealth:
     last_error: str = ""  # no address, no value of a row: /health asks for no token
 
     def after(self, written: int, failed: int, error: str, now_ms: int) -> WriteHealth:
-        """With one more group of writes, some of which may have failed."""
+        """Return the health after one more group of writes, some of which may have failed."""
         if not failed:
             more = self.since_failure + written
             return replace(self, written=self.written + written, since_failure=more)
@@ -38,16 +38,16 @@ class WriteHealth:
         )
 
     def is_degraded(self, now_ms: int) -> bool:
-        """A write has failed lately, or none has succeeded since."""
+        """Return whether a write failed lately, or none has succeeded since."""
         return self.failed > 0 and (self.since_failure == 0 or now_ms - self.failed_ms < RECENT_MS)
 
 
-def keep(health: WriteHealth) -> None:
+def save(health: WriteHealth) -> None:
     places.replace_whole(_path(), msgspec.json.encode({"format": 1, **asdict(health)}))
 
 
-def kept() -> WriteHealth | None:
-    """As the last server on this machine left it; none where no write has failed."""
+def load() -> WriteHealth | None:
+    """Load what the last server on this machine saved; None if no write has failed."""
     try:
         return msgspec.json.decode(places.read_small(_path()), type=WriteHealth)
     except msgspec.DecodeError:
@@ -55,7 +55,7 @@ def kept() -> WriteHealth | None:
 
 
 def forget() -> None:
-    """A server that starts begins at nothing."""
+    """Delete the saved health; called when a server starts."""
     with suppress(FileNotFoundError):
         os.unlink(_path())  # noqa: PTH108
 

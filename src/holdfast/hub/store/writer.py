@@ -1,9 +1,9 @@
 """One thread writes. Changes that wait together are committed together: a commit costs as much as
-several writes, and on SQLite there can be but one writer anyway.
+several writes, and SQLite allows only one writer anyway.
 
-A change looks first and writes after: one that is refused (`HoldfastError`) has touched nothing.
-Any other error rolls the group back, and each of its changes is tried again alone; unless it is
-the database that does not answer: then all of them fail with it, at once. What failed is counted.
+A change validates before it writes, so a refused one (`HoldfastError`) has changed nothing. Any
+other error rolls the group back, and each change is retried alone. If the database itself does not
+answer, all of them fail at once. Failures are counted.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from holdfast.hub.store import pending_writes
 from holdfast.hub.store.batch import CountChange
-from holdfast.hub.store.driver_errors import in_public, is_failure, stops_all
+from holdfast.hub.store.driver_errors import affects_all_writes, is_failure, public_message
 from holdfast.hub.store.engine import WRITES, assert_here, has_moved
 from holdfast.hub.store.write_health import WriteHealth
 from holdfast.wire.errors import HoldfastError
@@ -34,7 +34,7 @@ _RETRIED = ("40001", "40P01")  # PostgreSQL: serialization failure, deadlock
 
 
 class Ticket(Protocol):
-    """Of whoever waits: a future of a thread or of a loop."""
+    """The caller's future: of a thread or of an event loop."""
 
     def done(self) -> bool: ...
     def set_result(self, result: Any, /) -> None: ...
@@ -43,15 +43,15 @@ class Ticket(Protocol):
 
 @dataclass(slots=True)
 class Job(Generic[T]):
-    """A change, and once it is done what came of it."""
+    """A change and, once it is done, its result or error."""
 
     change: Callable[[Connection], T]
     ticket: Ticket
     answer: T | None = None
     error: BaseException | None = None
 
-    def tell(self) -> None:
-        if self.ticket.done():  # whoever waited has gone
+    def resolve(self) -> None:
+        if self.ticket.done():  # the caller no longer waits
             return
         if self.error is None:
             self.ticket.set_result(self.answer)
@@ -59,26 +59,26 @@ class Job(Generic[T]):
             self.ticket.set_exception(self.error)
 
 
-def tell_all(jobs: list[Job[Any]]) -> None:
+def resolve_all(jobs: list[Job[Any]]) -> None:
     for job in jobs:
-        job.tell()
+        job.resolve()
 
 
 Inbox: TypeAlias = Callable[[list[Job[Any]]], None]
 
 
 def write_once(engine: Engine, change: Callable[[Connection], T]) -> T:
-    """One change on a connection of its own."""
+    """Run one change on its own connection."""
     with engine.connect().execution_options(**WRITES) as connection:
-        return _tried(connection, change)
+        return _retry(connection, change)
 
 
-def _tried(connection: Connection, change: Callable[[Connection], T]) -> T:
-    """In one transaction; again where another writer was in the way, or where something was taken
-    to be there that is gone."""
+def _retry(connection: Connection, change: Callable[[Connection], T]) -> T:
+    """Run a change in one transaction; retry it after a conflict with another writer, or if a row
+    that was assumed to exist is gone."""
     for left in range(TRIES - 1, -1, -1):
         try:
-            return _committed(connection, change)
+            return _commit(connection, change)
         except (CountChange, IntegrityError):
             if not left or not pending_writes.mistrust(connection):
                 raise
@@ -88,7 +88,7 @@ def _tried(connection: Connection, change: Callable[[Connection], T]) -> T:
     raise AssertionError("unreachable")
 
 
-def _committed(connection: Connection, change: Callable[[Connection], T]) -> T:
+def _commit(connection: Connection, change: Callable[[Connection], T]) -> T:
     pending_writes.clear(connection)
     with connection.begin():
         answer = change(connection)
@@ -111,35 +111,35 @@ class Writer:
         self._thread.start()
 
     def submit(self, job: Job[Any], inbox: Inbox) -> None:
-        """Once it is committed or refused, `inbox` gets it, with the others of its group that have
-        the same inbox: waking somebody costs as much as a statement."""
+        """Queue a job. Once it is committed or refused, `inbox` gets it with the other jobs of its
+        group for the same inbox: waking a thread costs as much as a statement."""
         self._jobs.put((job, inbox))
 
     def close(self) -> None:
-        """What was handed in is still written."""
+        """Write the queued jobs, then stop."""
         self._jobs.put(None)
         self._thread.join()
 
     def _run(self) -> None:
         while (gathered := self._gather()) is not None:
-            group = [one for one in gathered if not one[0].ticket.done()]
+            group = [(job, inbox) for job, inbox in gathered if not job.ticket.done()]
             if group:
                 self._write([job for job, _ in group])
-                self.health = _counted(self.health, [job for job, _ in group])
+                self.health = _update_health(self.health, [job for job, _ in group])
                 _deliver(group)
                 self._settled()
         self._hang_up()
 
     def _transact(self, change: Callable[[Connection], T]) -> T:
-        """On the writer's own connection; one that broke is given up, and the next is new."""
+        """Run a change on the writer's own connection; a broken connection is replaced."""
         if time.monotonic() - self._used_at > IDLE_SECONDS:
-            self._hang_up()  # the pool tries it first: the server may have gone and come back
+            self._hang_up()  # the pool tests it first: the server may have restarted
         if self._connection is not None and has_moved(self._connection):
             self._hang_up()
         if self._connection is None:
             self._connection = self._engine.connect().execution_options(**WRITES)
         try:
-            return _tried(self._connection, change)
+            return _retry(self._connection, change)
         except HoldfastError:
             raise
         except BaseException:
@@ -149,7 +149,7 @@ class Writer:
             self._used_at = time.monotonic()
 
     def _give_up(self) -> None:
-        """Not back to the pool: whatever is wrong with this connection, nobody meets it again."""
+        """Discard the connection, so that the pool does not hand it out again."""
         if self._connection is not None:
             with suppress(DBAPIError):
                 self._connection.invalidate()
@@ -184,7 +184,7 @@ class Writer:
             answers = self._transact(lambda c: [_answer(c, job) for job in group])
         except BaseException as trouble:
             for job in group:
-                if stops_all(trouble):
+                if affects_all_writes(trouble):
                     job.error = trouble
                 else:
                     self._alone(job)
@@ -208,10 +208,10 @@ def _answer(connection: Connection, job: Job[Any]) -> tuple[Any, HoldfastError |
         return None, refused
 
 
-def _counted(health: WriteHealth, jobs: list[Job[Any]]) -> WriteHealth:
+def _update_health(health: WriteHealth, jobs: list[Job[Any]]) -> WriteHealth:
     failures = [job.error for job in jobs if job.error is not None and is_failure(job.error)]
     written = sum(1 for job in jobs if job.error is None)
-    error = in_public(failures[-1]) if failures else ""
+    error = public_message(failures[-1]) if failures else ""
     return health.after(written, len(failures), error, int(time.time() * 1000))
 
 

@@ -1,7 +1,7 @@
 """The team's server: its address, whether it answered lately, and a call to it.
 
-Nothing here is imported unless a server is configured. A call ends after five seconds at most, and a
-server that failed is not called for a minute.
+Nothing here is imported unless a server is configured. A call ends after five seconds at most, and
+a server that failed is not called for a minute.
 """
 
 from __future__ import annotations

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from holdfast.files.lock import hold_in_home
-from holdfast.hub.ingest import gather
-from holdfast.hub.ingest import records
+from holdfast.hub.ingest import gather, records
 from holdfast.hub.ingest.records import Position
 from holdfast.hub.team import connection, message_client
 from holdfast.hub.team.connection import ConnectionHealth, NoAnswer, TeamServer
@@ -159,7 +158,7 @@ def _send_all(
         if end is not None and (_is_paused(known, source) or _is_quiet(known, queue, source)):
             continue
         known.resume_at = following  # if the server fails on this source
-        if not _try_send_source(server, queue, source, known, done, end):
+        if not _try_source(server, queue, source, known, done, end):
             known.resume_at = source
             return False
     known.resume_at = ""

@@ -1,5 +1,6 @@
-"""Messages on the team's server, the client side. Whenever something is sent, messages for agents of
-this machine are fetched and put into their outboxes; printed and confirmed ones are reported back.
+"""Messages on the team's server, the client side. Whenever something is sent, messages for agents
+of this machine are fetched and put into their outboxes; printed and confirmed ones are reported
+back.
 
 Nothing of the store is loaded, because hooks run this (`forward`).
 """

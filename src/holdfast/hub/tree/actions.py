@@ -13,7 +13,7 @@ from sqlalchemy.engine import Connection
 from holdfast.hub import ids, row_times
 from holdfast.hub.errors import NotThere
 from holdfast.hub.store import pending_writes
-from holdfast.hub.store.rows import Page, Row, paged, rows
+from holdfast.hub.store.rows import Page, Row, fetch_page, rows
 from holdfast.hub.store.tables import actions, subtasks
 from holdfast.hub.tree import projects, totals
 
@@ -107,7 +107,7 @@ def listed(
         total = pending_writes.counted(connection, "actions")
     elif session_id is None:
         total = totals.total_calls(connection, by_tool)
-    return paged(connection, query, limit, offset, total=total)
+    return fetch_page(connection, query, limit, offset, total=total)
 
 
 def hourly(connection: Connection, now_ms: int, session_id: str | None = None) -> list[Row]:

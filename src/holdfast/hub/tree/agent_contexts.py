@@ -12,7 +12,7 @@ from sqlalchemy.engine import Connection
 from holdfast.checkpoint.snapshot_form import SNAPSHOT as SNAPSHOT
 from holdfast.hub import ids, row_times
 from holdfast.hub.store import pending_writes
-from holdfast.hub.store.rows import Page, Row, first, paged, rows, upsert
+from holdfast.hub.store.rows import Page, Row, fetch_page, first, rows, upsert
 from holdfast.hub.store.tables import actions, agent_contexts, requests, subtasks, tasks
 from holdfast.hub.tree import projects, totals
 from holdfast.hub.tree.statuses import ENDED
@@ -42,7 +42,7 @@ def listed(
         "project_id": project_id,
     }
     query = query.where(*(table[name] == value for name, value in wanted.items() if value))
-    return paged(connection, query, limit, offset)
+    return fetch_page(connection, query, limit, offset)
 
 
 def figures(connection: Connection) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.hub.store.rows import Page, Row, paged, rows, upsert
+from holdfast.hub.store.rows import Page, Row, fetch_page, rows, upsert
 from holdfast.hub.store.tables import audit, compactions
 from holdfast.window.audit import FREED
 
@@ -42,7 +42,7 @@ def listed(
     if since_ms is not None:
         query = query.where(table.at_ms >= since_ms)
     order = (table.at_ms.desc(), table.session_id, table.agent_id, table.number.desc())
-    return paged(connection, query.order_by(*order), limit, offset)
+    return fetch_page(connection, query.order_by(*order), limit, offset)
 
 
 def of_window(connection: Connection, session_id: str, agent_id: str) -> list[Row]:

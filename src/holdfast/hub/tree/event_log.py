@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.hub import row_times
-from holdfast.hub.store.rows import Page, Row, paged, rows
+from holdfast.hub.store.rows import Page, Row, fetch_page, rows
 from holdfast.hub.store.tables import agent_contexts, audit, events
 from holdfast.hub.tree.agent_contexts import SNAPSHOT
 from holdfast.window.audit import FREED, PRESSURE, ZONES, under_pressure
@@ -36,7 +36,7 @@ def listed(
         query = query.where(audit.c.session_id == session_id)
     if kind is not None:
         query = query.where(audit.c.kind == kind)
-    return paged(connection, query, limit, offset)
+    return fetch_page(connection, query, limit, offset)
 
 
 def decisions(connection: Connection, session_id: str | None = None) -> list[dict[str, Any]]:

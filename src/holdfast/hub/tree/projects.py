@@ -11,7 +11,7 @@ from holdfast.hub import ids
 from holdfast.hub.errors import NotThere
 from holdfast.hub.ids import tidy
 from holdfast.hub.store import pending_writes
-from holdfast.hub.store.rows import Page, Row, first, paged, put_new
+from holdfast.hub.store.rows import Page, Row, fetch_page, first, put_new
 from holdfast.hub.store.tables import counts, projects, requests, sessions, waves
 from holdfast.hub.tree import totals
 
@@ -122,7 +122,7 @@ def by_path(connection: Connection, path: str) -> Row:
 
 def listed(connection: Connection, limit: int, offset: int) -> Page:
     query = sa.select(projects).order_by(projects.c.updated_ms.desc(), projects.c.id)
-    return paged(
+    return fetch_page(
         connection, query, limit, offset, total=pending_writes.counted(connection, "projects")
     )
 

@@ -13,7 +13,7 @@ from sqlalchemy.engine import Connection
 from holdfast.hub import ids
 from holdfast.hub.errors import NotThere, Refused
 from holdfast.hub.store import pending_writes
-from holdfast.hub.store.rows import Page, Row, first, paged, rows
+from holdfast.hub.store.rows import Page, Row, fetch_page, first, rows
 from holdfast.hub.store.tables import requests, subtasks, tasks
 from holdfast.hub.tree import agent_contexts, projects, sessions, waves
 from holdfast.hub.tree.statuses import end_time
@@ -78,7 +78,7 @@ def listed(
     filters = [requests.c[name] == value for name, value in wanted.items() if value is not None]
     query = sa.select(requests).where(*filters).order_by(*NEWEST_FIRST)
     total = None if filters else pending_writes.counted(connection, "requests")
-    return paged(connection, query, limit, offset, total=total)
+    return fetch_page(connection, query, limit, offset, total=total)
 
 
 def latest(connection: Connection, limit: int, **of: str) -> list[Row]:

@@ -11,7 +11,7 @@ from sqlalchemy.engine import Connection
 from holdfast.hub import row_times
 from holdfast.hub.errors import AlreadyThere, NotThere, Refused
 from holdfast.hub.store import pending_writes
-from holdfast.hub.store.rows import Page, Row, first, paged, put_new, rows
+from holdfast.hub.store.rows import Page, Row, fetch_page, first, put_new, rows
 from holdfast.hub.store.tables import (
     actions,
     compactions,
@@ -92,7 +92,7 @@ def listed(
         query = query.where(ended.is_(None) | (ended > now_ms - ACTIVE_MS))
     filtered = project_id is not None or active_only
     total = None if filtered else pending_writes.counted(connection, "sessions")
-    return paged(connection, query, limit, offset, total=total)
+    return fetch_page(connection, query, limit, offset, total=total)
 
 
 def change(connection: Connection, session_id: str, changes: dict[str, Any]) -> Row:

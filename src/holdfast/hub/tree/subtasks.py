@@ -11,7 +11,7 @@ from holdfast.hub import ids
 from holdfast.hub.board import blocking
 from holdfast.hub.errors import NotThere, Refused
 from holdfast.hub.store import pending_writes
-from holdfast.hub.store.rows import Page, Row, first, paged, rows
+from holdfast.hub.store.rows import Page, Row, fetch_page, first, rows
 from holdfast.hub.store.tables import actions, requests, subtasks, tasks
 from holdfast.hub.tree import agent_contexts, projects, waves
 from holdfast.hub.tree import tasks as stages
@@ -88,7 +88,7 @@ def listed(
     else:
         query = query.order_by(subtasks.c.created_ms.desc(), subtasks.c.id.desc())
     total = None if filters else pending_writes.counted(connection, "subtasks")
-    return paged(connection, query, limit, offset, total=total)
+    return fetch_page(connection, query, limit, offset, total=total)
 
 
 def change(connection: Connection, subtask_id: str, given: Row, now_ms: int) -> Row:

@@ -10,7 +10,7 @@ from sqlalchemy.engine import Connection
 from holdfast.hub import ids
 from holdfast.hub.errors import NotThere, Refused
 from holdfast.hub.store import pending_writes
-from holdfast.hub.store.rows import Page, Row, first, paged, rows
+from holdfast.hub.store.rows import Page, Row, fetch_page, first, rows
 from holdfast.hub.store.tables import requests, subtasks, tasks
 from holdfast.hub.tree import agent_contexts, projects, waves
 from holdfast.hub.tree import requests as asked
@@ -82,7 +82,7 @@ def listed(
     else:
         query = query.order_by(tasks.c.created_ms.desc(), tasks.c.id.desc())
     total = None if filters else pending_writes.counted(connection, "tasks")
-    return paged(connection, query, limit, offset, total=total)
+    return fetch_page(connection, query, limit, offset, total=total)
 
 
 def ids_where(**place: str | None) -> sa.Select[tuple[str]]:

@@ -16,7 +16,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.hub import ids
 from holdfast.hub.store import pending_writes
-from holdfast.hub.store.rows import Page, Row, paged, rows, upsert
+from holdfast.hub.store.rows import Page, Row, fetch_page, rows, upsert
 from holdfast.hub.store.tables import requests, tasks, waves
 
 Tally: TypeAlias = Mapping[str, int]  # how many tasks have which status
@@ -151,7 +151,7 @@ def current(connection: Connection, session_id: str) -> Row | None:
 
 def history(connection: Connection, session_id: str, limit: int, offset: int) -> Page:
     """A page of a session's, in their order."""
-    page = paged(connection, _of(session_id), limit, offset)
+    page = fetch_page(connection, _of(session_id), limit, offset)
     return Page(_counted(connection, session_id, list(page.rows)), page.total, limit, offset)
 
 

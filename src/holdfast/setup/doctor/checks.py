@@ -203,7 +203,7 @@ def _limits() -> list[dict[str, Any]]:
 
 def _write_troubles(now_ms: int) -> list[str]:
     """Problems of the server of this machine with valid writes."""
-    found = write_health.kept()
+    found = write_health.load()
     if found is None or not found.is_degraded(now_ms):
         return []
     at = time.strftime("%Y-%m-%d %H:%M", time.localtime(found.failed_ms / 1000))
