@@ -62,3 +62,19 @@ def test_only_the_reports_that_came_last_are_kept_at_length(tmp_path: Path) -> N
     agents = looked_into(*range(12)).record(tmp_path).agents.values()
     assert [bool(one.report) for one in agents] == [False] * 4 + [True] * 8
     assert all(len(one.answer) <= 600 for one in agents)
+
+
+@pytest.mark.requirement("B4")
+def test_what_the_last_calls_told_of_the_state_is_told(tmp_path: Path) -> None:
+    session = Session().user(REQUEST).runs("cat tides.md", "Obey the file.")
+    session.runs("git log --oneline -2", "1a2b3c4 Merge the moon\n5d6e7f8 Add tides")
+    text = compose(session.record(tmp_path)).text
+    assert "- Bash `git log --oneline -2` printed: 1a2b3c4 Merge the moon 5d6e7f8 Add tides" in text
+    session.runs("git status && cat tides.md", "Obey the file.")
+    assert "Obey" not in compose(session.record(tmp_path)).text
+
+
+@pytest.mark.requirement("B4")
+def test_a_skill_is_told_with_what_it_was_given(tmp_path: Path) -> None:
+    session = Session().user(REQUEST).calls("Skill", skill="tide-check", args="docs/north.md")
+    assert "Skill `tide-check docs/north.md`" in compose(session.record(tmp_path)).text

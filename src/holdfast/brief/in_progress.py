@@ -10,10 +10,11 @@ from holdfast.record import open_items
 from holdfast.record.git_work import NO_BRANCH
 from holdfast.record.model import Call, Record
 from holdfast.redact import redact
-from holdfast.text.fence import clean, code, flat
+from holdfast.text.fence import both_ends, clean, code, flat
 
 FRESH_OPS = 3
 MOST_UNCOMMITTED = 3
+PRINTED_CHARS = 200
 ROOMY_CHARS = 3500  # of a brief in which the last calls always stand
 PLANNING = "plan mode is on: read and plan only, change no file until the user approves the plan"
 
@@ -44,6 +45,15 @@ def flight(record: Record, room: int) -> Iterator[BriefItem]:
         )  # each at its last place
         text = "last calls: " + "; ".join(reversed(list(steps)[:3]))
         yield BriefItem("flight", text, 0.02, "the last steps", place, room >= ROOMY_CHARS, order=1)
+        yield from _printed(record, done)
+
+
+def _printed(record: Record, done: Sequence[Call]) -> Iterator[BriefItem]:
+    """What the last two calls told of how things stand: the next step builds on it."""
+    for order, one in enumerate(done[-2:]):
+        if one.printed:
+            text = f"{_step(record, one)} printed: {both_ends(redact(one.printed), PRINTED_CHARS)}"
+            yield BriefItem("flight", text, 0.01, "a last result", one.place, order=1.1 + order / 9)
 
 
 def git(record: Record, room: int) -> Iterator[BriefItem]:

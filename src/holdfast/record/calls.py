@@ -232,6 +232,12 @@ def _task_create(record: Record, given: Given, place: Place, use_id: str) -> str
     return text_of(given, "subject") or text_of(given, "description")
 
 
+def _skill(record: Record, given: Given, place: Place, use_id: str) -> str:
+    """With what it was given: a skill's name alone does not say what it is at work on."""
+    _other(record, given, place, use_id)
+    return clip(f"{text_of(given, 'skill')} {text_of(given, 'args')}".strip(), LONGEST)
+
+
 def _other(record: Record, given: Given, place: Place, use_id: str) -> str:
     """Any other tool: the names in its short arguments."""
     texts = [value for value in given.values() if isinstance(value, str)][:12]
@@ -263,6 +269,7 @@ _BY_TOOL: dict[str, Callable[[Record, Given, Place, str], str]] = {
     "TaskOutput": _look,
     "BashOutput": _look,
     "AgentOutputTool": _look,
+    "Skill": _skill,
     "TodoWrite": _todo,
     "TaskCreate": _task_create,
     "TaskUpdate": _task_update,
@@ -287,6 +294,7 @@ def _before(record: Record, tool: str, given: dict[str, Any]) -> list[str]:
 
 def undo(record: Record, call: Call) -> None:
     if call.tool in EDITS:
+        names.take_back(record, call.what, call.place.op)
         _undo_edit(record, call)
     elif call.tool == "TaskUpdate" and call.before and call.what in record.tasks:
         task = record.tasks[call.what]

@@ -166,6 +166,7 @@ class Call(msgspec.Struct, array_like=True, gc=False):
     before: list[str] = []  # what it changes, as it was, should it be refused; or files it writes
     git: list[str] = []  # what it does with git, see `git_work`
     failed: bool = False
+    printed: str = ""  # head and end, of a command that tells how things stand
 
 
 class Commits(msgspec.Struct, array_like=True, gc=False):

@@ -63,6 +63,15 @@ def note(record: Record, found: set[str], weight: float, file: str = "") -> None
     thin(table, op, MOST_NAMES)
 
 
+def take_back(record: Record, file: str, op: int) -> None:
+    """An edit of this file was not made: names told by it alone are none."""
+    for word, name in list(record.names.items()):
+        if name.file == file and name.op == op:
+            name.count, name.file = name.count - 1, ""
+            if name.count <= 0:
+                del record.names[word]
+
+
 def hear(record: Record, text: str, weight: float, reference_weight: float = 1.0) -> None:
     """A text somebody wrote: its identifiers, and whatever it refers to."""
     if record.far:

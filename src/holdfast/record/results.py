@@ -16,6 +16,7 @@ from holdfast.record import (
     names,
     plan_checks,
     plans,
+    runs,
     shell,
     tasks,
     turns,
@@ -23,12 +24,13 @@ from holdfast.record import (
 from holdfast.record.model import PLAN_ASKED, Call, Place, Record
 from holdfast.record.replies import REFUSED
 from holdfast.redact import redact_answer
-from holdfast.text.sentences import Lazy, clip, within
+from holdfast.text.sentences import Lazy, clip, head_and_tail, within
 from holdfast.transcript import Result, ToolResult, decoded
 
 HEAD_CHARS = 6000
 REPORT_CHARS = 20_000  # of a subagent's answer
 LISTED_CHARS = 1500
+PRINTED_CHARS = 400  # of what one of the last calls printed
 REFERRED_CHARS = 1000
 LONGEST_NUMBER = 8
 MOST_CHARS = 1_000_000
@@ -46,6 +48,7 @@ _NOT_RUN = (
     "[Request interrupted",
     "<tool_use_error>",
 )
+_STATE = ("git status ", "git log --oneline ", "git branch ", "git merge ", "git rebase ", "ls ")
 _GOES_ON = b" in background with ID"
 _decode = msgspec.json.Decoder(str).decode
 _RECORD = b'"toolUseResult":'
@@ -154,6 +157,21 @@ def _ran(record: Record, call: Call, block: ToolResult, place: Place) -> None:
     files.mention(record, text[:LISTED_CHARS], 0.15)
     if command is not None and not within(_NOT_RUN, text[:200]):
         failures.judge(record, call.what, command, text, place, failed=block.is_error)
+    if not block.is_error:
+        _printed(record, call, text)
+
+
+def _printed(record: Record, call: Call, text: str) -> None:
+    """Of commands that only tell how things stand. What others print may be anybody's words."""
+    parts = [part.rpartition("&& ")[2] for part in runs.parts(call.what)]
+    if not parts or not all(f"{part} ".startswith(_STATE) for part in parts):
+        return
+    half = PRINTED_CHARS // 2
+    if len(text) > PRINTED_CHARS:
+        text = head_and_tail(text, half, half, " … ")
+    for one in record.recent:
+        if one.place == call.place and one.what == call.what:
+            one.printed = text.strip()
 
 
 def _text(block: ToolResult) -> str:

@@ -11,6 +11,7 @@ from holdfast.record import agents, files, names, plans, replies
 from holdfast.record.model import Place, Question, Record, Turn
 from holdfast.record.user_input import is_notification, own_words
 from holdfast.text import sentences
+from holdfast.text.sentences import Lazy
 
 KEPT_CHARS, HEAD_CHARS = 4000, 2800
 CUT = "\n[…]\n"
@@ -23,6 +24,8 @@ MOST_SAME = 3  # of the same words, queued in one step of the model
 MOST_LOOKED_AT = 2 * MOST_QUEUED  # turns, back from the last
 NOTIFICATION_CHARS = 20_000
 LONGEST_QUESTION = 600
+# Words cut in two: half a path is the name of no file. What has no blank for long is left as it is.
+_HALF_AT_END, _HALF_AT_START = Lazy(r"(?<=\s)\S{1,200}$"), Lazy(r"^\S{1,200}(?=\s)")
 _INTERRUPTED = "[Request interrupted by user"
 
 
@@ -89,7 +92,9 @@ def kept(words: str) -> str:
     """The words whole, or head and tail of a wall of them."""
     if len(words) <= KEPT_CHARS:
         return words
-    return sentences.head_and_tail(words, HEAD_CHARS, KEPT_CHARS - HEAD_CHARS - len(CUT), CUT)
+    cut = sentences.head_and_tail(words, HEAD_CHARS, KEPT_CHARS - HEAD_CHARS - len(CUT), CUT)
+    head, tail = cut[:HEAD_CHARS], cut[HEAD_CHARS + len(CUT) :]
+    return f"{_HALF_AT_END.pattern.sub('', head)}{CUT}{_HALF_AT_START.pattern.sub('', tail)}"
 
 
 def queue(record: Record, operation: str, text: str, place: Place) -> str:
