@@ -266,3 +266,44 @@ def test_a_script_is_told_by_its_first_line(tmp_path: Path) -> None:
     assert sections_of(session.record(tmp_path))["Commands"] == [
         "python3 - <<'EOF' … (4 lines) (passed)"
     ]
+
+
+@pytest.mark.requirement("C14")
+def test_a_test_that_passed_before_the_last_edit_says_so(tmp_path: Path) -> None:
+    session = Session().user(REQUEST).edits("/work/project/tide.py").runs("pytest -q", "3 passed")
+    session.edits("/work/project/README.md")
+    assert sections_of(session.record(tmp_path))["Commands"] == ["pytest -q (passed)"]
+    session.edits("/work/project/tide.py")
+    told = sections_of(session.record(tmp_path))["Commands"]
+    assert told == ["pytest -q (passed, before the last edit)"]
+
+
+@pytest.mark.requirement("C14")
+@pytest.mark.parametrize(
+    "words",
+    [
+        'The query "how do gauges work? And where?" finds the gauge now.',
+        "The gauge is found when you ask about the tides.",
+    ],
+)
+def test_a_statement_leaves_nothing_for_the_user_to_decide(words: str, tmp_path: Path) -> None:
+    found = sections_of(Session().user(REQUEST).says(words).record(tmp_path))
+    assert found["Next Steps"][0].startswith("nothing open") and found["Open Questions"] == []
+
+
+@pytest.mark.requirement("C14")
+@pytest.mark.parametrize("words", ["Ready to push when you say go.", '"Feet" or "metres"?'])
+def test_an_offer_or_a_question_about_quoted_words_is_open(words: str, tmp_path: Path) -> None:
+    found = sections_of(Session().user(REQUEST).says(words).record(tmp_path))
+    assert found["Open Questions"] == [words]
+
+
+@pytest.mark.requirement("C14")
+def test_a_file_of_another_checkout_is_listed_once(tmp_path: Path) -> None:
+    session = Session().user(REQUEST).edits("/work/other/src/tide.py")
+    made = "[fix/ebb 18345cf] Draw\n 1 file changed\n create mode 100644 src/tide.py"
+    session.runs("cd /work/other && git commit -m Draw", made)
+    changed = sections_of(session.record(tmp_path))["What Changed"]
+    assert [one for one in changed if "tide.py" in one] == [
+        "/work/other/src/tide.py - edited 1 time"
+    ]

@@ -60,6 +60,10 @@ def test_decisions_come_with_their_question_and_their_turn(tmp_path: Path) -> No
         ("Does it run now?", "\u276f make tides\nno such rule", False),
         ("Which first?", "Low water at six. " * 200, False),
         ("Why feet? Because of the gauge.", "metres", False),
+        ("Shall I print it?", "can you show me the table first", False),
+        ("Shall I print it?", "explain what it would print", False),
+        ("1. in feet\n2. in metres\nWhich?", "can you do 2", True),
+        ('It now answers "what is the tide?"', "Then go on", False),
         ("See https://tides.example/?unit=feet for it.", "metres", False),
     ],
 )

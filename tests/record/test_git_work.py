@@ -8,6 +8,7 @@ import pytest
 
 from holdfast.brief.compose import compose
 from holdfast.checkpoint.sections import sections_of
+from holdfast.record import open_items
 from tests.checkpoint.sessions import Session
 
 MADE = "[fix/ebb 1a2b3c4] Mend the ebb\n 1 file changed"
@@ -259,3 +260,12 @@ def test_a_branch_without_a_name_is_called_by_what_was_pushed(tmp_path: Path) ->
     session = edited().runs("git commit -qm 'Mend the ebb'", "")
     session.runs("git push -u origin fix/ebb", "To quay:tides\n * [new branch] x -> fix/ebb")
     assert brief_line(session, tmp_path) == "on branch fix/ebb; last commit “Mend the ebb”, pushed"
+
+
+def test_a_file_that_was_made_and_removed_is_not_left_to_commit(tmp_path: Path) -> None:
+    session = Session().user("Go.").edits("/work/project/tide.py")
+    session.calls(
+        "Write", "File created successfully", file_path="/work/project/try.py", content=""
+    )
+    session.runs("rm try.py").says("Done.")
+    assert open_items.uncommitted(session.record(tmp_path)) == ["tide.py"]

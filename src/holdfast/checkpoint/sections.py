@@ -13,6 +13,7 @@ from holdfast.record.decisions import decided
 from holdfast.record.failures import (
     EDITED_SINCE,
     NO_RESULT,
+    PASSED,
     UNCLEAR,
     edited_since,
     is_one_off,
@@ -107,7 +108,8 @@ def sections_of(record: Record) -> dict[str, list[str]]:
 
 def snapshot_of(record: Record) -> dict[str, Any]:
     """The same as plain values, under the names existing readers of snapshots expect."""
-    changed = [path for path, used in record.files.items() if _is_changed(used)]
+    used = [pair for pair in record.files.items() if _is_changed(pair[1])]
+    changed = [path for path, _ in _without_twins(used)]
     return {
         "session_id": record.session_id,
         "context_summary": asked(record),
@@ -381,13 +383,24 @@ def _by_use(record: Record) -> list[tuple[str, FileUse]]:
 
 def _all_changed(record: Record) -> Iterator[str]:
     """Every edited file; of very many, how many more there are."""
-    edited = [pair for pair in _by_use(record) if _is_changed(pair[1])]
+    edited = _without_twins([pair for pair in _by_use(record) if _is_changed(pair[1])])
     if len(edited) > MOST_CHANGED:
         rest = len(edited) - MOST_CHANGED + 1
         yield f"{rest} more files, edited earlier"
         edited = edited[rest:]
     for path, used in edited:
         yield _changed(path, used)
+
+
+def _without_twins(changed: list[tuple[str, FileUse]]) -> list[tuple[str, FileUse]]:
+    """A command in another checkout names its files as this one does: what was edited there was not
+    changed here."""
+    away = "\n".join(f"{path}\n" for path, used in changed if path[:1] in "/~" and used.edits)
+    return [
+        (path, used)
+        for path, used in changed
+        if used.edits or path[:1] in "/~" or f"/{path}\n" not in away
+    ]
 
 
 def _changed(path: str, used: FileUse) -> str:
@@ -480,12 +493,15 @@ def _commands(record: Record) -> Iterator[str]:
     known = sorted(record.commands.items(), key=lambda pair: pair[1].op)
     for at, (key, one) in enumerate(known, MOST_COMMANDS - len(known)):
         if at >= 0 or verdicts.get(key):
-            yield _ran(one, verdicts.get(key, ""), states.get(key, ""))
+            yield _ran(one, verdicts.get(key, ""), states.get(key, ""), record.edited_op)
 
 
-def _ran(command: Command, verdict: str, state: str) -> str:
-    """One that went into the background and has not reported is told by how it is there."""
+def _ran(command: Command, verdict: str, state: str, edited_op: int) -> str:
+    """One that went into the background and has not reported is told by how it is there. A test or
+    build that passed proves nothing about what was edited since."""
     went = outcome(command)
+    if went == PASSED and command.kind and command.op < edited_op:
+        went = "passed, before the last edit"
     went = state if state and went == NO_RESULT else _WENT.get(went, went)
     how = "; ".join(filter(None, (went, verdict)))
     return shell.first_line(command.line) + (f" ({how})" if how else "")

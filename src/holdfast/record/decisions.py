@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import msgspec
 
 from holdfast.record.model import Decision, Place, Record, Turn
-from holdfast.record.replies import READ_CHARS, REFUSED
+from holdfast.record.replies import READ_CHARS, REFUSED, picks
 from holdfast.record.turns import IMAGE, turn_at, turn_number
-from holdfast.text.sentences import ASKING, Lazy, sentences, within
+from holdfast.text.sentences import Lazy, asks, plain, sentences, within
 
 MOST_DECISIONS = 60
 LONGEST_DECISION = 2000  # a longer prompt is a text that was handed over
@@ -17,6 +17,8 @@ _SIGNS = ("$ ", "% ", "# ", "\u276f ", "\u279c ")
 _PROMPT = Lazy(
     r"^(?:[$%\u276f\u279c] |(?:\([\w.-]+\) )?[\w.-]+@[\w.-]+[: ][^\n]{0,120}[$%#] )", re.MULTILINE
 )
+# A question in return, written without its mark.
+_RETURNED = tuple(f" {word} " for word in ["can", "could", "what", "why", "how", "explain"])
 _COMMAND = Lazy(r"/[\w:-]+(?:\s|$)")
 _DECIDING = (
     "decided | decision: | i'll use | i will use | we'll use | going with | go with | opted for "
@@ -70,7 +72,14 @@ def _answered(before: Turn | None, turn: Turn) -> str:
     if turn.reply_to.startswith(REFUSED):
         return turn.reply_to
     said = sentences(before.said[-READ_CHARS:]) if before and before.said else [turn.reply_to]
-    return (turn.reply_to or said[-1]) if said and _asks(said[-1]) else ""
+    if _asks_bare(turn.asked, before.said if before else ""):
+        return ""
+    return (turn.reply_to or said[-1]) if said and asks(said[-1]) else ""
+
+
+def _asks_bare(words: str, said: str) -> bool:
+    """A question in return, written without its mark; "can you do the second" picks an option."""
+    return plain(words).startswith(_RETURNED) and not picks(words, said)
 
 
 def _is_taken_back(turn: Turn, after: Turn | None) -> bool:
@@ -86,7 +95,7 @@ def _is_taken_back(turn: Turn, after: Turn | None) -> bool:
 def _asks_back(words: str) -> bool:
     """It ends with a question, or begins with one; behind it may stand a picture."""
     words = words.removesuffix(IMAGE).rstrip()
-    return _asks(words) or any(_asks(one) for one in sentences(words[:READ_CHARS])[:1])
+    return asks(words) or any(asks(one) for one in sentences(words[:READ_CHARS])[:1])
 
 
 def _is_pasted(turn: Turn) -> bool:
@@ -97,10 +106,6 @@ def _is_pasted(turn: Turn) -> bool:
     if turn.chars > LONGEST_DECISION:
         return True
     return within(_SIGNS, turn.asked) and _PROMPT.pattern.search(turn.asked) is not None
-
-
-def _asks(words: str) -> bool:
-    return words.rstrip('*_`"”) \n').endswith(ASKING)
 
 
 def hear(record: Record, text: str, place: Place) -> None:

@@ -12,7 +12,7 @@ from holdfast.record import plans, shell
 from holdfast.record.agents import COMMAND, MONITOR, SCHEDULE
 from holdfast.record.failures import is_one_off, runs_script
 from holdfast.record.model import Agent, Call, Failure, Place, Question, Record, Task, Turn
-from holdfast.text.sentences import ASKING, Lazy, sentences
+from holdfast.text.sentences import ASKING, Lazy, asks, sentences
 
 DOING = "in_progress"
 MOST_CLOSING = 4  # sentences that may ask or offer
@@ -20,7 +20,9 @@ MOST_CLOSING = 4  # sentences that may ask or offer
 _OFFER = Lazy(
     r"\b(?:let me know|tell me|say the word|just say|up to you)\b"
     r"|\byour (?:call|review|approval|go-ahead|decision|answer|input|confirmation|ok)\b"
-    r"|\b(?:if|when|whenever|once|unless|until) you(?:'re|'d|'ve)?\b"
+    r"|\bif you(?:'re|'d|'ve)?\b"
+    r"|\b(?:when|whenever|once|unless|until) you(?:'re|'d|'ve| are| have| would)? (?:ready|done"
+    r"|want|say|said|like|prefer|need|approve|confirm|decide|reply|answer|tell|give|merge|review)"
     r"|\byou(?:'d| would)? (?:want|like|prefer) (?:me|to)\b"
     r"|\bI(?:'ll| will| can| could)\b.*\b(?:if|when|once|whenever) (?!I\b)"
     r"|\b(?:if|once|whenever) (?!I\b).*\bI(?:'ll| will| can| could)\b"
@@ -133,7 +135,7 @@ def _asked_last(turn: Turn) -> list[Question]:
     """What the closing words of a turn ask."""
     if "?" not in turn.said[-400:].replace("\uff1f", "?"):
         return []
-    asked = [one for one in sentences(turn.said[-800:]) if one.endswith(ASKING)]
+    asked = [one for one in sentences(turn.said[-800:]) if asks(one)]
     return [Question(one, Place(op=turn.said_op)) for one in asked[-MOST_CLOSING:]]
 
 
@@ -144,7 +146,7 @@ def offers(record: Record) -> list[Question]:
     if turn is None or not plans.is_over(record, turn) or _asked_last(turn):
         return []
     told = sentences(turn.said[-800:])[-MOST_CLOSING:]
-    found = [one for one in told if not one.endswith(ASKING) and _OFFER.pattern.search(one)]
+    found = [one for one in told if not asks(one) and _OFFER.pattern.search(one)]
     return [Question(one, Place(op=turn.said_op)) for one in found[-2:]]
 
 
@@ -192,4 +194,4 @@ def uncommitted(record: Record) -> list[str]:
     """Files of the project that were changed after the last commit, and are still there."""
     own = (name for name in record.git.since if not name.startswith(_NOT_OWN))
     found = [(name, record.files.get(name)) for name in own]
-    return [name for name, used in found if used and (used.edits or used.written)]
+    return [name for name, used in found if used and (used.edits or used.written) and not used.gone]

@@ -35,6 +35,11 @@ def reply_to(record: Record, words: str) -> str:
     return clip(OPTIONS_END.join([*picked, proposal]), LONGEST)
 
 
+def picks(words: str, said: str) -> bool:
+    """These words name an option of a list in the model's."""
+    return len(words) <= SHORT_CHARS and bool(_options(said, _marks(words)))
+
+
 def is_answer(reply_to: str) -> bool:
     """What these words follow was a question, or a call that the user refused."""
     return any(mark in reply_to for mark in ASKING) or reply_to.startswith(REFUSED)

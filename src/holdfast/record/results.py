@@ -75,7 +75,8 @@ def come_back(record: Record, entry: Result, block: ToolResult, place: Place) ->
     else:
         plan_checks.done(record, tool, call.what)
         if tool in calls.EDITS:
-            record.edited_op = record.op
+            if not call.what.endswith(files.PROSE):  # no test runs on it
+                record.edited_op = record.op
             turns.edited(record, call.what)
             failures.edited(record, call.what)
             git_work.changed(record, call.what)

@@ -152,6 +152,16 @@ def _ends(before: str, after: str) -> bool:
     return word not in _SHORT and not (len(word) == 1 and word.isalpha())
 
 
+def asks(sentence: str) -> bool:
+    """It ends with a question mark that is its own: one inside quotation marks, of which a
+    statement tells, asks nobody."""
+    bare = sentence.strip("*_`() \n")
+    if bare.endswith(('"', "”")):
+        return bare[:-1].endswith(ASKING) and bare.startswith(('"', "“"))
+    is_open = bare.count('"') % 2 or bare.count("“") > bare.count("”")
+    return bare.endswith(ASKING) and not is_open
+
+
 def subjects(said: str) -> set[str]:
     """The words a sentence is about. For scripts without blanks: pairs of characters."""
     found = {word.strip("'.")[:6] for word in said.split() if len(word) > 2 and word not in _STOP}
