@@ -69,7 +69,7 @@ def _session(path: Path) -> Session:
     known = Cut()
     for entry in read(path):
         if not entry.is_sidechain and (done := steps.feed(known.reading, entry)) is not None:
-            cutting.hear_user(known, done, record)
+            cutting.add_user_words(known, done, record)
             found.append(done)
     return Session(path, found, cutting.read(Cut(session_id=path.stem), path, record), record)
 

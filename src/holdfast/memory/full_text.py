@@ -72,7 +72,7 @@ def _text(word: str, now_ms: int, project: str) -> _Text:
     segment = segments.find(word)
     if segment is not None:
         segments.note_access(word, now_ms)
-        return _Text(word, "segment", formats.shown(segment))
+        return _Text(word, "segment", formats.render(segment))
     if (meant := _meant(word, project)) != word:
         return _text(meant, now_ms, project)
     item = expand(word, project=project, most_chars=MOST_SEARCHED)
@@ -107,7 +107,7 @@ def _meant(start: str, project: str) -> str:
     items = beginning(start, project)
     if start in items or not start:
         return start
-    named = (one.segment_id for one in segments.beginning(start))
+    named = (one.segment_id for one in segments.find_by_prefix(start))
     return only(start, [*outputs.beginning(start), *named, *items]) or start
 
 

@@ -1,8 +1,8 @@
-"""A segment in a tenth to a fifth of its tokens, without a model.
+"""Compress a segment to a tenth to a fifth of its tokens, without a model.
 
-What was asked and what came of it, decisions, errors and how they were resolved, files, commands,
-names; what tools printed is dropped. Turns come first. Of the rest the things are taken that are
-likeliest to be used again for each character they cost.
+Requests and outcomes, decisions, errors and their fixes, files, commands and names are kept; tool
+output is dropped. Turns come first. Of the rest, the items most likely to be used again per
+character are taken.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from holdfast.segment.contents import (
     SECTIONS,
     TURNS,
     USUAL,
-    Keepsake,
+    KeptItem,
     ModelWords,
     SegmentSource,
     WrittenText,
@@ -31,14 +31,14 @@ from holdfast.segment.segment import Segment
 from holdfast.transcript import Answer, Reader, Text, ToolUse
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
-MOST_TOKENS = 10_000  # past it a text is no longer read in one go
-SHARE = 0.19  # of the segment; redaction may lengthen a little what is to stay under a fifth
-FIRST_SHARE = 0.6  # of that, for what was asked and the outcome
+MOST_TOKENS = 10_000  # a longer text is not read in one go
+SHARE = 0.19  # of the segment; redaction may lengthen the text, which must stay under a fifth
+FIRST_SHARE = 0.6  # of that, for requests and outcomes
 MOST_DECISIONS, MOST_FILES = 12, 40
 
 
 def source_of(one: Segment, record: Record, transcript: str) -> SegmentSource:
-    """What to tell it from; Unreadable where the transcript is gone."""
+    """Read what a segment is compressed from; Unreadable if the transcript is gone."""
     begun = Record(offset=one.start_byte, roots=list(record.roots))
     facts = RecordReader(begun).read(transcript, until=one.end_byte)
     source = SegmentSource(one, record, facts, [], [])
@@ -46,19 +46,19 @@ def source_of(one: Segment, record: Record, transcript: str) -> SegmentSource:
         if entry.offset >= one.end_byte:
             break
         if isinstance(entry, Answer) and not entry.is_sidechain:
-            _hear(source, entry)
+            _read_answer(source, entry)
     return source
 
 
-def _hear(source: SegmentSource, entry: Answer) -> None:
+def _read_answer(source: SegmentSource, entry: Answer) -> None:
     texts = [block.text for block in entry.message.blocks if isinstance(block, Text)]
     if said := "\n".join(texts).strip():
         source.words.append(ModelWords(entry.offset, said))
     for block in entry.message.blocks:
         if isinstance(block, ToolUse) and block.name in ("Edit", "Write"):
-            told = partial(files.text_of, block.input)
-            new = told("new_string") or told("content")
-            change = WrittenText(entry.offset, told("file_path"), told("old_string"), new)
+            text_of = partial(files.text_of, block.input)
+            new = text_of("new_string") or text_of("content")
+            change = WrittenText(entry.offset, text_of("file_path"), text_of("old_string"), new)
             source.changes.append(change)
 
 
@@ -99,7 +99,7 @@ def compress(
 
 
 def _without_secrets(made: Compressed, record: Record) -> Compressed:
-    """Those the session told with their names, also where they are quoted without."""
+    """Remove secrets that the session named, also where they are quoted without their names."""
     known = ToldSecrets()
     known.hear_again(made.metadata.transcript, record.told)
     if not known.bare:
@@ -125,34 +125,34 @@ def _metadata(source: SegmentSource, project: str, transcript: str) -> Metadata:
 
 
 def budget(original_tokens: int) -> int:
-    """How many tokens the words for it may have."""
+    """Return how many tokens the compressed text may have."""
     return max(library.FLOOR_TOKENS, min(MOST_TOKENS, int(original_tokens * SHARE)))
 
 
 def content(source: SegmentSource) -> str:
-    """What is worth most, within the budget, section by section."""
+    """Render the most valuable items within the budget, section by section."""
     most = budget(source.segment.tokens)
-    things, room = contents.of(source), int(most * CHARS_PER_TOKEN)
+    items, room = contents.list_items(source), int(most * CHARS_PER_TOKEN)
     while True:
-        text = redact(_laid_out(_chosen(things, room)))
+        text = redact(_render(_choose(items, room)))
         if formats.tokens(text) <= most or room < CHARS_PER_TOKEN:
             return text
         room -= len(text) - int(most * CHARS_PER_TOKEN) + 1
 
 
-def _chosen(things: list[Keepsake], room: int) -> list[Keepsake]:
-    """What comes first, then the most worth for each character, then what is left over. What comes
-    first is shortened only where it would leave no room for anything else."""
-    first = sorted((one for one in things if one.rank == FIRST), key=lambda one: -one.worth)
+def _choose(items: list[KeptItem], room: int) -> list[KeptItem]:
+    """Choose the first-ranked items, then the most valuable per character, then the rest.
+    First-ranked items are shortened only if they would leave no room for others."""
+    first = sorted((one for one in items if one.rank == FIRST), key=lambda one: -one.worth)
     at_first = int(room * FIRST_SHARE)
-    usual = _worthiest(things, USUAL, room - _size(_fitted(first, at_first)))
-    taken = _fitted(first, max(at_first, room - _size(usual))) + usual
-    return taken + _worthiest(things, LAST, room - _size(taken))
+    usual = _choose_most_valuable(items, USUAL, room - _size(_fit(first, at_first)))
+    taken = _fit(first, max(at_first, room - _size(usual))) + usual
+    return taken + _choose_most_valuable(items, LAST, room - _size(taken))
 
 
-def _worthiest(things: list[Keepsake], rank: int, room: int) -> list[Keepsake]:
-    mine = [one for one in things if one.rank == rank]
-    taken: list[Keepsake] = []
+def _choose_most_valuable(items: list[KeptItem], rank: int, room: int) -> list[KeptItem]:
+    mine = [one for one in items if one.rank == rank]
+    taken: list[KeptItem] = []
     paid: set[tuple[str, str]] = set()
     for one in sorted(mine, key=lambda one: one.worth / (len(one.text) + 3), reverse=True):
         cost = len(one.text) + 2 + _headings(_groups(one) - paid)
@@ -163,13 +163,13 @@ def _worthiest(things: list[Keepsake], rank: int, room: int) -> list[Keepsake]:
     return taken
 
 
-def _size(taken: list[Keepsake]) -> int:
+def _size(taken: list[KeptItem]) -> int:
     groups = {group for one in taken for group in _groups(one)}
     return sum(len(one.text) + 2 for one in taken) + _headings(groups)
 
 
-def _groups(one: Keepsake) -> set[tuple[str, str]]:
-    """The section and the folder it stands under: each is written once."""
+def _groups(one: KeptItem) -> set[tuple[str, str]]:
+    """Return the section and the folder of an item: each heading is written once."""
     return {(one.section, ""), (one.section, one.under)}
 
 
@@ -177,9 +177,9 @@ def _headings(groups: set[tuple[str, str]]) -> int:
     return sum(len(name or section) + 3 for section, name in groups)
 
 
-def _fitted(things: list[Keepsake], room: int) -> list[Keepsake]:
-    taken: list[Keepsake] = []
-    for one in things:
+def _fit(items: list[KeptItem], room: int) -> list[KeptItem]:
+    taken: list[KeptItem] = []
+    for one in items:
         if len(one.text) > room:
             one = msgspec.structs.replace(one, text=one.text[: max(0, room - 2)].rstrip() + " …")
         if len(one.text) <= room:
@@ -188,7 +188,7 @@ def _fitted(things: list[Keepsake], room: int) -> list[Keepsake]:
     return taken
 
 
-def _laid_out(taken: list[Keepsake]) -> str:
+def _render(taken: list[KeptItem]) -> str:
     lines: list[str] = []
     for section, separator in SECTIONS.items():
         mine = sorted((one for one in taken if one.section == section), key=lambda one: one.order)

@@ -1,9 +1,8 @@
-"""What of a segment is kept, thing by thing, with what each is worth to whoever comes back to it.
+"""The items of a segment that are kept, each with its worth to a later reader.
 
-What was asked and what came of it, turn by turn, comes first and whole. Then what is likely to be
-used again: decisions, errors and how they were resolved, files and commands by how warm they were
-at the end of the segment, names by that and by how rare they are. What room is left goes to the
-model's other words.
+Each turn's request and outcome come first and are complete. Then comes what is likely to be used
+again: decisions, errors and their fixes, files and commands by how recently they were used, names
+by that and by how rare they are. The remaining room goes to the model's other words.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from holdfast.segment.segment import Segment
 from holdfast.segment.steps import one_line, visible
 
 TURNS = "Turns"
-# Each with what stands between its things.
+# Section names, each with the separator of its items.
 SECTIONS = {
     TURNS: "\n",
     "Decided": "\n- ",
@@ -37,17 +36,17 @@ SECTIONS = {
     "On the way": "\n- ",
     "Changed": "\n- ",
 }
-CHANGED = "*"  # behind a file
-MOST_NAMES = 60  # a wall of them helps nobody
+CHANGED = "*"  # after the name of a changed file
+MOST_NAMES = 60  # more would help nobody
 LONGEST_ASKED, LONGEST_REPLY, LONGEST_LINE = 800, 240, 200
 LONGEST_COMMAND = 160
 LONGEST_CHANGE = 800
-LONGEST_WORDS, LEAST_WORDS = 2400, 60  # of the model on the way: shorter ones only announce
+LONGEST_WORDS, LEAST_WORDS = 2400, 60  # of the model between requests: shorter ones only announce
 FIRST, USUAL, LAST = 0, 1, 2
 
 
 class ModelWords(msgspec.Struct, gc=False):
-    """Something the model said in the segment, whole."""
+    """One complete text of the model in the segment."""
 
     offset: int
     text: str
@@ -62,7 +61,9 @@ class WrittenText(msgspec.Struct, gc=False):
     new: str
 
 
-class Keepsake(msgspec.Struct, gc=False):
+class KeptItem(msgspec.Struct, gc=False):
+    """One thing that a compressed segment may keep."""
+
     section: str
     text: str
     worth: float
@@ -72,8 +73,8 @@ class Keepsake(msgspec.Struct, gc=False):
 
 
 class SegmentSource(msgspec.Struct, gc=False):
-    """What a segment is told from: itself, the session's record, the record of its lines alone,
-    what the model said in them and wrote into files."""
+    """What a segment is compressed from: its cut, the session's record, the record of its lines
+    alone, and what the model said in them and wrote into files."""
 
     segment: Segment
     record: Record
@@ -82,7 +83,7 @@ class SegmentSource(msgspec.Struct, gc=False):
     changes: list[WrittenText] = []
 
 
-def of(source: SegmentSource) -> list[Keepsake]:
+def list_items(source: SegmentSource) -> list[KeptItem]:
     facts = source.facts
     closing = _closing(source)
     return [
@@ -101,7 +102,7 @@ def of(source: SegmentSource) -> list[Keepsake]:
 
 
 def decided(source: SegmentSource) -> list[str]:
-    """What was decided, each with its question."""
+    """List the decisions, each with its question."""
     return [
         one_line(f"{one.question} → {one.text}" if one.question else one.text, 240)
         for one in record_decisions.decided(source.record)
@@ -110,28 +111,28 @@ def decided(source: SegmentSource) -> list[str]:
 
 
 def main_files(facts: Record) -> list[str]:
-    """Those changed, warmest first; where none was, those read."""
+    """List the changed files, most used first; if there are none, the files read."""
     ranked = sorted(facts.files, key=lambda name: (-_heat(facts, facts.files[name]), name))
     changed = [name for name in ranked if facts.files[name].edits]
     return changed or [name for name in ranked if facts.files[name].reads]
 
 
 def _closing(source: SegmentSource) -> dict[int, ModelWords]:
-    """The model's last words of each turn, by where the turn begins."""
+    """Return the model's last words of each turn, by the turn's offset."""
     found: dict[int, ModelWords] = {}
-    starts = [source.segment.start_byte, *(turn.place.offset for turn in _own(source))]
+    starts = [source.segment.start_byte, *(turn.place.offset for turn in _turns_of(source))]
     for one in source.words:
         found[max(start for start in starts if start <= one.offset)] = one
     return found
 
 
-def _own(source: SegmentSource) -> list[Turn]:
+def _turns_of(source: SegmentSource) -> list[Turn]:
     return segment.turns(source.record, source.segment)
 
 
-def _turns(source: SegmentSource, closing: dict[int, ModelWords]) -> Iterator[Keepsake]:
-    """Newest first: where not all of them fit, the first request and the last outcome do."""
-    start, own = source.segment.start_byte, _own(source)
+def _turns(source: SegmentSource, closing: dict[int, ModelWords]) -> Iterator[KeptItem]:
+    """Yield turns, newest first; if not all fit, the first request and the last outcome do."""
+    start, own = source.segment.start_byte, _turns_of(source)
     turns = [(one.place.offset, one) for one in own]
     if not own or own[0].place.offset != start:
         asked = segment.part_of(source.record, source.segment)
@@ -141,11 +142,11 @@ def _turns(source: SegmentSource, closing: dict[int, ModelWords]) -> Iterator[Ke
         worth = 9.0 if not number else 8.0 / (1 + age)
         if turn.asked:
             text = f"{'Asked' if (own and turn is own[0]) or number else 'Part of'}: {_asked(turn)}"
-            yield Keepsake(TURNS, text, worth, number, rank=FIRST)
+            yield KeptItem(TURNS, text, worth, number, rank=FIRST)
         if said := closing.get(offset):
             text = f"Outcome: {_indented(said.text)}"
             rank = USUAL if age else FIRST
-            yield Keepsake(TURNS, text, 10.0 if not age else worth, number + 0.5, rank=rank)
+            yield KeptItem(TURNS, text, 10.0 if not age else worth, number + 0.5, rank=rank)
 
 
 def _asked(turn: Turn) -> str:
@@ -154,74 +155,75 @@ def _asked(turn: Turn) -> str:
 
 
 def _indented(text: str) -> str:
-    """As it was said, with no line that could be taken for one of ours."""
+    """Indent the text, so that no line can be taken for one of Holdfast's."""
     rows = [row.rstrip() for row in visible(text).strip().splitlines()]
     return "\n  ".join(row for row in rows if row)
 
 
-def _decided(source: SegmentSource) -> Iterator[Keepsake]:
+def _decided(source: SegmentSource) -> Iterator[KeptItem]:
     for age, words in enumerate(reversed(decided(source))):
-        yield Keepsake("Decided", words, 6.0 / (1 + age / 6), -age)
+        yield KeptItem("Decided", words, 6.0 / (1 + age / 6), -age)
 
 
-def _failures(source: SegmentSource) -> Iterator[Keepsake]:
+def _failures(source: SegmentSource) -> Iterator[KeptItem]:
     record, one = source.record, source.segment
     fixed = [each for each in segment.within(resolved(record), one) if each.lines]
     for age, each in enumerate(reversed(fixed)):
         by = f", by edits in {', '.join(each.fix[-3:])}" if each.fix else ""
         text = f"`{one_line(each.command, 80)}`: {one_line(each.lines[0], 120)}{by}"
-        yield Keepsake("Resolved", text, 2.5 / (1 + age / 3), -age)
+        yield KeptItem("Resolved", text, 2.5 / (1 + age / 3), -age)
     for age, each in enumerate(reversed(segment.unresolved(record, one))):
         text = f"`{one_line(each.command, 80)}`: {one_line(' '.join(each.lines[:2]), LONGEST_LINE)}"
-        yield Keepsake("Not resolved", text, 2.5 / (1 + age / 2), -age)
+        yield KeptItem("Not resolved", text, 2.5 / (1 + age / 2), -age)
 
 
-def _left_to_do(source: SegmentSource) -> Iterator[Keepsake]:
+def _left_to_do(source: SegmentSource) -> Iterator[KeptItem]:
     for number, task in enumerate(segment.left_to_do(source.record, source.segment)):
-        yield Keepsake("Left to do", one_line(task.text, 120), 1.0 / (1 + number / 3), number)
+        yield KeptItem("Left to do", one_line(task.text, 120), 1.0 / (1 + number / 3), number)
 
 
-def _subagents(facts: Record) -> Iterator[Keepsake]:
+def _subagents(facts: Record) -> Iterator[KeptItem]:
     for number, one in enumerate(facts.agents.values()):
         answer = f" → {one_line(one.answer, 600)}" if one.answer else ""
         text = f"{one.kind or 'agent'}: {one_line(one.asked, 160)}{answer}"
-        yield Keepsake("Subagents", text, 2.0, number)
+        yield KeptItem("Subagents", text, 2.0, number)
 
 
-def _on_the_way(words: Sequence[ModelWords], closing: set[int]) -> Iterator[Keepsake]:
-    """The longest first: they tell the most."""
+def _on_the_way(words: Sequence[ModelWords], closing: set[int]) -> Iterator[KeptItem]:
+    """Yield the model's other words, the longest first."""
     for one in words:
         text = one_line(one.text, LONGEST_WORDS)
         if one.offset not in closing and len(text) >= LEAST_WORDS:
-            yield Keepsake("On the way", text, float(len(text)) ** 2, one.offset, rank=LAST)
+            yield KeptItem("On the way", text, float(len(text)) ** 2, one.offset, rank=LAST)
 
 
-def _changes(source: SegmentSource) -> Iterator[Keepsake]:
-    """The lines that were added, where there is still room: the newest first."""
+def _changes(source: SegmentSource) -> Iterator[KeptItem]:
+    """Yield the added lines, newest first; they are used if there is room."""
     for age, one in enumerate(reversed(source.changes)):
         before = set(map(str.strip, one.old.splitlines()))
         added = [row.strip() for row in one.new.splitlines() if row.strip() not in before]
         text = one_line(" ⏎ ".join(row for row in added if len(row) > 1), LONGEST_CHANGE)
         if text:
             text = f"{one_line(files.relative(source.record, one.path), 120)}: {text}"
-            yield Keepsake("Changed", text, 1e-3 / (1 + age), one.offset, rank=LAST)
+            yield KeptItem("Changed", text, 1e-3 / (1 + age), one.offset, rank=LAST)
 
 
-def _files(facts: Record) -> Iterator[Keepsake]:
+def _files(facts: Record) -> Iterator[KeptItem]:
     heats = {
         name: _heat(facts, used)
         for name, used in facts.files.items()
-        if used.count > used.seen or used.seen > 1  # once told of by a search is nobody's file
+        if used.count > used.seen
+        or used.seen > 1  # a file that only a search listed once is left out
     }
     shown = _split(facts.files)
     for rank, (name, worth) in enumerate(_ranked(heats)):
         folder, short = shown[name]
         text = one_line(short, 120) + (CHANGED if facts.files[name].edits else "")
-        yield Keepsake("Files", text, 0.5 + 5.0 * worth, rank, folder)
+        yield KeptItem("Files", text, 0.5 + 5.0 * worth, rank, folder)
 
 
 def _split(files: dict[str, FileUse]) -> dict[str, tuple[str, str]]:
-    """Folder and name; a folder that has one file only is written with it."""
+    """Split paths into folder and name; a folder with only one file stays in its name."""
     found = {name: name.rpartition("/") for name in files}
     counts: dict[str, int] = {}
     for folder, _, _ in found.values():
@@ -233,41 +235,41 @@ def _split(files: dict[str, FileUse]) -> dict[str, tuple[str, str]]:
 
 
 def _heat(facts: Record, used: FileUse | Command) -> float:
-    """Where the segment ends matters less than how much it was used: anything may come back."""
+    """Return how much it was used; recency counts less, because anything may be used again."""
     return heat_at(used, facts.op, 3 * 40.0) + 10 * FLOOR * used.count
 
 
 def _ranked(heats: dict[str, float]) -> list[tuple[str, float]]:
-    """The warmest first, each with its worth: nearly one for the warmest, less for the rest."""
+    """Return the most used first, each with its worth: nearly 1 for the first, then less."""
     total = sum(heats.values()) or 1.0
     ranked = sorted(heats, key=lambda key: (-heats[key], key))
     return [(key, heats[key] / (heats[key] + 0.08 * total)) for key in ranked]
 
 
-def _commands(facts: Record) -> Iterator[Keepsake]:
+def _commands(facts: Record) -> Iterator[KeptItem]:
     heats = {key: _heat(facts, one) for key, one in facts.commands.items()}
     for rank, (key, worth) in enumerate(_ranked(heats)):
         one = facts.commands[key]
         how = {PASSED: "ok", FAILED: "failed"}.get(outcome(one), "")
         text = f"`{one_line(one.line.partition(chr(10))[0], LONGEST_COMMAND)}` {how}".rstrip()
-        yield Keepsake("Commands", text, 0.5 + 5.0 * worth, rank)
+        yield KeptItem("Commands", text, 0.5 + 5.0 * worth, rank)
 
 
-def _names(facts: Record) -> Iterator[Keepsake]:
+def _names(facts: Record) -> Iterator[KeptItem]:
     heats = {
         key: (heat_at(one, facts.op, 120.0) + 10 * FLOOR * one.count)
         for key, one in facts.names.items()
         if not key.startswith("__") and not key.isdigit()
     }
     for rank, (key, worth) in enumerate(_ranked(heats)[:MOST_NAMES]):
-        yield Keepsake("Names", key, 0.1 + 3.0 * worth, rank)
+        yield KeptItem("Names", key, 0.1 + 3.0 * worth, rank)
 
 
-def _references(facts: Record) -> Iterator[Keepsake]:
-    """A hash seen once may be of anything."""
-    told = [
+def _references(facts: Record) -> Iterator[KeptItem]:
+    """Yield references; a hash that occurs once is left out."""
+    named = [
         pair for pair in facts.references.items() if pair[1].kind != "hash" or pair[1].count > 1
     ]
-    for rank, (key, one) in enumerate(sorted(told, key=lambda pair: -pair[1].count)[:20]):
+    for rank, (key, one) in enumerate(sorted(named, key=lambda pair: -pair[1].count)[:20]):
         note = f" ({one_line(one.note, 60)})" if one.note else ""
-        yield Keepsake("References", f"{one_line(key, 120)}{note}", 0.6 / (1 + rank / 5), rank)
+        yield KeptItem("References", f"{one_line(key, 120)}{note}", 0.6 / (1 + rank / 5), rank)

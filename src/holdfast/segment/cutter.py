@@ -1,8 +1,7 @@
-"""Cut a session into segments, one line at a time; what was read once is not read again.
+"""Cut a session into segments, one line at a time; no line is read twice.
 
-The state is what was cut and the steps of the segment still open. Going on from it gives the same
-segments as reading everything again: no judgement depends on where a reading stopped. Where the
-user spoke is taken from the session's record.
+The state holds the segments and the steps of the segment still open. Continuing from it gives the
+same segments as reading everything again. The user's turns come from the session's record.
 
 The id of a segment is made of its session and the bytes of its turns. A transcript can be rewound,
 restored or rewritten under the same session: the same turn is then another one, while earlier
@@ -34,19 +33,19 @@ MOST_SEEN = 6000
 
 
 def segment_id(session_id: str, transcript: str | os.PathLike[str], start: int, end: int) -> str:
-    """Of the segment that the transcript holds between two bytes."""
+    """Return the id of the segment between two bytes of the transcript."""
     return segment_ids(session_id, transcript, [(start, end)])[0]
 
 
 def segment_ids(
     session_id: str, transcript: str | os.PathLike[str], spans: Sequence[tuple[int, int]]
 ) -> list[str]:
-    """Of several, one after the other in the file, which is read once. No two
-    sessions share a name: it begins with the session's own."""
+    """Return the ids of several segments in file order; the file is read once. An id begins with
+    its session's, so no two sessions share one."""
     data = session_id.encode("utf-8", "surrogatepass")
     head = places.plain(session_id)[:8].strip("%-_.") or "x"
-    whose = f"{head}-{digest(data)[:8]}"
-    return [f"{whose}_seg_{content[:ID_DIGITS]}" for content in _digests(transcript, spans)]
+    prefix = f"{head}-{digest(data)[:8]}"
+    return [f"{prefix}_seg_{content[:ID_DIGITS]}" for content in _digests(transcript, spans)]
 
 
 def _digests(transcript: str | os.PathLike[str], spans: Sequence[tuple[int, int]]) -> Iterator[str]:
@@ -69,94 +68,97 @@ class Cut(msgspec.Struct):
     offset: int = 0
     read_from: str = ""  # see `storage.sign`
     lost: int = 0
-    asked_until: int = 0  # words of the user before this byte are in their steps
+    asked_until: int = 0  # the user's words before this byte were added to their steps
     reading: steps.StepReading = msgspec.field(default_factory=steps.StepReading)
     open: list[SegmentStep] = []
     segments: list[Segment] = []
-    seen: dict[str, int] = {}  # in how many segments a word stood
-    told: list[int] = []  # lines that told a secret with its name
+    seen: dict[str, int] = {}  # in how many segments a word occurred
+    # offsets of lines that name a secret
+    secret_lines: list[int] = msgspec.field(default_factory=list, name="told")
 
     @property
     def turn(self) -> int:
         """The step the session is at; the files of this format call it a turn."""
         return self.reading.count
 
-    def since_mention(self, one: Segment) -> int:
-        return self.turn - one.last_mention
+    def since_mention(self, segment: Segment) -> int:
+        return self.turn - segment.last_mention
 
 
 def read(cut: Cut, path: str | os.PathLike[str], record: Record) -> Cut:
-    """Everything the transcript holds past the place reached before; Unreadable without a file.
-    `record` is of the same file, as far as it goes now."""
+    """Read what the transcript has added; raises Unreadable without a file. `record` is the record
+    of the whole file."""
     reader = Reader(path, start=cut.offset)
-    heard: list[tuple[int, str]] = []
+    secret_texts: list[tuple[int, str]] = []
     for entry in reader:
         if not entry.is_sidechain:
-            _take(cut, entry, record)
-            heard += [(entry.offset, text) for text in secrets.spoken(entry)]
-    cut = _without_secrets(cut, path, heard)
+            _read_entry(cut, entry, record)
+            secret_texts += [(entry.offset, text) for text in secrets.spoken(entry)]
+    cut = _without_secrets(cut, path, secret_texts)
     _name(cut, path)
     cut.offset = reader.offset
     cut.read_from = storage.sign(os.fspath(path), cut.offset)
     return cut
 
 
-def _without_secrets(cut: Cut, path: str | os.PathLike[str], heard: list[tuple[int, str]]) -> Cut:
-    """Those told with their names, also where they are quoted without."""
+def _without_secrets(
+    cut: Cut, path: str | os.PathLike[str], secret_texts: list[tuple[int, str]]
+) -> Cut:
+    """Remove named secrets, also where they are quoted without their names."""
     known = secrets.ToldSecrets()
-    known.hear_again(path, cut.told)
-    known.hear(heard)
+    known.hear_again(path, cut.secret_lines)
+    known.hear(secret_texts)
     if not known.bare:
         return cut
-    cut.told = sorted(known.lines)[-secrets.MOST_LINES :]
+    cut.secret_lines = sorted(known.lines)[-secrets.MOST_LINES :]
     return msgspec.json.decode(known.without(save(cut)), type=Cut)
 
 
 def _name(cut: Cut, path: str | os.PathLike[str]) -> None:
-    new = [one for one in cut.segments if not one.segment_id]
-    spans = [(one.start_byte, one.end_byte) for one in new]
-    for one, name in zip(new, segment_ids(cut.session_id, path, spans), strict=True):
-        one.segment_id = name
+    new = [segment for segment in cut.segments if not segment.segment_id]
+    spans = [(segment.start_byte, segment.end_byte) for segment in new]
+    for segment, name in zip(new, segment_ids(cut.session_id, path, spans), strict=True):
+        segment.segment_id = name
 
 
 def goes_on(cut: Cut, path: str) -> bool:
-    """True when reading may go on from here: the file only grew since."""
+    """Return whether reading may continue: the file has only grown since."""
     sane = 0 <= cut.offset < storage.MOST and 0 <= cut.reading.count < storage.MOST
     return sane and cut.read_from == storage.sign(path, cut.offset) != ""
 
 
-def _take(cut: Cut, entry: Entry, record: Record) -> None:
-    """One entry we stumble over costs that entry; the first is told, all are counted."""
+def _read_entry(cut: Cut, entry: Entry, record: Record) -> None:
+    """Read one entry. An error costs only that entry; the first is logged, all are counted."""
     try:
         done = steps.feed(cut.reading, entry)
     except Exception as error:
-        if "HOLDFAST_RAISE" in os.environ:  # set in tests, so our bugs stay loud to us
+        if "HOLDFAST_RAISE" in os.environ:  # set in tests, so that bugs are raised
             raise
         cut.lost += 1
         if cut.lost == 1:
             log.add("ERROR", "segments", f"byte {entry.offset} was passed over: {error!r}")
         return
     if done is not None:
-        hear_user(cut, done, record)
+        add_user_words(cut, done, record)
         add(cut, done)
 
 
-def hear_user(cut: Cut, step: SegmentStep, record: Record) -> None:
-    """What the user said since the answer before; turns stand in the order of the transcript. Words
-    that wait are not heard yet: they are handed over at a later place, or taken back."""
+def add_user_words(cut: Cut, step: SegmentStep, record: Record) -> None:
+    """Add what the user said since the previous answer; turns are in the order of the transcript.
+    Queued words are not added yet: they are delivered at a later place, or withdrawn."""
     first, last = cut.asked_until, step.start
     for turn in reversed(record.turns):
         if turn.place.offset < first:
             break
         if turn.asked and not turn.waits and turn.place.offset < last:
             steps.prompt(step, turn, cut.reading)
-    cut.asked_until, step.heard = last, []
+    cut.asked_until, step.prompt_lines = last, []
 
 
 def add(cut: Cut, step: SegmentStep) -> None:
-    """One more step: it may mention what was cut before, and end what is open."""
-    for one in cut.segments:
-        mention(one, step)
+    """Add a step: it may mention earlier segments, and end the open one."""
+    for segment in cut.segments:
+        mention(segment, step)
     cut.open.append(step)
     at = len(cut.open) - boundary.AHEAD
     if at > 0 and boundary.is_boundary(cut.open, at):
@@ -177,8 +179,8 @@ def _close(cut: Cut, at: int) -> None:
 def _thin(cut: Cut) -> None:
     """Past the limit, drop the oldest segment that is stored, else the oldest."""
     if len(cut.segments) > MOST_SEGMENTS:
-        shelved = (one for one in cut.segments if one.tier != HOT)
-        cut.segments.remove(next(shelved, cut.segments[0]))
+        stored = (segment for segment in cut.segments if segment.tier != HOT)
+        cut.segments.remove(next(stored, cut.segments[0]))
 
 
 def save(cut: Cut) -> bytes:
@@ -186,7 +188,7 @@ def save(cut: Cut) -> bytes:
 
 
 def load(data: bytes) -> Cut | None:
-    """What was saved; None when it is not ours, or of another version: then cut anew."""
+    """Load the saved state; None if it is unreadable or of another version: then cut again."""
     try:
         found = msgspec.json.decode(data, type=Cut)
     except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -194,23 +196,23 @@ def load(data: bytes) -> Cut | None:
     return found if found.version == VERSION else None
 
 
-def queue_entry(known: Cut, one: Segment, topic: str, now_ms: int) -> Pending:
+def queue_entry(known: Cut, segment: Segment, topic: str, now_ms: int) -> Pending:
     return Pending(
-        segment_id=one.segment_id,
+        segment_id=segment.segment_id,
         topic=topic,
-        start_turn=one.start_turn,
-        end_turn=one.end_turn,
-        message_count=one.message_count,
-        turns_since_mention=known.since_mention(one),
+        start_turn=segment.start_turn,
+        end_turn=segment.end_turn,
+        message_count=segment.message_count,
+        turns_since_mention=known.since_mention(segment),
         queued_at_turn=known.turn,
         timestamp=formats.stamp(now_ms),
-        start_byte=one.start_byte,
-        end_byte=one.end_byte,
+        start_byte=segment.start_byte,
+        end_byte=segment.end_byte,
     )
 
 
 def segment_from_queue(waiting: Pending) -> Segment:
-    """As much as the queue knows of a segment the cut has lost."""
+    """Return a segment that the state has lost, as far as the queue knows it."""
     return Segment(
         segment_id=waiting.segment_id,
         start_turn=waiting.start_turn,

@@ -1,5 +1,5 @@
-"""Segments on disk: one folder of ours, one writer at a time, atomic writes; the queue of each
-session; and foreign files.
+"""Segments on disk: Holdfast's folder with one writer at a time and atomic writes, the queue of
+each session, and other tools' files.
 
 Another tool of this format may have left segments in its own folders. They are read there, never
 written. Their author is unknown: few are read, each small, and an invalid one is skipped. They are
@@ -51,7 +51,7 @@ def held() -> Iterator[None]:
 
 
 def read(path: str) -> bytes:
-    """A small file, whole; empty if it is missing. One too long to be ours counts as damaged."""
+    """Read a small file; empty if it is missing. One that is too long counts as damaged."""
     data = places.read_small(path, MOST_BYTES + 1)
     return data if len(data) <= MOST_BYTES else b"?"  # cannot be decoded
 
@@ -69,13 +69,13 @@ def put(where: FolderPlace, name: str, data: bytes) -> None:
 
 
 def names(where: FolderPlace) -> list[str]:
-    """The ids of the segments that lie here."""
+    """List the ids of the segments in a folder."""
     found = folders.names_in(where.path)
     return sorted(name.removesuffix(".json") for name in found if name.endswith(".json"))
 
 
 def remove(where: FolderPlace, name: str) -> bool:
-    """Remove a file; whether it was there. NotStored if it cannot be removed."""
+    """Remove a file and return whether it existed; NotStored if it cannot be removed."""
     path = f"{where.path}/{name}"
     try:
         os.unlink(path)  # noqa: PTH108
@@ -155,23 +155,23 @@ def _is_public(segment_id: str) -> bool:
 
 
 def _is_of(project: str, transcript: str) -> bool:
-    """In the client's own folder for the project."""
+    """Return whether a transcript is in the client's folder for the project."""
     folder = f"{config_folder(os.environ)}/projects/{slug(project)}/"
     return bool(project) and transcript.startswith(folder) and ".." not in transcript.split("/")
 
 
 def _clean(one: Kind) -> Kind:
-    told = formats.plain(one)
-    cleaned = _without(told)
-    return one if cleaned == told else msgspec.convert(cleaned, type(one))
+    plain = formats.plain(one)
+    cleaned = _redact_all(plain)
+    return one if cleaned == plain else msgspec.convert(cleaned, type(one))
 
 
-def _without(value: Any) -> Any:
+def _redact_all(value: Any) -> Any:
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, list):
-        return [_without(inner) for inner in value]
-    return {k: _without(v) for k, v in value.items()} if isinstance(value, dict) else value
+        return [_redact_all(inner) for inner in value]
+    return {k: _redact_all(v) for k, v in value.items()} if isinstance(value, dict) else value
 
 
 MOST_PENDING, MOST_DONE = 200, 500
@@ -212,7 +212,7 @@ def settle_queue(queue: Queue, done: Done) -> None:
 
 
 def done_entry(one: Compressed, turn: int, location: str = "") -> Done:
-    """How the queue remembers it."""
+    """Make the queue's entry for a compressed segment."""
     return Done(
         segment_id=one.segment_id,
         topic=one.topic,
@@ -227,7 +227,7 @@ def done_entry(one: Compressed, turn: int, location: str = "") -> Done:
     )
 
 
-def tell_again(one: Compressed, location: str) -> None:
+def update_queue_entry(one: Compressed, location: str) -> None:
     """Update the length of a segment's words in the queue, unless a newer Holdfast wrote it."""
     try:
         mine = load_queue(one.session_id)

@@ -5,7 +5,7 @@ Relevance is 0 to 1: what it holds, how lately and how often it is read.
     relevance = 0.40 substance + 0.35 · 2^(-days since last access / 14) + 0.25 · (1 - 1 / (1 + n))
 
 `substance` is what it held when it was made: decisions 0.3, files changed 0.3, a failure and its
-fix 0.2, lasting words of the user 0.2. A segment that nobody reads fades to its substance.
+fix 0.2, lasting words of the user 0.2. The relevance of an unread segment falls to its substance.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ class Queue(msgspec.Struct):
 
 
 class Metadata(msgspec.Struct):
-    """Three that every tool of this format has, then ours: where it came from, and whose words
-    stand in it."""
+    """Three fields of every tool of this format, then Holdfast's: the segment's origin, and who
+    wrote its text."""
 
     contains_code: bool = False
     contains_errors: bool = False
@@ -123,12 +123,12 @@ def encode(value: Queue | Compressed) -> bytes:
 
 
 def queue(data: bytes) -> Queue:
-    """Damaged, or NewerSegments, where it is not a queue of ours."""
+    """Decode a queue; raises DamagedSegment or NewerSegments."""
     return _decoded(data, Queue)
 
 
 def compressed(data: bytes, segment_id: str = "") -> Compressed:
-    """The same of a segment, which must be the one its place names."""
+    """Decode a segment, which must have the id of its file."""
     found = _decoded(data, Compressed)
     if segment_id and found.segment_id != segment_id:
         raise DamagedSegment(f"it holds another segment than {segment_id}")
@@ -158,12 +158,12 @@ def tokens(text: str) -> int:
 
 
 def ratio(original: int, now: int) -> float:
-    """How many times smaller."""
+    """Return how many times smaller the text became."""
     return round(original / now, 1) if now else 0.0
 
 
-def shown(one: Compressed) -> str:
-    """The words for it, whoever wrote them, and the decisions and files they do not name."""
+def render(one: Compressed) -> str:
+    """Render a segment: its text, and the decisions and files that the text does not name."""
     text = one.compressed_content
     decisions = [words for words in one.key_decisions if words not in text]
     files = [name for name in one.key_files if name.rpartition("/")[2] not in text]
@@ -174,7 +174,7 @@ def shown(one: Compressed) -> str:
 
 
 def plain(value: object) -> Any:
-    """As JSON holds it, for whoever prints it."""
+    """Return a value as JSON types, for printing."""
     return msgspec.to_builtins(value)
 
 

@@ -1,12 +1,12 @@
 """The library: compressed segments in two tiers, warm (searched by default) and cold (on request).
 
-    warm(project, session_id)   cold(...)   find(id)   pending(session_id)   what there is
-    note_access(id, now_ms)                                                  somebody read it
-    save(id, text, decisions, files, now_ms)                                 a model's better words
+    warm(project, session_id)   cold(...)   find(id)   pending(session_id)   list and find
+    note_access(id, now_ms)                                                  count an access
+    save(id, text, decisions, files, now_ms)                                 store a model's text
 
-A segment goes from warm to cold by being written there first: after a kill in between it is in
-both, and counts as warm. A model's words are cleaned, redacted and checked for length; the text we
-made stays behind them.
+A segment that moves to cold is written there first: after a kill in between it is in both tiers and
+counts as warm. A model's text is cleaned, redacted and checked for length; Holdfast's own text is
+saved beside it.
 """
 
 from __future__ import annotations
@@ -37,62 +37,62 @@ WARM, COLD = "warm", "cold"
 
 
 def most_tokens(original_tokens: int) -> int:
-    """How long the words for a segment of this size may be."""
+    """Return how long the text for a segment of this size may be."""
     return max(FLOOR_TOKENS, int(original_tokens * LARGEST_SHARE))
 
 
-def take_words(
+def replace_text(
     one: Compressed, text: str, decisions: list[str], files: list[str], now_ms: int
 ) -> None:
-    """Replace our words by these. An empty list leaves ours; our text stays stored behind it."""
+    """Replace a segment's text. Empty lists change nothing; Holdfast's own text stays stored."""
     words = redact(visible(text)).strip()
     if not words:
         raise NotASave("there are no words to save")
     most = most_tokens(one.original_tokens)
     if formats.tokens(words) > most:
-        told = f"{formats.tokens(words):,} tokens for a segment of {one.original_tokens:,}"
-        raise NotASave(f"{told} are too many: at most {most:,}")
+        size = f"{formats.tokens(words):,} tokens for a segment of {one.original_tokens:,}"
+        raise NotASave(f"{size} are too many: at most {most:,}")
     if one.metadata.written_by != formats.MODEL:
         one.metadata.own_content = one.compressed_content
         one.metadata.written_by = formats.MODEL
     one.compressed_content = words
     one.compressed_tokens = formats.tokens(words)
     one.compression_ratio = formats.ratio(one.original_tokens, one.compressed_tokens)
-    one.key_decisions = _listed(decisions) or one.key_decisions
-    one.key_files = _listed(files) or one.key_files
+    one.key_decisions = _clean_list(decisions) or one.key_decisions
+    one.key_files = _clean_list(files) or one.key_files
     one.compressed_at = formats.stamp(now_ms)
     one.relevance_score = formats.score(one, now_ms)
 
 
-def _listed(theirs: list[str]) -> list[str]:
-    told = [redact(one_line(text, LONGEST_LISTED)) for text in theirs[:MOST_LISTED]]
-    return list(dict.fromkeys(filter(None, told)))
+def _clean_list(texts: list[str]) -> list[str]:
+    cleaned = [redact(one_line(text, LONGEST_LISTED)) for text in texts[:MOST_LISTED]]
+    return list(dict.fromkeys(filter(None, cleaned)))
 
 
 def warm(project: str = "", session_id: str = "") -> list[Compressed]:
-    """Every warm segment, oldest first; those that other tools left elsewhere too."""
+    """List every warm segment, oldest first, including those of other tools."""
     found = [*ours(WARM), *disk.foreign_warm(project)]
-    return _chosen(found, project, session_id)
+    return _select(found, project, session_id)
 
 
 def cold(project: str = "", session_id: str = "") -> list[Compressed]:
-    """Every cold segment that is not warm at the same time."""
+    """List every cold segment that is not also warm."""
     found = [*ours(COLD, session_id), *disk.foreign_cold(project)]
-    return _chosen(found, project, session_id)
+    return _select(found, project, session_id)
 
 
 def ours(tier: str, session_id: str = "") -> list[Compressed]:
-    """Those we wrote, of one tier."""
+    """List the segments of one tier that Holdfast wrote."""
     if tier == WARM:
         found = list(_within(disk.place(WARM)))
         return [one for one in found if session_id in ("", one.session_id)]
-    lies_warm = set(disk.names(disk.place(WARM)))
+    warm_ids = set(disk.names(disk.place(WARM)))
     found = [one for place in _cold_places(session_id) for one in _within(place)]
-    return [one for one in found if one.segment_id not in lies_warm]
+    return [one for one in found if one.segment_id not in warm_ids]
 
 
 def pending(session_id: str, project: str = "") -> list[Pending]:
-    """What waits to be compressed; empty if a newer Holdfast wrote the queue."""
+    """List what waits to be compressed; empty if a newer Holdfast wrote the queue."""
     try:
         ours = disk.load_queue(session_id).pending
     except NewerSegments as error:
@@ -104,33 +104,33 @@ def pending(session_id: str, project: str = "") -> list[Pending]:
 
 
 def find(segment_id: str) -> Compressed | None:
-    """By its id: warm, then cold."""
-    lies = _lies(segment_id)
-    if lies is not None:
-        return _loaded(lies, segment_id)
+    """Find a segment by its id: warm, then cold."""
+    folder = _find_folder(segment_id)
+    if folder is not None:
+        return _load(folder, segment_id)
     theirs = [*disk.foreign_warm(""), *disk.foreign_cold("")]
     return next((one for one in theirs if one.segment_id == segment_id), None)
 
 
-def beginning(start: str) -> list[Compressed]:
-    """The segments of both tiers whose id begins with `start`."""
+def find_by_prefix(start: str) -> list[Compressed]:
+    """List the segments of both tiers whose id begins with `start`."""
     return [one for one in [*warm(), *cold()] if one.segment_id.startswith(start)]
 
 
 def tier(segment_id: str) -> str:
-    lies = _lies(segment_id)
-    return "" if lies is None else WARM if lies.inside.endswith(WARM) else COLD
+    folder = _find_folder(segment_id)
+    return "" if folder is None else WARM if folder.inside.endswith(WARM) else COLD
 
 
 def location(segment_id: str) -> str:
-    """The file it lies in, or nothing."""
-    lies = _lies(segment_id)
-    return f"{lies.path}/{segment_id}.json" if lies else ""
+    """Return the segment's file, or an empty string."""
+    folder = _find_folder(segment_id)
+    return f"{folder.path}/{segment_id}.json" if folder else ""
 
 
 def note_access(segment_id: str, now_ms: int) -> None:
-    """It was read: counted, and more relevant for it. One that is not ours stays as it is, and one
-    that can be read and not written is read all the same."""
+    """Count an access, which raises the relevance. Other tools' segments stay unchanged; a failed
+    write is only logged."""
     try:
         _note_access(segment_id, now_ms)
     except (NotStored, SegmentsBusy) as error:
@@ -139,20 +139,19 @@ def note_access(segment_id: str, now_ms: int) -> None:
 
 def _note_access(segment_id: str, now_ms: int) -> None:
     with disk.held():
-        lies = _lies(segment_id)
-        one = _loaded(lies, segment_id) if lies else None
-        if lies is None or one is None:
+        folder = _find_folder(segment_id)
+        one = _load(folder, segment_id) if folder else None
+        if folder is None or one is None:
             return
         one.access_count += 1
         one.last_accessed = formats.stamp(now_ms)
         one.relevance_score = formats.score(one, now_ms)
-        _put(lies, one)
+        _put(folder, one)
 
 
 def keep(one: Compressed, now_ms: int) -> Compressed:
-    """Store it as warm; a model's words already there stay, with ours behind them. The caller
-    holds the lock."""
-    before = _loaded(disk.place(WARM), one.segment_id)
+    """Store a segment as warm; a model's text already there stays. The caller holds the lock."""
+    before = _load(disk.place(WARM), one.segment_id)
     if before is not None and before.metadata.written_by == formats.MODEL:
         before.metadata.own_content = one.compressed_content
         one = before
@@ -164,21 +163,21 @@ def keep(one: Compressed, now_ms: int) -> Compressed:
 def save(
     segment_id: str, text: str, decisions: list[str], files: list[str], now_ms: int
 ) -> Compressed:
-    """A model's words in place of ours, which stay behind them; redacted, and no longer than a
-    compressed segment may be."""
+    """Save a model's text in place of Holdfast's, which stays stored; it is redacted, and limited
+    in length."""
     with disk.held():
-        lies = _lies(segment_id)
-        one = _loaded(lies, segment_id) if lies else None
-        if lies is None or one is None:
+        folder = _find_folder(segment_id)
+        one = _load(folder, segment_id) if folder else None
+        if folder is None or one is None:
             raise NoSegment(f"there is no segment {places.plain(segment_id)} to save words for")
-        take_words(one, text, decisions, files, now_ms)
-        _put(lies, one)
-        disk.tell_again(one, f"{lies.path}/{segment_id}.json")
+        replace_text(one, text, decisions, files, now_ms)
+        _put(folder, one)
+        disk.update_queue_entry(one, f"{folder.path}/{segment_id}.json")
     return one
 
 
 def demote(one: Compressed, now_ms: int) -> str:
-    """From warm to cold; where it lies now. The caller holds the lock."""
+    """Move a segment from warm to cold and return its new path. The caller holds the lock."""
     one.metadata.archived_at = formats.stamp(now_ms)
     one.relevance_score = formats.score(one, now_ms)
     _put(_cold_place(one.session_id), one)
@@ -187,7 +186,7 @@ def demote(one: Compressed, now_ms: int) -> str:
 
 
 def prune(one: Compressed, now_ms: int) -> None:
-    """An old archive keeps its summary and what it is known by; the caller holds the lock."""
+    """Reduce an old archive to its summary and identifiers. The caller holds the lock."""
     kept = formats.Metadata(
         task_completed=one.metadata.task_completed,
         project=one.metadata.project,
@@ -207,12 +206,12 @@ def prune(one: Compressed, now_ms: int) -> None:
 def clear(one: Compressed) -> bool:
     """Remove it from every tier. The caller holds the lock."""
     name = f"{one.segment_id}.json"
-    lay_warm = disk.remove(disk.place(WARM), name)
-    return disk.remove(_cold_place(one.session_id), name) or lay_warm
+    was_warm = disk.remove(disk.place(WARM), name)
+    return disk.remove(_cold_place(one.session_id), name) or was_warm
 
 
-def _lies(segment_id: str) -> FolderPlace | None:
-    """Where it lies: nowhere, for an id that names no file."""
+def _find_folder(segment_id: str) -> FolderPlace | None:
+    """Return the folder of a segment; None if there is none or the id cannot be a file name."""
     if not formats.is_plain(segment_id):
         return None
     name = f"{segment_id}.json"
@@ -232,12 +231,12 @@ def _cold_places(session_id: str) -> list[FolderPlace]:
 
 def _within(place: FolderPlace) -> Iterator[Compressed]:
     for segment_id in disk.names(place):
-        found = _loaded(place, segment_id)
+        found = _load(place, segment_id)
         if found is not None:
             yield found
 
 
-def _loaded(place: FolderPlace, segment_id: str) -> Compressed | None:
+def _load(place: FolderPlace, segment_id: str) -> Compressed | None:
     path = f"{place.path}/{segment_id}.json"
     data = disk.read(path)
     if not data:
@@ -256,8 +255,8 @@ def _put(place: FolderPlace, one: Compressed) -> None:
     disk.put(place, f"{one.segment_id}.json", formats.encode(one))
 
 
-def _chosen(found: list[Compressed], project: str, session_id: str) -> list[Compressed]:
-    """Each once, ours first; of this project and session where they are named."""
+def _select(found: list[Compressed], project: str, session_id: str) -> list[Compressed]:
+    """Return each segment once, Holdfast's first, of the given project and session if any."""
     each: dict[str, Compressed] = {}
     for one in found:
         if session_id and one.session_id != session_id:

@@ -1,7 +1,7 @@
-"""One roll: read on, queue what is cold, compress it, archive what is old, prune, and report.
+"""One roll: read new lines, queue cold segments, compress them, archive old ones, prune, report.
 
-Each step is on disk before the next begins, and can be repeated: after a kill the next roll goes
-on. No compaction waits for it: it runs after a tool call, or by command.
+Each step is on disk before the next begins and can be repeated: after a kill the next roll
+continues. No compaction waits for it: it runs after a tool call, or by command.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from holdfast.settings import load as settings_load
 from holdfast.transcript import Unreadable
 from holdfast.wire import log, places
 
-MOST_AT_ONCE = 20  # the rest waits for the next look
+MOST_AT_ONCE = 20  # the rest waits for the next roll
 MOST_STATE_BYTES = 32 << 20
 MOST_WARM = 2000  # past it the least relevant go to the cold tier, of any session
 
@@ -39,7 +39,7 @@ class RollReport(msgspec.Struct):
     why_not: str = ""
     compressed: list[Done] = []
     still_pending: int = 0
-    safe_tokens: int = 0  # of those still in the window, less what stands for them
+    safe_tokens: int = 0  # of segments still in the window, less their compressed text
     archived: int = 0
     pruned: int = 0
     errors: list[str] = []
@@ -47,7 +47,7 @@ class RollReport(msgspec.Struct):
 
     @property
     def line(self) -> str:
-        """For the user. Writing a file frees nothing: it makes it safe to drop."""
+        """The report for the user. Writing a file frees no tokens; it makes them safe to drop."""
         gone = sum("/cold/" in one.storage_location for one in self.compressed)
         older = self.archived - gone
         if not self.compressed:
@@ -59,14 +59,14 @@ class RollReport(msgspec.Struct):
         before = sum(one.original_tokens for one in self.compressed)
         after = sum(one.compressed_tokens for one in self.compressed)
         count = _count_segments(len(self.compressed))
-        told = f"Compressed {count} ({before:,} tokens → {after:,} tokens)"
-        told += f", {_where(len(self.compressed) - gone, gone)}"
-        told += f"; {older} older archived" if older else ""
-        return f"{told}; safe to drop: ~{self.safe_tokens:,} tokens" if self.safe_tokens else told
+        line = f"Compressed {count} ({before:,} tokens → {after:,} tokens)"
+        line += f", {_where(len(self.compressed) - gone, gone)}"
+        line += f"; {older} older archived" if older else ""
+        return f"{line}; safe to drop: ~{self.safe_tokens:,} tokens" if self.safe_tokens else line
 
 
 def _where(warm: int, cold: int) -> str:
-    """Where they lie now: some may have gone on to the archive in the same look."""
+    """Say where the segments are now: some may already be archived."""
     if warm and cold:
         return f"{warm} saved as warm, {cold} archived"
     return "archived" if cold else "saved as warm"
@@ -86,9 +86,9 @@ def roll(
     now_ms: int = 0,
     force: bool = False,
 ) -> RollReport:
-    """Look at one session; `record` is its record up to now, read anew where it is not given.
-    `force` looks now, however full the window is. Unreadable where there is no transcript to read,
-    NotStored where nothing can be written."""
+    """Compress one session; `record` is its current record, which is read if not given. `force`:
+    now, however full the window is. Raises Unreadable without a transcript and NotStored if nothing
+    can be written."""
     now_ms = now_ms or int(time.time() * 1000)
     record = record or read_record(transcript)
     report = RollReport(session_id)
@@ -110,7 +110,7 @@ def roll(
 
 
 def cut_of(transcript: str, session_id: str, record: Record) -> Cut:
-    """The session cut as far as it goes, reading only what is new."""
+    """Cut the session as far as it goes, reading only new lines."""
     path = f"{_place(session_id).path}/state.json"
     known = cutter.load(places.read_small(path, MOST_STATE_BYTES))
     if known is None or known.session_id != session_id or not cutter.goes_on(known, transcript):
@@ -206,14 +206,14 @@ def _compress(
             transcript=os.fspath(transcript),
             now_ms=now_ms,
         )
-        _shelve(known, made, now_ms, report)
+        _store(known, made, now_ms, report)
         one.tier = WARM
         if one.start_turn > window_from:
             report.safe_tokens += max(0, made.original_tokens - made.compressed_tokens)
     report.still_pending = len(disk.load_queue(known.session_id).pending)
 
 
-def _shelve(known: Cut, made: Compressed, now_ms: int, report: RollReport) -> None:
+def _store(known: Cut, made: Compressed, now_ms: int, report: RollReport) -> None:
     """Store it first, then take it out of the queue."""
     with disk.held():
         made = library.keep(made, now_ms)
@@ -257,7 +257,7 @@ def _place(session_id: str) -> FolderPlace:
 
 
 def _remember(known: Cut) -> None:
-    """An index: lost, the session is cut again from its transcript."""
+    """Save the cut. It is an index: if lost, the session is cut again from its transcript."""
     try:
         with folders.enter(_place(known.session_id)) as folder:
             atomic.clear_left(folder)

@@ -1,8 +1,8 @@
-"""A segment as it was cut, and what it is about by the session's record.
+"""A segment as it was cut, and its topic according to the session's record.
 
-It holds its steps and files, when it was last mentioned, and a few words it is known by. What was
-asked, whether it is done, its turns, failures and tasks are the record's: a segment takes those
-between its two offsets, and judges nothing a second time.
+It holds its steps and files, when it was last mentioned, and its characteristic words. Requests,
+turns, failures, tasks and whether it is done come from the record: a segment uses those between its
+two offsets.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from holdfast.wire.mark import CHARS_PER_TOKEN
 HOT, WARM, COLD = "hot", "warm", "cold"
 MOST_FILES = 30
 MOST_WORDS = 10
-LONGEST_TOPIC = 140  # it stands whole wherever it is shown
-LEAST_TOPIC = 24  # "ok great." names nothing: the sentence behind it goes with it
+LONGEST_TOPIC = 140  # it is never shortened where it is shown
+LEAST_TOPIC = 24  # "ok great." names nothing: the next sentence is added
 LONGEST_PART = 40
 MOST_LINES, LEAST_LETTERS = 20, 3
 _SIGNS = " \t#*->•|"
@@ -40,13 +40,13 @@ class Segment(msgspec.Struct):
     end_turn: int
     start_byte: int
     end_byte: int
-    segment_id: str = ""  # see `identity`; none until its bytes were looked at
+    segment_id: str = ""  # made from its bytes; empty until they were read
     first_uuid: str = ""
     last_uuid: str = ""
     started_at: str = ""
     ended_at: str = ""
     files: list[str] = []  # its own: those it changed, else those it read
-    words: list[str] = []  # that tell it from the others
+    words: list[str] = []  # its characteristic words
     tokens: int = 0  # characters / 3.5 of prompts, answers, tool inputs and results
     message_count: int = 0
     last_mention: int = 0
@@ -60,8 +60,8 @@ class Segment(msgspec.Struct):
 def segment_of(
     steps: Sequence[SegmentStep], after: Sequence[SegmentStep], seen: Mapping[str, int]
 ) -> Segment:
-    """Those steps as one segment; `after` are the steps read since, `seen` in how many segments
-    each word stood before."""
+    """Make a segment of these steps; `after` are the steps read since, `seen` says in how many
+    segments each word occurred before."""
     first, last = steps[0], steps[-1]
     found = Segment(
         start_turn=first.number,
@@ -83,16 +83,16 @@ def segment_of(
     return found
 
 
-def mention(one: Segment, step: SegmentStep) -> bool:
-    """A later step that touches one of its files, or names two of the words it is known by."""
-    if step.number <= one.end_turn:
+def mention(segment: Segment, step: SegmentStep) -> bool:
+    """Note and return whether a later step mentions it: by a file, or by two of its words."""
+    if step.number <= segment.end_turn:
         return False
-    touched = any(step.files.get(name, 0) >= READ for name in one.files)
+    touched = any(step.files.get(name, 0) >= READ for name in segment.files)
     if not touched:
-        named = [word for word in one.words if word in step.words]
+        named = [word for word in segment.words if word in step.words]
         if len(named) < 2 or not (any(map(is_name, named)) or len(named) > 2 or step.is_prompted):
             return False
-    one.last_mention = max(one.last_mention, step.number)
+    segment.last_mention = max(segment.last_mention, step.number)
     return True
 
 
@@ -109,7 +109,7 @@ def _files(steps: Sequence[SegmentStep]) -> list[str]:
 
 
 def _distinctive(steps: Sequence[SegmentStep], seen: Mapping[str, int]) -> list[str]:
-    """Used often here and seldom before; a word said once tells nothing."""
+    """Return the words used often here and seldom before; a word used once does not count."""
     counts: Counter[str] = Counter()
     for step in steps:
         counts.update(step.words)
@@ -123,56 +123,56 @@ def _distinctive(steps: Sequence[SegmentStep], seen: Mapping[str, int]) -> list[
     return [word for word in ranked if worth[word] > 0][:MOST_WORDS]
 
 
-def turns(record: Record, one: Segment) -> list[Turn]:
-    """Those that begin in it."""
-    return [turn for turn in within(record.turns, one) if turn.asked]
+def turns(record: Record, segment: Segment) -> list[Turn]:
+    """Return the turns that begin in the segment."""
+    return [turn for turn in within(record.turns, segment) if turn.asked]
 
 
-def within(found: Sequence[Placed], one: Segment) -> list[Placed]:
-    return [each for each in found if holds(one, each.place)]
+def within(found: Sequence[Placed], segment: Segment) -> list[Placed]:
+    return [each for each in found if holds(segment, each.place)]
 
 
-def holds(one: Segment, place: Place) -> bool:
-    return one.start_byte <= place.offset < one.end_byte
+def holds(segment: Segment, place: Place) -> bool:
+    return segment.start_byte <= place.offset < segment.end_byte
 
 
-def topic(record: Record, one: Segment) -> str:
-    """The request that took the most steps; of a part of a longer turn, that turn's, with what was
-    changed."""
-    own = turns(record, one)
+def topic(record: Record, segment: Segment) -> str:
+    """Return the request that took the most steps. For a part of a longer turn: that turn's
+    request, with the files that were changed."""
+    own = turns(record, segment)
     requests = [turn for turn in own if not goes_on(turn)]
     if requests:
-        return name_of(_longest(requests, own, one).asked)
-    begins = own[:1] and own[0].place.offset == one.start_byte
-    asked = _longest(own, own, one).asked if begins else part_of(record, one)
-    files = one_line(", ".join(name.rpartition("/")[2] for name in one.files[:2]), LONGEST_PART)
+        return name_of(_longest(requests, own, segment).asked)
+    begins = own[:1] and own[0].place.offset == segment.start_byte
+    asked = _longest(own, own, segment).asked if begins else part_of(record, segment)
+    files = one_line(", ".join(name.rpartition("/")[2] for name in segment.files[:2]), LONGEST_PART)
     name = name_of(asked)
     return f"{name} ({files})" if name and files else name or files
 
 
-def _longest(some: Sequence[Turn], own: Sequence[Turn], one: Segment) -> Turn:
-    """Of some of its own turns, the one that took the most steps."""
-    ends = [*(turn.place.op for turn in own[1:]), one.end_turn]
+def _longest(some: Sequence[Turn], own: Sequence[Turn], segment: Segment) -> Turn:
+    """Return which of some of its turns took the most steps."""
+    ends = [*(turn.place.op for turn in own[1:]), segment.end_turn]
     took = {turn.place: end - turn.place.op for turn, end in zip(own, ends, strict=True)}
     return max(some, key=lambda turn: took[turn.place])
 
 
-def part_of(record: Record, one: Segment) -> str:
-    """The request that was being worked on when it began; nothing where it begins with one."""
-    own = turns(record, one)
+def part_of(record: Record, segment: Segment) -> str:
+    """Return the request under way when it began; empty if it begins with one."""
+    own = turns(record, segment)
     if own and not goes_on(own[0]):
         return ""
-    before = record.turns[: bisect_left(record.turns, one.start_byte, key=_offset)]
+    before = record.turns[: bisect_left(record.turns, segment.start_byte, key=_offset)]
     asked = [turn for turn in before if turn.asked]
     last = next((turn for turn in reversed(asked) if not goes_on(turn)), asked[-1:] and asked[-1])
     return last.asked if last else ""
 
 
 def name_of(asked: str) -> str:
-    """As many of its first sentences as fit, whole; of one that is too long, whole clauses. Words
-    that only lead to the next line ("the following plan:") take that with them."""
-    told = [one_line(one, 4 * LONGEST_TOPIC) for one in _sentences(asked)] or [one_line(asked, 400)]
-    name, rest = told[0], told[1:]
+    """Return as many of the first sentences as fit; of one that is too long, whole clauses. Words
+    that only introduce the next line ("the following plan:") include it."""
+    sentences = [one_line(sentence, 4 * LONGEST_TOPIC) for sentence in _sentences(asked)]
+    name, *rest = sentences or [one_line(asked, 400)]
     while rest and _leads_on(name) and len(name) + len(rest[0]) < LONGEST_TOPIC:
         name = f"{name} {rest.pop(0)}"
     if rest and _leads_on(name):
@@ -185,8 +185,7 @@ def _leads_on(name: str) -> bool:
 
 
 def _sentences(asked: str) -> Iterator[str]:
-    """Of lines with words in them, whatever stands before the words; what a terminal printed comes
-    last."""
+    """Yield the sentences of lines with words; lines printed by a terminal come last."""
     rows = [row for row in map(str.strip, asked.splitlines()[:MOST_LINES]) if row]
     for row in sorted(rows, key=_is_printed):
         for sentence in split(row.strip(_SIGNS)):
@@ -195,7 +194,7 @@ def _sentences(asked: str) -> Iterator[str]:
 
 
 def _is_printed(row: str) -> bool:
-    """It begins with a sign that no keyboard has."""
+    """Return whether the line begins with a sign that is on no keyboard."""
     return row[0] > "\x7f" and not row[0].isalnum() and row[0] not in _QUOTES
 
 
@@ -207,43 +206,45 @@ def _clauses(sentence: str) -> str:
     return head[: head.rfind(" ") if " " in head else LONGEST_TOPIC].rstrip(" ,;:") + " …"
 
 
-def is_done(record: Record, one: Segment) -> bool:
-    """What was asked has been answered, or, in the midst of a turn, a run passed in it; and nothing
-    that began in it is open."""
-    if unresolved(record, one) or left_to_do(record, one):
+def is_done(record: Record, segment: Segment) -> bool:
+    """Return whether the request was answered (or, within a turn, a run passed) and nothing that
+    began in the segment is still open."""
+    if unresolved(record, segment) or left_to_do(record, segment):
         return False
-    return is_answered(record, one) or (_ends_within_turn(record, one) and _passed(record, one))
+    return is_answered(record, segment) or (
+        _ends_within_turn(record, segment) and _passed(record, segment)
+    )
 
 
-def unresolved(record: Record, one: Segment) -> list[Failure]:
-    """Tests and builds that still fail; what was only tried may never be run again."""
-    found = within(open_items.failures(record), one)
+def unresolved(record: Record, segment: Segment) -> list[Failure]:
+    """Return tests and builds that still fail; one-off commands do not count."""
+    found = within(open_items.failures(record), segment)
     return [each for each in found if not is_one_off(each)]
 
 
-def left_to_do(record: Record, one: Segment) -> list[Task]:
-    return within([*open_items.tasks(record), *open_items.steps(record)], one)
+def left_to_do(record: Record, segment: Segment) -> list[Task]:
+    return within([*open_items.tasks(record), *open_items.steps(record)], segment)
 
 
-def is_answered(record: Record, one: Segment) -> bool:
-    """The turn it ends in came to rest with words of the model, and the user spoke again."""
-    at = bisect_left(record.turns, one.end_byte, key=_offset)
+def is_answered(record: Record, segment: Segment) -> bool:
+    """Return whether its last turn ended with an answer and the user then spoke again."""
+    at = bisect_left(record.turns, segment.end_byte, key=_offset)
     if not 0 < at < len(record.turns):
         return False
     turn, following = record.turns[at - 1], record.turns[at]
     return not turn.interrupted and bool(turn.said) and turn.said_op == following.place.op
 
 
-def _ends_within_turn(record: Record, one: Segment) -> bool:
-    """The work on the request goes on behind it."""
-    return not any(turn.place.offset == one.end_byte for turn in record.turns)
+def _ends_within_turn(record: Record, segment: Segment) -> bool:
+    """Return whether work on the request continues after it."""
+    return not any(turn.place.offset == segment.end_byte for turn in record.turns)
 
 
-def _passed(record: Record, one: Segment) -> bool:
-    """A test or build that ran in it passed the last time, or a commit was made."""
+def _passed(record: Record, segment: Segment) -> bool:
+    """Return whether its last test or build passed, or a commit was made."""
     made = (each.op for each in record.references.values() if each.kind == "commit")
     ran = (each.op for each in record.commands.values() if each.kind and each.ok)
-    return any(one.start_turn <= op <= one.end_turn for op in (*made, *ran))
+    return any(segment.start_turn <= op <= segment.end_turn for op in (*made, *ran))
 
 
 def _offset(turn: Turn) -> int:

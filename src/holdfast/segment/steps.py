@@ -1,8 +1,8 @@
-"""From a transcript to steps, resumable after any line: which files and words each was about.
+"""Read a transcript into steps, resumable after any line, with each step's files and words.
 
-A step is one answer of the model with what followed it. What the user asked, how commands went and
-what is open is in the session's record; here is only what is counted and compared. The words of a
-step are those that carry a topic, without the words that stand in every text.
+A step is one answer of the model with what followed it. Requests, results of commands
+and open items are in the session's record; here is only what is counted and compared. The words of
+a step are those that carry a topic, without words that occur in every text.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ COMMON = frozenset(_COMMON_WORDS.split())
 READ_CHARS = 3000
 MOST_FILES = 24
 MOST_WORDS = 80
-MOST_HEARD = 40
+MOST_PROMPT_LINES = 40
 SHORT_CHARS, LONGEST_QUESTION = 40, 240
 EDITED, READ, NAMED = 4, 2, 1  # how much a file is the step's own
 _EDITS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
@@ -71,20 +71,20 @@ _READS = frozenset({"Read", "NotebookRead"})
 
 
 def visible(text: str) -> str:
-    """Without characters that are not seen, or act."""
+    """Replace control characters and invisible ones by blanks."""
     if text.isprintable():
         return text
     return "".join(mark if mark.isprintable() or mark == "\n" else " " for mark in text)
 
 
 def one_line(text: str, most: int) -> str:
-    """On one line, at most so long, and saying so when there was more."""
+    """Put text on one line of at most `most` characters, with an ellipsis if it was cut."""
     words = " ".join(visible(clip(text, most * 4)).split())
     return words if len(words) <= most else clip(words, most - 2).rstrip() + " …"
 
 
 def words(text: str) -> dict[str, int]:
-    """Each word with its count, in small letters, the plural as the one; names stay whole."""
+    """Count the words, in lower case and without plurals; names stay whole."""
     found: dict[str, int] = {}
     for word in _WORD.findall(text[:WORDS_CHARS]):
         low = _stem(word.lower())[:LONGEST]
@@ -104,7 +104,7 @@ def _stem(word: str) -> str:
 
 
 def is_name(word: str) -> bool:
-    """Shaped as code rather than prose; by itself it tells what a text is about."""
+    """Return whether a word looks like code; such a word alone identifies a topic."""
     return "_" in word or any(mark.isdigit() for mark in word)
 
 
@@ -121,22 +121,23 @@ class SegmentStep(msgspec.Struct, array_like=True):
     is_prompted: bool = False  # a turn begins with it
     asks: bool = False  # and it does not go on with the one before
     inquires: bool = False  # and all it asks is a question
-    heard: list[tuple[int, str]] = []  # lines before it that may hold the user's words
+    prompt_lines: list[tuple[int, str]] = []  # lines before it that may hold the user's words
 
 
 class StepReading(msgspec.Struct):
-    """Where the reading of steps stands, between two lines."""
+    """The state of reading steps, between two lines."""
 
     cwd: str = ""
     roots: list[str] = []
     message_id: str = ""
     count: int = 0
     now: SegmentStep | None = None
-    heard: list[tuple[int, str]] = []  # lines since the last answer
+    # lines since the last answer that may hold the user's words
+    prompt_lines: list[tuple[int, str]] = msgspec.field(default_factory=list, name="heard")
 
 
 def feed(reading: StepReading, entry: Entry) -> SegmentStep | None:
-    """Take one entry; gives back a step when the next one begins."""
+    """Read one entry; return a finished step when the next one begins."""
     if entry.line.cwd != reading.cwd and entry.line.cwd:
         files.enter(reading, entry.line.cwd[:1000])
     done: SegmentStep | None = None
@@ -145,31 +146,33 @@ def feed(reading: StepReading, entry: Entry) -> SegmentStep | None:
     elif isinstance(entry, Result):
         _result(reading, entry)
     elif isinstance(entry, Prompt | Attachment):
-        reading.heard = [*reading.heard, (entry.offset, entry.line.uuid[:80])][-MOST_HEARD:]
+        reading.prompt_lines = [*reading.prompt_lines, (entry.offset, entry.line.uuid[:80])][
+            -MOST_PROMPT_LINES:
+        ]
     return done
 
 
 def prompt(step: SegmentStep, turn: Turn, reading: StepReading) -> None:
-    """The user's words before a step belong to it."""
+    """Add the user's words before a step to it."""
     if turn.place.offset < step.start:
         step.start = turn.place.offset
-        step.first_uuid = dict(step.heard).get(step.start) or step.first_uuid
+        step.first_uuid = dict(step.prompt_lines).get(step.start) or step.first_uuid
     step.is_prompted, step.asks = True, step.asks or not goes_on(turn)
     step.inquires = is_question(turn)
     step.chars += turn.chars
     step.messages += 1
-    hear(step, words(redact(turn.asked)), 2)
+    add_words(step, words(redact(turn.asked)), 2)
     for name in shell.named(clip(turn.asked, READ_CHARS))[:12]:
         touch(step, files.relative(reading, name), READ)
 
 
 def goes_on(turn: Turn) -> bool:
-    """Its words answer the model, or are too short to name a topic."""
+    """Return whether the turn answers the model or is too short to name a topic."""
     return is_answer(turn.reply_to) or width(turn.asked) < SHORT_CHARS
 
 
 def is_question(turn: Turn) -> bool:
-    """One line that ends as a question does."""
+    """Return whether the turn is a single line that ends as a question."""
     asked = turn.asked.strip()
     return asked.endswith(ASKING) and len(asked) < LONGEST_QUESTION and "\n" not in asked
 
@@ -179,7 +182,7 @@ def touch(step: SegmentStep, name: str, how: int) -> None:
         step.files[name] = max(how, step.files.get(name, 0))
 
 
-def hear(step: SegmentStep, found: dict[str, int], weight: int = 1) -> None:
+def add_words(step: SegmentStep, found: dict[str, int], weight: int = 1) -> None:
     for word, count in found.items():
         if word in step.words or len(step.words) < MOST_WORDS:
             step.words[word] = step.words.get(word, 0) + count * weight
@@ -194,8 +197,8 @@ def _answer(reading: StepReading, entry: Answer) -> SegmentStep | None:
         reading.now = SegmentStep(
             reading.count, entry.offset, first_uuid=entry.line.uuid[:80], messages=1
         )
-        reading.now.at, reading.now.heard = entry.line.timestamp[:40], reading.heard
-        reading.heard = []
+        reading.now.at, reading.now.prompt_lines = entry.line.timestamp[:40], reading.prompt_lines
+        reading.prompt_lines = []
     reading.now.last_uuid = entry.line.uuid[:80]
     for block in entry.message.blocks:
         if isinstance(block, ToolUse):
@@ -203,7 +206,7 @@ def _answer(reading: StepReading, entry: Answer) -> SegmentStep | None:
             _call(reading, reading.now, block.name, block.input)
         elif isinstance(block, Text):
             reading.now.chars += len(block.text)
-            hear(reading.now, words(redact(clip(block.text, READ_CHARS))))
+            add_words(reading.now, words(redact(clip(block.text, READ_CHARS))))
     return done
 
 
@@ -214,14 +217,14 @@ def _call(reading: StepReading, now: SegmentStep, tool: str, given: dict[str, An
     elif tool == "Bash":
         for name in shell.files(redact(clip(text_of(given, "command"), shell.LONGEST_LINE)))[:12]:
             _file(reading, now, name, NAMED)
-        hear(now, words(redact(clip(text_of(given, "description"), 200))))
+        add_words(now, words(redact(clip(text_of(given, "description"), 200))))
     elif tool in ("Grep", "Glob"):
-        hear(now, words(redact(clip(text_of(given, "pattern"), 200))))
+        add_words(now, words(redact(clip(text_of(given, "pattern"), 200))))
         _file(reading, now, text_of(given, "path"), NAMED)
     elif tool in ("Task", "Agent"):
-        hear(now, words(redact(clip(text_of(given, "prompt"), READ_CHARS))))
+        add_words(now, words(redact(clip(text_of(given, "prompt"), READ_CHARS))))
     elif tool == "TaskCreate":
-        hear(now, words(redact(clip(text_of(given, "subject"), 400))), 2)
+        add_words(now, words(redact(clip(text_of(given, "subject"), 400))), 2)
 
 
 def _file(reading: StepReading, now: SegmentStep, path: str, how: int) -> None:
@@ -231,8 +234,8 @@ def _file(reading: StepReading, now: SegmentStep, path: str, how: int) -> None:
 
 
 def _result(reading: StepReading, entry: Result) -> None:
-    found = [one for one in entry.message.blocks if isinstance(one, ToolResult)]
+    found = [block for block in entry.message.blocks if isinstance(block, ToolResult)]
     if reading.now is not None and found:
-        reading.now.chars += sum(one.text_chars for one in found)
+        reading.now.chars += sum(block.text_chars for block in found)
         reading.now.messages += 1
         reading.now.last_uuid = entry.line.uuid[:80]

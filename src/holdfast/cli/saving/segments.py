@@ -101,12 +101,12 @@ def show(segment_id: str, as_text: bool, as_json: bool) -> None:
         click.echo(
             fence.opening(f"segment {one.segment_id}, steps {one.start_turn}-{one.end_turn}")
         )
-        click.echo(fence.line(redact(formats.shown(one))))
+        click.echo(fence.line(redact(formats.render(one))))
         click.echo(fence.closing())
     else:
         for label, text in _rows(one):
             say(f"{label:<11} {_said(text)}")
-        for row in formats.shown(one).splitlines():
+        for row in formats.render(one).splitlines():
             say(_said(row))
 
 
@@ -186,7 +186,7 @@ def _named(segment_id: str) -> Compressed:
     exact = library.find(segment_id)
     if exact is not None:
         return exact
-    found = library.beginning(segment_id) if segment_id else []
+    found = library.find_by_prefix(segment_id) if segment_id else []
     if len(found) > 1:
         raise SeveralSegments(f"{len(found)} segments begin with {shown(segment_id)}")
     if not found:
