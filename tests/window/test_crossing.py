@@ -120,7 +120,7 @@ def test_at_critical_the_model_starts_nothing_new_and_the_user_is_asked_to_compa
     settings: Settings,
 ) -> None:
     to_model, to_user = _told(0.98, settings)
-    assert "Finish the edit in hand, start no new task" in to_model
+    assert "Go on with the task in hand; begin no other" in to_model
     assert "do not end your turn to wait" in to_model
     assert "/compact now" in to_user
 

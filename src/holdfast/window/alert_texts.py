@@ -15,8 +15,8 @@ TO_MODEL = {
     "advisory": "Checkpoint saved; go on as before.",
     "red": "Checkpoint saved. Go on, but search large files or read them in parts.",
     "urgent": "Checkpoint saved. Go on: compaction comes by itself.",
-    "critical": "Checkpoint saved. Finish the edit in hand, start no new task, and do not end your "
-    "turn to wait: compaction comes by itself.",
+    "critical": "Checkpoint saved. Go on with the task in hand; begin no other, and do not end "
+    "your turn to wait: compaction comes by itself.",
 }
 TO_USER = {
     "orange": "If you reach a stopping point, /compact there.",
@@ -39,7 +39,7 @@ REFUSED_TO_USER = {
 # The brief after a compaction is made from the transcript and needs no checkpoint.
 UNSAVED_TO_MODEL = "No checkpoint could be saved; the user is told. "
 STILL_RESTORED = "Go on: rules and open work are still restored, from the transcript."
-UNSAVED_CRITICAL = "Finish the edit in hand, start no new task, and do not end your turn to wait."
+UNSAVED_CRITICAL = "Go on with the task in hand; begin no other; do not end your turn to wait."
 UNSAVED_REFUSED = "Finish the edit in hand and ask the user to /compact."
 UNSAVED_TO_USER = "No checkpoint could be saved: run holdfast doctor in a terminal to see why."
 END = {"early": "compaction", "window": "compaction", "refusal": "its end"}

@@ -42,7 +42,7 @@ class NotDrawn(HoldfastError):
 
 
 BAR_FROM_BYTES = 20 << 20
-SHOWN_LOST, LOST_CHARS = 3, 100
+SHOWN_LOST, LOST_CHARS, OPEN_CHARS = 3, 160, 100
 TEXT_COLUMN = 16  # right of step and fill
 KINDS = {  # in the order of what matters
     "said": "message",
@@ -269,7 +269,8 @@ def _lost(loss: SummaryLoss) -> Iterator[str]:
     else:
         yield paint(f"the summary lost {_kinds(loss.lost, loss.messages)}", "red")
         for one in sorted(loss.lost, key=_weight)[:SHOWN_LOST]:
-            text = short(inert(" ".join(one.text.split())), LOST_CHARS)
+            most = LOST_CHARS if one.section == "said" else OPEN_CHARS
+            text = short(inert(" ".join(one.text.split())), most)
             yield f"  - {KINDS[one.section]}: {text}"
         if len(loss.lost) > SHOWN_LOST:
             yield f"  and {len(loss.lost) - SHOWN_LOST:,} more"
