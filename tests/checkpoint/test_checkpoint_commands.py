@@ -156,7 +156,10 @@ def test_resume_lists_newest_first_and_nothing_in_it_acts(
     assert [line.split()[0] for line in lines] == [two[1].id, two[0].id]
     assert "manual" in lines[0]
     assert lines[1].endswith(" auto        #1  begin &#x1b;[2J")
-    assert _run(resume, "--all").stdout.splitlines() == lines
+    everywhere = _run(resume, "--all")
+    assert [line.split()[0] for line in everywhere.stdout.splitlines()] == [two[1].id, two[0].id]
+    name = Path(two[0].path).parents[2].name
+    assert everywhere.stderr.index(" project ") == everywhere.stdout.index(f" {name} ")
     rows = _json(resume)
     assert isinstance(rows, list)
     assert [row["id"] for row in rows] == [two[1].id, two[0].id]
@@ -281,7 +284,8 @@ def test_the_old_bytes_put_back_are_whole_for_verify_and_resume(
 
 def test_resume_without_any_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert "No checkpoint of" in _run(resume).stderr
+    assert f"No checkpoint of {tmp_path} yet" in _run(resume).stderr
+    assert "No checkpoint of any project yet" in _run(resume, "--all").stderr
 
 
 @pytest.mark.store  # a rebuild makes the database anew

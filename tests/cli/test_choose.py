@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -215,3 +216,38 @@ def test_a_checkpoint_without_hooks_never_goes_into_another_project(
     found = _invoke("checkpoint")
     assert f"no session of {mine} has been found" in str(found.exception)
     assert not (theirs / ".claude").exists()
+
+
+@pytest.mark.requirement("U3")
+def test_status_of_all_lists_the_newest_past_sessions_before_any_hook_has_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    for number in range(12):
+        lines = [a_prompt(f"Count boat {number}."), an_answer(90_000)]
+        lines += [a_boundary(), a_summary(), an_answer(9_000)] if number == 11 else []
+        for line in lines:
+            line["cwd"] = f"/srv/harbour{number}"
+        path = _client_s(f"{number:08}-1111-2222", tmp_path / f"harbour{number}", *lines)
+        os.utime(path, (1_700_000_000 + number,) * 2)
+    found = _invoke("status", "--all")
+    first, *others = found.stdout.splitlines()
+    assert len(others) == 9, "bounded"
+    assert first.split()[0] == "00000011"
+    assert first.split()[3:] == ["1", "/srv/harbour11", "Count", "boat", "11."]
+    assert others[0].split()[3:] == ["0", "/srv/harbour10", "Count", "boat", "10."]
+    assert "compactions" in found.stderr
+    assert json.loads(_invoke("status", "--all", "--json").stdout) == []
+    assert _invoke("status", "--all", "--session", "00000003").stdout.startswith("00000003 ")
+    refused = _invoke("status", "--session", "nosuch").exception
+    assert isinstance(refused, HoldfastError)
+    assert "`holdfast status --all` lists" in str(refused.hint)
+
+
+@pytest.mark.requirement("U3")
+def test_a_running_session_is_not_listed_among_the_past_ones(tmp_path: Path) -> None:
+    path = _client_s("s1", tmp_path, a_prompt("Count boats."), an_answer(9_000))
+    fire("PostToolUse", path, session="s1")
+    found = _invoke("status", "--all")
+    assert "session     s1 in" in found.stdout
+    assert "Count boats." not in found.stdout

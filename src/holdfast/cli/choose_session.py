@@ -40,11 +40,11 @@ class NoSession(HoldfastError):
 
 
 class NoSuchSession(NoSession):
-    hint = "`holdfast status --all` lists running sessions, `holdfast resume --all` saved ones"
+    hint = "`holdfast status --all` lists the sessions of this machine, with their ids"
 
 
 class NotHere(NoSession):
-    hint = "`holdfast status --all` lists the sessions of other folders; name one with --session ID"
+    hint = "`holdfast status --all` lists the sessions of all folders; name one with --session ID"
 
 
 class Chosen(NamedTuple):

@@ -38,7 +38,7 @@ class NoTranscriptYet(HoldfastError):
 
 
 class NoSuchName(NoSuchTranscript):
-    hint = "name a .jsonl file under ~/.claude/projects; with no name, the newest session is taken"
+    hint = "`holdfast status --all` lists sessions with their ids; without one, the newest is taken"
 
 
 class SeveralSessions(HoldfastError):
@@ -60,7 +60,7 @@ def find(word: str = "") -> Path:
 
 def newest() -> Path:
     """Of this folder's project, else of all."""
-    everywhere = _of_folder(Path.cwd()) or _by_time(transcripts_folder())
+    everywhere = _of_folder(Path.cwd()) or by_time(transcripts_folder())
     if not everywhere:
         raise NoTranscriptYet(f"Claude Code has no transcript in {transcripts_folder()}")
     return everywhere[0]
@@ -69,13 +69,13 @@ def newest() -> Path:
 def _of_folder(folder: Path) -> list[Path]:
     """Those of this folder, else of the nearest folder around it that has any."""
     here = folder.resolve()
-    around = (_by_time(transcripts_folder() / slug(str(one))) for one in (here, *here.parents))
+    around = (by_time(transcripts_folder() / slug(str(one))) for one in (here, *here.parents))
     return next(filter(None, around), [])
 
 
 def newest_compacted(but: Path) -> Path | None:
     """The newest with a compaction in it, among the last ones."""
-    found = (one for one in _by_time(transcripts_folder())[:LOOKED_AT] if one != but)
+    found = (one for one in by_time(transcripts_folder())[:LOOKED_AT] if one != but)
     return next((one for one in found if _is_compacted(one)), None)
 
 
@@ -84,7 +84,7 @@ def _of_session(start: str) -> Path:
     if len({one.name for one in found}) > 1:
         raise SeveralSessions(f"{len(found)} sessions begin with {inert(start, 80)}")
     if found:
-        return max(found, key=_written)
+        return max(found, key=written)
     try:
         return Path(archive.named(start).path)
     except NoArchivedTranscript:
@@ -98,13 +98,13 @@ def _transcripts(folder: Path) -> Iterator[Path]:
     yield from folder.glob("*/*.jsonl")
 
 
-def _by_time(folder: Path) -> list[Path]:
+def by_time(folder: Path) -> list[Path]:
     """The newest first. Old clients wrote subagents beside their sessions."""
     found = (one for one in _transcripts(folder) if not one.name.startswith("agent-"))
-    return sorted(found, key=_written, reverse=True)
+    return sorted(found, key=written, reverse=True)
 
 
-def _written(path: Path) -> float:
+def written(path: Path) -> float:
     try:
         return path.stat().st_mtime
     except OSError:  # deleted meanwhile

@@ -43,7 +43,7 @@ TOPICS: dict[str, HelpTopic] = {
         "compacts. `holdfast watch` shows every session, live.",
         (
             Example("holdfast status", "this project's session"),
-            Example("holdfast status --all", "every session that has not ended"),
+            Example("holdfast status --all", "every session, and the ids of past ones"),
         ),
         "status",
     ),

@@ -28,7 +28,12 @@ MOST_CLEARED = 8
 @click.option("--transcript", type=click.Path(path_type=Path), help="Read this transcript.")
 @click.option("--session", default="", help="A session's id, or its first characters.")
 @click.option("--agent", default="", help="A subagent's id, or its first characters.")
-@click.option("--all", "everything", is_flag=True, help="Show every session that has not ended.")
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Show every session that has not ended, and list the newest past ones.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option(
     "--forget-limits", is_flag=True, help="Forget the compaction limits learned on this machine."
@@ -58,6 +63,10 @@ def status(
         show(one)
     if not reports:
         say("No session is running. Without --all, the last one is shown.", err=True)
+    if everything and not agent:
+        from holdfast.cli import past_sessions
+
+        past_sessions.show({one["session_id"] for one in reports}, session)
 
 
 def _chosen(session: str, agent: str) -> Chosen:

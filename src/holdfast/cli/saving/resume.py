@@ -71,13 +71,14 @@ def resume(
         click.echo(json.dumps([row(entry) for entry, _ in found]))
         return
     if found:
-        say(heading(found), err=True)
+        say(heading(found, everywhere), err=True)
     own = {entry.path for entry in provenance.own(entry for entry, _ in found)}
-    for line in lines(found, datetime.now(UTC), own):
+    for line in lines(found, datetime.now(UTC), own, everywhere):
         say(line)
     if not find_transcript.list_gone(where, everywhere) and not found:
+        whose = "any project" if everywhere else where
         say(
-            f"No checkpoint of {where} yet. Hooks save one when the window fills; "
+            f"No checkpoint of {whose} yet. Hooks save one when the window fills; "
             "save one now: holdfast checkpoint",
             err=True,
         )
@@ -135,13 +136,15 @@ Row = tuple[CheckpointEntry, Document | None]
 ASKED = "request: "  # of the section In Progress
 
 
-def lines(rows: list[Row], now: datetime, own: Container[str]) -> list[str]:
-    """The session is named only where there is more than one, and so is the project. Those whose
-    path is not among `own` were made by others."""
+def lines(
+    rows: list[Row], now: datetime, own: Container[str], with_project: bool = False
+) -> list[str]:
+    """The session is named only where there is more than one, and the project if it is asked for.
+    Those whose path is not among `own` were made by others."""
     width = shutil.get_terminal_size((120, 24)).columns
     several = len({(entry.session_id, entry.agent_id) for entry, _ in rows}) > 1
     ids = max((len(entry.id) for entry, _ in rows), default=0)
-    named = _projects([entry.project for entry, _ in rows])
+    named = _projects(rows) if with_project else {entry.project: "" for entry, _ in rows}
     told = [
         f"{one.id:<{ids}} {_head(one, now, several, one.path in own)}{named[one.project]} "
         f"{shown(_words(one, document))}"
@@ -150,23 +153,24 @@ def lines(rows: list[Row], now: datetime, own: Container[str]) -> list[str]:
     return [_cut(text, width) for text in told]
 
 
-def heading(rows: list[Row]) -> str:
+def heading(rows: list[Row], with_project: bool = False) -> str:
     """What stands in those lines, in their order."""
     ids = max((len(entry.id) for entry, _ in rows), default=0)
     session = " session " if len({(one.session_id, one.agent_id) for one, _ in rows}) > 1 else ""
-    project = " project" if len({one.project for one, _ in rows}) > 1 else ""
+    wide = max(map(len, _projects(rows).values())) if with_project else 0
+    project = f"{' project':<{wide}}" if with_project else ""
     return (
-        f"{'checkpoint':<{ids}} {'age':>7} {'trigger':<11} {'nr':<3}{session}{project} asked last"
+        f"{'checkpoint':<{ids}} {'age':>8} {'trigger':<11} {'nr':<3}{session}{project} asked last"
     )
 
 
-def _projects(paths: list[str]) -> dict[str, str]:
+def _projects(rows: list[Row]) -> dict[str, str]:
     """How each is told in a line: by the name of its folder, or whole where two share that."""
-    folders = {path: path.rstrip("/").rpartition("/")[2] for path in paths}
-    if len(folders) < 2:
-        return dict.fromkeys(folders, "")
+    folders = {entry.project: entry.project.rstrip("/").rpartition("/")[2] for entry, _ in rows}
     shared = list(folders.values())
-    return {p: f" {shown(name if shared.count(name) == 1 else p)}" for p, name in folders.items()}
+    told = {p: shown(name if shared.count(name) == 1 else p) for p, name in folders.items()}
+    wide = max(map(len, ("project", *told.values())))
+    return {path: f" {name:<{wide}}" for path, name in told.items()}
 
 
 def age(entry: CheckpointEntry, now: datetime) -> str:
@@ -185,7 +189,7 @@ def _head(entry: CheckpointEntry, now: datetime, several: bool, own: bool) -> st
     who = f" {shown(entry.session_id[:8] + agent)}" if several else ""
     mark = ("" if entry.verified else " CHANGED") + ("" if own else " FOREIGN")
     number = f"#{entry.iteration}"
-    return f"{age(entry, now):>7} {entry.trigger:<11} {number:<3}{who}{mark}"
+    return f"{age(entry, now):>8} {entry.trigger:<11} {number:<3}{who}{mark}"
 
 
 def _words(entry: CheckpointEntry, document: Document | None) -> str:

@@ -1,0 +1,91 @@
+"""The newest sessions of this machine that are not running, from Claude Code's own transcripts.
+`status --all` lists them after the running ones, also those before an install.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Collection, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from holdfast.cli.find_transcript import by_time, written
+from holdfast.cli.terminal import say
+from holdfast.client.limit_settings import project_of
+from holdfast.client.settings_files import transcripts_folder
+from holdfast.redact import redact
+from holdfast.text import fence
+from holdfast.text.escape import shown
+from holdfast.transcript import Prompt, Unreadable, lookup, read
+from holdfast.transcript.user_words import user_words
+
+PAST_SESSIONS = 10
+COUNTED_BYTES = 100 << 20  # a gigabyte takes a second
+LOOKED_AT = 40  # entries, from the first
+MOST_ASKED = 1_000
+FOLDER_CHARS = 24
+
+
+class PastSession(NamedTuple):
+    """A session that is not running, as its transcript has it."""
+
+    session_id: str
+    written: float
+    folder: str
+    asked: str
+    compactions: int | None  # None: the file is too large to count in a moment
+
+
+def past_sessions(running: Collection[str], start: str = "") -> Iterator[PastSession]:
+    """The newest transcripts of Claude Code, without those that are shown as running."""
+    wanted = (one for one in by_time(transcripts_folder()) if one.stem.startswith(start))
+    for path in islice((one for one in wanted if one.stem not in running), PAST_SESSIONS):
+        try:
+            is_small = path.stat().st_size <= COUNTED_BYTES
+            count = lookup.compactions(path).count if is_small else None
+            asked = _first_prompt(path)
+        except (OSError, Unreadable):  # deleted meanwhile
+            continue
+        yield PastSession(path.stem, written(path), project_of(path), asked, count)
+
+
+def _first_prompt(path: Path) -> str:
+    """The user's first words, without secrets; empty if the first entries hold none."""
+    entries = islice(read(path), LOOKED_AT)
+    typed = (one.text for one in entries if isinstance(one, Prompt) and not one.is_meta)
+    words = next(filter(None, map(user_words, typed)), "")
+    return redact(" ".join(words.split())[:MOST_ASKED])
+
+
+def show(running: Collection[str], start: str = "") -> bool:
+    """Print them, a line each; False where there is none."""
+    found = list(past_sessions(running, start))
+    if found:
+        say("Not running, newest first; `holdfast replay ID` shows what happened in one:", err=True)
+        say(
+            f"{'session':<8} {'age':>8} compactions {'folder':<{FOLDER_CHARS}} asked first",
+            err=True,
+        )
+    width = shutil.get_terminal_size((120, 24)).columns
+    for one in found:
+        text = _line(one)
+        say(text if len(text) <= width else f"{text[: width - 1]}…")
+    return bool(found)
+
+
+def _line(one: PastSession) -> str:
+    folder = shown(one.folder or "unknown")
+    if len(folder) > FOLDER_CHARS:
+        folder = f"…{folder[1 - FOLDER_CHARS :]}"  # the folders of one machine begin alike
+    count = "?" if one.compactions is None else f"{one.compactions}"
+    head = f"{shown(one.session_id[:8]):<8} {_age(one.written):>8} {count:>11} "
+    return f"{head}{folder:<{FOLDER_CHARS}} {shown(fence.clean(one.asked))}"
+
+
+def _age(written: float) -> str:
+    minutes = max(0.0, time.time() - written) / 60
+    if minutes < 90:
+        return f"{minutes:.0f} min"
+    return f"{minutes / 60:.0f} h" if minutes < 2880 else f"{minutes / 1440:.0f} days"
