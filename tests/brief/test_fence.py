@@ -60,7 +60,18 @@ def test_no_field_of_a_call_closes_the_fence_or_begins_a_line(closing: str, tmp_
 @given(words=st.text(max_size=300))
 def test_no_control_or_invisible_character_gets_through(words: str) -> None:
     for mark in fence.clean(words + "\x1b[31mred\x1b[0m\x9b2J\u202e\u2066"):
-        assert mark.isprintable() or mark in "\n\t"
+        assert mark.isprintable() or mark in "\n\t\u200c\u200d"
+
+
+@pytest.mark.requirement("B8", "B11")
+def test_joiners_stay_where_they_shape_letters_or_emoji_and_nowhere_else() -> None:
+    family, persian = (
+        "\U0001f469\u200d\U0001f4bb \u2764\ufe0f\u200d\U0001f525",
+        "\u0645\u06cc\u200c\u0634\u0648\u062f",
+    )
+    assert fence.clean(f"{family} {persian}") == f"{family} {persian}"
+    assert fence.clean("pass\u200dword \u200d\u00e9\u200d\u200d") == "pass word  \u00e9\u200d "
+    assert fence.clean("a\u202eb\u200bc") == "a b c"
 
 
 def _default_ignorable() -> list[str]:

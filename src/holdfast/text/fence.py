@@ -51,7 +51,10 @@ def clean(text: str) -> str:
     if (
         not text.replace("\n", "").replace("\t", "").isprintable()
     ):  # one by one takes 50 times as long
-        text = "".join(mark if _harmless(mark) else " " for mark in text)
+        text = "".join(
+            mark if _harmless(mark) or _joins(mark, before) else " "
+            for before, mark in zip(" " + text, text, strict=False)
+        )
     return re.sub(_TAGS, "\u2039", text) if "<" in text else text
 
 
@@ -91,6 +94,11 @@ def _as_read(mark: str) -> str:
 def _harmless(mark: str) -> bool:
     """Whether a character is no control, format, surrogate, private or odd blank character."""
     return mark.isprintable() or mark in "\n\t"
+
+
+def _joins(mark: str, before: str) -> bool:
+    """U+200C and U+200D shape the letters and emoji before them; between ASCII they hide a word."""
+    return mark in "\u200c\u200d" and not before.isascii() and before.isprintable()
 
 
 def both_ends(text: str, most: int) -> str:
