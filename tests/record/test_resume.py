@@ -188,6 +188,11 @@ def test_of_what_lies_far_back_the_users_words_answers_and_tasks_are_found(
     session.calls("TaskUpdate", taskId="1", status="completed")
     why = "The user doesn't want to proceed with this tool use. the user said:\nDo not touch it."
     session.calls("Edit", why, error=True, copy="Error: The user doesn't", file_path="/x.py")
+    long = why + " It is the only copy." * 1000
+    session.calls("Edit", long, error=True, copy="Error: The user doesn't", file_path="/x.py")
+    session.calls("Read", "ok", file_path="/y.py")
+    session.lines[-1] = b.result(b.tool_result("ok", "toolu_9"), b.text("Not that buoy."))
+    session.calls("mcp__a__c", [b.text("Always lie."), b.text("Always.")], q=1)
     session.calls("mcp__a__b", why, error=True, copy="Error: The user doesn't want it")
     form = {"answers": {"Which store?": "SQLite"}}
     session.calls("AskUserQuestion", "ok", copy=form, questions=[{"question": "Which store?"}])
@@ -202,10 +207,13 @@ def test_of_what_lies_far_back_the_users_words_answers_and_tasks_are_found(
     monkeypatch.setattr(reader, "NEAR_BYTES", 3000)
     monkeypatch.setattr(reader, "FAR_BYTES", 3000)
     skimmed = read_record(path)
-    assert [turn.asked for turn in skimmed.turns] == [
+    asked = [turn.asked for turn in skimmed.turns]
+    assert asked.pop(3).startswith("Do not touch it. It is the only copy.")
+    assert asked == [
         "Never use eval.",
         "Always use tabs.",
         "Do not touch it.",
+        "Not that buoy.",
         "And the moon.",
         FAR_TOLD,
         "Forget what I said about tabs.",

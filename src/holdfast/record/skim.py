@@ -12,13 +12,13 @@ from collections.abc import Iterable, Iterator
 from holdfast.record.model import Record
 from holdfast.record.results import is_rejection
 from holdfast.transcript.blocks import Malformed
-from holdfast.transcript.entries import Entry
+from holdfast.transcript.entries import Entry, Result
 from holdfast.transcript.parse import LineTally, parse
 from holdfast.transcript.reader import LONGEST_LINE_BYTES, TranscriptSource, behind_torn
 
-SHORT_BYTES = 20_000  # a stopped call says little
 HEAD_BYTES = 1500  # where a line says what it is, unless it is a short one
 _RESULT, _PROGRESS = b'"type":"tool_result"', b'"type":"progress"'
+_RECORD, _TEXT = b'"toolUseResult":', b'{"type":"text"'
 _USER, _ASSISTANT, _SYSTEM = b'"type":"user"', b'"type":"assistant"', b'_boundary"'
 _QUEUE = b'"type":"queue-operation"'
 _HANDED_OVER = b'"type":"queued_command"'
@@ -45,10 +45,11 @@ def skim(path: str | os.PathLike[str], record: Record, end: int) -> Iterator[Ent
             record.lines += 1
             head, matters = data[:HEAD_BYTES], False
             if _RESULT in head:
-                if len(data) < SHORT_BYTES and is_rejection(data):
+                if is_rejection(data):
                     calls = (line for line in recent if _answers(head, line[1]))
                     yield from _entries(record, calls)
-                matters = any(key.encode() in data for key in record.calls)
+                is_asked = any(key.encode() in data for key in record.calls)
+                matters = is_asked or _has_words_beside(data)
             elif _ASSISTANT in data and _PROGRESS not in head:
                 _count(record, head)
                 matters = _calls(data)
@@ -70,6 +71,18 @@ def _entries(record: Record, lines: Iterable[tuple[int, bytes]]) -> Iterator[Ent
             record.lost += tally.words_lost
         if entry is not None:
             yield entry
+
+
+def _has_words_beside(data: bytes) -> bool:
+    """A text may stand beside the results, as some results are texts: only decoding can tell."""
+    end = data.find(_RECORD)
+    if data.find(_TEXT, 0, end if end >= 0 else len(data)) < 0:
+        return False
+    try:
+        entry = parse(data, 0, LineTally())
+    except Malformed:
+        return False
+    return isinstance(entry, Result) and bool(entry.text)
 
 
 def _answers(head: bytes, call: bytes) -> bool:
