@@ -231,7 +231,7 @@ def _asked(lines: list[bytes]) -> str:
         with suppress(Malformed):
             entry = parse(data, 0, LineTally())
             if isinstance(entry, Prompt) and not entry.is_meta:
-                words = " ".join(own_words(entry.text).split())
+                words = " ".join(own_words(entry.text, entry.line.author).split())
                 if words:
                     return words[:ASKED_CHARS]
     return ""

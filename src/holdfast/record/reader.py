@@ -20,7 +20,7 @@ from holdfast.record import (
     turns,
 )
 from holdfast.record.model import Decision, Place, Record
-from holdfast.record.user_input import own_words, queued_words
+from holdfast.record.user_input import author_of, own_words, queued_words
 from holdfast.redact.rule import REDACTED
 from holdfast.text import sentences
 from holdfast.transcript import (
@@ -39,6 +39,7 @@ from holdfast.transcript import (
     ToolUse,
     decoded,
 )
+from holdfast.transcript.entries import Author
 from holdfast.transcript.reader import begins_midway
 from holdfast.wire import log
 
@@ -253,7 +254,7 @@ class RecordReader:
                     if len(self._reads) > names.MOST_SHOWN:
                         del self._reads[next(iter(self._reads))]
             elif isinstance(block, Text) and not entry.line.is_meta:
-                self._typed(block.text, place)
+                self._typed(block.text, place, author=entry.line.author)
 
     def _prompt(self, entry: Prompt) -> None:
         if not entry.is_meta:
@@ -261,7 +262,8 @@ class RecordReader:
                 self.record.words_missing = True
             plan_checks.typed(self.record, entry.line.permission_mode)
             place = self._place(entry)
-            self._typed(entry.text, place, (entry.line.parent_uuid or "")[:80])
+            parent = (entry.line.parent_uuid or "")[:80]
+            self._typed(entry.text, place, parent, author=entry.line.author)
             if any(isinstance(block, Image) for block in entry.message.blocks):
                 turns.show_image(self.record, place, self._line())
 
@@ -269,13 +271,13 @@ class RecordReader:
         plan_checks.told(self.record, entry.kind)
         agents.hook_ran(self.record, entry.kind, bytes(entry.raw))
         if words := queued_words(decoded(entry.raw)) if entry.kind == "queued_command" else "":
-            self._typed(words, self._place(entry))
+            self._typed(words, self._place(entry), author=author_of(entry))
 
-    def _typed(self, text: str, place: Place, parent: str = "") -> None:
+    def _typed(self, text: str, place: Place, parent: str = "", *, author: Author) -> None:
         """A line in the user's name."""
         failures.hear(self.record, text, "user")
-        if turns.prompt(self.record, text, place, self._line(), parent):
-            self._hear(own_words(text), by_user=True)
+        if turns.prompt(self.record, text, place, self._line(), parent, author=author):
+            self._hear(own_words(text, author), by_user=True)
 
     def _summary(self, entry: Summary) -> None:
         """Never a source: kept only to know what need not be said again."""

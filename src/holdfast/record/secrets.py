@@ -16,7 +16,7 @@ import msgspec
 
 from holdfast.record.model import Record
 from holdfast.record.results import answers
-from holdfast.record.user_input import own_words, queued_words
+from holdfast.record.user_input import author_of, own_words, queued_words
 from holdfast.redact.find import PASSES, find, redact, replaced, which_are_clean
 from holdfast.redact.rule import REDACTED, SecretFinding
 from holdfast.redact.value import random_looking
@@ -112,9 +112,9 @@ def is_known_bare(value: str) -> bool:
 def spoken(entry: Entry) -> Iterator[str]:
     """The texts of an entry that names and quotes are taken from."""
     if isinstance(entry, Prompt | Queued):
-        yield own_words(entry.text)[:LONGEST_CHARS]
+        yield own_words(entry.text, author_of(entry))[:LONGEST_CHARS]
     elif isinstance(entry, Attachment):
-        yield own_words(queued_words(decoded(entry.raw)))[:LONGEST_CHARS]
+        yield own_words(queued_words(decoded(entry.raw)), author_of(entry))[:LONGEST_CHARS]
     elif isinstance(entry, Result):
         yield from (block.text[:READ_CHARS] for block in entry.results if _is_short(block))
         yield from (f"{question}\n{words}" for question, words in answers(entry))

@@ -12,6 +12,7 @@ from holdfast.record.model import Place, Question, Record, Turn
 from holdfast.record.user_input import is_notification, own_words
 from holdfast.text import sentences
 from holdfast.text.sentences import Lazy
+from holdfast.transcript.entries import Author
 
 KEPT_CHARS, HEAD_CHARS = 4000, 2800
 CUT = "\n[…]\n"
@@ -36,14 +37,23 @@ def current(record: Record) -> Turn:
     return record.turns[-1]
 
 
-def prompt(record: Record, text: str, place: Place, line: int = 0, parent: str = "") -> str:
+def prompt(
+    record: Record,
+    text: str,
+    place: Place,
+    line: int = 0,
+    parent: str = "",
+    *,
+    author: Author = "",
+) -> str:
     """A line in the user's name; gives the words that begin a turn, or nothing."""
-    _notified(record, text, place)
-    if _INTERRUPTED in text[:200] and record.turns:
+    if author != "user":
+        _notified(record, text, place)
+    if _INTERRUPTED in text[:200] and record.turns and author != "user":
         record.turns[-1].interrupted = True
     if _was_queued(record, text.strip(), place, line):
         return ""
-    words = _typed(record, text)
+    words = _typed(record, text, author)
     if words and parent:
         _take_back(record, parent)
     begun = begin(record, words, place, line)
@@ -61,9 +71,9 @@ def _take_back(record: Record, parent: str) -> None:
         turn.taken_back = True
 
 
-def _typed(record: Record, text: str) -> str:
+def _typed(record: Record, text: str, author: Author = "") -> str:
     """Nobody types what comes by the clock."""
-    return "" if agents.is_scheduled(record, text.strip()) else own_words(text)
+    return "" if agents.is_scheduled(record, text.strip()) else own_words(text, author)
 
 
 def _notified(record: Record, text: str, place: Place) -> None:

@@ -2,15 +2,17 @@
 
 from typing import Any
 
+from holdfast.transcript import Attachment, Entry, decoded
+from holdfast.transcript.entries import Author, author
 from holdfast.transcript.user_words import user_words
 
 RUN_BEGINS = "This is batch "  # a text that does not begin so need not load `run_prompt`
 _NOTIFICATIONS = ("<task-notification", "<agent-notification", '{"task_id"')
 
 
-def own_words(text: str) -> str:
+def own_words(text: str, author: Author = "") -> str:
     """What the user typed; of a prompt of `holdfast run`, what the plan asks for."""
-    words = user_words(text)
+    words = user_words(text, author)
     if not words.startswith(RUN_BEGINS):
         return words
     from holdfast.record import run_prompt
@@ -21,6 +23,18 @@ def own_words(text: str) -> str:
 def is_notification(text: str) -> bool:
     """The client tells the model of a background task."""
     return text.startswith(_NOTIFICATIONS)
+
+
+def author_of(entry: Entry) -> Author:
+    """Who wrote what stands in an entry in the user's name."""
+    attachment = decoded(entry.raw) if isinstance(entry, Attachment) else None
+    if not isinstance(attachment, dict):
+        return entry.line.author
+    if attachment.get("isMeta") or attachment.get("commandMode") == "task-notification":
+        return "other"
+    origin = attachment.get("origin")
+    kind = origin.get("kind") if isinstance(origin, dict) else None
+    return author(kind if isinstance(kind, str) else "")
 
 
 def queued_words(attachment: Any) -> str:

@@ -25,12 +25,17 @@ from holdfast.transcript.blocks import (
 )
 
 NOTHING = msgspec.Raw()
+Author = Literal["user", "other", ""]  # empty where the client does not say: the text must tell
+_TYPED = ("typed", "queued", "suggestion_accepted")
+# Ways a person may take to the model, found in client 2.1.325 and never seen in a transcript.
+_UNSURE = ("bridge", "composer", "person", "remote", "suggestion", "unclassified", "voice-call")
 
 
 class TranscriptMessage(msgspec.Struct, frozen=True, gc=False):
     """The API's message inside a line."""
 
     id: str = ""
+    role: str = ""
     model: str = ""
     content: str | tuple[AnyBlock, ...] | None = None
     stop_reason: str | None = ""  # an explicit null means "not ended yet", silence does not
@@ -47,6 +52,12 @@ class TranscriptMessage(msgspec.Struct, frozen=True, gc=False):
     def text(self) -> str:
         """The words of all text blocks."""
         return "\n".join(block.text for block in self.blocks if isinstance(block, Text))
+
+
+class PromptOrigin(msgspec.Struct, frozen=True, gc=False):
+    """Where a prompt came from, as clients from 2.1.119 on say of some and from 2.1.183 of all."""
+
+    kind: str = ""
 
 
 class CompactMetadata(msgspec.Struct, frozen=True, gc=False, rename="camel"):
@@ -84,11 +95,26 @@ class TranscriptLine(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     requested_model: str | None = None
     is_meta: bool | None = False
     is_compact_summary: bool | None = False
+    is_visible_in_transcript_only: bool | None = False
+    origin: PromptOrigin | None = None
+    prompt_source: str | None = None
     permission_mode: str | None = None
     compact_metadata: CompactMetadata | None = None
     microcompact_metadata: MicrocompactMetadata | None = None
     attachment: msgspec.Raw = NOTHING
     rendered: msgspec.Raw = NOTHING
+
+    @property
+    def author(self) -> Author:
+        """Who wrote a line in the user's name."""
+        return author(self.origin.kind if self.origin else "", self.prompt_source)
+
+
+def author(kind: str, source: str | None = None) -> Author:
+    """Whose a prompt is by what the client wrote beside it; older clients write neither."""
+    if kind:
+        return "user" if kind == "human" else "" if kind in _UNSURE else "other"
+    return "user" if source in _TYPED else "other" if source == "system" else ""
 
 
 class ResultCopy(msgspec.Struct, frozen=True, gc=False, rename="camel"):
@@ -188,7 +214,10 @@ class Prompt(Entry, frozen=True, gc=False):
 
     @property
     def is_meta(self) -> bool:
-        return bool(self.line.is_meta)
+        line = self.line
+        is_agents = line.agent_id is not None and not line.is_sidechain
+        is_hidden = line.is_meta or line.is_visible_in_transcript_only
+        return bool(is_hidden) or is_agents or self.message.role == "assistant"
 
     @property
     def prompt_id(self) -> str:

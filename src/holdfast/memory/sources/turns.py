@@ -28,7 +28,7 @@ from holdfast.record import RecordReader, agents, results
 from holdfast.record.model import Place, Question, Record, Turn
 from holdfast.record.replies import is_answer
 from holdfast.record.storage import sign
-from holdfast.record.user_input import is_notification, own_words, queued_words
+from holdfast.record.user_input import author_of, is_notification, own_words, queued_words
 from holdfast.redact import redact
 from holdfast.text.sentences import clip, clip_last
 from holdfast.transcript.blocks import Text, ToolResult, ToolUse, decoded
@@ -141,7 +141,7 @@ class _Fold:
         if is_notification(text) and self._unit is not None:
             self._unit.hold(entry)
             self._report(agents.result(text), self._agent_asked(agents.id_in(text)))
-        words = own_words(clip(text, LONGEST_TEXT))
+        words = own_words(clip(text, LONGEST_TEXT), author_of(entry))
         if not words:
             return
         if words.startswith(_ASKING_US):

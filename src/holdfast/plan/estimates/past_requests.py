@@ -66,7 +66,7 @@ class _Fold:
     grown: list[int] = field(default_factory=list)
 
     def prompt(self, prompt: Prompt) -> list[PastRequest]:
-        words = "" if prompt.is_meta else user_words(prompt.text)
+        words = "" if prompt.is_meta else user_words(prompt.text, prompt.line.author)
         if not words:
             return []
         done = self.close()

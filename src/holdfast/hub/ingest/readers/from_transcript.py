@@ -29,7 +29,7 @@ from holdfast.hub.ingest.records import (
     RecordedSubtask,
 )
 from holdfast.record import secrets
-from holdfast.record.user_input import own_words
+from holdfast.record.user_input import author_of, own_words
 from holdfast.transcript import (
     Answer,
     Boundary,
@@ -166,7 +166,7 @@ class TranscriptPass:
     def _prompt(self, entry: Entry, text: str, at_ms: int) -> None:
         if done := agents.read_notification(self.window, text, at_ms):
             self.records.append(done)
-        words = own_words(text)
+        words = own_words(text, author_of(entry))
         if not words:
             return
         if self.window.agent_id:
