@@ -1,4 +1,5 @@
-"""Write the parts of the pages that are made from the code: commands, settings, tools, routes.
+"""Write the parts of the pages that are made from the code: commands, settings, tools, routes,
+the texts of alerts and of the stop guard, and the shares of a brief.
 
     python docs/reference.py            write them
     python docs/reference.py --check    end with 1 if a page is not up to date
@@ -19,10 +20,18 @@ from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 
 from holdfast.api.app import ROUTERS
+from holdfast.brief import trim
+from holdfast.brief.roles import ROLES, sections_of
+from holdfast.budget.compartments import NAMES, compartments
 from holdfast.cli.help import HEADINGS, PLUMBING, TOPICS, listed
 from holdfast.cli.main import holdfast_command
+from holdfast.client.compaction_limit import REFUSES_BEFORE, CompactionLimit
 from holdfast.mcp.tool_table import TOOLS
 from holdfast.settings.table import TABLE, USER, Setting
+from holdfast.window import alert_texts, stop_guard
+from holdfast.window.guard import Alert, Crossing, Reading, Verdict, Zone
+from holdfast.window.stop_guard import StopFacts
+from holdfast.window.velocity import forecast
 
 DOCS = Path(__file__).parent
 PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -166,6 +175,79 @@ def _named(name: str, is_required: bool) -> str:
     return f"**`{name}`**" if is_required else f"`{name}`"
 
 
+LEVELS = {  # what is reached, and the share of the limit that is used then
+    "orange": (Crossing(zone=Zone.ORANGE), 0.75),
+    "advisory": (Crossing(alert=Alert.ADVISORY), 0.85),
+    "red": (Crossing(zone=Zone.RED), 0.90),
+    "urgent": (Crossing(alert=Alert.URGENT), 0.93),
+    "critical": (Crossing(alert=Alert.CRITICAL), 0.97),
+}
+
+
+def alerts() -> Iterator[str]:
+    """Both texts of every level: usual, with automatic compaction off, and without a checkpoint."""
+    heads = ("| level | the model reads | you read |", "|---|---|---|")
+    usual = {level: _alert_texts(level) for level in LEVELS}
+    yield "\n".join((*heads, *(_row(level, *texts) for level, texts in usual.items())))
+    yield (
+        "If automatic compaction is off, Claude Code refuses further requests at the limit, and "
+        "only you can compact. The texts say that, and also when no checkpoint could be saved:"
+    )
+    rows = [
+        _row(f"{level}, {when}", *texts)
+        for level in LEVELS
+        for when, texts in (
+            ("automatic compaction off", _alert_texts(level, kind="refusal")),
+            ("no checkpoint", _alert_texts(level, saved=False)),
+        )
+        if level in ("red", "critical")
+    ]
+    yield "\n".join((*heads, *rows))
+
+
+def _alert_texts(level: str, kind: str = "early", saved: bool = True) -> tuple[str, str]:
+    """In a window of 200,000 tokens that grows by 3,000 with every step."""
+    crossing, used_ratio = LEVELS[level]
+    limit_tokens = 200_000 - REFUSES_BEFORE if kind == "refusal" else 167_000
+    edge = CompactionLimit(200_000, limit_tokens, kind, "")
+    used = round(used_ratio * edge.edge_tokens)
+    before = [used - 3_000 * steps for steps in range(20, -1, -1)]
+    verdict = Verdict(Zone.GREEN, Alert.NONE, used_ratio, 0.3, False)
+    ahead = forecast(before, [], used, edge.edge_tokens)
+    told = (crossing, verdict, ahead, Reading(used, 0), edge)
+    return alert_texts.to_model(*told, saved=saved), alert_texts.to_user(*told, saved=saved)
+
+
+def stops() -> Iterator[str]:
+    agents = ("explore", "test-runner")
+    commands = ("`make test`", "`npm run build`")
+    facts = {
+        "one subtask runs": StopFacts(running=agents[:1]),
+        "several run": StopFacts(running=agents),
+        "one command failed": StopFacts(errors=commands[:1]),
+        "several failed": StopFacts(errors=commands),
+        "much is unsaved": StopFacts(unsaved_ratio=0.27, has_checkpoint=True),
+        "nothing is saved": StopFacts(unsaved_ratio=0.27),
+    }
+    rows = [
+        _row(when, stop_guard.judge(one, "holdfast").removesuffix(stop_guard.ANYWAY).strip())
+        for when, one in facts.items()
+    ]
+    yield "\n".join(("| when | the model reads |", "|---|---|", *rows))
+    yield "Several reasons stand one after the other. Every text ends with:"
+    yield f"```\n{stop_guard.ANYWAY}\n```"
+
+
+def shares() -> Iterator[str]:
+    by_role = {role: compartments(trim.weights(sections_of(role)), {}) for role in ROLES}
+    rows = [
+        _row(f"`{name}`", *(f"{one[at].share / 10:.0f} %" for one in by_role.values()))
+        for at, name in enumerate(NAMES)
+    ]
+    heads = (_row("compartment", *by_role), "|---" * (len(by_role) + 1) + "|")
+    yield "\n".join((*heads, *rows))
+
+
 def _row(*cells: str) -> str:
     return "| " + " | ".join(one.replace("|", "\\|") for one in cells) + " |"
 
@@ -179,6 +261,9 @@ PARTS: dict[str, Callable[[], Iterator[str]]] = {
     "settings": settings,
     "tools": tools,
     "routes": routes,
+    "alerts": alerts,
+    "stops": stops,
+    "shares": shares,
 }
 
 

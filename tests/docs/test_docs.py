@@ -29,7 +29,14 @@ def test_what_is_made_from_the_code_is_up_to_date() -> None:
     line = [sys.executable, str(ROOT / "docs" / "reference.py"), "--check"]
     run = subprocess.run(line, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
-    for page, part in (("commands", "commands"), ("settings", "settings"), ("mcp", "tools")):
+    for page, part in (
+        ("commands", "commands"),
+        ("settings", "settings"),
+        ("mcp", "tools"),
+        ("alerts", "alerts"),
+        ("stop-guard", "stops"),
+        ("budget", "shares"),
+    ):
         text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
         assert f"<!-- generated: {part} -->\n\n" in text
 
