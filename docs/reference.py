@@ -103,7 +103,11 @@ def _option(option: click.Option, context: click.Context) -> str:
 
 
 def _range(low: float, high: float | None) -> str:
-    return f"{low:g} or more" if high is None else f"{low:g} to {high:,g}"
+    return f"{_number(low)} or more" if high is None else f"{_number(low)} to {_number(high)}"
+
+
+def _number(value: float) -> str:
+    return f"{int(value):,}" if value == int(value) else f"{value:g}"
 
 
 def settings() -> Iterator[str]:

@@ -110,7 +110,7 @@ def test_help_follows_the_words_down_and_names_what_is_not_there() -> None:
     assert below.stdout == _run("segments", "show", "--help").stdout
     wrong = _run("help", "segments", "sing")
     assert wrong.exit_code == 2
-    assert "There is no command `holdfast segments sing`.\n" in wrong.stderr
+    assert "There is no command `holdfast segments sing`. " in wrong.stderr
     assert "`holdfast serch`. Did you mean 'search'?" in _run("help", "serch").stderr
 
 
@@ -171,3 +171,34 @@ def test_completion_prints_the_script_of_a_shell(shell: str) -> None:
     found = _run("completion", shell)
     assert found.exit_code == 0
     assert f"_HOLDFAST_COMPLETE={shell}_complete" in found.stdout
+
+
+@pytest.mark.requirement("U3")
+def test_a_usage_line_is_not_broken_inside_a_word_and_a_folder_is_called_one() -> None:
+    assert "COMPARTMENT SHARE" in _run("budget", "allot", "--help").stdout
+    assert "--project DIR" in _run("rebuild", "--help").stdout
+    assert "Remove this plugin folder" in " ".join(_run("uninstall", "--help").stdout.split())
+    assert "fish > ~/.config/" in _run("completion", "--help").stdout
+    assert "holdfast statusline --preview" in " ".join(_run("status", "--help").stdout.split())
+
+
+@pytest.mark.requirement("U3")
+def test_a_wrong_word_is_answered_with_what_to_try() -> None:
+    assert "`holdfast help` lists the commands" in _run("help", "nosuch").stderr
+    assert "Did you mean 'set'?" in _run("settings", "sett", "preset", "default").stderr
+    assert "one of minimal, default, full" in _run("settings", "status_line").stdout
+
+
+@pytest.mark.requirement("U3")
+def test_an_empty_watch_is_one_line() -> None:
+    assert _run("watch", "--once").stdout == (
+        "No session is running. Start Claude Code in a project.\n"
+    )
+
+
+@pytest.mark.requirement("U3")
+def test_pinning_the_same_text_again_says_so(tmp_path: Path) -> None:
+    line = ("budget", "pin", "Never paint the pier.", "--project", str(tmp_path))
+    assert _run(*line).stdout.startswith("pinned ")
+    assert _run(*line).stdout.startswith("already pinned ")
+    assert _run(*line, "--compartment", "active_task").stdout.startswith("pinned ")

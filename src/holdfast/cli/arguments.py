@@ -19,6 +19,7 @@ from holdfast.wire.log import is_utf8
 Completer = Callable[[str], list[CompletionItem]]
 METAVARS = {
     "project": "DIR",
+    "projects": "DIR",
     "plugin": "DIR",
     "plugin_folder": "DIR",
     "session": "ID",

@@ -40,7 +40,8 @@ TOPICS: dict[str, HelpTopic] = {
         "Show how full the window is and how many steps are left.",
         "Without options it shows the session of this folder's project, else the newest one. "
         "Percentages are shares of the compaction limit, the token count at which Claude Code "
-        "compacts. `holdfast watch` shows every session, live.",
+        "compacts. `holdfast watch` shows every session, live; `holdfast statusline --preview` "
+        "what the status line can look like.",
         (
             Example("holdfast status", "this project's session"),
             Example("holdfast status --all", "every session, and the ids of past ones"),
@@ -64,9 +65,9 @@ TOPICS: dict[str, HelpTopic] = {
         "runs on this machine, it starts one, which ends with Ctrl-C.",
         (
             Example("holdfast ui", "in your browser"),
-            Example("holdfast ui --no-open", "print the link only"),
+            Example("holdfast ui --no-open", "print the link, open nothing"),
         ),
-        "serve",
+        "dashboard",
     ),
     "lost": HelpTopic(
         EVERY_DAY,
@@ -342,7 +343,7 @@ TOPICS: dict[str, HelpTopic] = {
         (
             Example('eval "$(holdfast completion zsh)"', "in ~/.zshrc"),
             Example('eval "$(holdfast completion bash)"', "in ~/.bashrc"),
-            Example("holdfast completion fish", "> ~/.config/fish/completions/holdfast.fish"),
+            Example("holdfast completion fish > ~/.config/fish/completions/holdfast.fish", "once"),
         ),
         "install",
     ),
@@ -432,8 +433,8 @@ def _no_command(word: str, command: click.Command, above: click.Context) -> clic
 
     known = command.list_commands(above) if isinstance(command, click.Group) else []
     near = get_close_matches(word, known, 1)
-    meant = f" Did you mean {near[0]!r}?" if near else ""
-    return click.UsageError(f"There is no command `{above.command_path} {word}`.{meant}", above)
+    meant = f"Did you mean {near[0]!r}?" if near else "`holdfast help` lists the commands."
+    return click.UsageError(f"There is no command `{above.command_path} {word}`. {meant}", above)
 
 
 @click.command()

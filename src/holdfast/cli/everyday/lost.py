@@ -58,7 +58,7 @@ class NoCompaction(HoldfastError):
     default=2_000,
     show_default=True,
     type=click.IntRange(100, 2_800),
-    help="Print at most this many tokens.",
+    help="With --all, list at most this many tokens.",
 )
 @click.option("--all", "show_all", is_flag=True, help="Also show files, commands and names.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")

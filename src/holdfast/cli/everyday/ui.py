@@ -22,7 +22,7 @@ SCREENS = ("DISPLAY", "WAYLAND_DISPLAY")
     help="Port of the server.",
 )
 @click.option("--database", default="", metavar="URL", help="sqlite:///… or postgresql://…")
-@click.option("--no-open", is_flag=True, help="Only print the link.")
+@click.option("--no-open", is_flag=True, help="Print the link and do not open a browser.")
 def ui(port: int, database: str, no_open: bool) -> None:
     """Open the dashboard."""
     try:

@@ -24,6 +24,7 @@ from holdfast.window import alert_texts
 from holdfast.window.velocity import in_words
 from holdfast.wire.log import inert
 
+EMPTY = "No session is running. Start Claude Code in a project."
 BAR, SHORT_BAR = 10, 4
 ECHO_CHARS = 2  # a terminal shows ^C where a frame ends: on the next line, two would be seen
 MOST_PATH = 4_096
@@ -44,7 +45,7 @@ def watch(every: float, once: bool) -> None:
     """All sessions and subagents on this machine, live."""
     console = Console(file=own_drawing(sys.stdout))
     if once:
-        console.print(_table(_rows(), console.width))
+        console.print(_drawn(_rows(), console.width))
         return
     say(f"every {every:g} s; Ctrl-C ends it", err=True)
     with (
@@ -58,7 +59,7 @@ def watch(every: float, once: bool) -> None:
 
 def _frame(console: Console) -> Constrain:
     wide = max(1, console.width - ECHO_CHARS)
-    return Constrain(_table(_rows(), wide), wide)
+    return Constrain(_drawn(_rows(), wide), wide)
 
 
 def _rows() -> list[dict[str, Any]]:
@@ -67,14 +68,14 @@ def _rows() -> list[dict[str, Any]]:
     return [report(one) for one in recent]
 
 
+def _drawn(rows: list[dict[str, Any]], width: int) -> Table | Text:
+    return _table(rows, width) if rows else Text(EMPTY)
+
+
 def _table(rows: list[dict[str, Any]], width: int) -> Table:
     """Where there is little room, the folder is cut first: what is asked here is how full it is.
     Its end stays: the folders of one machine begin alike."""
-    table = Table(
-        box=None,
-        pad_edge=False,
-        caption=None if rows else "No session is running. Start Claude Code in a project.",
-    )
+    table = Table(box=None, pad_edge=False)
     wide = width >= NARROW
     agents = any(row["agent_type"] or row["agent_id"] for row in rows) or wide
     for heading in ("session", *(("agent",) if agents else ()), "context", "", "left", "alert"):

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from holdfast.budget import operations
+from holdfast.budget import ledger, operations
 from holdfast.budget.compartments import NAMES, PREFERENCES
 from holdfast.cli import choose_session
 from holdfast.cli.choose_session import Chosen, NoSession
@@ -100,6 +100,7 @@ def pin(
     scope = "session" if session else "user" if is_user else "project"
     session_id = _of_session(session) if session else ""
     _say_if_mended(scope, _path(project), session_id)
+    before = ledger.read(_path(project), session_id).pins
     one = operations.pin(
         text,
         now_ms=_now(),
@@ -108,7 +109,8 @@ def pin(
         project=_path(project),
         session_id=session_id,
     )
-    words = f"pinned {one.id} ({scope}, {one.compartment})"
+    again = any(one._replace(created_ms=old.created_ms) == old for old in before)
+    words = f"{'already pinned' if again else 'pinned'} {one.id} ({scope}, {one.compartment})"
     _say(one._asdict(), as_json, words, f"unpin {one.id}{_where(scope, session_id, project)}")
 
 
@@ -174,12 +176,14 @@ def estimate(text_or_file: str, session: str, as_json: bool) -> None:
 
 
 @budget.command()
-@click.argument("compartment", type=click.Choice(NAMES))
+@click.argument("compartment", type=click.Choice(NAMES), metavar="COMPARTMENT")
 @click.argument("share", metavar="SHARE")
 @_scope
 @_json
 def allot(compartment: str, share: str, is_user: bool, project: Path | None, as_json: bool) -> None:
-    """Give a compartment a share of the brief: 0.4, 40%, or `role` for the usual share."""
+    """Give a compartment a share of the brief: 0.4, 40%, or `role` for the usual share.
+    COMPARTMENT is active_task, project_background, operator_preferences, safety_constraints or
+    ambient_knowledge."""
     scope = "user" if is_user else "project"
     _say_if_mended(scope, _path(project))
     before = operations.share_set(compartment, scope=scope, project=_path(project))

@@ -45,26 +45,27 @@ _OPTIONS = (
         help="The project, for --scope project and local.  [default: this folder]",
     ),
     click.option(
-        "--plugin",
-        "plugin_folder",
-        type=click.Path(path_type=Path),
-        help="Write a plugin folder instead of changing settings.",
-    ),
-    click.option(
         "--yes", is_flag=True, help="Do not ask; print a summary instead of the whole change."
     ),
     click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing."),
 )
 
 
-def _place_options(command: Command) -> Command:
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+def _place_options(plugin_help: str) -> Callable[[Command], Command]:
+    plugin = click.option(
+        "--plugin", "plugin_folder", type=click.Path(path_type=Path), help=plugin_help
+    )
+
+    def with_options(command: Command) -> Command:
+        for option in reversed((*_OPTIONS[:2], plugin, *_OPTIONS[2:])):
+            command = option(command)
+        return command
+
+    return with_options
 
 
 @click.command()
-@_place_options
+@_place_options("Write a plugin folder instead of changing settings.")
 @click.option("--force", is_flag=True, help="Install although another Holdfast is installed.")
 @click.option(
     "--archive-outputs",
@@ -116,7 +117,7 @@ def install(
 
 
 @click.command()
-@_place_options
+@_place_options("Remove this plugin folder instead of changing settings.")
 @click.option(
     "--checkpoints",
     is_flag=True,

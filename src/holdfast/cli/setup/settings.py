@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import time
+from difflib import get_close_matches
 from pathlib import Path
 
 import click
@@ -38,6 +39,9 @@ class _Settings(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] not in self.commands:
+            near = get_close_matches(args[0], self.commands, 1)
+            if near and args[0] not in BY_NAME:
+                ctx.fail(f"No such command or setting {args[0]!r}. Did you mean {near[0]!r}?")
             return "show", show, args
         return super().resolve_command(ctx, args)
 
@@ -133,7 +137,8 @@ def _show(rows: tuple[Setting, ...], project: Path | None, as_json: bool) -> Non
     for one in rows:
         who = "you only" if one.set_by == USER else "you or the project"
         say(f"{one.name} = {loaded.values[one.name]}   (from {loaded.origins[one.name]})")
-        say(f"    {one.meaning}; set by {who}")
+        choices = f"; one of {', '.join(one.choices)}" if one.choices else ""
+        say(f"    {one.meaning}{choices}; set by {who}")
     for error in errors:
         say(f"not used: {error}", err=True)
     name, variables = ("NAME", "HOLDFAST_NAME") if len(rows) > 1 else _names(rows[0])
