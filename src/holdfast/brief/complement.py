@@ -6,6 +6,8 @@ from holdfast.brief.item import BriefItem
 from holdfast.record.model import Record
 
 LITTLE_OPS = 2  # so few operations after the summary, and the transcript still ends in it
+# Beside a summary these come last: a look at the project finds them, and they are long.
+FOUND_AGAIN = frozenset({"files", "commands", "names", "references", "about"})
 _KEPT_BY_CLIENT = frozenset({"flight", "questions"})  # the last round comes back verbatim
 
 

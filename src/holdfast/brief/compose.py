@@ -93,6 +93,8 @@ def compose(
     usual = chars_for(max_tokens)
     grown = limit = _grown(record, usual) if may_grow else usual
     held = complement.HeldBySummary(record, summary)
+    if held.active:
+        sections.sort(key=lambda one: one.name in complement.FOUND_AGAIN)
     remarks = _from("remarks", lambda: in_progress.remarks(record, held, remark_chars))
     if may_grow:
         limit = min(MOST_UNITS, limit + sum(units(one.text) + quotes.PER_LINE for one in remarks))

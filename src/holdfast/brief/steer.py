@@ -13,6 +13,7 @@ from holdfast.brief.item import MOST_ARCHIVED, Archived
 from holdfast.brief.quotes import TERSE_CHARS, Quote, quotes
 from holdfast.budget.estimate import units
 from holdfast.record import open_items
+from holdfast.record.failures import EDITED_SINCE, edited_since
 from holdfast.record.model import Record
 from holdfast.redact import redact
 from holdfast.text import fence
@@ -73,7 +74,8 @@ def _open(record: Record, longest: int) -> Iterator[str]:
     """What fails by the rule of the brief, open tasks and open questions."""
     for one in open_items.still_failing(record)[:MOST_FAILING]:
         said = f": {flat(one.lines[0], longest)}" if one.lines else ""
-        yield f"- still failing: {code(one.command, longest)}{said}"
+        how = f"failed, {EDITED_SINCE}" if edited_since(one) else "still failing"
+        yield f"- {how}: {code(one.command, longest)}{said}"
     for task in open_items.tasks(record)[:MOST_TASKS]:
         yield f"- open task: {flat(task.text, longest)}"
     for question in open_items.questions(record)[:MOST_QUESTIONS]:
