@@ -141,4 +141,4 @@ def visit(browser: Browser) -> Iterator[Callable[..., Visit]]:
     yield begin
     for context in contexts:
         context.close()
-    assert [slip for one in visits for slip in one.wrong] == []
+    assert [error for one in visits for error in one.wrong] == []

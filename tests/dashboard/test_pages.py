@@ -41,14 +41,14 @@ def _violations(visit: Visit) -> list[str]:
 def test_every_page_is_drawn_and_accessible(machine: Any, visit: Begin, theme: str) -> None:
     server, _ = machine
     reader = visit(server, color_scheme=theme)
-    slips: list[str] = []
+    errors: list[str] = []
     for path, text in PAGES.items():
         reader.go(path)
         reader.see(text)
         assert reader.page.get_by_role("alert").count() == 0, path
         if AXE.is_file():
-            slips += [f"{path or 'overview'}: {one}" for one in _violations(reader)]
-    assert not slips, "\n".join(slips)
+            errors += [f"{path or 'overview'}: {one}" for one in _violations(reader)]
+    assert not errors, "\n".join(errors)
 
 
 @pytest.mark.requirement("U5")

@@ -95,6 +95,6 @@ def test_what_is_no_file_is_never_waited_for(tmp_path: Path) -> None:
 
 
 def test_control_characters_of_a_plan_never_reach_the_terminal() -> None:
-    with pytest.raises(BadPlan) as slip:
+    with pytest.raises(BadPlan) as error:
         read_plan(json.dumps([{"title": "a", "depends": ["\x1b[2J"]}]))
-    assert "\x1b" not in str(slip.value)
+    assert "\x1b" not in str(error.value)

@@ -117,11 +117,11 @@ def test_the_three_ways_to_write_a_plan_say_the_same() -> None:
 )
 @pytest.mark.requirement("P3")
 def test_a_mistake_is_named_with_its_place(text: str, kind: str, place: str, words: str) -> None:
-    with pytest.raises(BadPlan) as slip:
+    with pytest.raises(BadPlan) as error:
         read_plan(text, kind)
-    assert words in str(slip.value)
-    assert str(slip.value.place) == place
-    assert slip.value.exit_code == 2
+    assert words in str(error.value)
+    assert str(error.value.place) == place
+    assert error.value.exit_code == 2
 
 
 @pytest.mark.requirement("P3")
@@ -184,8 +184,8 @@ def test_any_titles_at_all_are_kept_as_they_are(titles: list[str]) -> None:
 def test_any_text_is_a_plan_or_refused_in_words(text: str, kind: str) -> None:
     try:
         assert isinstance(read_plan(text, kind), TaskPlan)
-    except BadPlan as slip:
-        assert str(slip)
+    except BadPlan as error:
+        assert str(error)
 
 
 @pytest.mark.requirement("P3")
@@ -204,9 +204,9 @@ def test_any_text_is_a_plan_or_refused_in_words(text: str, kind: str) -> None:
 def test_a_field_that_is_nearly_one_is_a_mistake_with_the_one_that_was_meant(
     written: str, meant: str
 ) -> None:
-    with pytest.raises(BadPlan, match=f"did you mean '{meant}'") as slip:
+    with pytest.raises(BadPlan, match=f"did you mean '{meant}'") as error:
         read_plan(f"- [ ] Write it\n  - {written}\n")
-    assert slip.value.place.line == 2
+    assert error.value.place.line == 2
 
 
 @pytest.mark.parametrize(
@@ -364,7 +364,7 @@ def test_every_refusal_says_what_to_write_and_names_no_page() -> None:
         "- [ ] a\n  ```",
     ]
     for text in texts:
-        with pytest.raises(BadPlan) as slip:
+        with pytest.raises(BadPlan) as error:
             read_plan(text)
-        assert slip.value.hint not in ("", BadPlan.hint), text
-        assert "docs/" not in slip.value.hint
+        assert error.value.hint not in ("", BadPlan.hint), text
+        assert "docs/" not in error.value.hint

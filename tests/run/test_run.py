@@ -395,9 +395,9 @@ def test_a_session_that_takes_too_long_is_ended_and_tried_again(theatre: Theatre
 def test_where_time_was_too_short_more_of_it_is_the_way_out(theatre: Theatre) -> None:
     theatre.plan.write_text(ALONE)
     theatre.play(cart=["deaf", "deaf"])
-    slip = theatre.run("--timeout", "0.02").exception
-    assert isinstance(slip, BatchFailed)
-    assert "give it longer: --timeout MINUTES" in slip.hint
+    error = theatre.run("--timeout", "0.02").exception
+    assert isinstance(error, BatchFailed)
+    assert "give it longer: --timeout MINUTES" in error.hint
 
 
 @pytest.mark.slow

@@ -286,7 +286,7 @@ export interface Setting {
 export interface Settings {
   settings: Setting[];
   files: { path: string; kind: string; is_there: boolean }[];
-  slips: { words: string; file: string | null; line: number | null }[];
+  errors: { words: string; file: string | null; line: number | null }[];
 }
 
 export interface BudgetItem {

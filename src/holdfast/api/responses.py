@@ -62,7 +62,7 @@ def _is_inner(part: object) -> bool:
     return isinstance(part, str) and re.fullmatch(r"(?!constrained-)[\w-]+", part) is None
 
 
-def _too_deep(_request: Request, _slip: Exception) -> JSONResponse:
+def _too_deep(_request: Request, _error: Exception) -> JSONResponse:
     return _said(400, "Validation failed", details={"body": ["nested too deep"]})
 
 

@@ -35,7 +35,7 @@ from holdfast.plan.workflow import MAX_BRIEFS, TaskBatch, Workflow, fits_here, i
 from holdfast.text.numbers import Progress, about, listed, named, silent
 
 NAMED = 5  # of many tasks or folders
-NAMED_FILES = 20  # that are not there: one of them may be a slip
+NAMED_FILES = 20  # that are not there: one of them may be a error
 NAMED_BATCHES = 10
 NAME_CHARS = 80
 MANY_PARTS = 5

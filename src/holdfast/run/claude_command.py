@@ -77,8 +77,8 @@ def _read_version(path: str) -> str:
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
-    except OSError as slip:
-        raise NoClient(f"{path} cannot be started: {slip.strerror}") from slip
+    except OSError as error:
+        raise NoClient(f"{path} cannot be started: {error.strerror}") from error
     until = time.monotonic() + VERSION_SECONDS
     try:
         words, errors = _read_output(asked, until)
@@ -109,8 +109,8 @@ def _read_output(asked: subprocess.Popen[bytes], until: float) -> tuple[str, str
                 data = os.read(source, VERSION_BYTES)
                 heard[source] += data
                 open_ -= set() if data else {source}
-    said, slips = (data.decode("utf-8", "replace").strip() for data in heard.values())
-    return said, slips
+    said, failures = (data.decode("utf-8", "replace").strip() for data in heard.values())
+    return said, failures
 
 
 def _warning(version: str, numbers: tuple[int, ...]) -> str:

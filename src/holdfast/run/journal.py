@@ -53,8 +53,8 @@ class Journal:
                     self._append(_data(new))
                 else:
                     self._write_all([*self.records, *new])
-            except OSError as slip:
-                raise JournalNotWritten(f"{self.path}: {slip.strerror or slip}") from slip
+            except OSError as error:
+                raise JournalNotWritten(f"{self.path}: {error.strerror or error}") from error
             self._left_as = self._stamp()
             self.records += new
         return record
@@ -106,8 +106,8 @@ class Journal:
             fd = os.open(self.path, os.O_RDONLY | _PLAINLY)
         except FileNotFoundError:
             return b""
-        except OSError as slip:
-            raise JournalNotWritten(f"{self.path}: {slip.strerror}") from slip
+        except OSError as error:
+            raise JournalNotWritten(f"{self.path}: {error.strerror}") from error
         try:
             if not places.is_regular(fd):
                 raise JournalNotWritten(f"{self.path} is not a regular file")
@@ -121,8 +121,8 @@ class Journal:
     def _cut(self, size: int) -> None:
         try:
             os.truncate(self.path, size)
-        except OSError as slip:
-            raise JournalNotWritten(f"{self.path}: {slip.strerror}") from slip
+        except OSError as error:
+            raise JournalNotWritten(f"{self.path}: {error.strerror}") from error
         self.notes.append(
             "the journal's last line was torn and was cut off: nothing depended on it"
         )
@@ -132,8 +132,8 @@ class Journal:
         try:
             os.link(self.path, aside)  # the old file keeps its name until the new one replaces it
             places.replace_whole(self.path, _data(good), flush=True)
-        except OSError as slip:
-            raise JournalNotWritten(f"{self.path} is damaged, and: {slip.strerror}") from slip
+        except OSError as error:
+            raise JournalNotWritten(f"{self.path} is damaged, and: {error.strerror}") from error
         self.notes.append(
             f"the journal was damaged: {bad} of its lines could not be read, the rest is used; "
             f"the damaged file is {aside}"
@@ -198,8 +198,8 @@ def _write_pid(fd: int, folder: str) -> None:
     try:
         os.ftruncate(fd, 0)
         os.pwrite(fd, str(os.getpid()).encode(), 0)
-    except OSError as slip:
-        raise JournalNotWritten(f"{folder}/conductor: {slip.strerror}") from slip
+    except OSError as error:
+        raise JournalNotWritten(f"{folder}/conductor: {error.strerror}") from error
 
 
 def _read_pid(fd: int) -> str:
@@ -210,7 +210,7 @@ def _read_pid(fd: int) -> str:
 def _open(folder: str, name: str) -> int:
     try:
         return lock.open_file(f"{folder}/{name}")
-    except OSError as slip:
+    except OSError as error:
         raise JournalNotWritten(
-            f"{folder}/{name} cannot be written: {slip.strerror or slip}"
-        ) from slip
+            f"{folder}/{name} cannot be written: {error.strerror or error}"
+        ) from error

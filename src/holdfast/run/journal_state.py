@@ -263,5 +263,5 @@ def _read_history(file: Path, root: Path) -> tuple[RunHistory, str]:
         return RunHistory(), ""
     try:
         return build_history(Journal(folder, only_read=True).records), ""
-    except (JournalNotWritten, NewerJournal) as slip:
-        return RunHistory(), f"the journal of its runs cannot be read: {slip}"
+    except (JournalNotWritten, NewerJournal) as error:
+        return RunHistory(), f"the journal of its runs cannot be read: {error}"

@@ -194,8 +194,8 @@ def compose_brief(session_id: str, tokens: int) -> str:
     try:
         facts = storage.read_on(state, folder)
         found = window_brief.compose_brief(state, folder, facts, tokens)
-    except Exception as slip:  # a transcript may hold anything: the batch then starts without it
-        log.add("ERROR", session_id[:8], f"no brief for the next batch: {slip!r}")
+    except Exception as error:  # a transcript may hold anything: the batch then starts without it
+        log.add("ERROR", session_id[:8], f"no brief for the next batch: {error!r}")
         return ""
     return found.text if found.lines else ""
 

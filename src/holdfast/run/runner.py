@@ -38,9 +38,9 @@ class Runner:
                 self.report.state = "nothing"
             with claude_process.adopt_orphans():
                 self._run_batches(flow)
-        except BaseException as slip:
-            self.report.state = _state_of(slip)
-            self.report.error = str(slip)
+        except BaseException as error:
+            self.report.state = _state_of(error)
+            self.report.error = str(error)
             raise
         finally:
             self._report_journal_notes()
@@ -118,8 +118,8 @@ class Runner:
             raise Interrupted(context.stopping)
         failed = next((one for one in ended if one and one.result != journal_state.DONE), None)
         if failed is not None:
-            slip = BatchTimedOut if failed.error == TIMED_OUT else BatchFailed
-            raise slip(f"batch {first.number} failed, also when tried again: {failed.error}")
+            error = BatchTimedOut if failed.error == TIMED_OUT else BatchFailed
+            raise error(f"batch {first.number} failed, also when tried again: {failed.error}")
         return [one for one in ended if one]
 
     def _try_job(self, job: SessionJob) -> SessionResult | None:
@@ -189,7 +189,7 @@ class Runner:
         self.context.tell(RunEvent(kind, words))
 
 
-def _state_of(slip: BaseException) -> str:
-    if isinstance(slip, Interrupted):
+def _state_of(error: BaseException) -> str:
+    if isinstance(error, Interrupted):
         return "interrupted"
-    return "failed" if isinstance(slip, BatchFailed) else "stopped"
+    return "failed" if isinstance(error, BatchFailed) else "stopped"

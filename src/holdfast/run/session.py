@@ -187,13 +187,13 @@ def _start(
         found = context.start(
             lambda: ClaudeProcess(words, prompt, options.root, environ, note, context.lock)
         )
-    except OSError as slip:
-        error = f"it could not be started: {slip.strerror or slip}"
+    except OSError as failure:
+        error = f"it could not be started: {failure.strerror or failure}"
         context.record(
             "ended", session=session_id, result=journal_state.STOPPED, exit=None, error=error
         )
         claude_process.remove_note(context.folder, session_id)
-        raise NotStarted(f"no session can be started in {options.root}: {slip}") from slip
+        raise NotStarted(f"no session can be started in {options.root}: {failure}") from failure
     if options.timeout_seconds is not None:
         found.end_after(options.timeout_seconds)
     if context.stopping:  # the request came while we were starting it
@@ -205,9 +205,9 @@ def _create_note(context: RunContext, session_id: str) -> int:
     path = claude_process.note_path(context.folder, session_id)
     try:
         return claude_process.create_note(path)
-    except OSError as slip:
+    except OSError as error:
         claude_process.remove_note(context.folder, session_id)
-        raise JournalNotWritten(f"{path}: {slip.strerror or slip}") from slip
+        raise JournalNotWritten(f"{path}: {error.strerror or error}") from error
 
 
 def _listen(

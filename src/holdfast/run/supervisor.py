@@ -86,8 +86,8 @@ def _started(command: list[str], system: ctypes.CDLL | None) -> tuple[int, int, 
         os.dup2(its_out, 1)
         os.dup2(its_errors, 2)
         os.execvp(command[0], command)
-    except OSError as slip:
-        os.write(2, f"{command[0]}: {slip.strerror}\n".encode())
+    except OSError as error:
+        os.write(2, f"{command[0]}: {error.strerror}\n".encode())
     os._exit(127)
 
 

@@ -148,8 +148,8 @@ def run(
 def _spread(plan: TaskPlan, root: Path, known: RunHistory, file: Path) -> TaskPlan:
     try:
         return expand_patterns(plan, root, known.spread())
-    except BadPlan as slip:
-        raise slip.named(str(file)) from None
+    except BadPlan as error:
+        raise error.named(str(file)) from None
 
 
 def _context(
@@ -168,10 +168,10 @@ def _client(named: Path | None, dry_run: bool) -> ClaudeProgram:
     """A dry run starts nothing, and may do without."""
     try:
         return claude_command.find(named)
-    except NoClient as slip:
+    except NoClient as error:
         if not dry_run:
             raise
-        return ClaudeProgram(str(named or "claude"), "", f"{slip}; `holdfast run` needs it")
+        return ClaudeProgram(str(named or "claude"), "", f"{error}; `holdfast run` needs it")
 
 
 class _Planner:

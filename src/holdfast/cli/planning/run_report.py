@@ -219,9 +219,9 @@ def _line(task: dict[str, Any], sessions: list[dict[str, Any]]) -> str:
     if task["steps_done"] and task["state"] != DONE:
         parts[0] += f", {task['steps_done']:,} of {counted(task['steps'], 'step')} done"
     for one in mine:
-        is_slip = one["error"] and task["state"] != DONE  # else it is about another of its tasks
-        slip = f": {inert(one['error'], 200)}" if is_slip else ""
-        parts.append(f"(session {one['session_id'][:8]}{_size(one)}){slip}")
+        is_its_own = one["error"] and task["state"] != DONE  # else it is about another of its tasks
+        error = f": {inert(one['error'], 200)}" if is_its_own else ""
+        parts.append(f"(session {one['session_id'][:8]}{_size(one)}){error}")
     return " ".join(parts)
 
 

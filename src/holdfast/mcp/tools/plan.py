@@ -60,8 +60,8 @@ def _given(asked: PlanArguments, root: Path) -> ContinuedPlan:
 def _read(text: str, root: Path) -> task.TaskPlan:
     try:
         return read.read_plan(text, root=root)
-    except BadPlan as slip:
-        raise slip.named("line") if slip.place.line else slip from None
+    except BadPlan as error:
+        raise error.named("line") if error.place.line else error from None
 
 
 def _room() -> PlanRoom:

@@ -40,12 +40,12 @@ def parse_json(text: str) -> Node:
     """Parse JSON. The standard decoder checks it first, so the walk sees only valid JSON."""
     try:
         json.loads(text, parse_constant=_refuse, parse_int=_whole)
-    except json.JSONDecodeError as slip:
+    except json.JSONDecodeError as error:
         raise BadPlan(
-            f"not JSON: {slip.msg}", PlanPosition(slip.lineno, slip.colno), JSON_HINT
+            f"not JSON: {error.msg}", PlanPosition(error.lineno, error.colno), JSON_HINT
         ) from None
-    except ValueError as slip:
-        raise BadPlan(f"not JSON: {slip}", hint=JSON_HINT) from None
+    except ValueError as error:
+        raise BadPlan(f"not JSON: {error}", hint=JSON_HINT) from None
     except RecursionError:
         raise BadPlan(
             "nested far too deep", hint="a plan needs tasks and subtasks, no more"
@@ -130,12 +130,12 @@ def parse_yaml(text: str) -> Node:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         return _document(yaml.parse(text, Loader=loader))
-    except yaml.MarkedYAMLError as slip:
-        problem = " ".join(filter(None, (slip.context, slip.problem)))
-        at = _at(slip.problem_mark or slip.context_mark)
+    except yaml.MarkedYAMLError as error:
+        problem = " ".join(filter(None, (error.context, error.problem)))
+        at = _at(error.problem_mark or error.context_mark)
         raise BadPlan(f"not YAML: {problem}", at, YAML_HINT) from None
-    except yaml.YAMLError as slip:
-        raise BadPlan(f"not YAML: {slip}", hint=YAML_HINT) from None
+    except yaml.YAMLError as error:
+        raise BadPlan(f"not YAML: {error}", hint=YAML_HINT) from None
     except RecursionError:
         raise BadPlan(
             "nested far too deep", hint="a plan needs tasks and subtasks, no more"

@@ -38,16 +38,16 @@ def load_plan(path: Path, root: Path | None = None, begun: Begun | None = None) 
     """
     try:
         return read_plan(_text(path), KINDS.get(path.suffix.lower(), ""), root, begun)
-    except BadPlan as slip:
-        raise slip.named(str(path)) from None
+    except BadPlan as error:
+        raise error.named(str(path)) from None
 
 
 def decode_plan(data: bytes, root: Path | None = None) -> TaskPlan:
     """As `load_plan`, for data from stdin."""
     try:
         return read_plan(_decoded(_bounded(data)), "", root)
-    except BadPlan as slip:
-        raise slip.named("stdin") from None
+    except BadPlan as error:
+        raise error.named("stdin") from None
 
 
 def read_plan(
@@ -90,9 +90,9 @@ def _decoded(data: bytes) -> str:
         raise BadPlan("a NUL byte: this is no text", at, "save the plan as UTF-8 text")
     try:
         return data.decode("utf-8-sig")
-    except UnicodeDecodeError as slip:
+    except UnicodeDecodeError as error:
         raise BadPlan(
-            "not UTF-8", _place(data, slip.start), "save the plan as UTF-8 text"
+            "not UTF-8", _place(data, error.start), "save the plan as UTF-8 text"
         ) from None
 
 
@@ -113,7 +113,7 @@ def check_cycles(tasks: Sequence[PlanTask]) -> None:
 def _check(edges: Iterable[tuple[str, Sequence[str]]], tasks: dict[str, PlanTask]) -> None:
     try:
         TopologicalSorter(dict(edges)).prepare()
-    except CycleError as slip:
-        circle: list[str] = slip.args[1][::-1]  # in the order in which they wait
+    except CycleError as error:
+        circle: list[str] = error.args[1][::-1]  # in the order in which they wait
         place = tasks[circle[0]].place
         raise DependencyCycle(f"tasks wait for each other: {' → '.join(circle)}", place) from None

@@ -120,7 +120,7 @@ def _settings(project: str) -> dict[str, Any]:
             {"path": whole(str(path)), "kind": kind, "is_there": path.is_file()}
             for kind, path in files
         ],
-        "errors": [_slip(words, [path for _, path in files]) for words in loaded.errors],
+        "errors": [_error(words, [path for _, path in files]) for words in loaded.errors],
     }
 
 
@@ -159,7 +159,7 @@ def _toml(value: Shown) -> str:
     return f'"{value}"' if isinstance(value, str) else f"{value}"
 
 
-def _slip(words: str, files: list[Path]) -> dict[str, Any]:
+def _error(words: str, files: list[Path]) -> dict[str, Any]:
     """The file and the line that a complaint is about, as far as it names them."""
     file = next((str(one) for one in files if words.startswith(str(one))), None)
     rest = words.removeprefix(f"{file}:") if file else ""
