@@ -21,8 +21,8 @@ from holdfast.segment.contents import (
     SECTIONS,
     TURNS,
     USUAL,
-    KeptItem,
     ModelWords,
+    SegmentItem,
     SegmentSource,
     WrittenText,
 )
@@ -140,7 +140,7 @@ def content(source: SegmentSource) -> str:
         room -= len(text) - int(most * CHARS_PER_TOKEN) + 1
 
 
-def _choose(items: list[KeptItem], room: int) -> list[KeptItem]:
+def _choose(items: list[SegmentItem], room: int) -> list[SegmentItem]:
     """Choose the first-ranked items, then the most valuable per character, then the rest.
     First-ranked items are shortened only if they would leave no room for others."""
     first = sorted((one for one in items if one.rank == FIRST), key=lambda one: -one.worth)
@@ -150,9 +150,9 @@ def _choose(items: list[KeptItem], room: int) -> list[KeptItem]:
     return taken + _choose_most_valuable(items, LAST, room - _size(taken))
 
 
-def _choose_most_valuable(items: list[KeptItem], rank: int, room: int) -> list[KeptItem]:
+def _choose_most_valuable(items: list[SegmentItem], rank: int, room: int) -> list[SegmentItem]:
     mine = [one for one in items if one.rank == rank]
-    taken: list[KeptItem] = []
+    taken: list[SegmentItem] = []
     paid: set[tuple[str, str]] = set()
     for one in sorted(mine, key=lambda one: one.worth / (len(one.text) + 3), reverse=True):
         cost = len(one.text) + 2 + _headings(_groups(one) - paid)
@@ -163,12 +163,12 @@ def _choose_most_valuable(items: list[KeptItem], rank: int, room: int) -> list[K
     return taken
 
 
-def _size(taken: list[KeptItem]) -> int:
+def _size(taken: list[SegmentItem]) -> int:
     groups = {group for one in taken for group in _groups(one)}
     return sum(len(one.text) + 2 for one in taken) + _headings(groups)
 
 
-def _groups(one: KeptItem) -> set[tuple[str, str]]:
+def _groups(one: SegmentItem) -> set[tuple[str, str]]:
     """Return the section and the folder of an item: each heading is written once."""
     return {(one.section, ""), (one.section, one.under)}
 
@@ -177,8 +177,8 @@ def _headings(groups: set[tuple[str, str]]) -> int:
     return sum(len(name or section) + 3 for section, name in groups)
 
 
-def _fit(items: list[KeptItem], room: int) -> list[KeptItem]:
-    taken: list[KeptItem] = []
+def _fit(items: list[SegmentItem], room: int) -> list[SegmentItem]:
+    taken: list[SegmentItem] = []
     for one in items:
         if len(one.text) > room:
             one = msgspec.structs.replace(one, text=one.text[: max(0, room - 2)].rstrip() + " …")
@@ -188,7 +188,7 @@ def _fit(items: list[KeptItem], room: int) -> list[KeptItem]:
     return taken
 
 
-def _render(taken: list[KeptItem]) -> str:
+def _render(taken: list[SegmentItem]) -> str:
     lines: list[str] = []
     for section, separator in SECTIONS.items():
         mine = sorted((one for one in taken if one.section == section), key=lambda one: one.order)

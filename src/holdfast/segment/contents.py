@@ -61,7 +61,7 @@ class WrittenText(msgspec.Struct, gc=False):
     new: str
 
 
-class KeptItem(msgspec.Struct, gc=False):
+class SegmentItem(msgspec.Struct, gc=False):
     """One thing that a compressed segment may keep."""
 
     section: str
@@ -83,7 +83,7 @@ class SegmentSource(msgspec.Struct, gc=False):
     changes: list[WrittenText] = []
 
 
-def list_items(source: SegmentSource) -> list[KeptItem]:
+def list_items(source: SegmentSource) -> list[SegmentItem]:
     facts = source.facts
     closing = _closing(source)
     return [
@@ -130,7 +130,7 @@ def _turns_of(source: SegmentSource) -> list[Turn]:
     return segment.turns(source.record, source.segment)
 
 
-def _turns(source: SegmentSource, closing: dict[int, ModelWords]) -> Iterator[KeptItem]:
+def _turns(source: SegmentSource, closing: dict[int, ModelWords]) -> Iterator[SegmentItem]:
     """Yield turns, newest first; if not all fit, the first request and the last outcome do."""
     start, own = source.segment.start_byte, _turns_of(source)
     turns = [(one.place.offset, one) for one in own]
@@ -142,11 +142,11 @@ def _turns(source: SegmentSource, closing: dict[int, ModelWords]) -> Iterator[Ke
         worth = 9.0 if not number else 8.0 / (1 + age)
         if turn.asked:
             text = f"{'Asked' if (own and turn is own[0]) or number else 'Part of'}: {_asked(turn)}"
-            yield KeptItem(TURNS, text, worth, number, rank=FIRST)
+            yield SegmentItem(TURNS, text, worth, number, rank=FIRST)
         if said := closing.get(offset):
             text = f"Outcome: {_indented(said.text)}"
             rank = USUAL if age else FIRST
-            yield KeptItem(TURNS, text, 10.0 if not age else worth, number + 0.5, rank=rank)
+            yield SegmentItem(TURNS, text, 10.0 if not age else worth, number + 0.5, rank=rank)
 
 
 def _asked(turn: Turn) -> str:
@@ -160,44 +160,44 @@ def _indented(text: str) -> str:
     return "\n  ".join(row for row in rows if row)
 
 
-def _decided(source: SegmentSource) -> Iterator[KeptItem]:
+def _decided(source: SegmentSource) -> Iterator[SegmentItem]:
     for age, words in enumerate(reversed(decided(source))):
-        yield KeptItem("Decided", words, 6.0 / (1 + age / 6), -age)
+        yield SegmentItem("Decided", words, 6.0 / (1 + age / 6), -age)
 
 
-def _failures(source: SegmentSource) -> Iterator[KeptItem]:
+def _failures(source: SegmentSource) -> Iterator[SegmentItem]:
     record, one = source.record, source.segment
     fixed = [each for each in segment.within(resolved(record), one) if each.lines]
     for age, each in enumerate(reversed(fixed)):
         by = f", by edits in {', '.join(each.fix[-3:])}" if each.fix else ""
         text = f"`{one_line(each.command, 80)}`: {one_line(each.lines[0], 120)}{by}"
-        yield KeptItem("Resolved", text, 2.5 / (1 + age / 3), -age)
+        yield SegmentItem("Resolved", text, 2.5 / (1 + age / 3), -age)
     for age, each in enumerate(reversed(segment.unresolved(record, one))):
         text = f"`{one_line(each.command, 80)}`: {one_line(' '.join(each.lines[:2]), LONGEST_LINE)}"
-        yield KeptItem("Not resolved", text, 2.5 / (1 + age / 2), -age)
+        yield SegmentItem("Not resolved", text, 2.5 / (1 + age / 2), -age)
 
 
-def _left_to_do(source: SegmentSource) -> Iterator[KeptItem]:
+def _left_to_do(source: SegmentSource) -> Iterator[SegmentItem]:
     for number, task in enumerate(segment.left_to_do(source.record, source.segment)):
-        yield KeptItem("Left to do", one_line(task.text, 120), 1.0 / (1 + number / 3), number)
+        yield SegmentItem("Left to do", one_line(task.text, 120), 1.0 / (1 + number / 3), number)
 
 
-def _subagents(facts: Record) -> Iterator[KeptItem]:
+def _subagents(facts: Record) -> Iterator[SegmentItem]:
     for number, one in enumerate(facts.agents.values()):
         answer = f" → {one_line(one.answer, 600)}" if one.answer else ""
         text = f"{one.kind or 'agent'}: {one_line(one.asked, 160)}{answer}"
-        yield KeptItem("Subagents", text, 2.0, number)
+        yield SegmentItem("Subagents", text, 2.0, number)
 
 
-def _on_the_way(words: Sequence[ModelWords], closing: set[int]) -> Iterator[KeptItem]:
+def _on_the_way(words: Sequence[ModelWords], closing: set[int]) -> Iterator[SegmentItem]:
     """Yield the model's other words, the longest first."""
     for one in words:
         text = one_line(one.text, LONGEST_WORDS)
         if one.offset not in closing and len(text) >= LEAST_WORDS:
-            yield KeptItem("On the way", text, float(len(text)) ** 2, one.offset, rank=LAST)
+            yield SegmentItem("On the way", text, float(len(text)) ** 2, one.offset, rank=LAST)
 
 
-def _changes(source: SegmentSource) -> Iterator[KeptItem]:
+def _changes(source: SegmentSource) -> Iterator[SegmentItem]:
     """Yield the added lines, newest first; they are used if there is room."""
     for age, one in enumerate(reversed(source.changes)):
         before = set(map(str.strip, one.old.splitlines()))
@@ -205,10 +205,10 @@ def _changes(source: SegmentSource) -> Iterator[KeptItem]:
         text = one_line(" ⏎ ".join(row for row in added if len(row) > 1), LONGEST_CHANGE)
         if text:
             text = f"{one_line(files.relative(source.record, one.path), 120)}: {text}"
-            yield KeptItem("Changed", text, 1e-3 / (1 + age), one.offset, rank=LAST)
+            yield SegmentItem("Changed", text, 1e-3 / (1 + age), one.offset, rank=LAST)
 
 
-def _files(facts: Record) -> Iterator[KeptItem]:
+def _files(facts: Record) -> Iterator[SegmentItem]:
     heats = {
         name: _heat(facts, used)
         for name, used in facts.files.items()
@@ -219,7 +219,7 @@ def _files(facts: Record) -> Iterator[KeptItem]:
     for rank, (name, worth) in enumerate(_ranked(heats)):
         folder, short = shown[name]
         text = one_line(short, 120) + (CHANGED if facts.files[name].edits else "")
-        yield KeptItem("Files", text, 0.5 + 5.0 * worth, rank, folder)
+        yield SegmentItem("Files", text, 0.5 + 5.0 * worth, rank, folder)
 
 
 def _split(files: dict[str, FileUse]) -> dict[str, tuple[str, str]]:
@@ -246,30 +246,30 @@ def _ranked(heats: dict[str, float]) -> list[tuple[str, float]]:
     return [(key, heats[key] / (heats[key] + 0.08 * total)) for key in ranked]
 
 
-def _commands(facts: Record) -> Iterator[KeptItem]:
+def _commands(facts: Record) -> Iterator[SegmentItem]:
     heats = {key: _heat(facts, one) for key, one in facts.commands.items()}
     for rank, (key, worth) in enumerate(_ranked(heats)):
         one = facts.commands[key]
         how = {PASSED: "ok", FAILED: "failed"}.get(outcome(one), "")
         text = f"`{one_line(one.line.partition(chr(10))[0], LONGEST_COMMAND)}` {how}".rstrip()
-        yield KeptItem("Commands", text, 0.5 + 5.0 * worth, rank)
+        yield SegmentItem("Commands", text, 0.5 + 5.0 * worth, rank)
 
 
-def _names(facts: Record) -> Iterator[KeptItem]:
+def _names(facts: Record) -> Iterator[SegmentItem]:
     heats = {
         key: (heat_at(one, facts.op, 120.0) + 10 * FLOOR * one.count)
         for key, one in facts.names.items()
         if not key.startswith("__") and not key.isdigit()
     }
     for rank, (key, worth) in enumerate(_ranked(heats)[:MOST_NAMES]):
-        yield KeptItem("Names", key, 0.1 + 3.0 * worth, rank)
+        yield SegmentItem("Names", key, 0.1 + 3.0 * worth, rank)
 
 
-def _references(facts: Record) -> Iterator[KeptItem]:
+def _references(facts: Record) -> Iterator[SegmentItem]:
     """Yield references; a hash that occurs once is left out."""
     named = [
         pair for pair in facts.references.items() if pair[1].kind != "hash" or pair[1].count > 1
     ]
     for rank, (key, one) in enumerate(sorted(named, key=lambda pair: -pair[1].count)[:20]):
         note = f" ({one_line(one.note, 60)})" if one.note else ""
-        yield KeptItem("References", f"{one_line(key, 120)}{note}", 0.6 / (1 + rank / 5), rank)
+        yield SegmentItem("References", f"{one_line(key, 120)}{note}", 0.6 / (1 + rank / 5), rank)
