@@ -72,7 +72,7 @@ def measure(
         take_in(index, items)
         found = {"keyword": _asked(index, queries, by_keyword=True)}
         try:
-            maintenance.fill(index, embedders.current_embedder(), told=_progress)
+            maintenance.fill(index, embedders.current_embedder(), report=_progress)
             found["hybrid"] = _asked(index, queries, by_keyword=False)
         except NoEmbedder as error:
             print(f"hybrid: not measured: {error}", file=sys.stderr)

@@ -98,7 +98,7 @@ def test_a_line_still_being_written_waits_for_its_end() -> None:
     assert archived_text(path) == path.read_text(encoding="utf-8")
 
 
-def test_another_file_under_the_same_name_is_read_anew() -> None:
+def test_another_file_under_the_same_name_is_refresh_readings() -> None:
     path = a_session("s1", a_prompt("first"))
     save_all(ROOM)
     a_session("s1", a_prompt("something else, and longer than what was there"), days_old=-1)
@@ -341,7 +341,7 @@ def test_a_path_that_is_not_the_clients_has_no_place(source: str) -> None:
     assert transcripts.place_of(source) == ""
 
 
-def test_a_file_of_another_version_is_read_anew() -> None:
+def test_a_file_of_another_version_is_refresh_readings() -> None:
     path = a_session()
     save_all(ROOM)
     place = Path(transcripts.copy_of(str(path)))

@@ -85,7 +85,7 @@ def test_what_a_kind_of_agent_heard_nobody_of_its_kind_is_told_again(
     other = _agent("s1", "a2", "frontend")
     outboxes.hand_out(store, row_times.now_ms())
     assert _waiting(other) == []
-    listed = store.read(lambda c: messages.listed(c, 9, 0)).rows
+    listed = store.read(lambda c: messages.list_page(c, 9, 0)).rows
     assert [row["said_to"] for row in listed] == [["frontend"]]
 
 
@@ -158,5 +158,5 @@ def test_who_reads_for_its_kind_is_not_told_again(store: Store) -> None:
 
 
 def _row(store: Store, message_id: str) -> Row:
-    found = store.read(lambda c: messages.listed(c, 50, 0)).rows
+    found = store.read(lambda c: messages.list_page(c, 50, 0)).rows
     return next(row for row in found if row["id"] == message_id)

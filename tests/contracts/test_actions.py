@@ -84,7 +84,7 @@ def test_actions_are_listed_newest_first_by_what_is_asked(store: Store) -> None:
     _act(store, NOW + 9, tool_name="Task", tool_type="agent", file_paths=["/a"])
 
     def listed(**wanted: str) -> tuple[list[int], int]:
-        page = store.read(lambda c: actions.listed(c, 2, 0, **wanted))
+        page = store.read(lambda c: actions.list_page(c, 2, 0, **wanted))
         return [row["created_ms"] - NOW for row in page.rows], page.total
 
     assert listed() == ([9, 3], 5)
@@ -106,7 +106,7 @@ def test_totals_by_tool_are_kept_when_actions_go(store: Store) -> None:
         other = {"project_id": projects.id_of("/w/other")}
         asked: list[dict[str, str]] = [{}, {"tool_name": "Bash"}, {"tool_type": "agent"}, other]
         return [
-            store.read(lambda c, by=by: actions.listed(c, 1, 0, **by)).total  # type: ignore[misc]
+            store.read(lambda c, by=by: actions.list_page(c, 1, 0, **by)).total  # type: ignore[misc]
             for by in asked
         ]
 
@@ -125,7 +125,7 @@ def test_a_total_nobody_keeps_is_counted_only_so_far(
     monkeypatch.setattr(rows, "MOST_COUNTED", 3)
     for _ in range(5):
         _act(store, session_id="s1")
-    asked = store.read(lambda c: actions.listed(c, 2, 3, session_id="s1"))
+    asked = store.read(lambda c: actions.list_page(c, 2, 3, session_id="s1"))
     assert (asked.total, len(asked.rows)) == (3, 2)
 
 

@@ -67,7 +67,7 @@ def test_a_circle_of_any_length_is_refused_and_named(store: Store) -> None:
         "agent 30 waits for agent 0 waits for "
         + " waits for ".join(f"agent {n}" for n in range(1, 31))
     )
-    assert not store.read(lambda c: blocking.of(c, "agent 30")).waits_for
+    assert not store.read(lambda c: blocking.find_blockings(c, "agent 30")).waits_for
 
 
 @pytest.mark.requirement("A2")
@@ -80,9 +80,9 @@ def test_an_agent_cannot_block_itself(store: Store) -> None:
 def test_a_second_one_of_a_pair_changes_the_reason(store: Store) -> None:
     first = add(store, "a", "b", "tests")
     assert add(store, "a", "b") == first
-    assert store.read(lambda c: blocking.of(c, "b")).waits_for[0]["reason"] == "tests"
+    assert store.read(lambda c: blocking.find_blockings(c, "b")).waits_for[0]["reason"] == "tests"
     add(store, "a", "b", "review")
-    [held] = store.read(lambda c: blocking.of(c, "a")).holds_up
+    [held] = store.read(lambda c: blocking.find_blockings(c, "a")).holds_up
     assert (held["blocked_agent"], held["reason"]) == ("b", "review")
 
 

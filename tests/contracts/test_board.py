@@ -91,7 +91,7 @@ def test_what_a_hook_said_and_what_arrived_comes_back_as_rows(store: Store, tmp_
     assert states() == nothing | {"waiting": 1}
     client.step()
     outboxes.settle(store, now)
-    [row] = store.read(lambda c: messages.listed(c, 9, 0)).rows
+    [row] = store.read(lambda c: messages.list_page(c, 9, 0)).rows
     assert (row["said_to"], row["read_by"]) == ([], ["s1"]), "it arrived with the very request"
     assert states() == nothing | {"confirmed": 1}
     assert not outbox.is_there(client.folder)
@@ -105,7 +105,7 @@ def test_said_is_a_state_of_its_own(store: Store, tmp_path: Path) -> None:
     _post(store, "half done", to="s1")
     client.step()
     outboxes.settle(store, row_times.now_ms())
-    [row] = store.read(lambda c: messages.listed(c, 9, 0)).rows
+    [row] = store.read(lambda c: messages.list_page(c, 9, 0)).rows
     assert messages.state_of(row, row_times.now_ms()) == "said"
     assert row["said_to"] == ["s1"]
 
@@ -147,7 +147,7 @@ def test_a_window_that_cannot_be_written_does_not_hold_up_the_post(store: Store)
     (folder / "lock").mkdir()
     _post(store, "still posted", to="s1")
     assert not outboxes.hand_out(store, row_times.now_ms())
-    assert store.read(lambda c: messages.listed(c, 9, 0)).total == 1
+    assert store.read(lambda c: messages.list_page(c, 9, 0)).total == 1
 
 
 @pytest.mark.requirement("X4", "A2")

@@ -82,11 +82,11 @@ def test_the_same_work_of_two_projects_is_two(store: Store, project_id: str) -> 
     other = str(store.write(lambda c: projects.put(c, "/w/other", NOW))["id"])
     take(store, project_id, "a")
     take(store, other, "b")
-    page = store.read(lambda c: claims.listed(c, 10, 0, NOW))
+    page = store.read(lambda c: claims.list_page(c, 10, 0, NOW))
     assert page.total == 2
-    mine = store.read(lambda c: claims.listed(c, 10, 0, NOW, project_id=other, agent_id="b"))
+    mine = store.read(lambda c: claims.list_page(c, 10, 0, NOW, project_id=other, agent_id="b"))
     assert [row["agent_id"] for row in mine.rows] == ["b"]
-    assert store.read(lambda c: claims.listed(c, 10, 0, NOW + 60_000)).total == 0
+    assert store.read(lambda c: claims.list_page(c, 10, 0, NOW + 60_000)).total == 0
 
 
 @pytest.mark.requirement("A4")

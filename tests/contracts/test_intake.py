@@ -169,7 +169,7 @@ def test_a_call_told_before_its_project_was_known_is_counted_there_later(
     sync(store)
     place = projects.id_of("/p/tide")
     assert _kept_by_tool(store) == {(place, "Bash", "builtin"): 2}
-    page = store.read(lambda c: actions.listed(c, 10, 0, project_id=place))
+    page = store.read(lambda c: actions.list_page(c, 10, 0, project_id=place))
     assert (page.total, len(page.rows)) == (2, 2)
 
 

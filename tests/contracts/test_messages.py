@@ -132,7 +132,7 @@ def test_a_project_s_broadcast_stays_in_the_project(store: Store) -> None:
 def test_a_project_that_is_not_there_is_said_and_nothing_posted(store: Store) -> None:
     with pytest.raises(NotThere):
         posted(store, project_id="e0c5b1f8-0000-4000-8000-000000000000")
-    assert store.read(lambda c: messages.listed(c, 10, 0)).total == 0
+    assert store.read(lambda c: messages.list_page(c, 10, 0)).total == 0
 
 
 @pytest.mark.requirement("A2")
@@ -154,10 +154,10 @@ def test_the_list_shows_newest_first_with_readers_and_expired_ones(store: Store)
     posted(store, "new")
     for agent in ("c", "b"):
         read(store, agent)
-    page = store.read(lambda c: messages.listed(c, 1, 0))
+    page = store.read(lambda c: messages.list_page(c, 1, 0))
     assert (page.total, [row["content"]["message"] for row in page.rows]) == (2, ["new"])
     assert sorted(page.rows[0]["read_by"]) == ["b", "c"]
-    assert store.read(lambda c: messages.listed(c, 10, 0, here)).total == 1
+    assert store.read(lambda c: messages.list_page(c, 10, 0, here)).total == 1
 
 
 @pytest.mark.requirement("A2")

@@ -103,7 +103,7 @@ def test_a_database_of_the_first_version_is_brought_up_with_its_rows(
         ({"project_id": "p", "tool_type": "agent"}, 0),
         ({}, 3),
     ):
-        page = opened.read(lambda c, by=wanted: actions.listed(c, 9, 0, **by))  # type: ignore[misc]
+        page = opened.read(lambda c, by=wanted: actions.list_page(c, 9, 0, **by))  # type: ignore[misc]
         assert (len(page.rows), page.total) == (total, total)
     opened.close()
 

@@ -26,7 +26,7 @@ def test_a_project_told_of_by_many_at_once_is_one_with_all_they_said(
     errors = [one for one in together.threads(store_url, puts) if isinstance(one, Exception)]
     assert errors == []
     assert store.read(lambda c: projects.by_path(c, "/w/app"))["metadata"] == ALL
-    assert store.read(lambda c: projects.listed(c, 10, 0)).total == 1
+    assert store.read(lambda c: projects.list_page(c, 10, 0)).total == 1
 
 
 @pytest.mark.requirement("S2", "A4")

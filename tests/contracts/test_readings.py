@@ -29,7 +29,7 @@ def _add(store: Store, steps: range, session: str = "s1", at_ms: int = START_MS)
 
 
 def _of(store: Store, session: str = "s1", **bounds: Any) -> list[UsedAtStep]:
-    return store.read(lambda c: readings.of(c, session, "", **bounds))
+    return store.read(lambda c: readings.list_readings(c, session, "", **bounds))
 
 
 @pytest.mark.requirement("U5", "S1")
@@ -49,7 +49,7 @@ def test_each_step_of_a_transcript_is_one_reading_however_often_it_is_told(
     assert [one.step for one in found] == [1, 2, 3, 4]
     assert {(one.used_tokens, one.limit_tokens) for one in found} == {(30, 167_000)}
     assert [one.at_ms for one in found] == sorted(one.at_ms for one in found)
-    agents = store.read(lambda c: readings.of(c, "s1", "a1"))
+    agents = store.read(lambda c: readings.list_readings(c, "s1", "a1"))
     assert [one.step for one in agents] == [1]
     [compaction] = store.read(lambda c: compactions.of_window(c, "s1", ""))
     assert (compaction["number"], compaction["step"], compaction["trigger"]) == (1, 2, "auto")

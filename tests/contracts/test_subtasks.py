@@ -135,14 +135,14 @@ def test_lists_are_filtered_and_say_how_many_match(store: Store) -> None:
     a_subtask(store, elsewhere, status="running", agent_type="test")
 
     def total(**wanted: Any) -> int:
-        page: Page = store.read(partial(subtasks.listed, limit=2, offset=0, **wanted))
+        page: Page = store.read(partial(subtasks.list_page, limit=2, offset=0, **wanted))
         return page.total
 
     assert total() == 4
     assert total(session_id="s1") == total(agent_type="dev") == total(is_subagent=True) == 3
     assert total(status="running") == total(is_subagent=False) == total(session_id="s2") == 1
     assert total(task_id=task["id"], status="running") == 0
-    page = store.read(lambda c: subtasks.listed(c, 2, 0, session_id="s1"))
+    page = store.read(lambda c: subtasks.list_page(c, 2, 0, session_id="s1"))
     assert [row["created_ms"] for row in page.rows] == [NOW + 2, NOW + 1]
-    page = store.read(lambda c: subtasks.listed(c, 2, 1, task_id=task["id"]))
+    page = store.read(lambda c: subtasks.list_page(c, 2, 1, task_id=task["id"]))
     assert [row["created_ms"] for row in page.rows] == [NOW + 1, NOW + 2]

@@ -63,7 +63,7 @@ def test_a_group_is_written_whole_and_tells_its_callers_once(store: Store) -> No
     session = store.read(lambda c: sessions.get(c, "s1"))
     assert (session["total_tools_used"], session["total_duration_ms"]) == (20, 40)
     assert store.read(lambda c: pending_writes.counted(c, "actions")) == 20
-    page = store.read(lambda c: messages.listed(c, 10, 0))
+    page = store.read(lambda c: messages.list_page(c, 10, 0))
     assert page.total == 2
     assert page.rows[0]["content"] == {"n": 10**30, "of": ["ü", None]}
     kinds = [row["kind"] for row in told(store)]
@@ -76,7 +76,7 @@ def test_one_that_is_refused_leaves_nothing_and_spoils_nothing(store: Store) -> 
     nowhere = projects.id_of("/nowhere")
     jobs = _together(store, _act, lambda c: _post(c, nowhere), _post)
     assert [type(job.error) for job in jobs] == [type(None), NotThere, type(None)]
-    assert store.read(lambda c: messages.listed(c, 10, 0)).total == 1
+    assert store.read(lambda c: messages.list_page(c, 10, 0)).total == 1
     assert [row["kind"] for row in told(store)].count("message.posted") == 1
 
 
@@ -85,7 +85,7 @@ def test_what_waits_is_there_for_whoever_asks_in_the_same_transaction(store: Sto
     def change(connection: Connection) -> tuple[int, int, int]:
         _act(connection, project_path=PATH)
         _act(connection, project_path=PATH)
-        seen = actions.listed(connection, 10, 0, session_id="s1").total
+        seen = actions.list_page(connection, 10, 0, session_id="s1").total
         sums = sessions.get(connection, "s1")["total_tools_used"]
         projects.remove(connection, projects.id_of(PATH))
         return seen, sums, pending_writes.counted(connection, "actions")
@@ -113,7 +113,7 @@ def test_what_was_known_and_is_gone_is_looked_for_again(store: Store, others: in
     assert session["project_id"] == project_id
     assert session["total_tools_used"] == 1 + others
     assert store.read(lambda c: pending_writes.counted(c, "actions")) == 1 + others
-    assert store.read(lambda c: messages.listed(c, 10, 0)).total == 0
+    assert store.read(lambda c: messages.list_page(c, 10, 0)).total == 0
 
 
 @pytest.mark.requirement("S1")

@@ -316,7 +316,9 @@ def test_search_by_meaning_finds_what_no_word_tells(tmp_path: Path) -> None:
     assert any("no vectors" in note and "search --fill" in note for note in before.notes)
     told: list[tuple[int, int]] = []
     done = maintenance.fill(
-        engines.opened(str(tmp_path)), embedders.current_embedder(), told=lambda *n: told.append(n)
+        engines.opened(str(tmp_path)),
+        embedders.current_embedder(),
+        report=lambda *n: told.append(n),
     )
     assert (done, told) == ((4, 0), [(4, 0)])
     after = recall("slow batch process after hours", project=str(tmp_path), limit=1)

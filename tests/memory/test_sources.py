@@ -437,7 +437,7 @@ def test_a_reading_that_is_late_ends_with_what_it_has_and_the_next_goes_on(
 
 @pytest.mark.requirement("M2")
 @pytest.mark.parametrize("words", [200, 20_000])
-def test_a_gzip_that_was_replaced_is_read_anew(tmp_path: Path, words: int) -> None:
+def test_a_gzip_that_was_replaced_is_refresh_readings(tmp_path: Path, words: int) -> None:
     """Its text is longer than the file is: where a reading ended tells nothing of its bytes."""
     path = tmp_path / "s1.jsonl.gz"
 

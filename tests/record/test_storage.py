@@ -34,7 +34,7 @@ def _asked(record: Record) -> list[str]:
 
 @pytest.mark.requirement("C11", "C12")
 @pytest.mark.parametrize("works", [3, 40])
-def test_a_transcript_that_was_replaced_is_read_anew(tmp_path: Path, works: int) -> None:
+def test_a_transcript_that_was_replaced_is_refresh_readings(tmp_path: Path, works: int) -> None:
     path, folder = tmp_path / "t.jsonl", tmp_path / "window"
     path.write_bytes(_session(OLD))
     assert _asked(_facts(path, folder)) == [OLD]

@@ -143,7 +143,7 @@ def test_messages_of_this_machine_are_not_told_to_the_server(
         assert outbox.done(client.folder), "the board here has not been told"
         outboxes.settle(store, row_times.now_ms())
         assert not outbox.is_there(client.folder)
-        assert store.read(lambda c: messages.listed(c, 9, 0)).rows[0]["read_by"] == ["s1"]
+        assert store.read(lambda c: messages.list_page(c, 9, 0)).rows[0]["read_by"] == ["s1"]
     finally:
         store.close()
 

@@ -18,7 +18,7 @@ NAMES = ["s1 watcher"]
 
 def _posted(address: str) -> list[str]:
     store = Store.open(address)
-    found = store.read(lambda c: messages.listed(c, 9, 0)).rows
+    found = store.read(lambda c: messages.list_page(c, 9, 0)).rows
     store.close()
     return [row["to_agent"] for row in found]
 

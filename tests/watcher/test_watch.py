@@ -26,7 +26,7 @@ from tests.watcher.machine import FULL, Machine, kept, looked
 
 
 def _posted(store: Store) -> list[tuple[str, str]]:
-    found = store.read(lambda c: messages.listed(c, 50, 0)).rows
+    found = store.read(lambda c: messages.list_page(c, 50, 0)).rows
     assert {row["topic"] for row in found} <= {"checkpoint_trigger"}
     return [(row["to_agent"], row["content"]["reason"]) for row in reversed(found)]
 

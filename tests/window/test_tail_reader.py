@@ -43,7 +43,7 @@ def test_what_is_followed_is_what_is_read(
 
 
 @pytest.mark.requirement("W7", "U6")
-def test_another_file_under_the_same_name_is_read_anew(tmp_path: Path) -> None:
+def test_another_file_under_the_same_name_is_refresh_readings(tmp_path: Path) -> None:
     path, follows = tmp_path / "s.jsonl", tail_reader.Following()
     path.write_text(json.dumps(a_prompt("first")) + "\n")
     assert len(list(follows.entries(str(path), 0))) == 1

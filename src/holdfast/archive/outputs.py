@@ -182,11 +182,11 @@ def _wrong(hidden: list[str], first: int) -> Iterator[str]:
     for number, line in enumerate(hidden, first):
         if not _WRONG.search(line[:2_000]):
             continue
-        told = f"{number}: {line.strip()[:LONGEST_LINE]}\n"
-        room -= len(told)
+        row = f"{number}: {line.strip()[:LONGEST_LINE]}\n"
+        room -= len(row)
         if room < 0:
             return
-        yield told
+        yield row
 
 
 class Excerpt(NamedTuple):
@@ -212,5 +212,5 @@ def excerpt_with(text: str, words: str, offset: int, most: int) -> Excerpt:
     lines = text.splitlines()
     hits = [n for n, line in enumerate(lines) if all(word in line.lower() for word in wanted)]
     shown = sorted({near for hit in hits for near in range(hit - AROUND, hit + AROUND + 1)})
-    told = [f"{n + 1}: {lines[n][:LONGEST_FOUND_LINE]}" for n in shown if 0 <= n < len(lines)]
-    return excerpt_at("\n".join(told), offset, most)
+    rows = [f"{n + 1}: {lines[n][:LONGEST_FOUND_LINE]}" for n in shown if 0 <= n < len(lines)]
+    return excerpt_at("\n".join(rows), offset, most)

@@ -103,18 +103,18 @@ def last_saved() -> float:
 def save(source: str, room: int) -> int:
     """Save one transcript. Returns by how many bytes the archive grew, 0 if nothing changed.
     TooLarge leaves the copy as it was."""
-    told = os.stat(source)  # noqa: PTH116
+    status = os.stat(source)  # noqa: PTH116
     place = transcripts.place_of(source)
-    if _exists_since(place, told.st_mtime_ns):
+    if _exists_since(place, status.st_mtime_ns):
         return 0
     before, grown = transcripts.read_header(place), 0
-    if before is not None and told.st_size < before.source_bytes:
+    if before is not None and status.st_size < before.source_bytes:
         log.add("WARN", "transcripts", f"{source} became shorter: the longer copy stays")
-    elif before is None or before.changed_ns != told.st_mtime_ns or damage(place):
-        data = _packed(source, place, before or _first(source), told.st_mtime_ns, room)
+    elif before is None or before.changed_ns != status.st_mtime_ns or damage(place):
+        data = _packed(source, place, before or _first(source), status.st_mtime_ns, room)
         grown = len(data) - _size(place)
         _put(place, data)
-    os.utime(place, ns=(told.st_mtime_ns, told.st_mtime_ns))  # its age is the transcript's
+    os.utime(place, ns=(status.st_mtime_ns, status.st_mtime_ns))  # its age is the transcript's
     return grown
 
 
@@ -174,7 +174,7 @@ class _Packer:
         self.member = b""
 
     def read(self, source: str, cleaner: Cleaner) -> bool:
-        """False where a secret was met that was not known when the reading began."""
+        """Return False if a secret was found that was unknown when the reading began."""
         known, packing, packed = cleaner.known, transcripts.open_member(), list[bytes]()
         size = 0
         for batch, end in _batches(source, self.about.source_bytes):

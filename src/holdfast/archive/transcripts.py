@@ -259,8 +259,8 @@ def _session(inside: str, stem: str) -> ArchivedSession:
     size, changed = 0, 0.0
     for one in (path, *agents):
         with suppress(OSError):
-            told = os.stat(one)  # noqa: PTH116
-            size, changed = size + told.st_size, max(changed, told.st_mtime)
+            status = os.stat(one)  # noqa: PTH116
+            size, changed = size + status.st_size, max(changed, status.st_mtime)
     return ArchivedSession(stem, path, (path, *agents), size, changed)
 
 

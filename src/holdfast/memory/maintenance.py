@@ -35,10 +35,10 @@ def fill(
     embedder: Embedder,
     *,
     seconds: float = 0.0,
-    told: Callable[[int, int], None] = lambda done, left: None,
+    report: Callable[[int, int], None] = lambda done, left: None,
     is_over: Callable[[], bool] = lambda: False,
 ) -> Filled:
-    """Until all have one, or time is up, or it is over; each batch is kept as it is made."""
+    """Make vectors until none is missing, time is up or `is_over`; each batch is saved at once."""
     from holdfast.memory.embed import vector
 
     give_up = time.monotonic() + seconds if seconds else float("inf")
@@ -48,17 +48,17 @@ def fill(
         if is_over() or time.monotonic() > give_up:
             break
         made = vector.kept(embedder.embed([text for _, _, text in missing]))
-        keys = [(place, told_hash) for place, told_hash, _ in missing]
+        keys = [(place, text_hash) for place, text_hash, _ in missing]
         taken = index.put_vectors(embedder.name, dict(zip(keys, made, strict=True)))
         if not taken:
-            break  # another embedder has taken over, or the texts changed: the next time
+            break  # another embedder has taken over, or the texts changed: try next time
         done += taken
-        told(done, _left(index))
+        report(done, _left(index))
     return Filled(done, _left(index))
 
 
 def is_missing(index: Index) -> bool:
-    """Whether there is anything to do: whoever finds nothing need not load a model."""
+    """Return whether vectors are missing; if not, no model need be loaded."""
     return _left(index) > 0
 
 
@@ -84,7 +84,7 @@ class IndexStatus(NamedTuple):
 
 
 def index_status(project: str = "", *, seconds: float = 0.0) -> IndexStatus:
-    """Of a project, brought up to date as far as there is time."""
+    """Return a project's index status, brought up to date as far as time allows."""
     index = engines.opened(locations.resolved(project))
     done = syncing.bring_up(index, seconds=seconds)
     counts = index.counts()
@@ -94,7 +94,7 @@ def index_status(project: str = "", *, seconds: float = 0.0) -> IndexStatus:
 
 
 def rebuild(projects: Iterable[str] = ()) -> list[IndexSync]:
-    """Of these projects, and of all we know of; how many items each has now."""
+    """Rebuild the indexes of these and all known projects; return the items of each."""
     known = {locations.resolved(one) for one in projects} | sessions.projects() | _indexed()
     return [_again(project) for project in sorted(known) if _has_something(project)]
 
@@ -105,12 +105,12 @@ def _indexed() -> set[str]:
         try:
             found.add(sqlite_file.project_of(path))
         except OfIndex:
-            continue  # nobody's, or not to be had: left alone
+            continue  # unreadable: left alone
     return found
 
 
 def _has_something(project: str) -> bool:
-    """A folder nobody ever worked in gets no index."""
+    """Return whether a project has sources or an index; others get no index."""
     from holdfast.memory.sync import sources
 
     return bool(locations.stamp(locations.index_file(project))) or any(

@@ -51,7 +51,7 @@ class Best(NamedTuple):
     vector: float = 0.0
 
     @classmethod
-    def of(cls, keyword: Iterable[Scores], vector: Iterable[Scores]) -> Best:
+    def from_scores(cls, keyword: Iterable[Scores], vector: Iterable[Scores]) -> Best:
         return cls(_highest(keyword), _highest(vector))
 
 

@@ -1,6 +1,6 @@
-"""Find again: by words always, by meaning where there are vectors, in one order.
+"""Search by words always, and by meaning where there are vectors, in one ranking.
 
-What was found carries where it came from, and `expand` leads back to the turns themselves.
+Each result names its source, and `expand` shows the turns themselves.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ __all__ = ["FoundItem", "SearchAnswer", "expand", "recall"]
 
 
 class _Scored(NamedTuple):
-    """One index, and what it says to a query."""
+    """One index and its scores for a query."""
 
     of: Index
     keyword: Scores
     vector: Scores
-    asked: Scores  # what is of the kind the words ask for
+    asked: Scores  # items of the kind that the query asks for
 
 
 def recall(
@@ -56,7 +56,7 @@ def recall(
     everywhere: bool = False,
     by_keyword: bool = False,
 ) -> SearchAnswer:
-    """The best of a project, or of all projects there is an index of; `by_keyword`: words only."""
+    """Search a project, or all indexed projects; `by_keyword`: by words only."""
     asked = words.asked(query)
     notes = list(asked.notes)
     wanted = SearchFilter(tuple(kinds), cold)
@@ -73,7 +73,7 @@ def recall(
 
 
 def _without(indexes: list[Index], error: OfIndex, notes: list[str]) -> list[Index]:
-    """One that turned out damaged: the project's own is made again once, another is left out."""
+    """Handle a damaged index: the project's own is rebuilt once, another is left out."""
     own, *others = indexes
     if getattr(own, "path", "") == error.path:
         if not isinstance(error, DamagedIndex) or any(
@@ -96,7 +96,7 @@ def answered(
     by_keyword: bool = False,
     notes: list[str] | None = None,
 ) -> SearchAnswer:
-    """What these indexes, as they are, say to a query."""
+    """Search these indexes as they are."""
     notes = [] if notes is None else notes
     vectors = {} if by_keyword else _vectors(indexes, asked, notes)
     found = found_by(indexes, asked, limit, wanted, vectors)
@@ -112,7 +112,7 @@ def found_by(
     wanted: SearchFilter,
     vectors: Mapping[str, Any],
 ) -> list[FoundItem]:
-    """In one order over all indexes; `vectors` are the query's, by embedder."""
+    """Rank the results of all indexes together; `vectors` are the query's, by embedder."""
     limit = max(1, min(limit, MOST))
     many = Many(*(max(LEAST_OF_EACH, side // len(indexes)) for side in (BY_WORDS, BY_MEANING)))
     leanings, wide = words.find_leanings(asked), words.widen(asked)
@@ -122,7 +122,7 @@ def found_by(
         return _Scored(one, *one.scores(wide, vectors, many, wanted), kind)
 
     scored = each(score, indexes)
-    best = ranking.Best.of([one.keyword for one in scored], [one.vector for one in scored])
+    best = ranking.Best.from_scores([one.keyword for one in scored], [one.vector for one in scored])
     most = max(limit * LOOKED_AT, LOOKED_AT_LEAST)
     order = [
         (order, place, one.of)
@@ -141,8 +141,8 @@ def _of_kind(
     vectors: Mapping[str, Any],
     wanted: SearchFilter,
 ) -> Scores:
-    """What is of a kind asked for: the more it is about the rest of the question, the higher; the
-    newest, where there is no rest."""
+    """Score items of a kind the query asks for: by the rest of the query, or the newest first if
+    there is no rest."""
     found: Scores = {}
     for one in leanings:
         kinds = tuple(kind for kind in one.kinds if not wanted.kinds or kind in wanted.kinds)
@@ -175,7 +175,7 @@ def _newest(index: Index, only: SearchFilter) -> Scores:
 
 
 def each(ask: Callable[[Index], T], indexes: Sequence[Index]) -> list[T]:
-    """Several at once: the engines do their work beside the interpreter."""
+    """Query several indexes in parallel: the engines work outside the interpreter's lock."""
     if len(indexes) == 1:
         return [ask(indexes[0])]
     from concurrent.futures import ThreadPoolExecutor
@@ -185,11 +185,11 @@ def each(ask: Callable[[Index], T], indexes: Sequence[Index]) -> list[T]:
 
 
 def _vectors(indexes: Sequence[Index], asked: words.Query, notes: list[str]) -> dict[str, Any]:
-    """The query's vector for each embedder the indexes were made with; why not, where not."""
+    """Return the query's vector for each embedder of the indexes; note why one is missing."""
     known = each(lambda one: one.counts(), indexes)
-    made_with = [told for told in known if told.vectors]
+    made_with = [counts for counts in known if counts.vectors]
     if not made_with:
-        notes.append(NO_VECTORS if any(told.items for told in known) else NO_ITEMS)
+        notes.append(NO_VECTORS if any(counts.items for counts in known) else NO_ITEMS)
         return {}
     if not asked.text.strip():
         return {}
@@ -209,15 +209,15 @@ def _vectors(indexes: Sequence[Index], asked: words.Query, notes: list[str]) -> 
 
 
 def _fetched(order: Sequence[tuple[Rank, int, Index]], wanted: SearchFilter) -> list[Hit]:
-    """Those that are there and wanted: a neighbour may be neither."""
+    """Fetch the items that exist and match the filter."""
     places: dict[int, list[int]] = {}
     for _, place, index in order:
         places.setdefault(id(index), []).append(place)
     indexes = {id(index): index for _, _, index in order}
     items = {key: indexes[key].at(some) for key, some in places.items()}
     return [
-        Hit(told, place, item, index)
-        for told, place, index in order
+        Hit(rank, place, item, index)
+        for rank, place, index in order
         if (item := items[id(index)].get(place)) and _fits(item, wanted)
     ]
 
@@ -227,7 +227,7 @@ def _fits(item: Item, wanted: SearchFilter) -> bool:
 
 
 def _fresh(project: str, notes: list[str]) -> Index:
-    """Brought up to date; a damaged one is set aside and made again, and said."""
+    """Open the index and bring it up to date; a damaged one is rebuilt, with a note."""
     if engines.is_shared():
         from holdfast.hub.errors import StoreError
 

@@ -35,7 +35,7 @@ def text(item: Item) -> str:
 def _lines(item: Item) -> Iterator[str]:
     chosen = _by_uuid(item) if item.uuids else _by_turn(item)
     for entry in chosen:
-        for line in _told(entry):
+        for line in _render(entry):
             yield fence.line(redact(line))
 
 
@@ -68,7 +68,7 @@ def _by_turn(item: Item) -> Iterator[Entry]:
         waiting = []
 
 
-def _told(entry: Entry) -> Iterator[str]:
+def _render(entry: Entry) -> Iterator[str]:
     if isinstance(entry, Prompt):
         yield f"user: {entry.text}"
     elif isinstance(entry, Answer | Result):
@@ -94,14 +94,14 @@ def cleared(state: State) -> dict[str, Any]:
     """How often, how many tokens, and which results: `holdfast expand ID` gives each back."""
     transcript = Path(state.transcript)
     try:
-        told = lookup.compactions(transcript, sidechain=bool(state.agent_id))
-        ids = [each for one in told.thinned for each in one.cleared_ids]
+        freed = lookup.compactions(transcript, sidechain=bool(state.agent_id))
+        ids = [each for one in freed.thinned for each in one.cleared_ids]
         found = list(lookup.find_calls(transcript, ids)) if ids else []
     except (OSError, ValueError):
-        told, ids, found = lookup.Compactions(), [], []
+        freed, ids, found = lookup.Compactions(), [], []
     return {
-        "count": len(told.thinned),
-        "saved_tokens": sum(one.saved_tokens for one in told.thinned),
+        "count": len(freed.thinned),
+        "saved_tokens": sum(one.saved_tokens for one in freed.thinned),
         "cleared_tool_use_ids": ids,
         "cleared": [
             {"id": one.use.id, "call": calls.call(one.use), "chars": one.result.text_chars}

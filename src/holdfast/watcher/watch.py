@@ -56,8 +56,8 @@ class Watch:
     def _has_new_agent(self) -> bool:
         """Whether a subagent is new since the last look: a message may wait for its role."""
         before = self._agents
-        heard = [one for one in self._glances.values() if one.is_hooked and one.found.agent_id]
-        self._agents = {one.found.path for one in heard}
+        hooked = [one for one in self._glances.values() if one.is_hooked and one.found.agent_id]
+        self._agents = {one.found.path for one in hooked}
         return not self._agents <= before
 
     def save(self, now_ms: int) -> None:

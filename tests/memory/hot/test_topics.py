@@ -365,7 +365,7 @@ def test_what_is_rendered_is_read_back_and_known_as_ours(description: str, body:
 @given(st.binary(max_size=300), st.sampled_from(["a.md", "b c.md"]))
 @example(b"\r", "a.md")
 def test_putting_a_line_in_and_taking_it_out_changes_no_byte(theirs: bytes, file: str) -> None:
-    index = TopicIndex.of(theirs)
+    index = TopicIndex.parse(theirs)
     assert index.data() == theirs
     if index.line_of(file) is None:
         text = f"- [t]({file}) — d"

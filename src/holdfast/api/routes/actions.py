@@ -139,7 +139,7 @@ async def listed(
         "tool_name": tool_name,
         "project_id": project_id,
     }
-    page = await db.read(lambda c: actions.listed(c, limit, offset, **wanted))
+    page = await db.read(lambda c: actions.list_page(c, limit, offset, **wanted))
     return said({"actions": [shown(row) for row in page.rows], **paging(page)})
 
 

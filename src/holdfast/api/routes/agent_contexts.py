@@ -85,7 +85,7 @@ async def listed(
     """What is known of agents; snapshots have the type `compact-snapshot`."""
 
     def look(connection: Connection) -> dict[str, Any]:
-        page = agent_contexts.listed(
+        page = agent_contexts.list_page(
             connection,
             limit,
             offset,
@@ -109,7 +109,7 @@ async def stats(db: Db) -> Response:
             "overview": figures["stats"],
             "top_types": figures["type_distribution"][:10],
             "recent_activity": [
-                shown(row) for row in agent_contexts.listed(connection, 10, 0).rows
+                shown(row) for row in agent_contexts.list_page(connection, 10, 0).rows
             ],
             "tools_used": agent_contexts.tools_used(connection),
         }
@@ -208,7 +208,7 @@ async def get(
         include_history, include_messages, include_blocking, history_limit
     )
     now = row_times.now_ms()
-    found = await db.read(lambda c: agent_knowledge.of(c, agent_id, session_id, wanted, now))
+    found = await db.read(lambda c: agent_knowledge.find_work(c, agent_id, session_id, wanted, now))
     who = {
         "agent_id": agent_id,
         "session_id": found.session_id,
@@ -227,7 +227,7 @@ async def generate(body: Generate, db: Db) -> Response:
     )
     now = row_times.now_ms()
     found = await db.read(
-        lambda c: agent_knowledge.of(c, body.agent_id, body.session_id, wanted, now)
+        lambda c: agent_knowledge.find_work(c, body.agent_id, body.session_id, wanted, now)
     )
     brief = _brief(found, body.agent_type, body.max_tokens, now)
     named = {"agent_id": body.agent_id, "session_id": body.session_id}
@@ -240,7 +240,7 @@ def _brief(
     kind = agent_type or found.agent_type or ""
     origin = f"session {found.session_id}" if found.session_id else "the store"
     most = wanted_tokens(max_tokens)
-    text, cut = compose_shared(found.told, most, agent_type=kind, origin=origin)
+    text, cut = compose_shared(found.snapshot_fields, most, agent_type=kind, origin=origin)
     return {
         "id": ids.new(),
         "content": text,

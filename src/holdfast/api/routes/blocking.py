@@ -109,7 +109,7 @@ async def post(body: NewBlocking, db: Db) -> Response:
 @router.get("/blocking", response_model=BlockingList)
 async def listed(db: Db, project_id: IdQuery = None) -> Response:
     """Everybody who waits, the longest first; at most 1,000."""
-    found = await db.read(lambda c: blocking.listed(c, project_id))
+    found = await db.read(lambda c: blocking.list_all(c, project_id))
     told = [{**removed(row), "since": row_times.written(row["created_ms"])} for row in found]
     return said({"blockings": told, "count": len(told)})
 
@@ -124,7 +124,7 @@ async def check(db: Db, blocker: Agent, blocked: Agent) -> Response:
 @router.get("/blocking/{agent_id:text}", response_model=BlockingStatus)
 async def standing(agent_id: AgentPath, db: Db) -> Response:
     """For whom an agent waits, and who waits for it."""
-    found = await db.read(lambda c: blocking.of(c, agent_id))
+    found = await db.read(lambda c: blocking.find_blockings(c, agent_id))
     waits_for, holds_up = found.waits_for, found.holds_up
     return said(
         {

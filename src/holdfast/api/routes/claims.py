@@ -97,7 +97,7 @@ async def listed(
     """Those that hold now, soonest to expire first."""
     now, place = row_times.now_ms(), None if project_id is None else str(project_id)
     page = await db.read(
-        lambda c: claims.listed(c, limit, offset, now, project_id=place, agent_id=agent_id)
+        lambda c: claims.list_page(c, limit, offset, now, project_id=place, agent_id=agent_id)
     )
     return said({"claims": [shown(row) for row in page.rows], **paging(page)})
 

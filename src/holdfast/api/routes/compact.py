@@ -224,10 +224,10 @@ async def restore(body: Restore, db: Db) -> Response:
 
 def _told(connection: Connection, body: Restore, now_ms: int) -> dict[str, Any]:
     wanted = agent_knowledge.KnowledgeQuery(agent_type=False, for_brief=True)
-    found = agent_knowledge.of(connection, body.agent_id, body.session_id, wanted, now_ms)
+    found = agent_knowledge.find_work(connection, body.agent_id, body.session_id, wanted, now_ms)
     is_known = found.data["session"] or snapshots.status(connection, body.session_id)
     brief, _ = compose_shared(
-        {**found.told, "compact_summary": body.compact_summary},
+        {**found.snapshot_fields, "compact_summary": body.compact_summary},
         wanted_tokens(body.max_tokens),
         agent_type=body.agent_type,
         agent_id=body.agent_id,

@@ -255,7 +255,7 @@ async def audit_listed(
 ) -> Response:
     """Newest first; `format=jsonl` gives one event a line."""
     page = await db.read(
-        lambda c: event_log.listed(c, limit, offset, session_id=session_id, kind=kind)
+        lambda c: event_log.list_page(c, limit, offset, session_id=session_id, kind=kind)
     )
     if format == "jsonl":
         return Response(b"".join(_lines(page)), media_type="application/x-ndjson")

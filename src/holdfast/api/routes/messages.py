@@ -177,7 +177,7 @@ async def listed(
     """Newest first, nothing is marked as read. Expired ones are listed, and counted in `total`,
     until they are cleaned up."""
     now, where = row_times.now_ms(), _text(project_id)
-    page = await db.read(lambda c: messages.listed(c, limit, offset, where))
+    page = await db.read(lambda c: messages.list_page(c, limit, offset, where))
     states = await db.read(lambda c: messages.states(c, now, where))
     listing = [raw(row, now) for row in page.rows]
     return said({"messages": listing, "states": states, **paging(page)})

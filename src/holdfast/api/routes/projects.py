@@ -96,7 +96,7 @@ async def post(body: NewProject, db: Db) -> Response:
 @router.get("", response_model=ProjectList)
 async def listed(db: Db, limit: Limit = 100, offset: Offset = 0) -> Response:
     """Newest first."""
-    page = await db.read(lambda c: projects.listed(c, limit, offset))
+    page = await db.read(lambda c: projects.list_page(c, limit, offset))
     return said({"projects": [shown(row) for row in page.rows], **paging(page)})
 
 

@@ -92,7 +92,7 @@ async def listed(
 ) -> Response:
     """Newest first."""
     wanted = {"project_id": project_id, "session_id": session_id, "status": status}
-    page = await db.read(lambda c: requests.listed(c, limit, offset, **wanted))
+    page = await db.read(lambda c: requests.list_page(c, limit, offset, **wanted))
     return said({"requests": [shown(row) for row in page.rows], **paging(page)})
 
 

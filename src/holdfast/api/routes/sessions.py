@@ -115,7 +115,7 @@ async def listed(
     """Newest first; active ones have not ended, or less than half an hour ago."""
     now = row_times.now_ms()
     page = await db.read(
-        lambda c: sessions.listed(
+        lambda c: sessions.list_page(
             c, limit, offset, now_ms=now, project_id=project_id, active_only=active_only
         )
     )

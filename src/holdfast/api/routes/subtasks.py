@@ -130,7 +130,7 @@ async def listed(
 ) -> Response:
     """Newest first; oldest first within one task."""
     page = await db.read(
-        lambda c: subtasks.listed(
+        lambda c: subtasks.list_page(
             c,
             limit,
             offset,

@@ -94,7 +94,7 @@ async def listed(
         "session_id": session_id,
         "project_id": project_id,
     }
-    page = await db.read(lambda c: tasks.listed(c, limit, offset, **wanted))
+    page = await db.read(lambda c: tasks.list_page(c, limit, offset, **wanted))
     return said({"tasks": [shown(row) for row in page.rows], **paging(page)})
 
 

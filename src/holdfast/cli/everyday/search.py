@@ -113,7 +113,7 @@ def _fill(project: str) -> None:
         if shown:
             click.echo(f"\r{done:,} made, {left:,} to go ", nl=False, err=True)
 
-    maintenance.fill(index, embedders.current_embedder(), told=told)
+    maintenance.fill(index, embedders.current_embedder(), report=told)
     if shown:
         click.echo("", err=True)
 

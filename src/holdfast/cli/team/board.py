@@ -65,9 +65,9 @@ def list_(project: Path | None, everywhere: bool, database: str, as_json: bool, 
     now = row_times.now_ms()
     with closing(Store.open(database)) as store:
         on_board.settle(store, now)
-        page = store.read(lambda c: messages.listed(c, limit, 0, where))
+        page = store.read(lambda c: messages.list_page(c, limit, 0, where))
         states = store.read(lambda c: messages.states(c, now, where))
-        all_there_are = store.read(lambda c: messages.listed(c, 1, 0).total)
+        all_there_are = store.read(lambda c: messages.list_page(c, 1, 0).total)
     if as_json:
         rows = [{**plain(row), "state": messages.state_of(row, now)} for row in page.rows]
         click.echo(json.dumps({"messages": rows, "total": page.total, "states": states}))

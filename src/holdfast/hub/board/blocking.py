@@ -1,4 +1,4 @@
-"""Who waits for whom. Nobody waits in a circle: the one who would close it is told."""
+"""Who waits for whom. A wait that would close a circle is refused."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class BlockedState:
     holds_up: list[Row]
 
 
-def of(connection: Connection, agent_id: str) -> BlockedState:
+def find_blockings(connection: Connection, agent_id: str) -> BlockedState:
     oldest = sa.select(blockings).order_by(blockings.c.created_ms, blockings.c.id)
     return BlockedState(
         rows(connection, oldest.where(blockings.c.blocked_agent == agent_id)),
@@ -82,7 +82,7 @@ def of(connection: Connection, agent_id: str) -> BlockedState:
     )
 
 
-def listed(connection: Connection, project_id: str | None = None) -> list[Row]:
+def list_all(connection: Connection, project_id: str | None = None) -> list[Row]:
     """Everybody who waits, the longest first; of a project, where one of its agents is involved."""
     query = sa.select(blockings).order_by(blockings.c.created_ms, blockings.c.id)
     if project_id is not None:

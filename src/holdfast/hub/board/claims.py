@@ -60,7 +60,7 @@ def release(connection: Connection, project_id: str, work: str, agent_id: str, n
     return held
 
 
-def listed(
+def list_page(
     connection: Connection,
     limit: int,
     offset: int,

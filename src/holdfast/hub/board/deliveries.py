@@ -150,8 +150,8 @@ def pending(
     """What a hook has to say to this agent: neither claimed nor read yet, oldest first. What it is
     not to hear must not take up the room: without `broadcasts` what names nobody, with `only_here`
     what is of another project though it names it, and `but_topics`."""
-    heard = hears(agent_id, project_id, now_ms)
-    query = sa.select(messages).where(heard, untouched(agent_id))
+    is_recipient = hears(agent_id, project_id, now_ms)
+    query = sa.select(messages).where(is_recipient, untouched(agent_id))
     if not broadcasts:
         query = query.where(messages.c.to_agent.is_not(None))
     if only_here:
@@ -235,9 +235,9 @@ def _asked(ask: Ask) -> list[sa.ColumnElement[bool]]:
 
 
 def _unread(connection: Connection, ask: Ask) -> int:
-    heard = hears(ask.agent_id, ask.project_id, ask.now_ms)
+    is_recipient = hears(ask.agent_id, ask.project_id, ask.now_ms)
     counted = sa.select(sa.func.count()).select_from(messages)
-    return connection.scalar(counted.where(heard, untouched(ask.agent_id))) or 0
+    return connection.scalar(counted.where(is_recipient, untouched(ask.agent_id))) or 0
 
 
 def untouched(agent_id: Name) -> sa.ColumnElement[bool]:

@@ -90,9 +90,9 @@ def post(connection: Connection, row: Row) -> None:
         projects.must_know(connection, row["project_id"])
     pending_writes.put(connection, messages, row)
     pending_writes.count(connection, "messages")
-    told = {name: row[name] for name in ("id", "topic", "from_agent", "to_agent", "priority")}
+    body = {name: row[name] for name in ("id", "topic", "from_agent", "to_agent", "priority")}
     pending_writes.announce(
-        connection, "message.posted", told, project_id=row["project_id"], at_ms=row["created_ms"]
+        connection, "message.posted", body, project_id=row["project_id"], at_ms=row["created_ms"]
     )
 
 
@@ -105,7 +105,9 @@ def post_once(connection: Connection, row: Row) -> bool:
     return True
 
 
-def listed(connection: Connection, limit: int, offset: int, project_id: str | None = None) -> Page:
+def list_page(
+    connection: Connection, limit: int, offset: int, project_id: str | None = None
+) -> Page:
     """Newest first, expired ones too until they are cleaned up; each with who has read it."""
     query = sa.select(messages).order_by(messages.c.created_ms.desc(), messages.c.id.desc())
     total = None

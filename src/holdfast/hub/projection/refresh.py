@@ -45,10 +45,10 @@ def hierarchy(project: Row, asked: list[Row], listed: list[Row], parts: list[Row
     for part in parts:
         below.setdefault(part["task_id"], []).append(subtask(part))
     of_tasks = [{**task(one), "subtasks": below.pop(one["id"], [])} for one in listed]
-    told = [{**request(one), "tasks": of_tasks} for one in asked]
+    requests = [{**request(one), "tasks": of_tasks} for one in asked]
     earlier = [one for some in below.values() for one in some if one["status"] not in SETTLED]
     found: Row = {"project": {"id": project.get("id"), "path": project.get("path")}}
-    found["requests"] = told
+    found["requests"] = requests
     return {**found, "earlier_subtasks": earlier} if earlier else found
 
 
@@ -69,13 +69,13 @@ def waves(listed: Iterable[Row]) -> list[Row]:
 
 
 def request(row: Row) -> Row:
-    told = {"id": row["id"], "prompt": clean(row["prompt"], WORDS), "status": row["status"]}
-    return {**told, "created_at": row_times.written(row["created_ms"])}
+    fields = {"id": row["id"], "prompt": clean(row["prompt"], WORDS), "status": row["status"]}
+    return {**fields, "created_at": row_times.written(row["created_ms"])}
 
 
 def task(row: Row) -> Row:
-    told = {"id": row["id"], "name": clean(row["name"], SHORT), "status": row["status"]}
-    return {**told, "wave_number": row["wave_number"]}
+    fields = {"id": row["id"], "name": clean(row["name"], SHORT), "status": row["status"]}
+    return {**fields, "wave_number": row["wave_number"]}
 
 
 def subtask(row: Row) -> Row:
@@ -126,8 +126,8 @@ def action(row: Row) -> Row:
 
 
 def blocking(row: Row) -> Row:
-    told = {name: row[name] for name in ("blocked_by", "blocked_agent")}
-    return {**told, "reason": clean(row["reason"] or "", SHORT)}
+    fields = {name: row[name] for name in ("blocked_by", "blocked_agent")}
+    return {**fields, "reason": clean(row["reason"] or "", SHORT)}
 
 
 def _words(content: Any) -> str:
@@ -202,12 +202,12 @@ def _touched(connection: Connection, after: int) -> tuple[int, set[str | None], 
 
 
 def live(now_ms: int) -> list[tuple[str, str]]:
-    """(main window's folder, session) of sessions that have not ended and were heard of lately."""
+    """(main window's folder, session) of recently active sessions that have not ended."""
     return [(one.folder, one.name) for one in listeners(now_ms) if not one.is_agent]
 
 
 def projected(connection: Connection, session_id: str, now_ms: int) -> dict[str, Any]:
-    """Everything the file holds; empty for a session the store has not heard of."""
+    """Everything the file holds; empty for a session the store does not know."""
     session = first(connection, sa.select(sessions).where(sessions.c.id == session_id))
     if session is None or session["project_id"] is None:
         return {}

@@ -43,7 +43,7 @@ SHOWN = tuple(
 
 
 def drafted(given: Row, now_ms: int) -> Row:
-    """A row from what a client told; nothing of it needs the database."""
+    """Make a row from what a client sent, without the database."""
     path = given.get("project_path")
     return {
         "id": ids.in_order(now_ms),
@@ -87,7 +87,7 @@ def add(connection: Connection, row: Row, project_path: str | None = None) -> Ro
     return row
 
 
-def listed(
+def list_page(
     connection: Connection,
     limit: int,
     offset: int,
@@ -136,8 +136,8 @@ def top_tools(connection: Connection, limit: int, tool_type: str | None = None) 
 
 def keywords(text: str | None, paths: Iterable[str]) -> list[str]:
     """The first ten different words that mean something."""
-    told = " ".join((text or "", *paths))[:_READ_CHARS].lower()
-    found = dict.fromkeys(word for word in _WORD.findall(told) if word not in _SAY_NOTHING)
+    words = " ".join((text or "", *paths))[:_READ_CHARS].lower()
+    found = dict.fromkeys(word for word in _WORD.findall(words) if word not in _SAY_NOTHING)
     return list(found)[:MOST_KEYWORDS]
 
 

@@ -18,7 +18,7 @@ from holdfast.hub.tree import projects, totals
 from holdfast.hub.tree.statuses import ENDED
 
 
-def listed(
+def list_page(
     connection: Connection,
     limit: int,
     offset: int,

@@ -37,7 +37,7 @@ from holdfast.window.view import EDITS
 
 MOST = 50
 MOST_REQUESTS = 10
-WAVES_BEFORE, WAVES_TOLD = 2, 8
+WAVES_BEFORE, WAVES_SHOWN = 2, 8
 MOST_EDITS = 500  # calls that are looked at for the files they changed
 DURATIONS = frozenset(("total_duration_ms", "duration_ms"))
 
@@ -109,7 +109,7 @@ class KnowledgeQuery:
     messages: bool = True
     blocking: bool = True
     history_limit: int = 50
-    agent_type: bool = True  # of the agent, by where it was last heard of
+    agent_type: bool = True  # look the agent's type up where it was last active
     for_brief: bool = False  # only what a brief tells of a row, without its times
 
 
@@ -126,8 +126,8 @@ class KnownWork:
         return {name: len(value) for name, value in self.data.items() if isinstance(value, list)}
 
     @property
-    def told(self) -> dict[str, Any]:
-        """The same in the words of a snapshot, for the brief."""
+    def snapshot_fields(self) -> dict[str, Any]:
+        """The same, with the field names of a snapshot, for the brief."""
         return {
             **self.saved,
             "unread_messages": self.data["messages"],
@@ -136,14 +136,14 @@ class KnownWork:
         }
 
 
-def of(
+def find_work(
     connection: Connection,
     agent_id: str,
     session_id: str | None,
     wanted: KnowledgeQuery,
     now_ms: int,
 ) -> KnownWork:
-    """An agent nobody has heard of, without a session, is not there."""
+    """Collect what is known for an agent; raise for an unknown agent without a session."""
     is_asked = wanted.agent_type or session_id is None
     place = (_placed(connection, agent_id) if is_asked else None) or {}
     session_id = session_id or place.get("session_id")
@@ -206,13 +206,15 @@ def _waves(connection: Connection, session_id: str) -> dict[str, Any]:
     found = waves.of_session(connection, session_id)
     open_ones = (at for at, one in enumerate(found) if one["status"] not in SETTLED)
     current = next(open_ones, None)
-    first_told = max(0, (len(found) if current is None else current) - WAVES_BEFORE)
-    told = {
+    first_shown = max(0, (len(found) if current is None else current) - WAVES_BEFORE)
+    progress = {
         f"wave {one['wave_number']}": f"{one['status']}, "
         f"{one['completed_tasks']} of {one['total_tasks']} tasks done"
-        for one in found[first_told : first_told + WAVES_TOLD]
+        for one in found[first_shown : first_shown + WAVES_SHOWN]
     }
-    return told if current is None else {"current_wave": found[current]["wave_number"], **told}
+    return (
+        progress if current is None else {"current_wave": found[current]["wave_number"], **progress}
+    )
 
 
 def _changed(connection: Connection, session_id: str) -> list[str]:
@@ -223,7 +225,7 @@ def _changed(connection: Connection, session_id: str) -> list[str]:
 
 
 def _placed(connection: Connection, agent_id: str) -> Row | None:
-    """Where this agent was last heard of: in a context, a subtask, a window, or as a session."""
+    """Find where this agent was last active: in a context, a subtask, a window, or as a session."""
     for table in (agent_contexts, subtasks, windows):
         newest = table.c.created_ms if table is subtasks else table.c.updated_ms
         query = sa.select(table.c.session_id, table.c.agent_type).where(
@@ -257,8 +259,8 @@ def _unread(
 @cache
 def _unread_messages(*, is_placed: bool) -> sa.Select[Any]:
     place = sa.bindparam("project_id", type_=sa.Text) if is_placed else None
-    heard = hears(_AGENT, place, sa.bindparam("now_ms", type_=sa.BigInteger))
-    query = sa.select(messages).where(heard, untouched(_AGENT))
+    is_recipient = hears(_AGENT, place, sa.bindparam("now_ms", type_=sa.BigInteger))
+    query = sa.select(messages).where(is_recipient, untouched(_AGENT))
     order = (messages.c.priority.desc(), messages.c.created_ms, messages.c.id)
     return query.order_by(*order).limit(MOST)
 
@@ -288,7 +290,7 @@ def _dated_each(found: list[Row]) -> list[Row]:
     rest = [name for name in names if name not in times]
     return [
         {name: row[name] for name in rest}
-        | {told: row_times.written(row[name]) for name, told in times.items()}
+        | {public: row_times.written(row[name]) for name, public in times.items()}
         for row in found
     ]
 

@@ -29,7 +29,7 @@ from holdfast.wire.mark import CHARS_PER_TOKEN
 
 MOST_TRACKED = 50_000
 ASKED_CHARS = 200
-LATE_MS = 2_000  # a last call may be told of a moment after the end
+LATE_MS = 2_000  # a last call may be reported a moment after the end
 
 
 def find(connection: Connection, agent_id: str) -> Row | None:
@@ -38,20 +38,20 @@ def find(connection: Connection, agent_id: str) -> Row | None:
     main = (table.session_id == agent_id) & (table.agent_id == "")
     query = sa.select(windows).where((table.agent_id == agent_id) | main)
     found = rows(connection, query.order_by(table.updated_ms.desc()).limit(1))
-    return next(iter(read_anew(found, row_times.now_ms())), None)
+    return next(iter(refresh_readings(found, row_times.now_ms())), None)
 
 
 def live(connection: Connection, now_ms: int, project_id: str | None = None) -> list[Row]:
-    """Those heard of in the last half hour that have not ended, as they are now, fullest first."""
+    """List windows active in the last half hour that have not ended, fullest first."""
     query = sa.select(windows).where(windows.c.updated_ms > now_ms - LIVE_MS, ~_is_over())
     if project_id is not None:
         query = query.where(windows.c.project_id == project_id)
-    found = read_anew(rows(connection, query.limit(10_000)), now_ms)
+    found = refresh_readings(rows(connection, query.limit(10_000)), now_ms)
     return sorted(found, key=used_ratio, reverse=True)
 
 
 def about(connection: Connection, found: Sequence[Row]) -> list[dict[str, Any]]:
-    """What else a list of windows tells of each: its project, what was asked last, and its last
+    """Return what a list of windows shows of each: its project, the last request, and its last
     shares of the limit."""
     paths = _named(connection, projects, {row["project_id"] for row in found})
     asked = _asked(connection, {row["session_id"] for row in found})
@@ -59,11 +59,11 @@ def about(connection: Connection, found: Sequence[Row]) -> list[dict[str, Any]]:
     trends = readings.trends(connection, (row["session_id"] for row in found))
     tasks = sa.select(subtasks).where(subtasks.c.agent_id.in_(agents)).order_by("created_ms")
     given = {row["agent_id"]: row["description"] for row in rows(connection, tasks)}
-    told = []
+    details = []
     for row in found:
         place = paths.get(row["project_id"]) or {}
         words = given.get(row["agent_id"]) if row["agent_id"] else asked.get(row["session_id"])
-        told.append(
+        details.append(
             {
                 "project_id": row["project_id"],
                 "project_path": place.get("path"),
@@ -72,7 +72,7 @@ def about(connection: Connection, found: Sequence[Row]) -> list[dict[str, Any]]:
                 "trend": trends.get((row["session_id"], row["agent_id"]), []),
             }
         )
-    return told
+    return details
 
 
 def _named(connection: Connection, table: sa.Table, ids: set[Any]) -> dict[str, Row]:
@@ -80,10 +80,10 @@ def _named(connection: Connection, table: sa.Table, ids: set[Any]) -> dict[str, 
     return {row["id"]: row for row in rows(connection, query)}
 
 
-def _asked(connection: Connection, sessions_told: set[str]) -> dict[str, str]:
+def _asked(connection: Connection, session_ids: set[str]) -> dict[str, str]:
     """The newest request of each session."""
     table = requests.c
-    mine = table.session_id.in_(sessions_told)
+    mine = table.session_id.in_(session_ids)
     newest = sa.select(table.session_id, sa.func.max(table.created_ms).label("at_ms"))
     last = newest.where(mine).group_by(table.session_id).subquery()
     same = (table.session_id == last.c.session_id) & (table.created_ms == last.c.at_ms)
@@ -92,17 +92,17 @@ def _asked(connection: Connection, sessions_told: set[str]) -> dict[str, str]:
 
 
 def _is_over() -> sa.ColumnElement[bool]:
-    """The session ended, or the agent did, and nothing was heard of it since."""
-    heard = windows.c.updated_ms - LATE_MS
-    session = (sessions.c.id == windows.c.session_id) & (sessions.c.ended_ms >= heard)
-    agent = (subtasks.c.agent_id == windows.c.agent_id) & (subtasks.c.completed_ms >= heard)
+    """The session or the agent ended, and nothing has happened in it since."""
+    last_activity = windows.c.updated_ms - LATE_MS
+    session = (sessions.c.id == windows.c.session_id) & (sessions.c.ended_ms >= last_activity)
+    agent = (subtasks.c.agent_id == windows.c.agent_id) & (subtasks.c.completed_ms >= last_activity)
     mine = (windows.c.agent_id != "") & (subtasks.c.session_id == windows.c.session_id)
     return sa.exists().where(session) | sa.exists().where(mine & agent)
 
 
 def room(row: Row | None, tokens: int | None = None) -> dict[str, Any]:
     """What an orchestrator gives out work by: zone, forecast, room left, and whether work of so
-    many tokens fits. None means unknown: so it is for an agent nobody told of."""
+    many tokens fits. None means unknown: for example for an unknown agent."""
     held = (row or {}).get("health") or {}
     used, edge = (row or {}).get("used_tokens"), held.get("edge_tokens")
     left = max(0, edge - used) if row and edge else None
@@ -157,7 +157,7 @@ TOLD = (
 
 
 def announce(connection: Connection, row: Row) -> None:
-    """A window changed: listeners are told its reading, and need not ask for it."""
+    """Announce a changed window with its reading, so that listeners need not ask for it."""
     held = row["health"] or {}
     pending_writes.announce(
         connection,
@@ -169,7 +169,7 @@ def announce(connection: Connection, row: Row) -> None:
 
 
 def reset(connection: Connection, row: Row, now_ms: int) -> Row:
-    """Its window was compacted. What was counted starts anew; a reading is not ours to invent."""
+    """Its window was compacted. Counting starts again; no reading is invented."""
     changes: dict[str, Any] = {
         "compact_count": windows.c.compact_count + 1,
         "compacted_ms": now_ms,
@@ -212,15 +212,15 @@ def _tracked_health(used: int, model: str | None) -> dict[str, Any]:
     }
 
 
-def read_anew(found: Sequence[Row], now_ms: int) -> list[Row]:
-    """As they stand now; those of other machines, and those a client counts itself, as told.
+def refresh_readings(found: Sequence[Row], now_ms: int) -> list[Row]:
+    """Return rows with the current health of this machine's windows; other rows stay unchanged.
 
-    A path that was told is never opened: only what a hook, or the watcher, noted here is.
+    A reported path is never opened: only paths that a hook or the watcher noted here are.
     """
     looked = look([pair for row in found for pair in _noted(row)], now_ms)
     healths = [looked.get(_folder(row)) for row in found]
     pairs = zip(found, healths, strict=True)
-    return [row if health is None else _told(row, health) for row, health in pairs]
+    return [row if health is None else _with_health(row, health) for row, health in pairs]
 
 
 def state_of(session_id: str, agent_id: str) -> State | None:
@@ -238,7 +238,7 @@ def _noted(row: Row) -> Iterator[tuple[str, State]]:
         yield _folder(row), state
 
 
-def _told(row: Row, health: dict[str, object]) -> Row:
+def _with_health(row: Row, health: dict[str, object]) -> Row:
     machine = (row["health"] or {}).get("machine")
     return {
         **row,

@@ -18,12 +18,12 @@ NEAR_MS = 15 * 60_000  # a summary of a large window takes minutes
 
 
 def add(connection: Connection, row: Row) -> None:
-    """What is not known of one told before stays as it was told."""
+    """Add a compaction; unknown fields of a known one stay as they were."""
     known = {name: value for name, value in row.items() if value is not None and name not in KEY}
     connection.execute(upsert(connection, compactions, KEY, row, known))
 
 
-def listed(
+def list_page(
     connection: Connection,
     limit: int,
     offset: int,

@@ -22,7 +22,7 @@ MOST_EVENTS = 10_000
 MOST_SNAPSHOTS = 500
 
 
-def listed(
+def list_page(
     connection: Connection,
     limit: int,
     offset: int,

@@ -84,7 +84,7 @@ def _made(connection: Connection, path: str, now_ms: int, more: Row) -> bool:
 def _change(
     connection: Connection, path: str, now_ms: int, name: str | None, metadata: dict[str, Any]
 ) -> None:
-    """Its path too: a project that was lost with a damaged file has none until it is told again."""
+    """Its path too: a project recovered from a damaged file has none until it is reported again."""
     mine = projects.c.id == id_of(path)
     held = sa.select(projects).where(mine).with_for_update(key_share=True)  # others may tell too
     before = first(connection, held) or {"updated_ms": 0, "metadata": {}}
@@ -110,7 +110,7 @@ def get(connection: Connection, project_id: str) -> Row:
 
 
 def must_know(connection: Connection, project_id: str) -> None:
-    """As `get`, asked once: should it go, what refers to it cannot be written and is tried anew."""
+    """As `get`, asked once: if it is deleted, writes that refer to it fail and are retried."""
     if not pending_writes.knows(connection, "project", project_id):
         get(connection, project_id)
         pending_writes.learn(connection, "project", project_id)
@@ -120,7 +120,7 @@ def by_path(connection: Connection, path: str) -> Row:
     return get(connection, id_of(path))
 
 
-def listed(connection: Connection, limit: int, offset: int) -> Page:
+def list_page(connection: Connection, limit: int, offset: int) -> Page:
     query = sa.select(projects).order_by(projects.c.updated_ms.desc(), projects.c.id)
     return fetch_page(
         connection, query, limit, offset, total=pending_writes.counted(connection, "projects")

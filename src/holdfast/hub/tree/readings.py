@@ -1,7 +1,7 @@
 """How full a window was at each step: what `/api/sessions/{id}/readings` draws, also days later.
 
 A row holds the readings of 256 steps as lists of numbers, 24 bytes a reading on SQLite. Which row
-a step belongs to follows from its number, so that the same step told twice is one reading. After a
+a step belongs to follows from its number, so that a step reported twice is one reading. After a
 day a row keeps the least and the greatest of every 16 steps, and what is older than 30 days, or
 more than 2,000,000 readings, goes.
 """
@@ -38,12 +38,12 @@ def add(
     connection: Connection,
     session_id: str,
     agent_id: str,
-    told: Iterable[tuple[int, int, int]],
+    points: Iterable[tuple[int, int, int]],
     limit_tokens: int | None,
 ) -> None:
-    """(step, at_ms, used_tokens) of one window; a step that is there already is replaced."""
+    """Add (step, at_ms, used_tokens) of one window; a known step is replaced."""
     new: dict[int, dict[int, tuple[int, int]]] = {}
-    for step, at_ms, used in told:
+    for step, at_ms, used in points:
         new.setdefault(step // CHUNK, {})[step] = at_ms, used
     mine = (readings.c.session_id == session_id) & (readings.c.agent_id == agent_id)
     query = sa.select(readings).where(mine, readings.c.chunk.in_(list(new))).with_for_update()
@@ -57,14 +57,14 @@ def add(
         connection.execute(upsert(connection, readings, _KEY, row))
 
 
-def of(
+def list_readings(
     connection: Connection,
     session_id: str,
     agent_id: str,
     first_step: int | None = None,
     last_step: int | None = None,
 ) -> list[UsedAtStep]:
-    """Those of one window between two steps, both included; oldest first."""
+    """List the readings of one window between two steps, inclusive, oldest first."""
     table = readings.c
     query = sa.select(readings).where(table.session_id == session_id, table.agent_id == agent_id)
     if first_step is not None:

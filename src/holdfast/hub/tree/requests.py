@@ -64,7 +64,7 @@ def tasks_of(connection: Connection, request_id: str) -> list[Row]:
     return rows(connection, query.order_by(tasks.c.wave_number, tasks.c.created_ms, tasks.c.id))
 
 
-def listed(
+def list_page(
     connection: Connection,
     limit: int,
     offset: int,

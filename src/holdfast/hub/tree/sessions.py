@@ -41,7 +41,7 @@ def add(connection: Connection, row: dict[str, Any], now_ms: int) -> Row:
 
 
 def meet(connection: Connection, session_id: str, project_id: str | None, now_ms: int) -> None:
-    """Somebody speaks of it: there from now on, and heard of at this time."""
+    """Create the session if it is new, and note activity at this time."""
     row = {
         "id": session_id,
         "project_id": project_id,
@@ -74,7 +74,7 @@ def get(connection: Connection, session_id: str) -> Row:
     return found
 
 
-def listed(
+def list_page(
     connection: Connection,
     limit: int,
     offset: int,
@@ -203,7 +203,7 @@ def agents_at_work(connection: Connection, limit: int, offset: int) -> list[Row]
 
 def live_sessions(connection: Connection, limit: int, offset: int, now_ms: int) -> Page:
     """Active sessions with the project they are in."""
-    page = listed(connection, limit, offset, now_ms=now_ms, active_only=True)
+    page = list_page(connection, limit, offset, now_ms=now_ms, active_only=True)
     wanted = {row["project_id"] for row in page.rows if row["project_id"] is not None}
     query = sa.select(projects.c.id, *_PROJECT).where(projects.c.id.in_(wanted))
     known = {row["id"]: row for row in rows(connection, query)} if wanted else {}

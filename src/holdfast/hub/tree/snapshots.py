@@ -45,7 +45,7 @@ _ENDED = sa.select(subtasks.c.id).where(
 
 
 def save(connection: Connection, session_id: str, snapshot: Mapping[str, Any], now_ms: int) -> Row:
-    """One new row per save; a session nobody spoke of before is met here."""
+    """Add a row per save; an unknown session is created."""
     project_id = _heard_of(connection, session_id, now_ms)
     row: Row = {
         "id": ids.new(),
@@ -108,7 +108,7 @@ def task_of(row: Row) -> dict[str, Any]:
 
 
 def _heard_of(connection: Connection, session_id: str, now_ms: int) -> str | None:
-    """The project of a session, which is there from now on and was heard of at this time."""
+    """Return the session's project; create the session if it is new, and note activity."""
     found = connection.execute(_PROJECT, {"of_session": session_id}).first()
     if found is None:
         known_sessions.meet(connection, session_id, None, now_ms)

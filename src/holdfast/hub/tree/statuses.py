@@ -17,7 +17,7 @@ OPEN = UNDER_WAY | {"pending"}
 
 
 def times(status: str, now_ms: int, before: Row | None = None) -> Row:
-    """When it began, kept once known, and when it ended: none again once it is taken up anew."""
+    """When it began, kept once known, and when it ended: None again once work resumes."""
     before = before or {}
     began, ended = before.get("started_ms"), before.get("completed_ms")
     if status == "running" and began is None:

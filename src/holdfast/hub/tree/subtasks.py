@@ -55,7 +55,7 @@ def actions_of(connection: Connection, subtask_id: str) -> list[Row]:
     return rows(connection, query.order_by(actions.c.created_ms, actions.c.id).limit(MOST_ACTIONS))
 
 
-def listed(
+def list_page(
     connection: Connection,
     limit: int,
     offset: int,

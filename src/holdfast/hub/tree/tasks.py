@@ -60,7 +60,7 @@ def subtasks_of(connection: Connection, task_id: str) -> list[Row]:
     return rows(connection, oldest_first.limit(MOST_SUBTASKS))
 
 
-def listed(
+def list_page(
     connection: Connection,
     limit: int,
     offset: int,

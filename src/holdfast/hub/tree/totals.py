@@ -66,7 +66,7 @@ def begin(connection: Connection, action: Row) -> None:
 
 
 def seen(connection: Connection, session_id: str, now_ms: int) -> None:
-    """Of a session that is there: heard of at this time."""
+    """Note activity of an existing session at this time."""
     more = {"id": session_id, "project_id": None, "seen_ms": now_ms}
     pending_writes.grow(connection, GROWTH, {**more, **dict.fromkeys(SUMS, 0)})
 
@@ -126,8 +126,8 @@ def remove_calls(connection: Connection, which: sa.ColumnElement[bool]) -> int:
 def place_calls(connection: Connection, homeless: sa.ColumnElement[bool], project_id: str) -> None:
     """Give these actions, which had none, a project."""
     placed = sa.update(actions).where(homeless).values(project_id=project_id)
-    told = connection.execute(placed.returning(actions.c.tool_name, actions.c.tool_type)).all()
-    for tool_name, tool_type in told:
+    calls = connection.execute(placed.returning(actions.c.tool_name, actions.c.tool_type)).all()
+    for tool_name, tool_type in calls:
         pending_writes.tally(connection, KEPT, (NO_PROJECT, tool_name, tool_type), -1)
         pending_writes.tally(connection, KEPT, (project_id, tool_name, tool_type))
 

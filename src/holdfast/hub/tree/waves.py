@@ -1,4 +1,4 @@
-"""The waves of a session as rows: kept in step with its tasks, told when they start and settle.
+"""The waves of a session as rows: kept in step with its tasks, and announced.
 
 A wave is over when all its tasks are: completed if every one was, else failed. It is blocked while
 all tasks that are left in it are. The one after a completed row of waves starts by itself; the
@@ -109,7 +109,7 @@ def hold(connection: Connection, session_id: str) -> None:
 
 def settle(connection: Connection, session_id: str, project_id: str, now_ms: int | None) -> None:
     """After a task changed: waves that start or are settled by it. `hold` it first. Without a time
-    it is that of the tasks: the same whenever they are told of."""
+    it is that of the tasks: the same whenever they are reported."""
     of_session = waves.c.session_id == session_id
     known = {row["wave_number"]: _read(row) for row in _kept(connection, session_id)}
     verdict = judge(_tallies(connection, session_id))

@@ -70,7 +70,9 @@ def _settle(asked: BoardArguments) -> ToolAnswer:
 
 def _claims(asked: BoardArguments) -> ToolAnswer:
     project, now = projects.id_of(client_session.project()), row_times.now_ms()
-    page = database.store().read(lambda c: claims.listed(c, MAX_ROWS, 0, now, project_id=project))
+    page = database.store().read(
+        lambda c: claims.list_page(c, MAX_ROWS, 0, now, project_id=project)
+    )
     rows = [_claim_row(row) for row in page.rows]
     return ToolAnswer(f"{page.total} claims hold", {}, "claims", rows)
 

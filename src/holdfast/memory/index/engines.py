@@ -76,20 +76,20 @@ def shared(project: str) -> Shared:
 
 
 def others(project: str, notes: list[str]) -> Iterator[Index]:
-    """Every index but this project's, as it was left; what is none is said."""
+    """Yield every other project's index as it is; note unreadable ones."""
     if is_shared():
         import sqlalchemy as sa
 
         query = sa.text("SELECT project FROM recall_projects ORDER BY project")
-        for (told,) in store().read(lambda c: c.execute(query).all()):
-            if told != project:
-                yield shared(told)
+        for (other,) in store().read(lambda c: c.execute(query).all()):
+            if other != project:
+                yield shared(other)
         return
     for path in locations.index_files():
         try:
-            told = sqlite_file.project_of(path)
-            if told != project and locations.index_file(told) == path:
-                yield local(told)
+            other = sqlite_file.project_of(path)
+            if other != project and locations.index_file(other) == path:
+                yield local(other)
         except OfIndex as error:
             notes.append(f"left out: {error}")
 

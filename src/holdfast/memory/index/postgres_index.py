@@ -240,9 +240,9 @@ class Shared:
         many: Many,
         wanted: SearchFilter,
     ) -> tuple[Scores, Scores]:
-        told = postgres_words.about(connection, self.project, many)
-        said = self._words.said(connection, query, told, many.by_words)
-        near = self._vectors.near(connection, vectors.get(told.embedder), many.by_meaning)
+        about = postgres_words.about(connection, self.project, many)
+        said = self._words.said(connection, query, about, many.by_words)
+        near = self._vectors.near(connection, vectors.get(about.embedder), many.by_meaning)
         return postgres_words.scores(connection, self.project, said, near, wanted)
 
     def newest(self, most: int, wanted: SearchFilter) -> list[int]:

@@ -86,7 +86,7 @@ class PostgresVectors:
         )
         given = {"project": self._project, "most": most}
         rows = self._store.read(lambda c: list(c.execute(query, given)))
-        return [(place, told, text) for place, told, text in rows]
+        return [(place, text_hash, text) for place, text_hash, text in rows]
 
     def put(self, embedder: str, found: Mapping[tuple[int, str], Kept]) -> int:
         return self._store.write(lambda c: self._put(c, embedder, found))
@@ -100,7 +100,7 @@ class PostgresVectors:
         )
         given = {"project": self._project, "places": [place for place, _ in found]}
         hashes: dict[int, str] = dict(c.execute(sa.text(query), given).all())
-        good = {p: kept for (p, told), kept in found.items() if hashes.get(p) == told}
+        good = {p: kept for (p, text_hash), kept in found.items() if hashes.get(p) == text_hash}
         return self.put_again(c, good)
 
     def put_again(self, c: Connection, found: Mapping[int, Kept]) -> int:
@@ -146,7 +146,7 @@ class PostgresVectors:
         if not rows:
             return {}
         whole = np.array([_read(text) for _, text in rows], np.float32)
-        return dict(zip([told for told, _ in rows], kept(whole), strict=True))
+        return dict(zip([text_hash for text_hash, _ in rows], kept(whole), strict=True))
 
     def near(self, c: Connection, query: Any, most: int) -> ScoreQuery | None:
         """What finds the nearest by meaning; nothing where there are no vectors."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 AT_ONCE = 500
 SIGNS_FOR_ONE = 3  # so many times what is wanted is looked at whole
-STALE = 0.1  # share of dropped vectors from which the signs are loaded anew
+STALE = 0.1  # share of dropped vectors from which the signs are loaded again
 
 
 class SqliteVectors:
@@ -60,7 +60,9 @@ class SqliteVectors:
                 place: self._index.ask("SELECT hash FROM items WHERE place = ?", (place,))
                 for place, _ in found
             }
-            good = {p: kept for (p, told), kept in found.items() if hashes[p] == [(told,)]}
+            good = {
+                p: kept for (p, text_hash), kept in found.items() if hashes[p] == [(text_hash,)]
+            }
             self.put_again(good)
             del connection
         return len(good)
@@ -95,7 +97,7 @@ class SqliteVectors:
         found: dict[str, Kept] = {}
         for some in _pieces(list(kept)):
             query = f"SELECT place, hash FROM items WHERE place IN ({','.join('?' * len(some))})"
-            found |= {told: kept[place] for place, told in self._index.ask(query, some)}
+            found |= {text_hash: kept[place] for place, text_hash in self._index.ask(query, some)}
         return found
 
     def _any(self) -> bool:

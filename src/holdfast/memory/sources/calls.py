@@ -16,7 +16,16 @@ CALL_CHARS, HEAD_CHARS, TAIL_CHARS = 200, 240, 120
 SEEN_CHARS = 32 << 10  # at each end of a result: more is not gone through for a few words
 _BACK = ("recall", "expand", "resume")  # tools of ours that quote what was said before ...
 _BY_HAND = ("search", "expand", "resume", "brief")  # ... and commands
-_TOLD = ("command", "file_path", "notebook_path", "path", "pattern", "url", "query", "description")
+_MAIN_ARGUMENTS = (
+    "command",
+    "file_path",
+    "notebook_path",
+    "path",
+    "pattern",
+    "url",
+    "query",
+    "description",
+)
 
 
 def call(block: ToolUse, *, is_clean: bool = False) -> str:
@@ -36,7 +45,7 @@ def looks_back(block: ToolUse) -> bool:
 
 
 def asks_us(command: str) -> bool:
-    """The same by hand, as a shell is told it."""
+    """Return whether a shell command does the same."""
     program, _, rest = command.lstrip().partition(" ")
     return program.rpartition("/")[2] == "holdfast" and rest.lstrip().startswith(_BY_HAND)
 
@@ -44,8 +53,8 @@ def asks_us(command: str) -> bool:
 def what(block: ToolUse) -> str:
     """What the call is about."""
     given = block.input
-    told = (given.get(name) for name in _TOLD)
-    return next((one for one in told if isinstance(one, str) and one), "")
+    values = (given.get(name) for name in _MAIN_ARGUMENTS)
+    return next((value for value in values if isinstance(value, str) and value), "")
 
 
 def offered(block: ToolUse) -> dict[str, str]:
@@ -64,8 +73,8 @@ def offered(block: ToolUse) -> dict[str, str]:
 def _option(option: object) -> str:
     if not isinstance(option, dict):
         return option if isinstance(option, str) else ""
-    told = (option.get("label"), option.get("description"))
-    return ": ".join(one for one in told if isinstance(one, str) and one)
+    parts = (option.get("label"), option.get("description"))
+    return ": ".join(part for part in parts if isinstance(part, str) and part)
 
 
 def ends(text: str, *, is_clean: bool = False) -> str:

@@ -27,7 +27,7 @@ def sources(project: str) -> Iterator[MemorySource]:
         yield MemorySource(KEY, stamp, partial(_read, project, files))
 
 
-def _own(project: str) -> set[str]:
+def _local_paths(project: str) -> set[str]:
     from holdfast.checkpoint import index
 
     return {one.path for one in index.of_project(project)}
@@ -50,7 +50,7 @@ def _read(project: str, files: list[str], _state: str, _give_up: float) -> Sourc
     from holdfast.checkpoint.errors import DamagedCheckpoint
     from holdfast.text import timestamps
 
-    own = _own(project)
+    own = _local_paths(project)
     found: dict[tuple[str, str, str], Item] = {}
     for path in files:
         try:

@@ -20,8 +20,8 @@ RULE, CHOICE = "rule", "decision"
 
 
 def sources(project: str) -> Iterator[MemorySource]:
-    for session, (told, transcript) in sessions.noted().items():
-        if told != project:
+    for session, (owner, transcript) in sessions.noted().items():
+        if owner != project:
             continue
         folder = f"{places.windows()}/{session}"
         for leaf in here.names_in(folder):

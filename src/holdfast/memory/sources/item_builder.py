@@ -1,4 +1,4 @@
-"""What becomes one item, or several when it is long: words of one speaker, and what he did."""
+"""What becomes one item, or several when it is long: the words and actions of one speaker."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class UnitStart(NamedTuple):
     offset: int = 0
     turn: int = 0
     position: int = 0
-    message: str = ""  # the answer being told
+    message: str = ""  # the answer being read
     sign: str = ""
-    told: tuple[int, ...] = ()  # lines that told a secret with its name
+    secret_lines: tuple[int, ...] = ()  # offsets of lines that name a secret
     how: int = 1
     asked: str = ""  # the words that began the turn
     said: str = ""  # the model's last words before it

@@ -25,13 +25,13 @@ MOST_ENTRIES, MOST_CHARS = 64, 256 << 10
 
 
 class KnownSecrets:
-    """`lines`: where those begin that told something new."""
+    """Secrets found so far; `lines`: the offsets of lines that named a new one."""
 
     def __init__(self) -> None:
         self.lines: list[int] = []
         self._values: dict[str, str] = {}
 
-    def hear(self, entry: Entry) -> None:
+    def learn(self, entry: Entry) -> None:
         if len(self._values) >= MOST_BARE:
             return
         before = len(self._values)
@@ -43,20 +43,20 @@ class KnownSecrets:
         if len(self._values) > before and len(self.lines) < MOST_LINES:
             self.lines.append(entry.offset)
 
-    def hear_again(self, path: str, lines: Iterable[int]) -> None:
+    def learn_from_lines(self, path: str, lines: Iterable[int]) -> None:
         for entry in read_at(path, list(lines)[:MOST_LINES]):
-            self.hear(entry)
+            self.learn(entry)
 
-    def without(self, told: Sequence[Sequence[str]]) -> list[list[str]]:
-        """Texts that belong together, less every secret in them, named or told before."""
-        clean = which_are_clean(["\n".join(some) for some in told])
+    def without(self, groups: Sequence[Sequence[str]]) -> list[list[str]]:
+        """Remove every secret from groups of texts: named in them, or known before."""
+        clean = which_are_clean(["\n".join(some) for some in groups])
         kept = [
             some if is_clean else [redact(text) for text in some]
-            for some, is_clean in zip(told, clean, strict=True)
+            for some, is_clean in zip(groups, clean, strict=True)
         ]
-        return [[self.without_told(text) for text in some] for some in kept]
+        return [[self.without_known(text) for text in some] for some in kept]
 
-    def without_told(self, text: str) -> str:
+    def without_known(self, text: str) -> str:
         for value, placeholder in self._values.items():
             text = text.replace(value, placeholder)
         return text
@@ -100,7 +100,7 @@ def looked_through(entries: Iterable[Entry]) -> Iterator[tuple[Entry, bool]]:
 
 
 def _words(entry: Entry) -> Iterator[str]:
-    """All that may be told of it, or heard in it (see `told`)."""
+    """Yield every text of an entry that may be indexed or name a secret."""
     yield from said(entry, calls.seen)
     for block in entry.blocks if isinstance(entry, Answer) else ():
         what = calls.what(block) if isinstance(block, ToolUse) else ""

@@ -35,8 +35,10 @@ def _read(folder: str, name: str, _state: str, _give_up: float) -> SourceRead:
     from holdfast.redact import redact
 
     found = hot.read(Path(folder), name)
-    told = topic.parse(redact(clean(found.data.decode("utf-8", "replace"))) if found else "", name)
-    title = ": ".join(filter(None, (told.name, told.description)))
+    parsed = topic.parse(
+        redact(clean(found.data.decode("utf-8", "replace"))) if found else "", name
+    )
+    title = ": ".join(filter(None, (parsed.name, parsed.description)))
     path = f"{folder}/{name}"
     items = [
         Item(
@@ -45,9 +47,9 @@ def _read(folder: str, name: str, _state: str, _give_up: float) -> SourceRead:
             text=part,
             title=title,
             position=number,
-            by=told.type,
+            by=parsed.type,
             file=path,
         )
-        for number, part in enumerate(pieces(told.body) or [""])
+        for number, part in enumerate(pieces(parsed.body) or [""])
     ]
     return SourceRead(items, "")

@@ -33,7 +33,7 @@ def transcripts(project: str) -> list[str]:
     """Main transcripts of a project, each once, subagents' not among them."""
     folder = here.client_folder(project)
     found = {f"{folder}/{n}" for n in here.names_in(folder) if n.endswith((".jsonl", ".jsonl.gz"))}
-    found |= {path for told, path in noted().values() if told == project and path}
+    found |= {path for owner, path in noted().values() if owner == project and path}
     return sorted(found)
 
 
@@ -50,14 +50,14 @@ def noted() -> dict[str, tuple[str, str]]:
         stamp = here.stamp(path)
         if not stamp or known.get(session, [""])[0] == stamp:
             continue
-        known[session] = [stamp, *_told(path)]
+        known[session] = [stamp, *_read_state(path)]
         changed = True
     if changed:
         _remember(known)
     return {session: (project, path) for session, (_, project, path) in known.items()}
 
 
-def _told(path: str) -> tuple[str, str]:
+def _read_state(path: str) -> tuple[str, str]:
     with suppress(ValueError, RecursionError, TypeError):
         found = json.loads(places.read_small(path, 1 << 20))
         project, transcript = found.get("project"), found.get("transcript")

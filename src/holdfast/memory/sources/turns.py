@@ -50,7 +50,7 @@ class _Fold:
     def __init__(self, path: str, reached: UnitStart, is_agent: bool, key: str) -> None:
         self._path, self._is_agent, self._from = path, is_agent, reached.offset
         self._key = key
-        self.told = KnownSecrets()
+        self.secrets = KnownSecrets()
         self.items: list[Item] = []
         self.began = reached  # where the last unit began
         self._step, self._message = reached.turn, reached.message
@@ -75,7 +75,7 @@ class _Fold:
         if entry.is_sidechain and not self._is_agent:
             return
         if not is_clean:
-            self.told.hear(entry)
+            self.secrets.learn(entry)
         if isinstance(entry, Answer):
             self._answer(entry, is_clean)
         elif isinstance(entry, Prompt) and not entry.is_meta:
@@ -111,7 +111,7 @@ class _Fold:
         """Items of what was told to its end: looked through for secrets together, then counted."""
         closed, self._closed = self._closed, []
         parts = [unit.parts for unit in closed]
-        clean = iter(self.told.without([one.words for some in parts for one in some]))
+        clean = iter(self.secrets.without([one.words for some in parts for one in some]))
         for unit, some in zip(closed, parts, strict=True):
             unit.put_at(self._position)
             made = unit.items(self._path, self._key, [_with(one, next(clean)) for one in some])
@@ -131,7 +131,7 @@ class _Fold:
     def clean_items(self) -> list[Item]:
         """What was named later was quoted before, too."""
         self.settle()
-        without = self.told.without_told
+        without = self.secrets.without_known
         return [
             one._replace(title=without(one.title), text=without(one.text), more=without(one.more))
             for one in self.items
@@ -173,7 +173,7 @@ class _Fold:
             self._step += 1
             self._message = entry.message_id[:200]
         unit = self._unit
-        if unit is None or unit.by != MODEL or self._begins_anew(unit, texts):
+        if unit is None or unit.by != MODEL or self._begins_unit(unit, texts):
             unit = self._open(MODEL, entry, self._asked)
         if texts:
             unit.message = self._message
@@ -196,7 +196,7 @@ class _Fold:
             self._offered |= calls.offered(block)
         unit.add_more(calls.call(block, is_clean=is_clean))
 
-    def _begins_anew(self, unit: Unit, texts: list[str]) -> bool:
+    def _begins_unit(self, unit: Unit, texts: list[str]) -> bool:
         if texts:
             return bool(unit.texts) and unit.message != self._message
         return unit.more_chars >= MORE_CHARS
@@ -209,7 +209,7 @@ class _Fold:
         for block in entry.results:
             if isinstance(block, ToolResult):
                 self._came_back(entry, block, is_clean)
-        self._hear_user(entry)
+        self._add_user_answers(entry)
 
     def _came_back(self, entry: Result, block: ToolResult, is_clean: bool) -> None:
         unit, call = self._unit, self._record.record.calls.get(block.tool_use_id[:80])
@@ -229,7 +229,7 @@ class _Fold:
         if self._unit is not None and text:
             self._unit.add_part(SpokenPart(AGENT, without_briefs(text), asked or self._asked))
 
-    def _hear_user(self, entry: Result) -> None:
+    def _add_user_answers(self, entry: Result) -> None:
         """Answers to questions, and words with which a call was refused."""
         turns = self._record.record.turns
         before, known = turns[-1:], list(_answered(turns))
@@ -265,14 +265,14 @@ def _with(part: SpokenPart, words: list[str]) -> SpokenPart:
 def read(
     path: str, state: str, *, is_agent: bool = False, give_up: float = float("inf"), key: str = ""
 ) -> SourceRead:
-    """What is new in a transcript since a state; a file that is another one is read anew. Once it
-    is too late, no more than what lets the next reading begin further on. `key` is what ids are
+    """Read what is new in a transcript since a state; a replaced file is read from the start. After
+    `give_up`, only as much as lets the next reading begin further on. `key` is what ids are
     made of, of an archived copy the client's own path."""
     reached = _reached(path, state)
     fold = _Fold(path, reached, is_agent, key or path)
     done = True
     try:
-        fold.told.hear_again(path, reached.told)
+        fold.secrets.learn_from_lines(path, reached.secret_lines)
         for entry, is_clean in looked_through(Reader(path, start=reached.offset)):
             fold.feed(entry, is_clean)
             is_late = time.monotonic() > give_up and fold.came_on(entry)
@@ -289,21 +289,21 @@ def read(
 def _reached(path: str, state: str) -> UnitStart:
     try:
         found = UnitStart(*json.loads(state)) if state else UnitStart()
-        lines = tuple(int(offset) for offset in found.told)
+        lines = tuple(int(offset) for offset in found.secret_lines)
     except (ValueError, TypeError):
         return UnitStart()
     goes_on = found.how == HOW and found.sign == sign(path, found.offset) != ""
-    return found._replace(told=lines) if goes_on else UnitStart()
+    return found._replace(secret_lines=lines) if goes_on else UnitStart()
 
 
 def _state(path: str, fold: _Fold) -> str:
     """It is stored, so the words in it are without secrets."""
-    began, told = fold.began, fold.told
-    asked, said = (told.without_told(redact(text)) for text in (began.asked, began.said))
+    began, secrets = fold.began, fold.secrets
+    asked, said = (secrets.without_known(redact(text)) for text in (began.asked, began.said))
     return json.dumps(
         began._replace(
             sign=sign(path, began.offset),
-            told=tuple(told.lines),
+            secret_lines=tuple(secrets.lines),
             how=HOW,
             asked=asked[:TITLE_CHARS],
             said=said[-SAID_CHARS:],

@@ -31,7 +31,7 @@ class TopicIndex:
     lines: tuple[str, ...]
 
     @classmethod
-    def of(cls, data: bytes) -> TopicIndex:
+    def parse(cls, data: bytes) -> TopicIndex:
         text = data.decode("utf-8", "surrogateescape")
         return cls(tuple(re.findall(r"[^\n]*\n|[^\n]+", text)))
 
@@ -108,7 +108,7 @@ def made_to_fit(
 def in_folder(path: Path, also: str = "") -> list[MemoryTopic]:
     """In the order of the index, then by file; of a folder with more than is read, `also` too."""
     found = folder.read(path, NAME, folder.MOST_INDEX_BYTES)
-    index = TopicIndex.of(found.data if found else b"")
+    index = TopicIndex.parse(found.data if found else b"")
     order = {file: n for n, file in reversed(list(enumerate(index.files())))}
     names = folder.names(path)
     if also and also.casefold() not in {NAME.casefold(), *(name.casefold() for name in names)}:
@@ -171,7 +171,9 @@ def page(path: Path) -> str:
     return found
 
 
-def listed(path: Path, file: str, more: Sequence[MemoryTopic] = (), back: str = "") -> list[str]:
+def list_pointers(
+    path: Path, file: str, more: Sequence[MemoryTopic] = (), back: str = ""
+) -> list[str]:
     """The pointers on it, with these added, and without what goes back into the index."""
     index = TopicIndex(tuple(f"{line}\n" for line in _lines(path, file))).without(back)
     for one in more:

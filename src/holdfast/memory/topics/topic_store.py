@@ -96,7 +96,7 @@ def forget(project: str, name: str, now_ms: int = 0) -> TopicChange:
             raise NotOurTopic(f"{old.file} is the list of what left {NAME} for want of room")
         before = folder.copy(path, old.file, now_ms)
         page = topic_index.page(path)
-        shelved = topic_index.listed(path, page, back=old.file)
+        shelved = topic_index.list_pointers(path, page, back=old.file)
         topic_index.write(path, page, shelved)
         gone = "" if shelved else page
         folder.swap(path, NAME, lambda data: _unpointed(data, old, gone))
@@ -152,14 +152,16 @@ def _point(
     shelved: list[str] = []
 
     def changed(data: bytes) -> bytes:
-        index = TopicIndex.of(data)
+        index = TopicIndex.parse(data)
         line = index.line_of(new.file)
         if line is not None and (old is None or line != topic.pointer(old)):
             return data
         wanted = index.put(new.file, topic.pointer(new))
         may_go = [*_least(others, index), new.file]
         fitted, gone[:] = made_to_fit(wanted, may_go, page, topic_index.pointer(page))
-        shelved[:] = topic_index.listed(path, page, [ours[file] for file in gone], back=new.file)
+        shelved[:] = topic_index.list_pointers(
+            path, page, [ours[file] for file in gone], back=new.file
+        )
         topic_index.write(path, page, shelved)
         return (fitted if shelved else fitted.without(page)).data()
 
@@ -177,7 +179,7 @@ def _least(others: Mapping[str, MemoryTopic], index: TopicIndex) -> list[str]:
 
 
 def _unpointed(data: bytes, old: MemoryTopic, page: str) -> bytes:
-    index = TopicIndex.of(data)
+    index = TopicIndex.parse(data)
     if index.line_of(old.file) == topic.pointer(old):
         index = index.without(old.file)
     if page and index.line_of(page) == topic_index.pointer(page):

@@ -144,7 +144,7 @@ async def listed(
     """Newest first."""
 
     def look(connection: Connection) -> tuple[Page, list[dict[str, Any]]]:
-        page = compactions.listed(
+        page = compactions.list_page(
             connection, limit, offset, project_id=project_id, session_id=session_id
         )
         noted = compactions.checked(connection, page.rows)
@@ -191,7 +191,7 @@ def _row(connection: Connection, row: Row) -> dict[str, Any]:
     """How full it was afterwards, where the client does not say so: as the next step found it."""
     after, limit = row["after_tokens"], None
     if row["step"] is not None:
-        around = readings.of(
+        around = readings.list_readings(
             connection, row["session_id"], row["agent_id"], row["step"], row["step"] + 8
         )
         later = [one for one in around if one.step > row["step"]]

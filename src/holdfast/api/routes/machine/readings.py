@@ -91,7 +91,7 @@ async def get(
 
     def look(connection: Connection) -> dict[str, Any]:
         sessions.get(connection, session_id)
-        found = readings.of(connection, session_id, agent or "", first, last)
+        found = readings.list_readings(connection, session_id, agent or "", first, last)
         ends = readings.bounds(connection, session_id, agent or "")
         return {
             "session_id": session_id,

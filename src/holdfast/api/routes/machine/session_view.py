@@ -156,8 +156,8 @@ async def turns(
     def look(connection: Connection) -> tuple[list[Row], list[UsedAtStep], list[Row]]:
         sessions.get(connection, session_id)
         freed = compactions.of_window(connection, session_id, agent or "")
-        page = requests.listed(connection, 1000, 0, session_id=session_id)
-        return freed, readings.of(connection, session_id, agent or ""), list(page.rows)
+        page = requests.list_page(connection, 1000, 0, session_id=session_id)
+        return freed, readings.list_readings(connection, session_id, agent or ""), list(page.rows)
 
     freed, read, asked = await db.read(look)
     found, note = await read_files(_viewed, turns_of, session_id, agent or "")
