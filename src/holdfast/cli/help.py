@@ -247,7 +247,7 @@ TOPICS: dict[str, HelpTopic] = {
         "own. What follows `--` is passed to Claude Code.",
         (
             Example("holdfast run plan.md --dry-run", "what would be started"),
-            Example("holdfast run plan.md --permission-mode acceptEdits", "start, or resume"),
+            Example("holdfast run plan.md -- --allowedTools Bash,Edit,Write", "start, or resume"),
         ),
         "run",
     ),

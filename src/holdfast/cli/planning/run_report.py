@@ -34,8 +34,8 @@ SHOWN_LINES = 6  # of what the plan says of one task
 SHOWN_CHARS = 160
 NO_PERMISSIONS = (
     "no permissions are given, and nobody can answer Claude Code's questions: a session can do "
-    "only what your settings allow. Add --permission-mode acceptEdits, or "
-    "-- --allowedTools Bash,Edit"
+    "only what your settings allow. To let it edit and run commands, add "
+    "-- --allowedTools Bash,Edit,Write; --permission-mode acceptEdits alone lets it only edit"
 )
 
 
