@@ -316,10 +316,11 @@ def test_an_item_of_the_brief_is_evicted_by_its_id(project: Path, talk: DirectCl
         an_answer(50_000),
     )
     rows = talk.good("context_budget", op="status")["compartments"]
-    [ran] = [row for row in rows if "`ls`" in row.get("text", "")]
+    ran = [row["id"] for row in rows if "`ls`" in row.get("text", "")]
     assert "`ls`" in talk.good("resume", which="now")["text"]
-    talk.good("context_budget", op="evict", id=ran["id"])
-    assert ran["id"] in talk.good("context_budget", op="status")["evicted"]
+    for one in ran:
+        talk.good("context_budget", op="evict", id=one)
+    assert set(ran) <= set(talk.good("context_budget", op="status")["evicted"])
     assert "`ls`" not in talk.good("resume", which="now")["text"]
     [asked] = [row for row in rows if "harbour" in row.get("text", "")]
     assert "that stays" in talk.bad("context_budget", op="evict", id=asked["id"])

@@ -8,7 +8,7 @@ from holdfast.brief.quotes import PER_LINE
 from holdfast.budget.estimate import units
 from holdfast.record import open_items
 from holdfast.record.git_work import NO_BRANCH
-from holdfast.record.model import Call, Record
+from holdfast.record.model import Call, Place, Record
 from holdfast.redact import redact
 from holdfast.text.fence import both_ends, clean, code, flat
 
@@ -50,10 +50,14 @@ def flight(record: Record, room: int) -> Iterator[BriefItem]:
 
 def _printed(record: Record, done: Sequence[Call]) -> Iterator[BriefItem]:
     """What the last two calls told of how things stand: the next step builds on it."""
-    for order, one in enumerate(done[-2:]):
+    found: dict[str, Place] = {}  # each text once, at its last place
+    for one in done[-2:]:
         if one.printed:
             text = f"{_step(record, one)} printed: {both_ends(redact(one.printed), PRINTED_CHARS)}"
-            yield BriefItem("flight", text, 0.01, "a last result", one.place, order=1.1 + order / 9)
+            found.pop(text, None)
+            found[text] = one.place
+    for order, (text, place) in enumerate(found.items()):
+        yield BriefItem("flight", text, 0.01, "a last result", place, order=1.1 + order / 9)
 
 
 def git(record: Record, room: int) -> Iterator[BriefItem]:

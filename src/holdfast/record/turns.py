@@ -4,15 +4,20 @@ All words of the user are kept, in any wording. Only their length and their numb
 one can type the 1,200 turns that fit, but a hostile file can hold them.
 """
 
+from __future__ import annotations
+
 from bisect import bisect_right
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from holdfast.record import agents, files, names, plans, replies
 from holdfast.record.model import Place, Question, Record, Turn
 from holdfast.record.user_input import is_notification, own_words
 from holdfast.text import sentences
 from holdfast.text.sentences import Lazy
-from holdfast.transcript.entries import Author
+
+if TYPE_CHECKING:
+    from holdfast.transcript.entries import Author
 
 KEPT_CHARS, HEAD_CHARS = 4000, 2800
 CUT = "\n[…]\n"

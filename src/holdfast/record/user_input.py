@@ -1,10 +1,14 @@
 """What a person typed, wherever the client wrote it down."""
 
-from typing import Any
+from __future__ import annotations
 
-from holdfast.transcript import Attachment, Entry, decoded
-from holdfast.transcript.entries import Author, author
+from typing import TYPE_CHECKING, Any
+
 from holdfast.transcript.user_words import user_words
+
+if TYPE_CHECKING:
+    from holdfast.transcript import Entry
+    from holdfast.transcript.entries import Author
 
 RUN_BEGINS = "This is batch "  # a text that does not begin so need not load `run_prompt`
 _NOTIFICATIONS = ("<task-notification", "<agent-notification", '{"task_id"')
@@ -27,6 +31,9 @@ def is_notification(text: str) -> bool:
 
 def author_of(entry: Entry) -> Author:
     """Who wrote what stands in an entry in the user's name."""
+    from holdfast.transcript import Attachment, decoded  # a restore reads no entries
+    from holdfast.transcript.entries import author
+
     attachment = decoded(entry.raw) if isinstance(entry, Attachment) else None
     if not isinstance(attachment, dict):
         return entry.line.author

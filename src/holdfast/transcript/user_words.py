@@ -7,10 +7,15 @@ the user speaks of, and stays. Newer clients say of each line who wrote it, whic
 this.
 """
 
+from __future__ import annotations
+
 import re
+from typing import TYPE_CHECKING
 
 from holdfast.text.sentences import Lazy
-from holdfast.transcript.entries import Author
+
+if TYPE_CHECKING:  # a restore reads no entries
+    from holdfast.transcript.entries import Author
 
 READ_CHARS = 4_000_000  # more than any window holds; of a longer text, both ends are read
 _HALF = READ_CHARS // 2
