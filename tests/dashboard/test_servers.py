@@ -45,6 +45,31 @@ def test_two_hundred_windows_are_folded_into_groups(tmp_path: Path, visit: Begin
 
 
 @pytest.mark.requirement("U5")
+def test_checkpoints_of_one_second_in_two_projects_are_two_rows(
+    tmp_path: Path, visit: Begin
+) -> None:
+    from holdfast.checkpoint import write
+    from tests.checkpoint.documents import a_document
+    from tests.dashboard.machine import crowd
+
+    with at_home(tmp_path):
+        crowd(tmp_path, 2)
+        for number in (0, 1):
+            (tmp_path / f"p{number}").mkdir(exist_ok=True)
+            words, session = f"a.py - change {number}", f"crowd-{number:03d}"
+            write.keep(a_document(tmp_path / f"p{number}", words, session_id=session))
+    with serving(tmp_path) as server:
+        reader = visit(server)
+        reader.page.get_by_text("checkpoint saved").nth(1).wait_for()
+        reader.go("checkpoints")
+        rows = reader.page.get_by_role("listbox", name="Checkpoints").get_by_role("option")
+        change = reader.page.locator(".line.add").filter(has_text="a.py - change")
+        first = change.text_content() or ""
+        rows.nth(1).click()
+        change.filter(has_not_text=first.strip()[-8:]).wait_for()
+
+
+@pytest.mark.requirement("U5")
 def test_a_server_that_is_gone_leaves_the_numbers_and_is_found_again(
     tmp_path: Path, visit: Begin
 ) -> None:
