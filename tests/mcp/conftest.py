@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.mcp.clients import DirectClient
+
+DATABASE_THREAD = "holdfast-database"
 
 
 @pytest.fixture
@@ -21,6 +24,9 @@ def talk(project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[DirectClien
     monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(project))
     monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "s1")
     yield DirectClient()
+    for thread in threading.enumerate():
+        if thread.name == DATABASE_THREAD:  # late, it would open the next test's database
+            thread.join()
     for name, let_go in (("mcp.database", "close"), ("memory.index.engines", "release")):
         if module := sys.modules.get(f"holdfast.{name}"):
             getattr(module, let_go)()

@@ -156,7 +156,6 @@ def test_a_message_is_on_its_way_at_once_and_who_reads_it_is_not_told_again(
 
 
 @pytest.mark.store
-@pytest.mark.store
 @pytest.mark.requirement("U6", "X6", "S4")
 def test_a_database_that_hangs_is_said_and_holds_up_no_other_tool(
     project: Path, talk: DirectClient, monkeypatch: pytest.MonkeyPatch
