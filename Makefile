@@ -63,8 +63,11 @@ quick: $(VENV)/.ready ## the inner loop: no real client, no database, nothing sl
 store: $(VENV)/.ready ## the inner loop of the store and the API, on SQLite
 	$(BIN)/pytest -q -n auto --dist worksteal -m "store and not slow and not real_client"
 
-test: check client docs dashboard browser ## everything
-	HYPOTHESIS_PROFILE=full HOLDFAST_TEST_HOOKS=started $(BIN)/pytest -n auto --dist worksteal
+test: check client docs dashboard browser ## everything, in one order and with the same examples each time
+	HYPOTHESIS_PROFILE=full HOLDFAST_TEST_HOOKS=started $(BIN)/pytest -n auto --dist worksteal --randomly-seed=1
+
+shuffle: client dashboard browser ## the same tests in another order, with other examples: finds what hangs on chance
+	HYPOTHESIS_PROFILE=random HOLDFAST_TEST_HOOKS=started $(BIN)/pytest -n auto --dist worksteal
 
 cover: check client dashboard browser ## which lines no test runs; takes twice as long
 	HYPOTHESIS_PROFILE=full HOLDFAST_TEST_HOOKS=started $(BIN)/pytest -n auto --dist worksteal --cov --cov-report=term:skip-covered

@@ -82,5 +82,6 @@ def _hypothesis() -> None:
     import hypothesis
 
     hypothesis.settings.register_profile("quick", deadline=None, max_examples=6)
-    hypothesis.settings.register_profile("full", deadline=None, max_examples=150)
+    hypothesis.settings.register_profile("full", deadline=None, max_examples=150, derandomize=True)
+    hypothesis.settings.register_profile("random", deadline=None, max_examples=150)
     hypothesis.settings.load_profile(PROFILE)
