@@ -195,17 +195,16 @@ def alerts() -> Iterator[str]:
     yield "\n".join((*heads, *(_row(level, *texts) for level, texts in usual.items())))
     yield (
         "If automatic compaction is off, Claude Code refuses further requests at the limit, and "
-        "only you can compact. The texts say that, and also when no checkpoint could be saved:"
+        "only you can compact. The texts then are:"
     )
-    rows = [
-        _row(f"{level}, {when}", *texts)
-        for level in LEVELS
-        for when, texts in (
-            ("automatic compaction off", _alert_texts(level, kind="refusal")),
-            ("no checkpoint", _alert_texts(level, saved=False)),
-        )
-        if level in ("red", "critical")
-    ]
+    refused = {level: _alert_texts(level, kind="refusal") for level in LEVELS}
+    yield "\n".join((*heads, *(_row(level, *texts) for level, texts in refused.items())))
+    yield (
+        "If no checkpoint could be saved, the texts say so. Your line is the same at every level; "
+        "the model's line differs at critical:"
+    )
+    unsaved = {level: _alert_texts(level, saved=False) for level in ("red", "critical")}
+    rows = [_row(level, *texts) for level, texts in unsaved.items()]
     yield "\n".join((*heads, *rows))
 
 
@@ -238,7 +237,7 @@ def stops() -> Iterator[str]:
         for when, one in facts.items()
     ]
     yield "\n".join(("| when | the model reads |", "|---|---|", *rows))
-    yield "Several reasons stand one after the other. Every text ends with:"
+    yield "Several reasons follow each other in one text. Every text ends with:"
     yield f"```\n{stop_guard.ANYWAY}\n```"
 
 

@@ -48,7 +48,7 @@ def test_every_installed_hook_is_fired_and_what_reached_the_client_is_told(
     assert code == 0, found["troubles"]
     assert {hook["event"] for hook in found["hooks"]} == set(EVENTS)
     reached = {hook["event"]: hook["reached_model"] for hook in found["hooks"]}
-    assert "Go on with the task in hand; begin no other" in reached["PostToolUse"]
+    assert "Finish the edit in hand before you begin the next task" in reached["PostToolUse"]
     assert not reached["PreCompact"].startswith("{"), "JSON there would become an instruction"
     assert "odd" in found["recent_errors"][0], "what hooks had to skip is shown"
     assert not (own_home / ".holdfast" / "windows").exists(), "no session is left behind"

@@ -66,7 +66,7 @@ def test_a_window_fills_and_each_crossing_is_said_once(session: Session) -> None
         "93%",
         "97%",
     ]
-    assert "Go on with the task in hand; begin no other" in told[-1]
+    assert "Finish the edit in hand before you begin the next task" in told[-1]
     levels = [event["level"] for event in audit.events()]
     assert levels == ["warning", "advisory", "urgent", "critical"]
     assert all(event["event"] == "CONTEXT_PRESSURE" for event in audit.events())

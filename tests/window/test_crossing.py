@@ -116,12 +116,12 @@ def test_a_message_costs_at_most_sixty_tokens(
 
 
 @pytest.mark.requirement("G2")
-def test_at_critical_the_model_starts_nothing_new_and_the_user_is_asked_to_compact(
+def test_at_critical_the_model_finishes_the_edit_first_and_the_user_is_asked_to_compact(
     settings: Settings,
 ) -> None:
     to_model, to_user = _told(0.98, settings)
-    assert "Go on with the task in hand; begin no other" in to_model
-    assert "do not end your turn to wait" in to_model
+    assert "Finish the edit in hand before you begin the next task" in to_model
+    assert "Do not stop to wait" in to_model
     assert "/compact now" in to_user
 
 
@@ -131,10 +131,31 @@ def test_without_automatic_compaction_nobody_is_told_to_wait_for_it(settings: Se
     assert "ask the user to /compact" in to_model
     assert "automatic compaction is off" in to_user
     for share in (0.76, 0.86, 0.91, 0.94, 0.98):
+        assert "utomatic compaction is off" in _told(share, settings, kind="refusal")[1]
         for saved in (True, False):
             told = "".join(_told(share, settings, kind="refusal", saved=saved))
             assert "to compaction" not in told
             assert "by itself" not in told
+
+
+@pytest.mark.requirement("G2", "G5")
+@pytest.mark.parametrize("kind", ["early", "refusal"])
+@pytest.mark.parametrize("saved", [True, False])
+def test_every_level_tells_the_model_how_to_go_on(
+    settings: Settings, kind: str, saved: bool
+) -> None:
+    for share in (0.76, 0.86, 0.91, 0.94, 0.98):
+        told = _told(share, settings, kind=kind, saved=saved)[0]
+        assert any(word in told for word in ("o on", "the next")), told
+
+
+@pytest.mark.requirement("G5")
+@pytest.mark.parametrize("kind", ["early", "refusal"])
+def test_a_higher_level_keeps_what_the_level_below_asks(settings: Settings, kind: str) -> None:
+    red, urgent = (_told(share, settings, kind=kind)[0] for share in (0.91, 0.94))
+    assert "in parts" in red
+    assert "in parts" in urgent
+    assert "one edit before the next" in urgent
 
 
 @pytest.mark.requirement("G5")

@@ -30,7 +30,7 @@ def _call(event: str, tool: str, answer: str) -> SpoolLine:
 @pytest.mark.requirement("G7")
 def test_each_reason_alone_holds_a_stop_up_and_nothing_does_not() -> None:
     assert judge(StopFacts(), COMMAND) == ""
-    assert "1 subtask still runs (reviewer a1)" in judge(
+    assert "1 subtask is still running (reviewer a1)" in judge(
         StopFacts(running=("reviewer a1",)), COMMAND
     )
     assert "`make test` failed and has not succeeded since" in judge(
@@ -43,10 +43,10 @@ def test_each_reason_alone_holds_a_stop_up_and_nothing_does_not() -> None:
 @pytest.mark.requirement("G7")
 def test_the_reason_names_the_last_checkpoint_only_if_there_is_one() -> None:
     facts = StopFacts(unsaved_ratio=0.54)
-    first = "There is no checkpoint of this session yet, and 54% of the compaction limit is used: "
+    first = "54% of the compaction limit is used, and this session has no checkpoint yet: "
     assert first + f"run `{COMMAND} checkpoint`" in judge(facts, COMMAND)
     later = judge(facts._replace(has_checkpoint=True), COMMAND)
-    assert "Since the last checkpoint 54% of the compaction limit was used: " in later
+    assert "54% of the compaction limit was used since the last checkpoint: " in later
 
 
 @pytest.mark.requirement("G7")

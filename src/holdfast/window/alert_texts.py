@@ -8,39 +8,50 @@ from holdfast.window.velocity import Forecast, in_words
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
 MOST_CHARS = int(60 * CHARS_PER_TOKEN)  # 60 tokens
-# The model is told that nothing is asked of it. A model that was only told how full the window is
-# hurried, or ended its turn to wait for the compaction, which comes only with its next request.
+# One ladder: each level repeats what still holds and adds one thing. The model is told that nothing
+# is asked of it. A model that was only told how full the window is hurried, or ended its turn to
+# wait for the compaction, which comes only with its next request. A model that was told to begin no
+# other task had nothing left to do at the next item of its list, so each text says what comes next.
 TO_MODEL = {
     "orange": "Go on as before: Holdfast restores the user's rules and open work after it.",
-    "advisory": "Checkpoint saved; go on as before.",
+    "advisory": "Checkpoint saved. Go on as before.",
     "red": "Checkpoint saved. Go on, but search large files or read them in parts.",
-    "urgent": "Checkpoint saved. Go on: compaction comes by itself.",
-    "critical": "Checkpoint saved. Go on with the task in hand; begin no other, and do not end "
-    "your turn to wait: compaction comes by itself.",
+    "urgent": "Checkpoint saved. Go on in small steps: read large files in parts, and finish one "
+    "edit before the next.",
+    "critical": "Checkpoint saved. Finish the edit in hand before you begin the next task. "
+    "Do not stop to wait: compaction comes by itself.",
 }
 TO_USER = {
     "orange": "If you reach a stopping point, /compact there.",
     "advisory": "Checkpoint saved. /compact at your next stopping point.",
-    "red": "Checkpoint saved. /compact soon, at a point of your choosing.",
+    "red": "Checkpoint saved. /compact soon, or Claude Code compacts in the middle of a task.",
     "urgent": "Checkpoint saved. /compact now to choose the moment; otherwise Claude Code does.",
-    "critical": "Checkpoint saved. /compact now, or let Claude Code do it at its next step.",
+    "critical": "Checkpoint saved. /compact now, or Claude Code does it within a few steps.",
 }
 # Automatic compaction is off: only the user can compact, and Claude Code refuses further requests.
 REFUSED_TO_MODEL = {
-    "orange": "Go on as before; the user is asked to /compact.",
-    "urgent": "Checkpoint saved. Go on; the user is asked to /compact.",
-    "critical": "Checkpoint saved. Automatic compaction is off: finish the edit in hand, start no "
-    "new task, and ask the user to /compact.",
+    "orange": "Automatic compaction is off. Go on as before; the user is asked to /compact.",
+    "advisory": "Checkpoint saved. Go on as before; the user is asked to /compact.",
+    "red": "Checkpoint saved. Go on, but search large files or read them in parts; the user is "
+    "asked to /compact.",
+    "urgent": "Checkpoint saved. Read large files in parts, and finish one edit before the next; "
+    "the user is asked to /compact.",
+    "critical": "Checkpoint saved. Automatic compaction is off: finish the edit in hand, start "
+    "nothing new, and ask the user to /compact; go on after it.",
 }
 REFUSED_TO_USER = {
-    "urgent": "Checkpoint saved. Automatic compaction is off: please /compact.",
-    "critical": "Checkpoint saved. /compact now: automatic compaction is off.",
+    "orange": "Automatic compaction is off: /compact at a stopping point.",
+    "advisory": "Checkpoint saved. Automatic compaction is off: /compact at a stopping point.",
+    "red": "Checkpoint saved. Automatic compaction is off: please /compact soon.",
+    "urgent": "Checkpoint saved. Automatic compaction is off: please /compact now.",
+    "critical": "Checkpoint saved. /compact now: automatic compaction is off, so requests will be "
+    "refused.",
 }
 # The brief after a compaction is made from the transcript and needs no checkpoint.
 UNSAVED_TO_MODEL = "No checkpoint could be saved; the user is told. "
 STILL_RESTORED = "Go on: rules and open work are still restored, from the transcript."
-UNSAVED_CRITICAL = "Go on with the task in hand; begin no other; do not end your turn to wait."
-UNSAVED_REFUSED = "Finish the edit in hand and ask the user to /compact."
+UNSAVED_CRITICAL = "Finish the edit in hand before the next task. Do not stop to wait."
+UNSAVED_REFUSED = "Finish the edit in hand and ask the user to /compact; go on after it."
 UNSAVED_TO_USER = "No checkpoint could be saved: run holdfast doctor in a terminal to see why."
 END = {"early": "compaction", "window": "compaction", "refusal": "its end"}
 
@@ -80,7 +91,7 @@ def to_model(
     is a checkpoint."""
     level, refused = name(crossing), edge.kind == "refusal"
     if saved:
-        advice = {**TO_MODEL, **(REFUSED_TO_MODEL if refused else {})}[level]
+        advice = (REFUSED_TO_MODEL if refused else TO_MODEL)[level]
     elif level == "critical":
         advice = UNSAVED_TO_MODEL + (UNSAVED_REFUSED if refused else UNSAVED_CRITICAL)
     else:
@@ -98,8 +109,7 @@ def to_user(
     *,
     saved: bool = True,
 ) -> str:
-    refused = edge.kind == "refusal"
-    advice = {**TO_USER, **(REFUSED_TO_USER if refused else {})}[name(crossing)]
+    advice = (REFUSED_TO_USER if edge.kind == "refusal" else TO_USER)[name(crossing)]
     about_used = f"{about(reading.estimated)}{_thousands(reading.used_tokens)}"
     tokens = f" ({about_used} of {_thousands(edge.edge_tokens)} tokens)"
     full = _share(verdict, reading, edge, window) + tokens

@@ -16,7 +16,7 @@ MOST_NAMED = 3
 # stop again ends with "Nothing left to do."
 ANYWAY = (
     "If your answer already covers this, repeat its conclusion in a line or two and stop again. "
-    "Holdfast asks once; this is not a request of the user."
+    "Holdfast asks only once; the user did not ask this."
 )
 
 
@@ -50,19 +50,19 @@ def judge(standing: StopFacts, command: str) -> str:
 
 
 def _unsaved(standing: StopFacts) -> str:
-    about = "about " if standing.estimated else ""
+    about = "About " if standing.estimated else ""
     share = f"{about}{standing.unsaved_ratio:.0%} of the compaction limit"
     if standing.has_checkpoint:
-        return f"Since the last checkpoint {share} was used"
-    return f"There is no checkpoint of this session yet, and {share} is used"
+        return f"{share} was used since the last checkpoint"
+    return f"{share} is used, and this session has no checkpoint yet"
 
 
 def _running(names: Sequence[str]) -> str:
     if len(names) == 1:
-        asked = "wait for it if your answer needs its result, otherwise say that it runs on."
-        return f"1 subtask still runs ({names[0]}): {asked}"
-    asked = "wait for them if your answer needs their results, otherwise say that they run on."
-    return f"{len(names)} subtasks still run ({_some(names)}): {asked}"
+        asked = "wait for it if your answer needs its result, otherwise say that it still runs."
+        return f"1 subtask is still running ({names[0]}): {asked}"
+    asked = "wait for them if your answer needs their results, otherwise say that they still run."
+    return f"{len(names)} subtasks are still running ({_some(names)}): {asked}"
 
 
 def _failed(names: Sequence[str]) -> str:
