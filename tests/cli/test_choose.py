@@ -170,7 +170,7 @@ def test_a_session_without_a_compaction_lost_nothing_and_another_one_is_named(
     refused = _invoke("lost").exception
     assert isinstance(refused, HoldfastError)
     assert "has not been compacted, so nothing was lost" in str(refused)
-    assert "--session bbbb2222" in str(refused.hint)
+    assert "holdfast lost bbbb2222" in str(refused.hint)
     assert _invoke("lost", "--session", "bbbb").exit_code == 0
 
 
@@ -251,3 +251,59 @@ def test_a_running_session_is_not_listed_among_the_past_ones(tmp_path: Path) -> 
     found = _invoke("status", "--all")
     assert "session     s1 in" in found.stdout
     assert "Count boats." not in found.stdout
+
+
+@pytest.mark.requirement("U3")
+@pytest.mark.parametrize("command", ["status", "lost", "brief", "replay", "checkpoint", "resume"])
+def test_every_command_takes_a_session_by_id_start_of_it_or_file(
+    command: str, tmp_path: Path, own_home: Path
+) -> None:
+    lines = (a_prompt("Mend it."), an_answer(150_000), a_boundary(150_000), a_summary("All done."))
+    folder = own_home / ".claude" / "projects" / slug(str(tmp_path))
+    folder.mkdir(parents=True)
+    named = [line | {"sessionId": "5e551041-aa"} for line in lines]
+    path = a_transcript(folder / "5e551041-aa.jsonl", *named)
+    saved = _invoke("checkpoint", str(path), "--project", str(tmp_path))
+    assert saved.exit_code == 0, saved.output
+    for word in ("5e551041-aa", "5e55", str(path)):
+        found = _invoke(command, word)
+        assert found.exit_code == 0, (word, found.output)
+        assert found.stdout
+
+
+@pytest.mark.requirement("U3")
+def test_a_session_that_is_named_twice_is_refused(file: Path) -> None:
+    found = _invoke("lost", "5e55", "--transcript", str(file))
+    assert found.exit_code == 2
+    assert "named twice" in found.stderr
+
+
+@pytest.mark.requirement("U3")
+def test_resume_says_what_to_do_for_a_session_without_a_checkpoint(own_home: Path) -> None:
+    folder = own_home / ".claude" / "projects" / "-p"
+    folder.mkdir(parents=True)
+    a_transcript(folder / "5e551041-aa.jsonl", a_prompt("Mend it."))
+    found = _invoke("resume", "5e55")
+    assert isinstance(found.exception, HoldfastError)
+    assert "has no checkpoint" in str(found.exception)
+    assert "holdfast checkpoint 5e55" in found.exception.hint
+
+
+@pytest.mark.requirement("U3")
+def test_minutes_are_told_only_of_a_session_that_runs(tmp_path: Path) -> None:
+    steps = [
+        an_answer(50_000 + 5_000 * nr, id=f"m{nr}", at=f"2026-01-01T00:0{nr}:00.000Z")
+        for nr in range(4)
+    ]
+    path = a_transcript(tmp_path / "s.jsonl", a_prompt("Mend it."), *steps)
+    fire("PostToolUse", path, session="alpha", cwd=str(tmp_path))
+    assert " min" in _left("status")
+    fire("SessionEnd", path, session="alpha", cwd=str(tmp_path))
+    assert "not running; " in _left("status")
+    assert "steps if it is resumed" in _left("status")
+    assert " min" not in _left("status")
+
+
+def _left(*words: str) -> str:
+    found = _invoke(*words)
+    return next(line for line in found.stdout.splitlines() if line.startswith("  left"))

@@ -386,6 +386,8 @@ def test_settings_say_where_each_value_came_from() -> None:
     found = json.loads(_ok("settings", "zone_red", "--json"))
     row = {"value": 0.9, "from": "default", "set_by": "project"}
     assert found["settings"] == {"zone_red": row}
+    for spelled in (["get", "zone_red"], ["show", "zone_red"]):
+        assert json.loads(_ok("settings", *spelled, "--json")) == found
     assert _invoke("settings", "zone_purple").exit_code != 0
     both = _invoke("settings", "check_interval").stderr
     assert "$HOLDFAST_CHECK_INTERVAL, $CHECK_INTERVAL" in both

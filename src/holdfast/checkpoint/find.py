@@ -79,6 +79,13 @@ def named(word: str, project: str) -> CheckpointEntry:
     return _by_id(word, here) or _by_id(word, foreign) or _by_id(word, everywhere) or _none(word)
 
 
+def newest_of_session(session_id: str) -> CheckpointEntry | None:
+    """The newest of the session whose id is this or begins so, in any project; a subagent's only if
+    the session itself has none."""
+    known = [one for one in index.known() if one.session_id.startswith(session_id)]
+    return next(iter(ordered([one for one in known if not one.agent_id] or known)), None)
+
+
 def newest_with_parent(
     project: str, session_id: str = ""
 ) -> tuple[CheckpointEntry, CheckpointEntry]:

@@ -8,6 +8,7 @@ printed; they are refused here if they are not.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,33 @@ EVERYWHERE = click.option("--all", "everywhere", is_flag=True, help="Of every pr
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 Function = Callable[..., Any]
 Option = Callable[[Function], Function]
+
+
+def of_session(command: Function) -> Function:
+    """Which session: [SESSION], --transcript or --session. The command gets `transcript` and
+    `session`."""
+
+    @click.argument("any_session", default="", metavar="[SESSION]", type=click.Path())
+    @click.option("--transcript", type=click.Path(path_type=Path), help="Read this transcript.")
+    @click.option("--session", default="", help="A session's id, or its first characters.")
+    @wraps(command)
+    def with_session(
+        any_session: str, transcript: Path | None, session: str, **given: Any
+    ) -> object:
+        if any_session and (transcript or session):
+            raise click.UsageError("SESSION is named twice: leave out --session and --transcript")
+        if is_file_name(any_session):
+            transcript = Path(any_session)
+        else:
+            session = session or any_session
+        return command(transcript=transcript, session=session, **given)
+
+    return with_session
+
+
+def is_file_name(word: str) -> bool:
+    """Whether a word that names a session is its transcript, and not the start of its id."""
+    return "/" in word or word.endswith((".jsonl", ".gz")) or Path(word).is_file()
 
 
 def list_group(
@@ -173,6 +201,7 @@ def _matching(known: Iterable[tuple[str, str]], incomplete: str) -> list[Complet
 
 COMPLETERS: dict[str, Completer] = {  # by the name of the parameter, the same in every command
     "session": sessions,
+    "any_session": sessions,
     "sessions": archived_sessions,
     "which": checkpoints,
     "older": checkpoints,

@@ -18,6 +18,7 @@ from holdfast.archive import transcripts as archive
 from holdfast.archive.errors import DamagedTranscript, NoArchivedTranscript
 from holdfast.archive.transcripts import ArchivedSession, damage, is_empty
 from holdfast.cli import choose_session
+from holdfast.cli.arguments import is_file_name
 from holdfast.cli.choose_session import Chosen, NoSession, NoSuchTranscript
 from holdfast.cli.terminal import say
 from holdfast.client.memory_folder import slug
@@ -53,7 +54,7 @@ def find(word: str = "") -> Path:
     path = Path(word)
     if path.is_file():
         return path
-    if "/" in word or path.suffix in (".jsonl", ".gz"):
+    if is_file_name(word):
         raise NoSuchTranscript(f"{path} is not a file")
     return _of_session(word)
 

@@ -38,13 +38,15 @@ TOPICS: dict[str, HelpTopic] = {
     "status": HelpTopic(
         EVERY_DAY,
         "Show how full the window is and how many steps are left.",
-        "Without options it shows the session of this folder's project, else the newest one. "
+        "Without SESSION it shows the session of this folder's project, else the newest one. "
+        "SESSION is an id, its first characters, or a transcript file. "
         "Percentages are shares of the compaction limit, the token count at which Claude Code "
         "compacts. `holdfast watch` shows every session, live; `holdfast statusline --preview` "
         "what the status line can look like.",
         (
             Example("holdfast status", "this project's session"),
             Example("holdfast status --all", "every session, and the ids of past ones"),
+            Example("holdfast status 752b636e", "a session by the start of its id"),
         ),
         "status",
     ),
@@ -72,6 +74,8 @@ TOPICS: dict[str, HelpTopic] = {
     "lost": HelpTopic(
         EVERY_DAY,
         "Show what the last compaction's summary lost or got wrong.",
+        "SESSION is an id, its first characters, or a transcript file; without it, the session of "
+        "this folder. "
         "This looks back: it compares Claude Code's summary with the session. `holdfast brief` "
         "looks ahead: it shows what would be restored if Claude Code compacted now. "
         "`holdfast budget` shows how the room of that brief is divided.",
@@ -109,7 +113,8 @@ TOPICS: dict[str, HelpTopic] = {
     "replay": HelpTopic(
         EVERY_DAY,
         "Show what Holdfast would have done in a past session.",
-        "It needs no installation into Claude Code, and changes nothing.",
+        "SESSION is an id, its first characters, or a transcript file; without it, the newest "
+        "session. It needs no installation into Claude Code, and changes nothing.",
         (
             Example("holdfast replay", "the newest session of this folder"),
             Example("holdfast replay --demo", "the recorded session that comes with Holdfast"),
@@ -135,15 +140,16 @@ TOPICS: dict[str, HelpTopic] = {
         "reported. Holdfast also saves by itself, before every compaction and near the limit.",
         (
             Example("holdfast checkpoint", "this project's session"),
-            Example("holdfast checkpoint --session ID", "another one, whatever it is doing"),
+            Example("holdfast checkpoint 752b636e", "another one, by the start of its id"),
         ),
         "checkpoints",
     ),
     "resume": HelpTopic(
         SAVING,
         "List checkpoints, or show one to continue from.",
-        "WHICH is the id of a checkpoint, a file, `latest` or `previous`, or the id of an "
-        "archived session. In Claude Code, /holdfast:resume hands a checkpoint to the model.",
+        "WHICH is the id of a checkpoint, its file, `latest` or `previous`. It can also be a "
+        "session (its id, the first characters, or its transcript); then its newest checkpoint is "
+        "shown. In Claude Code, /holdfast:resume hands a checkpoint to the model.",
         (
             Example("holdfast resume", "the checkpoints of this folder"),
             Example('claude "$(holdfast resume latest --load)"', "continue in a new session"),
@@ -327,9 +333,9 @@ TOPICS: dict[str, HelpTopic] = {
     "settings": HelpTopic(
         SETUP,
         "Show and change settings.",
-        "Shows the value of every setting, or of NAME, and the file it came from.",
+        "Without a command it shows the value of every setting and the file it came from.",
         (
-            Example("holdfast settings zone_orange", "one setting"),
+            Example("holdfast settings get zone_orange", "one setting"),
             Example("holdfast settings set preset conservative", "in your own file"),
             Example("holdfast settings unset preset", "back to the default"),
         ),

@@ -11,6 +11,7 @@ import click
 from holdfast.brief.item import FalseClaim
 from holdfast.brief.summary_check import shown
 from holdfast.cli import find_transcript
+from holdfast.cli.arguments import of_session
 from holdfast.cli.find_transcript import chosen_to_read
 from holdfast.cli.terminal import paint, say
 from holdfast.events import summary_losses as lifecycle_lost
@@ -51,8 +52,7 @@ class NoCompaction(HoldfastError):
 
 
 @click.command()
-@click.option("--transcript", type=click.Path(path_type=Path), help="Read this transcript.")
-@click.option("--session", default="", help="A session's id, or its first characters.")
+@of_session
 @click.option(
     "--max-tokens",
     default=2_000,
@@ -88,7 +88,7 @@ def _no_compaction(state: State) -> NoCompaction:
     path = Path(state.transcript)
     other = find_transcript.newest_compacted(path)
     hint = (
-        f"holdfast lost --session {other.stem[:8]} (the newest session with a compaction)"
+        f"holdfast lost {other.stem[:8]} (the newest session with a compaction)"
         if other
         else "come back after the first compaction; `holdfast brief` shows what it would restore"
     )

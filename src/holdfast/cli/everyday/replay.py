@@ -53,15 +53,15 @@ KINDS = {  # in the order of what matters
 
 
 @click.command()
-@click.argument("transcript", default="", metavar="[TRANSCRIPT]", type=click.Path())
+@click.argument("transcript", default="", metavar="[SESSION]", type=click.Path())
 @click.option("--demo", is_flag=True, help="Replay the recorded session that comes with Holdfast.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option(
     "--svg", type=click.Path(path_type=Path), help="Also draw an SVG picture into this file."
 )
 def replay(transcript: str, demo: bool, as_json: bool, svg: Path | None) -> None:
-    """Show what Holdfast would have done in a past session: the newest, or TRANSCRIPT, which is a
-    file or the start of a session's id."""
+    """Show what Holdfast would have done in a past session: the newest, or SESSION, which is an id,
+    its first characters, or a transcript file."""
     if demo and transcript:
         raise click.UsageError("--demo is a session of its own: name no other")
     path = find_transcript.find(str(demo_session()) if demo else transcript)

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from holdfast.cli import choose_session, colours
+from holdfast.cli.arguments import of_session
 from holdfast.cli.choose_session import Chosen, NoSession
 from holdfast.cli.terminal import paint, say
 from holdfast.memory.transcript_text import cleared
@@ -19,14 +20,14 @@ from holdfast.watcher import single_instance
 from holdfast.watcher.single_instance import describe_holder
 from holdfast.window import alert_texts, health, history, make_mark, view
 from holdfast.window.state import State
+from holdfast.window.velocity import in_words
 from holdfast.wire.log import inert
 
 MOST_CLEARED = 8
 
 
 @click.command()
-@click.option("--transcript", type=click.Path(path_type=Path), help="Read this transcript.")
-@click.option("--session", default="", help="A session's id, or its first characters.")
+@of_session
 @click.option("--agent", default="", help="A subagent's id, or its first characters.")
 @click.option(
     "--all",
@@ -136,12 +137,21 @@ def report(chosen: Chosen) -> dict[str, Any]:
     found = health.describe(seen, chosen.state, settings.share("watch_at"))
     found["heard_ms"] = chosen.state.at_ms or None
     found["ended_ms"] = chosen.state.ended_ms or None
+    found["running"] = _is_running(chosen)
     found["settings_slips"] = list(settings.errors)
     found["readings"] = history.spooled_readings(chosen.folder)
     found["watcher"] = single_instance.holder()
     if settings.word("server"):
         found["server"] = _server()
     return found
+
+
+def _is_running(chosen: Chosen) -> bool | None:
+    """None where neither a hook nor the watcher has seen the session."""
+    state = chosen.state
+    if not (state.started_ms or state.watched_ms):
+        return None
+    return not choose_session.has_ended(chosen)
 
 
 def _server() -> dict[str, Any]:
@@ -180,7 +190,7 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     rows = [
         ("used", f"{used} (known by: {found['basis']})"),
         ("limit", f"{edge}: {found['edge_source']}"),
-        ("left", colours.left(found)),
+        ("left", _left(found)),
         ("forecast", found["forecast_basis"]),
         ("session", _who(found)),
         ("last hook", _when(found)),
@@ -202,6 +212,16 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     if "stop_guard" in found:
         rows.append(("stop guard", _stop_guard(found, about)))
     return rows + [("settings", error) for error in found["settings_slips"]]
+
+
+def _left(found: dict[str, Any]) -> str:
+    """Minutes pass only for a session that runs; the steps are what it has left if resumed."""
+    if found["running"]:
+        return colours.left(found)
+    steps = in_words(found["ops_left_low"], found["ops_left_high"]) or "unknown"
+    if found["running"] is None:
+        return steps
+    return f"not running; {steps} if it is resumed"
 
 
 def _cleared(told: dict[str, Any]) -> list[tuple[str, str]]:
@@ -250,7 +270,7 @@ def _stop_guard(found: dict[str, Any], about: str) -> str:
 def _when(found: dict[str, Any]) -> str:
     """How old the news is, and whether more can come."""
     if found["ended_ms"]:
-        return f"it ended {_ago(found['ended_ms'])}"
+        return f"the session ended {_ago(found['ended_ms'])}"
     return _ago(found["heard_ms"]) if found["heard_ms"] else "none has run in this session"
 
 

@@ -10,6 +10,7 @@ import click
 from holdfast.brief.compose import Brief
 from holdfast.brief.roles import ROLES
 from holdfast.cli import choose_session
+from holdfast.cli.arguments import of_session
 from holdfast.cli.choose_session import Chosen
 from holdfast.cli.find_transcript import chosen_to_read
 from holdfast.cli.terminal import say
@@ -20,8 +21,7 @@ from holdfast.transcript import Unreadable
 
 
 @click.command()
-@click.option("--transcript", type=click.Path(path_type=Path), help="Read this transcript.")
-@click.option("--session", default="", help="A session's id, or its first characters.")
+@of_session
 @click.option("--agent", default="", help="A subagent's id, or its first characters.")
 @click.option(
     "--max-tokens",

@@ -18,6 +18,7 @@ from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.checkpoint.errors import CheckpointNotSaved
 from holdfast.checkpoint.write import SavedCheckpoint
 from holdfast.cli import choose_session, find_transcript
+from holdfast.cli.arguments import of_session
 from holdfast.cli.terminal import paint, say
 from holdfast.events import take_checkpoint
 from holdfast.settings import load as settings_load
@@ -29,13 +30,12 @@ from holdfast.wire.errors import HoldfastError
 
 
 @click.command()
-@click.option("--transcript", type=click.Path(path_type=Path), help="Read this transcript.")
+@of_session
 @click.option(
     "--project",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Save it in this folder's project.",
 )
-@click.option("--session", default="", help="A session's id, or its first characters.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def checkpoint(transcript: Path | None, project: Path | None, session: str, as_json: bool) -> None:
     """Save a verified checkpoint now."""

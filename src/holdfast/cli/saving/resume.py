@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from holdfast.archive.transcripts import ArchivedSession
 from holdfast.brief import checkpoint_brief
 from holdfast.checkpoint import find, index, lineage, parse, provenance, snapshot
 from holdfast.checkpoint import verify as checks
@@ -17,11 +18,12 @@ from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.checkpoint.errors import Changed, NoCheckpoint
 from holdfast.checkpoint.sections import NOTHING_OPEN
-from holdfast.cli import find_transcript
+from holdfast.cli import choose_session, find_transcript
 from holdfast.cli.terminal import say
 from holdfast.redact import redact
 from holdfast.text import fence, timestamps
 from holdfast.text.escape import shown
+from holdfast.wire.errors import HoldfastError
 
 
 @click.command()
@@ -48,18 +50,14 @@ def resume(
     everywhere: bool,
     as_json: bool,
 ) -> None:
-    """List checkpoints, newest first, or show WHICH: an id, a file, `latest`, `previous`, or the
-    id of an archived session, of which the brief is shown."""
+    """List checkpoints, newest first, or show WHICH: a checkpoint's id or file, `latest`,
+    `previous`, or a session, whose newest checkpoint is shown."""
     where = str((project or Path.cwd()).absolute())
     known = index.known()
     if which or as_text:
-        try:
-            meant = find.named(which or find.LATEST, where)
-        except NoCheckpoint:
-            session = find_transcript.named(which) if which else None
-            if session is None:
-                raise
-            find_transcript.show(session, as_text, as_json)
+        meant = _meant(which or find.LATEST, where)
+        if isinstance(meant, ArchivedSession):
+            find_transcript.show(meant, as_text, as_json)
             return
         entry, _ = checks.looked_at(meant, known)
         _warn(entry, refuse=as_text and not anyway)
@@ -82,6 +80,35 @@ def resume(
             "save one now: holdfast checkpoint",
             err=True,
         )
+
+
+class NoneOfSession(NoCheckpoint):
+    def __init__(self, session: str) -> None:
+        super().__init__(f"session {session} has no checkpoint")
+        saves = f"`holdfast checkpoint {session}` saves one"
+        self.hint = f"{saves}; `holdfast brief {session}` shows what would be restored"
+
+
+def _meant(word: str, project: str) -> CheckpointEntry | ArchivedSession:
+    """The checkpoint, or of a session its newest one; an archived session without one is itself."""
+    if word.endswith((".jsonl", ".gz")):
+        word = choose_session.by_transcript(Path(word)).state.session_id
+    try:
+        return find.named(word, project)
+    except NoCheckpoint:
+        found = find.newest_of_session(word) or find_transcript.named(word)
+        if found is not None:
+            return found
+        if _is_session(word):
+            raise NoneOfSession(shown(word)) from None
+        raise
+
+
+def _is_session(word: str) -> bool:
+    try:
+        return bool(find_transcript.find(word))
+    except HoldfastError:
+        return False
 
 
 def _warn(entry: CheckpointEntry, *, refuse: bool) -> None:

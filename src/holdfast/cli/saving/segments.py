@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from holdfast.cli import choose_session
-from holdfast.cli.arguments import AS_JSON, EVERYWHERE, PROJECT, list_group
+from holdfast.cli.arguments import AS_JSON, EVERYWHERE, PROJECT, list_group, of_session
 from holdfast.cli.choose_session import Chosen, NoSession
 from holdfast.cli.find_transcript import chosen_to_read, chosen_to_save
 from holdfast.cli.terminal import asked, say
@@ -237,8 +237,7 @@ def _texts(given: dict[str, Any], key: str) -> list[str]:
 
 @click.command()
 @click.option("--now", is_flag=True, help="Compress now, at any fill.")
-@click.option("--session", default="", help="A session's id, or its first characters.")
-@click.option("--transcript", type=click.Path(path_type=Path), help="Read this transcript.")
+@of_session
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def roll(now: bool, session: str, transcript: Path | None, as_json: bool) -> None:
     """Look for cold segments, compress them, archive what is old; as a hook does in passing."""

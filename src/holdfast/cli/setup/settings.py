@@ -33,16 +33,19 @@ class _SettingName(click.Choice[str]):
 
 
 class _Settings(click.Group):
-    """`settings NAME` shows one setting: a word that is no command below is the name of one."""
+    """`settings NAME` is `settings get NAME`: a word that is no command below is the name of a
+    setting. `show` is an older name of `get`."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] == "show":
+            return "get", get, args[1:]
         if args[0] not in self.commands:
             near = get_close_matches(args[0], self.commands, 1)
             if near and args[0] not in BY_NAME:
                 ctx.fail(f"No such command or setting {args[0]!r}. Did you mean {near[0]!r}?")
-            return "show", show, args
+            return "get", get, args
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
@@ -60,13 +63,14 @@ def settings(context: click.Context, project: Path | None, as_json: bool) -> Non
         _show(TABLE, project, as_json)
 
 
-@settings.command(hidden=True)
+@settings.command()
 @click.argument("name", type=_SettingName(), metavar="NAME")
 @click.option("--project", type=click.Path(path_type=Path), help="As in this project's sessions.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_obj
-def show(above: dict[str, object], name: str, project: Path | None, as_json: bool) -> None:
-    """Show one setting: its value, where it came from, and who may set it."""
+def get(above: dict[str, object], name: str, project: Path | None, as_json: bool) -> None:
+    """Show one setting: its value, where it came from, and who may set it. The word `get` may be
+    left out."""
     where = project or above["project"]
     assert where is None or isinstance(where, Path)
     _show((BY_NAME[name],), where, as_json or bool(above["as_json"]))
