@@ -62,9 +62,14 @@ def _cases(project: str, paths: Sequence[Path]) -> Iterator[Case]:
     for path, told in sessions:
         found = list(read_requests(told))
         for used, in_folder in zip(found, folder_tasks.named(told, found, folders), strict=True):
-            known = likeness.describe_past(used) | likeness.describe_folders(used.words.files)
+            known = likeness.describe_past(used) | likeness.describe_folders(_listed(used))
             grown = likeness.log_growth(used.growth_tokens)
             yield Case(str(path), project, used, known, grown, in_folder)
+
+
+def _listed(used: PastRequest) -> int:
+    """How many files a plan would list beside a folder: those named that are also touched."""
+    return min(used.words.files, used.touched)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +219,7 @@ def _one(
         asked.append(
             (
                 "folders",
-                estimate_request(EstimateRequest(used.words, used.words.files, folders=1), past),
+                estimate_request(EstimateRequest(used.words, _listed(used), folders=1), past),
             )
         )
     if used.words.kind:

@@ -121,7 +121,25 @@ def test_files_and_folders_make_a_range_that_is_stated(
     files: tuple[str, ...], held: dict[str, int]
 ) -> None:
     found = estimate_task(a_task("Fix the parser", files=files, held=held), Past())
-    assert not found.is_unknown and found.tokens < 20_000
+    assert not found.is_unknown and found.tokens < 25_000
+
+
+@pytest.mark.requirement("P1")
+@pytest.mark.parametrize("own", [0, 40, 400])
+def test_a_longer_list_and_a_larger_folder_never_take_less(own: int) -> None:
+    past = a_past(
+        *(a_request(f"fix thing {n}", 20_000 * (n % 4 + 1), n % 4 + 1) for n in range(own))
+    )
+
+    def tokens(files: int, **held: int) -> int:
+        names = (*(f"{n}.py" for n in range(files)), *held)
+        return estimate_task(a_task("Fix the parser", files=names, held=held), past).tokens
+
+    lists = [tokens(files, tests=40) for files in range(20)]
+    assert lists == sorted(lists)
+    for files in range(1, 20):
+        assert tokens(files, tests=40) >= tokens(files)
+    assert tokens(0, tests=4) >= tokens(3)  # a folder of three files is counted file by file
 
 
 @pytest.mark.requirement("P1")

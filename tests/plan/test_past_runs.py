@@ -135,12 +135,24 @@ def test_a_line_of_a_million_brackets_is_gone_through_once() -> None:
 
 
 @pytest.mark.requirement("P1")
-def test_many_files_are_counted_though_few_are_listed() -> None:
-    names = tuple(f"f{n}.py" for n in range(prompt.MAX_LISTED + 1_234))
+def test_many_files_are_counted_though_few_are_named() -> None:
+    names = tuple(f"f{n}.py" for n in range(1_234))
     many = a_task("many", files=names)
     spread = a_task("many", files=names, written=a_task("many", files=("a", "src/**")))
     for task in (many, spread):
         assert past_runs.parse_tasks(_said(task))[0].files == len(names)
+    folder = replace(spread, files=(*names, "tests"), held={"tests": 40})
+    assert past_runs.parse_tasks(_said(folder))[0].files == len(names) + 1
+
+
+@pytest.mark.requirement("P1")
+@pytest.mark.parametrize(
+    ("words", "files"),
+    [("a, b and 1,000 more", 1_002), ("src/** (1,025 in all)", 1_025), ("a (1 file)", 1)],
+)
+def test_files_in_the_prompts_of_earlier_versions_are_counted(words: str, files: int) -> None:
+    told = _said(a_task("many", files=("x",))).replace("Files: x", f"Files: {words}")
+    assert past_runs.parse_tasks(told)[0].files == files
 
 
 @pytest.mark.requirement("P1")

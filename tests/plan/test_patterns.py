@@ -137,8 +137,22 @@ def test_a_session_is_told_the_folder_and_a_part_its_files(project: Path) -> Non
         flow = make_workflow(plan, room.stated_room(tokens, 3), estimate.Past(), project)
         return prompt.write_prompt(flow.batches[0].pieces, prompt.PromptContext())
 
-    assert "Files: api (3 in all)\n" in told(1000)
+    assert "Files: api (3 files)\n" in told(1000)
     assert "Files: api/a.py (the other files" in told(100)
+
+
+@pytest.mark.requirement("P5")
+def test_a_session_is_told_how_many_files_a_pattern_matches_without_those_of_folders(
+    tmp_path: Path,
+) -> None:
+    for name in ("src/a.py", "src/b.py", *(f"tests/test_{n}.py" for n in range(9))):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    task = a_task(files=("src/*.py", "tests"), estimate_tokens=9)
+    plan = expand_patterns(a_plan(task), tmp_path)
+    [batch] = make_workflow(plan, room.stated_room(99, 3), estimate.Past(), tmp_path).batches
+    told = prompt.write_prompt(batch.pieces, prompt.PromptContext())
+    assert "Files: src/*.py, tests (2 files and 1 folder)\n" in told
 
 
 @pytest.mark.slow

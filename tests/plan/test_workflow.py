@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -213,6 +214,10 @@ def test_batches_that_may_compact_are_named() -> None:
     assert batch.tokens < 100_000 < a_room().most_tokens < batch.high_tokens
     said = _made(_sized("a", 90_000), wide).warnings[0]
     assert said.startswith("batch 2 may compact once") and "checkpoint" in said
+    told = re.search(r"; --room (\d+)k makes smaller batches$", said)
+    assert told
+    smaller = replace(a_room(), fresh_tokens=int(told[1]) * 1000, now_tokens=0)
+    assert not any("may compact" in one for one in _made(wide, at=smaller).warnings)
     assert not any("may compact" in one for one in _made(_sized("a", 90_000)).warnings)
 
 
@@ -322,8 +327,46 @@ def test_a_task_whose_finding_is_needed_later_is_asked_to_name_a_file() -> None:
     words = "\n".join(_made(*looks, last, root=root).warnings)
     assert 'list a file that each writes its result to: "Check rope 0", "Check rope 1"' in words
     assert '"Write up the findings" depends on what 3 tasks find' in words
+    assert "only the next session and tasks that depend on it get a short brief" in words
+    assert "it gets nothing of" not in words
     written = [replace(task, files=(here, "ropes.md")) for task in looks]
     assert "result" not in "\n".join(_made(*written, last, root=root).warnings)
+
+
+@pytest.mark.requirement("P3", "U3")
+def test_findings_that_no_brief_has_room_for_are_named() -> None:
+    """The last of eight sessions gets the brief of the one before it and of three it depends on."""
+    looks = [_sized(f"Check rope {n}", 90_000) for n in range(6)]
+    needs = tuple(one.id for one in looks)
+    tasks = [*looks, _sized("Mend", 90_000, depends=needs[:1]), _sized("Write up", depends=needs)]
+    found = _made(*tasks)
+    assert len(found.batches) == 8
+    assert any(
+        one.startswith('"Write up" depends on what 6 tasks find')
+        and 'gets nothing of "Check rope 0", "Check rope 1", "Check rope 2": a session' in one
+        for one in found.warnings
+    )
+
+
+@pytest.mark.requirement("P3")
+@pytest.mark.parametrize(
+    ("title", "is_last"),
+    [
+        ("Add a coverage gate to the Makefile and CI", True),
+        ("T9: Forbid prints with a ruff rule", True),
+        ("Set fail_under to 90", True),
+        ("Run the link checker in CI", False),
+        ("Add a gate to the garden", False),
+    ],
+)
+def test_a_check_that_is_enforced_waits_for_what_is_listed_before_it(
+    title: str, is_last: bool
+) -> None:
+    tasks = [_sized("cover a", 90_000), _sized("cover b", 90_000), _sized(title, 9)]
+    batches = _made(*tasks).batches
+    assert (title in [piece.task.id for piece in batches[1].pieces]) is is_last
+    named = [tasks[0], tasks[1], _sized(title, 9, depends=("cover a",))]
+    assert title in [piece.task.id for piece in _made(*named).batches[0].pieces]
 
 
 @pytest.mark.requirement("P4")

@@ -515,6 +515,30 @@ def test_a_dry_run_counts_the_files_that_it_does_not_show(theatre: Theatre) -> N
     assert shown.split(", ") == names[: 20 - int(more)]
 
 
+@pytest.mark.requirement("P5")
+def test_a_session_is_told_every_file_and_that_its_background_ends_with_it(
+    theatre: Theatre,
+) -> None:
+    names = ", ".join(f"harbour/quay/{n:03}.py" for n in range(400))
+    theatre.plan.write_text(f"- [ ] Paint\n  - files: {names}\n  - estimate: 9k\n")
+    assert "--json shows every prompt as it is sent" in theatre.run("--dry-run").stdout
+    [dry] = json.loads(theatre.run("--dry-run", "--json").stdout)
+    assert theatre.run().exit_code == 0
+    [session] = theatre.log
+    assert session["prompt"] == dry["prompt"]
+    assert f"\nFiles: {names}\n" in session["prompt"]
+    assert "What you start in the background is ended when you end" in session["prompt"]
+
+
+@pytest.mark.requirement("P4")
+def test_a_stated_room_leaves_the_window_as_it_is(theatre: Theatre) -> None:
+    names = ", ".join(f"{n}.py" for n in range(8))
+    theatre.plan.write_text(f"- [ ] Paint\n  - files: {names}\n")
+    assert "may compact once" not in theatre.run("--dry-run", "--room", "60k").stderr
+    small = theatre.run("--dry-run", "--room", "60k", "--window", "90k").stderr
+    assert "batch 1 may compact once" in small
+
+
 @pytest.mark.requirement("P5", "U3")
 def test_a_dry_run_without_permissions_says_so(theatre: Theatre) -> None:
     assert "no permissions are given" in theatre.run("--dry-run").stderr

@@ -19,6 +19,7 @@ from holdfast.plan.estimates.features import (
     TESTS,
     WordFeatures,
     extract_features,
+    is_a_gate,
     is_a_search,
     names_its_result,
     needs_no_files,
@@ -37,6 +38,7 @@ from holdfast.text.numbers import Progress, about, listed, named, silent
 NAMED = 5  # of many tasks or folders
 NAMED_FILES = 20  # that are not there: one of them may be a error
 NAMED_BATCHES = 10
+ROOM_STEP = 5000  # tokens
 NAME_CHARS = 80
 MANY_PARTS = 5
 DOCUMENTS = (".md", ".rst", ".txt", ".csv", ".json", ".svg")  # results are written to these
@@ -96,7 +98,7 @@ def make_workflow(
             *_here(batches, room),
             *_about_windows(batches, room),
             *_warnings(open_, pieces, root),
-            *_about_results([task for task in plan.tasks if not task.done], root),
+            *_about_results([task for task in plan.tasks if not task.done], batches, root),
         ),
         past_requests=len(past.seen),
     )
@@ -104,8 +106,9 @@ def make_workflow(
 
 def _in_order(tasks: list[PlanTask]) -> list[PlanTask]:
     """A commit or a test run is about everything listed before it, so it comes after that and
-    before what follows; so does a task that ends with a commit. A task that names its dependencies
-    waits only for those. A list in which a task waits for a later one counts as unordered."""
+    before what follows; so does a task that ends with a commit, and a check that is enforced from
+    then on. A task that names its dependencies waits only for those. A list in which a task waits
+    for a later one counts as unordered."""
     if not _is_in_order(tasks):
         return tasks
     place = {task.id: at for at, task in enumerate(tasks)}
@@ -122,7 +125,7 @@ def _in_order(tasks: list[PlanTask]) -> list[PlanTask]:
 
 def _is_about_all(task: PlanTask) -> bool:
     found = extract_features(task.words).kind in AFTER_ALL
-    return found or _AND_COMMIT.search(task.title) is not None
+    return found or _AND_COMMIT.search(task.title) is not None or is_a_gate(task.title)
 
 
 def _is_in_order(tasks: Sequence[PlanTask]) -> bool:
@@ -220,18 +223,26 @@ def _here(batches: Sequence[TaskBatch], room: PlanRoom) -> Iterable[str]:
 
 def _about_windows(batches: Sequence[TaskBatch], room: PlanRoom) -> Iterable[str]:
     """Which batches may fill a window: colours alone do not reach a file or a model."""
-    full = [
-        str(at + 1)
+    full = {
+        at + 1: batch
         for at, batch in enumerate(batches)
         if not batch.is_unknown and batch.tokens <= batch.room_tokens
         if batch.high_tokens > room.most_tokens
-    ]
+    }
     if full:
         one = len(full) == 1
-        which = f"batch {full[0]}" if one else f"batches {listed(full, NAMED_BATCHES)}"
+        which = f"{'batch' if one else 'batches'} {listed([*map(str, full)], NAMED_BATCHES)}"
         why = f"the upper end of {'its' if one else 'their'} range is above"
         end = f"the {about(room.most_tokens)} tokens that a new session can add before it compacts"
-        yield f"{which} may compact once: {why} {end}; a checkpoint is saved before that"
+        saved = "a checkpoint is saved before that"
+        yield f"{which} may compact once: {why} {end}; {saved}{_smaller(full.values(), room)}"
+
+
+def _smaller(full: Iterable[TaskBatch], room: PlanRoom) -> str:
+    """The room in which the upper end of such a batch would fit into a window."""
+    tokens = min(batch.tokens * room.most_tokens // batch.high_tokens for batch in full)
+    step = tokens // ROOM_STEP * ROOM_STEP
+    return f"; --room {step // 1000}k makes smaller batches" if step else ""
 
 
 def _numbered(batches: Sequence[TaskBatch]) -> Iterable[TaskBatch]:
@@ -264,21 +275,47 @@ def _warnings(tasks: Sequence[PlanTask], pieces: Sequence[TaskPiece], root: Path
             yield f"{_name(piece.task)}: {piece.warning}{largest}"
 
 
-def _about_results(tasks: Sequence[PlanTask], root: Path) -> Iterable[str]:
-    """What a task finds out reaches later sessions only as a brief, unless it writes it down."""
+def _about_results(
+    tasks: Sequence[PlanTask], batches: Sequence[TaskBatch], root: Path
+) -> Iterable[str]:
+    """What a task finds out reaches few later sessions, as a brief, unless it writes it down."""
     found = {task.id: task for task in tasks[:-1] if _leaves_no_file(task, root)}
     if not found:
         return
     names = listed([_name(task) for task in found.values()], NAMED)
     which = "these tasks find" if len(found) > 1 else "this task finds"
     file = "list a file that each writes" if len(found) > 1 else "list the file that it writes"
-    yield f"later sessions get only a short brief of what {which}; {file} its result to: {names}"
+    reach = "only the next session and tasks that depend on it get a short brief"
+    yield f"{reach} of what {which}; {file} its result to: {names}"
+    places = _places(batches)
     for task in tasks:
-        count = sum(name in found for name in task.depends)
-        if count > 1:
+        needed = [name for name in task.depends if name in found]
+        if len(needed) > 1:
+            unread = "its estimate does not count reading that"
+            lost = [_name(found[name]) for name in _without_brief(task, needed, places)]
             most = f"a session gets {MAX_BRIEFS} briefs at most"
-            unread = f"its estimate does not count reading that, and {most}"
-            yield f"{_name(task)} depends on what {count} tasks find; {unread}"
+            end = f", and it gets nothing of {listed(lost, NAMED)}: {most}" if lost else ""
+            yield f"{_name(task)} depends on what {len(needed)} tasks find; {unread}{end}"
+
+
+def _places(batches: Sequence[TaskBatch]) -> dict[str, set[int]]:
+    """The batches of each task."""
+    found: dict[str, set[int]] = {}
+    for at, batch in enumerate(batches):
+        for piece in batch.pieces:
+            found.setdefault(piece.task.spec, set()).add(at)
+    return found
+
+
+def _without_brief(
+    task: PlanTask, needed: Sequence[str], places: dict[str, set[int]]
+) -> Iterable[str]:
+    """Needed tasks whose sessions are not among those that the first session of a task gets briefs
+    of: the session before it, then the latest that it depends on."""
+    own = min(places[task.id])
+    before = {at for name in needed for at in places[name] if at < own}
+    given = sorted(before | {own - 1}, reverse=True)[:MAX_BRIEFS]
+    return [name for name in needed if not places[name].intersection({own, *given})]
 
 
 def _leaves_no_file(task: PlanTask, root: Path) -> bool:

@@ -64,9 +64,9 @@ def _fresh(edge_tokens: int, limit: int) -> int:
     return max(1, min(limit, edge_tokens - FRESH_TOKENS))
 
 
-def stated_room(tokens: int, specs: int) -> PlanRoom:
-    """The room that the user stated, the same for every batch."""
-    return PlanRoom(tokens, tokens, tokens, specs, "as told")
+def stated_room(tokens: int, specs: int, window_tokens: int = 0) -> PlanRoom:
+    """The room that the user stated, the same for every batch; the window is at least as large."""
+    return PlanRoom(tokens, tokens, max(tokens, window_tokens), specs, "as told")
 
 
 def use_fresh_windows(found: PlanRoom) -> PlanRoom:

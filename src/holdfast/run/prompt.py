@@ -31,21 +31,21 @@ from holdfast.record.run_prompt import (
 from holdfast.record.user_input import RUN_BEGINS
 from holdfast.run.supervisor import NOT_DONE
 from holdfast.settings import load as settings_load
-from holdfast.text.numbers import listed
+from holdfast.text.numbers import counted
 from holdfast.window import state as window_state
 from holdfast.window import view
 from holdfast.window.state import State
 from holdfast.window.windows import met
 from holdfast.wire import log, places
 
-MAX_LISTED = 200  # files of one task; the rest is only counted
 MAX_RULES_CHARS = 6000  # of what the plan says outside its tasks: about 1,500 tokens
 
 DONE = f"""{TERMS}
 All it asks for is in the files, nothing of it is a stub, and what checks it here (tests, types,
 linters) was run and passes. Do nothing else. Nobody answers questions: decide, and say what you
-decided. Start no other Claude. End with a few lines on what you did; a task you could not do gets
-a line of its own, with its name: """
+decided. Start no other Claude. What you start in the background is ended when you end: wait for
+it, and use its result, before you do. End with a few lines on what you did; a task you could not do
+gets a line of its own, with its name: """
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +120,16 @@ def _tasks(pieces: Sequence[TaskPiece]) -> Iterator[str]:
 
 
 def _listed(task: PlanTask) -> str:
-    """The files as the plan names them; for folders, with the number of files in them."""
+    """All files as the plan names them, because a session has no other list of them; for patterns,
+    with the number of files that they match. The files of a folder are not counted among these."""
     files = (task.written or task).files
-    names = listed(files, MAX_LISTED)
-    return names if files == task.files else f"{names} ({len(task.files):,} in all)"
+    names = ", ".join(files)
+    if files == task.files:
+        return names
+    folders = sum(name in task.held for name in task.files)
+    count = counted(len(task.files) - folders, "file")
+    beside = f" and {counted(folders, 'folder')}" if folders else ""
+    return f"{names} ({count}{beside})"
 
 
 def _whole(task: PlanTask, is_known: bool) -> Iterator[str]:

@@ -23,7 +23,8 @@ def for_plan(
     """As it was said on the command line, else by the session at work, else a fresh window."""
     share, specs = settings.share("batch_share"), settings.whole("batch_specs")
     if told is not None:
-        return room.stated_room(told, specs)
+        found = for_plan(settings, project, None, window, now_ms)
+        return room.stated_room(told, specs, found.window_tokens)
     if window is not None:
         return room.fresh_room(window, share, specs, f"{room.share_of(window, share)}, as given")
     try:
@@ -43,9 +44,11 @@ def for_run(
 ) -> PlanRoom:
     """As a plan has it, but that every session begins in a fresh window; of the model's size where
     one is named."""
-    if model and told is None and window is None:
+    if model and window is None:
         share, specs = settings.share("batch_share"), settings.whole("batch_specs")
         tokens = models.find(model).window_tokens
+        if told is not None:
+            return room.stated_room(told, specs, tokens)
         return room.fresh_room(tokens, share, specs, f"{model}: {room.share_of(tokens, share)}")
     return room.use_fresh_windows(for_plan(settings, project, told, window, now_ms))
 

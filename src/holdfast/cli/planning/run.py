@@ -128,7 +128,7 @@ def run(
     planner = _Planner(root, room, talks=dry_run)  # a run has bars of its own
     if dry_run:
         context = _context(options, folder, Journal(folder, only_read=True))
-        runner = _runner(context, plan, planner, settings, file)
+        runner = _runner(context, plan, planner, settings, file, told)
         show_dry_run(runner, planner.room, client.warning, as_plain)
         return
     with (
@@ -139,7 +139,7 @@ def run(
         if client.warning:
             tell(RunEvent("note", client.warning))
         context = _context(options, folder, Journal(folder), lock, tell)
-        runner = _runner(context, plan, planner, settings, file)
+        runner = _runner(context, plan, planner, settings, file, told)
         reports.append(runner.report)
         with _ended_by_signals(context):
             runner.run()
@@ -187,10 +187,15 @@ class _Planner:
 
 
 def _runner(
-    context: RunContext, plan: TaskPlan, planner: _Planner, settings: Settings, file: Path
+    context: RunContext,
+    plan: TaskPlan,
+    planner: _Planner,
+    settings: Settings,
+    file: Path,
+    told: int | None,
 ) -> Runner:
     window = planner.room.window_tokens
-    share = max(int(window * settings.share("batch_share")), planner.room.fresh_tokens)
+    share = told or int(window * settings.share("batch_share"))
     return Runner(context, JobQueue(context, plan, planner, share), str(file))
 
 

@@ -79,7 +79,8 @@ def _plain(runner: Runner, job: SessionJob) -> dict[str, object]:
 
 def _show_common(runner: Runner) -> None:
     """What is the same for every session: its command, the plan's rules, and what "done" means."""
-    say(f"\nevery session\n  $ {inert(shlex.join(_command(runner)))}")
+    short = "long lists and texts are cut below; --json shows every prompt as it is sent"
+    say(f"\nevery session ({short})\n  $ {inert(shlex.join(_command(runner)))}")
     for line in prompt.quote_rules(runner.queue.rules):
         say(f"  > {named(line)}")
     for line in ("… its tasks …", *prompt.describe_done("TASK").splitlines()):

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from math import exp
 
 from holdfast.plan.estimates import features, likeness, past_runs
-from holdfast.plan.estimates.features import COMMIT, KINDS, TESTS, FittedLine
+from holdfast.plan.estimates.features import COMMIT, KINDS, TESTS, UNSTATED_FILES, FittedLine
 from holdfast.plan.estimates.likeness import EstimateRequest, Nearest
 from holdfast.plan.estimates.past_requests import PastRequest
 from holdfast.plan.estimates.past_runs import EstimateError, RunTask
@@ -187,9 +187,9 @@ def _corrected(asked: EstimateRequest, past: Past) -> TaskEstimate:
 def _told_by(asked: EstimateRequest, past: Past) -> TaskEstimate:
     if asked.folders:
         return _in_folders(asked, past)
-    known = likeness.describe_request(asked)
     if asked.files is not None:
-        return _of_pool(known, past.pool(FILES), past.files, past, " that touched files")
+        return _of_files(asked, past)
+    known = likeness.describe_request(asked)
     kind = asked.words.kind if asked.position is None else 0
     pool = past.pool(kind)
     if kind and (kind in past.kinds or len(pool.seen) >= NEIGHBOURS[-1]):
@@ -198,11 +198,21 @@ def _told_by(asked: EstimateRequest, past: Past) -> TaskEstimate:
     return _of_pool(known, past.pool(0), past.words, past, " like it")
 
 
+def _of_files(asked: EstimateRequest, past: Past) -> TaskEstimate:
+    known = likeness.describe_request(asked)
+    return _of_pool(known, past.pool(FILES), past.files, past, " that touched files")
+
+
 def _in_folders(asked: EstimateRequest, past: Past) -> TaskEstimate:
-    """Estimate from requests that name folders and as many files: nobody reads a whole folder."""
-    middle = past.folders.at(likeness.describe_folders(asked.files or 0))
+    """Estimate from requests that name folders and as many files: nobody reads a whole folder. But
+    it takes no less than the listed files alone, nor than a folder so small that it is counted file
+    by file."""
+    files = max(asked.files or 0, UNSTATED_FILES)
+    middle = past.folders.at(likeness.describe_folders(files))
     bounds = (middle, middle + past.folders.low, middle + past.folders.high)
-    return _stated(bounds, "past requests of public sessions that name folders")
+    found = _stated(bounds, "past requests of public sessions that name folders")
+    listed = _of_files(replace(asked, files=files), past)
+    return max(found, listed, key=lambda one: one.tokens)
 
 
 def _of_pool(

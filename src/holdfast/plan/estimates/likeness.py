@@ -109,8 +109,9 @@ def log_growth(tokens: int) -> float:
 
 
 def describe_folders(files: int) -> dict[str, float]:
-    """Of a task that names folders, and so many files beside them; with none, three."""
-    return {"named": _touched(files or UNSTATED_FILES)}
+    """Of a task that names folders, and so many files beside them. Up to three files are like
+    none: the folder is looked into besides."""
+    return {"named": _touched(max(files, UNSTATED_FILES))}
 
 
 UNKNOWN_EARLIER = 7000  # tokens: about the median request

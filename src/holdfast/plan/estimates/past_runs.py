@@ -35,8 +35,11 @@ _NAMES_NOTHING = re.compile(
 )
 _AGAIN = "A session before you began this same work"
 _PART = re.compile(r" \(part \d+ of \d+\)$")
+# Sessions of earlier versions were told `a, b and 3 more` and `src/** (25 in all)`.
 _FILES = re.compile(
-    r"^Files: (.+?)(?: and ([\d,]+) more)?(?: \(([\d,]+) in all\))?(?: \(the other files of .*)?$",
+    r"^Files: (.+?)(?: and ([\d,]+) more)?"
+    r"(?: \(([\d,]+) (?:in all|files?(?: and ([\d,]+) folders?)?)\))?"
+    r"(?: \(the other files of .*)?$",
     re.MULTILINE,
 )
 
@@ -137,7 +140,7 @@ def _count(listed: re.Match[str] | None) -> int | None:
     if listed is None:
         return None
     if listed[3]:
-        return _number(listed[3])
+        return _number(listed[3]) + _number(listed[4] or "0")
     return listed[1].count(", ") + 1 + _number(listed[2] or "0")
 
 
