@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 from holdfast.brief.attributions import is_complete, without_source
 from holdfast.brief.item import FalseClaim
+from holdfast.brief.summary_coverage import contents_of
 from holdfast.brief.summary_passages import passages
 from holdfast.record import RecordReader
 from holdfast.record.model import Record
@@ -56,6 +57,7 @@ def rows(corpus: Path, fabrications: Path | None, *, show: bool = False) -> Iter
     )
     if show:
         yield from (("", claim.sentence, claim.evidence) for one in known for claim in one.flags)
+    yield from _covered(known)
     yield from _exchanged(known)
     if fabrications is not None:
         yield from _found(known, json.loads(fabrications.read_text()), false, show=show)
@@ -75,6 +77,17 @@ def _compacted(corpus: Path, path: Path) -> Iterator[Compacted]:
                 flags = without_source(record, entry.text)
                 line = data.count(b"\n", 0, entry.offset)
                 yield Compacted(str(path.relative_to(corpus)), line, entry.text, record, flags)
+
+
+def _covered(known: list[Compacted]) -> Iterator[Row]:
+    """How the summaries tell what the user said and what is open."""
+    told = [contents_of(one.summary, one.record) for one in known]
+    for name, sections in (("messages", ("said",)), ("open items", ("tasks", "failing"))):
+        counts = [
+            sum(item.section in sections for items in some for item in items)
+            for some in zip(*told, strict=True)
+        ]
+        yield f"{name} kept / shortened / lost", " / ".join(map(str, counts)), ""
 
 
 def _exchanged(known: list[Compacted]) -> Iterator[Row]:

@@ -306,3 +306,21 @@ def test_a_hostile_summary_is_judged_in_time(record: Record, summary: str) -> No
     began = process_time()
     without_source(record, summary)
     assert process_time() - began < 2
+
+
+@pytest.mark.requirement("B14")
+def test_a_flag_quotes_the_nearest_thing_that_the_user_did_write(tmp_path: Path) -> None:
+    stations = " ".join(f"{number}buoy" for number in range(200))
+    record = Session().user(f"Read {stations}.").user(RULE).says("Noted.").record(tmp_path)
+    [claim] = without_source(record, "- The user allowed force pushes to the nightly branch.")
+    nearest = f"the nearest is “{RULE}” (turn 2)"
+    assert claim.evidence == f"no message of the user says so; {nearest}"
+    assert claim.place == record.turns[1].place
+
+
+@pytest.mark.requirement("B14")
+def test_a_flag_quotes_nothing_that_has_nothing_to_do_with_it(record: Record) -> None:
+    [claim] = without_source(
+        record, "- The user allowed force pushes to the shared harbour branch."
+    )
+    assert claim.evidence == "no message of the user says so"

@@ -141,7 +141,7 @@ def test_the_number_of_lost_things_is_the_same_wherever_it_is_told(work: Work) -
         work.round(40_000, command, "Error: the gauge is broken")
         work.lines[-1]["message"]["content"][0]["is_error"] = True
     work.round(41_000, "make check")
-    work.compact("The parser reads gauge files.")
+    work.compact("Nothing much.")
     said = work.hook("UserPromptSubmit", prompt="go on with it")["systemMessage"]
     assert "the summary lost 3 things (details: holdfast lost)" in said
     shown = CliRunner().invoke(lost, ["--transcript", str(work.path)]).stdout

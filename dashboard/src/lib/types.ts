@@ -192,7 +192,7 @@ export interface Compaction extends Omit<
   called_done: ({ sentence: string; evidence: string } & Origin)[];
   attributed: ({ sentence: string; evidence: string } & Origin)[];
   lost: LostItem[];
-  kept: ({ kind: string; text: string } & Origin)[];
+  kept: ({ kind: string; text: string; is_shortened: boolean } & Origin)[];
   brief: BriefLine[];
   second_brief: BriefLine[];
   summary: string | null;

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
+from typing import NamedTuple
 
 from holdfast.brief.item import FalseClaim
 from holdfast.brief.summary_passages import Passage, passages, sentences
@@ -27,7 +28,9 @@ from holdfast.brief.user_statements import (
     words_of,
 )
 from holdfast.record.model import Place, Record
+from holdfast.record.turns import turn_number
 from holdfast.text.fence import flat
+from holdfast.text.sentences import sentences as split_sentences
 
 STRETCH_CHARS = 600  # a statement is about one thing, which the user said in one place
 KNOWN_PAIRS = 0.4  # of the pairs of neighbouring words of a quotation
@@ -41,6 +44,9 @@ MANY_WORDS = 200  # different ones: then sharing one of them says little
 SHORT_REPLY_CHARS = 200  # such words take their meaning from what the model said before
 PROPOSAL_CHARS = 600
 COMMON_WORDS, COMMON_SHARE, LEAST_SHORT, LEAST_QUOTED = 80, 0.165, 10, 8
+UNSAID = "no message of the user says so"
+QUOTED_CHARS = 120
+NEAR = 0.1  # of the weight of what a sentence names: less has nothing to do with it
 SAME_LETTERS = 0.8  # of a message: the client corrects what was mistyped
 
 _CODE_SPAN = re.compile(r"`[^`\n]*`")
@@ -103,6 +109,14 @@ class _Said:
     enough: float  # of the weight of a statement: who said little may be told in other words
 
 
+class _Nearest(NamedTuple):
+    """Words of the user that come nearest to what the summary says."""
+
+    words: str
+    turn: int
+    place: Place
+
+
 def is_complete(record: Record) -> bool:
     """All that the user typed in the session is in the record, as far as the file can tell."""
     return not (record.starts_midway or record.turns_dropped or record.lost)
@@ -124,18 +138,42 @@ def without_source(record: Record, summary: str) -> list[FalseClaim]:
     for before, one in pairwise([Passage("", is_users=False), *known]):
         words = "" if record.words_missing and one.is_users else _unknown_quotation(one, said)
         if words and not (is_foreign and _is_translated(words, common)):
-            found.append(_claim(one.text, f"no message of the user reads “{flat(words, 120)}”"))
+            evidence = f"no message of the user reads “{flat(words, QUOTED_CHARS)}”"
+            found.append(_claim(one.text, evidence, _nearest(words, record, said)))
         else:
             parts = ["" if one.is_users else before.text, *sentences(one.text)]
             unsaid = (part for last, part in pairwise(parts) if is_unsaid(part, last, said))
-            found += [_claim(part, "no message of the user says so") for part in unsaid]
+            found += [_claim(part, UNSAID, _nearest(part, record, said)) for part in unsaid]
     return list({claim.sentence: claim for claim in found}.values())
 
 
-def _claim(text: str, evidence: str) -> FalseClaim:
+def _claim(text: str, evidence: str, nearest: _Nearest | None) -> FalseClaim:
     if quoted := _QUOTED.fullmatch(text):  # it is quoted again where it is shown
         text = quoted[1] or quoted[2]
-    return FalseClaim(flat(text, LONGEST), evidence, Place())
+    if nearest is None:
+        return FalseClaim(flat(text, LONGEST), evidence, Place())
+    evidence = f"{evidence}; the nearest is “{nearest.words}” (turn {nearest.turn})"
+    return FalseClaim(flat(text, LONGEST), evidence, nearest.place)
+
+
+def _nearest(text: str, record: Record, said: _Said) -> _Nearest | None:
+    """The sentence of the user that shares most of what the text names, rare words counting more;
+    of equals the last."""
+    named = {stem: said.rarity.get(stem, said.unheard) for stem in telling(text)}
+    best, found = NEAR * sum(named.values()), None
+    for words, place in _typed(record):
+        for sentence in split_sentences(words):
+            shared = sum(named[stem] for stem in named.keys() & stems(sentence))
+            if shared and shared >= best:
+                turn = turn_number(record, place)
+                best, found = shared, _Nearest(flat(sentence, QUOTED_CHARS), turn, place)
+    return found
+
+
+def _typed(record: Record) -> Iterator[tuple[str, Place]]:
+    for turn in record.turns:
+        yield turn.asked, turn.place
+        yield from ((one.answer, one.place) for one in turn.questions)
 
 
 def _said(texts: list[str], messages: list[str]) -> _Said:

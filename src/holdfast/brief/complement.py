@@ -8,7 +8,7 @@ from holdfast.record.model import Record
 LITTLE_OPS = 2  # so few operations after the summary, and the transcript still ends in it
 # Beside a summary these come last: a look at the project finds them, and they are long.
 FOUND_AGAIN = frozenset({"files", "commands", "names", "references", "about"})
-_KEPT_BY_CLIENT = frozenset({"flight", "questions"})  # the last round comes back verbatim
+KEPT_BY_CLIENT = frozenset({"flight", "questions"})  # the last round comes back verbatim
 
 
 def ends_in_summary(record: Record) -> bool:
@@ -51,7 +51,7 @@ class HeldBySummary:
     def item(self, item: BriefItem) -> bool:
         if not self.active or item.section in ("files", "names"):
             return False
-        if item.section in _KEPT_BY_CLIENT:
+        if item.section in KEPT_BY_CLIENT:
             return True
         text = " ".join(item.text.split())
         if item.section == "commands":

@@ -114,29 +114,6 @@ def compose(
     return _laid_out(opening, choice, sections, limit, role, len(items) - choice.merged)
 
 
-def lost_items(record: Record, summary: str) -> list[BriefItem]:
-    """The user's words and what is open, as far as a summary does not hold them."""
-    return kept_and_lost(record, summary)[1]
-
-
-def kept_and_lost(record: Record, summary: str) -> tuple[list[BriefItem], list[BriefItem]]:
-    """The user's words and what is open: what a summary holds of it, and what it does not. Of what
-    failed only what is to be mended counts."""
-    held = complement.HeldBySummary(record, summary or " ")
-    found = [
-        *quotes.items(record, quotes.wanted(record)),
-        *open_items.tasks(record),
-        *open_items.failing(record, 1),
-        *open_items.questions(record),
-    ]
-    kept: list[BriefItem] = []
-    lost: list[BriefItem] = []
-    for one in found:
-        if one.reason != "done" and one.order >= 0 and one.section != "commands":
-            (kept if held.item(one) else lost).append(one)
-    return kept, lost
-
-
 def _grown(record: Record, usual: int) -> int:
     """The size at which all words of the user fit, or the most that the client takes."""
     return min(MOST_UNITS, usual + max(0, quotes.wanted(record) - quotes.share_of(usual)))

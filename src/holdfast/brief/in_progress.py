@@ -97,7 +97,7 @@ def _step(record: Record, call: Call) -> str:
 
 
 def claim(one: FalseClaim) -> BriefItem:
-    text = f"the summary says “{flat(one.sentence, 120)}”, but {flat(one.evidence, 240)}"
+    text = f"the summary says “{flat(one.sentence, 120)}”, but {flat(one.evidence, 360)}"
     return BriefItem(
         "flight", text, 1.0, "the transcript says otherwise", one.place, True, order=-1
     )

@@ -14,7 +14,7 @@ from holdfast.brief.item import MOST_UNITS, BriefItem
 from holdfast.budget.estimate import units
 from holdfast.record.model import PLAN_ASKED, Place, Record, Turn
 from holdfast.record.replies import LONGEST, OPTIONS_END, is_answer
-from holdfast.record.turns import stopped
+from holdfast.record.turns import TAKEN_BACK, stopped
 from holdfast.text.fence import flat
 from holdfast.text.sentences import sentences
 from holdfast.wire.mark import CHARS_PER_TOKEN
@@ -32,6 +32,7 @@ PER_LINE = 5  # the dash, the quotes and the line end
 OLDER_CHARS = 120  # the line that tells of those left out
 SECTION = "said"
 OUTCOME = "what came of it"
+WITHDRAWN = "taken back by the user"  # why words are told that no summary has to hold
 
 
 class Quote(msgspec.Struct, frozen=True):
@@ -206,7 +207,7 @@ def _cost(quote: Quote, most: int) -> int:
 
 
 def _item(quote: Quote, most: int) -> BriefItem:
-    reason = "said by the user"
+    reason = WITHDRAWN if quote.stopped == TAKEN_BACK else "said by the user"
     return BriefItem(SECTION, _text(quote, most), 1.0, reason, quote.place, True, order=quote.order)
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.brief.compose import compose, lost_items
+from holdfast.brief.compose import compose
 from holdfast.brief.summary_check import SummaryCheck, check, shown
+from holdfast.brief.summary_coverage import contents_of
 from holdfast.budget import ledger
 from holdfast.events import record_session
 from holdfast.hook.observation import Moment
@@ -72,7 +73,7 @@ def _composed(state: State, folder: str, summary: str) -> tuple[str, dict[str, A
     summary = _known_secrets(state, record).without_in(redact(summary))
     state.compactions = max(state.compactions, record.compactions + 1)
     checked = check(record, summary)
-    lost = len(lost_items(record, summary))
+    lost = len(contents_of(summary, record).lost)
     state.restored = _told(state.restored, lost, checked)
     given = places.read_small(f"{folder}/brief.txt", 1 << 16).decode("utf-8", "replace")
     known = ledger.read(state.project, state.session_id)._replace(pins=())  # the first had them
@@ -86,7 +87,7 @@ def _composed(state: State, folder: str, summary: str) -> tuple[str, dict[str, A
         summary=f"{summary}\n{given}",
     )
     second = brief.text if brief.lines else ""
-    left = len(lost_items(record, f"{summary}\n{given}\n{second}"))
+    left = len(contents_of(f"{summary}\n{given}\n{second}", record).lost)
     noted = {"number": state.compactions, "lost": lost, "restored": lost - left}
     return second, {**noted, **_wrong(checked)}
 

@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.brief.complement import HeldBySummary
-from holdfast.brief.compose import DEFAULT_TOKENS, Brief, compose, kept_and_lost, lost_items
+from holdfast.brief.compose import DEFAULT_TOKENS, Brief, compose
 from holdfast.brief.item import BriefItem, FalseClaim
 from holdfast.brief.quotes import quotes
+from holdfast.brief.roles import sections_of
 from holdfast.brief.steer import steer
 from holdfast.brief.summary_check import SummaryCheck, check
+from holdfast.brief.summary_coverage import SummaryContents, contents_of
 from holdfast.budget.estimate import tokens_of, units
 from holdfast.events import after_compact, window_brief
 from holdfast.record import RecordReader
@@ -35,12 +37,12 @@ MAIN = frozenset(("said", "tasks", "failing", "questions"))
 
 @dataclass(frozen=True, slots=True)
 class LastLoss:
-    """The last compaction. `brief` is what neither the summary nor Claude Code brings back; `items`
-    is what matters of it: words of the user and open work."""
+    """The last compaction. `brief` is what neither the summary nor Claude Code brings back;
+    `contents` is what matters of it: words of the user and open work."""
 
     brief: Brief
     checked: SummaryCheck
-    items: list[BriefItem]
+    contents: SummaryContents
     messages: int  # that the user had sent
     number: int  # of this compaction in its session
     at: str  # when, as the transcript says it
@@ -49,6 +51,17 @@ class LastLoss:
     def rest(self) -> dict[str, int]:
         """How many there are of each other kind."""
         return dict(Counter(one.section for one in self.brief.items if one.section not in MAIN))
+
+    @property
+    def rest_lines(self) -> Iterator[str]:
+        """Those, laid out as in a brief."""
+        main = {f"## {one.heading}" for one in sections_of(self.brief.role) if one.name in MAIN}
+        is_shown = True
+        for line in self.brief.lines:
+            if line.text.startswith("## "):
+                is_shown = line.text not in main
+            if is_shown:
+                yield line.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +90,8 @@ def after_last_compaction(path: Path, *, sidechain: bool, max_tokens: int) -> La
     record = redacted(reader.read(path, until=last.offset))
     summary = reader.known.without_in(redact(last.text))[: after_compact.MOST_SUMMARY]
     brief = compose(record, max_tokens, summary=summary, remark_chars=REMARK_CHARS)
-    items, messages = lost_items(record, summary), len(quotes(record))
-    return LastLoss(brief, check(record, summary), items, messages, len(found), last.timestamp)
+    contents, messages = contents_of(summary, record), len(quotes(record))
+    return LastLoss(brief, check(record, summary), contents, messages, len(found), last.timestamp)
 
 
 def summary_losses(path: Path, *, sidechain: bool) -> Iterator[tuple[int, SummaryLoss]]:
@@ -87,7 +100,7 @@ def summary_losses(path: Path, *, sidechain: bool) -> Iterator[tuple[int, Summar
     for one in _summaries(path, sidechain):
         record = redacted(reader.read(path, until=one.offset))
         summary = reader.known.without_in(redact(one.text))[: after_compact.MOST_SUMMARY]
-        lost, checked = lost_items(record, summary), check(record, summary)
+        lost, checked = contents_of(summary, record).lost, check(record, summary)
         first = compose(
             record,
             DEFAULT_TOKENS,
@@ -205,7 +218,7 @@ class _Told:
     def __init__(self, record: Record, summary: str, given: list[str]) -> None:
         self._record = record
         self._checked = check(record, summary)
-        self._kept, self._lost = kept_and_lost(record, summary)
+        self._contents = contents_of(summary, record)
         first = compose(
             record,
             DEFAULT_TOKENS,
@@ -234,8 +247,11 @@ class _Told:
         }
         texts = ["\n".join(text for text, _, _ in lines) for lines in self._briefs.values()]
         return {
-            "kept": [self._item(one) for one in self._kept],
-            "lost": [{**self._item(one), **self._restored(one)} for one in self._lost],
+            "kept": [
+                *({**self._item(one), "is_shortened": False} for one in self._contents.kept),
+                *({**self._item(one), "is_shortened": True} for one in self._contents.shortened),
+            ],
+            "lost": [{**self._item(one), **self._restored(one)} for one in self._contents.lost],
             "called_done": [self._claim(one) for one in self._checked.called_done],
             "attributed": [self._claim(one) for one in self._checked.in_users_name],
             "restored_tokens": sum(tokens_of(units(text)) for text in texts),

@@ -32,6 +32,7 @@ NOTIFICATION_CHARS = 20_000
 LONGEST_QUESTION = 600
 # Words cut in two: half a path is the name of no file. What has no blank for long is left as it is.
 _HALF_AT_END, _HALF_AT_START = Lazy(r"(?<=\s)\S{1,200}$"), Lazy(r"^\S{1,200}(?=\s)")
+TAKEN_BACK = "taken back"
 _INTERRUPTED = "[Request interrupted by user"
 
 
@@ -211,7 +212,7 @@ def stopped(turns: Sequence[Turn], at: int) -> str:
     the next words replace these or go on with them only their reader can tell."""
     turn, following = turns[at], turns[at + 1 : at + 2]
     if turn.taken_back:
-        return "taken back"
+        return TAKEN_BACK
     if not turn.interrupted or not following:
         return ""
     is_untouched = not turn.said and following[0].place.op == turn.place.op

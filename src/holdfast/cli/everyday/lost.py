@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from holdfast.brief.item import FalseClaim
+from holdfast.brief.item import BriefItem, FalseClaim
 from holdfast.brief.summary_check import shown
 from holdfast.cli import find_transcript
 from holdfast.cli.arguments import of_session
@@ -42,6 +42,7 @@ HEADINGS = {
     "questions": "Open questions:",
     "said": "Your messages, in order:",
 }
+SHORTENED = "Your messages that the summary shortens or tells in other words"
 MOST_SHOWN = 8  # of each kind
 
 
@@ -58,9 +59,11 @@ class NoCompaction(HoldfastError):
     default=2_000,
     show_default=True,
     type=click.IntRange(100, 2_800),
-    help="With --all, list at most this many tokens.",
+    help="With --all, list at most this many tokens of files, commands and names.",
 )
-@click.option("--all", "show_all", is_flag=True, help="Also show files, commands and names.")
+@click.option(
+    "--all", "show_all", is_flag=True, help="Show every item, also files, commands and names."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def lost(
     transcript: Path | None, session: str, max_tokens: int, show_all: bool, as_json: bool
@@ -78,10 +81,7 @@ def lost(
     say(paint(_which(state, found), "bold"))
     _say_claims(found.checked.in_users_name, "The summary puts words into your mouth:")
     _say_claims(found.checked.called_done, "The summary calls open work done:")
-    if show_all:
-        _show_all(found)
-    else:
-        _show(found)
+    _show(found, show_all=show_all)
 
 
 def _no_compaction(state: State) -> NoCompaction:
@@ -103,30 +103,39 @@ def _which(state: State, found: LastLoss) -> str:
     return f"Session {inert(state.session_id[:8])}{where}: compaction {found.number}{when}"
 
 
-def _show(found: LastLoss) -> None:
+def _show(found: LastLoss, *, show_all: bool) -> None:
     """What matters first: open work, then the user's words."""
-    if found.items:
-        say(f"The summary lost {counted(len(found.items), 'thing')}:")
+    most = None if show_all else MOST_SHOWN
+    lost, shortened = found.contents.lost, found.contents.shortened
+    if lost:
+        say(f"The summary lost {counted(len(lost), 'thing')}:")
     for kind, heading in HEADINGS.items():
-        items = [one for one in found.items if one.section == kind]
-        if items:
-            of = f" ({len(items):,} of {found.messages:,})" if kind == "said" else ""
-            say(f"{paint(heading.rstrip(':'), 'red')}{of}, not in the summary:")
-        for one in items[:MOST_SHOWN]:
-            say(f"  - {inert(' '.join(one.text.split()))}")
-        if len(items) > MOST_SHOWN:
-            say(f"  and {len(items) - MOST_SHOWN:,} more: holdfast lost --json")
-    if found.rest:
+        items = [one for one in lost if one.section == kind]
+        of = f" ({len(items):,} of {found.messages:,})" if kind == "said" else ""
+        _list(f"{paint(heading.rstrip(':'), 'red')}{of}, not in the summary:", items, most)
+    _list(f"{SHORTENED} ({len(shortened):,}):", shortened, most)
+    if found.rest and show_all:
+        _show_rest(found)
+    elif found.rest:
         kinds = (_counted(kind, count) for kind, count in found.rest.items())
         say(f"Also not in the summary, and easy to find again: {', '.join(kinds)} (--all)")
-    if not (found.items or found.rest or found.checked.told):
+    if not (lost or shortened or found.rest or found.checked.told):
         say("The summary lost nothing that Holdfast knows of.")
 
 
-def _show_all(found: LastLoss) -> None:
-    say("Not in the summary, nor read again by Claude Code itself:")
-    for line in found.brief.lines:
-        for part in line.text.split("\n"):
+def _list(heading: str, items: list[BriefItem], most: int | None) -> None:
+    if items:
+        say(heading)
+    for one in items[:most]:
+        say(f"  - {inert(' '.join(one.text.split()))}")
+    if most is not None and len(items) > most:
+        say(f"  and {len(items) - most:,} more: holdfast lost --all")
+
+
+def _show_rest(found: LastLoss) -> None:
+    say("Also not in the summary, and easy to find again:")
+    for line in found.rest_lines:
+        for part in line.split("\n"):
             say(f"  {inert(part)}")
 
 
@@ -148,7 +157,8 @@ def _values(found: LastLoss) -> dict[str, Any]:
         "compaction": found.number,
         "at": found.at,
         "messages": found.messages,
-        "lost": [{"kind": one.section, "text": one.text} for one in found.items],
+        "lost": [{"kind": one.section, "text": one.text} for one in found.contents.lost],
+        "shortened": [one.text for one in found.contents.shortened],
         "left_out": lines,
         "contradicted": shown(found.checked.called_done),
         "in_users_name": shown(found.checked.in_users_name),

@@ -63,13 +63,19 @@ class SummaryClaim(SourcePlace):
     evidence: str
 
 
-class KeptItem(SourcePlace):
+class CompactedItem(SourcePlace):
     kind: str
     text: str
     reason: str
 
 
-class LostItem(KeptItem):
+class KeptItem(CompactedItem):
+    """`is_shortened`: the summary tells only a part of these words, or tells them in others."""
+
+    is_shortened: bool
+
+
+class LostItem(CompactedItem):
     """`restored_in`: `brief` or `second_brief`, and `line` its place there; else `why_not`."""
 
     restored_in: str | None
