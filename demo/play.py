@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.text import Text
 
 import holdfast
-from holdfast.cli import colours
+from holdfast.cli import terminal
 from holdfast.cli.everyday import replay_picture
 from holdfast.cli.everyday.replay import play
 from holdfast.settings import load as settings_load
@@ -141,7 +141,7 @@ def _row(console: Console, payload: dict[str, Any], said: dict[str, Any], sessio
         zone = guard.place(
             ratio, guard.Thresholds.of(settings_load.load(environ={})).zones
         ).name.lower()
-        line.append_text(Text.from_ansi(colours.bar(ratio, zone, 24)))
+        line.append_text(Text.from_ansi(terminal.bar(ratio, zone, 24)))
         line.append(f" {ratio:>4.0%} {used:>8,}  ")
         line.append(zone, style=replay_picture.ZONE_STYLE[zone])
     elif event == "PreCompact":

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.hub.store.check import check
+from holdfast.hub.store.schema import check
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.writer import IDLE_SECONDS
 from holdfast.hub.tree import projects

@@ -10,7 +10,7 @@ import pytest
 from fastapi.routing import APIRoute
 from starlette.testclient import TestClient
 
-from holdfast.api import fields, router
+from holdfast.api import fields, responses
 from holdfast.api.app import ROUTERS
 from holdfast.hub.store.store import Store
 
@@ -35,7 +35,7 @@ def test_others_are_answered_while_a_large_body_is_looked_through(
         return text
 
     monkeypatch.setattr(fields, "redact", slowly)
-    bait = "x" * (router.LARGE_BYTES + 1)
+    bait = "x" * (responses.LARGE_BYTES + 1)
 
     def post() -> int:
         answer = api.post("/api/messages", json=_message(bait))
@@ -54,7 +54,7 @@ def test_others_are_answered_while_a_large_body_is_looked_through(
 
 @pytest.mark.requirement("X5", "X3")
 def test_a_large_body_is_kept_without_its_secrets(api: TestClient, store: Store) -> None:
-    words = "x " * router.LARGE_BYTES + SECRET
+    words = "x " * responses.LARGE_BYTES + SECRET
     assert api.post("/api/messages", json=_message(words)).status_code == 201
     [kept] = api.get("/api/messages/b").json()["messages"]
     assert kept["content"]["message"].startswith("x x ")
@@ -62,7 +62,7 @@ def test_a_large_body_is_kept_without_its_secrets(api: TestClient, store: Store)
 
 
 @pytest.mark.requirement("X5")
-@pytest.mark.parametrize("pad", [0, router.LARGE_BYTES])
+@pytest.mark.parametrize("pad", [0, responses.LARGE_BYTES])
 def test_a_large_body_is_refused_in_the_same_words(api: TestClient, pad: int) -> None:
     ignored = {"pad": "x" * pad}
     wrong = api.post("/api/messages", json={**_message("m"), "priority": 99, **ignored})
@@ -82,4 +82,4 @@ def test_every_route_with_a_body_takes_large_ones_aside() -> None:
     routes = [route for router in ROUTERS for route in router.routes]
     bodied = [one for one in routes if isinstance(one, APIRoute) and one.body_field is not None]
     assert len(bodied) > 15
-    assert [one.path for one in bodied if not isinstance(one, router.Route)] == []
+    assert [one.path for one in bodied if not isinstance(one, responses.Route)] == []

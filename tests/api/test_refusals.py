@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from holdfast.hub import ids
 from holdfast.hub.store import pending_writes
-from holdfast.hub.store.check import check
+from holdfast.hub.store.schema import check
 from holdfast.hub.store.store import Store
 from tests.api.live import in_thread
 from tests.api.trees import NOWHERE

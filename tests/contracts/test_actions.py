@@ -8,8 +8,8 @@ import pytest
 
 from holdfast.hub.errors import NotThere
 from holdfast.hub.store import pending_writes, rows
-from holdfast.hub.store.check import check
 from holdfast.hub.store.rows import Row
+from holdfast.hub.store.schema import check
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import actions, projects, sessions, subtasks
 from tests.contracts.trees import NOW, a_request, a_subtask, a_task, statements, told

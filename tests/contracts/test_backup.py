@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from holdfast.hub.errors import NoBackup, NotEmpty, TooNew
 from holdfast.hub.store import backup, pending_writes, schema
 from holdfast.hub.store.backup import clear, restore
-from holdfast.hub.store.check import check
+from holdfast.hub.store.schema import check
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import events, metadata, positions, projects
 from holdfast.hub.tree import projects as work_projects

@@ -13,10 +13,10 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from holdfast.hub.errors import Corrupt, Denied, NoRoom, StoreError
-from holdfast.hub.store import check as damage
+from holdfast.hub.store import schema as damage
 from holdfast.hub.store import tables
-from holdfast.hub.store.check import check
 from holdfast.hub.store.driver_errors import translate_error
+from holdfast.hub.store.schema import check
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import projects
 

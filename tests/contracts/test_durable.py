@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy.engine import Connection
 
-from holdfast.hub.store.check import check
+from holdfast.hub.store.schema import check
 from holdfast.hub.store.store import Store
 
 pytestmark = pytest.mark.requirement("S1", "X6")

@@ -13,7 +13,7 @@ from sqlalchemy.engine import Connection
 from holdfast.hub.errors import TooNew, TooOld
 from holdfast.hub.store import backup, schema
 from holdfast.hub.store import backup as restoring
-from holdfast.hub.store.check import check
+from holdfast.hub.store.schema import check
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import actions
 

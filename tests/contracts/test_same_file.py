@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 
 from holdfast.hub.errors import Unreachable
-from holdfast.hub.store import check, pending_writes
+from holdfast.hub.store import pending_writes, schema
 from holdfast.hub.store.store import Store
 
 
@@ -23,7 +23,7 @@ def test_what_is_written_after_the_file_was_replaced_is_in_the_new_one(tmp_path:
     address = f"sqlite:///{tmp_path / 'one.db'}"
     first = Store.open(address)
     first.submit(_add).result()
-    check._set_aside(tmp_path / "one.db")
+    schema._set_aside(tmp_path / "one.db")
     with pytest.raises(Unreachable):
         first.submit(_add).result()
     second = Store.open(address)
@@ -41,7 +41,7 @@ def test_a_write_during_which_the_file_is_replaced_is_not_acknowledged(tmp_path:
 
     def replaced(connection: sa.Connection) -> None:
         _add(connection)
-        check._set_aside(tmp_path / "one.db")
+        schema._set_aside(tmp_path / "one.db")
         Store.open(address).close()
 
     with pytest.raises(Unreachable):

@@ -13,7 +13,7 @@ import pytest
 from holdfast.mcp import database
 from holdfast.mcp.tool_calls import ActiveCalls
 from holdfast.memory.locations import index_file, resolved
-from holdfast.watcher import single_instance
+from holdfast.watcher import loop
 from holdfast.wire import log, places
 from tests.builders import EDGE
 from tests.mcp.clients import ended, talking
@@ -41,14 +41,14 @@ def test_with_a_server_alone_a_full_session_is_saved(own_home: Path, tmp_path: P
     a_full_session(own_home)
     with talking(tmp_path, modern=True) as talk:
         until(lambda: kept() == ["s1 watcher"], LONG)
-        held = single_instance.holder()
+        held = loop.holder()
         assert held is not None
         assert (held["pid"], held["inside"]) == (talk.process.pid, "mcp")
         until(lambda: _rows("SELECT topic FROM messages") == [("checkpoint_trigger",)], LONG)
         assert talk.process.stdin is not None
         talk.process.stdin.close()
         assert talk.process.wait(LONG) == 0
-    assert single_instance.holder() is None
+    assert loop.holder() is None
     assert " ERROR " not in Path(log.path()).read_text()
 
 
@@ -60,11 +60,11 @@ def test_a_server_that_is_killed_gives_its_place_to_the_next(
     tmp_path: Path, word: signal.Signals
 ) -> None:
     with talking(tmp_path) as first:
-        until(lambda: (single_instance.holder() or {}).get("pid") == first.process.pid, LONG)
+        until(lambda: (loop.holder() or {}).get("pid") == first.process.pid, LONG)
         with talking(tmp_path) as second:
             first.process.send_signal(word)
             assert ended(first.process.pid)
-            until(lambda: (single_instance.holder() or {}).get("pid") == second.process.pid, LONG)
+            until(lambda: (loop.holder() or {}).get("pid") == second.process.pid, LONG)
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.watcher.single_instance import describe_holder
+from holdfast.watcher.loop import describe_holder
 
 
 @pytest.mark.requirement("U3")

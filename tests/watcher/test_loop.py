@@ -14,9 +14,8 @@ from typing import Any, cast
 import pytest
 
 from holdfast.hub.store.store import Store
-from holdfast.watcher import single_instance
-from holdfast.watcher.loop import Watcher, look_repeatedly, run
-from holdfast.watcher.single_instance import NoWatcherLock, WatcherLock
+from holdfast.watcher import loop
+from holdfast.watcher.loop import NoWatcherLock, Watcher, WatcherLock, look_repeatedly, run
 from tests.waiting import until
 from tests.watcher.machine import FULL, Machine, kept
 
@@ -39,22 +38,22 @@ def alone() -> Iterator[subprocess.Popen[str]]:
 @pytest.mark.requirement("A5", "X3")
 @pytest.mark.parametrize("signal_", [signal.SIGTERM, signal.SIGINT])
 def test_alone_it_ends_well_when_told(alone: subprocess.Popen[str], signal_: int) -> None:
-    assert single_instance.holder() is not None
+    assert loop.holder() is not None
     alone.send_signal(signal_)
     _, said = alone.communicate(timeout=LONG)
     assert alone.returncode == 0
     assert "ended" in said
-    assert single_instance.holder() is None
+    assert loop.holder() is None
 
 
 @pytest.mark.slow
 @pytest.mark.requirement("A5")
 def test_the_lock_tells_who_watches(alone: subprocess.Popen[str]) -> None:
-    held = single_instance.holder()
+    held = loop.holder()
     assert held is not None
     assert (held["pid"], held["inside"]) == (alone.pid, "alone")
     assert not WatcherLock().take("serve", 1)
-    assert oct(Path(single_instance.path()).stat().st_mode)[-3:] == "600"
+    assert oct(Path(loop.path()).stat().st_mode)[-3:] == "600"
 
 
 @pytest.mark.requirement("A5", "X6")
@@ -69,14 +68,14 @@ def test_one_that_waits_takes_over_when_the_other_is_killed(
         assert not started.wait(0.3)
         alone.kill()
         assert started.wait(LONG)
-        held = single_instance.holder()
+        held = loop.holder()
         assert held is not None
         assert held["inside"] == "mcp"
     finally:
         stop.set()
         thread.join(LONG)
     assert not thread.is_alive()
-    assert single_instance.holder() is None
+    assert loop.holder() is None
 
 
 @pytest.mark.requirement("A5", "X3")
@@ -90,7 +89,7 @@ def test_a_thread_of_its_own_watches_and_leaves_nothing_behind(
     until(lambda: kept() == ["s1 watcher"])
     watcher.stop()
     assert set(threading.enumerate()) == before
-    assert single_instance.holder() is None
+    assert loop.holder() is None
 
 
 class _SlowWatch:
@@ -133,7 +132,7 @@ def test_one_that_never_began_can_be_stopped() -> None:
 
 @pytest.mark.requirement("A5", "X6")
 def test_a_place_that_cannot_be_locked_is_an_error_in_words(own_home: Path) -> None:
-    Path(single_instance.path()).mkdir(parents=True)
+    Path(loop.path()).mkdir(parents=True)
     with pytest.raises(NoWatcherLock):
         WatcherLock().take("alone", 1)
     watcher = Watcher(inside="mcp")
@@ -152,17 +151,17 @@ def test_on_a_full_disk_it_watches_and_nobody_knows_who(
     monkeypatch.setattr(os, "pwrite", full)
     mine = WatcherLock()
     assert mine.take("mcp", 1)
-    assert single_instance.holder() == {}
+    assert loop.holder() == {}
     mine.leave()
-    assert single_instance.holder() is None
+    assert loop.holder() is None
 
 
 @pytest.mark.requirement("A5", "X6")
 def test_a_place_that_can_be_locked_later_is_taken_then(store: Store, own_home: Path) -> None:
-    Path(single_instance.path()).mkdir(parents=True)
+    Path(loop.path()).mkdir(parents=True)
     watcher = Watcher(store, inside="mcp", wait_seconds=0.05)
     watcher.start()
     until(lambda: (own_home / ".holdfast" / "guard.log").exists())
-    Path(single_instance.path()).rmdir()
+    Path(loop.path()).rmdir()
     assert watcher.started.wait(LONG)
     watcher.stop()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 _FOLDERS = {
-    "everyday": "status watch ui lost search expand replay log statusline",
+    "everyday": "status watch lost search replay log statusline",
     "saving": "checkpoint resume brief budget memory segments transcripts",
     "planning": "plan run",
     "team": "board serve db",
@@ -33,11 +33,13 @@ MODULES = {name: f"{folder}.{name}" for folder, names in _FOLDERS.items() for na
 MODULES |= {
     "completion": "arguments",
     "diff": "saving.checkpoint",
+    "expand": "everyday.search",
     "verify": "saving.checkpoint",
     "roll": "saving.segments",
     "compress": "saving.segments",
     "mcp": "team.serve",
     "rebuild": "team.db",
+    "ui": "team.serve",
     "uninstall": "setup.install",
     "version": "help",
 }

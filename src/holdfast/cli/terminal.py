@@ -250,3 +250,27 @@ def asked(question: str) -> bool:
             raise
         say("\nSay --yes to go on without a question.", err=True)
         return False
+
+
+ZONE_PAINT = {"green": "green", "yellow": "yellow", "orange": "orange", "red": "red"}
+ALERT_PAINT = {"warning": "yellow", "advisory": "orange", "urgent": "red", "critical": "red"}
+
+
+def bar(used_ratio: float, zone: str, width: int = 40) -> str:
+    """A gauge whose end is the compaction limit."""
+    filled = min(width, max(0, round(used_ratio * width)))
+    return paint("█" * filled, ZONE_PAINT[zone]) + paint("░" * (width - filled), "dim")
+
+
+def sparkline(readings: list[int], edge_tokens: int) -> str:
+    """The last readings, each against the compaction limit."""
+    steps = "▁▂▃▄▅▆▇█"
+    return "".join(steps[min(7, int(used / edge_tokens * 8))] for used in readings)
+
+
+def duration(minutes: float) -> str:
+    if minutes < 1:
+        return "under a minute"
+    if minutes < 90:
+        return f"{minutes:.0f} min"
+    return f"{minutes / 60:.1f} h"

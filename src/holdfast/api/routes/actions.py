@@ -22,8 +22,7 @@ from holdfast.api.fields import (
     WordQuery,
     at_most,
 )
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, paging, said
-from holdfast.api.router import Router
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, paging, said
 from holdfast.hub import row_times
 from holdfast.hub.store.rows import Row
 from holdfast.hub.tree import actions

@@ -13,8 +13,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Db
 from holdfast.api.fields import AgentPath, Body, IdQuery, Offset, Text, Word, WordQuery
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, paging, said
-from holdfast.api.router import Router
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, paging, said
 from holdfast.api.routes.compact import BriefTokens, RestoreSource, wanted_tokens
 from holdfast.brief.store_brief import compose_shared
 from holdfast.hub import ids, row_times

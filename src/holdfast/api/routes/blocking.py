@@ -8,8 +8,7 @@ from fastapi import Query, Response
 
 from holdfast.api.database import Db
 from holdfast.api.fields import AgentName, AgentPath, Body, IdPath, IdQuery, Text
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, said
-from holdfast.api.router import Router
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, said
 from holdfast.hub import row_times
 from holdfast.hub.board import blocking
 from holdfast.hub.store.rows import Row

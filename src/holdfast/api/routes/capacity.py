@@ -15,8 +15,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Db
 from holdfast.api.fields import MOST_INT, AgentPath, Body, IdQuery, Text, Word
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, nothing, said
-from holdfast.api.router import Router
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, nothing, said
 from holdfast.hub import row_times
 from holdfast.hub.errors import NotThere, StoreError
 from holdfast.hub.store.rows import Row

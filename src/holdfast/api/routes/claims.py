@@ -9,8 +9,7 @@ from pydantic import AfterValidator, Field
 
 from holdfast.api.database import Db
 from holdfast.api.fields import MOST_ID, AgentName, Body, Id, Offset, clean
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Slip, paging, said
-from holdfast.api.router import Router
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, Slip, paging, said
 from holdfast.hub import row_times
 from holdfast.hub.board import claims
 from holdfast.hub.store.rows import Row

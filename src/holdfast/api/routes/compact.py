@@ -29,8 +29,7 @@ from holdfast.api.fields import (
     clean_fields,
     not_large,
 )
-from holdfast.api.responses import ApiAnswer, said
-from holdfast.api.router import Router
+from holdfast.api.responses import ApiAnswer, Router, said
 from holdfast.brief.store_brief import compose_shared
 from holdfast.checkpoint import snapshot_form
 from holdfast.hub import row_times

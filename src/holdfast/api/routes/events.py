@@ -17,8 +17,7 @@ from starlette.types import Message, Receive, Scope, Send
 from holdfast.api.database import Database, Db
 from holdfast.api.event_listeners import Hub
 from holdfast.api.fields import MOST_BIGINT, MOST_ID, Offset, WordQuery, plain
-from holdfast.api.responses import ApiAnswer, Paged, Slip, paging, said
-from holdfast.api.router import Router
+from holdfast.api.responses import ApiAnswer, Paged, Router, Slip, paging, said
 from holdfast.hub import row_times
 from holdfast.hub.errors import StoreError
 from holdfast.hub.store.rows import Page, Row

@@ -13,8 +13,7 @@ from sqlalchemy.engine import Connection
 
 import holdfast
 from holdfast.api.database import Db
-from holdfast.api.responses import ApiAnswer, said
-from holdfast.api.router import Router
+from holdfast.api.responses import ApiAnswer, Router, said
 from holdfast.hub import row_times
 from holdfast.hub.errors import StoreError
 from holdfast.hub.repair import cleanup

@@ -19,8 +19,7 @@ from pydantic import Field
 from holdfast.api.fields import Body
 from holdfast.api.gate import NO_TOKEN, Token
 from holdfast.api.pages import PLACE
-from holdfast.api.responses import ApiAnswer, said
-from holdfast.api.router import Router
+from holdfast.api.responses import ApiAnswer, Router, said
 from holdfast.hub import row_times
 
 router = Router(prefix="/api/login", tags=["login"])

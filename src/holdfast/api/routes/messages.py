@@ -26,8 +26,7 @@ from holdfast.api.fields import (
     Topics,
     must_know,
 )
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, paging, said
-from holdfast.api.router import Router
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, paging, said
 from holdfast.hub import row_times
 from holdfast.hub.board import deliveries, local_agents, messages, outboxes
 from holdfast.hub.board.deliveries import Ask

@@ -21,8 +21,7 @@ from holdfast.api.fields import (
     Text,
     plain,
 )
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, nothing, paging, said
-from holdfast.api.router import Router
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, nothing, paging, said
 from holdfast.api.routes import requests, subtasks, tasks
 from holdfast.hub import row_times
 from holdfast.hub.errors import Refused

@@ -20,8 +20,7 @@ from holdfast.api.fields import (
     WordQuery,
     Words,
 )
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, nothing, paging, said
-from holdfast.api.router import Router
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, nothing, paging, said
 from holdfast.api.routes import tasks
 from holdfast.hub import row_times
 from holdfast.hub.store.rows import Row

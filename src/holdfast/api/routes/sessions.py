@@ -20,8 +20,16 @@ from holdfast.api.fields import (
     TimeMs,
     Word,
 )
-from holdfast.api.responses import CONFLICT, NOT_FOUND, ApiAnswer, Paged, nothing, paging, said
-from holdfast.api.router import Router
+from holdfast.api.responses import (
+    CONFLICT,
+    NOT_FOUND,
+    ApiAnswer,
+    Paged,
+    Router,
+    nothing,
+    paging,
+    said,
+)
 from holdfast.api.routes import requests
 from holdfast.hub import row_times
 from holdfast.hub.store.rows import Page, Row

@@ -20,8 +20,7 @@ from holdfast.api.fields import (
     WordQuery,
     Words,
 )
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Slip, nothing, paging, said
-from holdfast.api.router import Router
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, Slip, nothing, paging, said
 from holdfast.api.routes import subtasks
 from holdfast.hub import row_times
 from holdfast.hub.store.rows import Row

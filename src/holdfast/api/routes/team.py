@@ -16,8 +16,7 @@ from sqlalchemy.exc import DataError, IntegrityError
 
 from holdfast.api.database import Db
 from holdfast.api.fields import AgentName, Body, FilePath, Id, Word, storable
-from holdfast.api.responses import ApiAnswer, said
-from holdfast.api.router import Router
+from holdfast.api.responses import ApiAnswer, Router, said
 from holdfast.hub import ids, row_times
 from holdfast.hub.errors import Refused
 from holdfast.hub.ingest import records

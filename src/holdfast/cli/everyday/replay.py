@@ -15,8 +15,7 @@ import click
 from holdfast.brief.item import BriefItem
 from holdfast.brief.summary_check import shown as claims
 from holdfast.cli import find_transcript
-from holdfast.cli.colours import ALERT_PAINT, ZONE_PAINT
-from holdfast.cli.terminal import console, own_drawing, paint, say
+from holdfast.cli.terminal import ALERT_PAINT, ZONE_PAINT, console, own_drawing, paint, say
 from holdfast.client import limit_settings
 from holdfast.events.summary_losses import NO_ROOM, SummaryLoss, summary_losses
 from holdfast.settings import load as settings_load

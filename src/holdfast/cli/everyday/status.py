@@ -9,15 +9,15 @@ from typing import Any
 
 import click
 
-from holdfast.cli import choose_session, colours
+from holdfast.cli import choose_session, terminal
 from holdfast.cli.arguments import of_session
 from holdfast.cli.choose_session import Chosen, NoSession
 from holdfast.cli.terminal import paint, say
 from holdfast.memory.transcript_text import cleared
 from holdfast.settings import load as settings_load
 from holdfast.transcript import lookup
-from holdfast.watcher import single_instance
-from holdfast.watcher.single_instance import describe_holder
+from holdfast.watcher import loop
+from holdfast.watcher.loop import describe_holder
 from holdfast.window import alert_texts, health, history, make_mark, view
 from holdfast.window.state import State
 from holdfast.window.velocity import in_words
@@ -140,7 +140,7 @@ def report(chosen: Chosen) -> dict[str, Any]:
     found["running"] = _is_running(chosen)
     found["settings_slips"] = list(settings.errors)
     found["readings"] = history.spooled_readings(chosen.folder)
-    found["watcher"] = single_instance.holder()
+    found["watcher"] = loop.holder()
     if settings.word("server"):
         found["server"] = _server()
     return found
@@ -175,10 +175,10 @@ def show(found: dict[str, Any]) -> None:
     """One screen for a person. Without rich, which costs two starts of an empty Python."""
     zone, alert = str(found["zone"]), found["alert"]
     share = f"{alert_texts.about(found['estimated'])}{found['used_ratio']:.1%}"
-    level = paint(f"{share} {zone}", "bold", colours.ZONE_PAINT[zone])
+    level = paint(f"{share} {zone}", "bold", terminal.ZONE_PAINT[zone])
     if alert:
-        level += ", " + paint(alert, "bold", colours.ALERT_PAINT[alert])
-    say(f"{paint('context', 'bold')} {colours.bar(found['used_ratio'], zone)} {level}")
+        level += ", " + paint(alert, "bold", terminal.ALERT_PAINT[alert])
+    say(f"{paint('context', 'bold')} {terminal.bar(found['used_ratio'], zone)} {level}")
     for label, text in _rows(found):
         say(f"  {paint(f'{label:<12}', 'dim')}{inert(text)}", hang=12)
 
@@ -197,7 +197,9 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
         ("model", f"{found['model'] or 'unknown'}, client {found['client_version'] or 'unknown'}"),
     ]
     if len(found["readings"]) > 1:
-        rows.insert(3, ("lately", colours.sparkline(found["readings"][-40:], found["edge_tokens"])))
+        rows.insert(
+            3, ("lately", terminal.sparkline(found["readings"][-40:], found["edge_tokens"]))
+        )
     if found["microcompactions"]["count"]:
         rows[1:1] = _cleared(found["microcompactions"])
     if found["switches"]:
@@ -217,7 +219,8 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
 def _left(found: dict[str, Any]) -> str:
     """Minutes pass only for a session that runs; the steps are what it has left if resumed."""
     if found["running"]:
-        return colours.left(found)
+        left = in_words(found["ops_left_low"], found["ops_left_high"], found["pace_ms"])
+        return left or "unknown"
     steps = in_words(found["ops_left_low"], found["ops_left_high"]) or "unknown"
     if found["running"] is None:
         return steps
@@ -276,7 +279,7 @@ def _when(found: dict[str, Any]) -> str:
 
 def _ago(ms: int) -> str:
     minutes = (time.time() * 1000 - ms) / 60_000
-    return "just now" if minutes < 1 else f"{colours.duration(minutes)} ago"
+    return "just now" if minutes < 1 else f"{terminal.duration(minutes)} ago"
 
 
 def _who(found: dict[str, Any]) -> str:

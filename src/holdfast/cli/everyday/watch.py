@@ -16,7 +16,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from holdfast.cli import choose_session, colours
+from holdfast.cli import choose_session, terminal
 from holdfast.cli.everyday.status import report
 from holdfast.cli.start import told_to_end
 from holdfast.cli.terminal import own_drawing, say
@@ -87,7 +87,7 @@ def _table(rows: list[dict[str, Any]], width: int) -> Table:
         table.add_row(
             _cell(row["session_id"], 8),
             *((_cell(row["agent_type"] or row["agent_id"], 16),) if agents else ()),
-            Text.from_ansi(colours.bar(row["used_ratio"], zone, BAR if wide else SHORT_BAR)),
+            Text.from_ansi(terminal.bar(row["used_ratio"], zone, BAR if wide else SHORT_BAR)),
             "compacting" if row["compacting"] else f"{about}{row['used_ratio']:.0%}",
             in_words(row["ops_left_low"], row["ops_left_high"]).removeprefix("about ") or "?",
             str(row["alert"] or ""),

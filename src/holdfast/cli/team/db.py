@@ -57,9 +57,9 @@ def migrate(database: str, as_json: bool) -> None:
 @JSON
 def check(database: str, as_json: bool) -> None:
     """Check the database. Ends with 1 if something is wrong."""
-    from holdfast.hub.store import check as checking
+    from holdfast.hub.store import schema
 
-    found = checking.check_at(database)
+    found = schema.check_at(database)
     ok = all(one.ok for one in found)
     report = [{"name": one.name, "ok": one.ok, "words": one.words} for one in found]
     lines = [f"{'ok ' if one.ok else 'NOT'} {one.name}: {one.words}" for one in found]
@@ -93,11 +93,11 @@ def backup(file: Path | None, database: str, as_json: bool) -> None:
 def restore(file: Path, database: str, yes: bool, as_json: bool) -> None:
     """Restore a backup, completely or not at all."""
     from holdfast.hub.store import backup as backups
-    from holdfast.hub.store import check
+    from holdfast.hub.store import schema
     from holdfast.hub.store.backup import restore as put_back
 
     backups.head_of(backups.lines_of(file))  # nothing is set aside for what is no backup
-    aside = check.set_aside_if_damaged(database) if yes else None
+    aside = schema.set_aside_if_damaged(database) if yes else None
     if aside is not None:
         say(f"the database was damaged; it is saved as {aside}", err=True)
     with _engine(database) as engine:

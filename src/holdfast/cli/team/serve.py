@@ -1,10 +1,11 @@
-"""`holdfast serve`: the HTTP interface, until a signal ends it; `holdfast mcp`: the tools of the
-model, over stdio.
+"""`holdfast serve`: the HTTP interface, until a signal ends it; `holdfast ui`: the dashboard in a
+browser; `holdfast mcp`: the tools of the model, over stdio.
 """
 
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -109,10 +110,10 @@ def _watch(database: str) -> None:
     import threading
 
     from holdfast.cli.start import told_to_end
-    from holdfast.watcher import loop, single_instance
-    from holdfast.watcher.single_instance import describe_holder
+    from holdfast.watcher import loop
+    from holdfast.watcher.loop import describe_holder
 
-    other = single_instance.holder()
+    other = loop.holder()
     if other is not None:
         say(f"{describe_holder(other)} watches already; waiting for its end", err=True)
     started = threading.Event()
@@ -133,3 +134,45 @@ def mcp() -> None:
     from holdfast.mcp.server import serve
 
     serve()
+
+
+SCREENS = ("DISPLAY", "WAYLAND_DISPLAY")
+
+
+@click.command()
+@click.option(
+    "--port",
+    default=3847,
+    show_default=True,
+    type=click.IntRange(1, 65535),
+    help="Port of the server.",
+)
+@click.option("--database", default="", metavar="URL", help="sqlite:///… or postgresql://…")
+@click.option("--no-open", is_flag=True, help="Print the link and do not open a browser.")
+def ui(port: int, database: str, no_open: bool) -> None:
+    """Open the dashboard."""
+    try:
+        from holdfast.api import link_client, server
+    except ModuleNotFoundError as error:
+        raise NotInstalled(f"the dashboard needs {error.name}, which is not installed") from error
+    from holdfast.api.address import Address
+
+    def show(link: str) -> None:
+        click.echo(link)
+        if not (no_open or _opened(link)):
+            say("open this link in a browser; it works once, for five minutes", err=True)
+
+    found = link_client.running_link(port)
+    if found:
+        return show(found)
+    plan = server.Plan(Address("127.0.0.1", port), database, show)
+    server.serve(plan, lambda words: say(words, err=True))
+
+
+def _opened(link: str) -> bool:
+    """Only where there is a screen: a browser of the terminal would take it over."""
+    if sys.platform != "darwin" and not any(os.environ.get(name) for name in SCREENS):
+        return False
+    import webbrowser
+
+    return webbrowser.open(link)

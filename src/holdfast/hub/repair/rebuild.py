@@ -18,8 +18,8 @@ from holdfast.hub.ingest import gather
 from holdfast.hub.ingest.sync import IngestResult, sync
 from holdfast.hub.repair import salvage
 from holdfast.hub.store import pending_writes
-from holdfast.hub.store.check import set_aside_if_damaged
 from holdfast.hub.store.engine import default_url
+from holdfast.hub.store.schema import set_aside_if_damaged
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import (
     actions,

@@ -1,18 +1,36 @@
-"""The version of a database and its upgrade. Migrations are added, never edited.
+"""The version of a database, its upgrade and its check. Migrations are added, never edited.
 
-Reading the version costs one query; Alembic is imported only for an upgrade.
+Reading the version costs one query; Alembic is imported only for an upgrade. A check has one
+finding per question and changes nothing. A damaged SQLite file is set aside, never deleted; a new
+one is rebuilt as far as possible.
 """
 
 from __future__ import annotations
 
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from holdfast.hub.errors import TooNew, TooOld
+from holdfast.files import lock
+from holdfast.hub.errors import Corrupt, StoreError, TooNew, TooOld
+from holdfast.hub.store import pending_writes
 from holdfast.hub.store.driver_errors import translate_driver_errors
-from holdfast.hub.store.engine import WRITES, wait_for_locks
+from holdfast.hub.store.engine import (
+    WRITES,
+    default_url,
+    is_sqlite,
+    open_engine,
+    snapshot,
+    sqlite_file,
+    wait_for_locks,
+)
+from holdfast.hub.store.tables import counts, metadata, tool_counts
 
 FOLDER = Path(__file__).parent / "migrations"
 HEAD = "0005"
@@ -77,3 +95,185 @@ def upgrade(connection: Connection, to: str = "head") -> None:
     config.set_main_option("script_location", str(FOLDER))
     config.attributes["connection"] = connection
     command.upgrade(config, to)
+
+
+OLDEST_POSTGRES = 16
+MOST_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    name: str
+    ok: bool
+    words: str
+
+
+def check_at(address: str) -> list[Finding]:
+    """Check the database at an address; a missing file is not created."""
+    file = sqlite_file(address)
+    if file is not None and not os.path.lexists(file):
+        return [Finding("version", False, f"none, {file} is not there; holdfast db migrate")]
+    engine = open_engine(address or default_url())
+    try:
+        return check(engine)
+    finally:
+        engine.dispose()
+
+
+def check(engine: Engine) -> list[Finding]:
+    """Check a database. An error is a finding too, and ends the check."""
+    found: list[Finding] = []
+    try:
+        with translate_driver_errors(), snapshot(engine) as connection:
+            found.extend(_findings(connection))
+    except StoreError as error:
+        name = "integrity" if isinstance(error, Corrupt) else "connection"
+        found.append(Finding(name, False, f"{error}; {error.hint}"))
+    return found
+
+
+def assert_whole(engine: Engine) -> None:
+    """Run the quick integrity check; raises `Corrupt`."""
+    with translate_driver_errors(), engine.connect() as connection:
+        if is_sqlite(connection):
+            errors = _pragma(connection, f"quick_check({MOST_SHOWN})")
+            if errors != ["ok"]:
+                raise Corrupt(f"the database is damaged: {errors[0]}")
+
+
+def _findings(connection: Connection) -> Iterator[Finding]:
+    yield from _integrity(connection) if is_sqlite(connection) else _server(connection)
+    found = version(connection)
+    yield _version(found)
+    if found == HEAD:
+        yield _tables(connection)
+        yield _counts(connection)
+
+
+def _version(found: str) -> Finding:
+    if found == HEAD:
+        return Finding("version", True, found)
+    if found and found not in KNOWN:
+        return Finding("version", False, f"{found}: made by a newer Holdfast; upgrade this one")
+    return Finding("version", False, f"{found or 'none'}, not {HEAD}; holdfast db migrate")
+
+
+def _integrity(connection: Connection) -> Iterator[Finding]:
+    errors = _pragma(connection, f"integrity_check({MOST_SHOWN})")
+    sound = errors == ["ok"]
+    words = "every page is sound" if sound else "; ".join([*errors, Corrupt.hint])
+    yield Finding("integrity", sound, words)
+    torn = connection.exec_driver_sql("PRAGMA foreign_key_check").fetchmany(MOST_SHOWN)
+    lost = ", ".join(sorted({f"{row[0]} without its {row[2]}" for row in torn}))
+    yield Finding("references", not torn, lost or "every row has what it belongs to")
+
+
+def _server(connection: Connection) -> Iterator[Finding]:
+    number = int(_read_setting(connection, "server_version_num"))
+    words = f"PostgreSQL {number // 10_000}.{number % 10_000}"
+    old = number < OLDEST_POSTGRES * 10_000
+    yield Finding("server", not old, words + f", {OLDEST_POSTGRES} or newer is needed" * old)
+    off = [
+        name for name in ("fsync", "synchronous_commit") if _read_setting(connection, name) == "off"
+    ]
+    lost = f"{' and '.join(off)} off: what was acknowledged may be lost in a power cut"
+    yield Finding("durability", not off, lost if off else "a commit waits for the disk")
+
+
+def _read_setting(connection: Connection, setting: str) -> str:
+    return str(connection.exec_driver_sql(f"SHOW {setting}").scalar_one())
+
+
+def _tables(connection: Connection) -> Finding:
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
+    names = set(metadata.tables)
+    options = {"include_name": lambda name, kind, _: kind != "table" or name in names}
+    context = MigrationContext.configure(connection, opts=options)
+    differences = compare_metadata(context, metadata)
+    words = "; ".join(str(one)[:120] for one in differences[:MOST_SHOWN])
+    return Finding("tables", not differences, words or f"{len(names)}, as they should be")
+
+
+def _counts(connection: Connection) -> Finding:
+    """Compare the stored counts with the real ones at the same instant; none stored means 0."""
+    kept = {row.noun: int(row.n) for row in connection.execute(sa.select(counts))}
+    by_tool = connection.scalar(sa.select(sa.func.coalesce(sa.func.sum(tool_counts.c.n), 0)))
+    kept["tool_counts"] = int(by_tool or 0)
+    real = _real_counts(connection)
+    wrong = [
+        f"{noun}: {kept.get(noun, 0)} kept, {real.get(noun, 0)} there"
+        for noun in sorted(kept.keys() | real.keys())
+        if kept.get(noun, 0) != real.get(noun, 0)
+    ]
+    words = "; ".join(wrong[:MOST_SHOWN]) + "; holdfast db migrate counts again"
+    return Finding("counts", not wrong, words if wrong else "as kept")
+
+
+def _real_counts(connection: Connection) -> dict[str, int]:
+    def count_rows(noun: str) -> int:
+        counted = sa.select(sa.func.count()).select_from(metadata.tables[noun])
+        return int(connection.execute(counted).scalar_one())
+
+    in_all = {noun: count_rows(noun) for noun in pending_writes.KEPT}
+    return {
+        **in_all,
+        "tool_counts": in_all["actions"],
+        **pending_writes.real_by_project(connection),
+    }
+
+
+def _pragma(connection: Connection, pragma: str) -> list[str]:
+    return [str(row[0]) for row in connection.exec_driver_sql(f"PRAGMA {pragma}")]
+
+
+OURS = (".db", ".sqlite", ".sqlite3")  # a file of any other name may be somebody's text
+COMPANIONS = ("", "-wal", "-shm")
+
+
+def set_aside_if_damaged(address: str = "") -> Path | None:
+    """Set a damaged file aside and return its new path; None if it is sound or not a file."""
+    path = sqlite_file(address)
+    if path is None or not path.exists():
+        return None
+    error = _damage(address)
+    if error is None:
+        return None
+    if path.suffix not in OURS:
+        raise error
+    with _alone(path):  # another process may have set it aside meanwhile
+        return _set_aside(path) if _damage(address) else None
+
+
+def _damage(address: str) -> Corrupt | None:
+    engine = open_engine(address or default_url())
+    try:
+        assert_whole(engine)
+        return None
+    except Corrupt as error:
+        return error
+    finally:
+        engine.dispose()
+
+
+def _set_aside(path: Path) -> Path:
+    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    target, n = path.with_name(f"{path.name}.damaged-{stamp}"), 1
+    while target.exists():
+        target, n = path.with_name(f"{path.name}.damaged-{stamp}-{n}"), n + 1
+    for companion in reversed(COMPANIONS):  # the log first: a new database must not replay it
+        part = Path(f"{path}{companion}")
+        if part.exists():
+            part.replace(f"{target}{companion}")
+    return target
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    fd = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        lock.acquire(fd, lock.FOREVER)
+        yield
+    finally:
+        os.close(fd)

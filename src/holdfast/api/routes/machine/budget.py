@@ -10,8 +10,7 @@ from pydantic import AfterValidator, Field
 
 from holdfast.api.fields import MOST_ID, Body, Word, WordQuery, Words
 from holdfast.api.machine_files import read_files, window_here
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, said
-from holdfast.api.router import Router
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, said
 from holdfast.budget import operations
 from holdfast.budget.compartments import NAMES, PREFERENCES
 from holdfast.budget.ledger import InvalidPin, NoSuchPin, Pin, TooManyPins

@@ -11,8 +11,7 @@ from sqlalchemy.engine import Connection
 from holdfast.api.database import Database, Db
 from holdfast.api.fields import Body, IdQuery, Limit, Offset, Word, WordQuery
 from holdfast.api.machine_files import read_files, window_here
-from holdfast.api.responses import CONFLICT, NOT_FOUND, ApiAnswer, Paged, said
-from holdfast.api.router import Router
+from holdfast.api.responses import CONFLICT, NOT_FOUND, ApiAnswer, Paged, Router, said
 from holdfast.checkpoint import find, index, lineage, parse, provenance, verify
 from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.entry import CheckpointEntry

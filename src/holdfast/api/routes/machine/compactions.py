@@ -11,8 +11,7 @@ from sqlalchemy.engine import Connection
 from holdfast.api.database import Db
 from holdfast.api.fields import MOST_INT, IdQuery, Limit, Offset, SessionPath, WordQuery
 from holdfast.api.machine_files import read_files
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, paging, said
-from holdfast.api.router import Router
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, paging, said
 from holdfast.events.summary_losses import compaction_report
 from holdfast.hub import row_times
 from holdfast.hub.errors import NotThere

@@ -11,10 +11,9 @@ from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Db
 from holdfast.api.fields import MOST_BIGINT, SessionPath, WordQuery
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, said
-from holdfast.api.router import Router
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, said
 from holdfast.hub.store.rows import Row
-from holdfast.hub.tree import compactions, marks, readings, sessions
+from holdfast.hub.tree import compactions, readings, sessions
 from holdfast.hub.tree.readings import UsedAtStep
 from holdfast.settings import load as settings_load
 
@@ -104,10 +103,12 @@ async def get(
                 compactions.of_window(connection, session_id, agent or ""), found
             ),
             "alerts": [
-                _at(mark, found) for mark in marks.alerts(connection, session_id, agent or "")
+                _at(mark, found)
+                for mark in readings.alert_marks(connection, session_id, agent or "")
             ],
             "checkpoints": [
-                _at(mark, found) for mark in marks.checkpoints(connection, session_id, agent or "")
+                _at(mark, found)
+                for mark in readings.checkpoint_marks(connection, session_id, agent or "")
             ],
         }
 

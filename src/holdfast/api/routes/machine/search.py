@@ -10,8 +10,7 @@ from pydantic import AfterValidator
 from holdfast.api.database import Db
 from holdfast.api.fields import MOST_INT, IdQuery, plain
 from holdfast.api.machine_files import project_here, read_files
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, said
-from holdfast.api.router import Router
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, said
 from holdfast.hub.errors import NotThere, Refused, Unreachable
 from holdfast.memory import locations, maintenance, recall
 from holdfast.memory.errors import FitsSeveral, NotFound, OfIndex

@@ -12,8 +12,7 @@ from pydantic import Field
 from holdfast.api.database import Db
 from holdfast.api.fields import IdQuery, WordQuery
 from holdfast.api.machine_files import project_here, read_files
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, said
-from holdfast.api.router import Router
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, said
 from holdfast.hub.clean_text import whole
 from holdfast.redact import redact
 from holdfast.settings import load

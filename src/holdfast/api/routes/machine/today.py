@@ -11,11 +11,10 @@ from sqlalchemy.engine import Connection
 from holdfast.api.database import Db
 from holdfast.api.fields import TimeMs
 from holdfast.api.machine_files import read_files
-from holdfast.api.responses import ApiAnswer, said
-from holdfast.api.router import Router
+from holdfast.api.responses import ApiAnswer, Router, said
 from holdfast.checkpoint import find, index, verify
 from holdfast.hub import row_times
-from holdfast.hub.tree import capacity, compactions, marks
+from holdfast.hub.tree import capacity, compactions, readings
 from holdfast.text import timestamps
 
 router = Router(prefix="/api/today", tags=["sessions"])
@@ -49,7 +48,7 @@ async def get(db: Db, since: Annotated[TimeMs | None, Query()] = None) -> Respon
             "since": row_times.written(since_ms),
             "live_windows": len(capacity.live(connection, now)),
             **compactions.totals(connection, since_ms),
-            "checkpoints": marks.checkpoints_since(connection, since_ms),
+            "checkpoints": readings.checkpoints_since(connection, since_ms),
         }
 
     totals = await db.read(look)
