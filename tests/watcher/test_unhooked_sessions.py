@@ -66,14 +66,14 @@ def test_it_is_told_to_the_store_and_followed(watch: Watch, today: Machine, stor
 def test_whoever_takes_in_what_hooks_leave_notices(
     watch: Watch, today: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(background, "AFTER_SECONDS", 0)
+    monkeypatch.setattr(background, "READ_AFTER_SECONDS", (0.0,))
     path, look = today.session("s1"), background.Spools()
     assert not look.moved()
     looked(watch, today, 5)
-    assert (look.moved(), look.moved()) == (True, False)
+    assert (look.moved(), look.moved()) == (["s1"], [])
     today.answer(path, FULL)
     looked(watch, today, 5)
-    assert (look.moved(), look.moved()) == (True, False)
+    assert (look.moved(), look.moved()) == (["s1"], [])
 
 
 @pytest.mark.requirement("A5")

@@ -1,13 +1,14 @@
-"""The listeners to events in this process. A poke says "look": each listener reads for itself, so a
-slow one holds up nobody. Commits of other processes poke too: PostgreSQL notifies, SQLite is
-asked twice a second.
+"""The listeners to events in this process. A poke says "look": listeners that have come equally far
+share one read, and each sends at its own pace, so a slow one holds up nobody. Commits of other
+processes poke too: PostgreSQL notifies, SQLite is asked twice a second.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Hashable
 from contextlib import aclosing, asynccontextmanager, suppress
+from typing import Any, TypeVar
 
 from sqlalchemy.engine import Engine
 
@@ -16,6 +17,7 @@ from holdfast.hub.store.store import Store
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
 
+T = TypeVar("T")
 MOST_LISTENERS = 100
 PAUSE_SECONDS = 0.002  # per listener: a hundred of them look at most five times a second each
 
@@ -31,6 +33,7 @@ class Hub:
         self._listeners: set[asyncio.Event] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._others: asyncio.Task[None] | None = None
+        self._reads: dict[Hashable, asyncio.Task[Any]] = {}
         self.stopping = False
         store.changed.append(self.poke)
 
@@ -39,6 +42,10 @@ class Hub:
         loop = self._loop
         if loop is not None and self._listeners and not loop.is_closed():
             loop.call_soon_threadsafe(self._wake)
+
+    def is_heard(self) -> bool:
+        """Somebody listens."""
+        return bool(self._listeners)
 
     def stop(self) -> None:
         """The server ends: let every listener go."""
@@ -71,7 +78,21 @@ class Hub:
                 self._others.cancel()
                 self._others = None
 
+    async def read_once(self, what: Hashable, read: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """What `read` finds since the last poke, read once for all who ask for the same. Ten
+        listeners that each read for themselves were a third of what the server did."""
+        found: asyncio.Task[T] | None = self._reads.get(what)
+        if found is None:
+            found = self._reads[what] = asyncio.ensure_future(read())
+            found.add_done_callback(lambda task: self._forget_failed(what, task))
+        return await asyncio.shield(found)  # one that goes away leaves it to the others
+
+    def _forget_failed(self, what: Hashable, task: asyncio.Task[Any]) -> None:
+        if task.cancelled() or task.exception() is not None:
+            self._reads.pop(what, None)
+
     def _wake(self) -> None:
+        self._reads = {}
         for poked in self._listeners:
             poked.set()
 

@@ -205,12 +205,13 @@ def _run(store: Store, rules: Rules, plan: Plan, listener: socket.socket) -> Non
         ssl_keyfile=address.tls_key,
     )
     write_health.forget()
-    warm, watcher = Warm(store), Watcher(store, inside="serve")
+    hub: Hub = app.state.hub
+    warm, watcher = Warm(store, is_watched=hub.is_heard), Watcher(store, inside="serve")
     filler = Filler(sessions.projects)
     for one in (warm, watcher, filler):
         one.start()
     try:
-        asyncio.run(_Server(config, app.state.hub).serve([listener]))
+        asyncio.run(_Server(config, hub).serve([listener]))
     finally:
         filler.stop()
         watcher.stop()

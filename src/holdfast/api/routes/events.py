@@ -22,7 +22,7 @@ from holdfast.hub import row_times
 from holdfast.hub.errors import StoreError
 from holdfast.hub.store.rows import Page, Row
 from holdfast.hub.tree import event_log
-from holdfast.hub.tree.event_log import EventFilter
+from holdfast.hub.tree.event_log import EventFilter, Since
 
 router = Router(prefix="/api/events", tags=["events"])
 HEARTBEAT_SECONDS = 15.0
@@ -162,14 +162,16 @@ class _Stream(StreamingResponse):
         """Nothing is held open while a reader is slow: it is read, closed, and then sent."""
         more = True
         while more and not self._hub.stopping:
-            found = await self._db.read(
-                lambda c: event_log.since(c, self._after, self._wanted, READ_AT_ONCE)
-            )
-            if found.missed:
-                yield b"event: missed\ndata: {}\n\n"
-            if found.rows:
-                yield b"".join(written(row) for row in found.rows)
+            told, found = await self._hub.read_once((self._after, self._wanted), self._read)
+            if told:
+                yield told
             self._after, more = found.last, found.more
+
+    async def _read(self) -> tuple[bytes, Since]:
+        after, wanted = self._after, self._wanted
+        found = await self._db.read(lambda c: event_log.since(c, after, wanted, READ_AT_ONCE))
+        missed = b"event: missed\ndata: {}\n\n" if found.missed else b""
+        return missed + b"".join(written(row) for row in found.rows), found
 
 
 def written(row: Row) -> bytes:

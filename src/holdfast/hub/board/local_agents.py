@@ -64,9 +64,19 @@ def has_windows() -> bool:
 
 def listeners(now_ms: int, name: str = "") -> list[Listener]:
     """Of sessions that have not ended and were heard of within a day; all, or of one name."""
+    return _live(_called(name) if name else states.all_windows(now_ms - LISTENS_MS), now_ms)
+
+
+def sessions_called(now_ms: int, session_ids: Collection[str]) -> list[Listener]:
+    """The same, of the main windows of these sessions: no other window is read."""
+    folders = [places.window(session_id) for session_id in session_ids]
+    return _live([(folder, states.load(folder)) for folder in folders], now_ms)
+
+
+def _live(windows: list[tuple[str, State]], now_ms: int) -> list[Listener]:
     return [
         _of(folder, state)
-        for folder, state in (_called(name) if name else states.all_windows(now_ms - LISTENS_MS))
+        for folder, state in windows
         if state.session_id and _is_live(folder, state, now_ms)
     ]
 

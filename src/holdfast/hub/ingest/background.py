@@ -8,11 +8,12 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterable
 
 from holdfast.hub import row_times
+from holdfast.hub.ingest import gather
 from holdfast.hub.ingest import sync as ingest
+from holdfast.hub.ingest.readers.window import all_windows
 from holdfast.hub.projection import refresh
 from holdfast.hub.repair import cleanup
 from holdfast.hub.store import schema, write_health
@@ -24,26 +25,39 @@ from holdfast.wire.errors import HoldfastError
 
 ALL_SECONDS = 10.0
 RECENT_SECONDS = 600.0
-AFTER_SECONDS = 3.0  # the client writes a transcript a moment after the hook's line
+READ_AFTER_SECONDS = (0.0, 1.0, 3.0)  # the client writes a transcript after the hook's line
 
 
 class Spools:
-    """Checks all windows now and then, and windows in use every time."""
+    """Find the sessions to read: sessions in use are checked every time, all of them now and then.
+
+    A session is read when a spool or a state file of its windows changes, and a few times after
+    that. Reading all of 200 sessions whenever one of them moved took a sixth of a core.
+    """
 
     def __init__(self) -> None:
         self._seen: dict[str, int] = {}
         self._sessions_ns = -1
         self._all_at = 0.0
-        self._moved_at = time.monotonic()  # so that changes from before the start are read
+        self._read_at: dict[str, list[float]] = {}
 
-    def moved(self) -> bool:
+    def moved(self) -> list[str]:
+        """Return the sessions to read now; at first all of them."""
+        self.read_again(self._look(self._to_look_at(time.monotonic())))
         now = time.monotonic()
-        if self._look(self._to_look_at(now)):
-            self._moved_at = now
-        return now - self._moved_at <= AFTER_SECONDS
+        due = [name for name, times in self._read_at.items() if times[0] <= now]
+        for name in due:
+            left = [at for at in self._read_at.pop(name) if at > now]
+            self._read_at |= {name: left} if left else {}
+        return due
+
+    def read_again(self, sessions: Iterable[str]) -> None:
+        now = time.monotonic()
+        for name in sessions:
+            self._read_at[name] = [now + after for after in READ_AFTER_SECONDS]
 
     def _to_look_at(self, now: float) -> list[str]:
-        """Return all spools if a session is new or the last full check was long ago."""
+        """Return all files if a session is new or the last full check was long ago."""
         sessions_ns = _written_ns(places.windows())
         if sessions_ns != self._sessions_ns or now - self._all_at >= ALL_SECONDS:
             self._sessions_ns, self._all_at = sessions_ns, now
@@ -51,19 +65,17 @@ class Spools:
         recent = (time.time() - RECENT_SECONDS) * 1e9
         return [path for path, written in self._seen.items() if written > recent]
 
-    def _look(self, paths: list[str]) -> bool:
+    def _look(self, paths: list[str]) -> set[str]:
         now = {path: _written_ns(path) for path in paths}
-        moved = any(self._seen.get(path) != written for path, written in now.items())
+        moved = [path for path, written in now.items() if self._seen.get(path, 0) != written]
         self._seen |= now
-        return moved
+        return {path.split("/")[-3] for path in moved}
 
 
 def _all() -> list[str]:
-    """Return the spool of every window, or the watcher's state file where no hook writes one."""
-    windows = Path(places.windows())
-    spools = {path.parent: path for path in windows.glob("*/*/spool")}
-    states = {path.parent: path for path in windows.glob("*/*/state.json")}
-    return [str(path) for path in (states | spools).values()]
+    """Return what hooks and the watcher write in every window."""
+    root = places.windows()
+    return [f"{root}/{name}/{file}" for name in all_windows() for file in ("spool", "state.json")]
 
 
 def _written_ns(path: str) -> int:
@@ -74,6 +86,8 @@ def _written_ns(path: str) -> int:
 
 
 LOOK_SECONDS = 1.0
+WATCHED_SECONDS = 0.25  # how often somebody who watches wants it to look
+FOLLOW_SECONDS = 1.0
 VERSION_SECONDS = 5.0
 PRUNE_SECONDS = 60.0
 TIDY_SECONDS = 3600.0
@@ -81,9 +95,18 @@ END_SECONDS = 5.0
 
 
 class Warm:
-    def __init__(self, store: Store, name: str = "serve") -> None:
+    """`is_watched`: does somebody wait for what is new? Then it looks more often."""
+
+    def __init__(
+        self,
+        store: Store,
+        name: str = "serve",
+        is_watched: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._store = store
         self._name = name  # in the log
+        self._is_watched = is_watched
+        self._spools = Spools()
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="holdfast-warm", daemon=True)
         self._logged: dict[str, str] = {}  # by chore: its last logged error
@@ -99,19 +122,27 @@ class Warm:
         self._thread.join(END_SECONDS)
 
     def _run(self) -> None:
-        spools = Spools()
         every = {self._look_at_version: VERSION_SECONDS, prune: PRUNE_SECONDS, tidy: TIDY_SECONDS}
+        every |= {self._follow: FOLLOW_SECONDS, self._report_writes: FOLLOW_SECONDS}
         due = dict.fromkeys(every, time.monotonic())
         while not self._over.is_set():
+            self._try(self._ingest)
             for chore, at in due.items():
                 if time.monotonic() >= at:
                     due[chore] = time.monotonic() + every[chore]
                     self._try(chore)
-            if spools.moved():
-                self._try(sync)
-            self._try(self._follow)
-            self._try(self._report_writes)
-            self._over.wait(LOOK_SECONDS)
+            self._over.wait(WATCHED_SECONDS if self._is_watched() else LOOK_SECONDS)
+
+    def _ingest(self, store: Store) -> None:
+        """Ingest what hooks and transcripts of sessions that moved report."""
+        moved = self._spools.moved()
+        if not moved:
+            return
+        try:
+            ingest.sync(store, gather.sources(moved), refreshes=False)
+        except Exception:
+            self._spools.read_again(moved)
+            raise
 
     def _follow(self, store: Store) -> None:
         """Rewrite the projection that hooks of this machine read, as soon as it changes."""
@@ -143,11 +174,6 @@ class Warm:
             if words != self._logged.get(name):
                 log.add("ERROR", self._name, f"{name}: {words}")
             self._logged[name] = words
-
-
-def sync(store: Store) -> None:
-    """Ingest what hooks and transcripts report."""
-    ingest.sync(store, refreshes=False)
 
 
 def prune(store: Store) -> None:

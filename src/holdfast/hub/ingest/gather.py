@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable
 from typing import Any
 from zlib import crc32
 
@@ -52,11 +53,12 @@ WINDOW, CHECKPOINTS, AUDIT = "window", "checkpoints", "audit"
 MAIN_TYPE = "main"
 
 
-def sources() -> list[str]:
-    """Every source of this machine; a session's main window comes before those of its agents."""
+def sources(sessions: Iterable[str] | None = None) -> list[str]:
+    """Every source of this machine, or those that tell of these sessions (names of their folders);
+    a session's main window comes before those of its agents."""
     here = machine()
     return [
-        *(f"{WINDOW}:{name}" for name in windows.all_sources()),
+        *(f"{WINDOW}:{name}" for name in windows.all_windows(sessions)),
         *(f"{CHECKPOINTS}:{here}:{key}" for key in projects()),
         f"{AUDIT}:{here}",
     ]

@@ -195,6 +195,7 @@ def _announce(
 
 
 MOST_STEPS = 100_000
+FEW_SOURCES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,17 +224,21 @@ def sync(
     `refreshes`: rewrite the projection that hooks read; a process that follows the events does
     that anyway.
     """
-    known = read_positions(store)
+    wanted = gather.sources() if sources is None else list(sources)
+    known = read_positions(store, wanted)
     done = IngestResult()
-    for source in gather.sources() if sources is None else sources:
+    for source in wanted:
         done = _ingest_source(store, source, known.get(source, {}), done, announce)
     if refreshes:
         refresh.refresh(store)
     return done
 
 
-def read_positions(store: Store) -> dict[str, Position]:
+def read_positions(store: Store, sources: Sequence[str] = ()) -> dict[str, Position]:
+    """Return the position of each source; with a few `sources`, only theirs are read."""
     query = sa.select(positions.c.source, positions.c.position)
+    if 0 < len(sources) <= FEW_SOURCES:
+        query = query.where(positions.c.source.in_(sources))
     return store.read(lambda c: {name: found or {} for name, found in c.execute(query)})
 
 

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.hub import row_times
-from holdfast.hub.board.local_agents import LISTENS_MS, listeners
+from holdfast.hub.board.local_agents import LISTENS_MS, listeners, sessions_called
 from holdfast.hub.clean_text import clean
 from holdfast.hub.projection import projection_file
 from holdfast.hub.store.rows import Row, first, rows
@@ -153,8 +153,8 @@ def refresh(
     """How many were written: those of these projects and these sessions, or of all."""
     now_ms = row_times.now_ms() if now_ms is None else now_ms
     written = 0
-    wanted = live(now_ms)
-    if project_ids or session_ids:
+    wanted = live(now_ms, () if project_ids else session_ids)
+    if project_ids:
         # Asked first: to project 200 sessions takes a second, and most are of other projects.
         mine = store.read(partial(_sessions_of, project_ids=project_ids)) | set(session_ids)
         wanted = [(folder, session_id) for folder, session_id in wanted if session_id in mine]
@@ -172,7 +172,7 @@ def refresh(
 
 def _sessions_of(connection: Connection, project_ids: Collection[str]) -> set[str]:
     query = sa.select(sessions.c.id).where(sessions.c.project_id.in_(list(project_ids)))
-    return set(connection.execute(query).scalars()) if project_ids else set()
+    return set(connection.execute(query).scalars())
 
 
 def follow(store: Store, after: int) -> int:
@@ -201,9 +201,11 @@ def _touched(connection: Connection, after: int) -> tuple[int, set[str | None], 
     return last, found, set(connection.execute(called).scalars()) - {None}
 
 
-def live(now_ms: int) -> list[tuple[str, str]]:
-    """(main window's folder, session) of recently active sessions that have not ended."""
-    return [(one.folder, one.name) for one in listeners(now_ms) if not one.is_agent]
+def live(now_ms: int, session_ids: Collection[str] = ()) -> list[tuple[str, str]]:
+    """(main window's folder, session) of recently active sessions that have not ended: of these,
+    or of all."""
+    found = sessions_called(now_ms, session_ids) if session_ids else listeners(now_ms)
+    return [(one.folder, one.name) for one in found if not one.is_agent]
 
 
 def projected(connection: Connection, session_id: str, now_ms: int) -> dict[str, Any]:

@@ -8,6 +8,7 @@ again: ids are made from what things are, so reading twice changes nothing.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -39,10 +40,10 @@ class WindowReader(msgspec.Struct, frozen=True):
     state: State
 
 
-def all_sources() -> list[str]:
-    """`session/main` and `session/agent-ID`, each session's main window first."""
+def all_windows(sessions: Iterable[str] | None = None) -> list[str]:
+    """`session/main` and `session/agent-ID` of these sessions, each one's main window first."""
     found = []
-    for session in sorted(_names_in(places.windows())):
+    for session in sorted(_names_in(places.windows()) if sessions is None else sessions):
         leaves = _names_in(f"{places.windows()}/{session}")
         leaves = [leaf for leaf in leaves if leaf == MAIN or leaf.startswith(AGENT)]
         found += [
