@@ -32,6 +32,7 @@ from holdfast.hub.store import write_health
 from holdfast.hub.store.engine import hide_password
 from holdfast.hub.store.store import Store
 from holdfast.memory.background import Filler
+from holdfast.memory.embed import embedders
 from holdfast.memory.sources import sessions
 from holdfast.settings import secret_file
 from holdfast.watcher.loop import Watcher
@@ -205,6 +206,7 @@ def _run(store: Store, rules: Rules, plan: Plan, listener: socket.socket) -> Non
         ssl_keyfile=address.tls_key,
     )
     write_health.forget()
+    embedders.run_apart()
     hub: Hub = app.state.hub
     warm, watcher = Warm(store, is_watched=hub.is_heard), Watcher(store, inside="serve")
     filler = Filler(sessions.projects)

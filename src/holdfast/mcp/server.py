@@ -24,6 +24,7 @@ from holdfast.mcp.answers import AnswerPages
 from holdfast.mcp.protocol import Message, ProtocolError, RpcRequest
 from holdfast.mcp.tool_calls import ActiveCalls, CallResult, call
 from holdfast.mcp.tool_table import TOOLS
+from holdfast.memory.embed import embedders
 from holdfast.window import history
 from holdfast.wire import log, places
 from holdfast.wire.errors import HoldfastError
@@ -40,6 +41,7 @@ def serve(parent: int = 0) -> None:
     exit_with_client(parent or os.getppid(), 1)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # safe: everything we write is complete or absent
     history.follow()
+    embedders.run_apart()
     lines, answers = _own_streams()
     calls = ActiveCalls()
     background = BackgroundWork(calls)

@@ -1,4 +1,5 @@
 """What a process that lives does for recall: takes in what is new, and makes vectors, bit by bit.
+Vectors of what is new wait for five minutes, so that the model need not stay in memory.
 
 On a thread of its own, half of the time at most, and one such thread per machine: who does not get
 the lock leaves it to the one who has it. It steps back for everything else: between two steps it
@@ -26,6 +27,7 @@ from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
 
 LOOK_SECONDS = 15.0
+VECTORS_SECONDS = 300.0
 AT_ONCE_SECONDS = 1.0
 PATIENCE_SECONDS = 10.0  # a call that hangs does not end this
 NICE = 5
@@ -43,6 +45,7 @@ class Filler:
         self._idle = idle
         self._over = threading.Event()
         self._said = ""
+        self._vectors_at = time.monotonic()
         self._thread = threading.Thread(target=self._run, name="holdfast-fill", daemon=True)
 
     def start(self) -> None:
@@ -66,21 +69,24 @@ class Filler:
                 os.close(lock)
 
     def look(self) -> None:
+        makes_vectors = time.monotonic() >= self._vectors_at
         for project in self._projects():
             if self._over.is_set():
                 return
             try:
-                self._bring_up(project)
+                self._bring_up(project, makes_vectors)
                 self._said = ""
             except Exception as error:  # one project that cannot be indexed holds up no other
                 self._say(
                     f"{project}: {error}" if isinstance(error, HoldfastError) else repr(error)
                 )
+        if makes_vectors and not self._is_over():
+            self._vectors_at = time.monotonic() + VECTORS_SECONDS
 
-    def _bring_up(self, project: str) -> None:
+    def _bring_up(self, project: str, makes_vectors: bool) -> None:
         index = engines.opened(locations.resolved(project))
         self._take_in(index)
-        embedder = _embedder() if maintenance.is_missing(index) else None
+        embedder = _embedder() if makes_vectors and maintenance.is_missing(index) else None
         left = 1 if embedder else 0
         while embedder and left and self._may_go_on():
             began = time.monotonic()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
 from holdfast.wire.errors import HoldfastError
@@ -72,8 +73,23 @@ def configured() -> tuple[str, str, str]:
     )
 
 
+def run_apart() -> None:
+    """From now on, models run in a process of their own: this one lives for days."""
+    _apart.set()
+
+
+def _open(word: str, model: str, key: str) -> Embedder:
+    if _apart.is_set() and word != OFF and not word.startswith(("http://", "https://")):
+        with suppress(ImportError):  # `chosen` says what is missing
+            from holdfast.memory.embed.worker import Worker
+
+            return Worker(word)
+    return chosen(word, model, key)
+
+
 PATIENCE_SECONDS = 8.0  # loading a model on a busy machine takes some of it
 _lock = threading.Lock()
+_apart = threading.Event()
 _opened: dict[tuple[str, str, str], Embedder | NoEmbedder] = {}
 
 
@@ -83,7 +99,7 @@ def current_embedder() -> Embedder:
     with _lock:
         if words not in _opened:
             try:
-                _opened[words] = chosen(*words)
+                _opened[words] = _open(*words)
             except NoEmbedder as error:
                 _opened[words] = error
         found = _opened[words]

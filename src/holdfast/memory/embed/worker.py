@@ -1,0 +1,128 @@
+"""A model in a process of its own, for processes that live for days.
+
+A model and the libraries that run it take 200 MB and give little of it back. So the process starts
+when there are texts, and ends when none came for a while or when its owner ends.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import IO, Any
+
+import numpy as np
+
+from holdfast.memory.embed import embedders
+from holdfast.memory.embed.embedders import Embedder, NoEmbedder
+from holdfast.memory.embed.vector import Array
+
+IDLE_SECONDS = 60.0
+TOGETHER = 8  # a query waits for so many texts of an index at most
+MOST_CHARS = 4_000  # no model here reads more of a text
+NICE = 5
+
+
+class Worker:
+    """`word` is the setting `embedder`: a model that is installed, or a folder."""
+
+    def __init__(self, word: str, idle_seconds: float = IDLE_SECONDS) -> None:
+        self._word, self._idle_seconds = word, idle_seconds
+        self._process: subprocess.Popen[bytes] | None = None
+        # Whoever waits holds `_turn`, so that nobody asks twice in a row while another waits.
+        self._turn, self._busy = threading.Lock(), threading.Lock()
+        try:
+            self.name = str(self._ask([])[0]["name"])
+        except NoEmbedder:
+            self._end()
+            raise
+
+    def embed(self, texts: Sequence[str]) -> Array:
+        """Texts of like length together, as padding is work too."""
+        if not texts:
+            return np.zeros((0, 0), np.float32)
+        order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
+        rows: list[Any] = [None] * len(texts)
+        for start in range(0, len(order), TOGETHER):
+            some = order[start : start + TOGETHER]
+            told, data = self._ask([texts[at][:MOST_CHARS] for at in some])
+            made = np.frombuffer(data, np.float32).reshape(told["shape"])
+            for at, row in zip(some, made, strict=True):
+                rows[at] = row
+        return np.stack(rows)
+
+    def _ask(self, texts: list[str]) -> tuple[dict[str, Any], bytes]:
+        with self._turn:
+            self._busy.acquire()
+        try:
+            for _ in range(2):  # the first may have ended for want of texts
+                answer = self._answer(texts)
+                if answer is not None:
+                    break
+                self._end()
+        finally:
+            self._busy.release()
+        if answer is None:
+            raise NoEmbedder("the process of the model ended")
+        if "error" in answer[0]:
+            raise NoEmbedder(str(answer[0]["error"]))
+        return answer
+
+    def _answer(self, texts: list[str]) -> tuple[dict[str, Any], bytes] | None:
+        """None where the process has ended."""
+        process = self._process or self._start()
+        assert process.stdin is not None and process.stdout is not None
+        try:
+            process.stdin.write(json.dumps(texts).encode() + b"\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
+            told: dict[str, Any] = json.loads(line) if line else {}
+            data = process.stdout.read(told.get("bytes", 0))
+        except OSError:
+            return None
+        return (told, data) if told and len(data) == told.get("bytes", 0) else None
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", __name__, self._word, str(self._idle_seconds)]
+        pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
+        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nothing)
+        threading.Thread(target=self._process.wait, name="holdfast-model", daemon=True).start()
+        return self._process
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.communicate()
+
+
+def serve(given: IO[bytes], answers: IO[bytes], word: str, idle_seconds: float) -> None:
+    """Answer lines of texts until there is no more, or nothing came for `idle_seconds`."""
+    embedder: Embedder | None = None
+    while select.select([given], [], [], idle_seconds)[0] and (line := given.readline()):
+        try:
+            embedder = embedder or embedders.chosen(word)
+            made = np.ascontiguousarray(embedder.embed(json.loads(line)), np.float32)
+            told = {"name": embedder.name, "shape": made.shape, "bytes": made.nbytes}
+            answers.write(json.dumps(told).encode() + b"\n" + made.tobytes())
+        except NoEmbedder as error:
+            answers.write(json.dumps({"error": str(error)}).encode() + b"\n")
+        answers.flush()
+
+
+def main(word: str, idle_seconds: str) -> None:
+    """Only answers go to the pipe: what a library prints does not."""
+    with suppress(OSError):
+        os.nice(NICE)
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    serve(os.fdopen(os.dup(0), "rb"), answers, word, float(idle_seconds))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
