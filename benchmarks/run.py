@@ -35,6 +35,7 @@ def main() -> None:
     _print("Watching live sessions", list(_watcher()))
     _print("Taking secrets out", list(_secrets(given.secrets, given.corpus)))
     _print("Writes through the API", list(_api()))
+    _print("The dashboard", list(_dashboard()))
     _print("Lists of very much", list(_lists()))
     _print("Batches of a plan", list(_batches()))
     _print("What a request will take", list(_estimates(given.corpus)))
@@ -141,6 +142,12 @@ def _api() -> Iterator[Row]:
 
     yield from api.rows()
     yield from hub.rows()
+
+
+def _dashboard() -> Iterator[Row]:
+    from benchmarks import dashboard
+
+    yield from dashboard.rows()
 
 
 def _lists() -> Iterator[Row]:
