@@ -42,7 +42,8 @@ def rows() -> Iterator[Row]:
         for name in [name for name in os.environ if name.startswith(("HOLDFAST_", "CLAUDE"))]:
             del os.environ[name]
         os.environ |= {"HOME": folder, "HOLDFAST_HOME": f"{folder}/.holdfast"}
-        stack.callback(lambda: (os.environ.clear(), os.environ.update(kept)))
+        stack.callback(os.environ.update, kept)
+        stack.callback(os.environ.clear)
         yield from _measured(Path(folder), stack)
 
 
