@@ -186,6 +186,8 @@ def _either(row: dict[str, Any], *names: str) -> str:
 
 def _words(value: object, depth: int = 4) -> str:
     """A JSON value in plain words: `endpoint: /api/login, method: POST`."""
+    if type(value) is str:  # nearly all are
+        return value if depth else ""
     if value is None or not depth:
         return ""
     if isinstance(value, bool):

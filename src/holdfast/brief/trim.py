@@ -77,15 +77,30 @@ class Choice:
     def knows(self, item: BriefItem) -> bool:
         return item.section in self._sections
 
+    def take_each(
+        self, items: Iterable[BriefItem], within: Allotment | None = None
+    ) -> list[BriefItem]:
+        """Take what fits, in this order, and return the rest. Most of a long list is longer than
+        the room that is left, which is seen without a call for each."""
+        return [
+            item
+            for item in items
+            if (len(item.text) > self.room and item.section != "commands")
+            or not self.take(item, within)
+        ]
+
     def take(self, item: BriefItem, within: Allotment | None = None) -> bool:
         if not self.knows(item):
             return False
         if item.section == "commands" and item.key in self._failing:
             self.merged += 1  # told already, with its error
             return True
-        if len(item.text) > self.room:  # as for most of a long list; its cost is at least that
+        name, length = of(item), len(item.text)  # the cost is at least the length
+        if length > self.room or (
+            within and self.spent.get(name, 0) + length > within.granted(name)
+        ):
             return False
-        cost, name = self.cost(item), of(item)
+        cost = self.cost(item)
         if cost > self.room or (within and self.spent.get(name, 0) + cost > within.granted(name)):
             return False
         self._pay(name, cost)
@@ -133,13 +148,21 @@ def choose(
     refused = [one for one in items if one.pinned and not choice.take(one)]
     if any(one.section in NEVER_CUT for one in refused if choice.knows(one)):
         return choice  # nothing lesser stands where they found no room
-    ranked = [one for one in items if not one.pinned and one.worth > 0 and choice.knows(one)]
-    ranked.sort(key=_density, reverse=True)
+    known = [one for one in items if not one.pinned and one.worth > 0 and choice.knows(one)]
+    sizes = [units(one.text) + PER_LINE for one in known]
+    by_density = sorted(range(len(known)), key=lambda at: known[at].worth / sizes[at], reverse=True)
+    ranked = [known[at] for at in by_density]
     choice.lengthen(NEWS, choice.room // 2)
     five = divided(weights(sections), shares or {})
-    choice.allotment = allot(room, five, _wishes(choice, five, ranked, sections, room))
-    left = [one for one in ranked if not choice.take(one, choice.allotment)]
-    choice.refused = bool([item for item in left if not choice.take(item)])
+    could = dict(choice.spent)
+    for item, size in zip(known, sizes, strict=True):
+        name = of(item)
+        could[name] = could.get(name, 0) + size
+    free = Choice(sections, room)
+    free.take_each((*choice.taken, *ranked))
+    choice.allotment = allot(room, five, _wishes(choice, five, free, could, room))
+    left = choice.take_each(ranked, choice.allotment)
+    choice.refused = bool(choice.take_each(left))
     choice.lengthen([*NEWS, "flight"], choice.room)
     return choice
 
@@ -147,18 +170,12 @@ def choose(
 def _wishes(
     choice: Choice,
     five: Sequence[Compartment],
-    ranked: Sequence[BriefItem],
-    sections: Sequence[Section],
+    free: Choice,
+    could: Mapping[str, int],
     room: int,
 ) -> dict[str, Wish]:
-    """What each would have if worth alone decided; or all it could tell, up to its share."""
-    free = Choice(sections, room)
-    for item in (*choice.taken, *ranked):
-        free.take(item)
-    could = dict(choice.spent)
-    for item in ranked:
-        name = of(item)
-        could[name] = could.get(name, 0) + units(item.text) + PER_LINE
+    """What each would have if worth alone decided (`free`); or all it could tell, up to its
+    share."""
     return {
         one.name: Wish(
             max(free.spent.get(one.name, 0), min(could.get(one.name, 0), one.part_of(room))),
@@ -166,7 +183,3 @@ def _wishes(
         )
         for one in five
     }
-
-
-def _density(item: BriefItem) -> float:
-    return item.worth / (units(item.text) + PER_LINE)

@@ -102,10 +102,10 @@ def without_repeats(tasks: Iterable[Any]) -> Items:
     seen: set[str] = set()
     kept = []
     for task in tasks:
-        names = {key for key in (task_id(task), task_words(task)) if key}
-        if names.isdisjoint(seen):
+        name, words = task_id(task), task_words(task)
+        if name not in seen and words not in seen:
             kept.append(task)
-        seen |= names
+        seen.update(key for key in (name, words) if key)
     return kept
 
 
