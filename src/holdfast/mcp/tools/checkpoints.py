@@ -8,6 +8,7 @@ import time
 from holdfast.archive import transcripts
 from holdfast.archive.errors import NoArchivedTranscript
 from holdfast.brief import checkpoint_brief
+from holdfast.brief.compose import NOTICE
 from holdfast.checkpoint import find, index, provenance
 from holdfast.checkpoint import verify as checks
 from holdfast.checkpoint.entry import CheckpointEntry
@@ -89,7 +90,7 @@ def _brief() -> ToolAnswer:
     return ToolAnswer(
         "the brief as it would be now",
         {"role": found.role},
-        text=fence.inside(found.text),
+        text=f"{NOTICE}\n{fence.inside(found.text)}",
         origin=f"session {state.session_id}, now",
     )
 
