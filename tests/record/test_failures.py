@@ -70,6 +70,13 @@ def ends(failed: str, passed: str, folder: Path) -> bool:
         ("go build -tags=moon ./tide/...", "go test -tags=moon -c ./tide/... -o /dev/null"),
         ("pytest tests", ".venv/bin/python -m pytest tests"),
         ("VIRTUAL_ENV= uv run pytest tests", "uv run pytest"),
+        ("pytest -p no:randomly --tb short tests/test_tide.py", "pytest tests"),
+        ("pytest tests/test_tide.py -n auto -W error", "pytest -n 2 tests"),
+        ("pytest tests/moon tests/ebb", "pytest tests/ebb tests/moon tests/flow"),
+        ("pytest 'tests/test_tide.py::test_ebb[3]'", "pytest tests/test_tide.py::test_ebb"),
+        ("pytest tests/moon -k 'ebb and flow'", "pytest tests -k ebb"),
+        ("pytest tests -k ebb", "pytest tests -k 'ebb or flow'"),
+        ("pytest tests/moon -kebb_at_night", "pytest tests -kebb"),
     ],
 )
 def test_it_ends_by_another_spelling_or_a_wider_run(
@@ -115,6 +122,12 @@ def test_it_ends_by_another_spelling_or_a_wider_run(
         ("xcodebuild test -scheme Tide", "xcodebuild test -scheme Tide -only-testing:Ebb"),
         ("curl -s https://example.org/docs/a.json", "curl -sI https://example.org/docs"),
         ("python tide.py", "python --version"),
+        ("pytest tests/moon tests/ebb", "pytest tests/ebb tests/flow"),
+        ("pytest tests -k ebb", "pytest tests -k 'ebb and flow'"),
+        ("pytest tests", "pytest tests -kebb"),
+        ("pytest tests/moon", "pytest --stepwise tests"),
+        ("pytest tests/moon", "pytest --collect-only -q tests"),
+        ("pytest tests/test_tide.py::test_ebb[3]", "pytest tests/test_tide.py::test_ebb[4]"),
     ],
 )
 def test_and_not_by_a_narrower_or_another_run(failed: str, passed: str, tmp_path: Path) -> None:
@@ -458,6 +471,13 @@ def test_a_tool_that_could_not_begin_has_found_no_issue(
         ("mise run test:ci", "--- FAIL: TestEbb_Low (0.2s)", "go test -run TestMoon ./tide", False),
         ("pytest", "FAILED tests/test_a.py::test_ebb - no", "pytest tests/test_a.py", True),
         ("pytest", "FAILED tests/test_a.py::test_ebb - no", "pytest tests/test_b.py", False),
+        ("pytest -x", "FAILED tests/test_a.py::test_ebb - no", "pytest tests/test_a.py", False),
+        (
+            "pytest tests",
+            "FAILED tests/test_a.py::test_ebb - no",
+            "pytest tests/test_a.py --deselect tests/test_a.py::test_ebb",
+            False,
+        ),
     ],
 )
 def test_a_run_of_everything_is_closed_by_a_run_of_what_failed_in_it(

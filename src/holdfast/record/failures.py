@@ -374,7 +374,7 @@ def passed(record: Record, key: str, place: Place, said: str = "") -> None:
         if failure.fixed is not None:
             continue
         failure.left = [part for part in failure.left if not _all_covered([part], by)]
-        if not failure.left or (said and _names_passed(failure.lines, said, by)):
+        if not failure.left or (said and _names_passed(failure, said, by)):
             _mend(record, failure, key, place)
         elif record.commands[key].kind:
             failure.passes += 1
@@ -445,10 +445,11 @@ def _within(stem: list[str], parts: list[str]) -> bool:
     return bool(stem) and any(stem == parts[at : at + size] for at in range(len(parts)))
 
 
-def _names_passed(lines: list[str], said: str, by: list[str]) -> bool:
-    """Each test that failed by name passed by name, or was among those that a run asked for."""
-    failed = [line for line in lines if line.startswith((_GO_FAILED, "FAILED "))]
-    if not failed or len(lines) >= MOST_LINES:
+def _names_passed(failure: Failure, said: str, by: list[str]) -> bool:
+    """Each test that failed by name passed by name, or was among those that a run asked for. Where
+    the run that failed stopped at the first, more of it may fail."""
+    failed = [line for line in failure.lines if line.startswith((_GO_FAILED, "FAILED "))]
+    if not failed or len(failure.lines) >= MOST_LINES or runs.stops_early(failure.command):
         return False
     names = [line.removeprefix(_GO_FAILED).removeprefix("FAILED ").split()[:1] for line in failed]
     if within(_NAMED, said):

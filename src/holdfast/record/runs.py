@@ -4,6 +4,7 @@ A run is taken apart into what runs, on what, how narrowed, and what makes it an
 a feature, a folder). It covers another when it is no narrower and differs in nothing else.
 """
 
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 
@@ -26,9 +27,20 @@ _FILTER_WORDS = (
 )
 _FILTERS = frozenset(_FILTER_WORDS.split())
 _BY_NAME = frozenset({"-k", "-run", "--run", "-t", "--grep", "-g", "--testNamePattern"})
+# Of pytest: flags whose value is no target and changes nothing, and flags that run only a part.
+_PYTEST_VALUE_WORDS = (
+    "-p -n -W -o -r --tb --maxfail --cov --cov-report --cov-config --durations --timeout --color "
+    "--rootdir --basetemp --log-level --log-cli-level --junitxml --junit-xml --dist --reruns "
+    "--numprocesses --override-ini --capture --show-capture --import-mode --verbosity --seed"
+)
+_PYTEST_VALUES = frozenset(_PYTEST_VALUE_WORDS.split())
+_PARTIAL_WORDS = "--sw --stepwise --co --collect-only --setup-plan --setup-only --fixtures --markers"
+_PARTIAL = frozenset(_PARTIAL_WORDS.split())
+_STOPS_EARLY_WORDS = "-x --exitfirst --maxfail -failfast --failfast --fail-fast --bail"
+_STOPS_EARLY = frozenset(_STOPS_EARLY_WORDS.split())
 _CHANGE_WORDS = "-tags --tags --features --release --config -c -p --package --project -C"
 _CHANGES = frozenset(_CHANGE_WORDS.split())
-_ALONE = frozenset({"--release", "--lf", "--last-failed", "--onlyChanged"})  # no value follows
+_ALONE = _PARTIAL | {"--release", "--lf", "--last-failed", "--onlyChanged"}  # no value follows
 _XCODE = "xcodebuild"  # of its flags only these tell what is run; the others say where and how
 _ONLY, _SKIP, _SCHEME = "-only-testing:", "-skip-testing:", "-scheme"
 _TESTS = {"pytest", "jest", "vitest", "mocha", "rspec", "phpunit", "unittest"}
@@ -154,27 +166,43 @@ def covers(passed: str, failed: str) -> bool:
 def _selects(wide: str, filters: frozenset[str]) -> bool:
     """A filter by name runs whatever contains the name: `-run TestLake` runs `TestLakeDepth`."""
     flag, _, name = wide.partition("=")
-    if wide in filters or flag not in _BY_NAME or not name.strip("'\"").replace("_", "").isalnum():
+    wanted = _alternatives(name)
+    if wide in filters or flag not in _BY_NAME or not all(map(_is_plain, wanted)):
         return wide in filters
-    narrow = [one.partition("=")[2] for one in filters if one.startswith(f"{flag}=")]
+    narrow = [_alternatives(one[len(flag) + 1 :]) for one in filters if one.startswith(f"{flag}=")]
     return any(
-        all(name.strip("'\"") in part for part in one.replace(" or ", "|").split("|"))
-        for one in narrow
-        if " not " not in f" {one}"
+        all(" not " not in f" {part}" and any(one in part for one in wanted) for part in some)
+        for some in narrow
     )
 
 
+def _alternatives(names: str) -> list[str]:
+    return names.strip("'\"").replace(" or ", "|").split("|")
+
+
+def _is_plain(name: str) -> bool:
+    return name.replace("_", "").isalnum()
+
+
 def runs_test(passed: str, name: str) -> bool:
-    """A run that passed has run this test: it names it, or a part of its name."""
+    """A run that passed has run this test: it names it, or a part of its name, and leaves nothing
+    out for another reason."""
     by = _run(passed)
     told = [one for one in by.filters if one.partition("=")[0] in _BY_NAME]
+    if len(told) < len(by.filters):
+        return False
     if told:
         return any(
             _selects(f"{flag}={part}", frozenset({f"{flag}={name}"}))
             for flag, _, value in (one.partition("=") for one in told)
-            for part in value.strip("'\"").replace(" or ", "|").split("|")
+            for part in _alternatives(value)
         )
     return any(_holds(target, name) for target in by.targets)
+
+
+def stops_early(core: str) -> bool:
+    """It ends with its first failure, so that nobody knows how the rest of it goes."""
+    return any(word.partition("=")[0] in _STOPS_EARLY for word in core.split())
 
 
 def _runs_all(program: str) -> bool:
@@ -184,7 +212,7 @@ def _runs_all(program: str) -> bool:
 
 def _holds(wide: str, narrow: str) -> bool:
     base = wide.removesuffix("/...")
-    return narrow in (wide, base) or narrow.startswith((f"{base}/", f"{base}::", f"{base}:"))
+    return narrow in (wide, base) or narrow.startswith((f"{base}/", f"{base}:", f"{base}["))
 
 
 def _stands_for(by: Run, of: Run) -> bool:
@@ -220,7 +248,7 @@ def _run(part: str) -> Run:
     if part.startswith("cd ") and " && " in part:
         folder, _, part = part.removeprefix("cd ").partition(" && ")
     settings, own = shell.settings_of(part)
-    words = _without_prefix(own)
+    words = _without_prefix(_whole(own) if "'" in part or '"' in part else own)
     if words[:1] == [_XCODE]:
         return _xcode(words, settings)
     program = words.pop(0).rpartition("/")[2] if words else ""
@@ -231,6 +259,8 @@ def _run(part: str) -> Run:
         program = _GO_TESTS_BUILT if "-c" in words else program
         outs = [at + 1 for at, word in enumerate(words) if word == "-o"]
         words = [w for at, w in enumerate(words) if w not in ("-c", "-o") and at not in outs]
+    if program == "pytest":
+        words = list(_for_pytest(words))
     targets, filters, changes = _sorted_out(words)
     changes |= set(settings)
     if folder and program in _PATHED:
@@ -240,6 +270,37 @@ def _run(part: str) -> Run:
     if program.startswith("go ") and not targets and "./..." not in words:
         targets = {"."}
     return Run(program, frozenset(targets), frozenset(filters), frozenset(changes))
+
+
+def _whole(words: list[str]) -> list[str]:
+    """A text in quotes is one word: `-k 'ebb and flow'`."""
+    found: list[str] = []
+    mark = ""
+    for word in words:
+        if mark:
+            found[-1] += f" {word}"
+        else:
+            found.append(word)
+        quotes = [one for one in word if one in "'\""]
+        for one in quotes:
+            mark = "" if one == mark else mark or one
+    return found
+
+
+def _for_pytest(words: list[str]) -> Iterator[str]:
+    """Without flags that change nothing, with the values of the others behind their own `=`."""
+    skips = False
+    for word in words:
+        if skips:
+            skips = False
+        elif word in _PYTEST_VALUES:
+            skips = True
+        elif word.partition("=")[0] in _PYTEST_VALUES:
+            continue
+        elif word[:2] in ("-k", "-m") and len(word) > 2:
+            yield f"{word[:2]}={word[2:].lstrip('=')}"
+        else:
+            yield word
 
 
 def _xcode(words: list[str], settings: list[str]) -> Run:
@@ -284,7 +345,7 @@ def _sorted_out(words: list[str]) -> tuple[set[str], set[str], set[str]]:
     waiting = ""
     for word in words:
         flag, sign, value = word.partition("=")
-        kept = filters if flag in _FILTERS else changes if flag in _CHANGES else None
+        kept = filters if flag in _FILTERS or flag in _PARTIAL else changes if flag in _CHANGES else None
         if waiting:
             (filters if waiting in _FILTERS else changes).add(f"{waiting}={word}")
             waiting = ""
