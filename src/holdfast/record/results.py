@@ -42,17 +42,20 @@ _REQUESTS = ("/pull/", "/issues/", "/merge_requests/")
 _EDITS = frozenset({"Edit", "MultiEdit", "Write"})
 ASKED = "AskUserQuestion"
 _START, _COUNT = b'"newStart":', b',"newLines":'
-_NOT_RUN = (
-    "doesn't want to proceed",
-    "doesn't want to take",
-    "[Request interrupted",
-    "<tool_use_error>",
-)
+_NOT_RUN = ("The user doesn't want to ", "[Request interrupted", "<tool_use_error>")
 _STATE = ("git status ", "git log --oneline ", "git branch ", "git merge ", "git rebase ", "ls ")
 _GOES_ON = b" in background with ID"
 _decode = msgspec.json.Decoder(str).decode
 _RECORD = b'"toolUseResult":'
-_STOPPED = (_RECORD + b'"User rejected', _RECORD + b'"Error: The user doesn')
+_REJECTED = _RECORD + b'"User rejected'  # of no other result: errors begin with "Error: "
+_STOPPED = _RECORD + b'"Error: The user doesn'
+# Tools whose errors are the client's own words. What a page, a server or a plugin answered may
+# begin like a refusal, and then tell anything as the user's.
+_CLIENTS_TOOL_WORDS = (
+    "Bash BashOutput Edit MultiEdit Write Read NotebookEdit Glob Grep LS TodoWrite Task Agent "
+    "TaskCreate TaskUpdate TaskOutput KillShell Skill AskUserQuestion EnterPlanMode ExitPlanMode"
+)
+_CLIENTS_TOOLS = frozenset(_CLIENTS_TOOL_WORDS.split())
 _BY_TOOL = ("create_pull_request", "merge_pull_request")  # of a server, whatever it is called
 _DENIED = _RECORD + b'"Error: Permission for this tool use was denied'
 _REFUSALS = ("The user doesn't want to proceed", "Permission for this tool use was denied")
@@ -104,7 +107,7 @@ def come_back(record: Record, entry: Result, block: ToolResult, place: Place) ->
     elif tool.endswith(_BY_TOOL):
         verb = tool.removesuffix("_pull_request").rpartition("_")[2]
         git_work.done(record, [verb], block.text[:HEAD_CHARS], failed=block.is_error)
-    if block.is_error and tool[:5] != "mcp__" and is_rejection(entry.data):
+    if block.is_error and is_rejection(tool, entry.data):
         _rejected(record, call, block.text, place)
         calls.undo_command(record, call.what)
     elif block.is_error and tool == ASKED:
@@ -156,7 +159,7 @@ def _ran(record: Record, call: Call, block: ToolResult, place: Place) -> None:
     if not record.far and ("://" in text[:REFERRED_CHARS] or "#" in text[:REFERRED_CHARS]):
         _referred(record, text[:REFERRED_CHARS])
     files.mention(record, text[:LISTED_CHARS], 0.15)
-    if command is not None and not within(_NOT_RUN, text[:200]):
+    if command is not None and not (block.is_error and text.startswith(_NOT_RUN)):
         failures.judge(record, call.what, command, text, place, failed=block.is_error)
     if not block.is_error:
         _printed(record, call, text)
@@ -250,7 +253,7 @@ def _agent_answered(record: Record, block: ToolResult) -> None:
     agent = record.agents.get(block.tool_use_id[:80])
     if block.text.startswith(agents.LAUNCHED):
         agents.launched(record, block.tool_use_id[:80], block.text)
-    elif agent is not None and block.is_error and within(_NOT_RUN[:2], block.text[:200]):
+    elif agent is not None and block.is_error and block.text.startswith(_NOT_RUN[0]):
         agent.status = "refused by the user"
     elif agent is not None:
         agents.answered(record, agent, _findings(agents.report(block.text)))
@@ -295,11 +298,18 @@ def _clarified(text: str) -> Iterator[tuple[str, str]]:
             yield question, line.partition(": ")[2]
 
 
-def is_rejection(data: bytes) -> bool:
-    """The client's own record says that the user stopped the call."""
+def looks_rejected(data: bytes) -> bool:
+    """The result of a call that the user stopped, or one that imitates it."""
     at = data.find(_RECORD)
     denied = data.startswith(_DENIED, at) and b"The user said:" in data
-    return denied or data.startswith(_STOPPED, at)
+    return denied or data.startswith((_REJECTED, _STOPPED), at)
+
+
+def is_rejection(tool: str, data: bytes) -> bool:
+    """The client's own record says that the user stopped the call."""
+    if tool.startswith("mcp__") or not looks_rejected(data):
+        return False
+    return tool in _CLIENTS_TOOLS or data.startswith(_REJECTED, data.find(_RECORD))
 
 
 def _rejected(record: Record, call: Call, text: str, place: Place) -> None:

@@ -34,7 +34,9 @@ _PYTEST_VALUE_WORDS = (
     "--numprocesses --override-ini --capture --show-capture --import-mode --verbosity --seed"
 )
 _PYTEST_VALUES = frozenset(_PYTEST_VALUE_WORDS.split())
-_PARTIAL_WORDS = "--sw --stepwise --co --collect-only --setup-plan --setup-only --fixtures --markers"
+_PARTIAL_WORDS = (
+    "--sw --stepwise --co --collect-only --setup-plan --setup-only --fixtures --markers"
+)
 _PARTIAL = frozenset(_PARTIAL_WORDS.split())
 _STOPS_EARLY_WORDS = "-x --exitfirst --maxfail -failfast --failfast --fail-fast --bail"
 _STOPS_EARLY = frozenset(_STOPS_EARLY_WORDS.split())
@@ -345,7 +347,13 @@ def _sorted_out(words: list[str]) -> tuple[set[str], set[str], set[str]]:
     waiting = ""
     for word in words:
         flag, sign, value = word.partition("=")
-        kept = filters if flag in _FILTERS or flag in _PARTIAL else changes if flag in _CHANGES else None
+        kept = (
+            filters
+            if flag in _FILTERS or flag in _PARTIAL
+            else changes
+            if flag in _CHANGES
+            else None
+        )
         if waiting:
             (filters if waiting in _FILTERS else changes).add(f"{waiting}={word}")
             waiting = ""

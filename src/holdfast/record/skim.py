@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 
 from holdfast.record.model import Record
-from holdfast.record.results import is_rejection
+from holdfast.record.results import looks_rejected
 from holdfast.transcript.blocks import Malformed
 from holdfast.transcript.entries import Entry, Result
 from holdfast.transcript.parse import LineTally, parse
@@ -45,7 +45,7 @@ def skim(path: str | os.PathLike[str], record: Record, end: int) -> Iterator[Ent
             record.lines += 1
             head, matters = data[:HEAD_BYTES], False
             if _RESULT in head:
-                if is_rejection(data):
+                if looks_rejected(data):
                     calls = (line for line in recent if _answers(head, line[1]))
                     yield from _entries(record, calls)
                 is_asked = any(key.encode() in data for key in record.calls)
