@@ -122,3 +122,45 @@ def test_a_chain_of_names_is_judged_once(monkeypatch: pytest.MonkeyPatch) -> Non
     redact("password=" * 1_000)
     redact("pass:" * 1_000)
     assert len(judged) < 10
+
+
+PARTS = {
+    "github": TOKEN,
+    "anthropic": "sk-ant-" + "api03-" + "q7Rk2LmW9xTz4VbN8cYd1HsJ5gPf0KeUa3ioQ6wE" * 2 + "AA",
+    "signed": "ey" + "JhbGciOiJIUzI1NiJ9.eyJzdWIiOiI0MiJ9k2LmW9xTz4Vb.x9Tz4VbN8cYd1HsJ5gPf0KeU",
+    "amazon": "AK" + "IA4TZ7QW2XV9LM3K8P",
+}
+
+
+@pytest.mark.parametrize("kind", PARTS)
+@pytest.mark.parametrize("lead", ["", "The token is ", "export TIDE=", f"{'so ' * 20}"])
+@pytest.mark.parametrize("broken", ["\n", "\r\n", "\n    ", "\\\n", "\n> ", "\n\u2502 "])
+def test_a_token_broken_over_two_lines_goes_whole(kind: str, lead: str, broken: str) -> None:
+    token = PARTS[kind]
+    for at in (8, 12, len(token) // 2, len(token) - 9):
+        shown = redact(f"{lead}{token[:at]}{broken}{token[at:]}\nand so on")
+        assert token[:at][-6:] not in shown and token[at:][:6] not in shown, (at, shown)
+        assert shown.startswith(lead) and shown.endswith("\nand so on")
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "Deploy it now.",
+        "deploy",
+        "tests/test_tide42.py passed",
+        "read_tides(7, ebb2)",
+        "PORT=8080",
+        "EbbAndFlow",
+        "v2.14.3",
+        "2026-03-01 12:00",
+    ],
+)
+def test_what_stands_in_the_line_behind_a_token_stays(after: str) -> None:
+    for lead in ("", f"{'so ' * 20}"):
+        assert redact(f"{lead}{TOKEN}\n{after}") == f"{lead}[redacted: github token]\n{after}"
+
+
+def test_a_beginning_at_the_end_of_a_line_is_no_token() -> None:
+    text = "export npm_config_\nregistry_for_all and ghp_\nis how they begin, sk-folding-\ncube too"
+    assert redact(text) == text

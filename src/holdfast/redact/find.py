@@ -5,7 +5,7 @@ In JSON a key may say that the value below it is secret: in lists, numbers and o
 
 from __future__ import annotations
 
-from holdfast.redact import assignment, shapes, shell, token_prefixes
+from holdfast.redact import assignment, line_breaks, shapes, shell, token_prefixes
 from holdfast.redact.assignment import is_telling
 from holdfast.redact.rule import SearchPage, SecretFinding, merge_findings
 from holdfast.redact.value import is_password
@@ -25,7 +25,9 @@ _SURER_FIRST = (
     token_prefixes.scan_headers,
     shell.scan,
     assignment.scan,
+    line_breaks.scan,
 )
+_GO_ON = (token_prefixes.scan_tokens, shapes.scan, token_prefixes.scan_headers, line_breaks.scan)
 _LEAST_NUMBER = 100_000  # a shorter one is a count
 _GONE = SecretFinding("password", 0, 0).placeholder
 
@@ -40,7 +42,9 @@ def find(text: str) -> list[SecretFinding]:
 
 def _found(text: str) -> Iterator[SecretFinding]:
     page = SearchPage(text)
-    return (one for scan in _SURER_FIRST for one in scan(page))
+    for scan in _SURER_FIRST:
+        for one in scan(page):
+            yield line_breaks.lengthened(text, one) if scan in _GO_ON else one
 
 
 def _found_beneath(text: str) -> Iterator[SecretFinding]:

@@ -74,12 +74,13 @@ def merge_findings(findings: Iterable[SecretFinding]) -> list[SecretFinding]:
 class SearchPage:
     """The text, the same in small letters, and its words, each once: all, long and very long."""
 
-    __slots__ = ("long", "long_low", "low", "text", "very_long", "words", "words_low")
+    __slots__ = ("apart", "long", "long_low", "low", "text", "very_long", "words", "words_low")
 
     def __init__(self, text: str) -> None:
         apart = set(text.replace('"', " ").replace(",", " ").split())
         words = [word for word in apart if len(word) >= LONG_CHARS]
         self.text = text
+        self.apart = apart
         self.low = lower_in_place(text)
         self.words = f" {' '.join(apart)} "
         self.words_low = self.words.lower()

@@ -116,6 +116,10 @@ def _entries() -> list[tuple[str, str, int, bool]]:
     return _READ
 
 
+def beginnings() -> list[str]:
+    return [beginning for _, beginning, _, _ in _entries()]
+
+
 def _read(entry: str) -> tuple[str, int, bool]:
     """ "ghs_30_" is (ghs_, 30, may hold `_` and `-`)."""
     wide = entry.endswith("_")

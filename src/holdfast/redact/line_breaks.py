@@ -1,0 +1,108 @@
+"""Tokens that a terminal, a mail or an editor has broken over several lines.
+
+The first part alone may be too short for its kind, and the rest has no beginning to know it by. So
+the part before a line end is read with what the next lines begin with; and a token that was found
+goes on in the next line where that looks made by a machine. A word, a name or a call does not.
+"""
+
+from __future__ import annotations
+
+import re
+
+from holdfast.redact import shapes, token_prefixes
+from holdfast.redact.rule import SearchPage, SecretFinding, begins, places
+from holdfast.redact.value import random_looking
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MOST_LINES = 40  # of a signed token in lines of 64 characters
+MOST_JOINED = 8  # lines, until it is known to be a token
+MOST_TRIED = 200  # first parts in one text: each costs 0.1 ms, and bait may hold thousands
+MOST_SAME = 8  # places of the same first part
+SHORTEST_PART, SHORTEST_PIECE = 5, 4
+WRAPPED_CHARS = 40  # nothing wraps a shorter line
+LONG_PIECE = 16  # no name is as random, whatever stands before it
+_ENDS = ("\n", "\r", "\\")
+# The line end, also a continued or an escaped one, and what quotes, frames and comments put before
+# the next line.
+_BREAK = r"(?:\\?\r?\n|(?:\\r)?\\n)[ \t>|\u2502#*+]{0,16}+"
+_PIECE = rf"{_BREAK}([A-Za-z0-9_.-]{{{SHORTEST_PIECE},}}+={{0,2}})(?=[\s\"'`,;)\]}}\\\u2502|]|\Z)"
+_OTHERS = ("AKIA", "ASIA", "ABIA", "ACCA", "eyJ", "SG.", "ya29.")
+_FIRST: dict[str, tuple[str, ...]] = {}  # beginnings of tokens by their first two letters
+
+
+def scan(page: SearchPage) -> Iterator[SecretFinding]:
+    """Tokens whose first part ends a line."""
+    if "\n" not in page.text:
+        return
+    known, tried = _FIRST or _read(), 0
+    for word in page.apart:
+        part = word.rpartition("=")[2] if "=" in word else word
+        if len(part) < SHORTEST_PART or not part.startswith(known.get(part[:2], ())):
+            continue
+        tried += 1
+        if tried > MOST_TRIED:
+            return
+        yield from _broken(page.text, part.rstrip("\\"))
+
+
+def _read() -> dict[str, tuple[str, ...]]:
+    for one in (*token_prefixes.beginnings(), *_OTHERS):
+        _FIRST[one[:2]] = (*_FIRST.get(one[:2], ()), one)
+    return _FIRST
+
+
+def _broken(text: str, part: str) -> Iterator[SecretFinding]:
+    ends = [at for at in places(text, part) if text.startswith(_ENDS, at + len(part))]
+    for at in ends[:MOST_SAME] if ends and not _kind(part) else ():
+        kind, end = _read_on(text, part, at + len(part)) if begins(text, at) else ("", 0)
+        if kind:
+            yield SecretFinding(kind, at, end)
+
+
+def _read_on(text: str, whole: str, end: int) -> tuple[str, int]:
+    """With as many lines as make it a token: its kind and its end."""
+    for _ in range(MOST_JOINED):
+        piece, end = _next_piece(text, end)
+        whole += piece
+        if not piece or (kind := _kind(whole)):
+            return kind if piece else "", end
+    return "", end
+
+
+def _kind(whole: str) -> str:
+    """Of the token that this is, if it is one to its end."""
+    page = SearchPage(f"{whole} ")
+    found = (one for scan in (token_prefixes.scan_tokens, shapes.scan) for one in scan(page))
+    return next((one.kind for one in found if one.start == 0), "")
+
+
+def lengthened(text: str, finding: SecretFinding) -> SecretFinding:
+    """The finding, with the lines that its token goes on in."""
+    end = finding.end
+    if not text.startswith(_ENDS, end):
+        return finding
+    is_wrapped = end - (text.rfind("\n", 0, end) + 1) >= WRAPPED_CHARS
+    for _ in range(MOST_LINES):
+        piece, behind = _next_piece(text, end)
+        if not random_looking(piece) or not (is_wrapped or len(piece) >= LONG_PIECE):
+            break
+        end = behind
+    return SecretFinding(finding.kind, finding.start, end)
+
+
+def _next_piece(text: str, end: int) -> tuple[str, int]:
+    """What the next line begins with, and where that ends; nothing where it may be a word."""
+    match = re.compile(_PIECE).match(text, end)
+    if match is None or _is_word(match[1]):
+        return "", end
+    return match[1], match.end()
+
+
+def _is_word(piece: str) -> bool:
+    """A word, a number, a date; the parts of a signed token are long, of a version short."""
+    if piece.isalpha():
+        return piece.islower() or piece.istitle() or piece.isupper()
+    return not re.search("[A-Za-z]", piece) or ("." in piece and len(piece) < LONG_PIECE)
