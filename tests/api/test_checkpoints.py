@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -97,3 +98,35 @@ def test_only_what_the_index_names_is_opened(api: TestClient, store: Store, told
     assert api.get("/api/checkpoints/diff", params={"newer": "/etc/passwd"}).status_code == 400
     nobody = api.post("/api/checkpoints", json={"session_id": "nobody"})
     assert nobody.status_code == 404
+
+
+@pytest.mark.requirement("U5", "S2")
+def test_a_folder_whose_name_is_not_utf_8_takes_no_page_from_the_others(
+    api: TestClient, store: Store, told: Told, tmp_path: Path
+) -> None:
+    odd = os.fsdecode(os.fsencode(tmp_path) + b"/ab\xffc")  # sorts before "tide"
+    Path(odd).mkdir()
+    other = Told(tmp_path, "s2", odd)
+    for one in (told, other):
+        one.prompt("Where do the mareograph readings come from?")
+        one.call()
+    sync(store)
+    _saved(api)
+    made = _saved(api, session_id="s2")
+    page = api.get("/api/checkpoints").json()
+    rows = {one["session_id"]: one for one in page["checkpoints"]}
+    assert sorted(rows) == ["s1", "s2"] and rows["s2"]["project"].endswith("/ab?c")
+    here = {"project_id": rows["s2"]["project_id"]}
+    assert api.get(f"/api/projects/{here['project_id']}").status_code == 200
+    assert api.get("/api/checkpoints", params=here).json()["total"] == 1
+    newer = {**here, "newer": made["id"]}
+    assert api.get("/api/checkpoints/diff", params=newer).status_code == 200
+    assert api.get(f"/api/checkpoints/{made['id']}", params=here).status_code == 200
+    verified = api.post(f"/api/checkpoints/{made['id']}/verify", params=here)
+    assert verified.status_code == 200 and verified.json()["ok"]
+    asked = {"q": "mareograph", "keyword": "true"}
+    api.get("/api/search", params={**asked, "project_id": rows["s1"]["project_id"]})
+    found = api.get("/api/search", params=asked)
+    assert found.status_code == 200, found.text
+    assert {one["session"] for one in found.json()["results"]} == {"s1"}
+    assert any("not UTF-8" in note for note in found.json()["notes"])

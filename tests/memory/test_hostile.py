@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.cli.start import main
 from holdfast.memory import locations
-from holdfast.memory.errors import NotFound, UnusableIndex
+from holdfast.memory.errors import NewerIndex, NotFound, UnusableIndex
 from holdfast.memory.expand import expand
 from holdfast.memory.index import engines
 from holdfast.memory.maintenance import rebuild
@@ -166,3 +166,18 @@ def test_a_project_whose_name_is_not_utf8_is_refused_in_words(tmp_path: Path) ->
     Path(odd).mkdir()
     with pytest.raises(UnusableIndex, match="UTF-8"):
         recall("lighthouse", project=odd)
+
+
+@pytest.mark.requirement("M2")
+def test_an_index_that_cannot_be_used_is_left_out_where_all_are_searched(tmp_path: Path) -> None:
+    here = a_project(tmp_path / "here", "the lighthouse of this place")
+    there = a_project(tmp_path / "there", "the lighthouse of that place")
+    engines.release()
+    newer(locations.index_file(here))
+    answer = recall("lighthouse", project=here, everywhere=True)
+    assert [one.project for one in answer.found] == [there]
+    assert [note for note in answer.notes if "left out" in note]
+    newer(locations.index_file(there))
+    engines.release()
+    with pytest.raises(NewerIndex):
+        recall("lighthouse", project=here, everywhere=True)

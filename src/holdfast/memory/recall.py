@@ -62,30 +62,44 @@ def recall(
     wanted = SearchFilter(tuple(kinds), cold)
     with in_words():
         project = locations.resolved(project)
-        indexes = [_fresh(project, notes)]
-        if everywhere:
-            indexes += engines.others(project, notes)
+        indexes = _opened(project, everywhere, notes)
         while True:
             try:
                 return answered(indexes, asked, limit, wanted, by_keyword, list(notes))
             except OfIndex as error:
-                indexes = _without(indexes, error, notes)
+                indexes = _without(indexes, project, error, notes)
 
 
-def _without(indexes: list[Index], error: OfIndex, notes: list[str]) -> list[Index]:
+def _opened(project: str, everywhere: bool, notes: list[str]) -> list[Index]:
+    """The project's own index, up to date, and all others as they are. One that cannot be used is
+    left out where there are others."""
+    if not everywhere:
+        return [_fresh(project, notes)]
+    try:
+        own = [_fresh(project, notes)]
+    except OfIndex as error:
+        notes.append(f"left out: {error}")
+        if found := [*engines.others(project, notes)]:
+            return found
+        raise
+    return [*own, *engines.others(project, notes)]
+
+
+def _without(indexes: list[Index], project: str, error: OfIndex, notes: list[str]) -> list[Index]:
     """Handle a damaged index: the project's own is rebuilt once, another is left out."""
-    own, *others = indexes
-    if getattr(own, "path", "") == error.path:
+    left = [one for one in indexes if getattr(one, "path", "") != error.path]
+    if not error.path or len(left) == len(indexes):
+        raise error
+    if error.path == locations.index_file(project):
         if not isinstance(error, DamagedIndex) or any(
             note.startswith(MADE_AGAIN) for note in notes
         ):
             raise error
-        return [_again(own.project, error, notes), *others]
-    left = [one for one in others if getattr(one, "path", "") != error.path]
-    if len(left) == len(others):
+        return [_again(project, error, notes), *left]
+    if not left:
         raise error
     notes.append(f"left out: {error}")
-    return [own, *left]
+    return left
 
 
 def answered(

@@ -128,7 +128,7 @@ async def listed(
         wanted = [
             one
             for one in index.known()
-            if (project_id is None or ids.project_id(one.project) == project_id)
+            if (project_id is None or _project_id(one) == project_id)
             and session_id in (None, one.session_id)
             and agent in (None, one.agent_id)
         ]
@@ -229,14 +229,18 @@ def _named(
     fits = [
         one
         for one in entries
-        if one.id == checkpoint_id
-        and (project_id is None or ids.project_id(one.project) == project_id)
+        if one.id == checkpoint_id and (project_id is None or _project_id(one) == project_id)
     ]
     if not fits:
         raise NotThere("Checkpoint")
     if len(fits) > 1:
         raise Refused(f"{len(fits)} projects have a checkpoint {checkpoint_id}", "project_id")
     return fits[0]
+
+
+def _project_id(entry: CheckpointEntry) -> str:
+    """As the rows of its sessions have it, where the name of its folder is not UTF-8 too."""
+    return ids.project_id(whole(entry.project))
 
 
 def _document(entry: CheckpointEntry) -> Document:
@@ -282,7 +286,7 @@ async def _rows(db: Database, entries: Sequence[CheckpointEntry]) -> list[dict[s
             "id": one.id,
             "path": whole(one.path),
             "project": whole(one.project),
-            "project_id": ids.project_id(one.project),
+            "project_id": _project_id(one),
             "session_id": one.session_id,
             "agent_id": one.agent_id or None,
             "at": one.created,

@@ -154,5 +154,7 @@ def _of_index(look: Any) -> dict[str, Any]:
     except FitsSeveral as error:
         raise Refused(str(error), "item_id") from error
     except OfIndex as error:
-        raise Unreachable(str(error)) from error
+        unusable = Unreachable(str(error))
+        unusable.hint = error.hint
+        raise unusable from error
     return found
