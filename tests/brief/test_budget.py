@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from holdfast.brief.compose import compose
 from holdfast.brief.item import MOST_UNITS
-from holdfast.budget.estimate import units
+from holdfast.budget.compartments import units
 from holdfast.record.model import Command, FileUse, NameUse, Place, Record, Task, Turn
 
 WORDS = st.text(min_size=1, max_size=120)

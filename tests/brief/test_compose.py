@@ -9,7 +9,7 @@ import pytest
 from holdfast.brief.compose import compose
 from holdfast.brief.item import Archived, chars_for
 from holdfast.brief.steer import steer
-from holdfast.budget.estimate import units
+from holdfast.budget.compartments import units
 from tests.checkpoint.sessions import Session
 
 REQUEST = "Please make the importer read files with a byte order mark, and test it."

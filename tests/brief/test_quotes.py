@@ -13,7 +13,7 @@ from holdfast.brief import quotes
 from holdfast.brief.compose import Brief, compose
 from holdfast.brief.item import MOST_UNITS, BriefItem, chars_for
 from holdfast.brief.quotes import LEAST_CHARS, USUAL_CHARS
-from holdfast.budget.estimate import units
+from holdfast.budget.compartments import units
 from holdfast.checkpoint.sections import sections_of
 from holdfast.record import Record, replies
 from holdfast.record.model import Call, FileUse, Place, Question, Task, Turn

@@ -18,7 +18,7 @@ from holdfast.checkpoint.errors import DamagedCheckpoint
 from holdfast.checkpoint.parse import parse
 from holdfast.checkpoint.render import render
 from holdfast.text import timestamps
-from holdfast.text.escape import acting, escape, unescape
+from holdfast.text.fence import acting, escape, unescape
 from tests.checkpoint.documents import a_document
 
 ANY = st.text(st.characters(exclude_categories=())) | st.text("&#xamp;0dD\r\n -`\x00\ud800")

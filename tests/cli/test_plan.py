@@ -14,8 +14,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from holdfast.cli.main import holdfast_command
-from holdfast.plan.errors import BadPlan
 from holdfast.plan.formats import read
+from holdfast.plan.task import BadPlan
 from tests.builders import a_prompt, a_transcript, an_answer
 from tests.hot.hooks import fire
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.plan.errors import BadPlan, PlanPosition
 from holdfast.plan.formats.fields import TaskIds
 from holdfast.plan.formats.read import MOST_BYTES, load_plan, read_plan
+from holdfast.plan.task import BadPlan, PlanPosition
 
 BOMB = "a: &a [x, x]\n" + "".join(
     f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n"

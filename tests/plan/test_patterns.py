@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.plan import room
-from holdfast.plan.errors import BadPlan
 from holdfast.plan.estimates import estimate
 from holdfast.plan.files.patterns import Pattern, expand_patterns
 from holdfast.plan.formats.fields import MOST_FILES
 from holdfast.plan.formats.read import load_plan, read_plan
 from holdfast.plan.planner import make_workflow
+from holdfast.plan.task import BadPlan
 from holdfast.run import prompt
 from holdfast.run.journal_state import RunHistory, index_tasks, remove_done, share_of
 from tests.plan.builders import a_plan, a_task

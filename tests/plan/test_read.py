@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.plan.errors import BadPlan, DependencyCycle
 from holdfast.plan.formats.fields import parse_tokens
 from holdfast.plan.formats.read import load_plan, read_plan
-from holdfast.plan.task import TaskPlan
+from holdfast.plan.task import BadPlan, DependencyCycle, TaskPlan
 
 MARKDOWN = """# Ship it
 

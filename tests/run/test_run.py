@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from holdfast.checkpoint.verify import verify
 from holdfast.cli.main import holdfast_command
-from holdfast.plan.errors import BadPlan
+from holdfast.plan.task import BadPlan
 from holdfast.record.run_prompt import asked
 from holdfast.run import session
 from holdfast.run.errors import BatchFailed, NestedRun, NoClient, NotStarted, ReservedOption

@@ -25,9 +25,9 @@ from holdfast.record.storage import sign
 from holdfast.record.user_input import own_words
 from holdfast.transcript.blocks import Malformed
 from holdfast.transcript.entries import Prompt
+from holdfast.transcript.lookup import subagent_files
 from holdfast.transcript.parse import LineTally, parse
 from holdfast.transcript.reader import LONGEST_LINE_BYTES, TranscriptSource, Unreadable
-from holdfast.transcript.subagents import subagent_files
 from holdfast.wire import log, places
 
 VERSION = 1

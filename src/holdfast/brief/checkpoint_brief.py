@@ -11,7 +11,7 @@ from holdfast.checkpoint.errors import Changed
 from holdfast.checkpoint.sections import NOTHING_OPEN
 from holdfast.redact import redact
 from holdfast.text import fence
-from holdfast.text.escape import shown
+from holdfast.text.fence import shown
 
 OFFER_CHARS = 900
 WORKFLOW_CHARS = 300

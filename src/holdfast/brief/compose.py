@@ -30,8 +30,7 @@ from holdfast.brief.item import (
 from holdfast.brief.kind_of_work import about
 from holdfast.brief.roles import Section, emphasised, role_for, sections_of
 from holdfast.brief.trim import Choice, choose
-from holdfast.budget.compartments import Allotment
-from holdfast.budget.estimate import units
+from holdfast.budget.compartments import Allotment, units
 from holdfast.budget.ledger import Ledger
 from holdfast.record.model import Place, Record
 from holdfast.redact import are_clean, redact

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from holdfast.brief.complement import HeldBySummary
 from holdfast.brief.item import MOST_ARCHIVED, Archived, BriefItem, FalseClaim, quoted, short
 from holdfast.brief.quotes import PER_LINE
-from holdfast.budget.estimate import units
+from holdfast.budget.compartments import units
 from holdfast.record import open_items
 from holdfast.record.git_work import NO_BRANCH
 from holdfast.record.model import Call, Place, Record

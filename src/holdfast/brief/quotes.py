@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from holdfast.brief.item import MOST_UNITS, BriefItem
-from holdfast.budget.estimate import units
+from holdfast.budget.compartments import units
 from holdfast.record.model import PLAN_ASKED, Place, Record, Turn
 from holdfast.record.replies import LONGEST, OPTIONS_END, is_answer
 from holdfast.record.turns import TAKEN_BACK, stopped

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from holdfast.brief.item import MOST_ARCHIVED, Archived
 from holdfast.brief.quotes import TERSE_CHARS, Quote, quotes
-from holdfast.budget.estimate import units
+from holdfast.budget.compartments import units
 from holdfast.record import open_items
 from holdfast.record.failures import EDITED_SINCE, edited_since
 from holdfast.record.model import Record

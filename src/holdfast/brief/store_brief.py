@@ -10,7 +10,7 @@ from typing import Any
 from holdfast.brief.item import BriefItem, chars_for
 from holdfast.brief.roles import Section, role_for
 from holdfast.brief.trim import choose
-from holdfast.budget.estimate import units
+from holdfast.budget.compartments import units
 from holdfast.checkpoint.snapshot_form import is_open
 from holdfast.redact import redact
 from holdfast.text import fence

@@ -17,9 +17,9 @@ from holdfast.budget.compartments import (
     Compartment,
     Wish,
     allot,
+    units,
 )
 from holdfast.budget.compartments import compartments as divided
-from holdfast.budget.estimate import units
 
 _OF = {
     ACTIVE: "flight decisions tasks failing commands agents questions waves blocked messages task",

@@ -1,14 +1,40 @@
-"""The five compartments of a brief, and how its room is divided among them.
+"""The five compartments of a brief, how its room is divided among them, and the size of a text in
+tokens and in UTF-16 units.
 
 Every compartment has a share. Room that one leaves unused is lent to others by priority. Pins come
-first: only they may shrink the shares, and then all shares alike. No other compartment can push
-one below its share, or below its need if that is less. Amounts are counted in thousandths, so that
+first: only they may shrink the shares, and then all shares alike. No other compartment can push one
+below its share, or below its need if that is less. Amounts are counted in thousandths, so that
 nothing is lost to rounding and more room never means less for any compartment.
 """
 
 from collections.abc import Mapping, Sequence
 
 import msgspec
+
+from holdfast.wire.mark import CHARS_PER_TOKEN
+
+
+class TextEstimate(msgspec.Struct, frozen=True):
+    chars: int
+    tokens: int  # characters / CHARS_PER_TOKEN, as every budget counts
+    model_tokens: int | None = None  # by the density measured in this session, if there is one
+
+
+def units(text: str) -> int:
+    """UTF-16 units, as the client counts; never fewer than the characters."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def tokens_of(chars: int) -> int:
+    return -int(-chars // CHARS_PER_TOKEN)
+
+
+def estimate(text: str, density: float = 0.0) -> TextEstimate:
+    """Estimate a text. `density`: characters per token of the model, measured in its transcript."""
+    return TextEstimate(
+        len(text), tokens_of(len(text)), round(len(text) / density) if density else None
+    )
+
 
 ACTIVE, BACKGROUND, PREFERENCES, SAFETY, AMBIENT = NAMES = (
     "active_task",
@@ -17,7 +43,8 @@ ACTIVE, BACKGROUND, PREFERENCES, SAFETY, AMBIENT = NAMES = (
     "safety_constraints",
     "ambient_knowledge",
 )
-# Who borrows unused room first: the task at hand, then its background, then other knowledge.
+# Who borrows unused room first: constraints and preferences, which nobody says twice, then the task
+# at hand, its background, and other knowledge.
 PRIORITY = {SAFETY: 1, PREFERENCES: 2, ACTIVE: 3, BACKGROUND: 4, AMBIENT: 5}
 WHOLE = 1000  # shares are counted in thousandths, so that they add up exactly
 

@@ -10,8 +10,7 @@ from typing import Any
 from zlib import crc32
 
 from holdfast.budget import ledger
-from holdfast.budget.compartments import NAMES, PREFERENCES
-from holdfast.budget.estimate import TextEstimate, estimate
+from holdfast.budget.compartments import NAMES, PREFERENCES, TextEstimate, estimate
 from holdfast.budget.ledger import (
     MOST_CHARS,
     MOST_EVICTED,

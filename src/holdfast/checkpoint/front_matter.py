@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 
 from holdfast.checkpoint.errors import DamagedCheckpoint
-from holdfast.text.escape import acting
+from holdfast.text.fence import acting
 
 Value = str | int | bool
 FIELDS: dict[str, type] = {

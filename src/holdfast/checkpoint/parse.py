@@ -13,7 +13,7 @@ from holdfast.checkpoint.document import TRIGGERS, Document
 from holdfast.checkpoint.errors import DamagedCheckpoint
 from holdfast.checkpoint.render import NONE, content_hash
 from holdfast.text import timestamps
-from holdfast.text.escape import unescape
+from holdfast.text.fence import unescape
 
 LARGEST_BYTES = 8 << 20
 HEAD_BYTES = 64 << 10  # more than any front matter of ours

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from holdfast.checkpoint import front_matter
 from holdfast.checkpoint.document import VERSION, Document
 from holdfast.files.digest import digest
-from holdfast.text.escape import escape
+from holdfast.text.fence import escape
 from holdfast.text.timestamps import written
 
 NONE = "(none)"

@@ -24,7 +24,7 @@ from holdfast.cli.terminal import say
 from holdfast.client.memory_folder import slug
 from holdfast.client.settings_files import transcripts_folder
 from holdfast.text import fence
-from holdfast.text.escape import shown
+from holdfast.text.fence import shown
 from holdfast.window.state import State
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert

@@ -17,7 +17,7 @@ from holdfast.client.limit_settings import project_of
 from holdfast.client.settings_files import transcripts_folder
 from holdfast.redact import redact
 from holdfast.text import fence
-from holdfast.text.escape import shown
+from holdfast.text.fence import shown
 from holdfast.transcript import Prompt, Unreadable, lookup, read
 from holdfast.transcript.user_words import user_words
 

@@ -20,7 +20,7 @@ from holdfast.brief.roles import sections_of
 from holdfast.brief.steer import steer
 from holdfast.brief.summary_check import SummaryCheck, check
 from holdfast.brief.summary_coverage import SummaryContents, contents_of
-from holdfast.budget.estimate import tokens_of, units
+from holdfast.budget.compartments import tokens_of, units
 from holdfast.events import after_compact, window_brief
 from holdfast.record import RecordReader
 from holdfast.record.model import Place, Record

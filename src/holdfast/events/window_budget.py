@@ -11,7 +11,7 @@ from holdfast.brief.item import BriefItem, item_id
 from holdfast.brief.roles import sections_of
 from holdfast.budget import compartments as five
 from holdfast.budget import ledger, operations
-from holdfast.budget.estimate import tokens_of, units
+from holdfast.budget.compartments import tokens_of, units
 from holdfast.budget.ledger import Ledger, NoSuchPin, Pin
 from holdfast.events import window_brief
 from holdfast.record import storage

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
         Result,
         Summary,
     )
+    from holdfast.transcript.lookup import subagent_file, subagent_files
     from holdfast.transcript.parse import LineTally
     from holdfast.transcript.reader import Reader, Unreadable, read
     from holdfast.transcript.steps import Operation, TaskEvent, operations, task_events
-    from holdfast.transcript.subagents import subagent_file, subagent_files
 
 __all__ = [
     "GZIP_MAGIC",
@@ -73,10 +73,10 @@ GZIP_MAGIC = b"\x1f\x8b\x08"  # how an archived transcript begins
 _MODULES = {
     "blocks": "AnyBlock Image OtherBlock Text Thinking ToolResult ToolUse Usage decoded",
     "entries": "Answer Attachment Boundary Entry Prompt Queued Result Summary",
+    "lookup": "subagent_file subagent_files",
     "parse": "LineTally",
     "reader": "Reader Unreadable read",
     "steps": "Operation TaskEvent operations task_events",
-    "subagents": "subagent_file subagent_files",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 

@@ -18,13 +18,12 @@ from holdfast.cli.planning.run_progress import shown
 from holdfast.cli.planning.run_report import report_after, show_dry_run
 from holdfast.cli.terminal import ticker
 from holdfast.client.settings_files import transcripts_folder
-from holdfast.plan.errors import BadPlan, NoPlan
 from holdfast.plan.estimates import past
 from holdfast.plan.files.patterns import expand_patterns
 from holdfast.plan.formats import read
 from holdfast.plan.planner import make_workflow
 from holdfast.plan.room import PlanRoom
-from holdfast.plan.task import TaskPlan
+from holdfast.plan.task import BadPlan, NoPlan, TaskPlan
 from holdfast.plan.workflow import Workflow
 from holdfast.run import claude_command, journal, journal_state
 from holdfast.run.claude_command import ClaudeProgram

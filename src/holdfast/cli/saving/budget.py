@@ -21,7 +21,7 @@ from holdfast.cli.find_transcript import chosen_to_read
 from holdfast.cli.terminal import paint, say
 from holdfast.events import window_budget
 from holdfast.events.window_budget import BudgetStatus, CompartmentUse
-from holdfast.text.escape import shown
+from holdfast.text.fence import shown
 from holdfast.window.alert_texts import about
 from holdfast.window.velocity import in_words
 from holdfast.wire import places

@@ -22,7 +22,7 @@ from holdfast.cli.arguments import of_session
 from holdfast.cli.terminal import paint, say
 from holdfast.events import take_checkpoint
 from holdfast.settings import load as settings_load
-from holdfast.text.escape import escape, shown
+from holdfast.text.fence import escape, shown
 from holdfast.text.numbers import counted
 from holdfast.window import state as window_state
 from holdfast.window import view

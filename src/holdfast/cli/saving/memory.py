@@ -29,7 +29,7 @@ from holdfast.memory.topics.topic import TYPES, MemoryTopic, NoSuchTopic, Unfit,
 from holdfast.memory.topics.topic_index import find
 from holdfast.memory.topics.topic_store import TopicChange
 from holdfast.record import storage
-from holdfast.text.escape import shown
+from holdfast.text.fence import shown
 from holdfast.window.state import State
 from holdfast.wire import places
 

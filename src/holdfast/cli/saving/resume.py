@@ -22,7 +22,7 @@ from holdfast.cli import choose_session, find_transcript
 from holdfast.cli.terminal import say
 from holdfast.redact import redact
 from holdfast.text import fence, timestamps
-from holdfast.text.escape import shown
+from holdfast.text.fence import shown
 from holdfast.wire.errors import HoldfastError
 
 

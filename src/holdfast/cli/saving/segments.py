@@ -26,7 +26,7 @@ from holdfast.segment.formats import Compressed
 from holdfast.segment.roll import RollReport
 from holdfast.settings import load as settings_load
 from holdfast.text import fence
-from holdfast.text.escape import shown
+from holdfast.text.fence import shown
 from holdfast.transcript import Unreadable
 from holdfast.window import view
 

@@ -22,7 +22,7 @@ from holdfast.events import archive_transcripts
 from holdfast.settings import edit
 from holdfast.settings import load as settings_load
 from holdfast.text import fence
-from holdfast.text.escape import shown
+from holdfast.text.fence import shown
 
 SETTING = "archive_transcripts"
 NOTHING = "Nothing is archived."

@@ -28,7 +28,7 @@ from holdfast.setup.receipts import our_packages, packages_in
 from holdfast.setup.settings_text import installed_commands
 from holdfast.setup.targets import Target
 from holdfast.setup.wiring import is_ours
-from holdfast.text.escape import shown
+from holdfast.text.fence import shown
 from holdfast.text.numbers import counted
 from holdfast.wire import places
 

@@ -22,7 +22,7 @@ from holdfast.hub.team.connection import server
 from holdfast.hub.tree import projects
 from holdfast.redact import redact
 from holdfast.settings import load
-from holdfast.text.escape import shown
+from holdfast.text.fence import shown
 
 Command = Callable[..., Any]
 MOST_SHOWN_CHARS = 300

@@ -18,7 +18,7 @@ from holdfast.checkpoint import index
 from holdfast.checkpoint import rebuild as rebuilding
 from holdfast.cli.saving import checkpoint as verify_command
 from holdfast.cli.terminal import say
-from holdfast.text.escape import shown
+from holdfast.text.fence import shown
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Engine

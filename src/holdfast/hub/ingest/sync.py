@@ -28,7 +28,7 @@ from holdfast.hub.ingest.records import (
     RecordedSubtask,
     RecordedWindow,
 )
-from holdfast.hub.ingest.writers import contexts, news
+from holdfast.hub.ingest.writers import contexts
 from holdfast.hub.ingest.writers.sessions import Actions, create_missing, update_times
 from holdfast.hub.ingest.writers.tree import Subtasks, Tree
 from holdfast.hub.projection import refresh
@@ -36,7 +36,7 @@ from holdfast.hub.store import pending_writes
 from holdfast.hub.store.rows import Row, upsert
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import positions, sessions
-from holdfast.hub.tree import projects, waves
+from holdfast.hub.tree import event_log, projects, waves
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
 
@@ -134,8 +134,8 @@ def _write_records(connection: Connection, records: Sequence[RecordedEvent]) -> 
     changes = [("request.created", asked), ("task.created", listed), ("task.changed", stood)]
     changes += [("subtask.created", started), ("subtask.changed", changed)]
     _announce(connection, (session_id, project_id), [*changes, ("snapshot.saved", saved)], done)
-    news.announce_audit(connection, noted)
-    news.announce_checkpoints(connection, saved)
+    event_log.announce_audit(connection, noted)
+    event_log.announce_checkpoints(connection, saved)
     return BatchCounts(len(asked), len(listed), len(started), len(done), len(saved))
 
 

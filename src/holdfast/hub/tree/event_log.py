@@ -1,10 +1,11 @@
-"""Audit events of every machine that reports to this store, appended and never changed; and live
-events after a number. Numbers rise in the order of commits, on both engines.
+"""Audit events of every machine that reports to this store, appended and never changed; live events
+after a number; and the announcement of new alerts and checkpoints to listeners. Numbers rise in
+the order of commits, on both engines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +13,9 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.hub import row_times
+from holdfast.hub.store import pending_writes
 from holdfast.hub.store.rows import Page, Row, fetch_page, rows
-from holdfast.hub.store.tables import agent_contexts, audit, events
+from holdfast.hub.store.tables import agent_contexts, audit, events, sessions
 from holdfast.hub.tree.agent_contexts import SNAPSHOT
 from holdfast.window.audit import FREED, PRESSURE, ZONES, under_pressure
 
@@ -153,3 +155,51 @@ def prune(connection: Connection, now_ms: int) -> int:
 
 def _oldest(connection: Connection) -> int:
     return connection.scalar(sa.select(sa.func.min(events.c.id))) or 0
+
+
+MOST_ANNOUNCED = 50  # of one batch, the newest
+
+
+def announce_audit(connection: Connection, noted: Sequence[Row]) -> None:
+    """`alert.raised`, and `brief.given` once a summary was checked and its brief composed."""
+    wanted = [row for row in noted if row["kind"] in (PRESSURE, FREED)][-MOST_ANNOUNCED:]
+    ids = {row["session_id"] for row in wanted if row["session_id"]}
+    query = sa.select(sessions.c.id, sessions.c.project_id).where(sessions.c.id.in_(ids))
+    project_of = {row["id"]: row["project_id"] for row in rows(connection, query)}
+    for row in wanted:
+        kind, body = _event_for(row)
+        pending_writes.announce(
+            connection,
+            kind,
+            {"agent_id": row["agent_id"] or "", **body},
+            project_id=project_of.get(row["session_id"]),
+            session_id=row["session_id"],
+            at_ms=row["at_ms"],
+        )
+
+
+def _event_for(row: Row) -> tuple[str, dict[str, Any]]:
+    body = row["body"] or {}
+    if row["kind"] == PRESSURE:
+        return "alert.raised", {name: body.get(name) for name in ("level", "zone", "used_ratio")}
+    found = {name: body.get(name) for name in ("number", "lost", "restored")}
+    for name in ("called_done", "in_users_name"):
+        found[name] = len(body.get(name) or ())
+    return "brief.given", found
+
+
+def announce_checkpoints(connection: Connection, saved: Sequence[Row]) -> None:
+    for row in saved[-MOST_ANNOUNCED:]:
+        snapshot = row["role_context"] or {}
+        pending_writes.announce(
+            connection,
+            "checkpoint.kept",
+            {
+                "checkpoint_id": row["compact_id"],
+                "agent_id": snapshot.get("agent_id") or "",
+                "trigger": snapshot.get("trigger"),
+            },
+            project_id=row["project_id"],
+            session_id=row["session_id"],
+            at_ms=row["updated_ms"],
+        )

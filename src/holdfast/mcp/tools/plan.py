@@ -14,7 +14,6 @@ from holdfast.mcp.answers import ToolAnswer
 from holdfast.mcp.client_session import UnknownSession
 from holdfast.mcp.tool_table import PlanArguments
 from holdfast.plan import room, task
-from holdfast.plan.errors import BadPlan, NoPlan
 from holdfast.plan.estimates import past
 from holdfast.plan.estimates.estimate import TaskEstimate
 from holdfast.plan.files import project_files
@@ -22,6 +21,7 @@ from holdfast.plan.formats import read
 from holdfast.plan.planner import make_workflow
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.split import TaskPiece
+from holdfast.plan.task import BadPlan, NoPlan
 from holdfast.plan.workflow import TaskBatch, Workflow
 from holdfast.run import journal_state
 from holdfast.run.journal_state import ContinuedPlan

@@ -23,12 +23,11 @@ from itertools import takewhile
 from pathlib import Path
 from posixpath import isdir, isfile, join, normpath, realpath, relpath
 
-from holdfast.plan.errors import BadPlan
 from holdfast.plan.estimates.features import RENAME, UNSTATED_FILES, extract_features
 from holdfast.plan.files import project_files
 from holdfast.plan.files.project_files import resolve_below
 from holdfast.plan.formats.fields import MOST_FILES
-from holdfast.plan.task import PlanTask, TaskPlan
+from holdfast.plan.task import BadPlan, PlanTask, TaskPlan
 
 MARKS = frozenset("*?[")
 ANY = "**"

@@ -16,8 +16,8 @@ from typing import Any
 
 import yaml  # type: ignore[import-untyped]
 
-from holdfast.plan.errors import BadPlan, PlanPosition
 from holdfast.plan.formats.fields import Node, Scalar, check_depth
+from holdfast.plan.task import BadPlan, PlanPosition
 
 _BLANK = re.compile(r"[ \t\n\r]*")
 _DECODER = json.JSONDecoder()

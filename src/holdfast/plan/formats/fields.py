@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from posixpath import normpath
 
-from holdfast.plan.errors import BadPlan, PlanPosition
+from holdfast.plan.task import BadPlan, PlanPosition
 from holdfast.redact import redact
 
 DEEPEST = 12  # a plan needs five

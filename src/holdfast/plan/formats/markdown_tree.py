@@ -12,9 +12,9 @@ import re
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
-from holdfast.plan.errors import BadPlan, NoTasks, PlanPosition
 from holdfast.plan.formats.fields import Node, parse_tokens
 from holdfast.plan.formats.schema import split_references, strip_quotes
+from holdfast.plan.task import BadPlan, NoTasks, PlanPosition
 
 _BOX = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX])\][ \t]+(.*\S)[ \t]*")
 _BULLET = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+(.*\S)[ \t]*")

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-from holdfast.plan.errors import BadPlan, DependencyCycle, NoPlan, PlanPosition
 from holdfast.plan.files.patterns import Begun, expand_patterns
 from holdfast.plan.formats import data_tree, markdown_tree, schema
-from holdfast.plan.task import PlanTask, TaskPlan
+from holdfast.plan.task import BadPlan, DependencyCycle, NoPlan, PlanPosition, PlanTask, TaskPlan
 from holdfast.wire import places
 
 MOST_BYTES = 8 << 20

@@ -13,10 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 
-from holdfast.plan.errors import BadPlan
 from holdfast.plan.formats import fields
 from holdfast.plan.formats.fields import LONGEST_TITLE, Node, TaskIds, slug
-from holdfast.plan.task import PlanTask, TaskPlan
+from holdfast.plan.task import BadPlan, PlanTask, TaskPlan
 
 MOST_TASKS = 20_000
 PLAN_FIELDS = ("version", "title", "description", "tasks")
