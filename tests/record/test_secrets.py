@@ -11,6 +11,7 @@ import pytest
 from holdfast.archive.transcript_secrets import Cleaner
 from holdfast.record import read_record, reader
 from holdfast.record.model import load, save
+from holdfast.record.secrets import redacted
 from holdfast.redact import redact
 from tests.checkpoint.sessions import Session
 from tests.redact.samples import SECRETS
@@ -53,6 +54,20 @@ def test_no_piece_of_a_secret_is_kept_wherever_it_was_said(name: str, tmp_path: 
         session.lines += told.lines
     found = kept(session, tmp_path)
     assert not [piece for piece in pieces if piece in found]
+
+
+@pytest.mark.parametrize("name", [*SECRETS][::5])
+@pytest.mark.parametrize("place", ["said", "printed", "both", "nowhere"])
+def test_one_search_finds_what_two_find(place: str, name: str, tmp_path: Path) -> None:
+    text, _ = SECRETS[name](Random(name))
+    session = Session().user("Please moor the boats.")
+    if place in ("said", "both"):
+        session = session.says(f"It is set now:\n{text}")
+    if place in ("printed", "both"):
+        session = session.runs("make moor", f"Exit code 1\nerror: not moored\n{text}", fails=True)
+    path = session.says("The boats are moored at the northern quay.").written(tmp_path)
+    twice = redacted(reader.RecordReader().read(path))
+    assert save(reader.RecordReader().read_redacted(path)) == save(twice)
 
 
 @pytest.mark.parametrize(

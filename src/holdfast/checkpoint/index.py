@@ -99,7 +99,7 @@ def of_project(project: str, *, foreign: bool = False) -> list[CheckpointEntry]:
     """
     project = folders.resolve(project)
     inside = folders.readable(project)
-    here = [one for one in known() if project == one.project or one.folder in inside]
+    here = [one for one in known() if project == one.project or one.is_in(inside)]
     here = healed(here, inside, only=_only(foreign))
     return sorted(here if foreign else provenance.own(here), key=lambda one: one.rank)
 
@@ -141,7 +141,7 @@ def _loaded() -> tuple[list[CheckpointEntry], list[str]]:
 
 def save(entries: Iterable[CheckpointEntry]) -> None:
     """One entry a line, oldest first: quick to write, and a diff of it can be read."""
-    ordered = sorted(entries, key=lambda one: (one.rank, one.path))
+    ordered = sorted(entries, key=lambda one: (*one.rank, one.path))
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     head = f'{{"version": "{VERSION}", "last_updated": "{now}", "checkpoints": [\n'
     data = head.encode() + _rows(ordered) + b"\n]}\n"
@@ -151,7 +151,7 @@ def save(entries: Iterable[CheckpointEntry]) -> None:
 
 def _rows(entries: list[CheckpointEntry]) -> bytes:
     try:
-        return b",\n".join(map(msgspec.json.Encoder().encode, entries))
+        return msgspec.json.Encoder().encode_lines(entries).rstrip().replace(b"\n", b",\n")
     except UnicodeEncodeError:  # a path that is not UTF-8
         return ",\n".join(one.line() for one in entries).encode()
 

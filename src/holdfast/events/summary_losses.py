@@ -24,7 +24,6 @@ from holdfast.budget.compartments import tokens_of, units
 from holdfast.events import after_compact, window_brief
 from holdfast.record import RecordReader
 from holdfast.record.model import Place, Record
-from holdfast.record.secrets import redacted
 from holdfast.record.turns import place_of
 from holdfast.redact import redact
 from holdfast.text.fence import TAG
@@ -87,7 +86,7 @@ def after_last_compaction(path: Path, *, sidechain: bool, max_tokens: int) -> La
         return None
     last = found[-1]
     reader = RecordReader(sidechain=sidechain)
-    record = redacted(reader.read(path, until=last.offset))
+    record = reader.read_redacted(path, until=last.offset)
     summary = reader.known.without_in(redact(last.text))[: after_compact.MOST_SUMMARY]
     brief = compose(record, max_tokens, summary=summary, remark_chars=REMARK_CHARS)
     contents, messages = contents_of(summary, record), len(quotes(record))
@@ -98,7 +97,7 @@ def summary_losses(path: Path, *, sidechain: bool) -> Iterator[tuple[int, Summar
     """Every summary of a transcript with the byte it starts at, in one pass like the hooks."""
     reader = RecordReader(sidechain=sidechain)
     for one in _summaries(path, sidechain):
-        record = redacted(reader.read(path, until=one.offset))
+        record = reader.read_redacted(path, until=one.offset)
         summary = reader.known.without_in(redact(one.text))[: after_compact.MOST_SUMMARY]
         lost, checked = contents_of(summary, record).lost, check(record, summary)
         first = compose(
@@ -168,7 +167,7 @@ def compaction_report(path: Path, number: int, *, sidechain: bool) -> dict[str, 
 @lru_cache(MOST_REPORTS)  # a long transcript takes a second, and what it said stays said
 def _report(path: str, _inode: int, one: _Compaction, sidechain: bool) -> dict[str, Any]:
     reader = RecordReader(sidechain=sidechain)
-    record = redacted(reader.read(path, until=one.offset))
+    record = reader.read_redacted(path, until=one.offset)
 
     def clean(text: str) -> str:
         return reader.known.without_in(redact(text))

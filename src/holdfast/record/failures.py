@@ -416,11 +416,7 @@ def _named_in(failure: Failure, paths: list[str]) -> list[str]:
     told = "\n".join(failure.lines)
     known = [_parts(word) for word in failure.command.split()]
     known += [_parts(word) for word in told.split() if _is_name(word.strip(".,:;()'\"`"))]
-    return [
-        path
-        for path in paths
-        if path.rpartition("/")[2] in told or any(_within(_stem(path), one) for one in known)
-    ]
+    return [path for path in paths if path.rpartition("/")[2] in told or _is_among(path, known)]
 
 
 def _is_name(word: str) -> bool:
@@ -440,9 +436,16 @@ def _stem(path: str) -> list[str]:
     return [part for part in _parts(name) if part not in ("test", "tests", "spec")]
 
 
-def _within(stem: list[str], parts: list[str]) -> bool:
+def _is_among(path: str, known: list[list[str]]) -> bool:
+    """The parts of its name stand one behind the other in one of these words."""
+    stem = _stem(path)
     size = len(stem)
-    return bool(stem) and any(stem == parts[at : at + size] for at in range(len(parts)))
+    for parts in known if stem else ():
+        if stem[0] in parts:
+            for at in range(len(parts)):
+                if stem == parts[at : at + size]:
+                    return True
+    return False
 
 
 def _names_passed(failure: Failure, said: str, by: list[str]) -> bool:

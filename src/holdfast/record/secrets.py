@@ -68,14 +68,18 @@ class ToldSecrets:
         self.pieces: set[str] = set()
         self.lines: set[int] = set()
 
-    def hear(self, heard: Iterable[tuple[int, str]]) -> None:
-        """Texts, each with the place of its line."""
+    def hear(self, heard: Iterable[tuple[int, str]], beside: str = "") -> bool:
+        """Texts, each with the place of its line. `beside` is searched with them, as most words of
+        it are theirs: true if there is nothing in it."""
         told = {text: offset for offset, text in heard}
         starts = list(accumulate((len(text) + 1 for text in told), initial=0))
         offsets = list(told.values())
         text = "\n".join(told)
+        found = find(f"{text}\n{beside}" if beside else text)
+        is_clean = not found or found[-1].end <= len(text)
+        found = [one for one in found if one.start < len(text)]
         for again in range(PASSES):
-            if not (found := find(text)):
+            if not found:
                 break
             for one in found:
                 before = len(self.pieces) + len(self.bare)
@@ -85,6 +89,8 @@ class ToldSecrets:
                     self.lines.add(offsets[bisect_right(starts, one.start) - 1])
             left = replaced(text, found).split("\n")
             text = "\n".join(line for line in left if REDACTED in line)
+            found = find(text) if again < PASSES - 1 else []
+        return is_clean
 
     def hear_again(self, path: str | os.PathLike[str], lines: Sequence[int]) -> None:
         """What these lines of a transcript told; without the file nothing is known of them."""

@@ -35,21 +35,14 @@ def read_on(state: State, folder: str) -> Record:
         return before  # nothing new: what was stored is what there is
     from holdfast.record.reader import RecordReader
 
-    found = RecordReader(before, sidechain=bool(state.agent_id)).read(state.transcript)
+    # Secrets are removed first, so that no quotation cuts one in two.
+    found = RecordReader(before, sidechain=bool(state.agent_id)).read_redacted(state.transcript)
     found.read_from = sign(state.transcript, found.offset)
-    return _stored(path, found)
-
-
-def _stored(path: str, record: Record) -> Record:
-    """The record as stored. Secrets are removed first, so that no quotation cuts one in two."""
-    from holdfast.record.secrets import redacted
-
-    clean = redacted(record)
     try:
-        _write(path, model.save(clean))
+        _write(path, model.save(found))
     except OSError as error:
         log.add("WARN", "facts", f"not remembered: {error}")
-    return clean
+    return found
 
 
 def _write(path: str, data: bytes) -> None:

@@ -117,10 +117,21 @@ class Rule:
     """Group 1 of the pattern is the secret; `judge` may still say that it is none.
 
     A rule of one long word says so by `within`, the part of a page worth looking through first.
-    With `once`, what the judge refused is passed over: no part of it could fare better.
+    With `once`, what the judge refused is passed over: no part of it could fare better. With
+    `begins`, one of these must stand where the word does: any text has `log`, few have `log in`.
     """
 
-    __slots__ = ("_compiled", "any_case", "judge", "kind", "once", "pattern", "within", "words")
+    __slots__ = (
+        "_compiled",
+        "any_case",
+        "begins",
+        "judge",
+        "kind",
+        "once",
+        "pattern",
+        "within",
+        "words",
+    )
 
     def __init__(
         self,
@@ -132,6 +143,7 @@ class Rule:
         any_case: bool = False,
         within: str = "long",
         once: bool = False,
+        begins: tuple[str, ...] = ("",),
     ) -> None:
         self.kind = kind
         self.words = words.split(" ")
@@ -140,6 +152,7 @@ class Rule:
         self.any_case = any_case
         self.within = within + "_low" if any_case and within == "long" else within
         self.once = once
+        self.begins = begins
         self._compiled: re.Pattern[str] | None = None
 
     def scan(self, page: SearchPage) -> Iterator[SecretFinding]:
@@ -149,17 +162,21 @@ class Rule:
                 yield from self._tried(page, word)
 
     def _tried(self, page: SearchPage, word: str) -> Iterator[SecretFinding]:
-        compiled = self._compiled = self._compiled or self._compile()
-        if self.within == "very_long" and not compiled.search(page.very_long):
+        hay = page.low if self.any_case else page.text
+        if self.within == "very_long" and not self._pattern().search(page.very_long):
             return
         done = 0
-        for at in places(page.low if self.any_case else page.text, word):
-            match = compiled.match(page.text, at) if at >= done else None
+        for at in places(hay, word):
+            if at < done or not hay.startswith(self.begins, at):
+                continue
+            match = self._pattern().match(page.text, at)
             if match and (self.judge is None or self.judge(match[1])):
                 done = match.end(1)
                 yield SecretFinding(self.kind, match.start(1), done)
             elif match and self.once:
                 done = match.end(1)
 
-    def _compile(self) -> re.Pattern[str]:
-        return re.compile(self.pattern, re.A | re.I if self.any_case else re.A)
+    def _pattern(self) -> re.Pattern[str]:
+        if self._compiled is None:
+            self._compiled = re.compile(self.pattern, re.A | re.I if self.any_case else re.A)
+        return self._compiled

@@ -214,6 +214,10 @@ RULES = (
         lambda value: like_a_password(value) or (mixed(value) and len(value) >= 12),
         any_case=True,
         within="words_low",
+        begins=(
+            *("cred", "login", "log in", "log-in", "signin", "sign in", "sign-in"),
+            *("entra", "melde"),
+        ),
     ),
     Rule(
         "password",

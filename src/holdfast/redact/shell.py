@@ -76,6 +76,8 @@ _ANY_BOTH = (" -u ", " -a ", " --auth ", " --auth=", " --user ", " --user=", " -
 # Flags of tools we do not know: the value alone must look like a password, or like a key.
 _PASSWORD_FLAGS = ("-p", "-P", "-pw", "-w", "-upw", "-opw", "-W", "-Z")
 _KEY_FLAGS = (*_PASSWORD_FLAGS, "-t", "-k", "-K", "-a", "-s", "-x", "-T", "-A")
+# What neither looks like: a word of fewer than eight characters.
+_SHORT = r"[\w./&|-]{1,7}(?:[\s\"'`]|\\[nr\"'])"
 # Verbs of tools we do not know: one of their arguments does.
 _VERBS = ("auth", "login", "AUTH", "passwd", "adduser", "unseal", "unlock", "revoke", "add_user",
           "set-password", "http-basic", "smbpasswd", "mosquitto_passwd")  # fmt: skip
@@ -258,6 +260,8 @@ def _any_flag(page: SearchPage, there: frozenset[str]) -> Iterator[SecretFinding
         if flag not in there:
             continue
         for at in places(page.text, f" {flag} "):
+            if re.compile(_SHORT).match(page.text, at + len(flag) + 2):
+                continue
             value, start, end = _next(page.text, at + len(flag) + 2)
             if is_random(value) or (flag in _PASSWORD_FLAGS and _in_a_command(value)):
                 yield SecretFinding("password", start, end)
