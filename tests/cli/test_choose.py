@@ -154,7 +154,7 @@ def test_what_was_lost_before_the_hooks_were_installed_is_found_too(
     _client_s("aaaa1111", tmp_path, *lines)
     found = _invoke("lost")
     assert rule in found.stdout
-    assert "no hook has run in this session" in found.stderr
+    assert "no hook has run in session aaaa1111" in found.stderr
     assert _json("lost")["lost"] == [{"kind": "said", "text": f"“{rule}”"}]
     assert _json("status")["used_tokens"] > 0
 
@@ -192,7 +192,7 @@ def test_a_checkpoint_is_saved_of_the_session_that_status_shows_without_hooks(
     assert "no checkpoint yet, 54% of the limit used" in " ".join(_invoke("status").stdout.split())
     saved = _invoke("checkpoint", "--json")
     assert json.loads(saved.stdout)["path"].startswith(f"{here}/")
-    assert "no hook has run in this session" in saved.stderr
+    assert "no hook has run in session" in saved.stderr
     assert "0% of the limit used since the last checkpoint" in " ".join(
         _invoke("status").stdout.split()
     )
@@ -307,3 +307,29 @@ def test_minutes_are_told_only_of_a_session_that_runs(tmp_path: Path) -> None:
 def _left(*words: str) -> str:
     found = _invoke(*words)
     return next(line for line in found.stdout.splitlines() if line.startswith("  left"))
+
+
+@pytest.mark.requirement("U3")
+def test_lists_fit_into_sixty_columns_with_one_line_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    asked = "Paint the lighthouse white, and then the door of the boathouse too, please."
+    for name in ("aaaa1111", "bbbb2222"):
+        lines = (a_prompt(asked), an_answer(20_000))
+        _client_s(name, tmp_path, *(line | {"sessionId": name} for line in lines))
+        assert _invoke("checkpoint", name, "--project", str(tmp_path)).exit_code == 0
+    for command in (["resume"], ["status", "--all"]):
+        printed = _invoke(*command, COLUMNS="60")
+        rows = [line for line in printed.stdout.splitlines() if "Paint" in line]
+        heading = [line for line in printed.stderr.splitlines() if " asked" in line]
+        assert len(rows) == 2 and len(heading) == 1, printed.output
+        assert max(map(len, rows + heading)) <= 60
+
+
+@pytest.mark.requirement("U3")
+def test_the_budget_speaks_of_its_items_in_plain_words(file: Path) -> None:
+    shown = _invoke("budget", "--transcript", str(file)).stdout
+    assert "your words: “Mend it.”" in shown
+    assert "total" in shown
+    assert not [word for word in ("flight", "never cut", "loan:") if word in shown]

@@ -327,7 +327,7 @@ def test_status_of_all_says_when_there_is_none() -> None:
 
 
 @pytest.mark.requirement("U3")
-@pytest.mark.parametrize("columns", ["40", "80", "120"])
+@pytest.mark.parametrize("columns", ["40", "60", "80", "120"])
 def test_watch_cuts_the_folder_before_anything_else(tmp_path: Path, columns: str) -> None:
     deep = tmp_path / "a-folder-with-a-long-name" / "and-another-one-beneath-it-too"
     deep.mkdir(parents=True)

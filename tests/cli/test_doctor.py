@@ -51,6 +51,8 @@ def test_every_installed_hook_is_fired_and_what_reached_the_client_is_told(
     assert "Finish the edit in hand before you begin the next task" in reached["PostToolUse"]
     assert not reached["PreCompact"].startswith("{"), "JSON there would become an instruction"
     assert "odd" in found["recent_errors"][0], "what hooks had to skip is shown"
+    shown = CliRunner().invoke(holdfast_command, ["doctor", "--project", str(tmp_path)]).stdout
+    assert "in a made-up session whose window is 99% full" in shown
     assert not (own_home / ".holdfast" / "windows").exists(), "no session is left behind"
 
 

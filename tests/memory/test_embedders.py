@@ -313,7 +313,7 @@ def test_search_by_meaning_finds_what_no_word_tells(tmp_path: Path) -> None:
     a_session(tmp_path, "s1", "which colour has the logo?", "A dark green.", *talk)
     before = recall("slow batch process after dark", project=str(tmp_path), limit=1)
     assert before.mode == "keyword"
-    assert any("no vectors" in note and "search --fill" in note for note in before.notes)
+    assert any("by words only" in note and "search --fill" in note for note in before.notes)
     told: list[tuple[int, int]] = []
     done = maintenance.fill(
         engines.opened(str(tmp_path)),

@@ -46,7 +46,7 @@ def test_a_program_gets_where_each_result_came_from(here: Path) -> None:
 def test_people_see_ids_words_and_the_way_to_more() -> None:
     said = run("bastion").output
     item_id = said.split()[0]
-    assert "Port 5544" in said and "model, turn 1" in said
+    assert "Port 5544" in said and "model, step 1" in said
     assert f"asked: {TALK[0]}" in said
     expanded = run("--expand", item_id)
     assert "model: Port 5544, behind the bastion." in expanded.output
@@ -58,11 +58,27 @@ def test_people_see_ids_words_and_the_way_to_more() -> None:
     assert (told.exit_code, json.loads(told.stdout)["results"]) == (1, [])
 
 
+@pytest.mark.requirement("U3")
+def test_the_words_that_were_looked_for_are_in_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "behind the \x1b[1;33mbastion\x1b[0m" in run("bastions").output
+
+
+@pytest.mark.requirement("U3")
+def test_each_place_of_a_result_has_its_own_line(tmp_path: Path) -> None:
+    a_session(tmp_path, "s2", "Which pump?", "The pump is blue.", f"Pump done. {'-' * 70} ok")
+    found = run("pump").stdout.splitlines()
+    assert "  The pump is blue." in found
+    assert not any("-----" in line for line in found), "a line drawn by a tool says nothing"
+
+
 @pytest.mark.slow  # it loads the model
 @pytest.mark.usefixtures("one_model")
 @pytest.mark.requirement("U3", "M2")
 def test_status_says_how_far_the_index_is() -> None:
-    assert "2 turns" in run("--status").output
+    told_to_people = run("--status").output
+    assert "2 turns" in told_to_people
+    assert "found by meaning too: 0; `holdfast search --fill` adds the rest" in told_to_people
     told = json.loads(run("--status", "--json").output)
     assert (told["items"], told["vectors"], told["missing_vectors"]) == (2, 0, 2)
     filled = json.loads(run("--fill", "--status", "--json").output)
@@ -166,7 +182,7 @@ def test_a_shipped_segment_leads_to_a_transcript_of_its_project_and_to_no_other(
 
 @pytest.mark.requirement("U3", "M6")
 def test_where_nothing_is_known_nothing_that_cannot_help_is_advised(tmp_path: Path) -> None:
-    assert "--fill makes them" in run("lighthouse").stderr
+    assert "--fill` adds" in run("lighthouse").stderr
     (tmp_path / "new").mkdir()
     nothing = run("lighthouse", "--project", str(tmp_path / "new")).stderr
     assert "nothing to search yet" in nothing and "--fill" not in nothing

@@ -25,6 +25,7 @@ from holdfast.client.memory_folder import slug
 from holdfast.client.settings_files import transcripts_folder
 from holdfast.text import fence
 from holdfast.text.fence import shown
+from holdfast.text.numbers import short
 from holdfast.window.state import State
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
@@ -124,15 +125,17 @@ DAY_SECONDS = 86_400
 NOT_RESUMABLE = "Claude Code has deleted its transcript, so `claude --resume` cannot open it"
 
 
-def chosen_to_read(transcript: Path | None, session: str = "", agent: str = "") -> Chosen:
+def chosen_to_read(
+    transcript: Path | None, session: str = "", agent: str = "", *, quiet: bool = False
+) -> Chosen:
     """As `choose` does, for who only reads: a gzip too, the archived copy of what is gone, and a
-    session of which no hook has told."""
+    session of which no hook has told. `quiet`: the caller says that itself."""
     if transcript is not None:
         return _by_file(transcript)
     try:
         known = choose_session.newest(session, agent)
     except NoSession:
-        if not agent and (path := _not_told(session or choose_session.asking())):
+        if not agent and (path := _not_told(session or choose_session.asking(), quiet)):
             return choose_session.by_transcript(path)
         one = named(session) if session and not agent else None
         if one is None:
@@ -161,7 +164,7 @@ def chosen_to_save(session: str = "", anywhere: bool = False) -> Chosen:
         return choose_session.by_transcript(path)
 
 
-def _not_told(session: str) -> Path | None:
+def _not_told(session: str, quiet: bool = False) -> Path | None:
     """The transcript of a session that ran before the hooks were installed."""
     try:
         path = find(session)
@@ -169,7 +172,7 @@ def _not_told(session: str) -> Path | None:
         raise
     except HoldfastError:
         return None
-    return _without_hooks(path)
+    return _without_hooks(path, quiet)
 
 
 def _not_told_here() -> Path | None:
@@ -180,10 +183,12 @@ def _not_told_here() -> Path | None:
     return _without_hooks(path)
 
 
-def _without_hooks(path: Path) -> Path | None:
+def _without_hooks(path: Path, quiet: bool = False) -> Path | None:
     if path.suffix == ".gz":
         return None
-    say(f"note: no hook has run in this session; read from {shown(str(path))}", err=True)
+    if not quiet:
+        name = shown(path.stem[:8])
+        say(f"note: no hook has run in session {name}; read from its transcript", err=True)
     return path
 
 
@@ -245,8 +250,7 @@ def list_gone(project: str, everywhere: bool) -> bool:
         say(f"archived: {words}; `holdfast resume ID` prints a brief for a new one", err=True)
     width = shutil.get_terminal_size((120, 24)).columns
     for one in gone:
-        text = _line(one)
-        say(text if len(text) <= width else f"{text[: width - 1]}…")
+        say(short(_line(one), width))
     return bool(gone)
 
 

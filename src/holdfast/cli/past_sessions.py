@@ -18,6 +18,7 @@ from holdfast.client.settings_files import transcripts_folder
 from holdfast.redact import redact
 from holdfast.text import fence
 from holdfast.text.fence import shown
+from holdfast.text.numbers import short
 from holdfast.transcript import Prompt, Unreadable, lookup, read
 from holdfast.transcript.user_words import user_words
 
@@ -26,6 +27,7 @@ COUNTED_BYTES = 100 << 20  # a gigabyte takes a second
 LOOKED_AT = 40  # entries, from the first
 MOST_ASKED = 1_000
 FOLDER_CHARS = 24
+NARROW = 80  # columns; below, half of that
 
 
 class PastSession(NamedTuple):
@@ -64,24 +66,23 @@ def show(running: Collection[str], start: str = "") -> bool:
     found = list(past_sessions(running, start))
     if found:
         say("Not running, newest first; `holdfast replay ID` shows what happened in one:", err=True)
-        say(
-            f"{'session':<8} {'age':>8} compactions {'folder':<{FOLDER_CHARS}} asked first",
-            err=True,
-        )
     width = shutil.get_terminal_size((120, 24)).columns
+    folder_chars = FOLDER_CHARS if width >= NARROW else FOLDER_CHARS // 2
+    if found:
+        heads = f"{'session':<8} {'age':>8} compactions {'folder':<{folder_chars}} asked first"
+        say(short(heads, width), err=True)
     for one in found:
-        text = _line(one)
-        say(text if len(text) <= width else f"{text[: width - 1]}…")
+        say(short(_line(one, folder_chars), width))
     return bool(found)
 
 
-def _line(one: PastSession) -> str:
+def _line(one: PastSession, folder_chars: int) -> str:
     folder = shown(one.folder or "unknown")
-    if len(folder) > FOLDER_CHARS:
-        folder = f"…{folder[1 - FOLDER_CHARS :]}"  # the folders of one machine begin alike
+    if len(folder) > folder_chars:
+        folder = f"…{folder[1 - folder_chars :]}"  # the folders of one machine begin alike
     count = "?" if one.compactions is None else f"{one.compactions}"
     head = f"{shown(one.session_id[:8]):<8} {_age(one.written):>8} {count:>11} "
-    return f"{head}{folder:<{FOLDER_CHARS}} {shown(fence.clean(one.asked))}"
+    return f"{head}{folder:<{folder_chars}} {shown(fence.clean(one.asked))}"
 
 
 def _age(written: float) -> str:

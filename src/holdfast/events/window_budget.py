@@ -32,7 +32,7 @@ class BriefEntry:
     reason: str
     tokens: int
     is_pinned: bool
-    is_never_cut: bool  # a pin, and also the request, marked rules, the last words
+    is_never_cut: bool  # taken before all others: a pin, the user's words, marked rules, …
     can_be_evicted: bool
 
 

@@ -13,6 +13,7 @@ from holdfast.archive import outputs
 from holdfast.memory import locations
 from holdfast.memory.errors import NotFound
 from holdfast.memory.expand import beginning, expand, only
+from holdfast.memory.item import PAGE_CHARS
 from holdfast.memory.sources import calls, sessions
 from holdfast.redact import redact
 from holdfast.segment import formats
@@ -20,7 +21,6 @@ from holdfast.segment import library as segments
 from holdfast.text import fence
 from holdfast.transcript import lookup
 
-USUAL_CHARS = 5_000
 MOST_SEARCHED = 10_000_000
 MOST_TRANSCRIPTS = 20  # looked through for one tool result
 MOST_ORIGIN = 400
@@ -44,7 +44,7 @@ def whole(
     now_ms: int,
     project: str = "",
     offset: int = 0,
-    most_chars: int = USUAL_CHARS,
+    most_chars: int = PAGE_CHARS,
     find: str = "",
 ) -> FullText:
     """From a character on; with `find`, only the lines that hold these words."""

@@ -10,6 +10,7 @@ MEMORY, CHECKPOINT, SEGMENT = "memory", "checkpoint", "segment"
 DECISION, MESSAGE, TURN = "decision", "message", "turn"
 KINDS = (MEMORY, CHECKPOINT, SEGMENT, DECISION, MESSAGE, TURN)
 ID_CHARS = 12
+PAGE_CHARS = 5_000  # of a text that is printed whole
 
 
 class Item(NamedTuple):

@@ -26,8 +26,8 @@ AT_ONCE = 4
 MOST = 200
 MADE_AGAIN = "the index was made again"
 HYBRID, KEYWORD = "hybrid", "keyword"
-NO_VECTORS = "keyword only: no vectors have been made yet; holdfast search --fill makes them"
-NO_ITEMS = "nothing to search yet: no session was found here"
+NO_VECTORS = "searched by words only; `holdfast search --fill` adds search by meaning"
+NO_ITEMS = "nothing to search yet: this project has no session"
 # Said, not left out: how near the best is does not tell an answer from none. Of 345 questions of
 # benchmarks.retrieval 13 share no word with anything: their best is at .20 to .48, that of made-up
 # words at .17 to .24, and another embedder has another scale.
@@ -116,7 +116,7 @@ def answered(
     found = found_by(indexes, asked, limit, wanted, vectors)
     if found and not any(one.rank.keyword or one.rank.kind for one in found):
         notes.append(BY_MEANING_ALONE)
-    return SearchAnswer(found, notes, HYBRID if vectors else KEYWORD)
+    return SearchAnswer(found, notes, HYBRID if vectors else KEYWORD, asked.terms)
 
 
 def found_by(
@@ -215,10 +215,10 @@ def _vectors(indexes: Sequence[Index], asked: words.Query, notes: list[str]) -> 
         try:
             found[name] = embedders.vector_of(asked.text, name)
         except NoEmbedder as error:
-            notes.append(f"keyword only: {error}")
+            notes.append(f"searched by words only: {error}")
     items, vectors = sum(one.items for one in made_with), sum(one.vectors for one in made_with)
     if found and vectors < items:
-        notes.append(f"{items - vectors:,} of {items:,} items have no vector yet")
+        notes.append(f"{items - vectors:,} of {items:,} items are found by words only so far")
     return found
 
 

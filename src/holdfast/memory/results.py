@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ from holdfast.memory.ranking import USER, Rank, TurnResult
 from holdfast.memory.words import Query
 from holdfast.text import fence
 
+_RULED = re.compile(r"([-=_*~#])\1{5,}")  # a line drawn by a tool
 CHARS = 300
 TITLE_CHARS = 160
 MOST_PLACES = 40  # of one word that are looked at
@@ -20,12 +22,17 @@ OTHER_CHARS, MOST_SHOWN = 160, 3  # of what else was found in a turn, or came of
 
 def snippet(text: str, terms: Iterable[str], most: int = CHARS) -> str:
     """The stretch with the most of the words asked for, on one line."""
-    flat = " ".join(fence.clean(text).split())
+    flat = _RULED.sub("…", " ".join(fence.clean(text).split()))
     if len(flat) <= most:
         return flat
-    start = _start(flat.lower(), [term[: max(STEM, len(term) - 3)] for term in terms], most)
+    start = _start(flat.lower(), stems(terms), most)
     cut = flat[start : start + most]
     return ("… " if start else "") + cut.strip() + (" …" if start + most < len(flat) else "")
+
+
+def stems(terms: Iterable[str]) -> list[str]:
+    """How each word begins, whatever its ending."""
+    return [term[: max(STEM, len(term) - 3)] for term in terms]
 
 
 def _start(low: str, stems: list[str], most: int) -> int:
@@ -69,9 +76,13 @@ class FoundItem(NamedTuple):
     project: str
     rank: Rank
     title: str
-    snippet: str
+    places: tuple[str, ...]  # where the words stand: the best stretch, then others of the turn
     text: str
     rest: str = ""  # other words of the same turn that were found
+
+    @property
+    def snippet(self) -> str:
+        return " | ".join(self.places)
 
     @property
     def id(self) -> str:
@@ -123,7 +134,7 @@ def found_as(one: TurnResult, asked: Query) -> FoundItem:
     few += [_in_short(other, asked) for other in beside[:MOST_SHOWN]]
     beside += [one.asked] if one.asked and one.asked.id != item.id else []
     rest = "\n".join(dict.fromkeys(_text(other) for other in beside))
-    return FoundItem(item, one.hit.of.project, one.rank, title, " | ".join(few), _text(item), rest)
+    return FoundItem(item, one.hit.of.project, one.rank, title, tuple(few), _text(item), rest)
 
 
 def _in_short(item: Item, asked: Query) -> str:
@@ -152,6 +163,7 @@ class SearchAnswer(NamedTuple):
     found: list[FoundItem]
     notes: list[str]
     mode: str = "keyword"  # or hybrid
+    terms: tuple[str, ...] = ()  # the words that were looked for
 
     def plain(self) -> dict[str, Any]:
         found = [one.plain() for one in self.found]

@@ -5,6 +5,7 @@ the whole of a result, a segment or an archived tool output.
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import sys
 import time
@@ -13,15 +14,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.terminal import say
-from holdfast.memory.full_text import USUAL_CHARS, FullText, whole
-from holdfast.memory.item import KINDS
+from holdfast.cli.terminal import paint, say
+from holdfast.memory.item import KINDS, PAGE_CHARS
 from holdfast.text import fence
+from holdfast.text.numbers import counted, short
 from holdfast.wire.log import inert
 
 if TYPE_CHECKING:
+    from holdfast.memory.full_text import FullText
     from holdfast.memory.maintenance import IndexStatus
-    from holdfast.memory.results import Expanded, SearchAnswer
+    from holdfast.memory.results import Expanded, FoundItem, SearchAnswer
+
+ASKED_CHARS = 160
+NOTHING = "Nothing found. Try other words, --all-projects, or --cold for archived topics."
 
 
 @click.command()
@@ -127,12 +132,14 @@ def _show_standing(found: IndexStatus, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(found.plain()))
         return
-    kinds = ", ".join(f"{n:,} {kind}s" for kind, n in found.kinds.items()) or "nothing yet"
-    say(f"{inert(found.project)}: {found.items:,} items ({kinds})")
-    of = f" of {inert(found.embedder)}" if found.embedder else ""
-    say(f"vectors: {found.vectors:,}{of}, {found.missing:,} to be made")
+    kinds = ", ".join(counted(n, kind) for kind, n in found.kinds.items()) or "nothing yet"
+    say(f"{inert(found.project)}: {kinds}")
+    say(f"found by words: {found.items:,}")
+    made = f"found by meaning too: {found.vectors:,}"
+    by = f" ({inert(found.embedder)})" if found.embedder else ""
+    say(f"{made}{by}; `holdfast search --fill` adds the rest" if found.missing else made + by)
     if found.left:
-        say(f"{found.left:,} sources wait to be read")
+        say(f"{found.left:,} sources are not read yet; search again to continue")
 
 
 def _show(answer: SearchAnswer, as_json: bool) -> None:
@@ -157,27 +164,34 @@ def _show_expanded(found: Expanded, as_json: bool) -> None:
         say(f"more: holdfast search --expand {found.item.id} --offset {found.more}", err=True)
 
 
-if TYPE_CHECKING:
-    from holdfast.memory.results import FoundItem, SearchAnswer
-
-
 def lines(answer: SearchAnswer) -> tuple[list[str], list[str]]:
     """What goes to stdout, and what to stderr."""
-    found = ["\n  ".join(_lines(one)) for one in answer.found]
-    notes = (
-        []
-        if found
-        else ["Nothing found. Try other words, --all-projects, or --cold for archived topics."]
-    )
+    from holdfast.memory.recall import NO_ITEMS
+    from holdfast.memory.results import stems
+
+    found = ["\n  ".join(_lines(one, stems(answer.terms))) for one in answer.found]
+    if not found and NO_ITEMS in answer.notes:
+        return [], [f"{NO_ITEMS}; --all-projects searches the others"]
+    notes = [] if found else [NOTHING]
     return found, notes + [f"note: {inert(note)}" for note in answer.notes]
 
 
-def _lines(one: FoundItem) -> Iterator[str]:
-    """Where it was said; what was asked there, or the question it answers; its words."""
-    yield f"{one.id}  {_said(_where(one))}"
+def _lines(one: FoundItem, words: list[str]) -> Iterator[str]:
+    """Where it was said; what was asked there, or the question it answers; then each place."""
+    yield f"{paint(one.id, 'bold')}  {_said(_where(one))}"
     if one.item.title and one.item.by in ("user", "model", "agent"):
-        yield f"asked: {_said(one.title)}"
-    yield _said(one.snippet)
+        yield f"asked: {_marked(short(_said(one.title), ASKED_CHARS), words)}"
+    for place in dict.fromkeys(filter(None, one.places)):
+        yield _marked(_said(place), words)
+
+
+def _marked(text: str, words: list[str]) -> str:
+    """The words that were looked for in colour, whatever their ending."""
+    if not words:
+        return text
+    begin = "|".join(re.escape(one) for one in sorted(words, key=len, reverse=True))
+    pattern = re.compile(rf"(?<![^\W_])(?:{begin})\w*", re.IGNORECASE)
+    return pattern.sub(lambda found: paint(found[0], "bold", "yellow"), text)
 
 
 def _said(text: str) -> str:
@@ -187,12 +201,12 @@ def _said(text: str) -> str:
 
 def _where(one: FoundItem) -> str:
     item = one.item
-    turns = f"turn {item.first_turn}" if item.first_turn else ""
+    steps = f"step {item.first_turn}" if item.first_turn else ""
     if item.last_turn > item.first_turn:
-        turns = f"turns {item.first_turn}-{item.last_turn}"
+        steps = f"steps {item.first_turn}-{item.last_turn}"
     session = f"session {item.session[:8]}" if item.session else ""
     title = "" if item.by in ("user", "model", "agent") else item.title
-    told = (item.by, title, turns, session, item.at[:16].replace("T", " "))
+    told = (item.by, title, steps, session, item.at[:16].replace("T", " "))
     return ", ".join(filter(None, told))
 
 
@@ -207,7 +221,7 @@ def _where(one: FoundItem) -> str:
 )
 @click.option(
     "--max-chars",
-    default=USUAL_CHARS,
+    default=PAGE_CHARS,
     show_default=True,
     type=click.IntRange(1, 10_000_000),
     help="Print at most this many characters.",
@@ -219,6 +233,8 @@ def _where(one: FoundItem) -> str:
 def expand(word: str, offset: int, max_chars: int, find: str, as_json: bool) -> None:
     """Print what is behind ID, or the start of one: the name of a shortened tool output, of a
     tool call whose result was cleared, of a segment, or of what a search found."""
+    from holdfast.memory.full_text import whole
+
     now_ms = int(time.time() * 1000)
     found = whole(word, now_ms=now_ms, offset=offset, most_chars=max_chars, find=find)
     if as_json:

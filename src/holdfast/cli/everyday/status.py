@@ -77,7 +77,7 @@ def _chosen(session: str, agent: str) -> Chosen:
     except NoSession:
         from holdfast.cli.find_transcript import chosen_to_read
 
-        return chosen_to_read(None, session, agent)
+        return chosen_to_read(None, session, agent, quiet=True)
 
 
 def _forget_limits() -> None:
@@ -274,7 +274,11 @@ def _when(found: dict[str, Any]) -> str:
     """How old the news is, and whether more can come."""
     if found["ended_ms"]:
         return f"the session ended {_ago(found['ended_ms'])}"
-    return _ago(found["heard_ms"]) if found["heard_ms"] else "none has run in this session"
+    return (
+        _ago(found["heard_ms"])
+        if found["heard_ms"]
+        else "none has run in this session; read from its transcript"
+    )
 
 
 def _ago(ms: int) -> str:

@@ -28,7 +28,7 @@ EMPTY = "No session is running. Start Claude Code in a project."
 BAR, SHORT_BAR = 10, 4
 ECHO_CHARS = 2  # a terminal shows ^C where a frame ends: on the next line, two would be seen
 MOST_PATH = 4_096
-NARROW = 60  # columns of a terminal; below, the bar is short: the number beside it says the same
+NARROW = 80  # columns of a terminal; below, the bar is short: the number beside it says the same
 QUIET_MS = 12 * 3_600_000  # a session that ended without saying so is shown this long
 
 

@@ -22,6 +22,7 @@ from holdfast.cli.terminal import paint, say
 from holdfast.events import window_budget
 from holdfast.events.window_budget import BudgetStatus, CompartmentUse
 from holdfast.text.fence import shown
+from holdfast.text.numbers import short
 from holdfast.window.alert_texts import about
 from holdfast.window.velocity import in_words
 from holdfast.wire import places
@@ -155,7 +156,7 @@ def evict(item_id: str, undo: bool, session: str, as_json: bool) -> None:
         )
         return
     one = window_budget.evict(item_id, chosen.state, chosen.folder)
-    words = f"evicted {one.id} ({one.section}): {shown(one.text)[:SHOWN_CHARS]}"
+    words = f"left out {one.id}: {short(shown(one.text), SHOWN_CHARS)}"
     _say(asdict(one), as_json, words, f"evict --undo {one.id}{where}")
 
 
@@ -274,12 +275,35 @@ def _now() -> int:
 
 
 SHOWN_CHARS = 90
+SECTIONS = {  # what one item of a section is called
+    "said": "your words",
+    "pinned": "pinned text",
+    "marked": "marked rule",
+    "flight": "where the work stood",
+    "failing": "failing command",
+    "tasks": "open task",
+    "questions": "open question",
+    "blocked": "blocked task",
+    "waves": "wave of subagents",
+    "task": "the task",
+    "actions": "earlier request",
+    "decisions": "note of the model",
+    "agents": "subagent",
+    "messages": "message",
+    "commands": "command",
+    "files": "file",
+    "names": "name",
+    "references": "reference",
+    "fixed": "fixed",
+    "archived": "compressed topic",
+    "about": "the project",
+}
 
 
 def show(found: BudgetStatus, most: int) -> None:
     spent = f"{found.spent_tokens:,} of {found.max_tokens:,} tokens"
-    say(f"{paint('brief', 'bold')}   {spent}, role {found.role}", hang=8)
-    left = in_words(found.ops_left_low, found.ops_left_high, found.pace_ms)
+    say(f"{paint('brief', 'bold')}   {spent} (role: {found.role})", hang=8)
+    left = in_words(found.ops_left_low, found.ops_left_high)
     share = f"{about(found.estimated)}{found.used_ratio:.1%} of the compaction limit used"
     told = f"{left} left" if left else shown(f"steps left: {found.forecast_basis}")
     say(f"{paint('window', 'bold')}  {share}; {told}", hang=8)
@@ -289,16 +313,16 @@ def show(found: BudgetStatus, most: int) -> None:
             _row(part.name, f"{part.share:.0%}", f"{part.share_tokens:,}", f"{part.spent_tokens:,}")
         )
     frame = f"{found.frame_tokens:,}"
-    say(_row("headings and frame", "", frame, frame))
-    say(paint(_row("sum", "", f"{found.max_tokens:,}", f"{found.spent_tokens:,}"), "bold"))
+    say(_row("headings", "", frame, frame))
+    say(paint(_row("total", "", f"{found.max_tokens:,}", f"{found.spent_tokens:,}"), "bold"))
     for words in found.loans:
-        say(f"loan: {words}")
+        say(f"  {words}")
     for part in found.parts:
         _show_items(part, most)
     for one in found.pins:
         say(f"pin {one.id} ({one.scope}, {one.compartment}): {shown(one.text)}")
     if found.evicted:
-        say(f"evicted: {', '.join(found.evicted)}")
+        say(f"left out by you: {', '.join(found.evicted)}; undo: holdfast budget evict --undo ID")
 
 
 def _row(name: str, share: str, room: str, used: str) -> str:
@@ -310,9 +334,7 @@ def _show_items(part: CompartmentUse, most: int) -> None:
         by = "" if part.set_by == "role" else f" (share set by the {part.set_by})"
         say(f"{paint(part.name, 'bold')}{by}")
     for one in part.items[:most]:
-        firm = ", never cut" if one.is_never_cut and not one.is_pinned else ""
-        text = shown(one.text)
-        text = text if len(text) <= SHOWN_CHARS else f"{text[: SHOWN_CHARS - 1]}…"
-        say(f"  {one.id} {one.section}{firm}: {text}", hang=9)
+        text = short(shown(one.text), SHOWN_CHARS)
+        say(f"  {one.id} {SECTIONS.get(one.section, one.section)}: {text}", hang=9)
     if len(part.items) > most:
         say(f"  … {len(part.items) - most} more: --all")

@@ -23,6 +23,7 @@ from holdfast.cli.terminal import say
 from holdfast.redact import redact
 from holdfast.text import fence, timestamps
 from holdfast.text.fence import shown
+from holdfast.text.numbers import short
 from holdfast.wire.errors import HoldfastError
 
 
@@ -177,7 +178,7 @@ def lines(
         f"{shown(_words(one, document))}"
         for one, document in rows
     ]
-    return [_cut(text, width) for text in told]
+    return [short(text, width) for text in told]
 
 
 def heading(rows: list[Row], with_project: bool = False) -> str:
@@ -186,9 +187,10 @@ def heading(rows: list[Row], with_project: bool = False) -> str:
     session = " session " if len({(one.session_id, one.agent_id) for one, _ in rows}) > 1 else ""
     wide = max(map(len, _projects(rows).values())) if with_project else 0
     project = f"{' project':<{wide}}" if with_project else ""
-    return (
+    text = (
         f"{'checkpoint':<{ids}} {'age':>8} {'trigger':<11} {'nr':<3}{session}{project} asked last"
     )
+    return short(text, shutil.get_terminal_size((120, 24)).columns)
 
 
 def _projects(rows: list[Row]) -> dict[str, str]:
@@ -227,7 +229,3 @@ def _words(entry: CheckpointEntry, document: Document | None) -> str:
     count = sum(not one.startswith(NOTHING_OPEN) for one in steps)
     left = f" ({count} open)" if count else ""
     return " ".join((asked or entry.summary).split()) + left
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"

@@ -89,9 +89,13 @@ def _cycle(binary: Path) -> dict[str, Any]:
 def _show(found: dict[str, Any]) -> None:
     for install in found["installs"]:
         say(f"installed: {install['scope']}, {install['path']}")
+    if found["hooks"]:
+        say("Each hook runs once, in a made-up session whose window is 99% full:")
     line = [found["status_line"]] if found["status_line"] else []
     for hook in [*found["hooks"], *line]:
         _say_row(hook["ok"], hook["event"], hook["milliseconds"], _reached(hook))
+    if found["compaction"]:
+        say("Then a made-up session is compacted:")
     for step in found["compaction"]:
         _say_row(step["ok"], step["name"], step["milliseconds"], step["words"])
     for server in found["servers"]:
