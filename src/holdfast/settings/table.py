@@ -45,7 +45,13 @@ def _turns(name: str, set_by: Setter, default: int, meaning: str) -> Setting:
 
 
 TABLE: Final[tuple[Setting, ...]] = (
-    Setting("preset", PROJECT, "default", "a set of zones under one name", choices=tuple(PRESETS)),
+    Setting(
+        "preset",
+        PROJECT,
+        "default",
+        "the zones yellow, orange and red under one name",
+        choices=tuple(PRESETS),
+    ),
     Setting(
         "zone_yellow", PROJECT, 0.50, "share of the compaction limit from which the zone is yellow"
     ),
@@ -56,22 +62,27 @@ TABLE: Final[tuple[Setting, ...]] = (
         "share of the limit from which the zone is orange and the model is told",
     ),
     Setting("zone_red", PROJECT, 0.90, "share of the limit from which the zone is red"),
-    Setting("warning_left", USER, 0.30, "share left at the warning, until ten steps were measured"),
     Setting(
-        "warning_left_least", USER, 0.16, "share left at which the warning comes at the latest"
+        "warning_left",
+        USER,
+        0.30,
+        "the warning comes with this share left, until ten steps are known",
     ),
     Setting(
-        "warning_left_most", USER, 0.45, "share left at which the warning comes at the earliest"
+        "warning_left_least", USER, 0.16, "the warning never comes with less than this share left"
     ),
-    Setting("advisory_left", USER, 0.15, "share left at the advisory"),
-    Setting("urgent_left", USER, 0.07, "share left at urgent"),
-    Setting("critical_left", USER, 0.03, "share left at critical"),
-    Setting("fast_climb", USER, 0.05, "growth per step that raises the alert by one level"),
+    Setting(
+        "warning_left_most", USER, 0.45, "the warning never comes with more than this share left"
+    ),
+    Setting("advisory_left", USER, 0.15, "the advisory comes when this share of the limit is left"),
+    Setting("urgent_left", USER, 0.07, "urgent comes when this share of the limit is left"),
+    Setting("critical_left", USER, 0.03, "critical comes when this share of the limit is left"),
+    Setting("fast_climb", USER, 0.05, "above this growth per step, alerts come one level early"),
     Setting(
         "check_interval",
         PROJECT,
         5,
-        "above capacity_threshold, a checkpoint is saved every so many calls",
+        "calls between two checkpoints while the fill is above capacity_threshold",
         low=1,
         high=10_000,
         also="CHECK_INTERVAL",
@@ -80,7 +91,7 @@ TABLE: Final[tuple[Setting, ...]] = (
         "cooldown_seconds",
         USER,
         120,
-        "seconds between two checkpoints of the monitor or the advisory, at least",
+        "least seconds between two checkpoints of the monitor or the advisory",
         high=86_400,
         also="COOLDOWN_SECONDS",
     ),
@@ -88,7 +99,7 @@ TABLE: Final[tuple[Setting, ...]] = (
         "capacity_threshold",
         PROJECT,
         80,
-        "percent of the limit from which the monitor saves checkpoints",
+        "percent of the limit above which a checkpoint is saved every few calls",
         high=100,
         also="CAPACITY_THRESHOLD",
     ),
@@ -96,7 +107,7 @@ TABLE: Final[tuple[Setting, ...]] = (
         "active_minutes",
         PROJECT,
         30,
-        "minutes of work after which a checkpoint is saved",
+        "minutes of work without a checkpoint after which one is saved",
         low=1,
         high=1_440,
     ),
@@ -119,14 +130,14 @@ TABLE: Final[tuple[Setting, ...]] = (
         "watch_apart_seconds",
         USER,
         10,
-        "seconds between two checkpoints of the watcher in one project, at least",
+        "least seconds between two checkpoints of the watcher in one project",
         high=3_600,
     ),
     Setting(
         "stop_guard",
         USER,
         "off",
-        "on: a turn that would end while work is open goes on once",
+        "on: the model is asked once to go on if it ends a turn with open work",
         choices=("off", "on"),
     ),
     Setting(
@@ -148,25 +159,25 @@ TABLE: Final[tuple[Setting, ...]] = (
         0.80,
         "share of the limit from which old compressed topics move to the archive",
     ),
-    _turns("segment_check_turns", PROJECT, 10, "turns between two looks for topics to compress"),
+    _turns("segment_check_turns", PROJECT, 10, "steps between two looks for topics to compress"),
     _turns(
         "segment_cold_turns",
         PROJECT,
         20,
-        "turns without a mention after which a topic is compressed",
+        "steps without a mention after which a topic is compressed",
     ),
     _turns("segment_cold_messages", PROJECT, 5, "messages that a topic must have to be compressed"),
     _turns(
         "segment_archive_turns",
         PROJECT,
         50,
-        "turns after its end from which a compressed topic is old",
+        "steps after its end when a compressed topic counts as old",
     ),
     _turns(
         "segment_prune_turns",
         USER,
         50,
-        "turns between two looks for archived topics that are too old",
+        "steps between two looks for archived topics that are too old",
     ),
     _turns(
         "segment_prune_days",
@@ -178,7 +189,7 @@ TABLE: Final[tuple[Setting, ...]] = (
         "notes_folder",
         USER,
         "",
-        "a folder of daily notes (Obsidian): the end of a session adds a line to the day's note",
+        "a folder of daily notes (Obsidian); each session adds a line to the day's note",
         is_text=True,
     ),
     Setting("notes_name", USER, "%Y-%m-%d.md", "the file name of a day's note", is_text=True),
@@ -193,7 +204,7 @@ TABLE: Final[tuple[Setting, ...]] = (
         "brief_tokens",
         USER,
         2_000,
-        "size of the brief after a compaction, and of any brief without a given size, in tokens",
+        "size of a brief in tokens, unless a command names another",
         low=100,
         high=8_000,
         also="max_tokens",
@@ -202,7 +213,7 @@ TABLE: Final[tuple[Setting, ...]] = (
         "checkpoint_most",
         USER,
         50,
-        "number of checkpoints of one project that stay",
+        "most checkpoints of one project; older ones are removed",
         low=1,
         high=100_000,
     ),
@@ -210,7 +221,7 @@ TABLE: Final[tuple[Setting, ...]] = (
         "checkpoint_days",
         USER,
         30,
-        "days that checkpoints, and snapshots in the database, stay",
+        "days until checkpoints, and snapshots in the database, are removed",
         low=1,
         high=3_650,
     ),
@@ -218,11 +229,13 @@ TABLE: Final[tuple[Setting, ...]] = (
         "checkpoint_daily_days",
         USER,
         7,
-        "days after which only one checkpoint per day, and one snapshot per day and session, stays",
+        "days after which one checkpoint per day, and one snapshot per day and session, stays",
         low=1,
         high=3_650,
     ),
-    Setting("archive_days", USER, 14, "days that archived tool outputs stay", low=1, high=3_650),
+    Setting(
+        "archive_days", USER, 14, "days until archived tool outputs are removed", low=1, high=3_650
+    ),
     Setting(
         "archive_megabytes",
         USER,
@@ -253,7 +266,7 @@ TABLE: Final[tuple[Setting, ...]] = (
         "model for search by meaning: auto, off, minilm, a model's folder, or an endpoint",
         is_text=True,
     ),
-    Setting("embedder_model", USER, "", "the model that the endpoint is asked for", is_text=True),
+    Setting("embedder_model", USER, "", "the name of the model at the endpoint", is_text=True),
     Setting(
         "embedder_key",
         USER,
