@@ -6,17 +6,21 @@ import re
 import signal
 import socket
 import subprocess
+import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from holdfast.api import pages
+from holdfast.api import link_client, pages, server
 from holdfast.api.gate import Gate, Rules
 from holdfast.api.routes import login
 from holdfast.api.routes.login import Tickets
+from holdfast.files import lock
+from holdfast.settings import secret_file
 from tests.api.live import MAIN, Live, a_url, as_process, run
 from tests.waiting import PATIENCE_SECONDS
 
@@ -152,6 +156,40 @@ def test_ui_asks_a_running_server_for_a_link_and_leaves_it_running(tmp_path: Pat
         assert refused.returncode == 5 and "token" in refused.stderr
     gone = run("serve", "--link", "--port", str(live.port))
     assert gone.returncode == 5 and "no server runs" in gone.stderr
+
+
+@pytest.mark.requirement("U5", "X5")
+def test_a_stranger_on_the_port_is_told_no_token_and_gives_no_link() -> None:
+    link = b'{"link": "http://127.0.0.1:1/"}'
+    reply = b"HTTP/1.1 201 Created\r\nContent-Length: %d\r\n\r\n%s" % (len(link), link)
+    told: list[bytes] = []
+    secret_file.made(server.token_file())
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        server.lock_file(port).touch()  # as a server that was killed leaves it
+        thread = threading.Thread(target=_overhear, args=(listener, reply, told))
+        thread.start()
+        with pytest.raises(link_client.NoLink, match="no Holdfast of yours"):
+            link_client.running_link(port)
+        thread.join()
+    assert told == [b""]
+
+
+def _overhear(listener: socket.socket, reply: bytes, told: list[bytes]) -> None:
+    listener.settimeout(PATIENCE_SECONDS)
+    with listener.accept()[0] as wire, suppress(OSError):
+        wire.settimeout(PATIENCE_SECONDS)
+        told.append(wire.recv(65536))
+        wire.sendall(reply)
+
+
+@pytest.mark.requirement("U5", "X5")
+def test_a_server_that_ended_leaves_no_lock(tmp_path: Path) -> None:
+    with as_process(a_url(tmp_path / "a.db")) as live:
+        assert live.get("/health").status == 200  # from then on a signal ends it well
+        assert lock.is_held(str(server.lock_file(live.port)))
+        assert live.kill(signal.SIGTERM) == 0
+        assert not server.lock_file(live.port).exists()
 
 
 @pytest.mark.requirement("U5", "X5")

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from http.client import HTTPConnection, HTTPException
 
 from holdfast.api import server
+from holdfast.files import lock
 from holdfast.settings import secret_file
 from holdfast.wire.errors import HoldfastError
 
 PATIENCE_SECONDS = 10.0
+LOCK_SECONDS = 1.0
 
 
 class NoLink(HoldfastError):
@@ -20,9 +23,16 @@ class NoLink(HoldfastError):
 
 
 def running_link(port: int) -> str:
-    """A link that is good once; empty where nothing listens on this port of 127.0.0.1."""
+    """A link that is good once; empty where nothing listens on this port of 127.0.0.1.
+
+    The token is sent only to the server that holds the lock of this home: another program or user
+    on that port would take it, and could show a link of its own.
+    """
     connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
     try:
+        connection.connect()
+        if not _is_ours(port):
+            raise _strange(port)
         connection.request("POST", "/api/login/tickets", headers=_headers())
         answer = connection.getresponse()
         return _link(answer.status, answer.read(1 << 16), port)
@@ -34,6 +44,16 @@ def running_link(port: int) -> str:
         connection.close()
 
 
+def _is_ours(port: int) -> bool:
+    """Asked for a moment: a server that has just begun to listen is about to lock."""
+    until = time.monotonic() + LOCK_SECONDS
+    while not lock.is_held(str(server.lock_file(port))):
+        if time.monotonic() >= until:
+            return False
+        time.sleep(lock.POLL_SECONDS)
+    return True
+
+
 def _headers() -> dict[str, str]:
     token = os.environ.get("HOLDFAST_API_TOKEN") or secret_file.read(server.token_file())
     return {"Authorization": f"Bearer {token}"} if token else {}
@@ -42,7 +62,7 @@ def _headers() -> dict[str, str]:
 def _link(status: int, body: bytes, port: int) -> str:
     if status == 401:
         error = NoLink(f"the server on port {port} does not take the token of this machine")
-        error.hint = "is it of another user, or was it started with HOLDFAST_API_TOKEN?"
+        error.hint = "was it started with HOLDFAST_API_TOKEN?"
         raise error
     try:
         found = json.loads(body)["link"] if status == 201 else None
@@ -54,6 +74,6 @@ def _link(status: int, body: bytes, port: int) -> str:
 
 
 def _strange(port: int) -> NoLink:
-    error = NoLink(f"what listens on port {port} is no Holdfast of this version")
-    error.hint = f"restart it, or use another port: holdfast ui --port {port + 1}"
+    error = NoLink(f"what listens on port {port} is no Holdfast of yours, or an older one")
+    error.hint = f"restart it if it is yours; else another port: holdfast ui --port {port + 1}"
     return error

@@ -10,7 +10,7 @@ import socket
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -26,6 +26,7 @@ from holdfast.api.app import create
 from holdfast.api.event_listeners import Hub
 from holdfast.api.gate import KNOWN, Gate, Rules, Token
 from holdfast.api.routes.login import link
+from holdfast.files import lock
 from holdfast.hub.ingest.background import Warm
 from holdfast.hub.repair import rebuild
 from holdfast.hub.store import write_health
@@ -124,6 +125,11 @@ def token_file() -> Path:
     return Path(places.home()) / "token"
 
 
+def lock_file(port: int) -> Path:
+    """Held by the server of this home on a port of 127.0.0.1: nobody else there is sent a token."""
+    return Path(places.home()) / f"serve-{port}.lock"
+
+
 def needs_token() -> bool:
     return os.environ.get("HOLDFAST_API_AUTH", "").strip().lower() != "off"
 
@@ -145,7 +151,7 @@ def serve(plan: Plan, say: Callable[[str], None]) -> None:
         hosts=plan.address.names,
         behind_proxy=plan.address.behind_proxy,
     )
-    with addresses.bound(plan.address) as listener:
+    with addresses.bound(plan.address) as listener, _locked(listener):
         store = _opened(plan.database, say)
         try:
             _greet(plan, listener, say)
@@ -153,6 +159,23 @@ def serve(plan: Plan, say: Callable[[str], None]) -> None:
         finally:
             store.close()
     say("ended; everything acknowledged is written")
+
+
+@contextmanager
+def _locked(listener: socket.socket) -> Iterator[None]:
+    """Nobody else can have the port meanwhile, so the file can be removed at the end."""
+    host, port = listener.getsockname()[:2]
+    if host not in ("127.0.0.1", "0.0.0.0"):
+        yield
+        return
+    path = lock_file(port)
+    with ExitStack() as held:
+        try:
+            held.enter_context(lock.hold_file(str(path)))
+            held.callback(path.unlink, missing_ok=True)
+        except OSError as error:  # the home cannot be written: it serves, and `ui` finds it not
+            log.add("WARN", "serve", f"{path} cannot be locked: {error.strerror or error}")
+        yield
 
 
 def _opened(database: str, say: Callable[[str], None]) -> Store:
