@@ -1,4 +1,4 @@
-"""What the MCP server costs: its list of tools in every session, its start, and a call.
+"""What the MCP server costs: its tools in a window, its start, and a call.
 
 python -m benchmarks.mcp
 """
@@ -67,9 +67,11 @@ class Server:
                 result: dict[str, Any] = said["result"]
                 return result
 
-    def greet(self) -> None:
-        self.ask("initialize", HELLO)
+    def greet(self) -> str:
+        """Its instructions, which are in every session."""
+        told = self.ask("initialize", HELLO)
         self._send({"method": "notifications/initialized"})
+        return str(told["instructions"])
 
     def call(self, tool: str, arguments: dict[str, Any]) -> float:
         begun = time.perf_counter()
@@ -93,11 +95,14 @@ class Server:
 def rows() -> Iterator[Row]:
     with _a_session() as folder:
         server = Server(folder)
-        server.greet()
+        instructions = server.greet()
         listed = server.ask("tools/list", {})["tools"]
+        always = " ".join([instructions, *(f"mcp__holdfast__{one['name']}" for one in listed)])
         chars = len(json.dumps(listed, separators=(",", ":"), ensure_ascii=False))
         yield "tools", str(len(listed)), "≤ 12"
-        yield "the list of them, always on", f"{chars / CHARS_PER_TOKEN:,.0f} tokens", "≤ 1,500"
+        tokens = f"{len(always) / CHARS_PER_TOKEN:,.0f} tokens"
+        yield "their names and the instructions, always on", tokens, "none"
+        yield "their descriptions", f"{chars / CHARS_PER_TOKEN:,.0f} tokens", "≤ 1,500"
         first = {name: server.call(name, given) for name, given in ASKED.items()}
         later = {name: _calls(server, name, given) for name, given in ASKED.items()}
         every = [took for found in later.values() for took in found]
