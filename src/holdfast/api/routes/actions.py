@@ -22,7 +22,7 @@ from holdfast.api.fields import (
     WordQuery,
     at_most,
 )
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, paging, said
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, RowAnswer, paging, said
 from holdfast.hub import row_times
 from holdfast.hub.store.rows import Row
 from holdfast.hub.tree import actions
@@ -47,7 +47,7 @@ class NewAction(Body):
     project_path: FilePath | None = None
 
 
-class ActionRecorded(ApiAnswer):
+class ActionRecorded(RowAnswer):
     id: str
     tool_name: str
     tool_type: str
@@ -63,7 +63,7 @@ class ActionMade(ApiAnswer):
     action: ActionRecorded
 
 
-class Action(ApiAnswer):
+class Action(RowAnswer):
     id: str
     tool_name: str
     tool_type: str
@@ -108,16 +108,7 @@ async def post(body: NewAction, db: Db) -> Response:
     given = body.model_dump(exclude_none=True)
     draft = actions.drafted(given, row_times.now_ms())
     row = await db.write(lambda c: actions.add(c, draft, body.project_path))
-    action = {
-        "id": row["id"],
-        "tool_name": row["tool_name"],
-        "tool_type": row["tool_type"],
-        "exit_code": row["exit_code"],
-        "duration_ms": row["duration_ms"],
-        "created_at": row_times.written(row["created_ms"]),
-        "session_id": row["session_id"],
-        "keywords_extracted": len(row["keywords"]),
-    }
+    action = ActionRecorded.of(row, keywords_extracted=len(row["keywords"]))
     return said({"success": True, "action": action}, 201)
 
 
@@ -158,16 +149,4 @@ async def top_tools(db: Db, tool_type: ToolType | None = None, limit: Limit = 10
 
 
 def shown(row: Row) -> dict[str, Any]:
-    return {
-        "id": row["id"],
-        "tool_name": row["tool_name"],
-        "tool_type": row["tool_type"],
-        "exit_code": row["exit_code"],
-        "duration_ms": row["duration_ms"],
-        "file_paths": row["file_paths"] or [],
-        "created_at": row_times.written(row["created_ms"]),
-        "session_id": row["session_id"],
-        "subtask_id": row["subtask_id"],
-        "keywords": row["keywords"] or [],
-        "keywords_extracted": len(row["keywords"] or []),
-    }
+    return Action.of(row, keywords_extracted=len(row["keywords"] or []))

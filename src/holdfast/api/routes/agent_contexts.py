@@ -13,7 +13,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Db
 from holdfast.api.fields import AgentPath, Body, IdQuery, Offset, Text, Word, WordQuery
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, paging, said
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, RowAnswer, paging, said
 from holdfast.api.routes.compact import BriefTokens, RestoreSource, wanted_tokens
 from holdfast.brief.store_brief import compose_shared
 from holdfast.hub import ids, row_times
@@ -25,7 +25,7 @@ router = Router(prefix="/api/agent-contexts", tags=["agents"])
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
-class AgentContext(ApiAnswer):
+class AgentContext(RowAnswer):
     id: str
     project_id: str | None
     agent_id: str
@@ -119,22 +119,13 @@ async def stats(db: Db) -> Response:
 def shown(row: Row) -> dict[str, Any]:
     role = row["role_context"] if isinstance(row["role_context"], dict) else {}
     is_snapshot = row["agent_type"] == agent_contexts.SNAPSHOT
-    return {
-        "id": row["id"],
-        "project_id": row["project_id"],
-        "agent_id": row["agent_id"],
-        "agent_type": row["agent_type"],
-        "session_id": row["session_id"],
-        "status": row["status"],
-        "role_context": role,
-        "skills_to_restore": row["skills_to_restore"] or [],
-        "tools_used": row["tools_used"] or [],
-        "progress_summary": row["progress_summary"],
-        "compact_id": row["compact_id"],
-        "trigger": role.get("trigger") if is_snapshot else None,
-        "token_count": _tokens(role) if is_snapshot else None,
-        "last_updated": row_times.written(row["updated_ms"]),
-    }
+    return AgentContext.of(
+        row,
+        role_context=role,
+        trigger=role.get("trigger") if is_snapshot else None,
+        token_count=_tokens(role) if is_snapshot else None,
+        last_updated=row_times.written(row["updated_ms"]),
+    )
 
 
 def _tokens(snapshot: dict[str, Any]) -> int:

@@ -9,10 +9,18 @@ from pydantic import AfterValidator, Field
 
 from holdfast.api.database import Db
 from holdfast.api.fields import MOST_ID, AgentName, Body, Id, Offset, clean
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, Slip, paging, said
+from holdfast.api.responses import (
+    NOT_FOUND,
+    ApiAnswer,
+    Paged,
+    Router,
+    RowAnswer,
+    Slip,
+    paging,
+    said,
+)
 from holdfast.hub import row_times
 from holdfast.hub.board import claims
-from holdfast.hub.store.rows import Row
 
 router = Router(prefix="/api/claims", tags=["claims"])
 Work = Annotated[str, Field(min_length=1, max_length=MOST_ID), AfterValidator(clean)]
@@ -26,7 +34,7 @@ class NewClaim(Body):
     ttl_seconds: int = Field(claims.USUAL_TTL_SECONDS, ge=1, le=claims.MOST_TTL_SECONDS)
 
 
-class ClaimedPath(ApiAnswer):
+class ClaimedPath(RowAnswer):
     project_id: str
     work: str
     agent_id: str
@@ -69,7 +77,7 @@ async def take(body: NewClaim, db: Db) -> Response:
     row = await db.write(
         lambda c: claims.take(c, project_id, body.work, body.agent_id, now, body.ttl_seconds)
     )
-    return said({"success": True, "claim": shown(row)}, 201)
+    return said({"success": True, "claim": ClaimedPath.of(row)}, 201)
 
 
 @router.delete("", response_model=ClaimsReleased, responses={**NOT_FOUND, **HELD})
@@ -82,7 +90,7 @@ async def release(
     """Only who has it may let it go."""
     now = row_times.now_ms()
     row = await db.write(lambda c: claims.release(c, str(project_id), work, agent_id, now))
-    return said({"success": True, "released": shown(row)})
+    return said({"success": True, "released": ClaimedPath.of(row)})
 
 
 @router.get("", response_model=ClaimList)
@@ -98,14 +106,4 @@ async def listed(
     page = await db.read(
         lambda c: claims.list_page(c, limit, offset, now, project_id=place, agent_id=agent_id)
     )
-    return said({"claims": [shown(row) for row in page.rows], **paging(page)})
-
-
-def shown(row: Row) -> dict[str, Any]:
-    return {
-        "project_id": row["project_id"],
-        "work": row["work"],
-        "agent_id": row["agent_id"],
-        "claimed_at": row_times.written(row["claimed_ms"]),
-        "expires_at": row_times.written(row["expires_ms"]),
-    }
+    return said({"claims": [ClaimedPath.of(row) for row in page.rows], **paging(page)})

@@ -17,7 +17,7 @@ from starlette.types import Message, Receive, Scope, Send
 from holdfast.api.database import Database, Db
 from holdfast.api.event_listeners import Hub
 from holdfast.api.fields import MOST_BIGINT, MOST_ID, Offset, WordQuery, plain
-from holdfast.api.responses import ApiAnswer, Paged, Router, Slip, paging, said
+from holdfast.api.responses import ApiAnswer, Paged, Router, RowAnswer, Slip, paging, said
 from holdfast.hub import row_times
 from holdfast.hub.errors import StoreError
 from holdfast.hub.store.rows import Page, Row
@@ -38,7 +38,7 @@ LastId = Annotated[
 ]
 
 
-class EventRow(ApiAnswer):
+class EventRow(RowAnswer):
     id: int
     kind: str
     project_id: str | None
@@ -113,7 +113,7 @@ async def _page(
                     await asyncio.sleep(hub.pause_seconds)
     return said(
         {
-            "events": [shown(row) for row in found.rows],
+            "events": [EventRow.of(row) for row in found.rows],
             "count": len(found.rows),
             "limit": limit,
             "last": found.last,
@@ -177,26 +177,15 @@ class _Stream(StreamingResponse):
 def written(row: Row) -> bytes:
     """One event as the stream has it: JSON holds no line ends, and neither may a kind."""
     kind = " ".join(str(row["kind"]).split())
-    data = msgspec.json.encode(shown(row))
+    data = msgspec.json.encode(EventRow.of(row))
     return b"id: %d\nevent: %s\ndata: %s\n\n" % (row["id"], kind.encode(), data)
-
-
-def shown(row: Row) -> dict[str, Any]:
-    return {
-        "id": row["id"],
-        "kind": row["kind"],
-        "project_id": row["project_id"],
-        "session_id": row["session_id"],
-        "at": row_times.written(row["at_ms"]),
-        "body": row["body"] or {},
-    }
 
 
 audit_router = Router(prefix="/api/audit", tags=["audit"])
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
-class AuditEvent(ApiAnswer):
+class AuditEvent(RowAnswer):
     id: str
     kind: str
     session_id: str | None
@@ -260,25 +249,14 @@ async def audit_listed(
     )
     if format == "jsonl":
         return Response(b"".join(_lines(page)), media_type="application/x-ndjson")
-    return said({"events": [audit_shown(row) for row in page.rows], **paging(page)})
+    return said({"events": [AuditEvent.of(row) for row in page.rows], **paging(page)})
 
 
 def _lines(page: Page) -> Iterator[bytes]:
     for row in page.rows:
-        yield msgspec.json.encode(audit_shown(row)) + b"\n"
+        yield msgspec.json.encode(AuditEvent.of(row)) + b"\n"
 
 
 def _decision(one: dict[str, Any]) -> dict[str, Any]:
     rest = {name: value for name, value in one.items() if name != "at_ms"}
     return {**rest, "at": row_times.written(one["at_ms"])}
-
-
-def audit_shown(row: Row) -> dict[str, Any]:
-    return {
-        "id": row["id"],
-        "kind": row["kind"],
-        "session_id": row["session_id"],
-        "agent_id": row["agent_id"],
-        "at": row_times.written(row["at_ms"]),
-        "body": row["body"] or {},
-    }

@@ -26,7 +26,7 @@ from holdfast.api.fields import (
     Topics,
     must_know,
 )
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, paging, said
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, RowAnswer, paging, said
 from holdfast.hub import row_times
 from holdfast.hub.board import deliveries, local_agents, messages, outboxes
 from holdfast.hub.board.deliveries import Ask
@@ -96,7 +96,7 @@ class NewMessage(Body):
     project_id: Id | None = None
 
 
-class MessagePosted(ApiAnswer):
+class MessagePosted(RowAnswer):
     id: str
     from_agent: str
     to_agent: str | None
@@ -124,7 +124,7 @@ class AgentInbox(ApiAnswer):
     unread_remaining: int
 
 
-class RawMessages(ApiAnswer):
+class RawMessages(RowAnswer):
     id: str
     project_id: str | None
     from_agent_id: str
@@ -162,7 +162,10 @@ async def post(body: NewMessage, request: Request) -> Response:
     )
     await state.database.write(lambda c: messages.post(c, row))
     await state.handing.hand(row)
-    return said({"success": True, "message": posted(row)}, 201)
+    return said(
+        {"success": True, "message": MessagePosted.of(row, is_broadcast=row["to_agent"] is None)},
+        201,
+    )
 
 
 @router.get("", response_model=MessageList)
@@ -213,47 +216,24 @@ async def inbox(
     return said(
         {
             "agent_id": agent_id,
-            "messages": [shown(row) for row in found.rows],
+            "messages": [
+                BoardMessage.of(row, is_broadcast=row["to_agent"] is None) for row in found.rows
+            ],
             "count": len(found.rows),
             "unread_remaining": found.unread_remaining,
         }
     )
 
 
-def posted(row: Row) -> dict[str, Any]:
-    return {
-        "id": row["id"],
-        "from_agent": row["from_agent"],
-        "to_agent": row["to_agent"],
-        "topic": row["topic"],
-        "priority": row["priority"],
-        "created_at": row_times.written(row["created_ms"]),
-        "expires_at": row_times.written(row["expires_ms"]),
-        "is_broadcast": row["to_agent"] is None,
-    }
-
-
-def shown(row: Row) -> dict[str, Any]:
-    content, read = row["content"] or {}, row["already_read"]
-    return {**posted(row), "content": content, "already_read": read}
-
-
 def raw(row: Row, now_ms: int) -> dict[str, Any]:
-    return {
-        "id": row["id"],
-        "project_id": row["project_id"],
-        "from_agent_id": row["from_agent"],
-        "to_agent_id": row["to_agent"],
-        "message_type": row["topic"],
-        "topic": row["topic"],
-        "payload": row["content"] or {},
-        "priority": row["priority"],
-        "read_by": row["read_by"],
-        "said_to": row["said_to"],
-        "state": messages.state_of(row, now_ms),
-        "created_at": row_times.written(row["created_ms"]),
-        "expires_at": row_times.written(row["expires_ms"]),
-    }
+    return RawMessages.of(
+        row,
+        from_agent_id=row["from_agent"],
+        to_agent_id=row["to_agent"],
+        message_type=row["topic"],
+        payload=row["content"] or {},
+        state=messages.state_of(row, now_ms),
+    )
 
 
 def _text(value: object) -> str | None:

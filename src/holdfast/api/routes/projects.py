@@ -21,7 +21,16 @@ from holdfast.api.fields import (
     Text,
     plain,
 )
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, nothing, paging, said
+from holdfast.api.responses import (
+    NOT_FOUND,
+    ApiAnswer,
+    Paged,
+    Router,
+    RowAnswer,
+    nothing,
+    paging,
+    said,
+)
 from holdfast.api.routes import requests, subtasks, tasks
 from holdfast.hub import row_times
 from holdfast.hub.errors import Refused
@@ -38,7 +47,7 @@ class NewProject(Body):
     metadata: Object | None = None
 
 
-class ProjectRow(ApiAnswer):
+class ProjectRow(RowAnswer):
     id: str
     path: str
     name: str | None
@@ -56,7 +65,7 @@ class ProjectFound(ProjectRow):
     project: ProjectRow
 
 
-class ProjectStats(ApiAnswer):
+class ProjectStats(RowAnswer):
     project_id: str
     project_name: str | None
     path: str
@@ -89,14 +98,14 @@ async def post(body: NewProject, db: Db) -> Response:
     row = await db.write(
         lambda c: projects.put(c, body.path, now, name=body.name, metadata=body.metadata)
     )
-    return said({"success": True, "project": shown(row)}, 201)
+    return said({"success": True, "project": ProjectRow.of(row)}, 201)
 
 
 @router.get("", response_model=ProjectList)
 async def listed(db: Db, limit: Limit = 100, offset: Offset = 0) -> Response:
     """Newest first."""
     page = await db.read(lambda c: projects.list_page(c, limit, offset))
-    return said({"projects": [shown(row) for row in page.rows], **paging(page)})
+    return said({"projects": [ProjectRow.of(row) for row in page.rows], **paging(page)})
 
 
 @router.get("/by-path", response_model=ProjectFound, responses=NOT_FOUND)
@@ -106,7 +115,7 @@ async def by_path(
     """The project at this path, wrapped and bare: both kinds of client find what they look for."""
     if not path:
         raise Refused("Missing query parameter: path", "path")
-    row = shown(await db.read(lambda c: projects.by_path(c, path)))
+    row = ProjectRow.of(await db.read(lambda c: projects.by_path(c, path)))
     return said({**row, "project": row})
 
 
@@ -119,10 +128,10 @@ async def get(project_id: IdPath, db: Db) -> Response:
         return project, figures, latest(connection, 50, project_id=project["id"])
 
     project, figures, asked = await db.read(both)
-    last = [requests.shown(row) for row in asked]
+    last = [requests.RequestRow.of(row) for row in asked]
     return said(
         {
-            "project": {**shown(project), "requests": last},
+            "project": {**ProjectRow.of(project), "requests": last},
             "requests": last,
             "stats": stats_shown(figures),
         }
@@ -137,19 +146,7 @@ async def remove(project_id: IdPath, db: Db) -> Response:
 
 
 def stats_shown(figures: Row) -> dict[str, Any]:
-    told = {name: figures[name] for name in ProjectStats.model_fields if name != "last_activity"}
-    return {**told, "last_activity": row_times.written(figures["last_activity_ms"])}
-
-
-def shown(row: Row) -> dict[str, Any]:
-    return {
-        "id": row["id"],
-        "path": row["path"],
-        "name": row["name"],
-        "created_at": row_times.written(row["created_ms"]),
-        "updated_at": row_times.written(row["updated_ms"]),
-        "metadata": row["metadata"] or {},
-    }
+    return ProjectStats.of(figures, last_activity=row_times.written(figures["last_activity_ms"]))
 
 
 hierarchy_router = Router(prefix="/api/hierarchy", tags=["projects"])
@@ -187,7 +184,7 @@ async def get_hierarchy(
 ) -> Response:
     """Requests newest first, a page of them; in each its tasks by wave, with their subtasks."""
     tree = await db.read(lambda c: tree_of_project(c, str(project_id), limit, offset))
-    project = shown(tree.project)
+    project = ProjectRow.of(tree.project)
     asked = msgspec.Raw(msgspec.json.encode([_grown(row) for row in tree.requests.rows]))
     figures = tree.figures
     return said(
@@ -208,7 +205,7 @@ async def get_hierarchy(
 
 def _grown(request: Row) -> dict[str, Any]:
     below = [
-        {**tasks.shown(task), "subtasks": [subtasks.shown(row) for row in task["subtasks"]]}
+        {**tasks.TaskRow.of(task), "subtasks": [subtasks.shown(row) for row in task["subtasks"]]}
         for task in request["tasks"]
     ]
-    return {**requests.shown(request), "tasks": below}
+    return {**requests.RequestRow.of(request), "tasks": below}

@@ -20,7 +20,16 @@ from holdfast.api.fields import (
     WordQuery,
     Words,
 )
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, nothing, paging, said
+from holdfast.api.responses import (
+    NOT_FOUND,
+    ApiAnswer,
+    Paged,
+    Router,
+    RowAnswer,
+    nothing,
+    paging,
+    said,
+)
 from holdfast.api.routes import tasks
 from holdfast.hub import row_times
 from holdfast.hub.store.rows import Row
@@ -43,7 +52,7 @@ class NewRequest(RequestChange):
     prompt_type: PromptType | None = None
 
 
-class RequestRow(ApiAnswer):
+class RequestRow(RowAnswer):
     id: str
     project_id: str
     session_id: str
@@ -77,7 +86,7 @@ async def post(body: NewRequest, db: Db) -> Response:
     """What a user asks for. The session need not be known yet."""
     now, given = row_times.now_ms(), body.model_dump(exclude_none=True)
     row = await db.write(lambda c: requests.add(c, given, now))
-    return said({"success": True, "request": shown(row)}, 201)
+    return said({"success": True, "request": RequestRow.of(row)}, 201)
 
 
 @router.get("", response_model=RequestList)
@@ -92,7 +101,7 @@ async def listed(
     """Newest first."""
     wanted = {"project_id": project_id, "session_id": session_id, "status": status}
     page = await db.read(lambda c: requests.list_page(c, limit, offset, **wanted))
-    return said({"requests": [shown(row) for row in page.rows], **paging(page)})
+    return said({"requests": [RequestRow.of(row) for row in page.rows], **paging(page)})
 
 
 @router.get("/{request_id}", response_model=RequestFound, responses=NOT_FOUND)
@@ -104,7 +113,7 @@ async def get(request_id: IdPath, db: Db) -> Response:
         return row, requests.tasks_of(connection, row["id"])
 
     row, below = await db.read(both)
-    whole = {**shown(row), "tasks": [tasks.shown(task) for task in below]}
+    whole = {**RequestRow.of(row), "tasks": [tasks.TaskRow.of(task) for task in below]}
     return said({"request": whole})
 
 
@@ -113,7 +122,7 @@ async def patch(request_id: IdPath, body: RequestChange, db: Db) -> Response:
     """Its status, or more metadata. Completing it is noted with the time."""
     now, given = row_times.now_ms(), body.model_dump(exclude_none=True)
     row = await db.write(lambda c: requests.change(c, str(request_id), given, now))
-    return said({"success": True, "request": shown(row)})
+    return said({"success": True, "request": RequestRow.of(row)})
 
 
 @router.delete("/{request_id}", status_code=204, response_class=Response, responses=NOT_FOUND)
@@ -122,17 +131,3 @@ async def remove(request_id: IdPath, db: Db) -> Response:
     now = row_times.now_ms()
     await db.write(lambda c: requests.remove(c, str(request_id), now))
     return nothing()
-
-
-def shown(row: Row) -> dict[str, Any]:
-    return {
-        "id": row["id"],
-        "project_id": row["project_id"],
-        "session_id": row["session_id"],
-        "prompt": row["prompt"],
-        "prompt_type": row["prompt_type"],
-        "status": row["status"],
-        "created_at": row_times.written(row["created_ms"]),
-        "completed_at": row_times.written(row["completed_ms"]),
-        "metadata": row["metadata"] or {},
-    }

@@ -26,11 +26,11 @@ from holdfast.api.responses import (
     ApiAnswer,
     Paged,
     Router,
+    RowAnswer,
     nothing,
     paging,
     said,
 )
-from holdfast.api.routes import requests
 from holdfast.hub import row_times
 from holdfast.hub.store.rows import Page, Row
 from holdfast.hub.tree import sessions
@@ -54,7 +54,7 @@ class NewSession(SessionChange):
     started_at: TimeMs | None = None
 
 
-class SessionRow(ApiAnswer):
+class SessionRow(RowAnswer):
     id: str
     project_id: str | None
     started_at: str
@@ -64,7 +64,7 @@ class SessionRow(ApiAnswer):
     total_errors: int
 
 
-class SessionQuery(ApiAnswer):
+class SessionQuery(RowAnswer):
     id: str
     prompt: str
     prompt_type: str
@@ -109,7 +109,7 @@ class SessionList(Paged):
 async def post(body: NewSession, db: Db) -> Response:
     """A new session; one that is there already is a conflict."""
     now, row = row_times.now_ms(), columns(body.model_dump(exclude_none=True))
-    return said(shown(await db.write(lambda c: sessions.add(c, row, now))), 201)
+    return said(SessionRow.of(await db.write(lambda c: sessions.add(c, row, now))), 201)
 
 
 @router.get("", response_model=SessionList)
@@ -127,7 +127,7 @@ async def listed(
             c, limit, offset, now_ms=now, project_id=project_id, active_only=active_only
         )
     )
-    return said({"sessions": [shown(row) for row in page.rows], **paging(page)})
+    return said({"sessions": [SessionRow.of(row) for row in page.rows], **paging(page)})
 
 
 @router.get("/stats", response_model=SessionStats)
@@ -147,10 +147,8 @@ async def get(session_id: SessionPath, db: Db) -> Response:
         return row, latest(connection, 20, session_id=session_id)
 
     row, asked = await db.read(both)
-    last = [
-        {name: requests.shown(one)[name] for name in SessionQuery.model_fields} for one in asked
-    ]
-    return said({**shown(row), "requests": last})
+    last = [SessionQuery.of(one) for one in asked]
+    return said({**SessionRow.of(row), "requests": last})
 
 
 @router.patch("/{session_id:text}", response_model=SessionRow, responses=NOT_FOUND)
@@ -158,7 +156,7 @@ async def patch(session_id: SessionPath, body: SessionChange, db: Db) -> Respons
     """End it, re-open it (`ended_at: null`), or set its totals."""
     changes = columns(body.model_dump(exclude_unset=True))
     given = {name: value for name, value in changes.items() if _may_set(name, value)}
-    return said(shown(await db.write(lambda c: sessions.change(c, session_id, given))))
+    return said(SessionRow.of(await db.write(lambda c: sessions.change(c, session_id, given))))
 
 
 @router.delete("/{session_id:text}", status_code=204, response_class=Response, responses=NOT_FOUND)
@@ -175,22 +173,10 @@ def _may_set(name: str, value: Any) -> bool:
     return value is not None or name == "ended_ms"
 
 
-def shown(row: Row) -> dict[str, Any]:
-    return {
-        "id": row["id"],
-        "project_id": row["project_id"],
-        "started_at": row_times.written(row["started_ms"]),
-        "ended_at": row_times.written(row["ended_ms"]),
-        "total_tools_used": row["total_tools_used"],
-        "total_success": row["total_success"],
-        "total_errors": row["total_errors"],
-    }
-
-
 active_router = Router(prefix="/api/active-sessions", tags=["sessions"])
 
 
-class ActiveAgent(ApiAnswer):
+class ActiveAgent(RowAnswer):
     subtask_id: str | None
     agent_type: str | None
     agent_id: str | None
@@ -230,21 +216,9 @@ async def get_active(db: Db, limit: Limit = 100, offset: Offset = 0) -> Response
     shown_agents = running or [session_as_agent(row) for row in page.rows]
     return said(
         {
-            "active_agents": [_agent(row) for row in shown_agents],
-            "active_sessions": [_session(row) for row in page.rows],
+            "active_agents": [ActiveAgent.of(row) for row in shown_agents],
+            "active_sessions": [ActiveSession.of(row) for row in page.rows],
             "agents_count": len(running),
             **paging(page),
         }
     )
-
-
-def _session(row: Row) -> dict[str, Any]:
-    place = {name: row[name] for name in ("project_path", "project_name")}
-    return {**shown(row), **place}
-
-
-def _agent(row: Row) -> dict[str, Any]:
-    whole = {name: value for name, value in row.items() if not name.endswith("_ms")}
-    whole["started_at"] = row_times.written(row["started_ms"])
-    whole["created_at"] = row_times.written(row["created_ms"])
-    return whole

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Query, Response
 from pydantic import Field
@@ -19,7 +19,7 @@ from holdfast.api.fields import (
     Topics,
     must_know,
 )
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, paging, said
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, RowAnswer, paging, said
 from holdfast.hub import row_times
 from holdfast.hub.board import messages
 from holdfast.hub.store.rows import Row
@@ -37,7 +37,7 @@ class NewSubscription(SubscriptionFilter):
     callback_url: Text | None = Field(None, description="kept, and never called: nothing is sent")
 
 
-class Subscription(ApiAnswer):
+class Subscription(RowAnswer):
     id: str
     agent_id: str
     topic: str
@@ -81,7 +81,7 @@ async def subscribe(body: NewSubscription, db: Db, known: Topics) -> Response:
     row = await db.write(
         lambda c: messages.subscribe(c, body.agent_id, body.topic, body.callback_url, now)
     )
-    return said({"success": True, "subscription": shown(row)}, 201)
+    return said({"success": True, "subscription": Subscription.of(row)}, 201)
 
 
 @router.get("/subscriptions", response_model=SubscriptionList)
@@ -97,7 +97,7 @@ async def listed(
     if topic is not None:
         must_know(known, topic, "query")
     page = await db.read(lambda c: messages.list_subscriptions(c, limit, offset, agent_id, topic))
-    return said({"subscriptions": [shown(row) for row in page.rows], **paging(page)})
+    return said({"subscriptions": [Subscription.of(row) for row in page.rows], **paging(page)})
 
 
 @router.get("/subscriptions/{agent_id:text}", response_model=AgentSubscriptions)
@@ -106,7 +106,7 @@ async def of_agent(agent_id: AgentPath, db: Db) -> Response:
     return said(
         {
             "agent_id": agent_id,
-            "subscriptions": [shown(row) for row in found],
+            "subscriptions": [Subscription.of(row) for row in found],
             "topics": [row["topic"] for row in found],
             "count": len(found),
         }
@@ -129,14 +129,3 @@ async def remove(subscription_id: IdPath, db: Db) -> Response:
 def _deleted(row: Row) -> Response:
     pair = {name: row[name] for name in ("id", "agent_id", "topic")}
     return said({"success": True, "deleted": pair})
-
-
-def shown(row: Row) -> dict[str, Any]:
-    return {
-        "id": row["id"],
-        "agent_id": row["agent_id"],
-        "topic": row["topic"],
-        "callback_url": row["callback_url"],
-        "created_at": row_times.written(row["created_ms"]),
-        "updated_at": row_times.written(row["updated_ms"]),
-    }

@@ -22,7 +22,16 @@ from holdfast.api.fields import (
     WordQuery,
     Words,
 )
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, nothing, paging, said
+from holdfast.api.responses import (
+    NOT_FOUND,
+    ApiAnswer,
+    Paged,
+    Router,
+    RowAnswer,
+    nothing,
+    paging,
+    said,
+)
 from holdfast.api.routes import actions
 from holdfast.hub import row_times
 from holdfast.hub.store.rows import Row
@@ -57,7 +66,7 @@ class SessionSubtasks(Body):
     session_id: Word
 
 
-class SubtaskRow(ApiAnswer):
+class SubtaskRow(RowAnswer):
     id: str
     task_id: str
     task_list_id: str
@@ -175,21 +184,4 @@ async def remove(subtask_id: IdPath, db: Db) -> Response:
 
 
 def shown(row: Row) -> dict[str, Any]:
-    return {
-        "id": row["id"],
-        "task_id": row["task_id"],
-        "task_list_id": row["task_id"],
-        "session_id": row["session_id"],
-        "agent_type": row["agent_type"],
-        "agent_id": row["agent_id"],
-        "parent_agent_id": row["parent_agent_id"],
-        "max_turns": row["max_turns"],
-        "description": row["description"],
-        "status": row["status"],
-        "blocked_by": row["blocked_by"] or [],
-        "created_at": row_times.written(row["created_ms"]),
-        "started_at": row_times.written(row["started_ms"]),
-        "completed_at": row_times.written(row["completed_ms"]),
-        "context_snapshot": row["context_snapshot"],
-        "result": row["result"],
-    }
+    return SubtaskRow.of(row, task_list_id=row["task_id"])

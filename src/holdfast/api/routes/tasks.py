@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Response
 from pydantic import Field
@@ -20,7 +20,17 @@ from holdfast.api.fields import (
     WordQuery,
     Words,
 )
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, Slip, nothing, paging, said
+from holdfast.api.responses import (
+    NOT_FOUND,
+    ApiAnswer,
+    Paged,
+    Router,
+    RowAnswer,
+    Slip,
+    nothing,
+    paging,
+    said,
+)
 from holdfast.api.routes import subtasks
 from holdfast.hub import row_times
 from holdfast.hub.store.rows import Row
@@ -41,7 +51,7 @@ class NewTask(TaskChange):
     request_id: Id
 
 
-class TaskRow(ApiAnswer):
+class TaskRow(RowAnswer):
     id: str
     request_id: str
     name: str
@@ -73,7 +83,7 @@ async def post(body: NewTask, db: Db) -> Response:
     """In the wave after the last of its request, unless `wave_number` says another."""
     now, given = row_times.now_ms(), body.model_dump(exclude_none=True)
     row = await db.write(lambda c: tasks.add(c, given, now))
-    return said({"success": True, "task": shown(row)}, 201)
+    return said({"success": True, "task": TaskRow.of(row)}, 201)
 
 
 @router.get("", response_model=TaskList)
@@ -94,7 +104,7 @@ async def listed(
         "project_id": project_id,
     }
     page = await db.read(lambda c: tasks.list_page(c, limit, offset, **wanted))
-    return said({"tasks": [shown(row) for row in page.rows], **paging(page)})
+    return said({"tasks": [TaskRow.of(row) for row in page.rows], **paging(page)})
 
 
 @router.get("/{task_id}", response_model=TaskFound, responses=NOT_FOUND)
@@ -106,7 +116,7 @@ async def get(task_id: IdPath, db: Db) -> Response:
         return row, tasks.subtasks_of(connection, row["id"])
 
     row, below = await db.read(both)
-    whole = {**shown(row), "subtasks": [subtasks.shown(subtask) for subtask in below]}
+    whole = {**TaskRow.of(row), "subtasks": [subtasks.shown(subtask) for subtask in below]}
     return said({"task": whole})
 
 
@@ -115,7 +125,7 @@ async def patch(task_id: IdPath, body: TaskChange, db: Db) -> Response:
     """Completing the last task of a wave settles it, and the next wave starts."""
     now, given = row_times.now_ms(), body.model_dump(exclude_none=True)
     row = await db.write(lambda c: tasks.change(c, str(task_id), given, now))
-    return said({"success": True, "task": shown(row)})
+    return said({"success": True, "task": TaskRow.of(row)})
 
 
 @router.delete("/{task_id}", status_code=204, response_class=Response, responses=NOT_FOUND)
@@ -126,22 +136,10 @@ async def remove(task_id: IdPath, db: Db) -> Response:
     return nothing()
 
 
-def shown(row: Row) -> dict[str, Any]:
-    return {
-        "id": row["id"],
-        "request_id": row["request_id"],
-        "name": row["name"],
-        "wave_number": row["wave_number"],
-        "status": row["status"],
-        "created_at": row_times.written(row["created_ms"]),
-        "completed_at": row_times.written(row["completed_ms"]),
-    }
-
-
 wave_router = Router(prefix="/api/waves", tags=["waves"])
 
 
-class WaveRow(ApiAnswer):
+class WaveRow(RowAnswer):
     id: str
     session_id: str
     wave_number: int
@@ -167,7 +165,7 @@ async def current(session_id: SessionPath, db: Db) -> Response:
     row = await db.read(lambda c: waves.current(c, session_id))
     if row is None:
         return said(Slip(error="No active wave found for session").model_dump(), 404)
-    return said({"wave": wave_shown(row)})
+    return said({"wave": WaveRow.of(row)})
 
 
 @wave_router.get("/{session_id}/history", response_model=WaveHistory)
@@ -176,18 +174,4 @@ async def history(
 ) -> Response:
     """All waves of the session, in their order."""
     page = await db.read(lambda c: waves.history(c, session_id, limit, offset))
-    return said({"waves": [wave_shown(row) for row in page.rows], **paging(page)})
-
-
-def wave_shown(row: Row) -> dict[str, Any]:
-    return {
-        "id": row["id"],
-        "session_id": row["session_id"],
-        "wave_number": row["wave_number"],
-        "status": row["status"],
-        "total_tasks": row["total_tasks"],
-        "completed_tasks": row["completed_tasks"],
-        "failed_tasks": row["failed_tasks"],
-        "started_at": row_times.written(row["started_ms"]),
-        "completed_at": row_times.written(row["completed_ms"]),
-    }
+    return said({"waves": [WaveRow.of(row) for row in page.rows], **paging(page)})
