@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.hub.store.engine import IDLE_SECONDS
 from holdfast.hub.store.schema import check
 from holdfast.hub.store.store import Store
-from holdfast.hub.store.writer import IDLE_SECONDS
 from holdfast.hub.tree import projects
 from tests.api.live import Live, a_url, as_process, until
 from tests.stores import a_postgres

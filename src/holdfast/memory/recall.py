@@ -32,6 +32,7 @@ NO_ITEMS = "nothing to search yet: this project has no session"
 # benchmarks.retrieval 13 share no word with anything: their best is at .20 to .48, that of made-up
 # words at .17 to .24, and another embedder has another scale.
 BY_MEANING_ALONE = "no words match: these are the nearest by meaning, and may be far off"
+S = TypeVar("S")
 T = TypeVar("T")
 
 __all__ = ["FoundItem", "SearchAnswer", "expand", "recall"]
@@ -188,10 +189,10 @@ def _newest(index: Index, only: SearchFilter) -> Scores:
     return {place: words.ALONE + 1 - n / len(places) for n, place in enumerate(places)}
 
 
-def each(ask: Callable[[Index], T], indexes: Sequence[Index]) -> list[T]:
+def each(ask: Callable[[S], T], indexes: Sequence[S]) -> list[T]:
     """Query several indexes in parallel: the engines work outside the interpreter's lock."""
-    if len(indexes) == 1:
-        return [ask(indexes[0])]
+    if len(indexes) < 2:
+        return [ask(one) for one in indexes]
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -228,7 +229,8 @@ def _fetched(order: Sequence[tuple[Rank, int, Index]], wanted: SearchFilter) -> 
     for _, place, index in order:
         places.setdefault(id(index), []).append(place)
     indexes = {id(index): index for _, _, index in order}
-    items = {key: indexes[key].at(some) for key, some in places.items()}
+    found = each(lambda key: indexes[key].at(places[key]), list(places))
+    items = dict(zip(places, found, strict=True))
     return [
         Hit(rank, place, item, index)
         for rank, place, index in order

@@ -10,8 +10,10 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -22,6 +24,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine, make_url
 from sqlalchemy.engine.url import URL
 from sqlalchemy.exc import ArgumentError, DisconnectionError
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from holdfast.hub.errors import NoSuchDatabase, Unreachable
 from holdfast.hub.store.batch import encoded
@@ -73,6 +76,8 @@ def file_identity(path: str) -> tuple[int, int] | None:
 VARIABLE = "HOLDFAST_DATABASE"
 BUSY_SECONDS = 5
 MOST_CONNECTIONS = 16
+IDLE_SECONDS = 1.0  # after which a connection to PostgreSQL is tried before it is used
+_RETURNED = "holdfast_returned"
 WRITES = {"holdfast_writes": True}
 # FULL: a commit returns once its log is on the disk. With NORMAL, no flush followed any of 35
 # acknowledged writes. `fullfsync`: macOS keeps an `fsync` in the drive's own memory.
@@ -203,13 +208,30 @@ def _postgres(url: URL) -> Engine:
         hide_parameters=True,
         json_serializer=_json_text,
         json_deserializer=_json_value,
-        pool_pre_ping=True,
         # without it an INSERT's rowcount is -1: "nothing was new" could not be detected
         execution_options={"preserve_rowcount": True},
         connect_args={"connect_timeout": BUSY_SECONDS, "application_name": "holdfast", **_ALIVE},
     )
     event.listen(engine, "connect", _set_lock_timeout)
+    event.listen(engine, "checkin", _note_return)
+    event.listen(engine, "checkout", partial(_ping_idle, engine))
     return engine
+
+
+def _note_return(_connection: Any, record: ConnectionPoolEntry) -> None:
+    record.info[_RETURNED] = time.monotonic()
+
+
+def _ping_idle(engine: Engine, connection: Any, record: ConnectionPoolEntry, _proxy: Any) -> None:
+    """Replace a connection that the server has closed meanwhile. One that was just used is not
+    asked: that is a round trip for each read of a row."""
+    returned = record.info.get(_RETURNED)
+    if returned is None or time.monotonic() - returned < IDLE_SECONDS:
+        return
+    try:
+        engine.dialect.do_ping(connection)
+    except engine.dialect.loaded_dbapi.Error as error:
+        raise DisconnectionError("the server has closed the connection") from error
 
 
 def _set_lock_timeout(connection: Any, _record: Any) -> None:

@@ -19,6 +19,7 @@ from holdfast.hub.store.writer import Inbox, Job, Writer, resolve_all, write_onc
 from holdfast.wire import log
 
 T = TypeVar("T")
+AUTOCOMMIT = {"isolation_level": "AUTOCOMMIT"}
 
 
 class Store:
@@ -26,6 +27,7 @@ class Store:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        self._reading = engine if self.is_sqlite else engine.execution_options(**AUTOCOMMIT)
         self.changed: list[Callable[[], None]] = []  # called after a group was committed
         self.outgrown: TooNew | None = None  # set once a newer Holdfast has upgraded the database
         self._writer: Writer | None = None
@@ -60,8 +62,12 @@ class Store:
         """The health of submitted writes; empty in a process that submits none."""
         return self._writer.health if self._writer is not None else WriteHealth()
 
-    def read(self, query: Callable[[Connection], T]) -> T:
-        with translate_driver_errors(), self.engine.connect() as connection:
+    def read(self, query: Callable[[Connection], T], *, in_transaction: bool = False) -> T:
+        """Call `query` with a connection. PostgreSQL gives each statement what is committed when it
+        starts, in a transaction or not, so there is one only for settings that end with it: its
+        begin and end would be a round trip each."""
+        engine = self.engine if in_transaction else self._reading
+        with translate_driver_errors(), engine.connect() as connection:
             return query(connection)
 
     def write(self, change: Callable[[Connection], T]) -> T:

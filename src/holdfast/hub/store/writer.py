@@ -22,14 +22,13 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from holdfast.hub.store import pending_writes
 from holdfast.hub.store.batch import CountChange
 from holdfast.hub.store.driver_errors import affects_all_writes, is_failure, public_message
-from holdfast.hub.store.engine import WRITES, assert_here, has_moved
+from holdfast.hub.store.engine import IDLE_SECONDS, WRITES, assert_here, has_moved
 from holdfast.hub.store.write_health import WriteHealth
 from holdfast.wire.errors import HoldfastError
 
 T = TypeVar("T")
 MOST_TOGETHER = 256
 TRIES = 5
-IDLE_SECONDS = 1.0
 _RETRIED = ("40001", "40P01")  # PostgreSQL: serialization failure, deadlock
 
 

@@ -230,7 +230,9 @@ class Shared:
     def scores(
         self, query: words.Query, vectors: Mapping[str, Any], many: Many, wanted: SearchFilter
     ) -> tuple[Scores, Scores]:
-        return self.store.read(lambda c: self._scores(c, query, vectors, many, wanted))
+        return self.store.read(
+            lambda c: self._scores(c, query, vectors, many, wanted), in_transaction=True
+        )
 
     def _scores(
         self,
