@@ -15,8 +15,8 @@ from holdfast.memory.embed import vector
 from holdfast.memory.index.interface import TURN_POSITIONS, Index, Many, Scores, SearchFilter
 from holdfast.memory.index.postgres_index import Shared
 from holdfast.memory.index.sqlite_index import Embedded
-from holdfast.memory.item import SEGMENT, TURN, Item
-from holdfast.memory.recall import answered
+from holdfast.memory.item import CHECKPOINT, SEGMENT, TURN, Item
+from holdfast.memory.recall import answered, found_by
 from tests.stores import ENGINES
 
 SIZE = 384
@@ -63,6 +63,57 @@ def direction(number: int) -> vector.Array:
     return vector.unit(made)
 
 
+def embedded(index: Index, means: dict[str, float]) -> dict[str, vector.Array]:
+    """Vectors for what is in the index, each as near to a question as is said here, and the
+    question's own."""
+    index.begin_vectors("m")
+    made = {}
+    for n, (place, text_hash, text) in enumerate(index.without_vector(100), 1):
+        near = means.get(text.strip(), 0.0)
+        pointing = near * direction(0) + (1 - near**2) ** 0.5 * direction(n)
+        made[place, text_hash] = vector.kept(vector.unit(pointing))[0]
+    index.put_vectors("m", made)
+    return {"m": direction(0)[0]}
+
+
+def by_both(index: Index, query: str, vectors: dict[str, vector.Array]) -> list[str]:
+    found = found_by([index], words.asked(query), 10, EVERY, vectors)
+    return [one.item.text for one in found]
+
+
+@pytest.mark.requirement("M2")
+def test_an_answer_is_found_before_what_the_model_announces_on_its_way(index: Index) -> None:
+    answer, announced = "The lamp is lit at dusk.", "Now the lighthouse:"
+    turns = [*some("Reading the chart.", answer)]
+    turns += some(announced, "It is painted.", first=TURN_POSITIONS)
+    index.take("s", "", "taken", [one._replace(by="model") for one in turns])
+    vectors = embedded(index, {answer: 0.7, announced: 0.8})
+    assert by_both(index, "when does it shine?", vectors) == [answer, announced]
+
+
+@pytest.mark.requirement("M2")
+def test_words_count_less_where_the_best_match_holds_few_of_them(index: Index) -> None:
+    """One word of many is hardly a match by words; a match in full is one."""
+    near, worded = "The lamp is lit at dusk.", "The ferry was late."
+    others = some(*(f"The tide turns {n} times." for n in range(20)), first=100)
+    index.take("s", "", "taken", [*some(near), *some(worded, first=8), *others])
+    vectors = embedded(index, {near: 0.8, worded: 0.3})
+    question = "at which evening hour do ferry captains see beacons begin to shine"
+    assert by_both(index, question, vectors)[:2] == [near, worded]
+    assert by_both(index, "ferry", vectors)[:2] == [worded, near]
+
+
+@pytest.mark.requirement("M2", "M6")
+@pytest.mark.parametrize("kind", [SEGMENT, CHECKPOINT])
+def test_a_turn_comes_before_what_quotes_it(index: Index, kind: str) -> None:
+    own = "Keep the old lamp lit until the new one hangs, please: pilots steer by it at night."
+    others = some(*(f"The tide turns {n} times." for n in range(20)), first=100)
+    index.take("s", "", "taken", [*(one._replace(by="user") for one in some(own)), *others])
+    quoted = "Rules of the user: keep the old lamp lit until the new one hangs"
+    index.take("t", "", "taken", some(quoted, kind=kind, first=8))
+    assert texts(index, "old lamp lit")[:2] == [own, quoted]
+
+
 @pytest.mark.requirement("M2")
 def test_all_of_a_turn_is_found_by_where_it_begins(index: Index) -> None:
     turns = [
@@ -78,6 +129,7 @@ def test_all_of_a_turn_is_found_by_where_it_begins(index: Index) -> None:
     )
     assert index.in_turns([start]) == [(start, TURN, "model"), (start + 1, TURN, "model")]
     assert index.in_turns([]) == []
+    assert index.last_words([start]) == {start + 1} and index.last_words([]) == set()
     index.begin_vectors("m")
     assert {text for _, _, text in index.without_vector(10)} == {"\none", "\ntwo"}
 

@@ -157,7 +157,7 @@ def test_what_was_said_twice_is_given_once_and_in_the_place_of_the_better(projec
     words = "the gauge at the north pier is read every day"
     told = [(0.9, words), (0.5, "other"), (0.3, f"{words} now"), (0.1, "other")]
     hits = [
-        Hit(Rank(score, 0, 0, 0), place, Item(str(score), "checkpoint", text), index)
+        Hit(Rank(score, 0, 0, 0), place, Item(str(score), "memory", text), index)
         for place, (score, text) in enumerate(told)
     ]
     found = results(hits, 10)

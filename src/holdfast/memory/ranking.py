@@ -1,14 +1,17 @@
 """One order from two scores, and one result per turn.
 
-Words and meaning count 1:1, each as a share of its best score. An item also gets a share of its
+Words and meaning count 1:1, each as a share of its best score, where the best match holds all
+words of the query; where it holds few of them, words count less. An item also gets a share of its
 neighbours' score, because an answer often lacks the words of its question. Where the query asks
 for a kind of thing, items of that kind get a share more. Combining scores beats combining ranks
 clearly (recall at 10 of .678 against .561 on conversations); recency and diversity gave nothing.
 
 A turn is scored by its best words and its best meaning, in whichever of its items. The result is
 its best item, with the others that were found, what was decided in the turn and what the model
-said last. Words of the user count more than the model's, and those more than a subagent's report.
-Items that say the same are one result.
+said last. Words of the user and the model's last ones count more than what the model says in
+between, which announces ("Now I add the button:") and tells little, and that more than a
+subagent's report and than checkpoints and segments, which quote turns. Items that say the same are
+one result.
 """
 
 from __future__ import annotations
@@ -22,11 +25,15 @@ from holdfast.memory.item import CHECKPOINT, DECISION, SEGMENT, TURN, Item
 from holdfast.memory.words import ALONE, plain
 
 BESIDE = 0.3
+LEAST_COVERAGE = 0.2
 UNKNOWN = 0.5  # what has no vector yet is taken to mean half of what its words say
 USER, MODEL, AGENT = "user", "model", "agent"
 SPEAKERS = frozenset((USER, MODEL, AGENT))
-DECIDED = 1.3  # by the user, in answer to a question
-TYPED, REPORTED = 1.1, 0.8  # by the user; by a subagent
+DECIDED = 1.15  # by the user, in answer to a question
+TYPED, REPORTED = 1.1, 0.6  # by the user; by a subagent
+CONCLUDED = 1.1  # by the model, at the end of a turn
+DERIVED = 0.8  # checkpoints and segments: they quote turns, which are the better result
+ANNOUNCED, ANNOUNCED_CHARS = 0.7, 250  # the meaning of short words of the model in between
 TYPED_CHARS = 800  # more than that is pasted
 MOST_OTHERS = 2  # items of a turn that come with its best
 MOST_DECISIONS = 3  # the last of a turn
@@ -53,6 +60,12 @@ class Best(NamedTuple):
     @classmethod
     def from_scores(cls, keyword: Iterable[Scores], vector: Iterable[Scores]) -> Best:
         return cls(_highest(keyword), _highest(vector))
+
+    def told_by(self, coverage: float) -> Best:
+        """`coverage` is how much of the query's words the best match holds. The best score by
+        words is that of a text with all of them; the root keeps a few rare words worth something.
+        """
+        return self._replace(keyword=self.keyword / max(coverage, LEAST_COVERAGE) ** 0.5)
 
 
 def _highest(all_scores: Iterable[Scores]) -> float:
@@ -133,7 +146,8 @@ def results(hits: Sequence[Hit], limit: int, *, by_turn: bool = True) -> list[Tu
     for hit in hits:
         key = _told_together(hit) if by_turn and not hit.rank.kind else hit.place
         together.setdefault((id(hit.of), key), []).append(hit)
-    found = [_result(some) for some in together.values()]
+    last = _last_words(hits)
+    found = [_result(some, last) for some in together.values()]
     found.sort(key=lambda one: -one.rank.score)  # of equals, the first stays first
     return _with_what_came(_distinct(found, limit))
 
@@ -157,9 +171,23 @@ def is_of_turn(item: Item) -> bool:
     )
 
 
-def _result(hits: list[Hit]) -> TurnResult:
+def _last_words(hits: Sequence[Hit]) -> set[tuple[int, int]]:
+    """By index and place: the last words of the model in all turns that were found."""
+    starts: dict[int, set[int]] = {}
+    for hit in hits:
+        if hit.item.by == MODEL and is_of_turn(hit.item):
+            starts.setdefault(id(hit.of), set()).add(hit.turn)
+    indexes = {id(hit.of): hit.of for hit in hits}
+    return {
+        (key, place)
+        for key, some in starts.items()
+        for place in indexes[key].last_words(sorted(some))
+    }
+
+
+def _result(hits: list[Hit], last: set[tuple[int, int]]) -> TurnResult:
     ranked = sorted(
-        ((hit, _weighed(hit)) for hit in hits),
+        ((hit, _weighed(hit, is_last=(id(hit.of), hit.place) in last)) for hit in hits),
         key=lambda one: -one[1].score,
     )
     best, rank = ranked[0]
@@ -172,13 +200,22 @@ def _result(hits: list[Hit]) -> TurnResult:
     return TurnResult(best, rank, others)
 
 
-def _weighed(hit: Hit) -> Rank:
-    by = weight(hit.item)
-    return Rank(*(by * part for part in hit.rank))
+def _weighed(hit: Hit, *, is_last: bool) -> Rank:
+    item, rank = hit.item, hit.rank
+    if rank.kind:  # asked for by its kind
+        return rank
+    is_models = item.by == MODEL and is_of_turn(item)
+    if is_models and not is_last and len(item.text) < ANNOUNCED_CHARS:
+        less = (1 - ANNOUNCED) * rank.vector
+        rank = rank._replace(score=rank.score - less, vector=rank.vector - less)
+    by = CONCLUDED if is_models and is_last else weight(item)
+    return Rank(*(by * part for part in rank))
 
 
 def weight(item: Item) -> float:
     """By whose words they are."""
+    if item.kind in (CHECKPOINT, SEGMENT):
+        return DERIVED
     if item.by == AGENT:
         return REPORTED
     if item.by != USER:

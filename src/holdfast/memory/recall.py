@@ -138,6 +138,8 @@ def found_by(
 
     scored = each(score, indexes)
     best = ranking.Best.from_scores([one.keyword for one in scored], [one.vector for one in scored])
+    if vectors and best.keyword > 0:
+        best = best.told_by(words.coverage(asked, _best_text(scored, best.keyword)))
     most = max(limit * LOOKED_AT, LOOKED_AT_LEAST)
     order = [
         (order, place, one.of)
@@ -147,6 +149,14 @@ def found_by(
     order.sort(key=lambda one: (-one[0].score, one[1]))
     first = results(_fetched(order[:most], wanted), limit, by_turn=not wanted.kinds)
     return [found_as(one, wide) for one in first]
+
+
+def _best_text(scored: Sequence[_Scored], best: float) -> str:
+    """All words of the item that matches best by words."""
+    found = ((one.of, place) for one in scored for place, s in one.keyword.items() if s == best)
+    index, place = next(found)
+    item = index.at([place])[place]
+    return f"{item.title}\n{item.text}\n{item.more}"
 
 
 def _of_kind(

@@ -8,14 +8,13 @@ from typing import Any, NamedTuple
 
 from holdfast.memory.item import DECISION, Item
 from holdfast.memory.ranking import USER, Rank, TurnResult
-from holdfast.memory.words import Query
+from holdfast.memory.words import Query, stem
 from holdfast.text import fence
 
 _RULED = re.compile(r"([-=_*~#])\1{5,}")  # a line drawn by a tool
 CHARS = 300
 TITLE_CHARS = 160
 MOST_PLACES = 40  # of one word that are looked at
-STEM = 4  # letters by which a word is known again, whatever its ending
 ASKED_CHARS = 240  # of what was asked in a turn
 OTHER_CHARS, MOST_SHOWN = 160, 3  # of what else was found in a turn, or came of it
 
@@ -25,14 +24,9 @@ def snippet(text: str, terms: Iterable[str], most: int = CHARS) -> str:
     flat = _RULED.sub("…", " ".join(fence.clean(text).split()))
     if len(flat) <= most:
         return flat
-    start = _start(flat.lower(), stems(terms), most)
+    start = _start(flat.lower(), list(map(stem, terms)), most)
     cut = flat[start : start + most]
     return ("… " if start else "") + cut.strip() + (" …" if start + most < len(flat) else "")
-
-
-def stems(terms: Iterable[str]) -> list[str]:
-    """How each word begins, whatever its ending."""
-    return [term[: max(STEM, len(term) - 3)] for term in terms]
 
 
 def _start(low: str, stems: list[str], most: int) -> int:
@@ -41,8 +35,8 @@ def _start(low: str, stems: list[str], most: int) -> int:
     room = most - 40
     best, most_words, last = 0, 0, 0
     held: dict[str, int] = {}
-    for place, stem in at:
-        held[stem] = held.get(stem, 0) + 1
+    for place, known in at:
+        held[known] = held.get(known, 0) + 1
         while at[last][0] < place - room:
             held[at[last][1]] -= 1
             last += 1

@@ -19,6 +19,7 @@ from holdfast.memory.item import CHECKPOINT, DECISION, MEMORY, Item
 MOST_CHARS = 10_000
 MOST_TERMS = 48
 LONGEST_TERM = 64
+LEAST_STEM = 4
 _STOP = (
     "a about after again all also am an and any are as at be because been before being but by can "
     "could did do does doing don down for from further get got had has have having he her here "
@@ -89,6 +90,17 @@ def beside(text: str) -> list[str]:
 def _has_humps(word: str) -> bool:
     """A capital that is not the first letter."""
     return not word.islower() and word[1:] != word[1:].lower()
+
+
+def stem(term: str) -> str:
+    """The beginning of a word by which it is known again in a text, whatever its ending."""
+    return term[: max(LEAST_STEM, len(term) - 3)]
+
+
+def coverage(asked: Query, text: str) -> float:
+    """How much of the words asked for stands in a text, 0 to 1."""
+    low = text.lower()
+    return sum(stem(term) in low for term in asked.terms) / max(1, len(asked.terms))
 
 
 def pairs(runs: Iterable[str]) -> list[str]:

@@ -167,9 +167,9 @@ def _show_expanded(found: Expanded, as_json: bool) -> None:
 def lines(answer: SearchAnswer) -> tuple[list[str], list[str]]:
     """What goes to stdout, and what to stderr."""
     from holdfast.memory.recall import NO_ITEMS
-    from holdfast.memory.results import stems
+    from holdfast.memory.words import stem
 
-    found = ["\n  ".join(_lines(one, stems(answer.terms))) for one in answer.found]
+    found = ["\n  ".join(_lines(one, list(map(stem, answer.terms)))) for one in answer.found]
     if not found and NO_ITEMS in answer.notes:
         return [], [f"{NO_ITEMS}; --all-projects searches the others"]
     notes = [] if found else [NOTHING]

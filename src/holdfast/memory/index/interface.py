@@ -78,6 +78,9 @@ class Index(Protocol):
     def in_turns(self, starts: Sequence[int]) -> list[tuple[int, str, str]]:
         """(place, kind, by) of all that stands in the turns that begin there, in order."""
 
+    def last_words(self, starts: Sequence[int]) -> set[int]:
+        """Where the model said its last words in each of the turns that begin there."""
+
     def find(self, item_id: str) -> Item | None: ...
 
     def beginning(self, start: str, most: int) -> list[str]:

@@ -270,6 +270,14 @@ class Shared:
         rows = self.ask(query, starts=list(starts), size=TURN_POSITIONS)
         return [(place, kind, by) for place, kind, by in rows]
 
+    def last_words(self, starts: Sequence[int]) -> set[int]:
+        query = (
+            "SELECT last.place FROM unnest(cast(:starts AS bigint[])) one, LATERAL ("
+            "SELECT place FROM recall_items WHERE project = :project AND author = 'model' "
+            "AND place >= one AND place < one + :size ORDER BY place DESC LIMIT 1) last"
+        )
+        return {place for (place,) in self.ask(query, starts=list(starts), size=TURN_POSITIONS)}
+
     def find(self, item_id: str) -> Item | None:
         query = f"SELECT place, {COLUMNS} FROM recall_items WHERE project = :project AND id = :id"
         rows = self.ask(query, id=item_id)

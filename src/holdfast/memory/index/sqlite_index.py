@@ -228,6 +228,13 @@ class Embedded:
         query = "SELECT place, kind, by FROM items WHERE place >= ? AND place < ? ORDER BY place"
         return [row for one in starts for row in self.ask(query, (one, one + TURN_POSITIONS))]
 
+    def last_words(self, starts: Sequence[int]) -> set[int]:
+        query = (
+            "SELECT place FROM items WHERE place >= ? AND place < ? AND by = 'model' "
+            "ORDER BY place DESC LIMIT 1"
+        )
+        return {p for one in starts for (p,) in self.ask(query, (one, one + TURN_POSITIONS))}
+
     def _items(self, found: Sequence[Any]) -> dict[int, Item]:
         try:
             return {row[0]: item(row) for row in found}
