@@ -11,7 +11,7 @@ from typing import NamedTuple
 from holdfast.memory.index.interface import POSITIONS, Span
 from holdfast.memory.item import Item
 
-HOW = 3  # one more when other things are taken of the same lines: then they are read again
+HOW = 4  # one more when other things are taken of the same lines: then they are read again
 MOST_CHARS = 1_200
 MOST_PIECES = 24
 _CUTS = ("\n\n", "\n", ". ", " ")
