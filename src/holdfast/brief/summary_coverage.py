@@ -8,15 +8,16 @@ and by what they name for what is told in part.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from enum import Enum
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from holdfast.brief import open_items, quotes
 from holdfast.brief.complement import KEPT_BY_CLIENT
 from holdfast.brief.item import BriefItem
-from holdfast.brief.summary_passages import passages
+from holdfast.brief.summary_passages import Passage, passages
 from holdfast.brief.user_statements import telling, words_of
 from holdfast.record.model import Record
 from holdfast.text.sentences import sentences
@@ -81,15 +82,40 @@ def contents_of(summary: str, record: Record) -> SummaryContents:
     return contents
 
 
+class _Passages:
+    """Texts by their pairs of words and by what they name: a long session asks for thousands of
+    messages, and comparing each with each text takes seconds."""
+
+    def __init__(self, texts: Iterable[_Text]) -> None:
+        self.texts = list(texts)
+        self._by_pair: dict[tuple[str, str], list[int]] = {}
+        self._by_name: dict[str, list[int]] = {}
+        for number, one in enumerate(self.texts):
+            for pair in one.pairs:
+                self._by_pair.setdefault(pair, []).append(number)
+            for name in one.named:
+                self._by_name.setdefault(name, []).append(number)
+
+    def with_pairs(self, wanted: _Text) -> Iterator[tuple[_Text, int]]:
+        """Each text that shares enough pairs of words to tell, and how many."""
+        shared = Counter(chain.from_iterable(self._by_pair.get(one, ()) for one in wanted.pairs))
+        return ((self.texts[n], count) for n, count in shared.items() if count >= LEAST_PAIRS)
+
+    def with_names(self, wanted: _Text) -> Iterator[tuple[_Text, int]]:
+        shared = Counter(chain.from_iterable(self._by_name.get(one, ()) for one in wanted.named))
+        return ((self.texts[n], count) for n, count in shared.items() if count >= LEAST_NAMED)
+
+
 class SummaryCoverage:
     """One summary, ready to be asked."""
 
     def __init__(self, summary: str) -> None:
-        messages = list(_messages(summary))
+        known = list(passages(summary))
+        messages = list(_messages(summary, known))
         self._words = f" {' '.join(words_of(summary))} "
         self._terse = {" ".join(words_of(one)) for one in messages}
-        self._quoted = [_Text.of(one) for one in messages]
-        self._passages = [_Text.of(one.text, is_users=one.is_users) for one in passages(summary)]
+        self._quoted = _Passages(map(_Text.of, messages))
+        self._passages = _Passages(_Text.of(one.text, is_users=one.is_users) for one in known)
 
     def of(self, item: BriefItem) -> Coverage:
         """A failing command counts as told if its error is."""
@@ -106,23 +132,35 @@ class SummaryCoverage:
         if f" {' '.join(words)} " in self._words:
             return Coverage.WHOLE
         wanted = _Text.of(text)
-        if any(_shares(wanted, one, WHOLE) for one in self._passages):
+        enough = WHOLE * len(wanted.pairs)
+        if any(shared >= enough for _, shared in self._passages.with_pairs(wanted)):
             return Coverage.WHOLE
-        is_part = any(_is_quoted(wanted, one) for one in self._quoted) or self._is_retold(text)
+        is_part = self._is_quoted(wanted) or self._is_retold(text)
         return Coverage.PART if is_part else Coverage.NONE
+
+    def _is_quoted(self, wanted: _Text) -> bool:
+        """A piece of it stands there."""
+        return any(
+            shared >= PART * min(len(wanted.pairs), len(one.pairs))
+            for one, shared in self._quoted.with_pairs(wanted)
+        )
 
     def _is_retold(self, text: str) -> bool:
         """Told in other words: each sentence of it, or its rule may be the one that is missing."""
         parts = [one for one in map(_Text.of, sentences(text)) if len(one.named) >= LEAST_NAMED]
-        return bool(parts) and all(
-            any(_is_named(part, one) for one in self._passages) for part in parts
+        return bool(parts) and all(map(self._is_named, parts))
+
+    def _is_named(self, wanted: _Text) -> bool:
+        return any(
+            shared >= (NAMED if one.is_users else NAMED_ELSEWHERE) * len(wanted.named)
+            for one, shared in self._passages.with_names(wanted)
         )
 
 
-def _messages(summary: str) -> Iterator[str]:
+def _messages(summary: str, known: Iterable[Passage]) -> Iterator[str]:
     """Quotations, and the lines of the list of the user's messages without remarks on them."""
     yield from (found[1] or found[2] or found[3] for found in _QUOTED.finditer(summary))
-    yield from (_ASIDE.sub(" ", one.text) for one in passages(summary) if one.is_users)
+    yield from (_ASIDE.sub(" ", one.text) for one in known if one.is_users)
 
 
 def _texts(item: BriefItem) -> list[str]:
@@ -130,20 +168,3 @@ def _texts(item: BriefItem) -> list[str]:
     first, *others = item.text.split("\n")
     first = _BEHIND.sub("", _BEFORE.sub("", first, count=1))
     return [first.removesuffix(" …”"), *others]
-
-
-def _shares(wanted: _Text, told: _Text, share: float) -> bool:
-    shared = len(wanted.pairs & told.pairs)
-    return shared >= LEAST_PAIRS and shared >= share * len(wanted.pairs)
-
-
-def _is_quoted(wanted: _Text, told: _Text) -> bool:
-    """A piece of it stands there."""
-    shared = len(wanted.pairs & told.pairs)
-    return shared >= max(LEAST_PAIRS, PART * min(len(wanted.pairs), len(told.pairs)))
-
-
-def _is_named(wanted: _Text, told: _Text) -> bool:
-    named = len(wanted.named & told.named)
-    share = NAMED if told.is_users else NAMED_ELSEWHERE
-    return named >= LEAST_NAMED and named >= share * len(wanted.named)
