@@ -84,3 +84,15 @@ def test_of_a_session_of_another_machine_no_path_is_opened(
         found = api.get(f"/api/sessions/far/{part}").json()
         assert not found["is_available"] and "not on this machine" in found["note"]
         assert api.get(f"/api/sessions/nobody/{part}").status_code == 404
+
+
+@pytest.mark.requirement("U5", "S2")
+@pytest.mark.parametrize("left", [b"", b"\0" * 4096])
+def test_a_session_before_its_first_prompt_has_no_turns(
+    api: TestClient, told: Told, left: bytes
+) -> None:
+    told.transcript.write_bytes(left)
+    page = api.get("/api/sessions/s1/turns")
+    assert page.status_code == 200, page.text
+    assert (page.json()["turns"], page.json()["total"]) == ([], 0)
+    assert api.get("/api/sessions/s1/state").json()["tasks"] == []

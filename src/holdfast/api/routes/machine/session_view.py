@@ -230,7 +230,7 @@ def turns_of(state: State, folder: str) -> list[dict[str, Any]]:
     """Oldest first. `step` is the first of a turn, `steps` how many it has so far."""
     record = storage.read_on(state, folder)
     ends = [*(turn.place.op for turn in record.turns[1:]), record.op]
-    pairs = zip(record.turns, ends, strict=True)
+    pairs = zip(record.turns, ends, strict=False)  # before the first prompt there is no turn
     return [_turn(record, n, turn, end) for n, (turn, end) in enumerate(pairs)]
 
 
