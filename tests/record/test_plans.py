@@ -407,3 +407,40 @@ def test_what_the_user_is_told_to_do_next_is_no_plan_of_the_model(tmp_path: Path
     words = "What you need to do next:\n\n1. Install the gauge\n2. Delete the heights"
     session = Session().user("Look.").says(words).runs("make all")
     assert still(session.record(tmp_path)) == []
+
+
+def todos(session: Session, **status: str) -> Session:
+    given = [{"content": name.replace("_", " "), "status": how} for name, how in status.items()]
+    return session.calls("TodoWrite", "ok", todos=given)
+
+
+@pytest.mark.parametrize("plan", [NUMBERED, IN_A_LIST])
+def test_a_step_that_an_older_task_list_called_completed_is_done(plan: str, tmp_path: Path) -> None:
+    session = planned(plan) if plan is NUMBERED else Session().user("Make it.").says(plan)
+    todos(session, Write_the_tide_parser="in_progress", Print_the_heights="pending")
+    todos(session, Write_the_tide_parser="completed", Print_the_heights="pending")
+    session.calls("TodoWrite", "ok", todos=[]).runs("make part1")
+    record = session.starts("Bash", command="make").record(tmp_path)
+    assert still(record) == ["Print the heights"]
+    [step] = [one for one in record.tasks.values() if not one.is_open]
+    assert step.closed_by == "TodoWrite at step 3: completed"
+
+
+def test_a_plan_is_done_with_the_whole_task_list_that_was_made_for_it(tmp_path: Path) -> None:
+    session = planned("# Tides\n\n1. Lay the keel\n2. Paint the hull\n")
+    todos(session, Cut_timber="in_progress", Brush="pending")
+    todos(session, Cut_timber="completed", Brush="completed")
+    session.calls("TodoWrite", "ok", todos=[]).runs("make part1")
+    record = session.starts("Bash", command="make").record(tmp_path)
+    assert still(record) == []
+    assert {one.closed_by for one in record.tasks.values()} == {
+        "TodoWrite at step 3: all 2 tasks completed"
+    }
+
+
+def test_a_task_that_was_not_completed_leaves_the_step_open(tmp_path: Path) -> None:
+    session = planned(NUMBERED)
+    todos(session, Write_the_parser="completed", Print_the_heights="in_progress")
+    session.calls("TodoWrite", "<tool_use_error>no</tool_use_error>", error=True, todos=[])
+    session.calls("TodoWrite", "ok", todos=[])
+    assert still(session.starts("Bash", command="make").record(tmp_path)) == ["Print the heights"]

@@ -12,6 +12,7 @@ from holdfast.record import plans, shell
 from holdfast.record.agents import COMMAND, MONITOR, SCHEDULE
 from holdfast.record.failures import is_one_off, runs_script
 from holdfast.record.model import Agent, Call, Failure, Place, Question, Record, Task, Turn
+from holdfast.record.tasks import LISTED
 from holdfast.text.sentences import ASKING, Lazy, asks, sentences
 
 DOING = "in_progress"
@@ -33,7 +34,6 @@ _OFFER = Lazy(
     re.IGNORECASE,
 )
 _AGENTS = Lazy(r"\b(?:sub-?)?agents?\b", re.IGNORECASE)
-_LISTED = ("task", "todo")
 _NOT_OWN = ("/", "~", "../", ".claude/", ".git/")  # `.gitignore` is the project's own
 _CALL = "toolu_"  # how the id of a call begins
 
@@ -64,7 +64,7 @@ def request(record: Record) -> OpenRequest | None:
 
 def tasks(record: Record) -> list[Task]:
     """Open tasks of the task list; what is being done comes first."""
-    found = [one for one in record.tasks.values() if one.source in _LISTED and one.is_open]
+    found = [one for one in record.tasks.values() if one.source in LISTED and one.is_open]
     return sorted(found, key=lambda task: task.status != DOING)
 
 
@@ -82,7 +82,7 @@ def has_come_back(record: Record, task: Task) -> bool:
 def steps(record: Record) -> list[Task]:
     """Open steps of plans, oldest first. A task list made after a plan stands for it, but not for
     its checks. Steps of a plan file count while the turn that wrote it is open."""
-    listed = [one.place.op for one in record.tasks.values() if one.source in _LISTED]
+    listed = [one.place.op for one in record.tasks.values() if one.source in LISTED]
     newest = max(listed, default=-1)
     over = {id(one) for one in plans.carried_out(record)}
     at_work = request(record)

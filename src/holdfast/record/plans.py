@@ -324,6 +324,17 @@ def is_called(words: str, task: str) -> bool:
     return bool(of_task) and len(of_task & _subjects_of(words)) * 3 >= 2 * len(of_task)
 
 
+def is_step(task: Task) -> bool:
+    """An open step that is no check: those ask for a run."""
+    return _is_open_step(task) and not task.is_check
+
+
+def is_same(task: str, step: str) -> bool:
+    """A task of a list is the step of a plan: one of them names the other. A list is short in
+    words, but one word is no name."""
+    return is_called(task, step) or (len(_subjects_of(task)) > 1 and is_called(step, task))
+
+
 @lru_cache(MOST_STEPS * 2)
 def _subjects_of(step: str) -> frozenset[str]:
     return frozenset(subjects(plain(step)) - LIGHT)

@@ -100,6 +100,8 @@ def come_back(record: Record, entry: Result, block: ToolResult, place: Place) ->
         agents.scheduled(record, block.tool_use_id[:80], block.text[:400])
     elif tool == "TaskCreate" and not block.is_error:
         tasks.created(record, call.what, block.text[:80], place)
+    elif tool in ("TodoWrite", "TaskUpdate") and not block.is_error:
+        tasks.settle(record, tool)
     elif tool == ASKED and not block.is_error:
         _answered(record, call, entry, block.text, place)
     elif tool == "ExitPlanMode" and not block.is_error:

@@ -2,11 +2,13 @@
 
 from typing import Any
 
+from holdfast.record import plans
 from holdfast.record.model import Place, Record, Task
 from holdfast.text.sentences import clip
 
 MOST_TASKS = 300
 LONGEST = 300
+LISTED = ("task", "todo")
 
 
 def todo(record: Record, given: dict[str, Any], place: Place) -> None:
@@ -33,7 +35,31 @@ def _set(task: Task, status: str, tool: str, place: Place) -> None:
     if task.is_open:
         task.closed_by = ""
     elif was_open:
-        task.closed_by = f"{tool} at step {place.op}: {task.status}"
+        task.closed_by = f"{_at(tool, place.op)}{task.status}"
+
+
+def _at(tool: str, op: int) -> str:
+    return f"{tool} at step {op}: "
+
+
+def settle(record: Record, tool: str) -> None:
+    """A list was changed: steps of a plan that it has just called completed are, however the list
+    goes on. Where all of a list is, so is the plan that it was made for."""
+    steps = [one for one in record.tasks.values() if plans.is_step(one)]
+    if not steps:
+        return
+    listed = [one for one in record.tasks.values() if one.source in LISTED]
+    now = [one for one in listed if one.closed_by == f"{_at(tool, record.op)}completed"]
+    is_all = bool(now) and all(one.status == "completed" for one in listed)
+    begun = min((one.place.op for one in listed), default=0)
+    planned = max((one.place.op for one in steps if one.place.op <= begun), default=-1)
+    for step in steps:
+        by = next((one for one in now if plans.is_same(one.text, step.text)), None)
+        if by is not None:
+            step.status, step.closed_by = "completed", by.closed_by
+        elif is_all and step.place.op == planned:
+            told = f"{_at(tool, record.op)}all {len(listed)} tasks completed"
+            step.status, step.closed_by = "completed", told
 
 
 def created(record: Record, subject: str, answer: str, place: Place) -> None:
