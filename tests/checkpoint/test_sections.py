@@ -26,6 +26,23 @@ def test_where_nothing_is_open_it_says_so_with_the_last_words(words: str, tmp_pa
     ]
 
 
+@pytest.mark.requirement("C14")
+@pytest.mark.parametrize(
+    "words",
+    ["All is told.", "All is told.\n\nYou could go on:\n\nNext steps:\n1. Draw it\n2. Print it"],
+)
+def test_what_was_answered_is_nowhere_told_as_in_progress(words: str, tmp_path: Path) -> None:
+    session = Session().user(REQUEST).runs("make test", "ok")
+    at_work = sections_of(session.record(tmp_path))["In Progress"]
+    assert at_work[0] == f"request: {REQUEST}" and "step: Bash make test" in at_work
+    record = session.says(words).record(tmp_path)
+    found = sections_of(record)
+    assert found["Next Steps"][0].startswith("nothing open: ")
+    assert found["In Progress"][0] == f"last asked: {REQUEST}"
+    assert "last step: Bash make test" in found["In Progress"]
+    assert snapshot_of(record)["active_tasks"] == []
+
+
 @pytest.mark.requirement("C14", "B13")
 def test_next_steps_hold_what_is_open_and_nothing_that_was_finished(tmp_path: Path) -> None:
     session = Session().user(REQUEST).calls("TaskCreate", "Task #1", subject="Write the parser")

@@ -54,12 +54,13 @@ IN_PROGRESS = "In Progress"
 _WENT = {UNCLEAR: "result unknown: its output shows a failure", NO_RESULT: "no result yet"}
 NOTHING_OPEN = "nothing open"
 PLAN_MODE = "mode: plan mode is on; read and plan only until the user approves the plan"
-_ASKED, _LAST, _STEP = "request: ", "last said: ", "step: "
+ASKED = ("request: ", "last asked: ")  # while it is worked on, and after it was answered
+_LAST, _STEP = "last said: ", ("step: ", "last step: ")
 # Labels of earlier releases too: their checkpoints are read again.
 _LABELS = (
-    _ASKED,
+    *ASKED,
     _LAST,
-    _STEP,
+    *_STEP,
     "request, reported done by the model: ",
     "reported done by the model: ",
 )
@@ -115,7 +116,7 @@ def snapshot_of(record: Record) -> dict[str, Any]:
         "context_summary": asked(record),
         "active_tasks": [
             {"description": task.text, "status": task.status}
-            for task in (*open_items.tasks(record), *open_items.steps(record))
+            for task in (*open_items.tasks(record), *_steps(record))
         ][-MOST_ITEMS:],
         "modified_files": changed[-MOST_CHANGED:],
         "key_decisions": list(decisions(record))[-MOST_ITEMS:],
@@ -160,16 +161,19 @@ def decisions(record: Record) -> Iterator[str]:
 
 
 def _in_progress(record: Record) -> Iterator[str]:
-    """The last words, the mode, what the model said last, and calls that have no result yet."""
+    """The last words, the mode, what the model said last, and calls that have no result yet. What
+    was answered is not told as a request, for it is in progress no more."""
+    is_over = open_items.request(record) is None
     if words := asked(record):
-        yield _ASKED + _cut(words, REQUEST_CHARS) + _where(record)
+        yield ASKED[is_over] + _cut(words, REQUEST_CHARS) + _where(record)
     if record.planning:
         yield PLAN_MODE
     if record.last_texts:
         yield _LAST + record.last_texts[-1]  # both ends of a very long one: see `turns.shortened`
     running = [*record.calls.values()][-3:]
     for call in running or record.recent[-1:]:
-        yield f"{_STEP}{call.tool} {_cut(call.what)}" + (" (no result yet)" if running else "")
+        what = f"{call.tool} {_cut(call.what)}"
+        yield _STEP[is_over] + what + (" (no result yet)" if running else "")
     for root in record.roots[:1]:
         if state := git_state(root):
             yield "git: " + state

@@ -17,7 +17,7 @@ from holdfast.checkpoint import verify as checks
 from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.checkpoint.errors import Changed, NoCheckpoint
-from holdfast.checkpoint.sections import NOTHING_OPEN
+from holdfast.checkpoint.sections import ASKED, NOTHING_OPEN
 from holdfast.cli import choose_session, find_transcript
 from holdfast.cli.terminal import say
 from holdfast.redact import redact
@@ -161,7 +161,6 @@ def _rows(entry: CheckpointEntry) -> list[tuple[str, str]]:
 
 
 Row = tuple[CheckpointEntry, Document | None]
-ASKED = "request: "  # of the section In Progress
 
 
 def lines(
@@ -224,7 +223,7 @@ def _head(entry: CheckpointEntry, now: datetime, several: bool, own: bool) -> st
 def _words(entry: CheckpointEntry, document: Document | None) -> str:
     """What was asked last, and how much was open then."""
     doing = list(document.sections.get("In Progress", ())) if document else []
-    asked = next((one.removeprefix(ASKED) for one in doing if one.startswith(ASKED)), "")
+    asked = next((one.partition(": ")[2] for one in doing if one.startswith(ASKED)), "")
     steps = list(document.sections.get("Next Steps", ())) if document else []
     count = sum(not one.startswith(NOTHING_OPEN) for one in steps)
     left = f" ({count} open)" if count else ""
