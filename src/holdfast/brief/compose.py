@@ -84,7 +84,8 @@ def compose(
     """What to restore now. `marked` are rules of instruction files that must be in it, `work` what
     is known of the shared work, `claims` what the summary before it says wrongly, `budget` what was
     pinned, evicted and allotted, `archived` the segments that can be recalled. With `may_grow` the
-    brief grows for the user's words, up to what the client takes. `remark_chars` are for what the
+    brief grows for the user's words and for reports that just came back, up to what the client
+    takes. `remark_chars` are for what the
     model said while it worked: a brief that may grow gets longer by them. What `summary` holds is
     not said again; left out, it is the one that the record ends in."""
     work = work or {}
@@ -93,12 +94,14 @@ def compose(
     sections = [_addressed(one, agent_type) for one in sections_of(role)]
     usual = chars_for(max_tokens)
     grown = limit = _grown(record, usual) if may_grow else usual
+    news = min(MOST_UNITS - grown, open_items.news_units(record)) if may_grow else 0
     held = complement.HeldBySummary(record, summary)
     if held.active:
         sections.sort(key=lambda one: one.name in complement.FOUND_AGAIN)
     remarks = _from("remarks", lambda: in_progress.remarks(record, held, remark_chars))
     if may_grow:
-        limit = min(MOST_UNITS, limit + sum(units(one.text) + quotes.PER_LINE for one in remarks))
+        more = news + sum(units(one.text) + quotes.PER_LINE for one in remarks)
+        limit = min(MOST_UNITS, limit + more)
     opening = _opening(record, headline, _named(NOTICE, agent_type))
     room = limit - units(opening) - units(fence.closing()) - MARGIN
     share = quotes.share_of(usual) + grown - usual
@@ -106,10 +109,10 @@ def compose(
     items += [*_sources(record, held, limit, work, archived), *remarks]
     items = [*map(in_progress.claim, claims), *(one for one in items if not held.item(one))]
     items = emphasised(_not_evicted(items, budget.evicted), role, record)
-    choice = choose(items, sections, room, budget.shares)
+    choice = choose(items, sections, room, budget.shares, news)
     if choice.refused:  # what a line costs beside its words is an estimate
         laid_out = sum(units(one.text) + 1 for one in _lines(choice.taken, sections))
-        choice = choose(items, sections, room + max(0, room - laid_out), budget.shares)
+        choice = choose(items, sections, room + max(0, room - laid_out), budget.shares, news)
     if not held.active:
         _lengthen(choice, record)
     return _laid_out(opening, choice, sections, limit, role, len(items) - choice.merged)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from holdfast.brief.in_progress import git
 from holdfast.brief.item import LAST_FAILED, STILL_RUNNING, BriefItem, quoted, times
+from holdfast.budget.estimate import units
 from holdfast.record import open_items as still
 from holdfast.record.failures import (
     EDITED_SINCE,
@@ -144,12 +145,22 @@ def agents(record: Record, *, roomy: bool) -> Iterator[BriefItem]:
     for age, one in enumerate(reversed(ended[-MOST_ENDED:])):
         text = f"{one.kind or 'agent'}, {one.status}: {flat(one.asked, 100)}"
         why, worth, order = f"a subagent, {one.status}", 0.012 / (1 + age), 100 + age
-        if roomy and one.report and one.ended_op >= record.last_said_op:
+        if roomy and _is_news(record, one):
             yield _news(one, f"{text} → ", why, order)
             continue
         most = REPORT_CHARS if roomy and age == 0 and one.place.op >= turn_began else 140
         text += f" → {flat(_findings(one.answer), most)}" if one.answer else ""
         yield BriefItem("agents", text, worth, why, one.place, order=order)
+
+
+def news_units(record: Record) -> int:
+    """What the reports take that the model has not spoken of yet, whole."""
+    ended = [one for one in record.agents.values() if one.status != "running"]
+    return sum(units(one.report) for one in ended[-MOST_ENDED:] if _is_news(record, one))
+
+
+def _is_news(record: Record, agent: Agent) -> bool:
+    return bool(agent.report) and agent.ended_op >= record.last_said_op
 
 
 def _news(agent: Agent, begins: str, why: str, order: int) -> BriefItem:

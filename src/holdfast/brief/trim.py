@@ -141,9 +141,11 @@ def choose(
     sections: Sequence[Section],
     room: int,
     shares: Mapping[str, float] | None = None,
+    news: int = 0,
 ) -> Choice:
     """Pinned first; then each compartment as far as it was allotted, the best of it first; at last
-    what still fits anywhere. `shares` are those somebody has set."""
+    what still fits anywhere. `shares` are those somebody has set, `news` what was added to the
+    room for reports that just came back."""
     choice = Choice(sections, room)
     refused = [one for one in items if one.pinned and not choice.take(one)]
     if any(one.section in NEVER_CUT for one in refused if choice.knows(one)):
@@ -152,7 +154,8 @@ def choose(
     sizes = [units(one.text) + PER_LINE for one in known]
     by_density = sorted(range(len(known)), key=lambda at: known[at].worth / sizes[at], reverse=True)
     ranked = [known[at] for at in by_density]
-    choice.lengthen(NEWS, choice.room // 2)
+    news = min(news, choice.room)
+    choice.lengthen(NEWS, news + (choice.room - news) // 2)
     five = divided(weights(sections), shares or {})
     could = dict(choice.spent)
     for item, size in zip(known, sizes, strict=True):
