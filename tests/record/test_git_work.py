@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from holdfast.brief.compose import compose
 from holdfast.checkpoint.sections import sections_of
-from holdfast.record import open_items
+from holdfast.record import open_items, read_record
+from holdfast.record.model import load, save
 from tests.checkpoint.sessions import Session
+from tests.transcript import builders as b
 
 MADE = "[fix/ebb 1a2b3c4] Mend the ebb\n 1 file changed"
 HERE = "git add -A && git commit {0} <<'EOF'\nMend the ebb\n\nBecause; it's broken.\nEOF\n{1}"
@@ -269,3 +272,67 @@ def test_a_file_that_was_made_and_removed_is_not_left_to_commit(tmp_path: Path) 
     )
     session.runs("rm try.py").says("Done.")
     assert open_items.uncommitted(session.record(tmp_path)) == ["tide.py"]
+
+
+def sends(
+    session: Session, folder: Path, *edits: tuple[str, str], more: Sequence[b.Line] = ()
+) -> Session:
+    """A subagent ran, and its own transcript tells of these edits: (time, path)."""
+    lines = [
+        b.answer(
+            f"a{at}",
+            b.tool_use("Edit", f"toolu_a{at}", file_path=path, old_string="a", new_string="b"),
+            timestamp=f"2026-11-15T06:{when}:00.000Z",
+            isSidechain=True,
+        )
+        for at, (when, path) in enumerate(edits)
+    ]
+    place = folder / "session" / "subagents" / "agent-a1b2c3.jsonl"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with place.open("ab") as file:
+        file.write(b.jsonl(*lines, *more))
+    return session.calls("Task", "Mended.", subagent_type="general-purpose", description="Mend it")
+
+
+def uncommitted(session: Session, folder: Path) -> list[str]:
+    path = folder / "session.jsonl"
+    path.write_bytes(session.data())
+    return open_items.uncommitted(read_record(path))
+
+
+@pytest.mark.requirement("C14")
+def test_what_subagents_edited_is_not_committed_either(tmp_path: Path) -> None:
+    session = edited().runs("git commit -am 'Mend the ebb'", MADE)
+    session = sends(
+        session, tmp_path, ("20", "/work/project/old.py"), ("40", "/work/project/ebb.py")
+    )
+    assert uncommitted(session, tmp_path) == ["ebb.py"]
+    found = sections_of(read_record(tmp_path / "session.jsonl"))
+    assert "ebb.py - changed by a subagent" in found["What Changed"]
+    assert any("changed after that commit: ebb.py" in one for one in found["In Progress"])
+
+
+@pytest.mark.requirement("C14")
+def test_an_edit_of_a_subagent_that_failed_or_was_committed_does_not_count(tmp_path: Path) -> None:
+    refused = b.result(b.tool_result("no", "toolu_a1", is_error=True))
+    session = sends(
+        *(edited(), tmp_path, ("40", "/work/project/ebb.py"), ("41", "/work/project/low.py")),
+        more=[refused],
+    )
+    assert uncommitted(session, tmp_path) == ["tide.py", "ebb.py"]
+    commit = b.answer("a9", b.tool_use("Bash", "toolu_a9", command="git commit -am 'Mend'"))
+    session = sends(edited(), tmp_path / "b", ("40", "/work/project/ebb.py"), more=[commit])
+    assert uncommitted(session, tmp_path / "b") == ["tide.py"]
+
+
+@pytest.mark.requirement("C14", "B12")
+def test_a_subagents_transcript_is_read_on_where_it_was_left(tmp_path: Path) -> None:
+    session = sends(edited(), tmp_path, ("40", "/work/project/ebb.py"))
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(session.data())
+    state = load(save(read_record(path)))
+    assert state is not None and list(state.looked) == ["agent-a1b2c3.jsonl"]
+    path.write_bytes(sends(session, tmp_path, ("45", "/work/project/low.py")).data())
+    again = read_record(path, state=state)
+    assert open_items.uncommitted(again) == ["tide.py", "ebb.py", "low.py"]
+    assert again.files["ebb.py"].by_agents == 1

@@ -414,12 +414,13 @@ def _changed(path: str, used: FileUse) -> str:
     since = f", {away} since" if used.gone else ""
     made = "created, " if used.created else ""
     if not used.edits:
-        return f"{place} - {made}" + (away if used.gone else "changed by a command")
+        by = "a subagent" if used.by_agents else "a command"
+        return f"{place} - {made}" + (away if used.gone else f"changed by {by}")
     return f"{place} - {made}edited {used.edits} time{'' if used.edits == 1 else 's'}{since}"
 
 
 def _is_changed(used: FileUse) -> bool:
-    return bool(used.edits or used.written or used.gone)
+    return used.is_changed or used.gone
 
 
 def _most_used(record: Record) -> list[tuple[str, FileUse]]:

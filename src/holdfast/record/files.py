@@ -100,8 +100,8 @@ def _thin(record: Record) -> None:
     """The coldest of very many go; an edited one only when thousands were edited."""
     if len(record.files) <= 2 * MOST_FILES or len(record.files) % COUNT_EVERY:
         return
-    edited = [name for name, used in record.files.items() if used.edits or used.written]
-    others = [name for name, used in record.files.items() if not (used.edits or used.written)]
+    edited = [name for name, used in record.files.items() if used.is_changed]
+    others = [name for name, used in record.files.items() if not used.is_changed]
     if len(others) > 2 * MOST_FILES:
         keep_warmest(record.files, others, record.op, MOST_FILES)
     if len(edited) > 2 * MOST_EDITED:
@@ -139,6 +139,15 @@ def write(record: Record, names: list[str]) -> None:
         is_new = name not in record.files
         used = record.files.setdefault(name, FileUse())
         used.written, used.op, used.gone = used.written + 1, record.op, False
+        if is_new:
+            _thin(record)
+
+
+def changed_by_agent(record: Record, name: str) -> None:
+    if 3 < len(name) <= LONGEST_PATH and name.isprintable():
+        is_new = name not in record.files
+        used = record.files.setdefault(name, FileUse())
+        used.by_agents, used.op, used.gone = used.by_agents + 1, record.op, False
         if is_new:
             _thin(record)
 

@@ -126,7 +126,7 @@ def printed(record: Record, line: str, text: str) -> None:
     """Git says behind another command that nothing is left to commit, or that it pushed."""
     asks = line.startswith("git status ") and _STATUS.pattern.fullmatch(line)
     if within(_CLEAN, text) or (asks and _is_clean(text)):
-        record.git.since, record.git.clean_op = [], record.op
+        record.git.since, record.git.clean_op, record.git.at = [], record.op, record.at
         record.git.refused = "" if record.git.refused == COMMIT else record.git.refused
     if "\nTo " not in f"\n{text}" and "ushed " not in text:
         return
@@ -183,6 +183,7 @@ def _committed(record: Record, folder: str, one: str, text: str, *, failed: bool
     if not found and within(_REFUSED, text):
         if within(_CLEAN, text):  # something else has committed it, a hook perhaps
             work.clean_op, work.since, work.refused = record.op, [], ""
+            work.at = record.at
         return
     logged = _told(subject, text)
     if not found and (failed or not (logged or within(_MADE, text) or _is_silent(text))):
@@ -196,7 +197,7 @@ def _committed(record: Record, folder: str, one: str, text: str, *, failed: bool
     elif work.pushed == work.commits:
         work.pushed = -1  # what was pushed is another commit
     work.commit, work.subject = commit, clip(shown, SUBJECT_CHARS) or work.subject
-    work.op, work.refused = record.op, ""
+    work.op, work.refused, work.at = record.op, "", record.at
     work.since = [name for name in work.since if not _is_in(record, folder, name)]
 
 

@@ -73,6 +73,12 @@ class FileUse(msgspec.Struct, array_like=True, gc=False):
     created: bool = False  # by this session
     written: int = 0  # by commands: redirected into, edited in place, staged, restored
     moved_to: str = ""  # its name now, where a command has moved it
+    by_agents: int = 0  # edits of subagents
+
+    @property
+    def is_changed(self) -> bool:
+        """It was edited, by whomever; what was removed or moved is not there to be looked at."""
+        return bool(self.edits or self.written or self.by_agents)
 
     @property
     def count(self) -> int:
@@ -200,6 +206,7 @@ class GitWork(msgspec.Struct, array_like=True, gc=False):
     pushed_op: int = 0  # the step of the last push
     request_op: int = 0  # and of the last pull request
     clean_op: int = 0  # where git said last that nothing is to commit
+    at: str = ""  # the time of the last commit, or of the last look that found nothing to commit
 
 
 class Record(msgspec.Struct):
@@ -249,6 +256,7 @@ class Record(msgspec.Struct):
     dependencies: dict[str, list[str]] = {}  # of the manifests read or written, newest last
     restored: dict[str, int] = {}  # files the client reads back by itself, oldest first
     read_from: str = ""  # see `storage.sign`
+    looked: dict[str, int] = {}  # how far each subagent's transcript was read, oldest first
     told: list[int] = []  # lines that told a secret with its name, to know it without
 
 

@@ -194,4 +194,4 @@ def uncommitted(record: Record) -> list[str]:
     """Files of the project that were changed after the last commit, and are still there."""
     own = (name for name in record.git.since if not name.startswith(_NOT_OWN))
     found = [(name, record.files.get(name)) for name in own]
-    return [name for name, used in found if used and (used.edits or used.written) and not used.gone]
+    return [name for name, used in found if used and used.is_changed and not used.gone]

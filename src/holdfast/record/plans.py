@@ -219,7 +219,7 @@ def _changed(record: Record, since: int) -> Changed:
     """The files that were changed since this step, under their last names, and when."""
     found: Changed = {}
     for path, used in record.files.items():
-        if used.op > since and (used.edits or used.written or used.gone):
+        if used.op > since and (used.is_changed or used.gone):
             found.setdefault(path.rpartition("/")[2], []).append((path, used.op))
     return found
 

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from holdfast.record import (
+    agent_edits,
     agents,
     calls,
     decisions,
@@ -138,6 +139,8 @@ class RecordReader:
         record.lines, self._reader = record.lines + reader.tally.lines, None
         record.offset, record.far = reader.offset if until is None else until, False
         self._look_into_reads()
+        if until is None and not self._sidechain:
+            agent_edits.look(record, os.fspath(path))
 
     def _forget_secrets(self, path: str | os.PathLike[str], beside: str = "") -> bool:
         """Also those told with their names before, and now without them. True if a search beside

@@ -313,5 +313,5 @@ def _files(record: Record) -> list[dict[str, Any]]:
             "step": one.op,
         }
         for path, one in used
-        if one.reads or one.edits or one.written
+        if one.reads or one.is_changed
     ][:MOST_FILES]
