@@ -151,8 +151,9 @@ def test_branches_and_repositories_are_told_apart(tmp_path: Path) -> None:
     found = [one for one in sections_of(session.record(tmp_path))["In Progress"] if "git," in one]
     ebb = "2 commits, the last 1a2b3c4 “Mend the ebb”, no git push after it"
     flood = "1 commit, the last 2b3c4d5 “Mend the flood”, no git push after it"
+    moon = "1 commit, the last 3c4d5e6 “Draw the moon”, pushed"
     assert found == [
-        "git, by this session: on branch main; 1 commit, the last 3c4d5e6 “Draw the moon”, pushed",
+        f"git, by this session: in /work/moon; on branch main; {moon}",
         f"git, earlier, on branch fix/ebb in /work/project: {ebb}",
         f"git, earlier, on branch fix/flood in /work/project: {flood}",
     ]
@@ -336,3 +337,74 @@ def test_a_subagents_transcript_is_read_on_where_it_was_left(tmp_path: Path) -> 
     again = read_record(path, state=state)
     assert open_items.uncommitted(again) == ["tide.py", "ebb.py", "low.py"]
     assert again.files["ebb.py"].by_agents == 1
+
+
+@pytest.mark.requirement("C14")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cd /work/moon && git status",
+        "git -C ../moon status",
+        "git -C /work/moon commit -m x",
+        "(cd ../moon && git add -A && git commit -m x)",
+        "git worktree add -b ebb ../ebb main && cd ../ebb && git status",
+        "cd .worktrees/ebb && git commit -am x",
+        "git -C $MOON commit -am x",
+        "git status && git -C ../moon status",
+    ],
+)
+def test_another_repository_or_worktree_tells_nothing_of_this_one(
+    command: str, tmp_path: Path
+) -> None:
+    clean = "nothing to commit, working tree clean"
+    record = edited().runs(command, clean).record(tmp_path)
+    assert open_items.uncommitted(record) == ["tide.py"]
+    made = edited().runs(command.replace("status", "commit -m x"), "[ebb 1a2b3c4] Mend it")
+    left = open_items.uncommitted_by_tree(made.record(tmp_path))
+    is_both = command.startswith("git status")
+    assert left == ({} if is_both else {"/work/project": ["tide.py"]})
+
+
+@pytest.mark.requirement("C14", "B4")
+def test_the_state_of_git_is_told_of_the_tree_it_belongs_to(tmp_path: Path) -> None:
+    session = edited().runs("git worktree add ../ebb -b fix/ebb", "Preparing worktree")
+    session.calls("Edit", file_path="/work/ebb/low.py", old_string="a", new_string="b")
+    session.runs("cd ../ebb && git commit -am 'Mend the ebb'", MADE)
+    text = compose(session.record(tmp_path)).text
+    line = next(one for one in text.splitlines() if one.startswith("- git"))
+    assert line.startswith("- git in work/ebb: on branch fix/ebb; last commit 1a2b3c4 ")
+    assert "not committed in work/project: 1" in line and "now on branch" not in line
+
+
+@pytest.mark.requirement("C14")
+def test_files_of_one_name_in_two_repositories_are_told_apart(tmp_path: Path) -> None:
+    session = edited()
+    for line in Session().user("Now the moon.").edits("/work/moon/tide.py").lines:
+        assert isinstance(line, dict)
+        session.lines.append({**line, "cwd": "/work/moon"})
+    session.edits("/work/project/ebb.py").runs("git -C /work/moon commit -am x", MADE)
+    record = session.record(tmp_path)
+    assert open_items.uncommitted_by_tree(record) == {"/work/project": ["ebb.py"]}
+    assert open_items.uncommitted(record) == []
+
+
+@pytest.mark.requirement("C14")
+def test_a_folder_below_the_users_home_is_the_one_it_stands_for(tmp_path: Path) -> None:
+    session = Session().user("Mend it.", cwd="/home/ann/tides")
+    for line in Session().edits("/home/ann/tides/tide.py").lines:
+        assert isinstance(line, dict)
+        session.lines.append({**line, "cwd": "/home/ann/tides"})
+    made = Session().runs("cd ~/tides && git commit -am x", MADE).lines[0]
+    assert isinstance(made, dict)
+    session.lines.append({**made, "cwd": "/home/ann/tides"})
+    session.lines.append(b.result(b.tool_result(MADE, "toolu_msg_1"), cwd="/home/ann/tides"))
+    assert open_items.uncommitted_by_tree(session.record(tmp_path)) == {}
+
+
+@pytest.mark.requirement("C14")
+def test_a_push_or_a_request_elsewhere_is_none_of_this_repository(tmp_path: Path) -> None:
+    session = edited().runs("git commit -am 'Mend the ebb'", MADE)
+    session.runs("git -C ../moon push", "To quay:moon\n   1a2b3c4..3c4d5e6  main -> main")
+    session.runs("cd ../moon && gh pr create --fill", "https://github.com/quay/moon/pull/7")
+    work = session.record(tmp_path).git
+    assert (work.pushed, work.request) == (-1, "")

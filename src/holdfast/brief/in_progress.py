@@ -64,9 +64,10 @@ def git(record: Record, room: int) -> Iterator[BriefItem]:
     """Where the session's own commands left the repository: branch, last commit, what is neither
     committed nor pushed. Nothing where it is not known."""
     work, changed = record.git, open_items.uncommitted(record)
+    away = open_items.is_elsewhere(record)
     if not work.commits and (work.is_partial or not changed or not record.branch):
         return
-    branch = work.branch or record.branch
+    branch = work.branch or ("" if away else record.branch)
     told = [f"on branch {clean(branch)}"] if branch not in ("", "HEAD", NO_BRANCH) else []
     if work.commits:
         last = clean(f"{work.commit} “{flat(work.subject, 80)}”".removesuffix("“”").strip())
@@ -78,14 +79,20 @@ def git(record: Record, room: int) -> Iterator[BriefItem]:
         names = ", ".join(clean(short(name)) for name in changed[-MOST_UNCOMMITTED:])
         rest = len(changed) - MOST_UNCOMMITTED
         told.append(f"not committed: {names}" + (f" and {rest} more" if rest > 0 else ""))
-    if work.branch and record.branch not in ("", "HEAD", work.branch) and work.op < record.op:
+    is_left = work.branch and record.branch not in ("", "HEAD", work.branch)
+    if is_left and work.op < record.op and not away:
         told.append(f"now on branch {clean(record.branch)}")
     for name, one in list(work.others.items())[-MOST_UNCOMMITTED:]:
         folder, _, other = name.partition("\t")
         if one.pushed != one.commits and not one.merged:
             where = f" in {clean(short(folder))}" if folder != work.folder else ""
             told.append(f"not pushed either: {clean(other)}{where}")
-    text = "git: " + "; ".join(told)
+    here = open_items.tree(record)
+    for folder, names in open_items.uncommitted_by_tree(record).items():
+        if folder != here:
+            told.append(f"not committed in {clean(short(folder))}: {len(names)}")
+    where = f" in {clean(short(here))}" if away and here else ""
+    text = f"git{where}: " + "; ".join(told)
     yield BriefItem("flight", text, 0.02, "what git printed", pinned=room >= ROOMY_CHARS, order=2)
 
 

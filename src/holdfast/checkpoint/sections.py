@@ -187,8 +187,10 @@ def _git_work(record: Record) -> Iterator[str]:
     changed = open_items.uncommitted(record)
     if not work.commits and (work.is_partial or not changed) and not work.request:
         return
-    branch = work.branch or record.branch
-    told = [f"on branch {branch}"] if branch not in ("", "HEAD") else []
+    away = open_items.is_elsewhere(record)
+    branch = work.branch or ("" if away else record.branch)
+    told = [f"in {open_items.tree(record)}"] if away and open_items.tree(record) else []
+    told += [f"on branch {branch}"] if branch not in ("", "HEAD") else []
     if work.commits:
         told += [_commits(work)]
     elif changed:
@@ -200,8 +202,12 @@ def _git_work(record: Record) -> Iterator[str]:
     if work.commits and changed:
         rest = f" and {len(changed) - 5} more" if len(changed) > 5 else ""
         told += [f"changed after that commit: {', '.join(changed[-5:])}{rest}"]
-    if work.branch and record.branch not in ("", work.branch) and work.op < record.op:
+    is_left = work.branch and record.branch not in ("", work.branch)
+    if is_left and work.op < record.op and not away:
         told += [f"now on branch {record.branch}"]
+    for folder, names in open_items.uncommitted_by_tree(record).items():
+        if folder != open_items.tree(record):
+            told += [f"not committed in {folder}: {', '.join(names[-5:])}"]
     yield "git, by this session: " + "; ".join(told)
     for name, one in list(work.others.items())[-MOST_BRANCHES:]:
         folder, _, branch = name.partition("\t")
@@ -299,8 +305,8 @@ def _not_in_git(record: Record) -> str:
     """What the session changed and did not commit, or committed and did not push."""
     work, told = record.git, ""
     if not work.is_partial and (record.branch or work.commits):
-        changed = open_items.uncommitted(record)
-        told += f"; not committed: {_count(len(changed), 'file')}" if changed else ""
+        changed = sum(map(len, open_items.uncommitted_by_tree(record).values()))
+        told += f"; not committed: {_count(changed, 'file')}" if changed else ""
     here = work.branch if work.commits and work.pushed != work.commits else ""
     others = [name.partition("\t")[2] for name, one in work.others.items() if _is_local(one)]
     local = [branch for branch in [here, *others] if branch]

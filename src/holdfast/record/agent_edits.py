@@ -74,9 +74,10 @@ def _take(record: Record, path: str, start: int, end: int) -> int:
                 del edited[failed]
         elif _COMMITS in line and b'"name":"Bash"' in line:
             edited.clear()
-    for name in dict.fromkeys(files.relative(record, one) for one in edited.values()):
+    for path in dict.fromkeys(edited.values()):
+        name = files.relative(record, path)
         files.changed_by_agent(record, name)
-        git_work.changed(record, name)
+        git_work.changed(record, name, path.rpartition("/")[0])
     return len(data)
 
 

@@ -48,7 +48,11 @@ def call(record: Record, tool: str, use_id: str, given: Given, place: Place) -> 
         record.tools[tool] = record.tools.get(tool, 0) + 1
     earlier = _before(record, tool, given)
     what = _BY_TOOL.get(tool, _other)(record, given, place, use_id)
-    with_git = git_work.called(record, text_of(given, "command")) if tool == "Bash" else []
+    with_git: list[str] = []
+    if tool == "Bash":
+        with_git = git_work.called(record, text_of(given, "command"))
+    elif tool in EDITS and (path := files.told(given))[:1] == "/":
+        with_git = [path.rpartition("/")[0]]
     made = Call(tool[:80], clip(what, LONGEST), place, earlier, with_git)
     record.recent = [*record.recent[1 - MOST_RECENT :], made]
     record.calls[use_id[:80]] = made

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from os.path import normpath
 
 from holdfast.record import failures, files, names, shell
-from holdfast.record.model import Commits, Record, Turn
+from holdfast.record.model import Commits, GitWork, Record, Turn
 from holdfast.text.sentences import Lazy, clip, sentences, within
 
 SUBJECT_CHARS = 120
@@ -20,6 +20,7 @@ COMMIT, AMEND, PUSH, CREATE, MERGE = "commit", "amend", "push", "create", "merge
 PIPED_PUSH = "push|"  # its exit code is hidden
 IN = "in"  # the folder, before the verbs
 MOST_BRANCHES = 12
+MOST_WORKTREES = 12
 NO_BRANCH = "no branch"
 _VERB = Lazy(
     r"(?:^|[;&|(\n])[ \t]*(?:(?!echo |printf )[\w./-]+ +)?"  # a wrapper such as `sudo`
@@ -28,7 +29,11 @@ _VERB = Lazy(
 _QUOTED = Lazy(r"\s-\w*m\s*[\"'](?!\$\(cat)([^\n\"]{1,200})")
 _HERE = Lazy(r"<<-?\s*[\"']?\w+[\"']?[^\n]*\n\s*([^\n]{1,200})")
 _NUMBER = Lazy(r"\b\d{1,6}\b")
-_IN_FOLDER = Lazy(r"\bgit\s+-C\s+(\S+)")
+_IN_FOLDER = Lazy(r"\bgit(?:\s+-c\s+\S+)*\s+-C\s+(\S+)")
+_ADDS_WORKTREE = Lazy(
+    r"\bgit(?:\s+-[cC]\s+\S+)*\s+worktree\s+add((?:\s+-[bB]\s+\S+|\s+--?[\w-]+)*)\s+([^\s;&|]+)"
+)
+_WORKTREES = Lazy(r"^.*?/\.?worktrees/[^/]+")  # where people and the client put them
 # `git push -u origin HEAD:fix/ebb`
 _TO_BRANCH = Lazy(r"^(?:\s+-\S+)*\s+[\w./@:-]+\s+\+?(?:[\w./-]+:)?([\w./-]+)")
 _PUSHED = Lazy(
@@ -56,6 +61,8 @@ def called(record: Record, line: str) -> list[str]:
         return []
     found: list[str] = []
     line = line[:LONGEST_LINE]
+    _add_worktree(record, line)
+    folder = ""
     for match in _VERB.pattern.finditer(line):
         git, gh, rest = match.groups("")
         if within(_IDLE, f" {rest} "):
@@ -68,8 +75,30 @@ def called(record: Record, line: str) -> list[str]:
             verb = PIPED_PUSH if _is_piped(line[match.end(3) :]) else PUSH
         elif gh == MERGE and (number := _NUMBER.pattern.search(rest)):
             told = number[0]
+        where = _folder(record, line[: match.start()], match[0])
+        if where[:1] == "$":
+            continue  # nobody knows which
+        if where != folder:
+            folder = where
+            found.append(f"{IN} {folder}")
         found.append(clip(f"{verb} {told}", SUBJECT_CHARS))
-    return [f"{IN} {_folder(record, line)}", *found[:8]] if found else []
+    return found[:12]
+
+
+def _add_worktree(record: Record, line: str) -> None:
+    if "worktree add" in line and (found := _ADDS_WORKTREE.pattern.search(line)):
+        where = _entered(record, line[: found.start()])
+        path = _from(where, found[2].strip("'\""))
+        if not _is_known(record, path):
+            _know_worktree(record, path)
+
+
+def _is_known(record: Record, folder: str) -> bool:
+    return any(f"{folder}/".startswith(f"{one}/") for one in record.git.worktrees)
+
+
+def _know_worktree(record: Record, folder: str) -> None:
+    record.git.worktrees = [*record.git.worktrees, folder][-MOST_WORKTREES:]
 
 
 def _is_piped(rest: str) -> bool:
@@ -79,13 +108,49 @@ def _is_piped(rest: str) -> bool:
     return "|" in behind
 
 
-def _folder(record: Record, line: str) -> str:
-    """Where a line works: the folder the session was opened in, or another repository."""
-    named = _IN_FOLDER.pattern.search(line)
-    entered = named[1].strip("'\"") if named else shell.enters(line)
-    where = normpath(entered if entered[:1] == "/" else f"{record.cwd}/{entered}")
-    inside = (root for root in record.roots if f"{where}/".startswith(f"{root}/"))
-    return next(inside, where)  # the shortest comes first
+def _folder(record: Record, before: str, command: str) -> str:
+    """The repository or worktree in which a command works, behind others of its line."""
+    where = _entered(record, before.rstrip("&;|( \n"))
+    named = _IN_FOLDER.pattern.search(command)
+    where = _from(where, named[1].strip("'\"")) if named else where
+    if "worktrees/" in where and not _is_known(record, where) and where not in record.roots:
+        _know_worktree(record, where)
+    return tree_of(record, where)
+
+
+def _entered(record: Record, line: str) -> str:
+    """The folder a line has gone to at its end; that of a subshell is left with it."""
+    where, before = record.cwd, record.cwd
+    for part in shell.parts(line) if "cd " in line else ():
+        if part.startswith("("):
+            before, part = where, part.lstrip("( ")
+        if part.startswith("cd ") and (path := part[3:].rstrip(") ").strip("'\"")):
+            where = _from(where, path)
+        if part.endswith(")"):
+            where = before
+    return where
+
+
+def _from(where: str, path: str) -> str:
+    if path[:2] == "~/" and where.startswith(("/Users/", "/home/")):
+        path = "/".join([*where.split("/")[:3], path[2:]])  # the same user's
+    return normpath(path if path[:1] in "/~$" else f"{where}/{path}")
+
+
+def tree_of(record: Record, folder: str) -> str:
+    """The repository or worktree that a folder belongs to, as far as the session tells: a worktree,
+    else the shortest of the folders it worked in, also if that lies below this one."""
+    around = [root for root in record.roots if f"{folder}/".startswith(f"{root}/")]
+    if "worktrees/" in folder or record.git.worktrees:
+        opened = [root for root in around if "worktrees/" in root]
+        for one in (*record.git.worktrees, *opened[:1]):
+            if f"{folder}/".startswith(f"{one}/"):
+                return one
+        if found := _WORKTREES.pattern.match(folder):
+            return found[0]
+    below = [root for root in record.roots if root.startswith(f"{folder}/")]
+    below = [root for root in below if root not in record.git.worktrees]
+    return next(iter((*around, *below)), folder)  # the shortest comes first
 
 
 def _is_trial(line: str) -> bool:
@@ -115,6 +180,8 @@ def done(record: Record, verbs: list[str], text: str, *, failed: bool) -> None:
         elif verb in (PUSH, PIPED_PUSH):
             wrong = failed or within(_WRONG, text)
             _pushed(record, folder, told, text, wrong=wrong, is_piped=verb == PIPED_PUSH)
+        elif work.commits and folder not in ("", work.folder):
+            continue  # a request of another repository
         elif verb == CREATE and not failed and (found := _REQUEST.pattern.search(text)):
             work.request, work.merged, work.pushed = f"#{found[1]}", False, work.commits
             work.request_op = work.pushed_op = record.op
@@ -126,13 +193,32 @@ def printed(record: Record, line: str, text: str) -> None:
     """Git says behind another command that nothing is left to commit, or that it pushed."""
     asks = line.startswith("git status ") and _STATUS.pattern.fullmatch(line)
     if within(_CLEAN, text) or (asks and _is_clean(text)):
-        record.git.since, record.git.clean_op, record.git.at = [], record.op, record.at
-        record.git.refused = "" if record.git.refused == COMMIT else record.git.refused
+        is_one = line.count("cd ") + line.count(" -C ") < 2
+        at = max(0, line.rfind("git "))
+        _cleaned(record, _folder(record, line[:at], line[at:]), is_one=is_one)
     if "\nTo " not in f"\n{text}" and "ushed " not in text:
         return
     if _PUSHED.pattern.search(text) and not within(_WRONG, text):
         record.git.pushed, record.git.refused = record.git.commits, ""
         record.git.pushed_op = record.op
+
+
+def _cleaned(record: Record, folder: str, *, is_one: bool) -> None:
+    """Nothing is left to commit in this repository; of a line that looks at several, nobody knows
+    which."""
+    work = record.git
+    if not is_one:
+        return
+    elsewhere = [name for name in work.since if not _is_in(record, folder, name)]
+    _keep(work, elsewhere)
+    if folder in ("", work.folder) or not work.commits:
+        work.clean_op, work.at = record.op, record.at
+        work.refused = "" if work.refused == COMMIT else work.refused
+
+
+def _keep(work: GitWork, names: list[str]) -> None:
+    work.since = names
+    work.trees = {name: tree for name, tree in work.trees.items() if name in names}
 
 
 def _is_clean(text: str) -> bool:
@@ -156,7 +242,7 @@ def _pushed(
         _head(record, text)
     elif other := work.others.get(key(folder, branch or record.branch)):
         other.pushed = other.commits
-    elif not work.others:
+    elif not work.others and folder == work.folder:
         work.pushed = work.commits
 
 
@@ -182,8 +268,7 @@ def _committed(record: Record, folder: str, one: str, text: str, *, failed: bool
     found = [made for line in text.splitlines() if (made := commit_in(line))]
     if not found and within(_REFUSED, text):
         if within(_CLEAN, text):  # something else has committed it, a hook perhaps
-            work.clean_op, work.since, work.refused = record.op, [], ""
-            work.at = record.at
+            _cleaned(record, folder, is_one=True)
         return
     logged = _told(subject, text)
     if not found and (failed or not (logged or within(_MADE, text) or _is_silent(text))):
@@ -198,7 +283,7 @@ def _committed(record: Record, folder: str, one: str, text: str, *, failed: bool
         work.pushed = -1  # what was pushed is another commit
     work.commit, work.subject = commit, clip(shown, SUBJECT_CHARS) or work.subject
     work.op, work.refused, work.at = record.op, "", record.at
-    work.since = [name for name in work.since if not _is_in(record, folder, name)]
+    _keep(work, [name for name in work.since if not _is_in(record, folder, name)])
 
 
 def _is_silent(text: str) -> bool:
@@ -227,8 +312,11 @@ def key(folder: str, branch: str) -> str:
 
 
 def _is_in(record: Record, folder: str, name: str) -> bool:
-    """A file of this repository; names without a folder before them are of the session's own."""
-    return name.startswith(f"{folder}/") if name[0] == "/" else folder in ("", *record.roots)
+    """A file of this repository or worktree, by where it was changed."""
+    if name[0] == "/":
+        return name.startswith(f"{folder}/")
+    tree = record.git.trees.get(name, record.git.home)
+    return folder in ("", tree) if tree else folder in ("", *record.roots)
 
 
 def _told(subject: str, text: str) -> str:
@@ -240,10 +328,23 @@ def _told(subject: str, text: str) -> str:
     return ""
 
 
-def changed(record: Record, name: str) -> None:
-    """A file was changed since the last commit."""
-    if name and name not in record.git.since:
-        record.git.since = [*record.git.since, name][-MOST_SINCE:]
+def changed(record: Record, name: str, folder: str = "") -> None:
+    """A file was changed since the last commit, by what works in this folder."""
+    work, tree = record.git, tree_of(record, folder or record.cwd)
+    work.home = work.home or tree
+    if not name:
+        return
+    if tree != work.home:
+        work.trees[name] = tree
+    else:
+        work.trees.pop(name, None)
+    if name not in work.since:
+        _keep(work, [*work.since, name][-MOST_SINCE:])
+
+
+def changed_in(record: Record, line: str, name: str) -> None:
+    """A command changed a file."""
+    changed(record, name, _entered(record, line))
 
 
 LONGEST_CHARS = 600  # more is a plan, or something pasted

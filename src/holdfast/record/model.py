@@ -170,7 +170,7 @@ class Call(msgspec.Struct, array_like=True, gc=False):
     what: str
     place: Place
     before: list[str] = []  # what it changes, as it was, should it be refused; or files it writes
-    git: list[str] = []  # what it does with git, see `git_work`
+    git: list[str] = []  # what it does with git, see `git_work`; of an edit, the file's folder
     failed: bool = False
     printed: str = ""  # head and end, of a command that tells how things stand
 
@@ -207,6 +207,9 @@ class GitWork(msgspec.Struct, array_like=True, gc=False):
     request_op: int = 0  # and of the last pull request
     clean_op: int = 0  # where git said last that nothing is to commit
     at: str = ""  # the time of the last commit, or of the last look that found nothing to commit
+    home: str = ""  # the folder of the repository or worktree that was changed first
+    trees: dict[str, str] = {}  # of the files in `since` that were changed elsewhere: its folder
+    worktrees: list[str] = []  # folders that the session made worktrees of
 
 
 class Record(msgspec.Struct):

@@ -11,6 +11,7 @@ import msgspec
 from holdfast.record import plans, shell
 from holdfast.record.agents import COMMAND, MONITOR, SCHEDULE
 from holdfast.record.failures import is_one_off, runs_script
+from holdfast.record.git_work import tree_of
 from holdfast.record.model import Agent, Call, Failure, Place, Question, Record, Task, Turn
 from holdfast.record.tasks import LISTED
 from holdfast.text.sentences import ASKING, Lazy, asks, sentences
@@ -191,7 +192,32 @@ def calls(record: Record) -> list[Call]:
 
 
 def uncommitted(record: Record) -> list[str]:
-    """Files of the project that were changed after the last commit, and are still there."""
-    own = (name for name in record.git.since if not name.startswith(_NOT_OWN))
-    found = [(name, record.files.get(name)) for name in own]
-    return [name for name, used in found if used and used.is_changed and not used.gone]
+    """Files of the project that were changed after the last commit, and are still there: those of
+    the repository or worktree that the last commit was made in."""
+    return uncommitted_by_tree(record).get(tree(record), [])
+
+
+def uncommitted_by_tree(record: Record) -> dict[str, list[str]]:
+    """The same of every repository and worktree, by its folder."""
+    work = record.git
+    found: dict[str, list[str]] = {}
+    for name in work.since:
+        used = None if name.startswith(_NOT_OWN) else record.files.get(name)
+        if used and used.is_changed and not used.gone:
+            found.setdefault(work.trees.get(name, work.home), []).append(name)
+    return found
+
+
+def tree(record: Record) -> str:
+    """The folder of the repository or worktree whose state is told: that of the last commit, else
+    the one the session works in, if it changed anything there."""
+    work = record.git
+    if work.commits:
+        return work.folder
+    now = tree_of(record, record.cwd)
+    return now if now in (*work.trees.values(), "") else work.home
+
+
+def is_elsewhere(record: Record) -> bool:
+    """The session works in another repository or worktree now than the one whose state is told."""
+    return bool(record.cwd) and tree_of(record, record.cwd) != (tree(record) or record.git.home)

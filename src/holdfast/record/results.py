@@ -82,7 +82,7 @@ def come_back(record: Record, entry: Result, block: ToolResult, place: Place) ->
                 record.edited_op = record.op
             turns.edited(record, call.what)
             failures.edited(record, call.what)
-            git_work.changed(record, call.what)
+            git_work.changed(record, call.what, call.git[0] if call.git else "")
     if tool == "Bash":
         _ran(record, call, block, place)
     elif tool in _EDITS and not record.far:
@@ -135,19 +135,19 @@ def _ran(record: Record, call: Call, block: ToolResult, place: Place) -> None:
         agents.command_started(record, call, block.text[:400], place)
         return  # how it went is not known yet
     text = _text(block)
+    line = command.line if command else call.what
     if call.git:
         for name in call.before if not block.is_error else ():
-            git_work.changed(record, name)
+            git_work.changed_in(record, line, name)
         git_work.done(record, call.git, text, failed=block.is_error)
     elif not record.far and not block.is_error:
-        git_work.printed(record, call.what, text[-HEAD_CHARS:])
+        git_work.printed(record, line, text[-HEAD_CHARS:])
     if record.far and not block.is_error and not (command and command.kind):
         if command is not None:
             command.ok = True  # long past, and nothing to judge it by but its exit
             failures.passed(record, call.what, place)
         return
     if not block.is_error:
-        line = command.line if command else call.what
         files.move(record, line)
         files.remove(record, line)
         files.write(record, call.before)
@@ -155,7 +155,7 @@ def _ran(record: Record, call: Call, block: ToolResult, place: Place) -> None:
             turns.edited(record, name)
             failures.edited(record, name)
             if not call.git:
-                git_work.changed(record, name)
+                git_work.changed_in(record, line, name)
     if "[" in text[:200] and "] " in text[:400]:
         _committed(record, text[:HEAD_CHARS])
     if not record.far and ("://" in text[:REFERRED_CHARS] or "#" in text[:REFERRED_CHARS]):
