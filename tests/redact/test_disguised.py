@@ -133,8 +133,8 @@ PARTS = {
 
 
 @pytest.mark.parametrize("kind", PARTS)
-@pytest.mark.parametrize("lead", ["", "The token is ", "export TIDE=", f"{'so ' * 20}"])
-@pytest.mark.parametrize("broken", ["\n", "\r\n", "\n    ", "\\\n", "\n> ", "\n\u2502 "])
+@pytest.mark.parametrize("lead", ["", "The token is ", "so\\n", "export TIDE=", f"{'so ' * 20}"])
+@pytest.mark.parametrize("broken", ["\n", "\r\n", "\n    ", "\\\n", "\n> ", "\n\u2502 ", "\\n"])
 def test_a_token_broken_over_two_lines_goes_whole(kind: str, lead: str, broken: str) -> None:
     token = PARTS[kind]
     for at in (8, 12, len(token) // 2, len(token) - 9):

@@ -88,9 +88,9 @@ def git(record: Record, room: int) -> Iterator[BriefItem]:
             where = f" in {clean(short(folder))}" if folder != work.folder else ""
             told.append(f"not pushed either: {clean(other)}{where}")
     here = open_items.tree(record)
-    for folder, names in open_items.uncommitted_by_tree(record).items():
+    for folder, others in open_items.uncommitted_by_tree(record).items():
         if folder != here:
-            told.append(f"not committed in {clean(short(folder))}: {len(names)}")
+            told.append(f"not committed in {clean(short(folder))}: {len(others)}")
     where = f" in {clean(short(here))}" if away and here else ""
     text = f"git{where}: " + "; ".join(told)
     yield BriefItem("flight", text, 0.02, "what git printed", pinned=room >= ROOMY_CHARS, order=2)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from holdfast.brief.in_progress import git
 from holdfast.brief.item import LAST_FAILED, STILL_RUNNING, BriefItem, quoted, times
-from holdfast.budget.estimate import units
+from holdfast.budget.compartments import units
 from holdfast.record import open_items as still
 from holdfast.record.failures import (
     EDITED_SINCE,

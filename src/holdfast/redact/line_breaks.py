@@ -15,7 +15,7 @@ from holdfast.redact.value import random_looking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 MOST_LINES = 40  # of a signed token in lines of 64 characters
 MOST_JOINED = 8  # lines, until it is known to be a token
@@ -35,17 +35,27 @@ _FIRST: dict[str, tuple[str, ...]] = {}  # beginnings of tokens by their first t
 
 def scan(page: SearchPage) -> Iterator[SecretFinding]:
     """Tokens whose first part ends a line."""
-    if "\n" not in page.text:
+    if "\n" not in page.text and "\\n" not in page.text:
         return
     known, tried = _FIRST or _read(), 0
-    for word in page.apart:
+    for word in _unescaped(page.apart):
         part = word.rpartition("=")[2] if "=" in word else word
         if len(part) < SHORTEST_PART or not part.startswith(known.get(part[:2], ())):
             continue
         tried += 1
         if tried > MOST_TRIED:
             return
-        yield from _broken(page.text, part.rstrip("\\"))
+        yield from _broken(page.text, part)
+
+
+def _unescaped(words: Iterable[str]) -> Iterator[str]:
+    """Also those between escaped line ends, which are one word with their neighbours."""
+    for word in words:
+        if "\\" in word:
+            first, *others = word.split("\\")
+            yield from (first, *(one[1:] for one in others))
+        else:
+            yield word
 
 
 def _read() -> dict[str, tuple[str, ...]]:
