@@ -110,7 +110,7 @@ def test_a_compaction_is_rehearsed_and_what_came_of_it_is_told(tmp_path: Path) -
     _install()
     code, out, _ = _says("--project", str(tmp_path))
     assert code == 0
-    assert re.search(r"saved a checkpoint and steered the summary \(\d+ characters\)", out)
+    assert re.search(r"saved a checkpoint and told the summariser what to keep \(\d+ characters\)", out)
     assert re.search(r"restored a brief of \d+ tokens", out)
 
 
@@ -127,7 +127,7 @@ def test_hooks_that_run_and_do_nothing_are_not_well(tmp_path: Path, own_home: Pa
     code, found = _doctor(tmp_path)
     assert code == 1
     first, second = found["troubles"]
-    assert "no checkpoint was saved and the summary was not steered" in first
+    assert "no checkpoint was saved and the summariser was not told what to keep" in first
     assert "no brief was restored" in second
 
 

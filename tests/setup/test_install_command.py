@@ -159,7 +159,7 @@ def test_a_home_that_is_a_file_is_refused_in_words(
 def test_it_says_in_one_line_what_it_does(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     skills = ", ".join(f"/holdfast:{name}" for name in SKILLS)
     server = f"the MCP server {{0}} {desk.home / '.claude.json'}"
-    share = f"10 hooks and the status line {{0}} {desk.settings}, {server}, {skills}."
+    share = f"10 hooks and the status line {{0}} {desk.settings}, {server}, the commands {skills}."
     said = call("install --dry-run").stdout.splitlines()
     assert said[0] == "This adds " + share.format("to")
     assert said[1].startswith("---")
@@ -168,11 +168,11 @@ def test_it_says_in_one_line_what_it_does(desk: Desk, monkeypatch: pytest.Monkey
         patch.setattr(sys, "executable", "/opt/other/bin/python3")
         assert "This renews " + share.format("in") in call("install --dry-run").stdout
     desk.skill.unlink()
-    assert "This adds /holdfast:status." in call("install --dry-run").stdout
+    assert "This adds the command /holdfast:status." in call("install --dry-run").stdout
     left = call("uninstall --yes").stdout.splitlines()[0]
     rest = skills.removeprefix("/holdfast:status, ")
     hooks = f"This removes 10 hooks and the status line from {desk.settings}"
-    assert left == f"{hooks}, {server.format('from')}, {rest}."
+    assert left == f"{hooks}, {server.format('from')}, the commands {rest}."
     plugin = call("install --dry-run --plugin plug").stdout
     assert f"This adds {len(SKILLS) + 6} files of the plugin in {desk.project / 'plug'}." in plugin
 

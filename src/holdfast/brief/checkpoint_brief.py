@@ -25,13 +25,13 @@ def sections(entry: CheckpointEntry, *, anyway: bool = False) -> str:
 
 
 def changed(entry: CheckpointEntry) -> str:
-    return f"{shown(entry.path)} is CHANGED: not what was kept"
+    return f"{shown(entry.path)} is CHANGED: not what was saved"
 
 
 def origin(entry: CheckpointEntry) -> str:
     since = "" if entry.verified else ", CHANGED since"
     foreign = "" if provenance.is_own(entry) else ", NOT made on this machine"
-    return f"checkpoint {entry.id}, kept {entry.created}{since}{foreign}"
+    return f"checkpoint {entry.id}, saved {entry.created}{since}{foreign}"
 
 
 def foreign(entry: CheckpointEntry) -> str:

@@ -51,7 +51,11 @@ def _read(state: State, folder: str) -> Record | None:
     try:
         return storage.read_on(state, folder)
     except Exception as error:  # the compaction is not held up for this
-        log.add("ERROR", record_session.log_name(state), f"the summary is not steered: {error!r}")
+        log.add(
+            "ERROR",
+            record_session.log_name(state),
+            f"the summariser is not told what to keep: {error!r}",
+        )
         return None
 
 
@@ -87,7 +91,11 @@ def _steering(state: State, record: Record | None, *, shown: bool) -> str:
     try:
         return steer(record, whose, find_archived(state.session_id, state.agent_id), shown=shown)
     except Exception as error:  # the compaction is not held up for this
-        log.add("ERROR", record_session.log_name(state), f"the summary is not steered: {error!r}")
+        log.add(
+            "ERROR",
+            record_session.log_name(state),
+            f"the summariser is not told what to keep: {error!r}",
+        )
         return ""
 
 

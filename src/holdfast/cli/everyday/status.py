@@ -63,7 +63,7 @@ def status(
     for one in reports:
         show(one)
     if not reports:
-        say("No session is running. Without --all, the last one is shown.", err=True)
+        say("No session is running.", err=True)
     if everything and not agent:
         from holdfast.cli import past_sessions
 

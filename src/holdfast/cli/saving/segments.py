@@ -59,9 +59,8 @@ def _list(
             say(f"{tier:<7} {line(segment)}")
     if not (pending or warm or cold):
         say(
-            "No older topic of this project has been compressed yet. Hooks compress topics that "
-            "are old enough when a window is 60% full; `holdfast compress --now` does not wait for "
-            "that, and says so where none is old enough.",
+            "No older topic of this project has been compressed yet. Hooks compress old topics "
+            "when a window is 60% full; `holdfast compress --now` compresses them now.",
             err=True,
         )
 

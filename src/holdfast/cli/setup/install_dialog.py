@@ -68,11 +68,15 @@ def _indented(text: str) -> str:
 
 
 def in_one_line(target: Target, shown: Sequence[InstallChange]) -> str:
-    """For example: adds 10 hooks and the status line to FILE, /holdfast:status."""
+    """For example: adds 10 hooks and the status line to FILE, the command /holdfast:status."""
     if target.scope == "plugin":
         verb = _verb(*(any(_both_bytes(change)[at] for change in shown) for at in (0, 1)))
         return f"{verb} {len(shown)} files of the plugin in {target.anchor}"
     parts = [_one(change, target) for change in shown]
+    skills = [at for at, part in enumerate(parts) if " /holdfast:" in part]
+    if skills:
+        noun = "command" if len(skills) == 1 else "commands"
+        parts[skills[0]] = parts[skills[0]].replace(" /holdfast:", f" the {noun} /holdfast:")
     return ", ".join([*parts[:1], *(_rest(part, parts[0]) for part in parts[1:])])
 
 

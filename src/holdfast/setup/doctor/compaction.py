@@ -92,10 +92,12 @@ def _fired(
 
 def _before(steering: str, kept: bool, milliseconds: float) -> RehearsalStep:
     if kept and RULE in steering:
-        words = f"saved a checkpoint and steered the summary ({len(steering)} characters)"
+        words = (
+            f"saved a checkpoint and told the summariser what to keep ({len(steering)} characters)"
+        )
         return RehearsalStep(BEFORE, True, milliseconds, words)
     missing = [] if kept else ["no checkpoint was saved"]
-    missing += [] if RULE in steering else ["the summary was not steered"]
+    missing += [] if RULE in steering else ["the summariser was not told what to keep"]
     return RehearsalStep(BEFORE, False, milliseconds, " and ".join(missing))
 
 
