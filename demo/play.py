@@ -68,7 +68,7 @@ def _demo(console: Console, folder: Path) -> None:
     transcript.write_bytes(source)
     replay, _ = play(transcript)
     [hit] = replay.compactions
-    first = next(one for one in replay.raised if one.heard)
+    first = next(one for one in replay.raised if one.is_delivered)
     console.print(
         f"\n[bold]{count} hooks, {seconds:.1f} s together[/], each ended by itself. "
         f"First told {hit.index - first.index} steps ahead of the compaction, at "

@@ -205,7 +205,7 @@ def test_status_tells_how_the_server_was(monkeypatch: pytest.MonkeyPatch) -> Non
     connection.remember(known)
     found = status._server()
     assert (found["down"], found["batches"], found["refused"]) == (True, 7, [])
-    assert status._told(found) == (
+    assert status._server_words(found) == (
         "https://team.example, answered just now, 7 batches sent; the token is refused"
     )
     assert TOKEN not in json.dumps(found)

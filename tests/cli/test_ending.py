@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from holdfast.cli.start import told_to_end
+from holdfast.cli.start import until_signalled
 
 
 @pytest.mark.requirement("U3", "X3")
@@ -16,7 +16,7 @@ def test_a_signal_is_heard_before_a_wait_and_during_one_and_stays_heard() -> Non
 
     before = signal.signal(signal.SIGUSR1, ours)
     try:
-        with told_to_end(signal.SIGUSR1) as told:
+        with until_signalled(signal.SIGUSR1) as told:
             assert not told.is_set()
             os.kill(os.getpid(), signal.SIGUSR1)
             assert told.wait(60) and told.is_set()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.setup.trial.cycle import OVER, SUMMARY, compactions, heard, rounds
+from holdfast.setup.trial.cycle import OVER, SUMMARY, compactions, our_texts, rounds
 from holdfast.setup.trial.script import Acts, ScriptedAnswer, usage_of
 
 from .stage import Stage, perform
@@ -24,7 +24,7 @@ def test_model_and_user_hear_the_alarm_before_the_client_gives_up(
     summary = [ScriptedAnswer(SUMMARY, usage=usage_of(3_000, output_tokens=200)) for _ in range(5)]
     trial = perform(binary, stage, Acts(rounds(USAGES), summary=summary))
     assert (trial.exit_code, compactions(trial)) == (1, 3)  # "Autocompact is thrashing"
-    told = [text for request in trial.asked("main") for text in heard(request) if ALARM in text]
+    told = [text for request in trial.asked("main") for text in our_texts(request) if ALARM in text]
     assert len(told) == 1
     shown = [event for event in trial.events if ALARM in str(event.get("content", ""))]
     assert len(shown) == 1

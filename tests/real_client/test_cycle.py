@@ -13,8 +13,8 @@ from holdfast.setup.trial.cycle import (
     REFILL,
     compactions,
     cycle_usage,
-    heard,
     hook_faults,
+    our_texts,
 )
 from holdfast.setup.trial.run import Trial
 from holdfast.setup.trial.script import ReceivedRequest
@@ -47,7 +47,7 @@ def _first_heard(requests: list[ReceivedRequest]) -> dict[str, int]:
     """Each text, with the number of the request that had it first."""
     first: dict[str, int] = {}
     for number, request in enumerate(requests):
-        for text in heard(request):
+        for text in our_texts(request):
             first.setdefault(text, number)
     return first
 
@@ -85,7 +85,7 @@ def test_every_told_mark_is_heard_and_nothing_else(with_hooks: Trial) -> None:
 
 @pytest.mark.requirement("G5")
 def test_nothing_is_said_twice(with_hooks: Trial) -> None:
-    said = Counter(heard(_before(with_hooks)[-1]))
+    said = Counter(our_texts(_before(with_hooks)[-1]))
     assert said
     assert set(said.values()) == {1}
 
@@ -99,7 +99,7 @@ def test_an_alert_is_heard_within_two_requests_of_its_crossing(with_hooks: Trial
 
 @pytest.mark.requirement("G5")
 def test_an_alert_costs_at_most_60_tokens(with_hooks: Trial) -> None:
-    texts = {text for request in with_hooks.requests for text in heard(request)}
+    texts = {text for request in with_hooks.requests for text in our_texts(request)}
     assert texts
     assert [text for text in texts if len(text) / 3.5 > 60] == []
 
@@ -110,12 +110,12 @@ def test_after_a_compaction_nothing_is_said_until_the_window_has_refilled(
 ) -> None:
     after = _after(with_hooks)
     refilled = len(after) - len(REFILL)  # the request that follows the first large answer
-    assert [heard(request) for request in after[:refilled]] == [[]] * refilled
+    assert [our_texts(request) for request in after[:refilled]] == [[]] * refilled
 
 
 @pytest.mark.requirement("G2")
 def test_a_refilled_window_is_alerted_again(with_hooks: Trial) -> None:
-    assert heard(_after(with_hooks)[-1])
+    assert our_texts(_after(with_hooks)[-1])
 
 
 @pytest.mark.requirement("X3")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.setup.trial.cycle import compactions, heard, hook_faults, rounds
+from holdfast.setup.trial.cycle import compactions, hook_faults, our_texts, rounds
 from holdfast.setup.trial.namespace import wait_for_end
 from holdfast.setup.trial.run import run_trial
 from holdfast.setup.trial.script import (
@@ -34,7 +34,7 @@ def test_an_alert_of_the_old_window_is_not_heard_in_the_new_one(binary: Path, st
     usages = (100_000, 105_000, 110_000, 169_000, 12_000, 14_000, 16_000)
     trial = perform(binary, stage, Acts(rounds(usages), summary=SUMMARY))
     assert compactions(trial) == 1
-    assert [heard(request) for request in trial.asked("main")[4:]] == [[]] * 4
+    assert [our_texts(request) for request in trial.asked("main")[4:]] == [[]] * 4
 
 
 @pytest.mark.requirement("X1")
@@ -65,7 +65,7 @@ def test_a_configured_window_moves_the_edge_of_a_large_model(binary: Path, stage
     script = Acts(rounds((120_000, 127_000, 128_000, 129_000)))
     window = {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "200000"}
     trial = perform(binary, stage, script, model="claude-opus-5-5", **window)
-    said = heard(trial.asked("main")[-1])
+    said = our_texts(trial.asked("main")[-1])
     assert len(said) == 1
     assert "76% of the way to compaction" in said[0], "127,000 of 167,000 tokens"
 

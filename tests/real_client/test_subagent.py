@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.setup.trial.cycle import heard, hook_faults, rounds
+from holdfast.setup.trial.cycle import hook_faults, our_texts, rounds
 from holdfast.setup.trial.script import Acts, ScriptedAnswer, ScriptedToolCall, bash, usage_of
 from holdfast.wire import spool
 
@@ -53,4 +53,4 @@ def test_a_subagents_readings_never_mix_with_its_parents(binary: Path, stage: St
 def test_a_subagents_fullness_is_not_told_to_its_parent(binary: Path, stage: Stage) -> None:
     """The client gives what an async hook says inside a subagent to the parent's next request."""
     trial = perform(binary, stage, _script())
-    assert [text for request in trial.asked("main") for text in heard(request)] == []
+    assert [text for request in trial.asked("main") for text in our_texts(request)] == []

@@ -43,7 +43,7 @@ class Hub:
         if loop is not None and self._listeners and not loop.is_closed():
             loop.call_soon_threadsafe(self._wake)
 
-    def is_heard(self) -> bool:
+    def has_listeners(self) -> bool:
         """Somebody listens."""
         return bool(self._listeners)
 
@@ -97,8 +97,8 @@ class Hub:
             poked.set()
 
     async def _hear_others(self) -> None:
-        async with aclosing(pokes(self._store.engine)) as heard:
-            async for _ in heard:
+        async with aclosing(pokes(self._store.engine)) as notices:
+            async for _ in notices:
                 self._wake()
 
 

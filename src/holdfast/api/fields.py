@@ -134,20 +134,20 @@ def bounded_value(value: Any) -> Any:
 
 def _bounded_json(value: Any) -> str:
     storable(value)
-    told = msgspec.json.encode(value).decode()
-    if len(told) > MOST_JSON:
+    text = msgspec.json.encode(value).decode()
+    if len(text) > MOST_JSON:
         raise ValueError(f"must hold at most {MOST_JSON} characters of JSON")
-    return told
+    return text
 
 
 def clean_value(value: Any) -> Any:
     """A JSON value without secrets: the name before a secret often tells that it is one."""
-    told = _bounded_json(value)
+    text = _bounded_json(value)
     named = without_named(value)
     if named != value:
-        value, told = named, msgspec.json.encode(named).decode()
-    kept = redact(told)
-    if kept == told:
+        value, text = named, msgspec.json.encode(named).decode()
+    kept = redact(text)
+    if kept == text:
         return value
     try:
         return msgspec.json.decode(kept)

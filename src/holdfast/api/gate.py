@@ -158,7 +158,7 @@ class Gate:
         if scope["type"] != "http":
             return await send({"type": "websocket.close", "code": 1008})
         send = _with_policy(send)
-        headers = _told_once(scope["headers"])
+        headers = _unrepeated(scope["headers"])
         if headers is None:
             return await answer(send, Refusal(400, "A header that may come once came twice"))
         scope[KNOWN] = self._knows(headers)
@@ -239,7 +239,7 @@ def _with_policy(send: Send) -> Send:
     return told
 
 
-def _told_once(pairs: list[tuple[bytes, bytes]]) -> Headers | None:
+def _unrepeated(pairs: list[tuple[bytes, bytes]]) -> Headers | None:
     """None where one we judge by came twice: another reader might judge by the other."""
     headers: Headers = {}
     for name, value in pairs:

@@ -72,13 +72,13 @@ def _file(folder: Path, name: str, accepted: str) -> Response:
     if path is None:
         return _missing(folder, name)
     kept = "public, max-age=31536000, immutable" if name.startswith("assets/") else "no-cache"
-    told = {"Cache-Control": kept, "Vary": "Accept-Encoding"}
+    headers = {"Cache-Control": kept, "Vary": "Accept-Encoding"}
     for encoding, suffix in PACKED.items():
         packed = path.with_name(path.name + suffix)
         if encoding in accepted and packed.is_file():
-            told["Content-Encoding"] = encoding
-            return FileResponse(packed, headers=told, media_type=TYPES[path.suffix])
-    return FileResponse(path, headers=told, media_type=TYPES[path.suffix])
+            headers["Content-Encoding"] = encoding
+            return FileResponse(packed, headers=headers, media_type=TYPES[path.suffix])
+    return FileResponse(path, headers=headers, media_type=TYPES[path.suffix])
 
 
 def _found(folder: Path, name: str) -> Path | None:

@@ -231,7 +231,7 @@ def _run(store: Store, rules: Rules, plan: Plan, listener: socket.socket) -> Non
     write_health.forget()
     embedders.run_apart()
     hub: Hub = app.state.hub
-    warm, watcher = Warm(store, is_watched=hub.is_heard), Watcher(store, inside="serve")
+    warm, watcher = Warm(store, is_watched=hub.has_listeners), Watcher(store, inside="serve")
     filler = Filler(sessions.projects)
     for one in (warm, watcher, filler):
         one.start()

@@ -135,7 +135,7 @@ def chosen_to_read(
     try:
         known = choose_session.newest(session, agent)
     except NoSession:
-        if not agent and (path := _not_told(session or choose_session.asking(), quiet)):
+        if not agent and (path := _unreported(session or choose_session.asking(), quiet)):
             return choose_session.by_transcript(path)
         one = named(session) if session and not agent else None
         if one is None:
@@ -158,13 +158,13 @@ def chosen_to_save(session: str = "", anywhere: bool = False) -> Chosen:
             return choose_session.newest(session)
         return choose_session.of_folder(Path.cwd())
     except NoSession:
-        path = _not_told(session) if session or anywhere else _not_told_here()
+        path = _unreported(session) if session or anywhere else _unreported_here()
         if path is None:
             raise
         return choose_session.by_transcript(path)
 
 
-def _not_told(session: str, quiet: bool = False) -> Path | None:
+def _unreported(session: str, quiet: bool = False) -> Path | None:
     """The transcript of a session that ran before the hooks were installed."""
     try:
         path = find(session)
@@ -175,7 +175,7 @@ def _not_told(session: str, quiet: bool = False) -> Path | None:
     return _without_hooks(path, quiet)
 
 
-def _not_told_here() -> Path | None:
+def _unreported_here() -> Path | None:
     """The same, of this folder. Two folders may share a name of Claude Code's: the file decides."""
     path = next(iter(_of_folder(Path.cwd())), None)
     if path is None or not choose_session.is_here(choose_session.by_transcript(path)):
@@ -268,8 +268,8 @@ def show(one: ArchivedSession, as_text: bool, as_json: bool) -> None:
     brief, is_gone = brief_of(one), transcripts.is_gone(one)
     _say_damaged(one.path)
     if as_json:
-        told = {"session_id": one.id, "path": one.path, "client_has_it": not is_gone}
-        click.echo(json.dumps({**told, "brief": brief.text}))
+        session = {"session_id": one.id, "path": one.path, "client_has_it": not is_gone}
+        click.echo(json.dumps({**session, "brief": brief.text}))
         return
     say(brief.text)
     if as_text:

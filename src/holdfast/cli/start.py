@@ -36,29 +36,29 @@ class SignalFlag:
     """As a `threading.Event` that a signal sets. A real one must not be set by a handler: where the
     signal comes while the same thread is about to wait for it, both wait for ever."""
 
-    def __init__(self, heard: int) -> None:
-        self._heard = heard
+    def __init__(self, pipe: int) -> None:
+        self._pipe = pipe
 
     def is_set(self) -> bool:
         return self.wait(0)
 
     def wait(self, seconds: float) -> bool:
-        return bool(select.select([self._heard], [], [], seconds)[0])
+        return bool(select.select([self._pipe], [], [], seconds)[0])
 
 
 @contextmanager
-def told_to_end(*signals: signal.Signals) -> Iterator[SignalFlag]:
+def until_signalled(*signals: signal.Signals) -> Iterator[SignalFlag]:
     """The system itself writes it where it is read: a handler of ours would run only after a wait
     that had just begun."""
-    heard, told = os.pipe()
-    os.set_blocking(told, False)
+    reading_end, writing_end = os.pipe()
+    os.set_blocking(writing_end, False)
     before = {one: signal.signal(one, lambda *_: None) for one in signals}
-    signal.set_wakeup_fd(told, warn_on_full_buffer=False)
+    signal.set_wakeup_fd(writing_end, warn_on_full_buffer=False)
     try:
-        yield SignalFlag(heard)
+        yield SignalFlag(reading_end)
     finally:
         signal.set_wakeup_fd(-1)
         for one, handler in before.items():
             signal.signal(one, handler)
-        os.close(heard)
-        os.close(told)
+        os.close(reading_end)
+        os.close(writing_end)

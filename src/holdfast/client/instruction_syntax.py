@@ -46,7 +46,7 @@ def find_imports(text: str) -> list[str]:
 
 def _strip_code(text: str) -> str:
     """The text without comments, fenced blocks and code. Line by line, so that it is never slow."""
-    told: list[str] = []
+    lines: list[str] = []
     fence = ""
     for line in _without_comments(text).split("\n"):
         mark = line.lstrip()[:3]
@@ -55,8 +55,8 @@ def _strip_code(text: str) -> str:
         elif mark in _FENCES:
             fence = mark
         else:
-            told.append(_without_code(line))
-    return "\n".join(told)
+            lines.append(_without_code(line))
+    return "\n".join(lines)
 
 
 def _without_comments(text: str) -> str:

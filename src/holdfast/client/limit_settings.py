@@ -167,8 +167,8 @@ def _model_windows(value: object) -> tuple[tuple[str, int], ...]:
         return ()
     found: dict[str, int] = {}
     for key, of_model in list(value.items())[:MAX_MODELS]:
-        told = of_model.get("autoCompactWindow") if isinstance(of_model, dict) else None
-        window = 0 if told == "auto" else _parse_window(told)
+        stated = of_model.get("autoCompactWindow") if isinstance(of_model, dict) else None
+        window = 0 if stated == "auto" else _parse_window(stated)
         name = _canonical(key[:MAX_MODEL_CHARS])
         if window is not None and (key == name or name not in found):
             found[name] = window
@@ -212,11 +212,11 @@ def _from_environ(found: LimitSettings, environ: Mapping[str, str]) -> LimitSett
 
 def _from_command_line(found: LimitSettings, words: Sequence[str]) -> LimitSettings:
     """Apply `--autocompact`. Claude Code reads 150 as 150,000."""
-    told = _find_option(words, "--autocompact")
-    window = _parse_tokens(told)
+    stated = _find_option(words, "--autocompact")
+    window = _parse_tokens(stated)
     if not window:
         return found
-    if told[-1:].isdigit() and 100 <= window <= 1_000:
+    if stated[-1:].isdigit() and 100 <= window <= 1_000:
         window *= 1_000
     return found._replace(
         auto_compact_window=window, model_windows=(), window_source="--autocompact"
@@ -295,6 +295,6 @@ def _read_front_matter(path: str) -> dict[str, str]:
     return {}
 
 
-def _parse_agent_window(told: str) -> int | None:
-    good = told.isdecimal() and len(told) < 9 and MIN_WINDOW <= int(told) <= MAX_WINDOW
-    return int(told) if good else None
+def _parse_agent_window(text: str) -> int | None:
+    good = text.isdecimal() and len(text) < 9 and MIN_WINDOW <= int(text) <= MAX_WINDOW
+    return int(text) if good else None

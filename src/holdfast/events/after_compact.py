@@ -74,7 +74,7 @@ def _composed(state: State, folder: str, summary: str) -> tuple[str, dict[str, A
     state.compactions = max(state.compactions, record.compactions + 1)
     checked = check(record, summary)
     lost = len(contents_of(summary, record).lost)
-    state.restored = _told(state.restored, lost, checked)
+    state.restored = _restored_words(state.restored, lost, checked)
     given = places.read_small(f"{folder}/brief.txt", 1 << 16).decode("utf-8", "replace")
     known = ledger.read(state.project, state.session_id)._replace(pins=())  # the first had them
     brief = compose(
@@ -107,7 +107,7 @@ def _wrong(checked: SummaryCheck) -> dict[str, Any]:
     }
 
 
-def _told(restored: str, lost: int, checked: SummaryCheck) -> str:
+def _restored_words(restored: str, lost: int, checked: SummaryCheck) -> str:
     """One line for the user: what was restored, and what the summary got wrong."""
     if not restored or restored.startswith(RESTORED):  # told already, and not yet heard
         return restored
@@ -119,8 +119,8 @@ def _told(restored: str, lost: int, checked: SummaryCheck) -> str:
         if said
         else []
     )
-    told = f"{RESTORED}{restored}"
-    return f"{told}; the summary {_listed(wrong)} (details: holdfast lost)" if wrong else told
+    words = f"{RESTORED}{restored}"
+    return f"{words}; the summary {_listed(wrong)} (details: holdfast lost)" if wrong else words
 
 
 def _listed(parts: list[str]) -> str:

@@ -119,6 +119,6 @@ def _calls(entry: Answer) -> dict[str, str]:
 
 def _about(use: ToolUse) -> str:
     """A shortened path: its end, where paths differ."""
-    told = (use.input.get(name) for name in ("file_path", "command", "pattern", "url", "query"))
-    text = redact(next((one for one in told if isinstance(one, str)), ""))
+    values = (use.input.get(name) for name in ("file_path", "command", "pattern", "url", "query"))
+    text = redact(next((one for one in values if isinstance(one, str)), ""))
     return "/".join(text.split("/")[-2:]) if "file_path" in use.input else text

@@ -204,8 +204,8 @@ def _edge_tokens(payload: dict[str, Any], used: int) -> int:
 
 def _project(payload: dict[str, Any]) -> str:
     workspace = payload.get("workspace")
-    told = scan.text_of(workspace, "project_dir") if isinstance(workspace, dict) else ""
-    return told or os.environ.get("CLAUDE_PROJECT_DIR") or scan.text_of(payload, "cwd")
+    project = scan.text_of(workspace, "project_dir") if isinstance(workspace, dict) else ""
+    return project or os.environ.get("CLAUDE_PROJECT_DIR") or scan.text_of(payload, "cwd")
 
 
 def run_user_line(command: str, data: bytes) -> str:

@@ -54,13 +54,13 @@ def _running(
 ) -> list[str]:
     """Running subagents: from the hooks' lines, Claude Code's list, and the store."""
     agents = stop_guard.running_agents(lines, now_ms)
-    heard = {line.tool_use_id for line in lines if line.flags == "agent"}
+    known = {line.tool_use_id for line in lines if line.flags == "agent"}
     for one in _background(payload):
         agents.setdefault(one[0], one[1])
     work = read_projection(folder) if folder else {}
     for part in running(work) if now_ms - work.get("at_ms", 0) < LIVE_MS else ():
         name = text(part, "agent_id") or text(part, "id")
-        if name not in heard:
+        if name not in known:
             agents.setdefault(name, text(part, "agent_type"))
     return [_named(f"{kind or 'agent'} {name[:12]}") for name, kind in agents.items()]
 

@@ -100,9 +100,9 @@ def tidy(state: State, now_ms: int) -> None:
 def _workflow(project: str) -> tuple[dict[str, list[str]], dict[str, Any]]:
     """The state of a workflow that a tool keeps in the project, as sections and snapshot."""
     place, state = workflow_state.read(project)
-    if not (told := workflow_state.lines(state)):
+    if not (lines := workflow_state.lines(state)):
         return {}, {}
-    return {workflow_state.SECTION: [f"{place}: {told[0]}", *told[1:]]}, {"workflow_state": state}
+    return {workflow_state.SECTION: [f"{place}: {lines[0]}", *lines[1:]]}, {"workflow_state": state}
 
 
 def _content(
@@ -114,11 +114,11 @@ def _content(
         return sections_of(record), snapshot_of(record)
     except Exception as error:  # a smaller checkpoint is worth more than a stack trace
         log.add("ERROR", state.session_id[:8], f"the transcript was not read: {error!r}")
-        told = {
+        sections = {
             "Active Issues": [f"this checkpoint is small: {type(error).__name__}: {error}"],
             "Next Steps": [f"read the transcript: {state.transcript}"],
         }
-        return told, {"context_summary": "the transcript could not be read"}
+        return sections, {"context_summary": "the transcript could not be read"}
 
 
 def add_work(snapshot: Mapping[str, Any], state: State, folder: str, now_ms: int) -> dict[str, Any]:
@@ -127,8 +127,8 @@ def add_work(snapshot: Mapping[str, Any], state: State, folder: str, now_ms: int
     more = {"recent_messages": listed(work, "recent_messages")[-50:], "pins": _pins(state)}
     if not is_fresh(work, now_ms):
         return {**snapshot, **_known(snapshot, folder), **more}
-    told = {name: work[name] for name in PLACES if work.get(name)}
-    return {**snapshot, **told, **more}
+    places = {name: work[name] for name in PLACES if work.get(name)}
+    return {**snapshot, **places, **more}
 
 
 def _pins(state: State) -> list[dict[str, Any]]:

@@ -93,8 +93,10 @@ def headline(state: State, record: Record) -> str:
 def describe_restored(brief: Brief) -> str:
     """What a brief restored, in a few words for the user; empty if it was nothing."""
     counts = Counter(one.section for one in brief.items if _is_open(one))
-    told = [_plural(counts[section], noun) for section, noun in _COUNTED.items() if counts[section]]
-    return ", ".join(told)
+    parts = [
+        _plural(counts[section], noun) for section, noun in _COUNTED.items() if counts[section]
+    ]
+    return ", ".join(parts)
 
 
 def _is_open(item: BriefItem) -> bool:

@@ -106,7 +106,7 @@ def status(state: State, folder: str, now_ms: int, max_tokens: int | None = None
 def evict(item: str, state: State, folder: str) -> BriefEntry:
     """Evict an item by its id in the current brief, or the start of the id."""
     brief = window_brief.compose_brief(state, folder, storage.read_on(state, folder))
-    found = [one for one in map(_told, brief.items) if item and one.id.startswith(item)]
+    found = [one for one in map(_entry, brief.items) if item and one.id.startswith(item)]
     if len(found) != 1:
         raise NoSuchPin(f"{'no item begins' if not found else 'several items begin'} with {item}")
     if found[0].is_pinned:
@@ -142,7 +142,7 @@ def _parts(brief: Brief, known: Ledger, max_tokens: int) -> tuple[list[Compartme
                 spent_tokens=spent[at],
                 borrowed_tokens=borrowed[at],
                 lent_tokens=lent[at],
-                items=tuple(map(_told, inside)),
+                items=tuple(map(_entry, inside)),
             )
         )
     return found, frame
@@ -160,7 +160,7 @@ def _divided(total: int, weights: list[int]) -> list[int]:
     return found
 
 
-def _told(item: BriefItem) -> BriefEntry:
+def _entry(item: BriefItem) -> BriefEntry:
     pin = pinned.pin_id(item)
     return BriefEntry(
         id=pin or item_id(item),
@@ -177,14 +177,14 @@ def _told(item: BriefItem) -> BriefEntry:
 def _loans(parts: list[CompartmentUse]) -> list[str]:
     """Which compartment borrows from which, in words."""
     left = {part.name: part.lent_tokens for part in parts}
-    told = []
+    loans = []
     for borrower in parts:
         wanted = borrower.borrowed_tokens
         for lender in left:
             amount = min(wanted, left[lender])
             if amount:
-                told.append(
+                loans.append(
                     f"{borrower.name} borrows {amount:,} tokens that {lender} leaves of its share"
                 )
             wanted, left[lender] = wanted - amount, left[lender] - amount
-    return told
+    return loans

@@ -18,7 +18,7 @@ TOLD_SECONDS = 60.0  # how often the server hears of a long turn
 
 def tell_server(event: str) -> None:
     """At the end of a turn at once; during a long turn now and then."""
-    if event in ENDS or (event in TOOL_EVENTS and _told_long_ago()):
+    if event in ENDS or (event in TOOL_EVENTS and _sent_long_ago()):
         start("forward")
 
 
@@ -42,7 +42,7 @@ def start(argument: str) -> None:
     )
 
 
-def _told_long_ago() -> bool:
+def _sent_long_ago() -> bool:
     """Whether the last try is long ago: `server.json` is written at every try."""
     try:
         tried = os.stat(os.path.join(places.home(), "server.json")).st_mtime

@@ -120,8 +120,8 @@ def _size(path: str) -> int:
         return 0
 
 
-def _milliseconds(told: object) -> int:
-    return told if type(told) is int and 0 < told < 1 << 53 else 0
+def _milliseconds(value: object) -> int:
+    return value if type(value) is int and 0 < value < 1 << 53 else 0
 
 
 def _is_live(path: str) -> bool:

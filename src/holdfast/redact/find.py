@@ -89,15 +89,16 @@ def replaced(text: str, findings: list[SecretFinding]) -> str:
     return "".join([*parts, text[at:]])
 
 
-def without_named(value: Any, *, told: bool = False) -> Any:
+def without_named(value: Any, *, is_named: bool = False) -> Any:
     """The value, a placeholder in each place that a key above it says is secret."""
     if isinstance(value, dict):
         return {
-            key: without_named(inner, told=told or is_telling(key)) for key, inner in value.items()
+            key: without_named(inner, is_named=is_named or is_telling(key))
+            for key, inner in value.items()
         }
     if isinstance(value, list):
-        return [without_named(inner, told=told) for inner in value]
-    return _GONE if told and _is_secret(value) else value
+        return [without_named(inner, is_named=is_named) for inner in value]
+    return _GONE if is_named and _is_secret(value) else value
 
 
 def redact_each(value: Any) -> Any:

@@ -149,11 +149,11 @@ def _commands(page: SearchPage, there: frozenset[str], tools: str) -> Iterator[l
     for tool in tools.split():
         if tool not in there:
             continue
-        told, end = f"{tool} ", 0
-        for at in places(page.text, told):
+        start, end = f"{tool} ", 0
+        for at in places(page.text, start):
             if at >= end and _begins(page.text, at):
-                end = _command_end(page.text, at + len(told))
-                yield _arguments(page.text, at + len(told), end)
+                end = _command_end(page.text, at + len(start))
+                yield _arguments(page.text, at + len(start), end)
 
 
 def _begins(text: str, at: int) -> bool:
@@ -213,8 +213,8 @@ def _flagged(arguments: Sequence[Argument], flags: str) -> Iterator[Place]:
 
 def _counted(arguments: Sequence[Argument], verbs: str) -> Iterator[Place]:
     words = [one[0] for one in arguments]
-    for told in verbs.split():
-        verb, _, count = told.partition(":")
+    for word in verbs.split():
+        verb, _, count = word.partition(":")
         if verb and verb not in words:
             continue
         after = arguments[words.index(verb) + 1 :] if verb else arguments

@@ -99,17 +99,17 @@ def _read_output(asked: subprocess.Popen[bytes], until: float) -> tuple[str, str
     assert asked.stdout is not None
     assert asked.stderr is not None
     with asked.stdout as out, asked.stderr as errors:
-        heard = {out.fileno(): b"", errors.fileno(): b""}
-        open_ = set(heard)
-        while open_ and all(len(data) < VERSION_BYTES for data in heard.values()):
+        read = {out.fileno(): b"", errors.fileno(): b""}
+        open_ = set(read)
+        while open_ and all(len(data) < VERSION_BYTES for data in read.values()):
             ready = select.select(open_, [], [], 0.1)[0]
             if time.monotonic() > until or (not ready and asked.poll() is not None):
                 break
             for source in ready:
                 data = os.read(source, VERSION_BYTES)
-                heard[source] += data
+                read[source] += data
                 open_ -= set() if data else {source}
-    said, failures = (data.decode("utf-8", "replace").strip() for data in heard.values())
+    said, failures = (data.decode("utf-8", "replace").strip() for data in read.values())
     return said, failures
 
 

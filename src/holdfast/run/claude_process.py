@@ -186,14 +186,16 @@ def _start_supervisor(
 ) -> subprocess.Popen[bytes]:
     """Start the supervisor. `kept` are the descriptors it gets (see `supervisor.main`)."""
     program = str(Path(supervisor.__file__).resolve())
-    with tempfile.TemporaryFile() as told:  # not a pipe: a client that never reads would block us
-        told.write(prompt.encode("utf-8", "replace"))
-        told.seek(0)
+    with (
+        tempfile.TemporaryFile() as prompt_file
+    ):  # not a pipe: a client that never reads would block us
+        prompt_file.write(prompt.encode("utf-8", "replace"))
+        prompt_file.seek(0)
         return subprocess.Popen(
             [sys.executable, "-I", "-S", program, *map(str, kept), *command],
             cwd=folder,
             env=dict(environment),
-            stdin=told,
+            stdin=prompt_file,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             pass_fds=kept,

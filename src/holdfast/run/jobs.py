@@ -130,7 +130,7 @@ class JobQueue:
             jobs = [self._job(batch, part, number, count) for part in parts]
             yield [replace(job, beside=len(jobs) > 1) for job in jobs]
 
-    def told(self, job: SessionJob, error: str = "") -> PromptContext:
+    def prompt_context(self, job: SessionJob, error: str = "") -> PromptContext:
         """What the session is told besides its tasks, from what the journal knows now."""
         known = self._context.history
         earlier = known.half_done(job.shares)

@@ -62,23 +62,23 @@ class PromptContext:
     briefs: tuple[str, ...] = ()
 
 
-def write_prompt(pieces: Sequence[TaskPiece], told: PromptContext) -> str:
-    return "\n".join([*_head(pieces, told), *_tasks(pieces), *_end(pieces, told)]) + "\n"
+def write_prompt(pieces: Sequence[TaskPiece], context: PromptContext) -> str:
+    return "\n".join([*_head(pieces, context), *_tasks(pieces), *_end(pieces, context)]) + "\n"
 
 
-def _head(pieces: Sequence[TaskPiece], told: PromptContext) -> Iterator[str]:
-    plan = f' of the plan "{told.title}"' if told.title else " of a plan"
-    yield f"{RUN_BEGINS}{told.number} of {told.count}{plan}."
-    yield from quote_rules(told.rules)
-    if told.beside:
+def _head(pieces: Sequence[TaskPiece], context: PromptContext) -> Iterator[str]:
+    plan = f' of the plan "{context.title}"' if context.title else " of a plan"
+    yield f"{RUN_BEGINS}{context.number} of {context.count}{plan}."
+    yield from quote_rules(context.rules)
+    if context.beside:
         yield "Other sessions work on other tasks of this batch now: change only files you need."
-    if told.again:
+    if context.again:
         yield (
             "A session before you began this same work and did not finish it. What it did is in "
             "the files: look at what is there first, keep what is good, and finish the rest."
         )
-    if told.error:
-        yield f"It ended with an error, quoted: {told.error}"
+    if context.error:
+        yield f"It ended with an error, quoted: {context.error}"
     many = "these tasks, one after the other, in this order" if len(pieces) > 1 else "this task"
     yield f"Do {many}:"
 
@@ -141,11 +141,11 @@ def _whole(task: PlanTask, is_known: bool) -> Iterator[str]:
         yield f"\nFiles of all of it: {_listed(task)}"
 
 
-def _end(pieces: Sequence[TaskPiece], told: PromptContext) -> Iterator[str]:
+def _end(pieces: Sequence[TaskPiece], context: PromptContext) -> Iterator[str]:
     yield describe_done(pieces[0].task.id)
-    if told.briefs:
+    if context.briefs:
         yield "\nFrom the sessions before:"
-        yield from told.briefs
+        yield from context.briefs
 
 
 TRIGGER = "batch"

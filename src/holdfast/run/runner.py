@@ -129,8 +129,10 @@ class Runner:
         for attempt in range(1, ATTEMPTS + 1):
             if self.context.stopping or self.context.halted:
                 return ended
-            told = self.queue.told(job, ended.error if ended else "")
-            ended = run_session(self.context, job, attempt, prompt.write_prompt(job.pieces, told))
+            context = self.queue.prompt_context(job, ended.error if ended else "")
+            ended = run_session(
+                self.context, job, attempt, prompt.write_prompt(job.pieces, context)
+            )
             ended = self._finish(job, ended)
             if ended.result == journal_state.DONE:
                 return ended

@@ -131,20 +131,20 @@ def run_session(context: RunContext, job: SessionJob, attempt: int, prompt: str)
     session_id = str(uuid.uuid4())
     running = _start(context, job, session_id, attempt, prompt)
     context.tell(_start_event(job, session_id, attempt))
-    heard = _listen(context, job, session_id, running)
+    reading = _listen(context, job, session_id, running)
     note = running.read_exit_note()
     errors = running.last_errors()
     result = _result(context, note)
-    error = _error(running, note, heard, errors) if result == journal_state.FAILED else ""
-    credited = find_credited(job.pieces, note, heard.not_done)
+    error = _error(running, note, reading, errors) if result == journal_state.FAILED else ""
+    credited = find_credited(job.pieces, note, reading.not_done)
     context.record(
         "ended",
         session=session_id,
         result=result,
         exit=note.exit_code,
         error=error,
-        used_tokens=heard.most_tokens,
-        grown_tokens=heard.grown_tokens,
+        used_tokens=reading.most_tokens,
+        grown_tokens=reading.grown_tokens,
         **({"credited": credited} if credited else {}),
     )
     claude_process.remove_note(context.folder, session_id)
@@ -155,11 +155,11 @@ def run_session(context: RunContext, job: SessionJob, attempt: int, prompt: str)
         result=result,
         exit_code=note.exit_code,
         error=error,
-        used_tokens=heard.most_tokens,
-        grown_tokens=heard.grown_tokens,
+        used_tokens=reading.most_tokens,
+        grown_tokens=reading.grown_tokens,
         estimated_tokens=0 if job.is_unknown else job.tokens,
         high_tokens=job.high_tokens,
-        compactions=heard.compactions,
+        compactions=reading.compactions,
     )
 
 
@@ -213,7 +213,7 @@ def _create_note(context: RunContext, session_id: str) -> int:
 def _listen(
     context: RunContext, job: SessionJob, session_id: str, running: ClaudeProcess
 ) -> StreamReading:
-    heard, said, waits = StreamReading(), set[str](), False
+    reading, said, waits = StreamReading(), set[str](), False
     since = time.monotonic()
     for line in running.lines():
         if not line:
@@ -222,20 +222,20 @@ def _listen(
             )
             continue
         since = time.monotonic()
-        is_reading = heard.hear(line)
-        if heard.waits_for and not waits:  # reported once, until there is an answer
-            context.tell(RunEvent("note", heard.waits_for, session_id=session_id))
-        waits = bool(heard.waits_for)
+        is_reading = reading.hear(line)
+        if reading.waits_for and not waits:  # reported once, until there is an answer
+            context.tell(RunEvent("note", reading.waits_for, session_id=session_id))
+        waits = bool(reading.waits_for)
         if is_reading:
-            context.tell(_reading_event(job, session_id, heard))
-            for what, words in _passed_limits(job, heard).items():
+            context.tell(_reading_event(job, session_id, reading))
+            for what, words in _passed_limits(job, reading).items():
                 if what not in said:  # each is reported once
                     said.add(what)
                     context.tell(RunEvent("note", f"{what}: {words}", session_id=session_id))
     context.running.remove(running)
     if running.supervisor_died:
         claude_process.end_strays(context.strays)
-    return heard
+    return reading
 
 
 def _start_event(job: SessionJob, session_id: str, attempt: int) -> RunEvent:
@@ -250,25 +250,25 @@ def describe_silence(seconds: float) -> str:
     return f"has been silent for {minutes:,} minutes; it goes on (--timeout would end it)"
 
 
-def _reading_event(job: SessionJob, session_id: str, heard: StreamReading) -> RunEvent:
+def _reading_event(job: SessionJob, session_id: str, reading: StreamReading) -> RunEvent:
     expected = "" if job.is_unknown else f" of about {about(job.tokens)}"
-    so_far = f"{heard.grown_tokens:,}{expected} tokens"
-    words = f"{so_far}; {heard.now_tokens:,} in its window"
-    used, planned = heard.grown_tokens, job.tokens
+    so_far = f"{reading.grown_tokens:,}{expected} tokens"
+    words = f"{so_far}; {reading.now_tokens:,} in its window"
+    used, planned = reading.grown_tokens, job.tokens
     return RunEvent("reading", words, job.number, job.count, session_id, job.titles, used, planned)
 
 
-def _passed_limits(job: SessionJob, heard: StreamReading) -> dict[str, str]:
+def _passed_limits(job: SessionJob, reading: StreamReading) -> dict[str, str]:
     """The limits that the session has passed. It is only reported: a plan is an estimate, and a
     working session is worth more. If its window fills, it compacts, and its hooks save before."""
     found = {}
-    if heard.grown_tokens > job.high_tokens:
-        so_far = f"{heard.grown_tokens:,} tokens so far"
+    if reading.grown_tokens > job.high_tokens:
+        so_far = f"{reading.grown_tokens:,} tokens so far"
         found["more than planned"] = (
             f"{so_far}, up to {about(job.high_tokens)} were expected; it goes on"
         )
-    if heard.most_tokens > job.limit_tokens:
-        used = f"{heard.most_tokens:,} tokens used"
+    if reading.most_tokens > job.limit_tokens:
+        used = f"{reading.most_tokens:,} tokens used"
         found["past its share of the window"] = (
             f"{used}, a batch may take {job.limit_tokens:,}; it goes on"
         )
@@ -281,12 +281,12 @@ def _result(context: RunContext, note: ExitNote) -> str:
     return journal_state.STOPPED if context.stopping else journal_state.FAILED
 
 
-def _error(running: ClaudeProcess, note: ExitNote, heard: StreamReading, errors: str) -> str:
+def _error(running: ClaudeProcess, note: ExitNote, reading: StreamReading, errors: str) -> str:
     if running.timed_out:
         return TIMED_OUT
     ended = "it is not known how it ended" if note.exit_code is None else f"exit {note.exit_code}"
     if note.not_done:
-        ended = f"it reports as not done: {', '.join(heard.not_done)}"
-    words = heard.words or quote_end(errors) or "it gave no result"
+        ended = f"it reports as not done: {', '.join(reading.not_done)}"
+    words = reading.words or quote_end(errors) or "it gave no result"
     named = f" ({quote(note.result)})" if note.result not in ("", claude_process.SUCCESS) else ""
     return f"{quote(ended)}{named}: {words}"

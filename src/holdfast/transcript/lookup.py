@@ -48,12 +48,12 @@ def compactions(path: Path, *, sidechain: bool = False) -> Compactions:
         for data in file:
             if not any(sign in data for sign in _SIGNS):
                 continue
-            told = _entry(data)
-            if isinstance(told, Boundary) and not told.resets_window:
-                thinned += [told] if sidechain or not told.is_sidechain else []
-            elif isinstance(told, Boundary | Summary):
-                boundaries += isinstance(told, Boundary)
-                summaries += isinstance(told, Summary)
+            entry = _entry(data)
+            if isinstance(entry, Boundary) and not entry.resets_window:
+                thinned += [entry] if sidechain or not entry.is_sidechain else []
+            elif isinstance(entry, Boundary | Summary):
+                boundaries += isinstance(entry, Boundary)
+                summaries += isinstance(entry, Summary)
                 thinned.clear()
     # client 1.0.53 wrote no boundary line
     return Compactions(boundaries or summaries, tuple(thinned))

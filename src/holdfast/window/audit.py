@@ -67,12 +67,12 @@ def under_pressure(
 ) -> list[dict[str, Any]]:
     """Of one window: (when, what is known of a decision) and its audit events. Oldest first."""
     timed = (event for event in events if type(event.get("at_ms")) is int)
-    told = sorted(timed, key=lambda event: event["at_ms"])
-    times = [event["at_ms"] for event in told]
+    alerts = sorted(timed, key=lambda event: event["at_ms"])
+    times = [event["at_ms"] for event in alerts]
     found = []
     for at_ms, decision in sorted(decisions, key=lambda one: (one[0], one[1].get("turn") or 0)):
         place = bisect_right(times, at_ms)
-        last = told[place - 1] if place else {}
+        last = alerts[place - 1] if place else {}
         if last.get("event") == PRESSURE and last.get("zone") in ZONES:
             facts = {name: last.get(name) for name in ("zone", "level", "used_ratio")}
             found.append({"at_ms": at_ms, **decision, **facts})

@@ -60,7 +60,7 @@ def look(folder: str, transcript: str, now_ms: int) -> None:
 
 
 def _look(box: WindowOutbox, folder: str, transcript: str, now_ms: int) -> list[DoneMessage]:
-    over = _heard(box, transcript, now_ms) if box.said else []
+    over = _confirmed(box, transcript, now_ms) if box.said else []
     ended = {one.id for one in over}
     still = [one for one in box.entries if one.id not in ended]
     silent = bool(box.said) and not _is_speaking(folder)
@@ -79,7 +79,7 @@ def _is_over(one: OutboxEntry, now_ms: int) -> bool:
     return now_ms >= one.expires_ms + grace
 
 
-def _heard(box: WindowOutbox, transcript: str, now_ms: int) -> list[DoneMessage]:
+def _confirmed(box: WindowOutbox, transcript: str, now_ms: int) -> list[DoneMessage]:
     """Read on in the transcript: which messages arrived, and how many answers came without."""
     open_ = {one.tag.encode(): one for one in box.said}
     over = []
@@ -178,10 +178,10 @@ def _put(
     """Leave out messages that the transcript shows: the outbox was lost."""
     size = size_of(transcript)
     end = read_from(transcript, max(0, size - SEARCHED_BYTES), SEARCHED_BYTES)
-    heard = [one for one in new if one.tag.encode() in end]
-    if heard:
-        outbox.save(folder, box, [DoneMessage(one.id, CONFIRMED, now_ms) for one in heard])
-    outbox.put(folder, box, [one for one in new if one not in heard], size)
+    confirmed = [one for one in new if one.tag.encode() in end]
+    if confirmed:
+        outbox.save(folder, box, [DoneMessage(one.id, CONFIRMED, now_ms) for one in confirmed])
+    outbox.put(folder, box, [one for one in new if one not in confirmed], size)
 
 
 def take_back(folder: str, message_ids: Set[str]) -> set[str]:
@@ -218,5 +218,5 @@ def messages_for_turn(folder: str, transcript: str, now_ms: int, most: int = AT_
         return ""
     if not lines:
         return ""
-    told = [fence.line(line) for line in lines]
-    return "\n".join([fence.opening(ORIGIN), *told, fence.closing()])
+    quoted = [fence.line(line) for line in lines]
+    return "\n".join([fence.opening(ORIGIN), *quoted, fence.closing()])

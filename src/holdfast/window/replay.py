@@ -41,7 +41,7 @@ class Raised:
     alert: str | None
     zone: str | None
     used_ratio: float
-    heard: bool
+    is_delivered: bool
     checkpoint: str
 
 
@@ -74,8 +74,8 @@ class Replay:
     edge: CompactionLimit | None = None
 
     @property
-    def heard(self) -> bool:
-        return any(one.heard for one in self.raised)
+    def is_delivered(self) -> bool:
+        return any(one.is_delivered for one in self.raised)
 
 
 class Replayer:
@@ -120,8 +120,8 @@ class Replayer:
         verdict = guard.judge(self._totals, self._used, edge.edge_tokens, self._thresholds)
         crossing = cross(self._state, verdict, at_ms, self._settings)
         index = len(replay.points)
-        is_heard = crossing.speaks and not edge.is_passed(self._used)
-        self._note(crossing, index, at_ms, verdict.used_ratio, is_heard=is_heard)
+        is_delivered = crossing.speaks and not edge.is_passed(self._used)
+        self._note(crossing, index, at_ms, verdict.used_ratio, is_delivered=is_delivered)
         alert = verdict.alert.name.lower() if verdict.alert else None
         zone = verdict.zone.name.lower()
         inputs = item.usage.input_side_tokens
@@ -139,7 +139,7 @@ class Replayer:
         )
 
     def _note(
-        self, crossing: Crossing, index: int, at_ms: int, used_ratio: float, *, is_heard: bool
+        self, crossing: Crossing, index: int, at_ms: int, used_ratio: float, *, is_delivered: bool
     ) -> None:
         if crossing.checkpoint:
             self._state.checkpoint_ms = at_ms
@@ -155,7 +155,7 @@ class Replayer:
                 crossing.alert.name.lower() if crossing.alert else None,
                 crossing.zone.name.lower() if crossing.zone else None,
                 round(used_ratio, 4),
-                is_heard,
+                is_delivered,
                 crossing.checkpoint,
             )
         )

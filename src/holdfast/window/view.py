@@ -147,8 +147,8 @@ def _of(
     past = history.of(state.transcript, sidechain=bool(state.agent_id))
     facts = _facts(state, end, past, folder)
     used = end.used_tokens(facts.density, facts.overhead_tokens, pending)
-    told = _observed(state, facts, past)
-    edge = _edge(state, facts, past, used, told)
+    observed = _observed(state, facts, past)
+    edge = _edge(state, facts, past, used, observed)
     reading = _reading(end, folder, state, edge, used, now_ms)
     return View(
         reading,
@@ -156,7 +156,7 @@ def _of(
         velocity.forecast(past.levels, past.times_ms, reading.used_tokens, edge.edge_tokens),
         guard.judge(past.levels, reading.used_tokens, edge.edge_tokens, Thresholds.of(settings)),
         facts,
-        told,
+        observed,
     )
 
 
@@ -207,7 +207,7 @@ def _edge(
     facts: WindowFacts,
     past: WindowHistory,
     used: int,
-    told: tuple[Observation, ...],
+    observed: tuple[Observation, ...],
 ) -> CompactionLimit:
     turned: LimitSettings = client_switches.from_json(state.switches)
     wanted = observed_limits.conditions(facts.model, facts.client_version, turned)
@@ -217,7 +217,7 @@ def _edge(
         turned,
         used_tokens=_most(used, past.totals),
         stated_window=None if state.agent_id else facts.stated_window,
-        seen_pre_tokens=observed_limits.load().pre_tokens(wanted, told),
+        seen_pre_tokens=observed_limits.load().pre_tokens(wanted, observed),
         passed_tokens=sorted(past.totals)[-2] if len(past.totals) > 1 else 0,
     )
 

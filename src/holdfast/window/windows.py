@@ -133,12 +133,12 @@ def peers_of(
     ]
     beside.sort(key=lambda pair: _used_ratio(pair[1]), reverse=True)
     looked = look(beside[:MOST_PEERS], now_ms)
-    told = [
-        _told(one, looked.get(folder) or _noted(one, zones)) for folder, one in beside[:MOST_PEERS]
+    peers = [
+        _peer(one, looked.get(folder) or _noted(one, zones)) for folder, one in beside[:MOST_PEERS]
     ]
     if task_tokens:
-        told = [one | {"fits": health.task_fits(one["room_tokens"], task_tokens)} for one in told]
-    return sorted(told, key=lambda one: float(one["used_ratio"]), reverse=True)
+        peers = [one | {"fits": health.task_fits(one["room_tokens"], task_tokens)} for one in peers]
+    return sorted(peers, key=lambda one: float(one["used_ratio"]), reverse=True)
 
 
 def _is_company(other: State, state: State) -> bool:
@@ -150,22 +150,22 @@ def _is_company(other: State, state: State) -> bool:
 
 
 def _is_live(folder: str, other: State, now_ms: int) -> bool:
-    return not is_over(folder, other) and now_ms - _heard_ms(other) < LIVE_MS
+    return not is_over(folder, other) and now_ms - _last_report_ms(other) < LIVE_MS
 
 
-def _heard_ms(other: State) -> int:
+def _last_report_ms(other: State) -> int:
     """Last activity: a woken hook, the watcher, or a line in its transcript."""
     return max(other.known_ms, places.written_ms(other.transcript) if other.transcript else 0)
 
 
-def _told(one: State, health: dict[str, Any]) -> dict[str, Any]:
+def _peer(one: State, health: dict[str, Any]) -> dict[str, Any]:
     return {
         "session_id": one.session_id,
         "agent_id": one.agent_id or None,
         "agent_type": one.agent_type or None,
         **{name: health[name] for name in READ},
         "checkpoint_ms": one.checkpoint_ms or None,
-        "at_ms": _heard_ms(one),
+        "at_ms": _last_report_ms(one),
     }
 
 

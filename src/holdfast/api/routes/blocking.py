@@ -109,8 +109,8 @@ async def post(body: NewBlocking, db: Db) -> Response:
 async def listed(db: Db, project_id: IdQuery = None) -> Response:
     """Everybody who waits, the longest first; at most 1,000."""
     found = await db.read(lambda c: blocking.list_all(c, project_id))
-    told = [{**removed(row), "since": row_times.written(row["created_ms"])} for row in found]
-    return said({"blockings": told, "count": len(told)})
+    shown = [{**removed(row), "since": row_times.written(row["created_ms"])} for row in found]
+    return said({"blockings": shown, "count": len(shown)})
 
 
 @router.get("/blocking/check", response_model=BlockingCheck)

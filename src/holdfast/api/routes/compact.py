@@ -94,10 +94,10 @@ class Save(Body):
 
     def model_post_init(self, _context: Any, /) -> None:
         """With the rest of the validation, which is done on another thread for a large body."""
-        told = snapshot_form.normalized(self.model_dump(exclude_none=True))
-        texts = {name: told[name] for name in TEXTS if told.get(name)}
-        values = {name: told[name] for name in VALUES if told.get(name)}
-        self._snapshot = told | clean_fields(texts, values)
+        snapshot = snapshot_form.normalized(self.model_dump(exclude_none=True))
+        texts = {name: snapshot[name] for name in TEXTS if snapshot.get(name)}
+        values = {name: snapshot[name] for name in VALUES if snapshot.get(name)}
+        self._snapshot = snapshot | clean_fields(texts, values)
 
     @property
     def snapshot(self) -> dict[str, Any]:
@@ -214,14 +214,14 @@ async def restore(body: Restore, db: Db) -> Response:
     now = row_times.now_ms()
     summary = body.compact_summary or ""
     # At once: while the note goes to the disk, the brief is composed on the thread that has read.
-    _, told = await asyncio.gather(
+    _, found = await asyncio.gather(
         db.write(lambda c: snapshots.compacted(c, body.session_id, summary, body.agent_id, now)),
-        db.read(lambda c: _told(c, body, now)),
+        db.read(lambda c: _restored(c, body, now)),
     )
-    return said({"success": True, **told, "restored_at": row_times.written(now)})
+    return said({"success": True, **found, "restored_at": row_times.written(now)})
 
 
-def _told(connection: Connection, body: Restore, now_ms: int) -> dict[str, Any]:
+def _restored(connection: Connection, body: Restore, now_ms: int) -> dict[str, Any]:
     wanted = agent_knowledge.KnowledgeQuery(agent_type=False, for_brief=True)
     found = agent_knowledge.find_work(connection, body.agent_id, body.session_id, wanted, now_ms)
     is_known = found.data["session"] or snapshots.status(connection, body.session_id)

@@ -137,10 +137,10 @@ class _Stream(StreamingResponse):
 
         with suppress(TimeoutError):  # whoever stopped reading may come again and resume
             async with self._hub.joined() as poked:
-                self.body_iterator = self._told(poked)
+                self.body_iterator = self._events(poked)
                 await super().__call__(scope, receive, patient)
 
-    async def _told(self, poked: asyncio.Event) -> AsyncIterator[bytes]:
+    async def _events(self, poked: asyncio.Event) -> AsyncIterator[bytes]:
         yield b"retry: 2000\n: listening\n\n"
         while not self._hub.stopping:
             try:

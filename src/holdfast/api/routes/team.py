@@ -88,8 +88,8 @@ class Taking:
 
     def read(self, batch: dict[str, Any]) -> records.RecordBatch:
         try:
-            told = {**batch, "deeds": clean(batch["deeds"])}
-            return records.decode(msgspec.json.encode(told))
+            cleaned = {**batch, "deeds": clean(batch["deeds"])}
+            return records.decode(msgspec.json.encode(cleaned))
         except records.NoBatch as error:
             raise Refused(str(error), "deeds") from error
 
@@ -169,9 +169,9 @@ async def exchange(body: ExchangeRequest, db: Db) -> Response:
     `said` and `confirmed`, as often as you like."""
     now = row_times.now_ms()
     turns = [_turn(one) for one in body.agents]
-    told = [one for one in turns if one.said or one.confirmed]
-    if told:
-        await db.write(lambda c: message_server.note(c, told, now))
+    reported = [one for one in turns if one.said or one.confirmed]
+    if reported:
+        await db.write(lambda c: message_server.note(c, reported, now))
     found = await db.read(lambda c: message_server.find_messages(c, turns, now))
     return said(
         {

@@ -226,10 +226,10 @@ def _raised(one: Raised) -> str:
     what = ", ".join(filter(None, levels))
     saved = "; checkpoint saved" if one.checkpoint else ""
     too_late = "past the limit, so nobody is told" if one.used_ratio >= 1 else "logged only"
-    told = "told to model and user" if one.heard else too_late
+    outcome = "told to model and user" if one.is_delivered else too_late
     zone, alert = ZONE_PAINT.get(one.zone or ""), ALERT_PAINT.get(one.alert or "")
     what = paint(what, alert or zone or "dim")
-    return f"{one.index:>6}  {one.used_ratio:>6.1%}  {what}: {told}{saved}"
+    return f"{one.index:>6}  {one.used_ratio:>6.1%}  {what}: {outcome}{saved}"
 
 
 def _compaction(found: Replay, at: int, loss: SummaryLoss | None) -> Iterator[str]:
@@ -252,12 +252,12 @@ def _compaction(found: Replay, at: int, loss: SummaryLoss | None) -> Iterator[st
 
 
 def _ahead(found: Replay, at: int) -> dict[str, int]:
-    """How many steps before a compaction the model and the user first heard of each level."""
+    """How many steps before a compaction the model and the user first read of each level."""
     end = found.compactions[at].index
     begin = found.compactions[at - 1].index if at else -1
     ahead: dict[str, int] = {}
     for one in found.raised:
-        if one.heard and begin < one.index <= end:
+        if one.is_delivered and begin < one.index <= end:
             ahead.setdefault(one.alert or one.zone or "", end - one.index)
     return ahead
 
@@ -310,12 +310,12 @@ def _messages(count: int, of: int) -> str:
 def words_for(counts: dict[str, int]) -> str:
     """What was read, what was left alone, and what could not be understood."""
     names = {"understood": "used", "left_alone": "not needed"}
-    told = [
+    parts = [
         f"{count:,} {names.get(name, name.replace('_', ' '))}"
         for name, count in counts.items()
         if count
     ]
-    return "transcript: " + ", ".join(told)
+    return "transcript: " + ", ".join(parts)
 
 
 def _compared(hit: ReplayedCompaction) -> str:

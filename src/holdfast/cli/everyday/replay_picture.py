@@ -79,7 +79,7 @@ def svg(replay: Replay) -> str:
         f'<circle cx="{x(r.index):.1f}" cy="{MARGIN - 8}" r="3" fill="#8250df"><title>'
         f"{escape(r.alert or r.zone or '')} at {r.used_ratio:.0%}</title></circle>"
         for r in replay.raised
-        if r.heard
+        if r.is_delivered
     ]
     return "\n".join([*parts, "</svg>\n"])
 

@@ -206,8 +206,8 @@ def _where(one: FoundItem) -> str:
         steps = f"steps {item.first_turn}-{item.last_turn}"
     session = f"session {item.session[:8]}" if item.session else ""
     title = "" if item.by in ("user", "model", "agent") else item.title
-    told = (item.by, title, steps, session, item.at[:16].replace("T", " "))
-    return ", ".join(filter(None, told))
+    parts = (item.by, title, steps, session, item.at[:16].replace("T", " "))
+    return ", ".join(filter(None, parts))
 
 
 @click.command()

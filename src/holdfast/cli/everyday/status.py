@@ -210,7 +210,7 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     if found["watcher"]:
         rows.append(("watcher", describe_holder(found["watcher"])))
     if found.get("server"):
-        rows.append(("server", _told(found["server"])))
+        rows.append(("server", _server_words(found["server"])))
     if "stop_guard" in found:
         rows.append(("stop guard", _stop_guard(found, about)))
     return rows + [("settings", error) for error in found["settings_slips"]]
@@ -227,14 +227,14 @@ def _left(found: dict[str, Any]) -> str:
     return f"not running; {steps} if it is resumed"
 
 
-def _cleared(told: dict[str, Any]) -> list[tuple[str, str]]:
+def _cleared(found: dict[str, Any]) -> list[tuple[str, str]]:
     """The newest of them by name; --json has all."""
-    results = _counted(len(told["cleared_tool_use_ids"]), "tool result")
-    times = _counted(told["count"], "microcompaction")
-    words = f"{results}, about {told['saved_tokens']:,} tokens, by {times} of Claude Code"
-    if not told["cleared"]:
+    results = _counted(len(found["cleared_tool_use_ids"]), "tool result")
+    times = _counted(found["count"], "microcompaction")
+    words = f"{results}, about {found['saved_tokens']:,} tokens, by {times} of Claude Code"
+    if not found["cleared"]:
         return [("cleared", words)]
-    rows = [("", f"{one['id']} {one['call']}") for one in told["cleared"][-MOST_CLEARED:]]
+    rows = [("", f"{one['id']} {one['call']}") for one in found["cleared"][-MOST_CLEARED:]]
     return [("cleared", f"{words}; `holdfast expand ID` prints one"), *rows]
 
 
@@ -251,7 +251,7 @@ def _checkpoint(found: dict[str, Any]) -> list[tuple[str, str]]:
     return [("checkpoint", f"{Path(path).stem}, {kept}"), ("", path)]
 
 
-def _told(server: dict[str, Any]) -> str:
+def _server_words(server: dict[str, Any]) -> str:
     heard = _ago(server["answered_ms"]) if server["answered_ms"] else "never"
     told = [f"{server['url']}, answered {heard}, {server['batches']} batches sent"]
     told += [server["words"]] if server["words"] else []

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from holdfast.cli import choose_session, terminal
 from holdfast.cli.everyday.status import report
-from holdfast.cli.start import told_to_end
+from holdfast.cli.start import until_signalled
 from holdfast.cli.terminal import own_drawing, say
 from holdfast.window import alert_texts
 from holdfast.window.velocity import in_words
@@ -49,10 +49,12 @@ def watch(every: float, once: bool) -> None:
         return
     say(f"every {every:g} s; Ctrl-C ends it", err=True)
     with (
-        told_to_end(signal.SIGINT) as told,  # in the midst of a frame, its head would stay twice
+        until_signalled(
+            signal.SIGINT
+        ) as ended,  # in the midst of a frame, its head would stay twice
         Live(_frame(console), console=console, auto_refresh=False, screen=False) as live,
     ):
-        while not told.wait(every):
+        while not ended.wait(every):
             live.update(_frame(console), refresh=True)
     raise click.Abort
 

@@ -47,7 +47,7 @@ MOST_NOTES = 30
 @click.option(
     "--svg", type=click.Path(path_type=Path), help="Also draw an SVG picture into this file."
 )
-@click.option("--room", "told", type=TokenCount(), help="Tokens that a batch may take.")
+@click.option("--room", "room_tokens", type=TokenCount(), help="Tokens that a batch may take.")
 @click.option("--window", type=TokenCount(), help="Plan for a new window of this size.")
 @click.option(
     "--project",
@@ -59,7 +59,7 @@ def plan(
     as_plain: bool,
     mermaid: bool,
     svg: Path | None,
-    told: int | None,
+    room_tokens: int | None,
     window: int | None,
     project: Path | None,
 ) -> None:
@@ -72,7 +72,7 @@ def plan(
         else begun_plan.load_remaining(file, root)
     )
     settings = settings_load.load(str(root))
-    room = plan_room.for_plan(settings, project and root, told, window, _now_ms())
+    room = plan_room.for_plan(settings, project and root, room_tokens, window, _now_ms())
     with ticker() as progress:
         known = past.learn(root, transcripts_folder(), progress=progress)
         found = make_workflow(begun.plan, room, known, root, progress)
@@ -89,7 +89,7 @@ def plan(
     if not as_plain:
         show_notes(found.warnings)
     if not (as_plain or mermaid or stdin):
-        _say_next(_run_words(file, project, told, window), begun.ran, bool(found.batches))
+        _say_next(_run_words(file, project, room_tokens, window), begun.ran, bool(found.batches))
 
 
 def _say_next(run: str, ran: int, is_left: bool) -> None:
@@ -100,10 +100,14 @@ def _say_next(run: str, ran: int, is_left: bool) -> None:
         say(f"  next: {run}", err=True)
 
 
-def _run_words(file: Path, project: Path | None, told: int | None, window: int | None) -> str:
+def _run_words(
+    file: Path, project: Path | None, room_tokens: int | None, window: int | None
+) -> str:
     """How the same is said to `holdfast run`."""
     where = ["--project", os.fspath(project)] if project else []
-    size = ["--room", str(told)] if told else ["--window", str(window)] if window else []
+    size = (
+        ["--room", str(room_tokens)] if room_tokens else ["--window", str(window)] if window else []
+    )
     return inert(shlex.join(["holdfast", "run", os.fspath(file), *where, *size]))
 
 

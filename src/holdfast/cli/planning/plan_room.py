@@ -18,13 +18,17 @@ from holdfast.settings.load import Settings
 
 
 def for_plan(
-    settings: Settings, project: Path | None, told: int | None, window: int | None, now_ms: int
+    settings: Settings,
+    project: Path | None,
+    room_tokens: int | None,
+    window: int | None,
+    now_ms: int,
 ) -> PlanRoom:
     """As it was said on the command line, else by the session at work, else a fresh window."""
     share, specs = settings.share("batch_share"), settings.whole("batch_specs")
-    if told is not None:
+    if room_tokens is not None:
         found = for_plan(settings, project, None, window, now_ms)
-        return room.stated_room(told, specs, found.window_tokens)
+        return room.stated_room(room_tokens, specs, found.window_tokens)
     if window is not None:
         return room.fresh_room(window, share, specs, f"{room.share_of(window, share)}, as given")
     try:
@@ -38,7 +42,7 @@ def for_run(
     settings: Settings,
     project: Path | None,
     model: str,
-    told: int | None,
+    room_tokens: int | None,
     window: int | None,
     now_ms: int,
 ) -> PlanRoom:
@@ -47,10 +51,10 @@ def for_run(
     if model and window is None:
         share, specs = settings.share("batch_share"), settings.whole("batch_specs")
         tokens = models.find(model).window_tokens
-        if told is not None:
-            return room.stated_room(told, specs, tokens)
+        if room_tokens is not None:
+            return room.stated_room(room_tokens, specs, tokens)
         return room.fresh_room(tokens, share, specs, f"{model}: {room.share_of(tokens, share)}")
-    return room.use_fresh_windows(for_plan(settings, project, told, window, now_ms))
+    return room.use_fresh_windows(for_plan(settings, project, room_tokens, window, now_ms))
 
 
 class TokenCount(click.ParamType[int]):

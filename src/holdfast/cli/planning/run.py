@@ -72,7 +72,7 @@ def _no_nan(
     metavar="MINUTES",
     help="Time limit of a session; then it is ended and tried once more.",
 )
-@click.option("--room", "told", type=TokenCount(), help="Tokens that a batch may take.")
+@click.option("--room", "room_tokens", type=TokenCount(), help="Tokens that a batch may take.")
 @click.option("--window", type=TokenCount(), help="Plan for windows of this size.")
 @click.option("--client-binary", type=click.Path(path_type=Path), help="The `claude` to run.")
 @click.option(
@@ -90,7 +90,7 @@ def run(
     permission_mode: str,
     max_parallel: int,
     timeout: float | None,
-    told: int | None,
+    room_tokens: int | None,
     window: int | None,
     client_binary: Path | None,
     project: Path | None,
@@ -123,11 +123,11 @@ def run(
         max_parallel=max_parallel,
         timeout_seconds=timeout and timeout * 60,
     )
-    room = plan_room.for_run(settings, project and root, model, told, window, now_ms())
+    room = plan_room.for_run(settings, project and root, model, room_tokens, window, now_ms())
     planner = _Planner(root, room, talks=dry_run)  # a run has bars of its own
     if dry_run:
         context = _context(options, folder, Journal(folder, only_read=True))
-        runner = _runner(context, plan, planner, settings, file, told)
+        runner = _runner(context, plan, planner, settings, file, room_tokens)
         show_dry_run(runner, planner.room, client.warning, as_plain)
         return
     with (
@@ -138,7 +138,7 @@ def run(
         if client.warning:
             tell(RunEvent("note", client.warning))
         context = _context(options, folder, Journal(folder), lock, tell)
-        runner = _runner(context, plan, planner, settings, file, told)
+        runner = _runner(context, plan, planner, settings, file, room_tokens)
         reports.append(runner.report)
         with _ended_by_signals(context):
             runner.run()
@@ -191,10 +191,10 @@ def _runner(
     planner: _Planner,
     settings: Settings,
     file: Path,
-    told: int | None,
+    room_tokens: int | None,
 ) -> Runner:
     window = planner.room.window_tokens
-    share = told or int(window * settings.share("batch_share"))
+    share = room_tokens or int(window * settings.share("batch_share"))
     return Runner(context, JobQueue(context, plan, planner, share), str(file))
 
 
@@ -206,8 +206,8 @@ def _ended_by_signals(context: RunContext) -> Iterator[None]:
     def hear(number: int, frame: object) -> None:
         context.stop(number)
 
-    heard = [number for number in SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
-    before = {number: signal.signal(number, hear) for number in heard}
+    caught = [number for number in SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, hear) for number in caught}
     try:
         yield
     finally:

@@ -94,8 +94,8 @@ def _show(runner: Runner, job: SessionJob, batch: list[SessionJob]) -> None:
     size = f"about {job.shown_tokens:,} tokens{upper}"
     size = "a session of its own, as its size is unknown" if job.is_unknown else size
     say(f"\nbatch {job.number} of {job.count}{beside}: {size}")
-    told = runner.queue.told(job)
-    head, tasks = parted(prompt.write_prompt(job.pieces, replace(told, rules="")))
+    context = runner.queue.prompt_context(job)
+    head, tasks = parted(prompt.write_prompt(job.pieces, replace(context, rules="")))
     for line in head.splitlines()[1:]:  # the first one is the line above
         _quote(line)
     for at, (title, body) in enumerate(tasks, start=1):
@@ -105,8 +105,10 @@ def _show(runner: Runner, job: SessionJob, batch: list[SessionJob]) -> None:
             _quote(f"   {line}")
         if len(lines) > SHOWN_LINES:
             _quote(f"   … {counted(len(lines) - SHOWN_LINES, 'more line')}")
-    if told.briefs:
-        _quote(f"… and, after all tasks, {counted(len(told.briefs), 'brief')} of sessions before")
+    if context.briefs:
+        _quote(
+            f"… and, after all tasks, {counted(len(context.briefs), 'brief')} of sessions before"
+        )
 
 
 def _quote(line: str) -> None:
@@ -125,7 +127,7 @@ def _short(line: str) -> str:
 
 
 def _prompt(runner: Runner, job: SessionJob) -> str:
-    return prompt.write_prompt(job.pieces, runner.queue.told(job))
+    return prompt.write_prompt(job.pieces, runner.queue.prompt_context(job))
 
 
 def _command(runner: Runner) -> list[str]:

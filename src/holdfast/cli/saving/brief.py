@@ -81,12 +81,12 @@ def plain(found: Brief) -> dict[str, object]:
 
 def explained(found: Brief) -> str:
     """Line by line; under each its reason, and the place in the transcript where there is one."""
-    told = [f"role: {found.role}"]
+    lines = [f"role: {found.role}"]
     for one in found.lines:
-        told.append(one.text)
+        lines.append(one.text)
         if one.reason:
             place = one.source
             op = "" if "step" in one.reason else f", step {place.op}"
             where = f"{op}, byte {place.offset:,}" if place.offset else ""
-            told.append(f"      ↳ {one.reason}{where}")
-    return "\n".join(told)
+            lines.append(f"      ↳ {one.reason}{where}")
+    return "\n".join(lines)

@@ -189,10 +189,10 @@ def allot(compartment: str, share: str, is_user: bool, project: Path | None, as_
     _say_if_mended(scope, _path(project))
     before = operations.share_set(compartment, scope=scope, project=_path(project))
     kept = operations.allot(compartment, _share(share), scope=scope, project=_path(project))
-    told = ", ".join(f"{name} {value:.0%}" for name, value in kept.items()) or "none"
+    shares = ", ".join(f"{name} {value:.0%}" for name, value in kept.items()) or "none"
     flag = " --user" if is_user else _where(scope, "", project)
     undo = "" if before == kept.get(compartment) else f"allot {compartment} {_spelled(before)}"
-    _say(kept, as_json, f"shares set for the {scope}: {told}", undo and undo + flag)
+    _say(kept, as_json, f"shares set for the {scope}: {shares}", undo and undo + flag)
 
 
 def _say_if_mended(scope: str, project: str, session_id: str = "") -> None:
@@ -305,8 +305,8 @@ def show(found: BudgetStatus, most: int) -> None:
     say(f"{paint('brief', 'bold')}   {spent} (role: {found.role})", hang=8)
     left = in_words(found.ops_left_low, found.ops_left_high)
     share = f"{about(found.estimated)}{found.used_ratio:.1%} of the compaction limit used"
-    told = f"{left} left" if left else shown(f"steps left: {found.forecast_basis}")
-    say(f"{paint('window', 'bold')}  {share}; {told}", hang=8)
+    forecast = f"{left} left" if left else shown(f"steps left: {found.forecast_basis}")
+    say(f"{paint('window', 'bold')}  {share}; {forecast}", hang=8)
     say(paint(_row("compartment", "share", "room", "used"), "dim"))
     for part in found.parts:
         say(

@@ -112,11 +112,11 @@ def add(
     """Add a topic, and its line in MEMORY.md."""
     given = _given(source)
     text = _body(body) if body is not None else given.body
-    told = description or given.description or text.strip().partition("\n")[0][:300]
-    if not told:
+    summary = description or given.description or text.strip().partition("\n")[0][:300]
+    if not summary:
         raise Unfit("a topic needs --description, one line, and its text: --body or --from")
     done = topic_store.change(
-        _path(project), name, told, kind or given.type or "project", text, _now()
+        _path(project), name, summary, kind or given.type or "project", text, _now()
     )
     _say(done, as_json, f"holdfast memory retire {shown(done.topic.file)}")
 

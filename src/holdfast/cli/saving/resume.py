@@ -172,12 +172,12 @@ def lines(
     several = len({(entry.session_id, entry.agent_id) for entry, _ in rows}) > 1
     ids = max((len(entry.id) for entry, _ in rows), default=0)
     named = _projects(rows) if with_project else {entry.project: "" for entry, _ in rows}
-    told = [
+    texts = [
         f"{one.id:<{ids}} {_head(one, now, several, one.path in own)}{named[one.project]} "
         f"{shown(_words(one, document))}"
         for one, document in rows
     ]
-    return [short(text, width) for text in told]
+    return [short(text, width) for text in texts]
 
 
 def heading(rows: list[Row], with_project: bool = False) -> str:
@@ -196,9 +196,9 @@ def _projects(rows: list[Row]) -> dict[str, str]:
     """How each is told in a line: by the name of its folder, or whole where two share that."""
     folders = {entry.project: entry.project.rstrip("/").rpartition("/")[2] for entry, _ in rows}
     shared = list(folders.values())
-    told = {p: shown(name if shared.count(name) == 1 else p) for p, name in folders.items()}
-    wide = max(map(len, ("project", *told.values())))
-    return {path: f" {name:<{wide}}" for path, name in told.items()}
+    names = {p: shown(name if shared.count(name) == 1 else p) for p, name in folders.items()}
+    wide = max(map(len, ("project", *names.values())))
+    return {path: f" {name:<{wide}}" for path, name in names.items()}
 
 
 def age(entry: CheckpointEntry, now: datetime) -> str:

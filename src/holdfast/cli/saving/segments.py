@@ -49,8 +49,8 @@ def _list(
     cold = _of_session(library.cold(where), session) if with_cold else []
     pending = library.pending(_session_id(session), where)
     if as_json:
-        told = {"pending": pending, "warm": warm, "cold": cold}
-        click.echo(json.dumps({name: formats.plain(value) for name, value in told.items()}))
+        tiers = {"pending": pending, "warm": warm, "cold": cold}
+        click.echo(json.dumps({name: formats.plain(value) for name, value in tiers.items()}))
         return
     for one in pending:
         say(f"pending {shown(one.segment_id)}  {_said(one.topic)}")
@@ -273,12 +273,12 @@ def _rolled(chosen: Chosen, *, force: bool) -> RollReport:
 
 def lines(report: RollReport) -> list[str]:
     """What was done; what was not, and why."""
-    told = [report.line] if report.line else []
+    found = [report.line] if report.line else []
     if report.still_pending:
-        told.append(f"{report.still_pending} still pending")
+        found.append(f"{report.still_pending} still pending")
     if report.pruned:
-        told.append(f"{report.pruned} pruned to their summary")
-    if not told:
+        found.append(f"{report.pruned} pruned to their summary")
+    if not found:
         nothing = "no topic is old enough to be compressed" if report.looked else report.why_not
-        told = [f"{nothing} (step {report.turn})"]
-    return told
+        found = [f"{nothing} (step {report.turn})"]
+    return found

@@ -33,15 +33,15 @@ ASKED_CHARS = 100
 def _list(project: Path | None, everywhere: bool, as_json: bool) -> None:
     where = (project or Path.cwd()).resolve()
     found = archive.sessions("" if everywhere else slug(str(where)))
-    told = archive_transcripts.state(str(where))
+    state = archive_transcripts.state(str(where))
     if as_json:
-        click.echo(json.dumps({**told, "sessions": [row(one) for one in found]}, indent=2))
+        click.echo(json.dumps({**state, "sessions": [row(one) for one in found]}, indent=2))
         return
     for one in found:
         say(line(one))
     if not found:
         say("No transcript is archived" + ("." if everywhere else f" of {where}."), err=True)
-    for words in in_words(told):
+    for words in in_words(state):
         say(words, err=True)
 
 
@@ -117,18 +117,18 @@ def remove(sessions: tuple[str, ...], everything: bool, yes: bool) -> None:
     say(f"{_counted(found)} removed")
 
 
-def in_words(told: dict[str, Any]) -> list[str]:
+def in_words(state: dict[str, Any]) -> list[str]:
     """For people: the client's period, then ours."""
-    size = _megabytes(told["archived_bytes"])
-    has = f"{_plural(told['archived_sessions'])}, {size}" if told["archived_sessions"] else ""
-    if told["archived"]:
-        most = _megabytes(told["most_bytes"])
+    size = _megabytes(state["archived_bytes"])
+    has = f"{_plural(state['archived_sessions'])}, {size}" if state["archived_sessions"] else ""
+    if state["archived"]:
+        most = _megabytes(state["most_bytes"])
         ours = f"Holdfast archives them in {archive.folder()} ({has or 'none yet'} of {most})"
     elif has:
         ours = f"Holdfast archives no more of them; left: {has} ({HOW_TO_REMOVE})"
     else:
         ours = "Holdfast does not archive them (holdfast transcripts on)"
-    return [told["words"], ours]
+    return [state["words"], ours]
 
 
 def what_is_there() -> str:

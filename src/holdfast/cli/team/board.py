@@ -155,7 +155,7 @@ def _posted(database: str, row: Row, whom: list[Listener], place: str | None) ->
         if place is not None:
             store.write(lambda c: projects.put(c, place, row["created_ms"]))
         on_board.post(store, row)
-        return on_board.heard_words(row, whom, store.is_sqlite)
+        return on_board.delivery_words(row, whom, store.is_sqlite)
 
 
 @board.command()
@@ -210,8 +210,8 @@ def plain(row: Row) -> dict[str, Any]:
 
 def line(row: Row) -> str:
     content = row["content"]
-    told = content.get("message")  # what else is in it, --json has
-    words = told if isinstance(told, str) else json.dumps(content, ensure_ascii=False)
+    message = content.get("message")  # what else is in it, --json has
+    words = message if isinstance(message, str) else json.dumps(content, ensure_ascii=False)
     at, whom = _at(row["created_ms"]), row["to_agent"] or "all"
     said = f"{row['topic']}  {row['from_agent']} to {whom}: {str(words)[:MOST_SHOWN_CHARS]}"
     urgent = f" (priority {row['priority']})" if row["priority"] else ""

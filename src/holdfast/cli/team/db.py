@@ -184,8 +184,8 @@ def rebuild(projects: tuple[Path, ...], database: str, as_json: bool) -> None:
     filled = rows.rebuild(database)
     indexed = recall.rebuild(also)
     if as_json:
-        told = {"database": dataclasses.asdict(filled), "recall": [i._asdict() for i in indexed]}
-        click.echo(json.dumps({**plain_rebuild(found), **told}))
+        report = {"database": dataclasses.asdict(filled), "recall": [i._asdict() for i in indexed]}
+        click.echo(json.dumps({**plain_rebuild(found), **report}))
         return
     show_rebuild(found)
     show_rows(filled)
@@ -210,10 +210,10 @@ def show_rows(filled: Rebuilt) -> None:
         say(f"the database was damaged; it is saved as {filled.set_aside}")
         saved = ", ".join(f"{n} {name}" for name, n in filled.saved.items()) or "nothing"
         say(f"  read from it: {saved}; restart holdfast serve if it runs")
-    told = filled.synced
+    synced = filled.synced
     say(
-        f"{filled.database}: {told.requests} requests, {told.tasks} tasks, "
-        f"{told.subtasks} subtasks, {told.actions} actions, {told.checkpoints} checkpoints"
+        f"{filled.database}: {synced.requests} requests, {synced.tasks} tasks, "
+        f"{synced.subtasks} subtasks, {synced.actions} actions, {synced.checkpoints} checkpoints"
     )
 
 

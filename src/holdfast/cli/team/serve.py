@@ -109,7 +109,7 @@ def _watch(database: str) -> None:
     import signal
     import threading
 
-    from holdfast.cli.start import told_to_end
+    from holdfast.cli.start import until_signalled
     from holdfast.watcher import loop
     from holdfast.watcher.loop import describe_holder
 
@@ -118,8 +118,8 @@ def _watch(database: str) -> None:
         say(f"{describe_holder(other)} watches already; waiting for its end", err=True)
     started = threading.Event()
     threading.Thread(target=_say_once, args=(started,), daemon=True).start()
-    with told_to_end(signal.SIGINT, signal.SIGTERM) as told:
-        loop.run(told, inside="alone", database=database, started=started)
+    with until_signalled(signal.SIGINT, signal.SIGTERM) as ended:
+        loop.run(ended, inside="alone", database=database, started=started)
     say("ended; every checkpoint taken is verified", err=True)
 
 

@@ -48,7 +48,7 @@ class Listener:
         return ids.project_id(self.project)
 
     @property
-    def not_told(self) -> Collection[str]:
+    def withheld_topics(self) -> Collection[str]:
         """Topics."""
         return NOT_TO_AGENTS if self.is_agent else ()
 
@@ -140,15 +140,15 @@ def _of(folder: str, state: State) -> Listener:
         bool(state.agent_id),
         state.transcript,
         state.agent_type,
-        _heard_ms(folder, state),
+        _last_report_ms(folder, state),
     )
 
 
 def _is_live(folder: str, state: State, now_ms: int) -> bool:
-    return not is_over(folder, state) and now_ms - _heard_ms(folder, state) < LISTENS_MS
+    return not is_over(folder, state) and now_ms - _last_report_ms(folder, state) < LISTENS_MS
 
 
-def _heard_ms(folder: str, state: State) -> int:
+def _last_report_ms(folder: str, state: State) -> int:
     """By hooks alone: without one it hears nothing, however much is written of it."""
     return max(state.at_ms, places.written_ms(f"{folder}/spool"))
 

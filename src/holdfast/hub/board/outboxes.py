@@ -68,7 +68,7 @@ def post(store: Store, row: Row) -> None:
     handed(store, [row])
 
 
-def heard_words(row: Row, whom: Sequence[Listener], is_ours_alone: bool) -> str:
+def delivery_words(row: Row, whom: Sequence[Listener], is_ours_alone: bool) -> str:
     """How a message that was posted will be heard, as far as this machine can tell; `whom`: those
     it is for. On a database that machines share, what is for a kind waits for who reads it."""
     if row["to_agent"] is None:
@@ -139,7 +139,7 @@ def _pending(store: Store, one: Listener, name: str, now_ms: int) -> list[Row]:
         now_ms=now_ms,
         broadcasts=is_own and not one.is_agent,
         only_here=not is_own,
-        but_topics=one.not_told,
+        but_topics=one.withheld_topics,
     )
     return store.read(ask)
 

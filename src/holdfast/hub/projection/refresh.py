@@ -178,12 +178,12 @@ def _sessions_of(connection: Connection, project_ids: Collection[str]) -> set[st
 def follow(store: Store, after: int) -> int:
     """Those of projects in which something happened since event `after`; the number of the newest
     event, to ask with the next time. A call concerns its own session alone."""
-    last, projects_told, sessions_told = store.read(partial(_touched, after=after))
-    if None in projects_told:  # without one it may concern anybody
+    last, changed_projects, changed_sessions = store.read(partial(_touched, after=after))
+    if None in changed_projects:  # without one it may concern anybody
         refresh(store)
-    elif projects_told or sessions_told:
-        known = [one for one in projects_told if one is not None]
-        refresh(store, project_ids=known, session_ids=sessions_told)
+    elif changed_projects or changed_sessions:
+        known = [one for one in changed_projects if one is not None]
+        refresh(store, project_ids=known, session_ids=changed_sessions)
     return last
 
 

@@ -116,9 +116,9 @@ def _delete(connection: Connection, table: sa.Table, where: sa.ColumnElement[boo
 
 def _close_sessions(connection: Connection, now_ms: int) -> int:
     table = sessions.c
-    heard = sa.func.coalesce(table.seen_ms, table.started_ms)
-    silent = table.ended_ms.is_(None) & (heard < now_ms - SILENT_MS)
-    change = sa.update(sessions).where(silent).values(ended_ms=heard)
+    last_seen = sa.func.coalesce(table.seen_ms, table.started_ms)
+    silent = table.ended_ms.is_(None) & (last_seen < now_ms - SILENT_MS)
+    change = sa.update(sessions).where(silent).values(ended_ms=last_seen)
     return int(connection.execute(change).rowcount)
 
 

@@ -91,10 +91,10 @@ def forget(store: Store, sources: Iterable[str]) -> None:
 def _forget(connection: Connection, source: str, session_id: str) -> None:
     connection.execute(sa.delete(positions).where(positions.c.source == source))
     if source.startswith(gather.AUDIT):
-        connection.execute(sa.delete(audit).where(_is_told(audit)))
+        connection.execute(sa.delete(audit).where(_is_ingested(audit)))
     if not session_id:
         return
-    for query in _told_of(session_id):
+    for query in _ingested_rows_of(session_id):
         connection.execute(query)
     totals = salvage.sums(connection, session_id)
     fresh = {"compact_count": 0, "compacted_ms": None, "compact_summary": None, "ended_ms": None}
@@ -102,7 +102,7 @@ def _forget(connection: Connection, source: str, session_id: str) -> None:
     connection.execute(mine.values({**totals, **fresh}))
 
 
-def _told_of(session_id: str) -> list[sa.Delete]:
+def _ingested_rows_of(session_id: str) -> list[sa.Delete]:
     """From the leaves to the root."""
     asked = sa.select(requests.c.id).where(requests.c.session_id == session_id)
     done = sa.exists().where(actions.c.subtask_id == subtasks.c.id)
@@ -110,14 +110,18 @@ def _told_of(session_id: str) -> list[sa.Delete]:
     listed = sa.exists().where(tasks.c.request_id == requests.c.id)
     tracked = windows.c.health["basis"].as_string() == "tracked"
     return [
-        sa.delete(actions).where(actions.c.session_id == session_id, _is_told(actions)),
-        sa.delete(subtasks).where(subtasks.c.session_id == session_id, _is_told(subtasks), ~done),
-        sa.delete(tasks).where(tasks.c.request_id.in_(asked), _is_told(tasks), ~parts),
-        sa.delete(requests).where(requests.c.session_id == session_id, _is_told(requests), ~listed),
+        sa.delete(actions).where(actions.c.session_id == session_id, _is_ingested(actions)),
+        sa.delete(subtasks).where(
+            subtasks.c.session_id == session_id, _is_ingested(subtasks), ~done
+        ),
+        sa.delete(tasks).where(tasks.c.request_id.in_(asked), _is_ingested(tasks), ~parts),
+        sa.delete(requests).where(
+            requests.c.session_id == session_id, _is_ingested(requests), ~listed
+        ),
         sa.delete(agent_contexts).where(
             agent_contexts.c.session_id == session_id,
             agent_contexts.c.agent_type != SNAPSHOT,
-            _is_told(agent_contexts),
+            _is_ingested(agent_contexts),
         ),
         sa.delete(windows).where(
             windows.c.session_id == session_id, windows.c.health.is_(None) | ~tracked
@@ -125,5 +129,5 @@ def _told_of(session_id: str) -> list[sa.Delete]:
     ]
 
 
-def _is_told(table: sa.Table) -> sa.ColumnElement[bool]:
+def _is_ingested(table: sa.Table) -> sa.ColumnElement[bool]:
     return sa.func.substr(table.c.id, 15, 1) == str(TOLD)

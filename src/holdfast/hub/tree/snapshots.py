@@ -46,7 +46,7 @@ _ENDED = sa.select(subtasks.c.id).where(
 
 def save(connection: Connection, session_id: str, snapshot: Mapping[str, Any], now_ms: int) -> Row:
     """Add a row per save; an unknown session is created."""
-    project_id = _heard_of(connection, session_id, now_ms)
+    project_id = _note_activity(connection, session_id, now_ms)
     row: Row = {
         "id": ids.new(),
         "project_id": project_id,
@@ -107,7 +107,7 @@ def task_of(row: Row) -> dict[str, Any]:
     return {name: row[name] for name in TASK_FIELDS}
 
 
-def _heard_of(connection: Connection, session_id: str, now_ms: int) -> str | None:
+def _note_activity(connection: Connection, session_id: str, now_ms: int) -> str | None:
     """Return the session's project; create the session if it is new, and note activity."""
     found = connection.execute(_PROJECT, {"of_session": session_id}).first()
     if found is None:

@@ -36,7 +36,7 @@ def _post(asked: BoardArguments) -> ToolAnswer:
     row = messages.draft(_me(asked), asked.topic, redact(words), now, to_agent=to, project_id=where)
     store = database.store()
     outboxes.post(store, row)
-    heard = outboxes.heard_words(row, whom, store.is_sqlite)
+    heard = outboxes.delivery_words(row, whom, store.is_sqlite)
     until = row_times.written(row["expires_ms"])
     return ToolAnswer("posted", {"id": row["id"], "heard": heard, "expires_at": until})
 

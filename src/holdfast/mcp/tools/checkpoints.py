@@ -65,8 +65,8 @@ def _archived_sessions() -> list[dict[str, object]]:
     """The project's newest sessions that Claude Code has deleted. `which` accepts their ids."""
     found = transcripts.sessions(slug(client_session.project()))
     gone = [one for one in found if transcripts.is_gone(one)][:MAX_ARCHIVED]
-    told = [(one.id, one.about.asked if one.about else "") for one in gone]
-    return [{"id": session, "asked": fence.clean(asked)} for session, asked in told]
+    sessions = [(one.id, one.about.asked if one.about else "") for one in gone]
+    return [{"id": session, "asked": fence.clean(asked)} for session, asked in sessions]
 
 
 def _archived(which: str) -> ToolAnswer:

@@ -97,8 +97,8 @@ def _rows(part: CompartmentUse) -> list[dict[str, Any]]:
         "borrowed_tokens": part.borrowed_tokens or None,
         "lent_tokens": part.lent_tokens or None,
     }
-    told = [{"id": one.id, "tokens": one.tokens, "text": one.text[:120]} for one in part.items]
-    return [head, *told]
+    items = [{"id": one.id, "tokens": one.tokens, "text": one.text[:120]} for one in part.items]
+    return [head, *items]
 
 
 def _pin(asked: ContextBudgetArguments) -> tuple[str, dict[str, Any]]:
@@ -129,8 +129,8 @@ def _evict(asked: ContextBudgetArguments) -> tuple[str, dict[str, Any]]:
 def _estimate(asked: ContextBudgetArguments) -> tuple[str, dict[str, Any]]:
     _, state = client_session.window()
     found = operations.estimate(asked.text, state.density)
-    told = {name: getattr(found, name) for name in found.__struct_fields__}
-    return f"{found.tokens:,} tokens", told
+    fields = {name: getattr(found, name) for name in found.__struct_fields__}
+    return f"{found.tokens:,} tokens", fields
 
 
 def _allot(asked: ContextBudgetArguments) -> tuple[str, dict[str, Any]]:

@@ -121,8 +121,8 @@ OPS: dict[str, Callable[[SegmentsArguments], ToolAnswer]] = {
 
 
 def _waiting(one: Pending) -> dict[str, Any]:
-    told = {"id": one.segment_id, "topic": one.topic}
-    return {**told, "turns": [one.start_turn, one.end_turn]}
+    about = {"id": one.segment_id, "topic": one.topic}
+    return {**about, "turns": [one.start_turn, one.end_turn]}
 
 
 def _row(one: Compressed, tier: str) -> dict[str, Any]:

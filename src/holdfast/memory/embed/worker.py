@@ -50,8 +50,8 @@ class Worker:
         rows: list[Any] = [None] * len(texts)
         for start in range(0, len(order), TOGETHER):
             some = order[start : start + TOGETHER]
-            told, data = self._ask([texts[at][:MOST_CHARS] for at in some])
-            made = np.frombuffer(data, np.float32).reshape(told["shape"])
+            head, data = self._ask([texts[at][:MOST_CHARS] for at in some])
+            made = np.frombuffer(data, np.float32).reshape(head["shape"])
             for at, row in zip(some, made, strict=True):
                 rows[at] = row
         return np.stack(rows)
@@ -81,11 +81,11 @@ class Worker:
             process.stdin.write(json.dumps(texts).encode() + b"\n")
             process.stdin.flush()
             line = process.stdout.readline()
-            told: dict[str, Any] = json.loads(line) if line else {}
-            data = process.stdout.read(told.get("bytes", 0))
+            head: dict[str, Any] = json.loads(line) if line else {}
+            data = process.stdout.read(head.get("bytes", 0))
         except OSError:
             return None
-        return (told, data) if told and len(data) == told.get("bytes", 0) else None
+        return (head, data) if head and len(data) == head.get("bytes", 0) else None
 
     def _start(self) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", __name__, self._word, str(self._idle_seconds)]
@@ -108,8 +108,8 @@ def serve(given: IO[bytes], answers: IO[bytes], word: str, idle_seconds: float) 
         try:
             embedder = embedder or embedders.chosen(word)
             made = np.ascontiguousarray(embedder.embed(json.loads(line)), np.float32)
-            told = {"name": embedder.name, "shape": made.shape, "bytes": made.nbytes}
-            answers.write(json.dumps(told).encode() + b"\n" + made.tobytes())
+            head = {"name": embedder.name, "shape": made.shape, "bytes": made.nbytes}
+            answers.write(json.dumps(head).encode() + b"\n" + made.tobytes())
         except NoEmbedder as error:
             answers.write(json.dumps({"error": str(error)}).encode() + b"\n")
         answers.flush()

@@ -102,7 +102,7 @@ class Past:
             self._missed[:] = [
                 past_runs.measure_error(
                     one,
-                    _told_by(EstimateRequest(one.words, one.files), self).tokens,
+                    _estimate_from(EstimateRequest(one.words, one.files), self).tokens,
                     likeness.LEAST_GROWTH,
                 )
                 for one in self.ran
@@ -171,7 +171,7 @@ def estimate_request(asked: EstimateRequest, past: Past) -> TaskEstimate:
 def _corrected(asked: EstimateRequest, past: Past) -> TaskEstimate:
     """The estimate from similar requests, corrected by what run tasks took. It is not corrected
     for a prompt that is typed into a session."""
-    found = _told_by(asked, past)
+    found = _estimate_from(asked, past)
     if not past.ran or asked.position is not None:
         return found
     missed = past.missed()
@@ -184,7 +184,7 @@ def _corrected(asked: EstimateRequest, past: Past) -> TaskEstimate:
     )
 
 
-def _told_by(asked: EstimateRequest, past: Past) -> TaskEstimate:
+def _estimate_from(asked: EstimateRequest, past: Past) -> TaskEstimate:
     if asked.folders:
         return _in_folders(asked, past)
     if asked.files is not None:
@@ -225,11 +225,11 @@ def _of_pool(
         return _stated(bounds, _no_past(len(past.seen)))
     near = pool.nearest(known, count)
     share = PRIOR_WORTH / (PRIOR_WORTH + len(pool.seen))
-    told = _told(sorted(_carried(known, one, line) for one in near), count)
+    pooled = _quantiles(sorted(_carried(known, one, line) for one in near), count)
     if "touched" in known:
         low, high = pool.ends(line)
-        told = (told[0], told[0] + low, told[0] + high)
-    mixed = tuple(a * share + b * (1 - share) for a, b in zip(bounds, told, strict=True))
+        pooled = (pooled[0], pooled[0] + low, pooled[0] + high)
+    mixed = tuple(a * share + b * (1 - share) for a, b in zip(bounds, pooled, strict=True))
     here = sum(one.here for one in near)
     return _stated(mixed, f"{count} past requests{which}, {here} in this project")
 
@@ -241,7 +241,7 @@ def _carried(known: dict[str, float], one: PastCase, line: FittedLine) -> float:
     return one.grown + line.at(known) - line.at(one.known)
 
 
-def _told(grown: list[float], count: int) -> tuple[float, float, float]:
+def _quantiles(grown: list[float], count: int) -> tuple[float, float, float]:
     edge = (count + 1) // 10
     return grown[count // 2], grown[edge - 1], grown[-edge]
 

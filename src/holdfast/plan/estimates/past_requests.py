@@ -140,12 +140,12 @@ class _Fold:
 
 
 def read_requests(
-    told: Iterable[Operation | Boundary | Summary], *, at_rest: bool = False
+    items: Iterable[Operation | Boundary | Summary], *, at_rest: bool = False
 ) -> Iterator[PastRequest]:
     """Every answered request of a session, in order. With `at_rest`, the last one is left out if it
     ended in a tool call: it is still running, or was interrupted."""
     fold = _Fold()
-    for item in told:
+    for item in items:
         if isinstance(item, Boundary) and item.resets_window:
             fold.freed()
         if isinstance(item, Operation):

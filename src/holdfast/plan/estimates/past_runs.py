@@ -64,8 +64,8 @@ class EstimateError:
 
 def measure_error(ran: RunTask, estimated_tokens: int, least_tokens: int) -> EstimateError:
     """Compare with an estimate. Values below `least_tokens` count as equal to it."""
-    grown, told = (max(one, least_tokens) for one in (ran.growth_tokens, estimated_tokens))
-    return EstimateError(ran, log(grown / told))
+    grown, estimated = (max(one, least_tokens) for one in (ran.growth_tokens, estimated_tokens))
+    return EstimateError(ran, log(grown / estimated))
 
 
 def correct_estimate(
@@ -115,10 +115,10 @@ def names_not_done(answer: str) -> bool:
 def parse_tasks(prompt: str) -> list[PromptTask]:
     """The tasks in the prompt of a run. None if another session had started the same work, because
     the rest of a task says nothing about the whole."""
-    head, told = parted(prompt)
+    head, tasks = parted(prompt)
     if _AGAIN in head:
         return []
-    return [_given(title, body) for title, body in told]
+    return [_given(title, body) for title, body in tasks]
 
 
 def _given(title: str, body: str) -> PromptTask:

@@ -18,7 +18,7 @@ from holdfast.checkpoint.verify import verify
 from holdfast.client import sample_payloads
 from holdfast.files.folders import INSIDE
 from holdfast.setup.doctor import hooks as client_doctor
-from holdfast.setup.trial.cycle import compactions, heard, hook_faults, run_cycle
+from holdfast.setup.trial.cycle import compactions, hook_faults, our_texts, run_cycle
 from holdfast.setup.trial.run import Trial
 from holdfast.setup.wiring import hook_table
 from holdfast.text.fence import TAG
@@ -130,7 +130,7 @@ def judge(trial: Trial, *, kept: bool) -> dict[str, Any]:
     found = {
         "requests": len(trial.requests),
         "compactions": times,
-        "alerts_the_api_received": sorted({t for one in trial.requests for t in heard(one)}),
+        "alerts_the_api_received": sorted({t for one in trial.requests for t in our_texts(one)}),
         "checkpoint_kept": kept,
         "summariser_got_our_text": any(STEERS in _text(one.body) for one in trial.asked("summary")),
         "brief_in_next_request": f"<{TAG} " in _next_request(trial),
@@ -142,14 +142,14 @@ def judge(trial: Trial, *, kept: bool) -> dict[str, Any]:
 
 
 def in_words(client: dict[str, Any]) -> list[str]:
-    told = [f"real client: {client['requests']} requests, {client['compactions']} compaction"]
-    told += [f"  the API received: {text}" for text in client["alerts_the_api_received"]]
+    lines = [f"real client: {client['requests']} requests, {client['compactions']} compaction"]
+    lines += [f"  the API received: {text}" for text in client["alerts_the_api_received"]]
     done = {
         "checkpoint_kept": "a checkpoint was saved",
         "summariser_got_our_text": "the summariser got our text",
         "brief_in_next_request": "our brief was in the next request",
     }
-    return told + [f"  {words}" for name, words in done.items() if client[name]]
+    return lines + [f"  {words}" for name, words in done.items() if client[name]]
 
 
 def _next_request(trial: Trial) -> str:

@@ -83,7 +83,7 @@ def run_cycle(
     )
 
 
-def heard(request: ReceivedRequest) -> list[str]:
+def our_texts(request: ReceivedRequest) -> list[str]:
     """Every text of ours in one request, in order, with repetitions."""
     found: list[str] = []
     for text in texts(request.body.get("messages", [])):

@@ -177,17 +177,17 @@ async def get(checkpoint_id: CheckpointPath, db: Db, project_id: IdQuery = None)
         report = verify.verify(entry.path, entries)
         line = [one.id for one in lineage.trace(entry, entries)]
         held = report.document.sections if report.document else {}
-        told = {
+        content = {
             "sections": [{"heading": name, "items": list(held[name])} for name in held],
             "text": _text(entry),
             "lineage": line,
             "resume": f"holdfast resume {entry.id} --load",
         }
-        return entry, {**told, **_verdict(report)}
+        return entry, {**content, **_verdict(report)}
 
-    entry, told = await read_files(look)
+    entry, content = await read_files(look)
     [row] = await _rows(db, [entry])
-    return said({**row, **told, "is_verified": told["ok"]})
+    return said({**row, **content, "is_verified": content["ok"]})
 
 
 @router.post(
@@ -262,12 +262,12 @@ def _sections(documents: Sequence[Document]) -> list[dict[str, Any]]:
     older = before[0] if before else None
     changes = {one.heading: one for one in lineage.compare(older, after)} if older else {}
     names = dict.fromkeys([*after.sections, *(older.sections if older else ())])
-    told = []
+    sections = []
     for name in names:
         items = list(after.sections.get(name, ()))
         change = changes.get(name)
         added = change.added if change else [] if older else items
-        told.append(
+        sections.append(
             {
                 "heading": name,
                 "added": added,
@@ -275,7 +275,7 @@ def _sections(documents: Sequence[Document]) -> list[dict[str, Any]]:
                 "unchanged": lineage.beyond(items, added),
             }
         )
-    return told
+    return sections
 
 
 async def _rows(db: Database, entries: Sequence[CheckpointEntry]) -> list[dict[str, Any]]:

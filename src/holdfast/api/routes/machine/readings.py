@@ -135,14 +135,14 @@ def _zones() -> dict[str, float]:
 
 def _compactions(rows: Sequence[Row], found: Sequence[UsedAtStep]) -> list[dict[str, Any]]:
     """How full the window was afterwards, where the client does not say it: at the next step."""
-    told = []
+    marks = []
     for row in rows:
         mark = {name: row[name] for name in CompactionMark.model_fields}
         if mark["step"] is not None and mark["after_tokens"] is None:
             later = bisect_right(found, mark["step"], key=lambda one: one.step)
             mark["after_tokens"] = found[later].used_tokens if later < len(found) else None
-        told.append(mark)
-    return told
+        marks.append(mark)
+    return marks
 
 
 def _at(mark: dict[str, Any], found: Sequence[UsedAtStep]) -> dict[str, Any]:
