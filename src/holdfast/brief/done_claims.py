@@ -14,9 +14,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from holdfast.brief.item import FalseClaim, short
-from holdfast.record import completion, open_items, runs
+from holdfast.record import open_items, runs
 from holdfast.record.model import Failure, Place, Record, Task
 from holdfast.record.turns import turn_number
+from holdfast.text import completion
 from holdfast.text.fence import flat
 from holdfast.text.sentences import LIGHT, split
 

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from holdfast.record import completion, plan_checks, shell
+from holdfast.record import plan_checks, shell
 from holdfast.record.model import REPORTED, Place, Record, Task, Turn
+from holdfast.text import completion
 from holdfast.text.sentences import (
     ASKING,
     LIGHT,
