@@ -110,7 +110,9 @@ def test_a_compaction_is_rehearsed_and_what_came_of_it_is_told(tmp_path: Path) -
     _install()
     code, out, _ = _says("--project", str(tmp_path))
     assert code == 0
-    assert re.search(r"saved a checkpoint and told the summariser what to keep \(\d+ characters\)", out)
+    assert re.search(
+        r"saved a checkpoint and told the summariser what to keep \(\d+ characters\)", out
+    )
     assert re.search(r"restored a brief of \d+ tokens", out)
 
 

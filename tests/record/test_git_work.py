@@ -49,6 +49,11 @@ def test_changes_without_a_commit_are_said_to_be_so(tmp_path: Path) -> None:
         ("git commit -m 'Mend the ebb'", MADE, "1a2b3c4 “Mend the ebb”"),
         ('git commit -qm "Mend the ebb"', "", "“Mend the ebb”"),
         ("rtk git commit -m 'Mend the ebb'", "ok", "“Mend the ebb”"),
+        (
+            "git commit -qm 'Mend the ebb' && git log -1 --oneline",
+            "1a2b3c4 Mend the ebb",
+            "1a2b3c4 “Mend the ebb”",
+        ),
         (HERE.format("-q -F -", ""), "", "“Mend the ebb”"),
         (
             HERE.format("-q -F -", "git log --oneline -1"),

@@ -26,7 +26,7 @@ _VERB = Lazy(
     r"(?:^|[;&|(\n])[ \t]*(?:(?!echo |printf )[\w./-]+ +)?"  # a wrapper such as `sudo`
     r"(?:git(?:\s+-[cC]\s+\S+)*\s+(commit|push)|gh\s+pr\s+(create|merge))\b([^\n;&|]*)"
 )
-_QUOTED = Lazy(r"\s-\w*m\s*[\"'](?!\$\(cat)([^\n\"]{1,200})")
+_QUOTED = Lazy(r"""\s-\w*m\s*(?:"(?!\$\(cat)([^\n"]{1,200})|'([^\n']{1,200}))""")
 _HERE = Lazy(r"<<-?\s*[\"']?\w+[\"']?[^\n]*\n\s*([^\n]{1,200})")
 _NUMBER = Lazy(r"\b\d{1,6}\b")
 _IN_FOLDER = Lazy(r"\bgit(?:\s+-c\s+\S+)*\s+-C\s+(\S+)")
@@ -164,7 +164,7 @@ def _subject(rest: str) -> str:
     found = _QUOTED.pattern.search(given)
     if found is None and "<<" in given:
         found = _HERE.pattern.match(rest[given.find("<<") :])
-    return found[1].strip().rstrip("'\"") if found else ""
+    return next(filter(None, found.groups())).strip().rstrip("'\"") if found else ""
 
 
 def done(record: Record, verbs: list[str], text: str, *, failed: bool) -> None:
