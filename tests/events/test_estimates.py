@@ -97,7 +97,7 @@ def test_the_status_line_says_about_where_a_compaction_did_not_state_its_tokens(
 @pytest.mark.requirement("W10")
 def test_the_stop_guard_s_reason_says_about(tmp_path: Path) -> None:
     said = stop_guard.judge(StopFacts(unsaved_ratio=0.6, estimated=True), "holdfast")
-    assert "about 60% of the compaction limit is used" in said
+    assert "About 60% of the compaction limit is used" in said
     fire("PostToolUse", _without_usage(tmp_path / "s1.jsonl", 600))
     assert re.search(r"no checkpoint yet, about \d+% of the limit used", _run("status"))
 
