@@ -8,14 +8,14 @@ import socket
 import subprocess
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from holdfast.api import link_client, pages, server
+from holdfast.api import address, link_client, pages, server
 from holdfast.api.gate import Gate, Rules
 from holdfast.api.routes import login
 from holdfast.api.routes.login import Tickets
@@ -190,6 +190,19 @@ def test_a_server_that_ended_leaves_no_lock(tmp_path: Path) -> None:
         assert lock.is_held(str(server.lock_file(live.port)))
         assert live.kill(signal.SIGTERM) == 0
         assert not server.lock_file(live.port).exists()
+
+
+@pytest.mark.requirement("U5", "X5")
+def test_of_two_that_begin_at_once_the_later_asks_the_first(tmp_path: Path) -> None:
+    port = _free_port()
+    with ExitStack() as running:
+
+        def late() -> None:
+            first = as_process(a_url(tmp_path / "a.db"), port=port, given_token=False)
+            running.enter_context(first)
+            address.bound(address.Address("127.0.0.1", port))
+
+        assert "/ui/#/login?ticket=" in link_client.link_or_serve(port, late)
 
 
 @pytest.mark.requirement("U5", "X5")

@@ -25,6 +25,10 @@ class CannotListen(HoldfastError):
     exit_code = 5
 
 
+class PortTaken(CannotListen):
+    """Something else listens there."""
+
+
 @dataclass(frozen=True, slots=True)
 class Address:
     host: str
@@ -83,9 +87,9 @@ def bound(address: Address) -> socket.socket:
 
 def _in_words(address: Address, error: OSError) -> CannotListen:
     if error.errno == errno.EADDRINUSE:
-        found = CannotListen(f"port {address.port} on {address.host} is taken")
-        found.hint = f"is a server running already? else another port: --port {address.port + 1}"
-        return found
+        taken = PortTaken(f"port {address.port} on {address.host} is taken")
+        taken.hint = f"is a server running already? else another port: --port {address.port + 1}"
+        return taken
     found = CannotListen(f"cannot listen on {address.host}:{address.port}: {error.strerror}")
     found.hint = "a port from 1024 on, and an address of this machine"
     return found

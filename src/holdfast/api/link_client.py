@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Callable
 from http.client import HTTPConnection, HTTPException
 
 from holdfast.api import server
+from holdfast.api.address import PortTaken
 from holdfast.files import lock
 from holdfast.settings import secret_file
 from holdfast.wire.errors import HoldfastError
@@ -20,6 +22,21 @@ class NoLink(HoldfastError):
     """Something listens there, and gives no link."""
 
     exit_code = 5
+
+
+def link_or_serve(port: int, serve: Callable[[], None]) -> str:
+    """A link of the server that runs; else serve to the end, and no link. Where two begin at once,
+    the one that does not get the port asks the other."""
+    found = running_link(port)
+    if found:
+        return found
+    try:
+        serve()
+    except PortTaken:
+        found = running_link(port)
+        if not found:
+            raise
+    return found
 
 
 def running_link(port: int) -> str:

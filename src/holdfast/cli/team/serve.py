@@ -162,11 +162,10 @@ def ui(port: int, database: str, no_open: bool) -> None:
         if not (no_open or _opened(link)):
             say("open this link in a browser; it works once, for five minutes", err=True)
 
-    found = link_client.running_link(port)
-    if found:
-        return show(found)
     plan = server.Plan(Address("127.0.0.1", port), database, show)
-    server.serve(plan, lambda words: say(words, err=True))
+    serve = lambda: server.serve(plan, lambda words: say(words, err=True))  # noqa: E731
+    if found := link_client.link_or_serve(port, serve):
+        show(found)
 
 
 def _opened(link: str) -> bool:
