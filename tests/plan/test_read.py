@@ -367,3 +367,23 @@ def test_every_refusal_says_what_to_write_and_names_no_page() -> None:
             read_plan(text)
         assert error.value.hint not in ("", BadPlan.hint), text
         assert "docs/" not in error.value.hint
+
+
+@pytest.mark.requirement("P1")
+def test_tasks_below_a_numbered_heading_are_of_that_wave() -> None:
+    text = """# Plan
+- [ ] a
+## Wave 1: look
+- [ ] b
+### Rigging
+- [ ] c
+  - [ ] step
+## Phase 2
+- [ ] d
+## Wavelengths 3
+- [ ] e
+"""
+    plan = read_plan(text)
+    assert [task.wave for task in plan.tasks] == [None, 1, 1, 2, None]
+    assert plan.tasks[2].subtasks[0].wave is None
+    assert read_plan('[{"title": "a", "wave": 2}]').tasks[0].wave == 2

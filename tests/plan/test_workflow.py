@@ -376,3 +376,56 @@ def test_a_commit_joins_the_batch_before_it() -> None:
     assert [piece.task.title for piece in batch.pieces][-1] == "Commit"
     alone = _made(_sized("a", 119_000), a_task("Commit")).batches
     assert len(alone) == 2
+
+
+@pytest.mark.requirement("P4")
+def test_a_commit_is_done_by_the_session_of_a_task_of_unknown_size() -> None:
+    found = _made(_sized("a", 90_000), a_task("Improve the login"), a_task("Commit"))
+    assert [[p.task.id for p in one.pieces] for one in found.batches] == [
+        ["a"],
+        ["Improve the login", "Commit"],
+    ]
+    commit = found.batches[1].pieces[1].estimate
+    assert found.batches[1].in_words == ("unknown", "list the files")
+    assert (found.shown_tokens, found.unknown) == (90_000 + commit.shown_tokens, 1)
+
+
+@pytest.mark.requirement("P3")
+def test_a_wave_waits_for_all_tasks_of_the_wave_before() -> None:
+    tasks = [
+        _sized("a", 90_000, wave=1),
+        _sized("b", 60_000, wave=1),
+        _sized("c", 9, wave=3),
+        _sized("d", 9, wave=4, depends=("c",)),
+    ]
+    found = [[p.task.id for p in batch.pieces] for batch in _made(*tasks).batches]
+    assert found == [["a"], ["b", "c", "d"]]
+    assert not any(batch.parallel for batch in _made(*tasks).batches)
+    backwards = [_sized("a", 90_000, wave=2), _sized("b", 60_000, wave=1), _sized("c", 9, wave=2)]
+    assert _made(*backwards).batches[0].pieces[-1].task.id == "c"
+
+
+@pytest.mark.requirement("P3")
+@pytest.mark.parametrize("tests", ["tests/test_sail.py", "tests", "sail.spec.ts"])
+def test_tests_do_not_run_beside_the_sources_they_may_test(tests: str) -> None:
+    source = _sized("a", 10, files=("src/sail.py",))
+    other = _sized("b", 10, files=("src/mast.py", "tests/mast/test_mast.py"))
+    only = _sized("c", 10, files=(tests,))
+    kinds = [_made(*some).batches[0].parallel for some in ((source, other), (source, only))]
+    assert kinds == [True, False]
+
+
+@pytest.mark.requirement("P1", "U3")
+def test_files_that_a_title_names_are_offered_as_a_list(tmp_path: Path) -> None:
+    (tmp_path / "sail.py").touch()
+    said = _made(a_task("Reef it in sail.py and mast.py"), root=tmp_path).warnings
+    assert any('"Reef it in sail.py and mast.py" (files: sail.py)' in one for one in said)
+    listed = a_task("Reef it in sail.py", files=("sail.py",))
+    assert not any("title" in one for one in _made(listed, root=tmp_path).warnings)
+
+
+@pytest.mark.requirement("P3", "U3")
+def test_a_run_that_is_to_be_fixed_finds_nothing_for_later() -> None:
+    first = ("Run mypy and fix what is left", "Run it for an hour and keep the curves")
+    notes = ["\n".join(_made(a_task(one), _sized("b")).warnings) for one in first]
+    assert ["short brief" in one for one in notes] == [False, True]

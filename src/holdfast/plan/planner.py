@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache, partial
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from textwrap import shorten
 
 from holdfast.client import models
 from holdfast.plan.batch_order import Load
 from holdfast.plan.estimates import estimate
-from holdfast.plan.estimates.estimate import GIVE_ONE, Past, TaskEstimate
+from holdfast.plan.estimates.estimate import GIVE_ONE, LIST_FILES, Past, TaskEstimate
 from holdfast.plan.estimates.features import (
     COMMIT,
     TESTS,
@@ -21,6 +22,7 @@ from holdfast.plan.estimates.features import (
     extract_features,
     is_a_gate,
     is_a_search,
+    named_files,
     names_its_result,
     needs_no_files,
 )
@@ -114,13 +116,27 @@ def _in_order(tasks: list[PlanTask]) -> list[PlanTask]:
     place = {task.id: at for at, task in enumerate(tasks)}
     found: list[PlanTask] = []
     last = ""  # such a task
+    waves = _before_waves(tasks)
     for at, task in enumerate(tasks):
         depends: tuple[str, ...] = (last,) if last else ()
+        depends += waves.get(task.wave, ())
         if not task.depends and _is_about_all(task):
-            depends = tuple(one.id for one in tasks[place.get(last, 0) : at])
+            depends += tuple(one.id for one in tasks[place.get(last, 0) : at])
             last = task.id
         found.append(replace(task, depends=tuple(dict.fromkeys((*task.depends, *depends)))))
     return found
+
+
+def _before_waves(tasks: Sequence[PlanTask]) -> dict[int | None, tuple[str, ...]]:
+    """For each wave, the tasks of the wave before it; none if the waves are not in order."""
+    waves = [task.wave for task in tasks if task.wave is not None]
+    if waves != sorted(waves):
+        return {}
+    numbers = list(dict.fromkeys(waves))
+    return {
+        number: tuple(task.id for task in tasks if task.wave == before)
+        for before, number in pairwise(numbers)
+    }
 
 
 def _is_about_all(task: PlanTask) -> bool:
@@ -177,14 +193,15 @@ def _upper(pieces: tuple[TaskPiece, ...], room: PlanRoom) -> int:
 def _join_commits(
     packed: Sequence[Sequence[int]], pieces: Sequence[TaskPiece], room: PlanRoom
 ) -> Iterable[tuple[TaskPiece, ...]]:
-    """A commit that would be alone joins the batch before it if it fits: it takes little, and it
-    is about that work. It may be one task more than a batch otherwise has."""
+    """A commit that would be alone joins the batch before it if it fits, or if nobody knows: it
+    takes little, and it is about that work. It may be one task more than a batch otherwise has."""
     found: list[tuple[TaskPiece, ...]] = []
     for batch in packed:
         chosen = tuple(pieces[position] for position in batch)
         if found and len(chosen) == 1 and _is_commit(chosen[0]):
             joined = (*found[-1], *chosen)
-            if sum(piece.estimate.tokens for piece in joined) <= room.fresh_tokens:
+            known = [piece.estimate for piece in joined if not piece.estimate.is_unknown]
+            if sum(one.tokens for one in known) <= room.fresh_tokens:
                 found[-1] = joined
                 continue
         found.append(chosen)
@@ -267,6 +284,7 @@ def _whole(piece: TaskPiece) -> str:
 def _warnings(tasks: Sequence[PlanTask], pieces: Sequence[TaskPiece], root: Path) -> Iterable[str]:
     yield from _about_files(tasks, root)
     yield from _about_folders(tasks)
+    yield from _about_titles(pieces, root)
     yield from _about_parts(pieces)
     for piece in pieces:
         if piece.warning:
@@ -341,6 +359,22 @@ def _about_folders(tasks: Sequence[PlanTask]) -> Iterable[str]:
     if patterns:
         some = listed([counts[name] for name in patterns], NAMED)
         yield f"a rename changes only files that contain the name, so not all are counted: {some}"
+
+
+def _about_titles(pieces: Sequence[TaskPiece], root: Path) -> Iterable[str]:
+    """Files that a task of unknown size names in its title alone: the range of past requests that
+    do so is a factor of 11 or more wide."""
+    found = []
+    for piece in pieces:
+        if piece.estimate.is_unknown and piece.estimate.advice == LIST_FILES:
+            named = named_files(piece.task.title)
+            odd = project_files.find_existing(root, named)
+            if files := [name for name in named if name not in odd]:
+                found.append(f"{_name(piece.task)} (files: {listed(files, NAMED)})")
+    if found:
+        which = "beneath it" if len(found) == 1 else "beneath each"
+        why = "files in a title are not counted, since such tasks often change more"
+        yield f"{why}; if it is all, write that {which}: {listed(found, NAMED)}"
 
 
 def _about_parts(pieces: Sequence[TaskPiece]) -> Iterable[str]:

@@ -83,6 +83,7 @@ class PlanTask:
     estimate_tokens: int | None = None
     estimated_files: int | None = None
     keep_together: bool = False
+    wave: int | None = None  # it waits for all tasks of the wave before
     done: bool = False
     spec: str = ""
     written: PlanTask | None = field(default=None, compare=False)  # before patterns were expanded

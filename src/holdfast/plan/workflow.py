@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from holdfast.plan.estimates.estimate import TaskEstimate
+from holdfast.plan.files.groups import is_test
 from holdfast.plan.files.patterns import MARKS, Pattern
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.split import TaskPiece
@@ -47,7 +48,8 @@ class TaskBatch:
 
     @property
     def is_unknown(self) -> bool:
-        """Whether it is a single task of unknown size; its numbers are then those of the room."""
+        """Whether its first task is of unknown size, with at most a commit after it; its numbers
+        are then those of the room."""
         return any(piece.estimate.is_unknown for piece in self.pieces)
 
     @property
@@ -80,16 +82,21 @@ class Workflow:
     @property
     def tokens(self) -> int:
         """The sum of all tasks of known size."""
-        return sum(batch.tokens for batch in self.batches if not batch.is_unknown)
+        return sum(piece.estimate.tokens for piece in self._known)
 
     @property
     def shown_tokens(self) -> int:
-        return sum(batch.shown_tokens for batch in self.batches if not batch.is_unknown)
+        return sum(piece.estimate.shown_tokens for piece in self._known)
+
+    @property
+    def _known(self) -> list[TaskPiece]:
+        pieces = (piece for batch in self.batches for piece in batch.pieces)
+        return [piece for piece in pieces if not piece.estimate.is_unknown]
 
     @property
     def unknown(self) -> int:
         """How many tasks are of unknown size."""
-        return sum(batch.is_unknown for batch in self.batches)
+        return sum(len(batch.pieces) for batch in self.batches) - len(self._known)
 
     @property
     def size(self) -> str:
@@ -110,9 +117,11 @@ def fits_here(pieces: Sequence[TaskPiece], room: PlanRoom) -> bool:
 
 def is_parallel(pieces: Sequence[TaskPiece]) -> bool:
     """Whether the pieces may run in parallel: none waits for another, no two share a file, and none
-    has a folder with a file of another."""
+    has a folder with a file of another. Nor do tests run beside the sources that they may test."""
     ids = {piece.task.id for piece in pieces}
     if len(pieces) < 2 or any(ids.intersection(piece.task.depends) for piece in pieces):
+        return False
+    if len({_lists_only_tests(piece.task) for piece in pieces}) > 1:  # of the others, perhaps
         return False
     files: set[str] = set()
     folders: set[str] = set()
@@ -129,6 +138,10 @@ def is_parallel(pieces: Sequence[TaskPiece]) -> bool:
         folders |= above
         patterns += stands_for
     return True
+
+
+def _lists_only_tests(task: PlanTask) -> bool:
+    return bool(task.files) and all(map(is_test, task.files))
 
 
 def _names(task: PlanTask) -> set[str]:

@@ -58,6 +58,7 @@ _FINDS = re.compile(
     + rf"(?:{_LOOKS}|(?:find|list|check|look|review|research|measure|profile|benchmark|compare|run"
     + r"|collect|count|decide)\b)"
 )
+_AND_FIX = re.compile(r"\b(?:and|then) (?:fix|repair|correct)\b")  # run it and fix what is left
 _WRITES_TO = re.compile(
     r"\b(?:writ|document|record|describ|not|draft|summari[sz]|sav|keep|list|collect)\w*\b.*"
     r"\b(?:in|into|to|as)\s+[`\"']?(?:[\w.-]+/)*[\w.-]+\.[a-z]\w{0,4}[`\"']?\W*$"
@@ -87,7 +88,13 @@ def needs_no_files(title: str) -> bool:
 def is_a_search(title: str) -> bool:
     """Whether the result of a task is something found out, rather than something built."""
     said = title.lower()
-    return _FINDS.match(said) is not None and _kind(said) not in (COMMIT, TESTS)
+    is_built = _kind(said) in (COMMIT, TESTS) or _AND_FIX.search(said) is not None
+    return _FINDS.match(said) is not None and not is_built
+
+
+def named_files(text: str) -> list[str]:
+    """What looks like a file in a text, each once."""
+    return list(dict.fromkeys(_PATH.findall(text[:READ_CHARS])))
 
 
 def names_its_result(title: str) -> bool:

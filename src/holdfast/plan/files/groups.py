@@ -29,6 +29,7 @@ _TEST = (
     re.compile(r"(?P<of>.+)\.(?:test|spec)\.\w+"),
     re.compile(r"(?P<of>.+?)(?:Tests?|Spec)\.\w+"),
 )
+_TEST_FOLDERS = frozenset(("test", "tests", "spec", "specs", "__tests__"))
 _STEM = re.compile(r"[^.]+")
 
 
@@ -215,6 +216,12 @@ def _spared(
 def _words(used: Mapping[str, int]) -> str:
     said = [why for why in (TESTS, "imports", "changes in git", "folder") if used.get(why)]
     return " and ".join(filter(None, (", ".join(said[:-1]), *said[-1:]))) or "their paths"
+
+
+def is_test(path: str) -> bool:
+    """Whether it is a test by its name, or in a folder of tests."""
+    *folders, name = path.split("/")
+    return bool(_tested(name)) or not _TEST_FOLDERS.isdisjoint((*folders, name))
 
 
 def find_test_files(files: Sequence[str]) -> Iterator[tuple[str, str]]:

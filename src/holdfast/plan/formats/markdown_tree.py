@@ -3,7 +3,8 @@
 `- [ ] title` at the left is a task, `- [x]` one that is done; what is indented beneath belongs to
 it: `files: a.py, b.py`, `depends: …` (or either as a list of bullets), a `- [ ]` of its own (a
 subtask), or plain words and code blocks (its description). A box beneath a subtask is a line of
-that one's description. Everything else in the file is the description of the plan.
+that one's description. Tasks below a numbered heading (`## Wave 2`) are of that wave. Everything
+else in the file is the description of the plan.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ _BULLET = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+(.*\S)[ \t]*")
 _FIELD = re.compile(r"([A-Za-z][A-Za-z_ -]{0,24}):[ \t]*(.*)")
 _BOLD = re.compile(r"(\*\*|__)([\w -]{1,25}?)(?::\1|\1:)")  # **Files:** or **Files**:
 _FENCE = re.compile(r"([ \t]*)(```+(?=[^`]*$)|~~~+)")
+# A heading such as `## Wave 2: build`; the tasks below it wait for those of the wave before.
+_WAVE = re.compile(r"(#{1,6})[ \t]+(?:(?:wave|phase|stage|step|milestone)[ \t]+(\d{1,4})\b)?", re.I)
 _BLANK = re.compile(r"[_ -]+")
 TAB = 4
 _LISTS = {"files": "files", "depends": "depends", "depends on": "depends", "after": "depends"}
@@ -91,6 +94,7 @@ class _Reading:
         self.tasks: list[_Item] = []
         self.prose: list[str] = []
         self.bullet: PlanPosition | None = None  # the first that is no task
+        self._wave: tuple[int, int] | None = None  # its number, and the level of its heading
         self._heading = ""  # one that nothing but tasks has followed so far
         self._open: list[_Item] = []  # the task, then its subtask
         self._block: _Block | None = None
@@ -136,11 +140,23 @@ class _Reading:
         if box := _BOX.fullmatch(line):
             self._task(_indent(box.group(1)), box.group(2) != " ", box.group(3), place)
         elif line.startswith("#"):
+            self._begin_wave(line)
             self._heading = line.rstrip() if self.title else ""
             self.title = self.title or line.lstrip("#").strip()
             self._open.clear()
         elif line.strip():
             self._beneath(line, place)
+
+    def _begin_wave(self, line: str) -> None:
+        """A wave ends with the next heading of its level."""
+        heading = _WAVE.match(line)
+        if heading is None:
+            return
+        level, number = len(heading[1]), heading[2]
+        if number:
+            self._wave = int(number), level
+        elif self._wave and level <= self._wave[1]:
+            self._wave = None
 
     def _task(self, indent: int, done: bool, title: str, place: PlanPosition) -> None:
         above = self._above(indent)
@@ -148,6 +164,8 @@ class _Reading:
             above.words.append(f"- {title} (done)" if done else f"- {title}")
             return
         item = _Item(indent, place, {"title": Node(title, place), "done": Node(done, place)})
+        if self._wave and above is None:
+            item.fields["wave"] = Node(self._wave[0], place)
         (above.below if above else self.tasks).append(item)
         self._open.append(item)
 
