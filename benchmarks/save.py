@@ -22,7 +22,7 @@ from statistics import median
 
 from benchmarks import made_up, shared_work
 from benchmarks.hooks import BARE, HOOK
-from holdfast.checkpoint import index
+from holdfast.checkpoint import index, provenance
 from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.client import sample_payloads
 from holdfast.hub.projection import projection_file
@@ -126,6 +126,9 @@ class Bench:
         made_up.write(self.large, 100 * MB)
         self.rounds = made_up.write(self.small, 5 * MB)
         index.save(_others(folder))
+        noted = Path(provenance.path())  # as of any checkpoint that was made on this machine
+        noted.write_text("".join(f"{one.content_hash}\n" for one in _others(folder)))
+        self.index = Path(index.path()).read_bytes()
         self.shared = shared_work.of_a_store(self.project, ROWS)
         self.count = 0
 
@@ -155,6 +158,7 @@ class Bench:
     def _clear(self) -> None:
         """A window of its own each time, with what the store knows; the index as it was."""
         self.count += 1
+        Path(index.path()).write_bytes(self.index)
         shutil.rmtree(self.project / ".claude", ignore_errors=True)
         shutil.rmtree(places.windows(), ignore_errors=True)
         window = places.window(self._session)

@@ -70,6 +70,33 @@ def test_a_broken_index_is_made_again_by_the_next_keep(project: Path, garbage: s
     assert [one for one in index.load() if one.path != kept.path] == before
 
 
+@pytest.mark.requirement("C7")
+@pytest.mark.parametrize("minutes", [(0, 1, 2, 3), (3, 2, 1, 0), (1, 1, 1, 1), (0, 2, 1, 3)])
+@pytest.mark.parametrize("name", ["quay", "hafenöl", 'a "pier"', ""])
+def test_an_entry_put_behind_the_last_reads_as_if_all_were_written(
+    tmp_path: Path, name: str, minutes: tuple[int, ...]
+) -> None:
+    projects = [tmp_path / "boats", tmp_path / name, tmp_path / "boats" / "deeper"]
+    for at, minute in enumerate(minutes):
+        project = projects[at % 3]
+        project.mkdir(parents=True, exist_ok=True)
+        keep(a_document(project, f"{at}", created=NOON + timedelta(minutes=minute)))
+        first, *rows = Path(index.path()).read_bytes().split(b"\n")
+        assert len(index.of_project(str(project))) == at // 3 + 1
+        index.save(index.load())
+        assert Path(index.path()).read_bytes().split(b"\n")[1:] == rows
+        assert json.loads(first + b"]}")["version"] == "1.0"
+    assert len(index.load()) == len(minutes)
+
+
+@pytest.mark.requirement("C7")
+def test_a_keep_drops_entries_whose_files_are_gone(project: Path) -> None:
+    (project / ".claude" / "checkpoints" / "2026-01-15-120000.md").unlink()
+    keep(a_document(project, "four", created=NOON + timedelta(minutes=1)))
+    here = [one.id for one in index.load() if one.project == str(project)]
+    assert here == ["2026-01-15-120000-2", "2026-01-15-120100"]
+
+
 @pytest.mark.requirement("C7", "X6", "M3")
 @pytest.mark.parametrize(
     "lost", [["index.json"], ["projects.json"], ["index.json", "projects.json"]]

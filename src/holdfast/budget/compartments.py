@@ -20,9 +20,15 @@ class TextEstimate(msgspec.Struct, frozen=True):
     model_tokens: int | None = None  # by the density measured in this session, if there is one
 
 
+_TWO_UNITS = range(0xF0, 0xF5)  # first bytes of what UTF-8 writes as four, and UTF-16 as two units
+
+
 def units(text: str) -> int:
     """UTF-16 units, as the client counts; never fewer than the characters."""
-    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+    if text.isascii():
+        return len(text)
+    data = text.encode("utf-8", "surrogatepass")  # the codec for UTF-16 takes 0.2 ms to load
+    return len(text) + sum(map(data.count, _TWO_UNITS))
 
 
 def tokens_of(chars: int) -> int:

@@ -40,9 +40,9 @@ class CheckpointEntry(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fiel
         """Later is greater, as far as the clocks that wrote them can be believed."""
         return self.created, number(self.id)
 
-    def is_in(self, folders: Sequence[str]) -> bool:
-        """Lies in one of these folders itself, not below. Asked of a thousand entries in a row."""
-        return self.path.startswith(tuple(folders)) and self.path.rpartition("/")[0] in folders
+    @property
+    def folder(self) -> str:
+        return self.path.rpartition("/")[0]
 
     @property
     def sound(self) -> bool:
@@ -125,6 +125,12 @@ def _size(path: str) -> int:
         return 0
 
 
+def below(folders: Iterable[str]) -> tuple[str, ...]:
+    """How the path of a file in these folders begins: asked before what is exact, as most of a
+    thousand entries lie elsewhere."""
+    return tuple([f"{folder}/" for folder in folders])
+
+
 def healed(
     entries: Iterable[CheckpointEntry],
     folders: Sequence[str],
@@ -144,7 +150,10 @@ def healed(
         for path in readable_in(folders, known)
         if path in known or only is None or parse.stated_hash(path) in only
     }
-    elsewhere = [one for one in entries if not one.is_in(folders)]
+    near = below(folders)
+    elsewhere = [
+        one for one in entries if not one.path.startswith(near) or one.folder not in folders
+    ]
     here = [one for one in entries if one.path in found and one.sound and one.verified]
     kept = elsewhere + here
     for path in sorted(found - {one.path for one in here}):

@@ -2,6 +2,9 @@
 
 An index only: the files are the truth. It is replaced whole under a lock, every entry is read from
 its file, and a broken or deleted one is made again from the folders we remember.
+
+A line holds one entry. A save decodes those of its project alone and puts its own behind the last:
+decoding, sorting and encoding a thousand takes as long as half an interpreter start.
 """
 
 import json
@@ -15,11 +18,13 @@ from holdfast.checkpoint import provenance
 from holdfast.checkpoint.entry import CheckpointEntry, from_rows, healed
 from holdfast.checkpoint.errors import NewerCheckpointIndex
 from holdfast.files import atomic, folders, lock
+from holdfast.text.timestamps import STAMP_CHARS, number
 from holdfast.wire import places
 
 VERSION = "1.0"
 LARGEST_BYTES = 16 << 20
 NAME, PROJECTS = "index.json", "projects.json"
+_HEAD, _TAIL = f'{{"version": "{VERSION}"'.encode(), b"\n]}\n"
 
 
 class _Index(msgspec.Struct):
@@ -99,7 +104,9 @@ def of_project(project: str, *, foreign: bool = False) -> list[CheckpointEntry]:
     """
     project = folders.resolve(project)
     inside = folders.readable(project)
-    here = [one for one in known() if project == one.project or one.is_in(inside)]
+    rows = _rows_of(places.read_small(path(), LARGEST_BYTES), project, inside)
+    rows = known() if rows is None else rows
+    here = [one for one in rows if project == one.project or one.folder in inside]
     here = healed(here, inside, only=_only(foreign))
     return sorted(here if foreign else provenance.own(here), key=lambda one: one.rank)
 
@@ -118,15 +125,60 @@ def refresh(project: str, new: str = "", patience: float = lock.PATIENCE_SECONDS
         if not ours:
             return ["the index is busy or cannot be written; the next checkpoint repairs it"]
         try:
-            entries, said = _loaded()
             with folders.enter(folders.shelf()) as folder:
                 atomic.clear_left(folder)
             _remember(project)
+            if new and (data := _with_new(project, new)):
+                _replace(data)
+                return []
+            entries, said = _loaded()
             entries = [one for one in entries if one.path != new]
             save(healed(entries, folders.readable(project), new, _only()))
         except (OSError, NewerCheckpointIndex) as error:
             return [f"the index was not written: {error}"]
         return said
+
+
+def _rows_of(data: bytes, project: str, inside: list[str]) -> list[CheckpointEntry] | None:
+    """The entries that name the project or one of its folders; None where only the whole tells."""
+    if not data.startswith(_HEAD) or not data.endswith(b"}" + _TAIL):
+        return None
+    lines: dict[int, bytes] = {}
+    for told in (project, *[one for one in inside if project not in one]):
+        sought = told.encode("ascii", "replace")
+        if not told or sought.decode("ascii") != told or b'"' in sought or b"\\" in sought:
+            return None  # not as it is written in JSON
+        at = data.find(sought)
+        while at >= 0:
+            start, end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
+            lines[start] = data[start:end].rstrip(b",")
+            at = data.find(sought, end)
+    try:
+        return [msgspec.json.decode(lines[at], type=CheckpointEntry) for at in sorted(lines)]
+    except (msgspec.MsgspecError, UnicodeError):
+        return None
+
+
+def _with_new(project: str, new: str) -> bytes:
+    """The index with the entry of a new file behind the last; nothing if more than that is to be
+    done: the project's other files are not as their entries say, or one dated later is there."""
+    data, inside = places.read_small(path(), LARGEST_BYTES), folders.readable(project)
+    rows = _rows_of(data, project, inside)
+    if rows is None or any(one.path == new for one in rows):
+        return b""
+    healthy = healed(rows, inside, new, _only())
+    added = [one for one in healthy if one.path == new]
+    if not added or len(healthy) != len(rows) + 1 or not {*rows} <= {*healthy}:
+        return b""
+    end = len(data) - len(_TAIL)
+    try:
+        last = msgspec.json.decode(data[data.rfind(b"\n", 0, end) : end], type=CheckpointEntry)
+        line = msgspec.json.encode(added[0])
+    except (msgspec.MsgspecError, UnicodeError):
+        return b""
+    if _order(added[0]) < _order(last):
+        return b""
+    return _head() + data[data.find(b"\n") + 1 : end] + b",\n" + line + _TAIL
 
 
 def _loaded() -> tuple[list[CheckpointEntry], list[str]]:
@@ -141,12 +193,23 @@ def _loaded() -> tuple[list[CheckpointEntry], list[str]]:
 
 def save(entries: Iterable[CheckpointEntry]) -> None:
     """One entry a line, oldest first: quick to write, and a diff of it can be read."""
-    ordered = sorted(entries, key=lambda one: (*one.rank, one.path))
+    ordered = sorted(entries, key=_order)
+    _replace(_head() + _rows(ordered) + _TAIL)
+
+
+def _head() -> bytes:
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    head = f'{{"version": "{VERSION}", "last_updated": "{now}", "checkpoints": [\n'
-    data = head.encode() + _rows(ordered) + b"\n]}\n"
+    return _HEAD + f', "last_updated": "{now}", "checkpoints": [\n'.encode()
+
+
+def _replace(data: bytes) -> None:
     with folders.enter(folders.shelf()) as folder:
         atomic.replace_whole(folder, NAME, data)
+
+
+def _order(one: CheckpointEntry) -> tuple[str, int, str]:
+    """By rank, then path. Mostly no number stands behind an id, and there are a thousand."""
+    return one.created, number(one.id) if len(one.id) > STAMP_CHARS else 0, one.path
 
 
 def _rows(entries: list[CheckpointEntry]) -> bytes:

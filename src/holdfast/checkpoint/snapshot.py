@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+import msgspec
+
 from holdfast.checkpoint.document import Document
 from holdfast.files import atomic, folders
 from holdfast.text import timestamps
@@ -52,7 +54,10 @@ def from_sections(document: Document) -> Mapping[str, Any]:
 
 
 def save(project: str, checkpoint_id: str, values: Mapping[str, Any]) -> None:
-    data = json.dumps(values, default=str).encode()
+    try:  # a sixth of what `json` takes
+        data = msgspec.json.encode(values, enc_hook=str)
+    except (TypeError, ValueError):  # a path that is not UTF-8
+        data = json.dumps(values, default=str).encode()
     with folders.enter(folders.shelf(project)) as folder:
         atomic.clear_left(folder)
         atomic.replace_whole(folder, f"{checkpoint_id}.json", data)

@@ -113,7 +113,7 @@ def judge(
     shows = hints and shows_failure(edges, is_sure=bool(command.kind) and not is_hidden)
     if command.kind and is_hidden:
         code = _printed_code(command.line, edges)
-        shows = shows or code > 0 or any(map(_AT.pattern.match, edges.split("\n")))
+        shows = shows or code > 0 or _names_places(edges)
         is_hidden = bool(code) and not _tells_success(command.kind, edges)
     failed = failed or (bool(command.kind) and shows)
     command.ok = False if failed else None if shows else True
@@ -148,6 +148,12 @@ def _printed_code(line: str, text: str) -> int:
     last = _last_lines(text)[-1:]
     found = _CODE.pattern.search(last[0]) if last else None
     return int(found[0]) if found else -1
+
+
+def _names_places(text: str) -> bool:
+    """A line begins with a place in a file, as `_AT` has it: with three colons, or a bracket."""
+    lines = [line for line in text.split("\n") if "): " in line or line.count(":") > 2]
+    return any(map(_AT.pattern.match, lines)) if lines else False
 
 
 def _tells_success(kind: str, text: str) -> bool:

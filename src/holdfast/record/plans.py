@@ -7,7 +7,9 @@ user approved, by the end of the turn that carried it out. What closed it is kep
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
 
 from holdfast.record import plan_checks, shell
 from holdfast.record.model import REPORTED, Place, Record, Task, Turn
@@ -88,7 +90,7 @@ _CLIENTS = ".claude/plans/"  # handed to the user by a tool
 Changed = dict[str, list[tuple[str, int]]]
 
 
-class PlanStep(NamedTuple):
+class PlanStep(msgspec.Struct, frozen=True, gc=False):
     """A step as a text tells it, with the lines under it."""
 
     box: str
@@ -343,15 +345,15 @@ def _subjects_of(step: str) -> frozenset[str]:
 
 def _add(record: Record, steps: list[PlanStep], place: Place, source: str) -> None:
     known = {task.text for task in record.tasks.values() if task.is_open}
-    for number, (box, words, about, is_check) in enumerate(steps[:MOST_OF_ONE]):
-        bare = words.replace("*", "") if is_check else words.translate(_BOLD)
+    for number, step in enumerate(steps[:MOST_OF_ONE]):
+        bare = step.words.replace("*", "") if step.is_check else step.words.translate(_BOLD)
         words = clip(bare.strip(" -:"), LONGEST_STEP)
         first = words.partition(" ")[0].lower()
         reports = words[:1] in "✅✔☑" or (first.endswith("ed") and first not in _VERBS)  # done
         if words and words not in known and not reports:
-            status = "completed" if box in ("x", "X", "~") else "pending"
-            named = shell.named(about.replace("`", " "))[:MOST_NAMED]
-            task = Task(words, place, status, source, "", named, is_check)
+            status = "completed" if step.box in ("x", "X", "~") else "pending"
+            named = shell.named(step.about.replace("`", " "))[:MOST_NAMED]
+            task = Task(words, place, status, source, "", named, step.is_check)
             record.tasks[f"{source} {place.op}.{number}"] = task
     planned = [key for key, one in record.tasks.items() if one.source in SOURCES]
     closed = [key for key in planned if not record.tasks[key].is_open]
@@ -427,7 +429,7 @@ def _steps(text: str, *, numbers: bool = True) -> list[PlanStep]:
         elif item and item[2] and line[:1].isdigit() and numbers:
             numbered.append(PlanStep("", item[3], item[3]))
         elif headed and not in_checks:
-            headed[-1] = headed[-1]._replace(about=f"{headed[-1].about}\n{line}")
+            headed[-1] = replace(headed[-1], about=f"{headed[-1].about}\n{line}")
     lists = sum(line.startswith(("1. ", "1) ")) for line in text.splitlines()) - bool(checks)
     known = headed if len(headed) > 1 else boxes or (numbered if lists < 2 else [])
     return [*known, *checks]

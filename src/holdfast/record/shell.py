@@ -264,7 +264,8 @@ def files(line: str) -> list[str]:
 def named(text: str) -> list[str]:
     """Words of a text that are shaped as the path of a file. By hand: a pattern took ten times."""
     found: dict[str, None] = {}
-    for word in [word for word in text.split() if "." in word]:
+    words = [word[: word.find(":") + 1] or word for word in text.split() if "." in word]
+    for word in dict.fromkeys(words):  # `quay.py:1:` and `quay.py:2:` are one
         word = word.lstrip(_AROUND).rstrip(_BEHIND)
         name = word.partition(":")[0].rpartition("=")[2]
         if name not in found and is_file(name):

@@ -16,13 +16,9 @@ LONGEST_CHARS = 1_000_000  # longer texts are read only so far
 # Typographic quotes and dashes on purpose: people paste them.
 _BLANKS = ',;:!?()[]"“”«»—–*_`.'  # noqa: RUF001
 _PUNCTUATION = str.maketrans(dict.fromkeys(_BLANKS, " ") | {"\u2019": "'"})
-# Typographic quotes on purpose: people paste them. In scripts without blanks a full stop always
-# ends a sentence, together with a closing quote. The pattern is linear: it never backtracks. Marks
-# beyond Latin-1 stand in no set: compiling such a set takes 0.15 ms, and there were three.
-_END = re.compile(
-    r"(?<![.!?])[.!?]++(?:[\"')\]*»]++|”++)*+\s+"
-    r"|(?:。++|！++|？++)++(?:」++|』++|”++|）++)*+"  # noqa: RUF001
-)
+# Where a sentence ends. The patterns are linear: they never backtrack. The one for plain text
+# begins with a set, so that it is searched for in a tenth of the time.
+_END_PLAIN = re.compile(r"[.!?](?<![.!?][.!?])[.!?]*+[\"')\]*]*+\s+")
 _SHORT_WORDS = (
     "vs e.g eg i.e ie cf approx resp incl excl esp fig dr mr mrs ms st jr sr inc ltd z.b d.h u.a "
     "bzw ca evtl ggf inkl bspw vgl nr usw zb p.ex par.ex ex p.ej ej sra núm pág aprox a.k.a w.r.t"
@@ -105,6 +101,15 @@ class Lazy:
         return self._compiled
 
 
+# Typographic quotes on purpose: people paste them. In scripts without blanks a full stop always
+# ends a sentence, together with a closing quote. Marks beyond Latin-1 stand in no set: compiling
+# such a set takes 0.15 ms, and there were three.
+_END = Lazy(
+    r"(?<![.!?])[.!?]++(?:[\"')\]*»]++|”++)*+\s+"
+    r"|(?:。++|！++|？++)++(?:」++|』++|”++|）++)*+"  # noqa: RUF001
+)
+
+
 def plain(text: str) -> str:
     """Normalise a text for `within`: lower case, blanks for punctuation, a blank at each end."""
     return f" {' '.join(text.lower().translate(_PUNCTUATION).split())} "
@@ -134,7 +139,7 @@ def sentences(text: str) -> list[str]:
 def split(line: str) -> list[str]:
     """The sentences of one line."""
     found, start = [], 0
-    for end in _END.finditer(line):
+    for end in (_END_PLAIN if line.isascii() else _END.pattern).finditer(line):
         if line[end.start()] != "." or _ends(line[start : end.start()], line[end.end() :]):
             found.append(line[start : end.end()].strip())
             start = end.end()

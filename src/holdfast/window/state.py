@@ -145,7 +145,8 @@ def _fits(given: Any, wanted: type) -> bool:
 
 def save(folder: str, state: State) -> None:
     """Replace the state atomically: a reader never sees half of it."""
-    data = json.dumps(state.as_dict(), ensure_ascii=True, indent=1).encode()
+    # One field a line, and not by `indent`: with that Python's own encoder does it, and not C's.
+    data = json.dumps(state.as_dict(), ensure_ascii=True, separators=(",\n ", ": ")).encode()
     places.replace_whole(f"{folder}/state.json", data)
 
 

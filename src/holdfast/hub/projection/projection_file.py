@@ -14,6 +14,8 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from holdfast.wire import places
 
 VERSION = 1
@@ -28,8 +30,8 @@ def read_projection(folder: str) -> dict[str, Any]:
     main = f"{os.path.dirname(folder.rstrip('/'))}/main"  # noqa: PTH120 (pathlib costs 8 ms)
     data = places.read_small(f"{main}/{NAME}", MOST_BYTES + 1)
     try:
-        found: Any = json.loads(data) if 0 < len(data) <= MOST_BYTES else {}
-    except (ValueError, RecursionError):
+        found: Any = msgspec.json.decode(data) if 0 < len(data) <= MOST_BYTES else {}
+    except (msgspec.DecodeError, ValueError, RecursionError):
         return {}
     if not isinstance(found, dict) or found.get("version") != VERSION:
         return {}
