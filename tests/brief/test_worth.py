@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.brief.compose import compose
-from holdfast.brief.files_and_commands import EVEN_SHARE, chances, ranked
-from holdfast.brief.names import FEW, MORE
+from holdfast.brief.files_and_commands import EVEN_SHARE, FEW, MORE, chances, ranked
 from holdfast.record.model import (
     Command,
     Failure,

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from holdfast.checkpoint import find, index, provenance, remove, snapshot
+from holdfast.checkpoint import find, index, provenance, snapshot
 from holdfast.checkpoint.document import settled
-from holdfast.checkpoint.prune import CheckpointRetention, prune
+from holdfast.checkpoint.prune import CheckpointRetention, folders_left, prune
 from holdfast.checkpoint.rebuild import rebuild
 from holdfast.checkpoint.render import render
 from holdfast.checkpoint.verify import verify
@@ -117,7 +117,7 @@ def test_a_flood_of_shipped_ones_pushes_none_of_ours_out_and_none_is_removed(pro
 def test_leaving_a_project_leaves_what_others_put_there(project: Path) -> None:
     _kept(project, 0, "mine")
     shipped = _shipped(project)
-    [left] = remove.folders_left([str(project)])
+    [left] = folders_left([str(project)])
     assert left.why == f"{shipped.name} was not made on this machine"
 
 

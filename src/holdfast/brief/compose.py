@@ -7,15 +7,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from holdfast.brief import (
-    complement,
-    files_and_commands,
-    in_progress,
-    names,
-    open_items,
-    pinned,
-    quotes,
-)
+from holdfast.brief import complement, files_and_commands, in_progress, open_items, pinned, quotes
 from holdfast.brief.agents import others
 from holdfast.brief.item import (
     EDITED,
@@ -186,7 +178,7 @@ def _sources(
         ("files", lambda: files_and_commands.files(record, held, limit)),
         ("commands", lambda: files_and_commands.commands(record, held, limit)),
         ("errors", lambda: files_and_commands.errors(record) if roomy else ()),
-        ("names", lambda: names.names(record, held, limit)),
+        ("names", lambda: files_and_commands.names(record, held, limit)),
         ("fixed failures", lambda: open_items.fixed(record)),
         ("shared work", lambda: others(record, work)),
         ("archived topics", lambda: in_progress.shelved(archived)),

@@ -11,11 +11,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from holdfast.setup import changes, receipts, wiring
-from holdfast.setup.advice import install_notes, uninstall_notes, wrapping_notes
 from holdfast.setup.changes import InstallChange
 from holdfast.setup.errors import AlreadyInstalledElsewhere, InstallError, SettingsReadOnly
 from holdfast.setup.install_parts import UNKNOWN, BytesBefore, InstallPart
-from holdfast.setup.installs import Install, find_installs, find_others
+from holdfast.setup.installs import (
+    Install,
+    find_installs,
+    find_others,
+    install_notes,
+    uninstall_notes,
+    wrapping_notes,
+)
 from holdfast.setup.receipts import Receipt, our_packages, packages_in
 from holdfast.setup.settings_text import installed_commands
 from holdfast.setup.targets import Target

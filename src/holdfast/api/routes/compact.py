@@ -34,7 +34,7 @@ from holdfast.brief.store_brief import compose_shared
 from holdfast.checkpoint import snapshot_form
 from holdfast.hub import row_times
 from holdfast.hub.store.rows import Row
-from holdfast.hub.tree import agent_knowledge, snapshots
+from holdfast.hub.tree import agent_contexts, agent_knowledge
 from holdfast.settings import load as settings_load
 
 router = Router(prefix="/api/compact", tags=["compaction"])
@@ -176,7 +176,7 @@ async def save(body: Save, db: Db) -> Response:
     """Keep what a session knows; secrets are taken out first."""
     now = row_times.now_ms()
     snapshot = body.snapshot
-    row = await db.write(lambda c: snapshots.save(c, body.session_id, snapshot, now))
+    row = await db.write(lambda c: agent_contexts.save_snapshot(c, body.session_id, snapshot, now))
     counts = {
         "session_id": body.session_id,
         "trigger": body.trigger,
@@ -192,7 +192,7 @@ async def save(body: Save, db: Db) -> Response:
 @router.get("/snapshot/{session_id:text}", response_model=Snapshot)
 async def snapshot(session_id: SessionPath, db: Db) -> Response:
     """The newest of exactly this session."""
-    row = await db.read(lambda c: snapshots.latest(c, session_id))
+    row = await db.read(lambda c: agent_contexts.latest_snapshot(c, session_id))
     if row is None:
         return said({"session_id": session_id, "exists": False, "snapshot": None})
     held = _held(row)
@@ -215,7 +215,9 @@ async def restore(body: Restore, db: Db) -> Response:
     summary = body.compact_summary or ""
     # At once: while the note goes to the disk, the brief is composed on the thread that has read.
     _, found = await asyncio.gather(
-        db.write(lambda c: snapshots.compacted(c, body.session_id, summary, body.agent_id, now)),
+        db.write(
+            lambda c: agent_contexts.compacted(c, body.session_id, summary, body.agent_id, now)
+        ),
         db.read(lambda c: _restored(c, body, now)),
     )
     return said({"success": True, **found, "restored_at": row_times.written(now)})
@@ -224,7 +226,7 @@ async def restore(body: Restore, db: Db) -> Response:
 def _restored(connection: Connection, body: Restore, now_ms: int) -> dict[str, Any]:
     wanted = agent_knowledge.KnowledgeQuery(agent_type=False, for_brief=True)
     found = agent_knowledge.find_work(connection, body.agent_id, body.session_id, wanted, now_ms)
-    is_known = found.data["session"] or snapshots.status(connection, body.session_id)
+    is_known = found.data["session"] or agent_contexts.snapshot_status(connection, body.session_id)
     brief, _ = compose_shared(
         {**found.snapshot_fields, "compact_summary": body.compact_summary},
         wanted_tokens(body.max_tokens),
@@ -243,7 +245,7 @@ def _restored(connection: Connection, body: Restore, now_ms: int) -> dict[str, A
 @router.get("/status/{session_id:text}", response_model=SnapshotStatus)
 async def status(session_id: SessionPath, db: Db) -> Response:
     """Has this session been compacted?"""
-    row = await db.read(lambda c: snapshots.status(c, session_id))
+    row = await db.read(lambda c: agent_contexts.snapshot_status(c, session_id))
     if row is None:
         return said({"session_id": session_id, "exists": False, "compacted": False})
     return said(

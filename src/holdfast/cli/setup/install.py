@@ -20,9 +20,9 @@ from holdfast.cli.terminal import say
 from holdfast.files.executable import typed_command
 from holdfast.setup import changes
 from holdfast.setup import install as installing
-from holdfast.setup.advice import installed_elsewhere
 from holdfast.setup.errors import ChangedMeanwhile, LeftBehind
 from holdfast.setup.install import InstallPlan
+from holdfast.setup.installs import installed_elsewhere
 from holdfast.setup.receipts import our_packages
 from holdfast.setup.targets import SCOPES, Target, plugin_target, settings_target
 from holdfast.wire import places

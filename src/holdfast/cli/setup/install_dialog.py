@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from holdfast.archive import transcripts as archive
-from holdfast.checkpoint import remove
+from holdfast.checkpoint import prune
 from holdfast.cli.saving.transcripts import HOW_TO_REMOVE, SETTING, say_off, say_on, what_is_there
 from holdfast.cli.terminal import paint, say
 from holdfast.client.settings_files import read_cleanup_period
@@ -217,9 +217,9 @@ MOST_NAMED = 5  # projects
 
 def leave_checkpoints(*, go: bool) -> None:
     """List every project's folder; with `go`, remove those that hold only our files."""
-    found = remove.folders_left([str(Path.cwd())])
+    found = prune.folders_left([str(Path.cwd())])
     for left in found:
-        why = left.why or (remove.remove(left) if go else "")
+        why = left.why or (prune.remove_folder(left) if go else "")
         done = "stays" if why else "removed" if go else "would go"
         size = counted(left.checkpoints, "checkpoint")
         say(f"{done:<8} {shown(left.path)}: {shown(why) or size}")
@@ -236,7 +236,7 @@ def leave_checkpoints(*, go: bool) -> None:
 def say_what_stays() -> None:
     """After an uninstall: our own files, where they lie, and how each is removed."""
     home = Path(places.home())
-    checkpoints = remove.folders_left([str(Path.cwd())])
+    checkpoints = prune.folders_left([str(Path.cwd())])
     if not home.is_dir() and not checkpoints:
         return
     say("What stays, until you remove it:")

@@ -30,7 +30,8 @@ from holdfast.hub.store.tables import (
     subtasks,
     windows,
 )
-from holdfast.hub.tree import snapshots, waves
+from holdfast.hub.tree import waves
+from holdfast.hub.tree.agent_contexts import TASK_FIELDS, latest_snapshot, open_now
 from holdfast.hub.tree.statuses import OPEN
 from holdfast.hub.tree.waves import SETTLED
 from holdfast.window.view import EDITS
@@ -66,7 +67,7 @@ def _newest_open(*columns: sa.Column[Any]) -> sa.Select[Any]:
 
 
 _TASKS = _newest_open(*subtasks.c)
-_TASKS_TOLD = _newest_open(*(subtasks.c[name] for name in snapshots.TASK_FIELDS))
+_TASKS_SHOWN = _newest_open(*(subtasks.c[name] for name in TASK_FIELDS))
 _BLOCKINGS = (
     sa.select(blockings)
     .where(blockings.c.blocked_by.in_(_AGENTS) | blockings.c.blocked_agent.in_(_AGENTS))
@@ -150,7 +151,7 @@ def find_work(
     if session_id is None:
         raise NotThere("Agent", agent_id)
     session, project = _session_and_project(connection, session_id)
-    snapshot = snapshots.latest(connection, session_id)
+    snapshot = latest_snapshot(connection, session_id)
     project_id = session["project_id"] if session else None
     data: dict[str, Any] = {
         "tasks": _tasks(connection, agent_id, session_id, wanted),
@@ -191,7 +192,7 @@ def _since(
     return {
         "requests": _asked(connection, session_id) or requests_of(saved["hierarchy"], session_id),
         "wave_state": {**(saved["wave_state"] or {}), **_waves(connection, session_id)},
-        "active_tasks": snapshots.open_now(connection, saved["active_tasks"], tasks),
+        "active_tasks": open_now(connection, saved["active_tasks"], tasks),
         "modified_files": [*changed, *(x for x in saved["modified_files"] if x not in changed)],
     }
 
@@ -242,7 +243,7 @@ def _tasks(
 ) -> list[Row]:
     given = {"agent_id": agent_id, "session_id": session_id}
     if wanted.for_brief:
-        return rows(connection, _TASKS_TOLD, given)
+        return rows(connection, _TASKS_SHOWN, given)
     return _dated_each(rows(connection, _TASKS, given))
 
 

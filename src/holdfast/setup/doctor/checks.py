@@ -17,17 +17,18 @@ from holdfast.events.archive_transcripts import state as transcripts_state
 from holdfast.hub.store import write_health
 from holdfast.settings import load as settings_load
 from holdfast.setup import receipts
-from holdfast.setup.advice import TAKE_OUT, known_elsewhere
 from holdfast.setup.doctor import hooks as client_doctor
 from holdfast.setup.doctor.compaction import RehearsalStep, rehearse
 from holdfast.setup.doctor.hooks import FiredHook
 from holdfast.setup.doctor.mcp_server import look_at_servers
 from holdfast.setup.doctor.status_line import look_at_status_line
 from holdfast.setup.installs import (
+    TAKE_OUT,
     Install,
     OtherHoldfast,
     find_installs,
     find_others,
+    known_elsewhere,
     plugin_in,
     silenced,
 )
