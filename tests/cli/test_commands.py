@@ -175,6 +175,7 @@ def test_a_replay_tells_alerts_ahead_of_the_compaction_and_how_true_it_was(past:
     assert hit["ops_ahead"]["urgent"] >= 1
     heard = [one["alert"] or one["zone"] for one in found["alerts"] if one["heard"]]
     assert heard == ["orange", "advisory", "red", "urgent", "critical"]
+    assert "is_delivered" not in found["alerts"][0], "one name for programs"
     assert found["readings"][-1]["zone"] == "green"
     assert found["checkpoints"]
 

@@ -27,7 +27,7 @@ class NoArchivedTranscript(HoldfastError):
 class DamagedTranscript(HoldfastError):
     """The archived copy cannot be read."""
 
-    hint = "where Claude Code still has the session, `holdfast transcripts save` writes it anew"
+    hint = "where Claude Code still has the session, `holdfast transcripts save` writes it again"
 
 
 class SeveralTranscripts(HoldfastError):

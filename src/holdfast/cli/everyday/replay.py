@@ -144,6 +144,13 @@ def play(transcript: Path, *, progress: bool = False) -> tuple[Replay, dict[str,
     return player.replay, reader.tally.as_dict()
 
 
+def _alert_values(one: Raised) -> dict[str, Any]:
+    """For programs, which know `is_delivered` as `heard`."""
+    values = asdict(one)
+    values["heard"] = values.pop("is_delivered")
+    return values
+
+
 def plain(
     found: Replay, counts: dict[str, int], losses: Sequence[SummaryLoss | None]
 ) -> dict[str, Any]:
@@ -156,7 +163,7 @@ def plain(
         "window_tokens": found.edge.window_tokens if found.edge else None,
         "edge_tokens": found.edge.edge_tokens if found.edge else None,
         "readings": [asdict(point) for point in found.points],
-        "alerts": [asdict(one) for one in found.raised],
+        "alerts": [_alert_values(one) for one in found.raised],
         "compactions": [
             {
                 **asdict(one),

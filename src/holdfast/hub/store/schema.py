@@ -208,7 +208,7 @@ def _counts(connection: Connection) -> Finding:
         if kept.get(noun, 0) != real.get(noun, 0)
     ]
     words = "; ".join(wrong[:MOST_SHOWN]) + "; holdfast db migrate counts again"
-    return Finding("counts", not wrong, words if wrong else "as kept")
+    return Finding("counts", not wrong, words if wrong else "all are right")
 
 
 def _real_counts(connection: Connection) -> dict[str, int]:
