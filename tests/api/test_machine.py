@@ -166,3 +166,17 @@ def test_everybody_who_waits_is_listed_at_once(api: TestClient, store: Store, to
     mine = api.get("/api/blocking", params={"project_id": _project(api)}).json()
     assert [one["blocked_agent"] for one in mine["blockings"]] == ["a1"]
     assert mine["blockings"][0]["since"] and mine["count"] == 1
+
+
+@pytest.mark.requirement("K3", "U5", "S2")
+def test_pins_of_a_newer_holdfast_are_left_alone_in_words(api: TestClient, told: Told) -> None:
+    whose = {"session_id": "s1"}
+    api.post("/api/budget/pins", json={**whose, "text": "Heights in centimetres"})
+    [ledger] = (Path(places.home()) / "budget").glob("project-*.json")
+    newer = ledger.read_text().replace('"version": 1', '"version": 2')
+    ledger.write_text(newer)
+    refused = api.post("/api/budget/pins", json={**whose, "text": "Tables in metres"})
+    assert refused.status_code == 503, refused.text
+    assert "newer Holdfast" in refused.json()["error"] and refused.json()["try_next"]
+    assert ledger.read_text() == newer
+    assert api.get("/api/budget", params=whose).status_code == 200

@@ -32,9 +32,10 @@ from starlette.types import Scope
 
 from holdfast.api.event_listeners import Crowded
 from holdfast.hub import row_times
-from holdfast.hub.errors import AlreadyThere, NotThere, Refused, StoreError
+from holdfast.hub.errors import AlreadyThere, NotThere, Refused
 from holdfast.hub.store.rows import Page, Row
 from holdfast.wire import log
+from holdfast.wire.errors import HoldfastError
 
 LARGE_BYTES = 64 << 10  # less than this is done before a thread has woken
 _ASIDE = ThreadPoolExecutor(1, "holdfast-large")
@@ -126,7 +127,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(NotThere, _not_there)
     app.add_exception_handler(Refused, _refused)
     app.add_exception_handler(AlreadyThere, _taken)
-    app.add_exception_handler(StoreError, _store)
+    app.add_exception_handler(HoldfastError, _failed)
     app.add_exception_handler(Crowded, _crowded)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _unknown)
@@ -172,8 +173,9 @@ def _taken(_request: Request, error: Exception) -> JSONResponse:
     return _said(409, str(error), id=error.which, **error.more)
 
 
-def _store(_request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, StoreError)
+def _failed(_request: Request, error: Exception) -> JSONResponse:
+    """The database or the disk does not do what is asked: whatever fails says so in words."""
+    assert isinstance(error, HoldfastError)
     log.add("ERROR", "api", str(error))
     return _said(503, str(error), try_next=error.hint)
 
