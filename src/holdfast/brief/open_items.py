@@ -14,7 +14,7 @@ from holdfast.record.failures import (
     verdict_of,
 )
 from holdfast.record.model import FLOOR, Agent, Failure, Place, Record, Task, heat_at
-from holdfast.record.plans import proposals
+from holdfast.record.plans import LATER, LEFT, proposals
 from holdfast.record.turns import turn_number
 from holdfast.redact import redact
 from holdfast.text.fence import clean, code, flat
@@ -71,7 +71,12 @@ def _why(task: Task) -> str:
 
 
 def _task(record: Record, task: Task) -> str:
-    marks = {"plan": "planned: ", "prose": "planned: "}
+    marks = {
+        "plan": "planned: ",
+        "prose": "planned: ",
+        LEFT: "remaining: ",
+        LATER: "wanted later: ",
+    }
     if task.source == "prose" and task in proposals(record):
         marks["prose"] = "proposed to the user: "
     mark = marks.get(task.source, "")

@@ -33,6 +33,7 @@ from holdfast.record.model import (
     Task,
     Turn,
 )
+from holdfast.record.plans import LATER, LEFT
 from holdfast.record.turns import KEPT_CHARS, stopped, turn_number
 
 MOST_ITEMS = 40
@@ -53,6 +54,7 @@ MOST_USED = 20  # files that were only read
 IN_PROGRESS = "In Progress"
 _WENT = {UNCLEAR: "result unknown: its output shows a failure", NO_RESULT: "no result yet"}
 NOTHING_OPEN = "nothing open"
+_HOW = {LEFT: "listed as remaining", LATER: "wanted later by the user"}
 PLAN_MODE = "mode: plan mode is on; read and plan only until the user approves the plan"
 ASKED = ("request: ", "last asked: ")  # while it is worked on, and after it was answered
 _LAST, _STEP = "last said: ", ("step: ", "last step: ")
@@ -345,7 +347,7 @@ def _open_work(record: Record) -> Iterator[str]:
     for task in open_items.tasks(record)[:MOST_ITEMS]:
         yield f"{_cut(task.text)} ({task.status.replace('_', ' ')}, {_since(record, task)})"
     for task in [one for one in _steps(record) if not _is_by_hand(one)][-MOST_STEPS:]:
-        yield f"{_cut(task.text)} (planned, {_since(record, task)})"
+        yield f"{_cut(task.text)} ({_HOW.get(task.source, 'planned')}, {_since(record, task)})"
     for one in open_items.questions(record):
         yield f"to be answered: {_cut(one.text)}"
     for name, agent in open_items.running(record):

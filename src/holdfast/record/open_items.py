@@ -35,6 +35,7 @@ _OFFER = Lazy(
     re.IGNORECASE,
 )
 _AGENTS = Lazy(r"\b(?:sub-?)?agents?\b", re.IGNORECASE)
+_OWN = ("prose", *plans.PUT_OFF)  # no task list stands for them
 _NOT_OWN = ("/", "~", "../", ".claude/", ".git/")  # `.gitignore` is the project's own
 _CALL = "toolu_"  # how the id of a call begins
 
@@ -94,7 +95,7 @@ def steps(record: Record) -> list[Task]:
         if one.source in plans.SOURCES
         and one.is_open
         and id(one) not in over
-        and (one.is_check or one.source == "prose" or newest <= one.place.op)
+        and (one.is_check or one.source in _OWN or newest <= one.place.op)
         and (one.source != plans.FILE or (at_work and one.place.offset > since))
     ]
 

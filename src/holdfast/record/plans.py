@@ -11,7 +11,7 @@ from functools import lru_cache
 import msgspec
 from msgspec.structs import replace
 
-from holdfast.record import plan_checks, shell
+from holdfast.record import plan_checks, put_off, shell
 from holdfast.record.model import REPORTED, Place, Record, Task, Turn
 from holdfast.text import completion
 from holdfast.text.sentences import (
@@ -27,7 +27,9 @@ from holdfast.text.sentences import (
 
 PROMPTED = "Implement the following plan:"  # the client's words, before an approved plan
 FILE = "file"
-SOURCES = ("plan", FILE, "prose")
+LEFT, LATER = "left", "later"  # listed as remaining by the model; wanted later by the user
+PUT_OFF = (LEFT, LATER)
+SOURCES = ("plan", FILE, "prose", *PUT_OFF)
 READ_CHARS, PLAN_CHARS = 16_000, 60_000
 MOST_STEPS = 120
 MOST_OF_ONE = 40
@@ -125,17 +127,40 @@ def hear(record: Record, text: str, place: Place) -> None:
     _close_ticked(record, text)
     _close_reported(record, text)
     if not record.far:
-        _add(record, _announced(clip(text, READ_CHARS)), place, "prose")
+        read = clip(text, READ_CHARS)
+        _add(record, [PlanStep("", one) for one in put_off.listed_as_left(read)], place, LEFT)
+        _add(record, _announced(read), place, "prose")
 
 
-def settle(record: Record, words: str) -> None:
+def wanted(record: Record, words: str, place: Place) -> None:
+    """The user speaks: what is asked for again is no longer put off, and what is put off is open
+    until something shows that it was done."""
+    about = subjects(plain(words))
+    for step in [one for one in record.tasks.values() if one.source in PUT_OFF and one.is_open]:
+        if _names(about, step):
+            step.status, step.closed_by = REPORTED, f"asked for again: “{clip(words, 80)}”"
+    later = [PlanStep("", one) for one in put_off.wanted_later(words)]
+    _add(record, later, place, LATER)
+
+
+def settle(record: Record, words: str, place: Place) -> None:
     """The user speaks again: what the turn before it carried out is closed, and what its closing
     words proposed is no plan unless these words take it up."""
     for step in carried_out(record):
         turn = record.turns[-1]
         step.status, step.closed_by = REPORTED, f"“{clip(' '.join(turn.said.split()), 120)}”"
-    if (proposed := proposals(record)) and not _takes_up(words, record.turns[-1].said):
+    takes_up = bool(record.turns) and _takes_up(words, record.turns[-1].said)
+    if (proposed := proposals(record)) and not takes_up:
         record.tasks = {key: one for key, one in record.tasks.items() if one not in proposed}
+    for step in _left_last(record) if takes_up else ():
+        step.source = "plan"  # what was left is done now, and ends as a plan does
+        step.place = place
+
+
+def _left_last(record: Record) -> list[Task]:
+    said_op = record.turns[-1].said_op
+    listed = (one for one in record.tasks.values() if one.source == LEFT and one.is_open)
+    return [one for one in listed if one.place.op == said_op]
 
 
 def proposals(record: Record) -> list[Task]:
@@ -190,9 +215,10 @@ def _is_done(record: Record, step: Task, touched: bool | None, *, ended: bool) -
     """A check by words that tell of its run; a step by its files, else by the end of its turn."""
     if step.is_check:
         return plan_checks.is_told(step.text, record.turns[-1].said, _NOT_YET)
-    if touched is not None and step.source != "prose":
+    if touched is not None and step.source not in ("prose", LATER):
         return touched
-    return step.source == "plan" and ended and _is_of_last(record, step)
+    is_told_before = step.source == LEFT and step.place.op < record.turns[-1].said_op
+    return (step.source == "plan" or is_told_before) and ended and _is_of_last(record, step)
 
 
 def _passed_over(record: Record, done: list[Task], changed: Changed) -> Iterator[Task]:

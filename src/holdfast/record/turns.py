@@ -91,11 +91,13 @@ def begin(record: Record, words: str, place: Place, line: int = 0, reply_to: str
     """The user typed these words: a turn begins, and the one before is over."""
     if not words:
         return ""
-    plans.settle(record, words)
+    plans.settle(record, words, place)
     turn = Turn(kept(words), place, line, len(words), reply_to or replies.reply_to(record, words))
     record.turns.append(turn)
     if words.startswith(plans.PROMPTED):
         plans.approved(record, words, place)
+    else:
+        plans.wanted(record, words, place)
     if len(record.turns) > MOST_TURNS:
         del record.turns[FIRST_TURNS : FIRST_TURNS + DROPPED_AT_ONCE]
         record.turns_dropped += DROPPED_AT_ONCE

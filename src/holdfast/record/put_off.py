@@ -1,0 +1,117 @@
+"""Work that is put off: what the model lists as remaining, and what the user wants done later.
+
+Neither ends with the turn it was said in: a small request that is made and answered next says
+nothing about it. What the model only offers or advises is no such work, see `plans.proposals`.
+"""
+
+import re
+
+from holdfast.text.sentences import ASKING, Lazy, clip, sentences, within
+
+MOST_ITEMS, MOST_SENTENCES = 12, 4
+LONGEST, SHORTEST = 200, 8
+READ_CHARS = 3000  # of the user's words: more is pasted
+_LEFT_HINTS = (
+    *("remain", "still ", " left", "to do", "to-do", "todo", "not done", "not yet", "outstanding"),
+    *("deferred", "open items", "offen", "pendiente", "reste", "falta", "残り", "剩下", "未完"),
+)
+# What a heading or the words before a colon say of work that somebody still has to do.
+_LEFT = Lazy(
+    r"(?:^|\b)(?:remaining(?: (?:work|tasks?|steps?|items?|todos?|issues?))?"
+    r"|(?:still|what's|what is) (?:open|to do|missing|left|pending|remaining)(?: to do)?"
+    r"|left to do|not (?:yet )?(?:done|implemented|started|finished)(?: yet)?|to[- ]?dos?"
+    r"|outstanding(?: (?:work|tasks?|items?|issues?))?|deferred(?: (?:work|tasks?|items?))?"
+    r"|open (?:items|tasks|work|points)|(?:noch )?offen\w*|noch zu tun|pendientes?"
+    r"|(?:lo que )?falta|reste à faire|残り|剩下|未完了)$",
+    re.IGNORECASE,
+)
+_ITEM = Lazy(r"[ \t]{0,3}(?:[-*•]|\d{1,2}[.)])[ \t]+(?:\[( |x|X)\][ \t]+)?(\S.*)")
+_NOTHING = (
+    "none",
+    "nothing",
+    "n/a",
+    "no ",
+    "nichts",
+    "keine",
+    "nada",
+    "rien",
+    "✅",
+    "☑",
+    "✔",
+    "~~",
+)
+_TO_USER = Lazy(r"\b(?:you|your|du|dir|vous|usted|você)\b", re.IGNORECASE)
+_LATER_HINTS = (
+    *("after that", "after this", "afterwards", "later", "once ", "when ", "next ", "forget"),
+    *("remember", "danach", "anschlie", "sobald", "später", "después", "luego", "ensuite", "après"),
+    *("follow-up", "follow up", "之后", "その後"),
+)
+_WE = r"(?:please |also |then |you (?:can|should) |we(?:'ll| will| can| should) |let'?s )*"
+_LATER = Lazy(
+    rf"(?:^|[,;:] |\b(?:and|und|y|et) )(?:after (?:that|this)|afterwards),? {_WE}[a-z]+ (?!,)\S"
+    r"|(?:^|[,;:] )(?:danach|anschließend|después|luego|ensuite|après ça),? \S+ \S"
+    r"|^(?:once|when|as soon as|sobald|wenn|cuando|quand)\b[^,]{4,120}\b(?:done|finish\w*|merged|"
+    r"complete\w*|pass(?:es)?|green|works?|ready|launched|confirmed|approved|fertig|erledigt|"
+    rf"listo|terminé\w*)\b[^,]{{0,80}}, {_WE}[a-z]+ \S"
+    r"|\b(?:when|once|after) (?:you're|you are|that's|that is|it's|this is) (?:done|finished|ready)"
+    r"|\b(?:let's|we(?:'ll| will| can| should)|i(?:'ll| will)|you can)\b.{0,60}"
+    r"\b(?:later|afterwards|another time|next session|in a follow[- ]?up)\b"
+    r"|\bnext (?:todo|task|up)\b(?: is| being|:|,)"
+    r"|(?:^|[,;:] |\band )(?:please )?(?:don't|do not) forget to \w+ \S"
+    r"|(?:^|[,;:] |\band )(?:please )?remember to \w+ \S"
+    r"|之后|その後",
+    re.IGNORECASE,
+)
+_WITH_GIT = Lazy(r"\b(?:commit|push|merge|pull request|pr)\b", re.IGNORECASE)  # see `git_work`
+
+
+def listed_as_left(text: str) -> list[str]:
+    """What a text of the model's lists as remaining, under a heading or behind a colon."""
+    if not within(_LEFT_HINTS, text.lower()):
+        return []
+    found: list[str] = []
+    under = False
+    for line in text.splitlines():
+        item = _ITEM.pattern.match(line)
+        if item and under:
+            if item[1] not in ("x", "X"):
+                found.append(item[2])
+        elif line.strip() and not line.startswith(("   ", "\t")):
+            head, colon, rest = line.replace("*", "").partition(":")
+            is_heading = line.startswith(("#", "**")) or (bool(colon) and not rest.strip())
+            is_left = _is_left(head)
+            under = is_left and is_heading and not rest.strip()
+            if is_left and rest.strip():
+                found.append(rest)
+    told = [_bare(one) for one in found]
+    return [one for one in told if len(one) >= SHORTEST and not _is_none(one)][:MOST_ITEMS]
+
+
+def _is_left(head: str) -> bool:
+    bare = head.strip(" \t#*_-.•")
+    if len(bare) > 60 or _TO_USER.pattern.search(bare):
+        return False
+    return bool(_LEFT.pattern.search(bare))
+
+
+def _bare(item: str) -> str:
+    return clip(" ".join(item.replace("*", "").replace("`", "").split()).strip(" -:"), LONGEST)
+
+
+def _is_none(item: str) -> bool:
+    return item.lower().startswith(_NOTHING)
+
+
+def wanted_later(words: str) -> list[str]:
+    """Sentences of the user's that put work off. Commits and pushes are looked for in git."""
+    low = words[:READ_CHARS].lower()
+    if len(words) > READ_CHARS or not within(_LATER_HINTS, low):
+        return []
+    return [
+        clip(one, LONGEST)
+        for one in sentences(words.replace("\u2019", "'"))
+        if SHORTEST < len(one) < 2 * LONGEST
+        and not one.endswith(ASKING)
+        and _LATER.pattern.search(one)
+        and not _WITH_GIT.pattern.search(one)
+    ][:MOST_SENTENCES]
