@@ -204,7 +204,6 @@ TOOLS = {
             StatusArguments,
             ("used_tokens:integer", "edge_tokens:integer", "zone:string", "agents:array"),
             reads_only=True,
-            module="context_budget",
         ),
         McpTool(CheckpointArguments, ("id:string", "path:string"), module="checkpoints"),
         McpTool(
@@ -219,7 +218,7 @@ TOOLS = {
         McpTool(RememberArguments, ("did:string", "path:string"), module="memory"),
         McpTool(ForgetArguments, ("did:string",), destroys=True, module="memory"),
         McpTool(ContextBudgetArguments, ("forecast:object", "compartments:array")),
-        McpTool(SegmentsArguments, ("segments:array",), module="memory"),
+        McpTool(SegmentsArguments, ("segments:array",)),
         McpTool(BoardArguments, ("messages:array", "claims:array")),
     )
 }

@@ -1,6 +1,4 @@
-"""`status`: how full the window is, the other agents, and whether a task still fits;
-`context_budget`: the five compartments of the brief, and the forecast of the window.
-"""
+"""`context_budget`: the five compartments of the brief, and the forecast of the window."""
 
 from __future__ import annotations
 
@@ -13,53 +11,9 @@ from holdfast.events import window_budget
 from holdfast.events.window_budget import CompartmentUse
 from holdfast.mcp import client_session
 from holdfast.mcp.answers import ToolAnswer
-from holdfast.mcp.tool_table import ContextBudgetArguments, StatusArguments
-from holdfast.memory.transcript_text import cleared
+from holdfast.mcp.tool_table import ContextBudgetArguments
 from holdfast.settings import load as settings_load
-from holdfast.window import alert_texts, health, view, windows
-
-MAX_CLEARED = 8  # tool results that Claude Code cleared; `expand` returns one by its id
-FIELDS = (
-    "status",
-    "recommended_action",
-    "used_tokens",
-    "edge_tokens",
-    "used_ratio",
-    "room_tokens",
-    "estimated",
-    "zone",
-    "alert",
-    "velocity_tokens_per_op",
-    "ops_left",
-    "minutes_left",
-    "forecast_basis",
-    "compactions",
-    "checkpoint_ms",
-    "checkpoint_trigger",
-    "checkpoint_path",
-    "session_id",
-    "model",
-)
-
-
-def answer_status(asked: StatusArguments) -> ToolAnswer:
-    folder, state = client_session.window()
-    settings, now_ms = settings_load.load(state.project), int(time.time() * 1000)
-    seen = view.of_transcript(state, settings, now_ms, folder)
-    found = health.describe(seen, state, settings.share("watch_at"))
-    fields: dict[str, Any] = {name: found[name] for name in FIELDS}
-    if gone := cleared(state)["cleared"]:
-        fields["cleared_results"] = gone[-MAX_CLEARED:]
-    if asked.task_tokens:
-        fields["task"] = health.fits(found, asked.task_tokens)
-    share = f"{alert_texts.about(found['estimated'])}{found['used_ratio']:.0%}"
-    return ToolAnswer(
-        words=f"{share} of {found['edge_tokens']:,} tokens used, {found['zone']}",
-        fields=fields,
-        under="agents",
-        rows=windows.peers_of(state, settings, now_ms, asked.task_tokens),
-    )
-
+from holdfast.window import health, view
 
 FORECAST_FIELDS = ("used_ratio", "estimated", "ops_left", "minutes_left", "forecast_basis")
 
