@@ -11,9 +11,9 @@ from functools import lru_cache
 import msgspec
 from msgspec.structs import replace
 
-from holdfast.record import plan_checks, put_off, shell
+from holdfast.record import plan_checks, shell
 from holdfast.record.model import REPORTED, Place, Record, Task, Turn
-from holdfast.text import completion
+from holdfast.text import completion, put_off
 from holdfast.text.sentences import (
     ASKING,
     LIGHT,
