@@ -34,11 +34,15 @@ STAGES = {
 
 
 def make_brief(path: str, budget: int) -> str:
-    """What the evaluator calls."""
-    from holdfast.brief.compose import compose
+    """What the evaluator calls: the brief that `holdfast brief --max-tokens` prints."""
+    from holdfast.events import window_brief
     from holdfast.record import read_record
+    from holdfast.record.secrets import redacted
+    from holdfast.window.state import State
 
-    return compose(read_record(path), budget).text
+    folder = str(Path(path).parent)
+    state = State(transcript=path, project=folder, cwd=folder)
+    return window_brief.compose_brief(state, "", redacted(read_record(path)), budget).text
 
 
 def rows(corpus: Path | None, evaluate: Path | None) -> Iterator[Row]:

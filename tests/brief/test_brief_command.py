@@ -31,6 +31,22 @@ def test_stdout_is_the_brief_and_nothing_else(transcript: str) -> None:
     assert len(run.stdout) <= 300 * 3.5 + 1
 
 
+@pytest.mark.requirement("B10", "B13")
+def test_a_size_that_is_asked_for_leaves_room_for_open_tasks_before_notes(tmp_path: Path) -> None:
+    session = Session()
+    for number in range(20):
+        session.user(f"Look at gauge {number}: " + f"the height of pier {number} is wrong. " * 8)
+        session.says(f"Note {number}: pier {number} is measured from the quay. " * 4).works(1)
+    for number in range(6):
+        session.calls("TaskCreate", f"Task #{number} created", subject=f"Measure pier {number}")
+    file = str(session.written(tmp_path))
+    small = CliRunner().invoke(brief, ["--transcript", file, "--max-tokens", "2000"]).stdout
+    assert all(f"Measure pier {number}" in small for number in range(6))
+    grown = CliRunner().invoke(brief, ["--transcript", file]).stdout
+    assert len(small) <= 7001 < len(grown) <= 10_001
+    assert all(f"Measure pier {number}" in grown for number in range(6))
+
+
 @pytest.mark.requirement("B10")
 def test_explain_says_why_each_line_is_there(transcript: str) -> None:
     out = CliRunner().invoke(brief, ["--transcript", transcript, "--explain"]).stdout

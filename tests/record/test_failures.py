@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.brief import open_items as brief_items
 from holdfast.brief.compose import compose
 from holdfast.checkpoint.sections import sections_of
 from holdfast.record import Record, open_items, read_record
 from holdfast.record.calls import MOST_COMMANDS
-from holdfast.record.failures import is_one_off
+from holdfast.record.failures import is_one_off, outcome
 from holdfast.record.model import load, save
 from holdfast.record.turns import turn_number
 from holdfast.redact import redact
@@ -276,6 +277,20 @@ def test_tests_that_failed_by_name_and_pass_by_name_are_fixed(tmp_path: Path) ->
     facts = session.record(tmp_path)
     assert facts.failures[0].fixed is not None
     assert [one.ok for one in facts.commands.values()] == [True, True]
+
+
+@pytest.mark.requirement("C2", "C14")
+def test_a_run_that_failed_is_called_passed_by_a_run_of_its_own_alone(tmp_path: Path) -> None:
+    failing = "--- FAIL: TestEbb (0.1s)\nFAIL x 1s"
+    session = Session().runs("mise run test", failing, fails=True)
+    session.runs("go test -v -run TestEbb ./tide", "--- PASS: TestEbb (0.1s)\nok")
+    facts = session.record(tmp_path)
+    wide = facts.commands["mise run test"]
+    assert outcome(wide) == "failed; go test -v -run TestEbb ./tide passed since"
+    (fixed,) = brief_items.fixed(facts)
+    assert "(shown by `go test -v -run TestEbb ./tide`)" in fixed.text
+    session.runs("mise run test", "ok x 1s")
+    assert outcome(session.record(tmp_path).commands["mise run test"]) == "passed"
 
 
 @pytest.mark.requirement("C2")

@@ -90,10 +90,10 @@ def compose(
     held = complement.HeldBySummary(record, summary)
     if held.active:
         sections.sort(key=lambda one: one.name in complement.FOUND_AGAIN)
-    remarks = _from("remarks", lambda: in_progress.remarks(record, held, remark_chars))
+    free = MOST_UNITS - grown - news if may_grow else remark_chars
+    remarks = _from("remarks", lambda: in_progress.remarks(record, held, min(free, remark_chars)))
     if may_grow:
-        more = news + sum(units(one.text) + quotes.PER_LINE for one in remarks)
-        limit = min(MOST_UNITS, limit + more)
+        limit += news + sum(units(one.text) + quotes.PER_LINE for one in remarks)
     opening = _opening(record, headline, _named(NOTICE, agent_type))
     room = limit - units(opening) - units(fence.closing()) - MARGIN
     share = quotes.share_of(usual) + grown - usual

@@ -131,7 +131,8 @@ def fixed(record: Record) -> Iterator[BriefItem]:
     for age, one in enumerate(reversed(over[-6:])):
         by = f", after edits in {', '.join(map(clean, one.fix[-3:]))}" if one.fix else ""
         said = " / ".join(flat(line, 140) for line in one.lines[:2])
-        text = f"{code(one.command, 80)} passes again{by}; it had said: {said}"
+        shown = f" (shown by {code(one.closed_by, 80)})" if one.closed_by != one.command else ""
+        text = f"{code(one.command, 80)} passes again{shown}{by}; it had said: {said}"
         yield BriefItem(
             "fixed", text, 0.02 / (1 + age), "the same command passed later", one.place, order=age
         )

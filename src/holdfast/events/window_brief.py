@@ -40,17 +40,20 @@ def compose_brief(
     role: str = "",
     *,
     compacting: bool = False,
+    may_grow: bool = False,
 ) -> Brief:
     """Compose the brief, in the size the user set unless one is asked for. `compacting`: a
-    compaction is running, and its summary is not written yet."""
+    compaction is running, and its summary is not written yet. A brief that may not grow has no
+    room for the model's notes: they took it from open tasks and results (R .75, .83 without)."""
     size = wanted_tokens(state.project) if max_tokens is None else max_tokens
+    grows = (compacting or may_grow) and size >= DEFAULT_TOKENS  # a smaller one was asked for
     return compose(
         record,
         size,
         role,
         headline=headline(state, record) if compacting else "",
-        may_grow=compacting and size >= DEFAULT_TOKENS,  # a smaller one was asked for
-        remark_chars=REMARK_CHARS if size >= DEFAULT_TOKENS else 0,
+        may_grow=grows,
+        remark_chars=REMARK_CHARS if grows else 0,
         summary="" if compacting else None,
         agent_type=state.agent_type,
         marked=_marked(state, record),

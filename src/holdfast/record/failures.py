@@ -18,6 +18,7 @@ LONGEST_LINE = 240
 MOST_LINES = 6
 MOST_FAILURES = 60
 MOST_FIXES = 5
+LONGEST_COVER = 80  # of the run that passed in place of the one that failed
 MOST_EDITED = 40
 _WRONG = (
     *("error", "exception", "panic", "fail", "cannot", "undefined", "traceback", "not found"),
@@ -103,6 +104,7 @@ def judge(
 ) -> None:
     edge = HEAD_CHARS // 4 if record.far else HEAD_CHARS
     edges = text if len(text) <= 2 * edge else f"{clip(text, edge)}\n{clip_start(text, edge)}"
+    command.covered_by = ""
     is_answer = failed and shell.ends_looking(command.line)
     is_hidden = is_answer or shell.hides_work(command.line)
     failed = failed and not is_answer
@@ -190,6 +192,8 @@ def outcome(command: Command) -> str:
         return UNCLEAR if command.said else "" if command.is_hidden else NO_RESULT
     if not command.ok:
         return FAILED
+    if command.covered_by:
+        return f"failed; {clip(command.covered_by, LONGEST_COVER)} passed since"
     return "" if command.is_hidden else PASSED
 
 
@@ -395,6 +399,7 @@ def _mend(record: Record, failure: Failure, key: str, place: Place) -> None:
     for other, command in record.commands.items():  # nothing is both fixed and failing
         if command.ok is False and _all_covered(runs.parts(other), failure.left):
             command.ok, command.is_hidden = True, is_hidden
+            command.covered_by = "" if other == key else key
 
 
 def edited(record: Record, name: str) -> None:

@@ -106,6 +106,7 @@ class Command(msgspec.Struct, array_like=True, gc=False):
     ok: bool | None = None  # not known: it has no result yet, or `said` tells of a failure
     said: list[str] = []
     is_hidden: bool = False  # its exit code was not seen, and what it printed tells nothing
+    covered_by: str = ""  # another run that passed after this one had failed
 
 
 class Failure(msgspec.Struct, array_like=True, gc=False):

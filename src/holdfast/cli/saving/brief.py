@@ -44,9 +44,6 @@ def brief(
 ) -> None:
     """What would be handed back to the session now."""
     chosen = chosen_to_read(transcript, session, agent)
-    max_tokens = (
-        window_brief.wanted_tokens(chosen.state.project) if max_tokens is None else max_tokens
-    )
     found = _composed(chosen, max_tokens, role or "")
     if as_json:
         click.echo(json.dumps(plain(found), indent=2))
@@ -55,18 +52,25 @@ def brief(
     elif found.lines:
         say(found.text)
     else:
-        say(f"nothing to restore within --max-tokens {max_tokens}", err=True)
+        size = max_tokens or window_brief.wanted_tokens(chosen.state.project)
+        say(f"nothing to restore within --max-tokens {size}", err=True)
 
 
-def _composed(chosen: Chosen, max_tokens: int, role: str) -> Brief:
-    """As the hook would, but of the whole file, and nothing is noted of having read it."""
+def _composed(chosen: Chosen, max_tokens: int | None, role: str) -> Brief:
+    """As the hook would, but of the whole file, and nothing is noted of having read it. The size
+    that is asked for is kept; without one, the brief grows as at a compaction."""
     path = Path(chosen.state.transcript)
     try:
         facts = read_record(path, sidechain=bool(chosen.state.agent_id))
     except Unreadable as error:
         raise choose_session.NoSuchTranscript(str(error)) from error
     return window_brief.compose_brief(
-        chosen.state, chosen.folder, redacted(facts), max_tokens, role
+        chosen.state,
+        chosen.folder,
+        redacted(facts),
+        max_tokens,
+        role,
+        may_grow=max_tokens is None,
     )
 
 
