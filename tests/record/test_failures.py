@@ -723,3 +723,24 @@ def test_an_edit_of_something_else_or_one_that_failed_leaves_it_failing(tmp_path
     session.edits("/work/project/docs/moon.md").edits("/work/project/quay/moor.py", error=True)
     [issue] = sections_of(session.record(tmp_path))["Active Issues"]
     assert "edited since" not in issue
+
+
+@pytest.mark.requirement("B13", "C14")
+@pytest.mark.parametrize(
+    ("failed", "passed", "is_over"),
+    [
+        ("bash ship.sh add a && bash ship.sh send", "bash ship.sh add b && bash ship.sh send", True),
+        ("bash tools/ship.sh commit one", "bash tools/ship.sh commit two", True),
+        ("gh pr create --title a", "gh pr create --title b", True),
+        ("gh pr create --title a", "gh pr view 4", False),
+        ("curl http://quay.test/a", "curl http://quay.test/b", False),
+        ("node tools/a.js", "node tools/b.js", False),
+        ("mise run test:quay", "mise run test:pier", False),
+    ],
+)
+def test_an_act_that_succeeds_with_other_words_ends_its_failure(
+    failed: str, passed: str, is_over: bool, tmp_path: Path
+) -> None:
+    session = Session().user("Ship it.").runs(failed, "Exit code 1\nERROR: refused", fails=True)
+    [failure] = session.runs(passed, "done").record(tmp_path).failures
+    assert (failure.fixed is not None) is is_over

@@ -413,3 +413,32 @@ def test_a_push_or_a_request_elsewhere_is_none_of_this_repository(tmp_path: Path
     session.runs("cd ../moon && gh pr create --fill", "https://github.com/quay/moon/pull/7")
     work = session.record(tmp_path).git
     assert (work.pushed, work.request) == (-1, "")
+
+
+MERGING = (
+    "Auto-merging tide.py\nCONFLICT (content): Merge conflict in tide.py\n"
+    "CONFLICT (modify/delete): quay/moor.py deleted in HEAD and modified in main.\n"
+    "Automatic merge failed; fix conflicts and then commit the result."
+)
+
+
+@pytest.mark.requirement("C14", "B13")
+@pytest.mark.parametrize(
+    ("ends", "printed"),
+    [
+        ("git commit -m 'Merge main'", "[fix/ebb 1a2b3c4] Merge main"),
+        ("git merge --continue", "[fix/ebb 1a2b3c4] Merge branch 'main'"),
+        ("git merge --abort", ""),
+        ("git rebase --continue", "Successfully rebased and updated refs/heads/fix/ebb."),
+        ("git status", "On branch fix/ebb\nnothing to commit, working tree clean"),
+    ],
+)
+def test_a_merge_that_stopped_at_conflicts_is_open_until_git_tells_its_end(
+    ends: str, printed: str, tmp_path: Path
+) -> None:
+    session = Session().user("Merge main.").runs("git merge main", MERGING, fails=True)
+    record = session.edits("/work/project/tide.py").record(tmp_path)
+    stopped = "stopped by conflicts in tide.py, quay/moor.py"
+    assert stopped in compose(record).text
+    assert f"git {stopped}" in sections_of(record)["Next Steps"]
+    assert "conflicts" not in compose(session.runs(ends, printed).record(tmp_path)).text

@@ -43,6 +43,14 @@ def test_they_are_kept_and_marked(tmp_path: Path) -> None:
     assert [one.endswith("(taken back)") for one in words] == [False, True, False]
 
 
+def test_what_they_edited_may_still_be_there(tmp_path: Path) -> None:
+    session = Session().user("Store the tides.", parentUuid=None).says(ASKED)
+    session.user(DRAFT, parentUuid="u-ask").edits("/work/project/tides.sql").says("Written.")
+    record = session.user(MEANT, parentUuid="u-ask").record(tmp_path)
+    [draft] = [line for line in compose(record).text.splitlines() if DRAFT in line]
+    assert draft.endswith("(taken back; what it edited may still be there)")
+
+
 def test_they_decide_nothing(tmp_path: Path) -> None:
     assert [one.text for one in decided(_session().record(tmp_path))] == [MEANT]
 

@@ -7,7 +7,7 @@ from holdfast.brief.item import MOST_ARCHIVED, Archived, BriefItem, FalseClaim, 
 from holdfast.brief.quotes import PER_LINE
 from holdfast.budget.compartments import units
 from holdfast.record import open_items
-from holdfast.record.git_work import NO_BRANCH
+from holdfast.record.git_work import NO_BRANCH, conflict_words
 from holdfast.record.model import Call, Place, Record
 from holdfast.redact import redact
 from holdfast.text.fence import both_ends, clean, code, flat
@@ -65,10 +65,13 @@ def git(record: Record, room: int) -> Iterator[BriefItem]:
     committed nor pushed. Nothing where it is not known."""
     work, changed = record.git, open_items.uncommitted(record)
     away = open_items.is_elsewhere(record)
-    if not work.commits and (work.is_partial or not changed or not record.branch):
+    halted = conflict_words(work, MOST_UNCOMMITTED)
+    if not work.commits and not halted and (work.is_partial or not changed or not record.branch):
         return
     branch = work.branch or ("" if away else record.branch)
     told = [f"on branch {clean(branch)}"] if branch not in ("", "HEAD", NO_BRANCH) else []
+    if halted:
+        told.append(clean(halted))
     if work.commits:
         last = clean(f"{work.commit} “{flat(work.subject, 80)}”".removesuffix("“”").strip())
         pushed = "pushed" if work.pushed == work.commits else "not pushed"

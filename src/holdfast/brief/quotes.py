@@ -207,7 +207,7 @@ def _cost(quote: Quote, most: int) -> int:
 
 
 def _item(quote: Quote, most: int) -> BriefItem:
-    reason = WITHDRAWN if quote.stopped == TAKEN_BACK else "said by the user"
+    reason = WITHDRAWN if quote.stopped.startswith(TAKEN_BACK) else "said by the user"
     return BriefItem(SECTION, _text(quote, most), 1.0, reason, quote.place, True, order=quote.order)
 
 

@@ -21,7 +21,7 @@ from holdfast.record.failures import (
     resolved,
     verdict_of,
 )
-from holdfast.record.git_work import NO_BRANCH, open_requests
+from holdfast.record.git_work import NO_BRANCH, conflict_words, open_requests
 from holdfast.record.model import (
     Agent,
     Command,
@@ -47,6 +47,7 @@ MOST_FAILURES = 12
 MOST_COMMANDS = 20
 MOST_EDITED = 3  # files, after a failure
 MOST_BRANCHES = 4
+MOST_CONFLICTS = 5
 MOST_AGENTS, MOST_BACKGROUND = 10, 5
 MOST_STEPS = 20
 MOST_CHECKS, CHECK_CHARS = 6, 120  # by hand, in one line
@@ -187,12 +188,14 @@ def _git_work(record: Record) -> Iterator[str]:
     whether it was pushed, what was changed since. Others may have done more."""
     work = record.git
     changed = open_items.uncommitted(record)
-    if not work.commits and (work.is_partial or not changed) and not work.request:
+    halted = conflict_words(work, MOST_CONFLICTS)
+    if not (work.commits or halted) and (work.is_partial or not changed) and not work.request:
         return
     away = open_items.is_elsewhere(record)
     branch = work.branch or ("" if away else record.branch)
     told = [f"in {open_items.tree(record)}"] if away and open_items.tree(record) else []
     told += [f"on branch {branch}"] if branch not in ("", "HEAD") else []
+    told += [halted] if halted else []
     if work.commits:
         told += [_commits(work)]
     elif changed:
@@ -362,6 +365,8 @@ def _open_work(record: Record) -> Iterator[str]:
             what = ", ".join(thing for _, thing in things)
             asked = f"asked for in turn {turn_number(record, turn.place)}, none seen since: {what}"
             yield f"{asked} (“{_cut(turn.asked, SHORT_CHARS)}”)"
+    if halted := conflict_words(record.git, MOST_CONFLICTS):
+        yield f"git {halted}"
     if record.git.refused and record.git.refused not in asked_again:
         yield f"git {record.git.refused} did not succeed, and was not repeated"
     last = at_work

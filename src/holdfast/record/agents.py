@@ -13,6 +13,7 @@ _HANDED_BACK, _REPORT_FOLLOWS = "[Subagent hand-back]", "The report follows:\n"
 _STARTED, _WATCHES = " in background with ID: ", "Monitor started (task "
 _GAVE_UP = "<event>[Monitor timed out"
 _RESUMED = b'"SessionStart:resume"'  # the client's record of a hook
+_API_FAILED = "API Error"  # what the client returns in the agent's name
 _OVER = {"completed": "done", "failed": "failed", "killed": "failed", "stopped": "failed"}
 
 
@@ -41,6 +42,8 @@ def answered(record: Record, agent: Agent, text: str) -> None:
     if not told:
         return
     agent.answer = clip(told, LONGEST_ANSWER).strip()
+    if told.startswith(_API_FAILED):
+        agent.status = "failed"
     half = REPORT_CHARS // 2
     agent.report = told if len(told) <= REPORT_CHARS else head_and_tail(told, half, half, " […] ")
     known = sorted((one for one in record.agents.values() if one.report), key=_ended_op)

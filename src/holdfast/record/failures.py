@@ -93,6 +93,8 @@ _NOT_OURS = (
 _NAMED_CODE = Lazy(r"`[^`]*`")  # `annotateErr` speaks of no failure
 _ABOUT_FAILURE = ("fail", "err", "issue", "broken", "fehl", "échec", "fallo", "失败", "失敗")
 LONGEST_VERDICT = 200
+# The verb is the second word behind them: `gh pr create`, `bash tools/ship.sh commit`.
+_WITH_A_WORD_BEFORE = runs.INTERPRETERS | {"gh", "glab", "docker", "kubectl", "gcloud", "aws"}
 _TRIED = ("gcc ", "g++ ", "cc ", "clang", "nvcc ", "cmake ", "./", "python -c", "python3 -c")
 _PART = Lazy(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 _NONE_FAILED = (" 0 fail", " 0 remaining")
@@ -384,10 +386,31 @@ def passed(record: Record, key: str, place: Place, said: str = "") -> None:
         if failure.fixed is not None:
             continue
         failure.left = [part for part in failure.left if not _all_covered([part], by)]
-        if not failure.left or (said and _names_passed(failure, said, by)):
+        is_over = not failure.left or (said and _names_passed(failure, said, by))
+        if is_over or _is_same_act(failure.command, key):
             _mend(record, failure, key, place)
         elif record.commands[key].kind:
             failure.passes += 1
+
+
+def _is_same_act(failed: str, passed: str) -> bool:
+    """Neither test nor build, and done since with other words: the same programs were told to do
+    the same, such as `git add` and `git commit`, with another list of files or another message."""
+    if failed == passed or runs.kind(failed) or runs.kind(passed):
+        return False
+    return _acts(failed) == _acts(passed) != []
+
+
+def _acts(line: str) -> list[list[str]]:
+    """What each part of a line does: the program and its verb. Empty where a part has none."""
+    found = []
+    for part in line.split(" && "):
+        words = [word for word in shell.settings_of(part)[1] if word != "\\"]
+        verb = 2 if words[:1] and words[0] in _WITH_A_WORD_BEFORE else 1
+        if not words[verb:] or not all(map(runs.is_bare, words[verb : verb + 1])):
+            return []
+        found.append(words[: verb + 1])
+    return found
 
 
 def _mend(record: Record, failure: Failure, key: str, place: Place) -> None:

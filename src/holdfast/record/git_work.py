@@ -53,6 +53,10 @@ _WRONG = (
 )
 _FAILED_HOOK = ("...Failed", "hook failed", "husky - ")
 _REQUEST = Lazy(r"/(?:pull|merge_requests)/(\d{1,6})\b")
+_CONFLICT = Lazy(r"^CONFLICT \([^)]+\): (?:Merge conflict in )?(\S+)", re.MULTILINE)
+_GIVEN_UP = Lazy(r"\bgit\b[^;&|\n]*\s(?:--abort|--quit|reset\s+--(?:hard|merge))\b")
+_GONE_ON = ("Successfully rebased", "All conflicts fixed", "working tree clean")
+MOST_CONFLICTS = 40
 
 
 def called(record: Record, line: str) -> list[str]:
@@ -203,6 +207,25 @@ def printed(record: Record, line: str, text: str) -> None:
         record.git.pushed_op = record.op
 
 
+def met_conflicts(record: Record, line: str, text: str, *, failed: bool) -> None:
+    """A merge, rebase or stash stopped at conflicts; or it was given up or ended."""
+    if failed and (found := _CONFLICT.pattern.findall(text[:SHOWN_CHARS])):
+        record.git.conflicts = list(dict.fromkeys(found))[:MOST_CONFLICTS]
+    elif record.git.conflicts and not failed:
+        text = text[:SHOWN_CHARS]
+        is_over = within(_GONE_ON, text) or any(map(commit_in, text.splitlines()))
+        if is_over or _GIVEN_UP.pattern.search(line):
+            record.git.conflicts = []
+
+
+def conflict_words(work: GitWork, most: int) -> str:
+    """Where a merge or a rebase stopped; empty if none did."""
+    if not work.conflicts:
+        return ""
+    rest = f" and {len(work.conflicts) - most} more" if len(work.conflicts) > most else ""
+    return f"stopped by conflicts in {', '.join(work.conflicts[:most])}{rest}"
+
+
 def _cleaned(record: Record, folder: str, *, is_one: bool) -> None:
     """Nothing is left to commit in this repository; of a line that looks at several, nobody knows
     which."""
@@ -282,7 +305,7 @@ def _committed(record: Record, folder: str, one: str, text: str, *, failed: bool
     elif work.pushed == work.commits:
         work.pushed = -1  # what was pushed is another commit
     work.commit, work.subject = commit, clip(shown, SUBJECT_CHARS) or work.subject
-    work.op, work.refused, work.at = record.op, "", record.at
+    work.op, work.refused, work.at, work.conflicts = record.op, "", record.at, []
     _keep(work, [name for name in work.since if not _is_in(record, folder, name)])
 
 

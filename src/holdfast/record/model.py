@@ -210,6 +210,7 @@ class GitWork(msgspec.Struct, array_like=True, gc=False):
     at: str = ""  # the time of the last commit, or of the last look that found nothing to commit
     home: str = ""  # the folder of the repository or worktree that was changed first
     trees: dict[str, str] = {}  # of the files in `since` that were changed elsewhere: its folder
+    conflicts: list[str] = []  # files at which a merge or a rebase stopped, not committed since
     worktrees: list[str] = []  # folders that the session made worktrees of
 
 

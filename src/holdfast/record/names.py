@@ -94,7 +94,7 @@ def hear(record: Record, text: str, weight: float, reference_weight: float = 1.0
     for word in _long_words(text):
         if _is_shaped(word):
             shaped.add(word)
-        elif is_commit(word) and _stands_alone(word, text):
+        elif is_commit(word) and word not in record.agents and _stands_alone(word, text):
             commits.append(word)
     note(record, shaped, weight)
     for word in sorted(commits):

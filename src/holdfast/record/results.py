@@ -136,6 +136,8 @@ def _ran(record: Record, call: Call, block: ToolResult, place: Place) -> None:
         return  # how it went is not known yet
     text = _text(block)
     line = command.line if command else call.what
+    if "git" in line and (record.git.conflicts or "CONFLICT (" in text):
+        git_work.met_conflicts(record, line, text, failed=block.is_error or "CONFLICT (" in text)
     if call.git:
         for name in call.before if not block.is_error else ():
             git_work.changed_in(record, line, name)
@@ -258,8 +260,8 @@ def _agent_answered(record: Record, block: ToolResult) -> None:
     elif agent is not None and block.is_error and block.text.startswith(_NOT_RUN[0]):
         agent.status = "refused by the user"
     elif agent is not None:
-        agents.answered(record, agent, _findings(agents.report(block.text)))
         agent.status = "failed" if block.is_error else "done"
+        agents.answered(record, agent, _findings(agents.report(block.text)))
 
 
 def _answered(record: Record, call: Call, entry: Result, text: str, place: Place) -> None:

@@ -75,7 +75,7 @@ _BUILD_WORDS = (
 _BUILD = frozenset(_BUILD_WORDS.split())
 # They run a file, which is the program then, or a piece of code, which only tries something.
 _INTERPRETER_WORDS = "python python3 node tsx ts-node ruby perl php bash sh zsh"
-_INTERPRETERS = frozenset(_INTERPRETER_WORDS.split())
+INTERPRETERS = frozenset(_INTERPRETER_WORDS.split())
 _CODE = frozenset({"-c", "-e", "-p", "--eval"})
 _ASKS = frozenset({"--version", "--help"})
 # They ask or work elsewhere: what they are told may speak of tests, and is none.
@@ -117,16 +117,16 @@ def _telling(words: list[str]) -> list[str]:
     program = words[0].rpartition("/")[2] if words else ""
     if not program or program in _REMOTE or not _ASKS.isdisjoint(words):
         return []
-    if program in _INTERPRETERS:
+    if program in INTERPRETERS:
         return [] if _CODE.intersection(words) else [w for w in words[1:] if w[0] != "-"][:1]
-    bare = [word for word in words[1:] if _is_bare(word)]
+    bare = [word for word in words[1:] if is_bare(word)]
     if program == "xcodebuild":  # by default it builds, but it also lists what there is
         return [word for word in bare if word in ("build", "test")]
     flags = [word for word in words if word == "--check"]
     return [words[0], *bare[: _MOST_WORDS - 1], *flags]
 
 
-def _is_bare(word: str) -> bool:
+def is_bare(word: str) -> bool:
     """A word such as `test` or `lint:web`, not a flag, a file, a text or an address."""
     bare = word.replace(":", "_").replace("-", "_")
     return word[0] != "-" and bare.isidentifier() and word not in ("run", "exec")

@@ -214,7 +214,7 @@ def stopped(turns: Sequence[Turn], at: int) -> str:
     the next words replace these or go on with them only their reader can tell."""
     turn, following = turns[at], turns[at + 1 : at + 2]
     if turn.taken_back:
-        return TAKEN_BACK
+        return f"{TAKEN_BACK}; what it edited may still be there" if turn.edited else TAKEN_BACK
     if not turn.interrupted or not following:
         return ""
     is_untouched = not turn.said and following[0].place.op == turn.place.op
