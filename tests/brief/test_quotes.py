@@ -429,3 +429,11 @@ def test_in_the_hook_the_brief_grows_for_a_long_request() -> None:
     brief = compose(busy(said(*earlier, request)), may_grow=True)
     assert request in brief.text
     assert units(brief.text) <= MOST_UNITS
+
+
+@pytest.mark.requirement("B11")
+def test_of_long_words_the_end_is_told_as_well_as_the_head() -> None:
+    pasted = "Traceback: the quay gate did not open at the ebb. " * 30
+    record = said(f"{pasted} Give it no number, and no date either.", "Go on.")
+    line = next(one for one in compose(record).text.splitlines() if "Traceback" in one)
+    assert line.startswith("- “Traceback") and "Give it no number, and no date either.”" in line

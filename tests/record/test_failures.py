@@ -729,7 +729,11 @@ def test_an_edit_of_something_else_or_one_that_failed_leaves_it_failing(tmp_path
 @pytest.mark.parametrize(
     ("failed", "passed", "is_over"),
     [
-        ("bash ship.sh add a && bash ship.sh send", "bash ship.sh add b && bash ship.sh send", True),
+        (
+            "bash ship.sh add a && bash ship.sh send",
+            "bash ship.sh add b && bash ship.sh send",
+            True,
+        ),
         ("bash tools/ship.sh commit one", "bash tools/ship.sh commit two", True),
         ("gh pr create --title a", "gh pr create --title b", True),
         ("gh pr create --title a", "gh pr view 4", False),

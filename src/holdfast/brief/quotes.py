@@ -28,6 +28,7 @@ TERSE_CHARS = 32  # words that tell nothing without what they answer
 OUTCOME_CHARS, SHORTEST_OUTCOME = 160, 12
 LEAST_CONCLUSION = 16  # "Perfect!" is none
 HEAD_AND_TAIL_CHARS = 600
+END_CHARS = 100  # of longer words, beside their head
 PER_LINE = 5  # the dash, the quotes and the line end
 OLDER_CHARS = 120  # the line that tells of those left out
 SECTION = "said"
@@ -46,6 +47,7 @@ class Quote(msgspec.Struct, frozen=True):
     line: int = 0
     is_current: bool = False
     least: int = 0  # characters that are told of it, however short the others get
+    end: int = 0  # characters that are told of its end, beside its head
     is_act: bool = False  # something the user did, and did not type
     stopped: str = ""  # by the user, before the model had done it
     first: float | None = None  # when it was said before, word for word
@@ -145,6 +147,7 @@ def items(
     known = [one for one in quotes(record) if not is_held(_item(one, USUAL_CHARS))]
     known = _current_whole(known, room)
     kept, fitting = _fitting(known, room, most)
+    kept = _with_ends(kept, room, fitting)
     found = [_item(one, fitting) for one in kept]
     orders = {one.order for one in kept}
     older = [one for one in known if one.order not in orders]
@@ -198,6 +201,13 @@ def _fitting(known: Sequence[Quote], room: int, most: int) -> tuple[list[Quote],
     return sorted(kept, key=lambda one: one.order), low
 
 
+def _with_ends(kept: list[Quote], room: int, most: int) -> list[Quote]:
+    """The same with the ends of longer words, if all of them fit: what is pasted stands first, and
+    what is asked about it last."""
+    ended = [replace(one, end=END_CHARS) for one in kept]
+    return ended if most >= USUAL_CHARS and _total(ended, most) <= room else kept
+
+
 def _total(known: Sequence[Quote], most: int) -> int:
     return sum(_cost(one, most) for one in known)
 
@@ -216,7 +226,7 @@ def _text(quote: Quote, most: int) -> str:
     most = max(most, quote.least)
     if quote.is_act:
         return f"({_cut(quote.text, most)})"
-    text = f"“{_cut(quote.text, most)}”"
+    text = f"“{_cut(quote.text, most, quote.end)}”"
     answers = (most >= USUAL_CHARS or quote.is_current) and is_answer(quote.reply_to)
     picks = OPTIONS_END in quote.reply_to
     if quote.reply_to and (answers or picks or len(quote.text) < TERSE_CHARS):
@@ -228,10 +238,10 @@ def _text(quote: Quote, most: int) -> str:
     return text
 
 
-def _cut(words: str, most: int) -> str:
+def _cut(words: str, most: int, end: int = 0) -> str:
     """Of longer words the head, and the end too where there is room for both."""
-    if len(words) <= most:
+    tail, beyond = (most // 4, 0) if most > HEAD_AND_TAIL_CHARS else (end, end)
+    if len(words) <= most + beyond:
         return words
-    tail = most // 4 if most > HEAD_AND_TAIL_CHARS else 0
-    head = words[: most - tail - 2].rstrip() + " …"
-    return f"{head} {words[-tail:].lstrip()}" if tail else head
+    head = words[: most - tail + beyond - 2].rstrip() + " …"
+    return f"{head} {words[-tail:].partition(' ')[2]}" if tail else head
