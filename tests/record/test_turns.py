@@ -334,3 +334,15 @@ def test_a_path_that_the_cut_goes_through_is_no_file(tmp_path: Path) -> None:
     assert not [name for name in found.files if name.split("_")[0] != "harbours/north/tide"]
     told = found.turns[-1].asked.replace(CUT, " ").split()[3:]
     assert all(len(path) == len("harbours/north/tide_0000.py") for path in told)
+
+
+@pytest.mark.requirement("B12")
+def test_a_remark_on_what_reported_in_the_background_replaces_no_answer(tmp_path: Path) -> None:
+    note = "<task-notification><task-id>b7x</task-id><status>completed</status></task-notification>"
+    answer = "The tides are printed. Two jobs may still run on the quay: shall I stop them?"
+    session = Session().user("Print the tides.").says(answer).user(note).says("The pump is done.")
+    [turn] = session.record(tmp_path).turns
+    assert turn.said == f"{answer}\n\nThe pump is done."
+    report = f"All of it is over now. {answer} {answer}"
+    [turn] = session.user(note).says(report).record(tmp_path).turns
+    assert turn.said == report, "what says more stands for itself"

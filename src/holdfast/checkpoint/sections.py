@@ -301,9 +301,11 @@ def _next_steps(record: Record) -> Iterator[str]:
 def _state(record: Record) -> str:
     """Of a session whose last request was answered. What was edited after it failed may pass."""
     failing = _our_failures(record)
-    if all(edited_since(one) for one in failing):
-        return "open: run again what Active Issues lists" if failing else NOTHING_OPEN
-    return "open: what Active Issues lists"
+    if not all(edited_since(one) for one in failing):
+        return "open: what Active Issues lists"
+    if failing:
+        return "open: run again what Active Issues lists"
+    return "left behind: what Active Issues lists" if any(_left_behind(record)) else NOTHING_OPEN
 
 
 def _not_in_git(record: Record) -> str:

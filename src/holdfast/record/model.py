@@ -49,6 +49,7 @@ class Turn(msgspec.Struct, array_like=True, gc=False):
     waits: bool = False  # typed while the model worked, and not seen handed over to it
     parent: str = ""  # the line that the prompt followed
     taken_back: bool = False  # the user went back, and typed something else in its place
+    notified: bool = False  # something in the background reported after the model's last words
 
 
 class Decision(msgspec.Struct, array_like=True, gc=False):
@@ -210,8 +211,8 @@ class GitWork(msgspec.Struct, array_like=True, gc=False):
     at: str = ""  # the time of the last commit, or of the last look that found nothing to commit
     home: str = ""  # the folder of the repository or worktree that was changed first
     trees: dict[str, str] = {}  # of the files in `since` that were changed elsewhere: its folder
-    conflicts: list[str] = []  # files at which a merge or a rebase stopped, not committed since
     worktrees: list[str] = []  # folders that the session made worktrees of
+    conflicts: list[str] = []  # files at which a merge or a rebase stopped, not committed since
 
 
 class Record(msgspec.Struct):

@@ -85,6 +85,8 @@ def _typed(record: Record, text: str, author: Author = "") -> str:
 def _notified(record: Record, text: str, place: Place) -> None:
     if is_notification(text):
         agents.notified(record, text[:NOTIFICATION_CHARS], place)
+        if record.turns and record.turns[-1].said:
+            record.turns[-1].notified = True
 
 
 def begin(record: Record, words: str, place: Place, line: int = 0, reply_to: str = "") -> str:
@@ -155,9 +157,13 @@ def _leave_queue(record: Record, words: str) -> None:
 
 
 def said(record: Record, text: str, place: Place) -> None:
-    """The model spoke: its last words of a turn tell what came of it."""
+    """The model spoke: its last words of a turn tell what came of it. A shorter remark on something
+    that reported in the background is added to them: it answers nothing that was asked."""
     turn = current(record)
+    if turn.notified and len(text.strip()) < len(turn.said):
+        text = f"{turn.said}\n\n{text.strip()}"
     turn.said, turn.said_op, turn.interrupted = shortened(text), place.op, False
+    turn.notified = False
 
 
 def shortened(text: str, most: int = SAID_CHARS) -> str:
