@@ -88,3 +88,23 @@ def test_a_server_that_is_gone_leaves_the_numbers_and_is_found_again(
         reader.page.get_by_role("button", name="Now").click()
         reader.page.get_by_text("Live", exact=True).wait_for()
         reader.page.get_by_text("No answer since").wait_for(state="detached")
+
+
+@pytest.mark.requirement("U5")
+def test_a_session_whose_transcript_is_gone_still_shows_what_was_asked(
+    tmp_path: Path, visit: Begin
+) -> None:
+    from tests.dashboard.machine import RULE, fill
+
+    with at_home(tmp_path):
+        main = fill(tmp_path)
+    with serving(tmp_path) as server:
+        reader = visit(server)
+        reader.see("And the legend")
+        main.transcript.unlink()
+        reader.go(f"session/{main.session}")
+        turns = reader.page.get_by_role("region", name="Turns")
+        turns.get_by_text("not there any more").wait_for()
+        turns.get_by_text(RULE).wait_for()
+        turns.get_by_text("Now draw the tables").click()
+        assert turns.locator("[aria-expanded=true]").count() == 1

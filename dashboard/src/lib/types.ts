@@ -101,7 +101,8 @@ export interface CheckpointMark {
 }
 
 export interface Turn {
-  number: number;
+  /** Not known where the transcript is not on this machine. */
+  number: number | null;
   window: number | null;
   asked: string;
   at: string | null;

@@ -34,6 +34,11 @@ export function sessionPath(of: WindowState): string {
   return of.is_main ? session : `${session}/${encodeURIComponent(of.agent_id)}`;
 }
 
+export function compactionPath(session: string, number: number, agent: string | null): string {
+  const path = `compaction/${encodeURIComponent(session)}/${number}`;
+  return agent ? `${path}/${encodeURIComponent(agent)}` : path;
+}
+
 export function project(of: WindowState): string {
   return line(of.project_name) || line(of.project_path?.split("/").at(-1)) || UNKNOWN;
 }

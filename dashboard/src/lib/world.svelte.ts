@@ -28,8 +28,13 @@ export function getWorld(): World {
   return getContext<World>(KEY);
 }
 
-export function windowKey(session: string | null, agent: string): string {
-  return `${session ?? ""}/${agent}`;
+/** A session's own window has no agent: an agent may have the id of its session. */
+export function windowKey(of: WindowState): string {
+  return keyOf(of.session_id, of.is_main ? "" : of.agent_id);
+}
+
+function keyOf(session: string | null, agent: string): string {
+  return JSON.stringify([session, agent]);
 }
 
 export function makeWorld(): World {
@@ -63,14 +68,15 @@ export function makeWorld(): World {
   let spoken = $state("");
   let spokenAt = 0;
 
-  const keyOf = (one: WindowState) => windowKey(one.session_id, one.agent_id);
-  const idOf = (event: LiveEvent) =>
-    windowKey(event.session_id, String(event.body["agent_id"] || event.session_id));
+  const ofEvent = (event: LiveEvent) =>
+    keyOf(event.session_id, String(event.body["agent_id"] ?? ""));
 
   /** A reading of a window that is shown is drawn as it is; everything else is asked for. */
   function isNews(event: LiveEvent): boolean {
     if (event.kind !== "window.changed") return true;
-    return !("used_tokens" in event.body) || !known.some((one) => keyOf(one) === idOf(event));
+    return (
+      !("used_tokens" in event.body) || !known.some((one) => windowKey(one) === ofEvent(event))
+    );
   }
 
   $effect(() => {
@@ -79,7 +85,7 @@ export function makeWorld(): World {
       known = patched = [];
       return;
     }
-    const here = new Set(found.map(keyOf));
+    const here = new Set(found.map(windowKey));
     const now = Date.now();
     const leaving = new Map(
       [...untrack(() => ended)].filter(
@@ -87,7 +93,8 @@ export function makeWorld(): World {
       ),
     );
     for (const one of known)
-      if (!here.has(keyOf(one)) && !leaving.has(keyOf(one))) leaving.set(keyOf(one), [one, now]);
+      if (!here.has(windowKey(one)) && !leaving.has(windowKey(one)))
+        leaving.set(windowKey(one), [one, now]);
     known = patched = found;
     ended = leaving;
     if (leaving.size === 0) return;
@@ -100,11 +107,11 @@ export function makeWorld(): World {
       const readings = new Map<string, LiveEvent>();
       for (const event of events) {
         if (event.kind === "window.changed" && "used_tokens" in event.body)
-          readings.set(idOf(event), event);
+          readings.set(ofEvent(event), event);
         if (event.kind === "alert.raised") speak(event);
       }
       if (readings.size > 0)
-        known = patched = known.map((one) => changed(one, readings.get(keyOf(one))));
+        known = patched = known.map((one) => changed(one, readings.get(windowKey(one))));
     }),
   );
 
@@ -119,7 +126,7 @@ export function makeWorld(): World {
   function speak(event: LiveEvent): void {
     if (Date.now() - spokenAt < SPOKEN_MS) return;
     spokenAt = Date.now();
-    const of = known.find((one) => keyOf(one) === idOf(event));
+    const of = known.find((one) => windowKey(one) === ofEvent(event));
     const who = of ? line(of.project_name) || line(of.asked) : shortId(event.session_id);
     spoken = `${String(event.body["level"])}: window of ${who} at ${Math.round(100 * Number(event.body["used_ratio"]))} percent`;
   }
