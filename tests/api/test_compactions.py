@@ -92,6 +92,8 @@ def test_a_brief_that_the_transcript_shows_is_told_as_it_was_given(
     assert found["was_given"]
     assert [one["line"] for one in found["brief"]][-1] == "and one more line"
     assert any(RULE in one["line"] and one["reason"] for one in found["brief"])
+    failing = next(one for one in found["lost"] if one["kind"] == "failing")
+    assert "\n" in failing["text"] and found["brief"][failing["line"]]["reason"]
     assert found["second_brief"] == []
 
 

@@ -6,7 +6,7 @@ What was given back is read from the transcript; where no hook ran, it is what w
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -279,15 +279,28 @@ _Line = tuple[str, str, Place]
 
 
 def _lines(brief: Brief, given: list[str] | None) -> list[_Line]:
-    """The lines that were given, each with its reason where the brief composed now has the same."""
+    """The lines that were given, each with its reason where the brief composed now has the same.
+    An item of several lines stays one."""
     composed = [(one.text, one.reason, one.source) for one in brief.lines]
     if given is None:
         return composed
     known = {text: (reason, place) for text, reason, place in composed}
-    nothing = ("", Place())
     return [
-        (text, *known.get(text, nothing)) for whole in given for text in whole.split("\n") if text
+        (text, *known.get(text, ("", Place())))
+        for whole in given
+        for text in _items(whole.split("\n"), {text for text in known if "\n" in text})
+        if text
     ]
+
+
+def _items(lines: list[str], longer: Collection[str]) -> Iterator[str]:
+    """The lines one by one; those that are one of the longer texts together."""
+    at = 0
+    while at < len(lines):
+        rest = "\n".join(lines[at:]) + "\n"
+        whole = next((one for one in longer if rest.startswith(f"{one}\n")), lines[at])
+        yield whole
+        at += whole.count("\n") + 1
 
 
 def _line_of(item: BriefItem, lines: list[_Line]) -> int | None:
