@@ -145,7 +145,8 @@ def test_the_totals_of_a_day_are_sums_of_what_hooks_noted(
     sync(store)
     found = api.get("/api/today").json()
     assert (found["live_windows"], found["compactions"]) == (1, 1)
-    assert (found["lost"], found["restored"], found["called_done"]) == (5, 4, 1)
+    assert (found["checked"], found["lost"], found["restored"]) == (1, 5, 4)
+    assert found["called_done"] == 1
     assert (found["checkpoints"], found["checkpoints_changed"]) == (1, 0)
     path = Path(made["path"])
     path.write_text(path.read_text() + "\n")

@@ -71,6 +71,7 @@ def totals(connection: Connection, since_ms: int) -> dict[str, int]:
     bodies = [row["body"] or {} for row in rows(connection, query.limit(MOST_SUMMED))]
     return {
         "compactions": connection.scalar(count) or 0,
+        "checked": len(bodies),
         **{name: sum(_number(one.get(name)) for one in bodies) for name in ("lost", "restored")},
         **{
             name: sum(len(one.get(name) or ()) for one in bodies)

@@ -23,12 +23,14 @@ MOST_VERIFIED = 300  # the newest: one takes about a millisecond
 
 
 class DayTotals(ApiAnswer):
-    """`lost`, `restored`, `called_done` and `in_users_name` are sums over the summaries that hooks
-    checked; `checkpoints_changed`: files of this machine that are no longer what was saved."""
+    """`lost`, `restored`, `called_done` and `in_users_name` are sums over the `checked` summaries,
+    those that hooks looked at; `checkpoints_changed`: files of this machine that are no longer what
+    was saved."""
 
     since: str
     live_windows: int
     compactions: int
+    checked: int
     lost: int
     restored: int
     called_done: int
