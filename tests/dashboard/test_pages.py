@@ -63,6 +63,11 @@ def test_a_login_link_is_good_once_and_leaves_the_address(machine: Any, visit: B
     second.page.goto(link)
     second.page.get_by_role("alert").wait_for()
     assert second.page.get_by_text("And the legend").count() == 0
+    third = visit(server, logged_in=False)
+    third.page.goto(third.root)
+    third.page.get_by_label("Token").wait_for()
+    third.page.goto(server.post("/api/login/tickets", {}).json()["link"])  # in the same tab
+    third.see("And the legend")
     second.page.get_by_label("Token").fill("wrong")
     second.page.get_by_role("button", name="Log in").click()
     second.see("not the token")

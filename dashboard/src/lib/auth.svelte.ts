@@ -16,6 +16,11 @@ class Auth {
 
   constructor() {
     this.#siblings.onmessage = (message: MessageEvent<Word>) => this.#heard(message.data);
+    // A link that is opened in this tab changes the fragment alone and loads nothing again.
+    addEventListener("hashchange", () => {
+      const ticket = takeTicket();
+      if (ticket) void this.#trade(ticket);
+    });
   }
 
   async begin(): Promise<void> {
