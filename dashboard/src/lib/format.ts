@@ -65,16 +65,22 @@ export function time(at: string | number | null | undefined): string {
   return ms === null ? UNKNOWN : CLOCK.format(ms);
 }
 
+/** To the second, with the date if it is not today. */
 export function seconds(at: string | number | null | undefined): string {
   const ms = millis(at);
-  return ms === null ? UNKNOWN : SECONDS.format(ms);
+  if (ms === null) return UNKNOWN;
+  return isToday(ms) ? SECONDS.format(ms) : `${DATE.format(ms)} ${SECONDS.format(ms)}`;
+}
+
+export function isToday(at: string | number | null | undefined, now = Date.now()): boolean {
+  const ms = millis(at);
+  return ms !== null && new Date(ms).toDateString() === new Date(now).toDateString();
 }
 
 export function when(at: string | number | null | undefined, now: number): string {
   const ms = millis(at);
   if (ms === null) return UNKNOWN;
-  const isToday = new Date(ms).toDateString() === new Date(now).toDateString();
-  return isToday ? CLOCK.format(ms) : `${DATE.format(ms)} ${CLOCK.format(ms)}`;
+  return isToday(ms, now) ? CLOCK.format(ms) : `${DATE.format(ms)} ${CLOCK.format(ms)}`;
 }
 
 export function full(at: string | number | null | undefined): string {
@@ -101,6 +107,12 @@ export function plain(text: string | null | undefined): string {
 /** The same on one line. */
 export function line(text: string | null | undefined): string {
   return plain(text?.slice(0, LONGEST).replace(/\s+/g, " ").trim());
+}
+
+/** What began a compaction, in words. */
+export function trigger(name: string | null | undefined): string {
+  if (name === "auto") return "automatic";
+  return name === "manual" ? "by /compact" : line(name) || "trigger unknown";
 }
 
 export function shortId(id: string | null | undefined): string {
