@@ -53,6 +53,7 @@ export interface Today {
   since: string;
   live_windows: number;
   compactions: number;
+  checked: number;
   lost: number | null;
   restored: number | null;
   called_done: number | null;

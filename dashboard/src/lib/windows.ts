@@ -14,13 +14,14 @@ export function title(of: WindowState): string {
 export function forecast(of: WindowState): string {
   if (of.compacting) return "not yet";
   if (of.ops_left === null) return UNKNOWN;
-  return `about ${stepsLeft(of)} left`;
+  return `${stepsLeft(of)} left`;
 }
 
-/** A range where one is known, as everywhere else: 9–20 steps. */
+/** A range where one is known: 9–20 steps; else about 12 steps. */
 export function stepsLeft(of: WindowState): string {
   const [low, high] = [of.ops_left_low, of.ops_left_high];
-  if (low === null || high === null || low >= high) return plural(of.ops_left ?? 0, "step");
+  if (low === null || high === null || low >= high)
+    return `about ${plural(of.ops_left ?? 0, "step")}`;
   return `${number(low)}–${number(high)} steps`;
 }
 

@@ -2,15 +2,18 @@
 
 import { getContext, setContext, untrack } from "svelte";
 import { query } from "./api";
+import { clock } from "./clock.svelte";
 import { live, type LiveEvent } from "./live.svelte";
 import { resource, type Resource } from "./resource.svelte";
 import { route } from "./route.svelte";
 import { line, shortId } from "./format";
+import { project, title } from "./windows";
 import type { Blocking, Project, ServerHealth, Today, WindowState } from "./types";
 
 const ENDED_MS = 10_000; // a row that ends stays, pale, for that long
 const SPOKEN_MS = 10_000; // at most one alert is spoken in that time
 const KEY = Symbol("world");
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export interface World {
   readonly windows: WindowState[];
@@ -22,6 +25,8 @@ export interface World {
   readonly server: Resource<ServerHealth>;
   readonly spoken: string;
   find(session: string, agent: string | null): WindowState | undefined;
+  /** What an agent or a session is called, where only its id is known. */
+  nameOf(id: string | null | undefined): string;
 }
 
 export function getWorld(): World {
@@ -37,6 +42,11 @@ function keyOf(session: string | null, agent: string): string {
   return JSON.stringify([session, agent]);
 }
 
+/** When the reader's day began: a page may stand open for days. */
+function midnight(now: number): string {
+  return new Date(new Date(now).setHours(0, 0, 0, 0)).toISOString();
+}
+
 export function makeWorld(): World {
   const health = resource<{ agents: WindowState[] }>(
     () => `api/context/health${query({ project_id: route.project })}`,
@@ -50,9 +60,8 @@ export function makeWorld(): World {
     on: ["session.started"],
     every: 10_000,
   });
-  const midnight = new Date();
-  midnight.setHours(0, 0, 0, 0);
-  const today = resource<Today>(() => `api/today${query({ since: midnight.toISOString() })}`, {
+  const since = $derived(midnight(clock.now));
+  const today = resource<Today>(() => `api/today${query({ since })}`, {
     on: ["checkpoint.", "brief.", "session.", "window.compact"],
     every: 5_000,
   });
@@ -146,6 +155,11 @@ export function makeWorld(): World {
     today,
     blocking,
     server,
+    nameOf: (id) => {
+      const of = patched.find((one) => one.agent_id === id);
+      if (of) return of.is_main ? `${project(of)} ${shortId(id)}` : title(of);
+      return UUID.test(id ?? "") ? shortId(id) : line(id);
+    },
     find: (session, agent) =>
       patched.find(
         (one) => one.session_id === session && (agent ? one.agent_id === agent : one.is_main),
