@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tests.api.live import Process
 
-SIZE = {"width": 1280, "height": 760}
+SIZE = {"width": 1360, "height": 800}
 SETTLE_MS = 4_000  # until curves are drawn and the newest rows have come
 
 
@@ -59,17 +59,16 @@ def _page(browser: Browser, server: Process, theme: str) -> Page:
 def _afternoon() -> str:
     from datetime import UTC, datetime
 
-    hours = 15 - datetime.now(UTC).hour  # the signs of these names are turned around
-    return f"Etc/GMT{-hours:+d}" if -12 <= hours <= 14 else "UTC"
+    hours = 15 - datetime.now(UTC).hour
+    ahead = hours - 24 if hours > 12 else hours
+    return f"Etc/GMT{-ahead:+d}"  # the signs of these names are turned around
 
 
 def _shoot(page: Page, path: str, file: Path) -> None:
     page.evaluate("path => { location.hash = path }", f"/{path}")
     page.wait_for_timeout(SETTLE_MS)
-    row = page.get_by_role("option").first
     if path.startswith("compaction/"):
-        row.click()
-    page.wait_for_timeout(500)
+        page.locator("[data-row]").nth(2).click()
     page.screenshot(path=str(file))
 
 
