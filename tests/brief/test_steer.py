@@ -77,7 +77,9 @@ def test_what_may_be_dropped_is_named_by_the_brief_and_is_no_word_of_the_user(
         session.edits(f"/p/src/part_{number}/module_{number}.py").says("Done.")
     record = session.record(tmp_path)
     topics = [(f"seg-{number}", f"topic {number}", ["a.py"]) for number in range(9)]
-    _, _, droppable = steer(record, archived=topics).partition("may be dropped, but for the user")
+    _, _, droppable = steer(record, archived=topics).partition(
+        "may leave these out, except the user"
+    )
     named = [topic for _, topic, _ in topics if topic in droppable]
     assert named and "Rule" not in droppable
     brief = compose(record, archived=topics).text

@@ -134,6 +134,8 @@ def test_the_user_hears_of_a_home_that_cannot_be_written(work: Work, tmp_path: P
     found = run(sent.encode(), loud=False, environ=environ)
     said = json.loads(found.stdout)
     assert f"{home} cannot be written" in said["systemMessage"]
+    assert "Make that folder writable" in said["systemMessage"]
+    assert "Go on" in to_model(said) and "writable" not in to_model(said), "it is the user's folder"
     assert REQUEST in to_model(said), "what the transcript tells is restored all the same"
 
 

@@ -105,14 +105,14 @@ def test_what_is_warm_is_named_as_safe_to_drop_and_then_as_recallable(live: Live
     live.call(environ={"FORCE_COMPRESSION_CHECK": "1"})
     [first, second] = library.warm()
     steered = fire("PreCompact", live.path, trigger="auto")["steers"]
-    assert "Archived and recallable; may be dropped, but for the user's own words:" in steered
+    assert "Archived; the summary may leave these out, except the user's own words:" in steered
     assert f"- {TABLE[:88]}" in steered
     assert "(reader.py)" in steered
     assert len(steered) <= 2_000
     given = to_model(fire("SessionStart", live.path, source="compact"))
     for one in (first, second):
         assert one.segment_id in given
-    assert "`expand` gives one back by its id" in given
+    assert "`expand` prints one by its id" in given
 
 
 @pytest.mark.requirement("R5", "X7")

@@ -106,7 +106,7 @@ def _droppable(archived: Sequence[Archived]) -> list[str]:
         f"- {flat(topic, 90)}" + (f" ({flat(', '.join(files), 60)})" if files else "")
         for _, topic, files in reversed(archived[-MOST_ARCHIVED:])
     ]
-    heading = "Archived and recallable; may be dropped, but for the user's own words:"
+    heading = "Archived; the summary may leave these out, except the user's own words:"
     return [heading, *told]
 
 

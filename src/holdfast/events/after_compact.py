@@ -113,7 +113,7 @@ def _restored_words(restored: str, lost: int, checked: SummaryCheck) -> str:
         return restored
     done, said = len(checked.called_done), len(checked.in_users_name)
     wrong = [f"lost {lost} thing{'' if lost == 1 else 's'}"] if lost else []
-    wrong += [f"calls {done} done that {'is' if done == 1 else 'are'} open"] if done else []
+    wrong += [f"calls {done} open thing{'' if done == 1 else 's'} done"] if done else []
     wrong += (
         [f"says {said} thing{'' if said == 1 else 's'} in your name that you did not say"]
         if said

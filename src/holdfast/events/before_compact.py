@@ -21,8 +21,8 @@ from holdfast.wire import log, scan
 
 FEW_STEPS = 3
 REASON = (
-    "Holdfast could not save a checkpoint: neither the project nor its own folder takes one. "
-    "Free some space or make them writable, then /compact again; it will not be held up twice."
+    "Holdfast could not save a checkpoint, neither in the project nor in its own folder. "
+    "Free some space or make them writable, then /compact again; Holdfast stops it only once."
 )
 
 

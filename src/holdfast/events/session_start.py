@@ -13,17 +13,20 @@ from holdfast.window import make_mark
 from holdfast.window.state import State, held_if_can_be
 from holdfast.wire import log, places, scan
 
+# A model that was told to make the folder writable would have changed its permissions itself.
+GO_ON = "; the user is told. Go on: rules and open work are still restored, from the transcript."
 OFFERED = frozenset(("startup", "resume", "clear", "fork"))
 
 
 def tell(moment: Moment) -> str:
     source = scan.text_of(moment.payload, "source") or "unknown"
-    alarm = ""
+    alarm = unsaved = ""
     with held_if_can_be(moment.folder) as state:
         record_session.record(state, moment)
         if source == "compact":
             state.owed = state.second_brief = ""  # they spoke of the window that has ended
-            alarm, state.crowded = _cannot_save() or state.crowded, ""
+            unsaved = _cannot_save()
+            alarm, state.crowded = unsaved or state.crowded, ""
         else:
             state.started_ms, state.ended_ms = moment.now_ms, 0
             _ask_settings(state, moment.now_ms)
@@ -37,9 +40,12 @@ def tell(moment: Moment) -> str:
     if not alarm:
         return hook_outputs.add_context("SessionStart", to_model=said)
     log.add("ALERT", record_session.log_name(state), alarm)
-    to_user = "" if state.agent_id else f"Holdfast: {alarm}"
+    to_user = f"{alarm}. Make that folder writable." if unsaved else alarm
+    to_model = f"{alarm}{GO_ON}" if unsaved else alarm
     return hook_outputs.add_context(
-        "SessionStart", to_model=f"Holdfast: {alarm}\n{said}", to_user=to_user
+        "SessionStart",
+        to_model=f"Holdfast: {to_model}\n{said}",
+        to_user="" if state.agent_id else f"Holdfast: {to_user}",
     )
 
 
@@ -48,7 +54,7 @@ def _cannot_save() -> str:
     home = places.home()
     if os.path.isdir(home) and os.access(home, os.W_OK | os.X_OK):  # noqa: PTH112
         return ""
-    return f"no checkpoint can be saved, as {home} cannot be written. Make it writable."
+    return f"no checkpoint can be saved, as {home} cannot be written"
 
 
 def _ask_settings(state: State, now_ms: int) -> None:
