@@ -91,7 +91,7 @@ def _demo(console: Console, folder: Path) -> None:
         wide = os.environ | {"COLUMNS": str(console.width)}
         subprocess.run([*CLI, *arguments], check=True, env=wide)
     console.print(
-        "\n[bold]The client's summary lost all of this, and the brief above gave it back[/] "
+        "\n[bold]The client's summary lost all of this, and the brief above restored it[/] "
         "in the model's next request.\n"
         "Try it on a session of yours, nothing to install: "
         "[bold].venv/bin/holdfast replay[/]"
