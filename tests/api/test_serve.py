@@ -134,8 +134,8 @@ def test_it_serves_until_it_is_told_to_end_and_exits_with_0(own_home: Path, tmp_
             assert live.kill(signal.SIGTERM) == 0
             while heard.block():
                 pass
-        assert live.log[-1] == "ended; everything acknowledged is written"
-        assert "every live session is watched meanwhile; Ctrl-C ends it" in live.log
+        assert live.log[-1] == "stopped; everything it confirmed is on disk"
+        assert "it also watches every live session; Ctrl-C stops it" in live.log
     assert sorted(one.name for one in kept.iterdir()) == [
         *("guard.log", "holdfast.db", "token", "watcher.lock"),
     ]

@@ -363,7 +363,7 @@ def test_watch_says_how_to_end_it_and_ctrl_c_finds_room_on_the_last_line(tmp_pat
             process.kill()
             os.close(ours)
     plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown)
-    assert "Ctrl-C ends it" in plain
+    assert "Ctrl-C stops it" in plain
     assert all(len(line) <= 80 - len("^C") for line in plain.splitlines())
 
 

@@ -15,8 +15,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 import holdfast
+from holdfast.cli.everyday.status import HOW_KNOWN
 from holdfast.cli.help import FIRST_STEPS, HEADINGS, PLUMBING, TOPICS, listed
 from holdfast.cli.main import holdfast_command
+from holdfast.wire.errors import HoldfastError
 from tests.builders import a_transcript, an_answer
 from tests.hot.hooks import fire
 
@@ -65,6 +67,7 @@ def test_the_help_of_a_command_begins_with_its_sentence_and_ends_with_examples(n
     assert _run("help", name).stdout == shown
     assert topic.sentence in " ".join(shown.split())
     assert max(map(len, shown.splitlines())) <= 80
+    assert "..." not in shown.partition("Commands:")[2], "no sentence in the list is cut"
     for one in topic.examples:
         assert one.line in shown
 
@@ -187,6 +190,20 @@ def test_a_wrong_word_is_answered_with_what_to_try() -> None:
     assert "`holdfast help` lists the commands" in _run("help", "nosuch").stderr
     assert "Did you mean 'set'?" in _run("settings", "sett", "preset", "default").stderr
     assert "one of minimal, default, full" in _run("settings", "status_line").stdout
+
+
+@pytest.mark.requirement("U3")
+@pytest.mark.parametrize("command", ["replay", "status", "lost", "brief", "budget"])
+def test_without_any_session_the_recorded_one_is_offered(command: str) -> None:
+    error = _run(command).exception
+    assert isinstance(error, HoldfastError)
+    assert "holdfast replay --demo" in error.hint
+
+
+@pytest.mark.requirement("U3", "G1")
+def test_status_says_in_words_how_a_reading_of_every_basis_is_known() -> None:
+    table = (ROOT / "docs" / "concepts.md").read_text().partition("## How a reading is known")[2]
+    assert set(re.findall(r"^\| `([a-z-]+)` \|", table, re.MULTILINE)) == HOW_KNOWN.keys()
 
 
 @pytest.mark.requirement("U3")

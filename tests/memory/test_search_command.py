@@ -186,3 +186,16 @@ def test_where_nothing_is_known_nothing_that_cannot_help_is_advised(tmp_path: Pa
     (tmp_path / "new").mkdir()
     nothing = run("lighthouse", "--project", str(tmp_path / "new")).stderr
     assert "nothing to search yet" in nothing and "--fill" not in nothing
+    assert "--all-projects" in nothing
+    everywhere = run("zzzunknownzzz", "--keyword", "--all-projects").stderr
+    assert "Nothing found" in everywhere and "--all-projects" not in everywhere
+
+
+@pytest.mark.requirement("U3", "M6")
+def test_a_search_of_every_project_does_not_advise_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "empty"))
+    (tmp_path / "new").mkdir()
+    nothing = run("lighthouse", "--project", str(tmp_path / "new"), "--all-projects").stderr
+    assert "once you have searched in its folder" in nothing and "--all-projects" not in nothing

@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 from holdfast.cli.main import holdfast_command
 from holdfast.settings import load
 from holdfast.settings.table import TABLE
+from holdfast.wire.errors import HoldfastError
 
 
 def _run(*words: str, **environ: str) -> Result:
@@ -61,11 +62,15 @@ def test_the_line_that_undoes_a_change_undoes_it(before: str) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "reason"),
     [
-        ("zone_orange", "many", "zone_orange = 'many' does not fit (0 to 1)"),
-        ("zone_orange", "1.5", "does not fit (0 to 1)"),
-        ("zone_orange", "0.2", "zone_yellow, zone_orange, zone_red must not fall"),
+        ("zone_orange", "many", "zone_orange = 'many' is not valid (0 to 1)"),
+        ("zone_orange", "1.5", "is not valid (0 to 1)"),
+        (
+            "zone_orange",
+            "0.2",
+            "zone_yellow, zone_orange, zone_red must each be at least the one before",
+        ),
         ("preset", "bold", "one of default, conservative, aggressive"),
-        ("topics", "no topic!", "does not fit"),
+        ("topics", "no topic!", "is not valid"),
         ("zone_purple", "1", "there is no setting zone_purple"),
         ("zone_orang", "1", "there is no setting zone_orang; did you mean zone_orange?"),
     ],
@@ -112,6 +117,7 @@ def test_a_file_that_no_line_editor_understands_is_left_alone(text: str) -> None
     found = _run("set", "embedder", "off")
     assert found.exit_code != 0
     assert "was left as it is" in str(found.exception)
+    assert isinstance(found.exception, HoldfastError) and found.exception.hint
     assert path.read_text() == text
 
 

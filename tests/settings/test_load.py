@@ -71,16 +71,16 @@ def test_a_single_value_wins_over_its_preset() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("zone_red = 7", "does not fit"),
-        ('zone_red = "high"', "does not fit"),
-        ("zone_red = true", "does not fit"),
+        ("zone_red = 7", "is not valid"),
+        ('zone_red = "high"', "is not valid"),
+        ("zone_red = true", "is not valid"),
         ("zone_purple = 0.5", "no setting zone_purple"),
-        ('preset = "brave"', "does not fit"),
+        ('preset = "brave"', "is not valid"),
         ("zone_red = [", "was not read"),
-        ("zone_red = 0.2", "must not fall"),
+        ("zone_red = 0.2", "must each be at least the one before"),
         ("\0", "was not read"),
         ('topics = "Build Done"', "build_done or build.done"),
-        ('topics = ["build_done"]', "does not fit"),
+        ('topics = ["build_done"]', "is not valid"),
     ],
 )
 def test_what_does_not_fit_is_said_and_the_default_holds(text: str, said: str) -> None:
@@ -123,7 +123,7 @@ def test_a_switch_is_understood_as_people_write_it(word: str, meant: str) -> Non
 def test_what_is_no_switch_is_said() -> None:
     found = settings_load.load("", {"HOLDFAST_STOP_GUARD": "maybe"})
     assert found.word("stop_guard") == "off"
-    assert "does not fit" in found.errors[0]
+    assert "is not valid" in found.errors[0]
 
 
 @pytest.mark.requirement("B2", "C10")

@@ -158,7 +158,7 @@ def serve(plan: Plan, say: Callable[[str], None]) -> None:
             _run(store, rules, plan, listener)
         finally:
             store.close()
-    say("ended; everything acknowledged is written")
+    say("stopped; everything it confirmed is on disk")
 
 
 @contextmanager
@@ -204,7 +204,7 @@ def _greet(plan: Plan, listener: socket.socket, say: Callable[[str], None]) -> N
         say("the token is the one in HOLDFAST_API_TOKEN")
     else:
         say(f"the token is in {token_file()}")
-    say("every live session is watched meanwhile; Ctrl-C ends it")
+    say("it also watches every live session; Ctrl-C stops it")
 
 
 def _run(store: Store, rules: Rules, plan: Plan, listener: socket.socket) -> None:

@@ -36,7 +36,10 @@ class NotATranscript(HoldfastError):
 
 
 class NoSession(HoldfastError):
-    hint = "start Claude Code once, after `holdfast install`; or name a file: --transcript FILE"
+    hint = (
+        "start Claude Code once, after `holdfast install`; or name a file: --transcript FILE; "
+        "`holdfast replay --demo` shows a recorded session"
+    )
 
 
 class NoSuchSession(NoSession):

@@ -36,7 +36,7 @@ COMPACTED = b'"compact_boundary"', b'"isCompactSummary":true'
 
 class NoTranscriptYet(HoldfastError):
     exit_code = 2
-    hint = "name a transcript, a .jsonl file; or use Claude Code once, and come back"
+    hint = "`holdfast replay --demo` shows a recorded session; or name a transcript, a .jsonl file"
 
 
 class NoSuchName(NoSuchTranscript):

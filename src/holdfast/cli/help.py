@@ -187,7 +187,7 @@ TOPICS: dict[str, HelpTopic] = {
     ),
     "budget": HelpTopic(
         SAVING,
-        "Show what fills the brief; pin rules, drop items, set shares.",
+        "Show what fills the brief; pin rules, evict items, set shares.",
         "The brief has five compartments, each with a share of its tokens. `holdfast brief` "
         "shows the text itself, `holdfast lost` what the last summary lost.",
         (

@@ -28,22 +28,29 @@ class NoSuchSetting(HoldfastError):
 
 class InvalidSetting(HoldfastError):
     exit_code = 2
-    hint = "`holdfast settings NAME` says what a setting means"
+
+    def __init__(self, name: str, words: str) -> None:
+        super().__init__(words)
+        self.hint = f"`holdfast settings {name}` shows what it means and who may set it"
 
 
 class SettingNotWritten(HoldfastError):
     exit_code = 4
 
 
+class FileNotToml(SettingNotWritten):
+    hint = "correct that line of the file, or remove it; then run this again"
+
+
 def check(name: str, text: str, project: Path | None = None) -> Value:
     """The value that `text` stands for; InvalidSetting where the file may not say so."""
     if project and BY_NAME[name].set_by == USER:
-        raise InvalidSetting(f"a project may not set {name}: only you may, in your own file")
+        raise InvalidSetting(name, f"a project may not set {name}: only you may, in your own file")
     before = load.load(environ={})
     after = load.load(environ={}, changes={name: text})
     if after.origins[name] != str(load.user_file()):  # not used
         reasons = [one for one in after.errors if one not in before.errors] or after.errors
-        raise InvalidSetting(reasons[-1].removeprefix(f"{load.user_file()}: "))
+        raise InvalidSetting(name, reasons[-1].removeprefix(f"{load.user_file()}: "))
     return after.values[name]
 
 
@@ -81,7 +88,7 @@ def _parsed(path: Path, text: str) -> dict[str, object]:
     try:
         return tomllib.loads(text)
     except ValueError as error:
-        raise SettingNotWritten(f"{path} was left as it is, it is not TOML: {error}") from None
+        raise FileNotToml(f"{path} was left as it is: not valid TOML, {error}") from None
 
 
 def _replace(path: Path, made: str, wanted: dict[str, object], by_hand: str) -> None:

@@ -150,7 +150,7 @@ def _fit(name: str, value: object, origin: str, errors: list[str]) -> Value | No
         return None
     fitted = _as(setting, value)
     if fitted is None:
-        errors.append(f"{origin}: {name} = {value!r} does not fit ({_bounds(setting)})")
+        errors.append(f"{origin}: {name} = {value!r} is not valid ({_bounds(setting)})")
     return fitted
 
 
@@ -205,6 +205,8 @@ def _keep_order(values: dict[str, Value], origins: dict[str, str], errors: list[
     ):
         shares = [float(values[name]) for name in names]
         if shares != sorted(shares):
-            errors.append(f"{', '.join(names)} must not fall: the defaults hold")
+            errors.append(
+                f"{', '.join(names)} must each be at least the one before; the defaults are used"
+            )
             for name in names:
                 values[name], origins[name] = BY_NAME[name].default, "default"

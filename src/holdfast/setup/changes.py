@@ -226,10 +226,10 @@ def only_one(ours: Path, wait_seconds: float = WAIT_SECONDS) -> Iterator[None]:
 
 
 def check_home(ours: Path) -> None:
-    """Refuse a HOLDFAST_HOME that is not, or is not inside, a folder."""
+    """Refuse a place for Holdfast's files that is not, or is not inside, a folder."""
     there = next(place for place in (ours, *ours.parents) if os.path.lexists(place))
     if not there.is_dir():
-        raise HomeUnusable(f"HOLDFAST_HOME is {ours}, and {there} is not a folder")
+        raise HomeUnusable(f"Holdfast saves in {ours}, and {there} is not a folder")
 
 
 def _open(path: Path) -> int:

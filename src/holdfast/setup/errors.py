@@ -67,9 +67,9 @@ class InstallRunning(InstallError):
 
 
 class HomeUnusable(InstallError):
-    """HOLDFAST_HOME is not a folder we can write to."""
+    """The place for Holdfast's files, HOME or HOLDFAST_HOME, is not a folder we can write to."""
 
-    hint = "nothing was changed; point HOLDFAST_HOME at a folder of yours, or unset it"
+    hint = "nothing was changed; set HOLDFAST_HOME to a folder of yours, or HOME to yours"
 
 
 class NotAPluginFolder(InstallError):

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from holdfast.memory.results import Expanded, FoundItem, SearchAnswer
 
 ASKED_CHARS = 160
+OTHERS = "--all-projects searches the others"
+NO_PROJECT = "nothing to search yet: a project is included once you have searched in its folder"
+NOTHING_ANYWHERE = "Nothing found. Try other words, or --cold for archived topics."
 NOTHING = "Nothing found. Try other words, --all-projects, or --cold for archived topics."
 
 
@@ -46,7 +49,7 @@ NOTHING = "Nothing found. Try other words, --all-projects, or --cold for archive
     metavar="DIR",
     help="The project's folder (default: this folder).",
 )
-@click.option("--all-projects", is_flag=True, help="Search every project.")
+@click.option("--all-projects", is_flag=True, help="Search every project that has been searched.")
 @click.option(
     "--kind",
     "kinds",
@@ -103,7 +106,7 @@ def search(
         everywhere=all_projects,
         by_keyword=by_keyword,
     )
-    _show(found, as_json)
+    _show(found, as_json, all_projects)
     if not found.found:
         raise click.exceptions.Exit(1)
 
@@ -142,11 +145,11 @@ def _show_standing(found: IndexStatus, as_json: bool) -> None:
         say(f"{found.left:,} sources are not read yet; search again to continue")
 
 
-def _show(answer: SearchAnswer, as_json: bool) -> None:
+def _show(answer: SearchAnswer, as_json: bool, all_projects: bool) -> None:
     if as_json:
         click.echo(json.dumps(answer.plain()))
         return
-    found, notes = lines(answer)
+    found, notes = lines(answer, all_projects)
     for line in found:
         say(line)
     for line in notes:
@@ -164,15 +167,15 @@ def _show_expanded(found: Expanded, as_json: bool) -> None:
         say(f"more: holdfast search --expand {found.item.id} --offset {found.more}", err=True)
 
 
-def lines(answer: SearchAnswer) -> tuple[list[str], list[str]]:
+def lines(answer: SearchAnswer, all_projects: bool = False) -> tuple[list[str], list[str]]:
     """What goes to stdout, and what to stderr."""
     from holdfast.memory.recall import NO_ITEMS
     from holdfast.memory.words import stem
 
     found = ["\n  ".join(_lines(one, list(map(stem, answer.terms)))) for one in answer.found]
     if not found and NO_ITEMS in answer.notes:
-        return [], [f"{NO_ITEMS}; --all-projects searches the others"]
-    notes = [] if found else [NOTHING]
+        return [], [NO_PROJECT if all_projects else f"{NO_ITEMS}; {OTHERS}"]
+    notes = [] if found else [NOTHING_ANYWHERE if all_projects else NOTHING]
     return found, notes + [f"note: {inert(note)}" for note in answer.notes]
 
 

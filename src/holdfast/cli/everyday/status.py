@@ -24,6 +24,17 @@ from holdfast.window.velocity import in_words
 from holdfast.wire.log import inert
 
 MOST_CLEARED = 8
+# How the used tokens are known, for a reader: by `basis` of a reading.
+HOW_KNOWN = {
+    "usage": "as the last answer reports",
+    "boundary": "as the last compaction reports",
+    "compacting": "during a compaction",
+    "earlier": "from an earlier reading",
+    "status-line": "from Claude Code's status line",
+    "bytes": "estimated from the size of the transcript",
+    "weights": "estimated from the tool calls",
+    "none": "no answer yet",
+}
 
 
 @click.command()
@@ -188,7 +199,7 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     used = f"{about}{found['used_tokens']:,} of {found['edge_tokens']:,} tokens"
     edge = f"{found['edge_tokens']:,} in a window of {found['window_tokens']:,}"
     rows = [
-        ("used", f"{used} (known by: {found['basis']})"),
+        ("used", f"{used} ({HOW_KNOWN[found['basis']]})"),
         ("limit", f"{edge}: {found['edge_source']}"),
         ("left", _left(found)),
         ("forecast", found["forecast_basis"]),

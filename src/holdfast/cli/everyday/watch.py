@@ -47,7 +47,7 @@ def watch(every: float, once: bool) -> None:
     if once:
         console.print(_drawn(_rows(), console.width))
         return
-    say(f"every {every:g} s; Ctrl-C ends it", err=True)
+    say(f"every {every:g} s; Ctrl-C stops it", err=True)
     with (
         until_signalled(
             signal.SIGINT

@@ -141,7 +141,7 @@ def unpin(pin_id: str, session: str, project: Path | None, as_json: bool) -> Non
 @_session
 @_json
 def evict(item_id: str, undo: bool, session: str, as_json: bool) -> None:
-    """Leave this item out of the briefs of this session, unless it changes."""
+    """Leave an item out of this session's briefs. An item that changes comes back."""
     chosen = chosen_to_read(None, session)
     session_id = chosen.state.session_id
     where = _where("session", session_id, None) if session else ""
@@ -182,7 +182,7 @@ def estimate(text_or_file: str, session: str, as_json: bool) -> None:
 @_scope
 @_json
 def allot(compartment: str, share: str, is_user: bool, project: Path | None, as_json: bool) -> None:
-    """Give a compartment a share of the brief: 0.4, 40%, or `role` for the usual share.
+    """Give a compartment a share of the brief. SHARE is 0.4, 40%, or `role` for the usual share;
     COMPARTMENT is active_task, project_background, operator_preferences, safety_constraints or
     ambient_knowledge."""
     scope = "user" if is_user else "project"

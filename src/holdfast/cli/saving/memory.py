@@ -213,8 +213,8 @@ MOST_CHARS = 120
 @click.option("--session", default="", help="Count what this session has read.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def rules(project: Path | None, session: str, as_json: bool) -> None:
-    """List instruction files, the marked rules in them, and what is restored after a
-    compaction."""
+    """List instruction files and the marked rules in them. It also shows which of the rules are
+    restored after a compaction."""
     found = _found(project, session)
     if as_json:
         rows = [asdict(one) | {"marked": [m._asdict() for m in one.marked]} for one in found]

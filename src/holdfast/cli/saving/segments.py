@@ -77,7 +77,7 @@ segments = list_group(
     click.option("--cold", "with_cold", is_flag=True, help="Also list archived topics."),
     AS_JSON,
     words="List what was compressed; `show`, `save` and `clear` one.",
-    list_words="List older topics that were compressed, as `holdfast segments` alone does.",
+    list_words="List compressed topics, as `holdfast segments` alone does.",
 )
 
 
@@ -114,8 +114,8 @@ def show(segment_id: str, as_text: bool, as_json: bool) -> None:
 @click.argument("words", default="-")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def save(words: str, as_json: bool) -> None:
-    """Replace the short form of topics with better words, as JSON (WORDS, or stdin): one object
-    or a list. {"segment_id": …, "compressed_content": …, "key_decisions": […], "key_files": […]}"""
+    """Replace the short form of topics with better words. WORDS, or stdin, is JSON: one object or
+    a list. {"segment_id": …, "compressed_content": …, "key_decisions": […], "key_files": […]}"""
     given = _given(sys.stdin.buffer.read(MOST_INPUT + 1) if words == "-" else words.encode())
     now_ms = int(time.time() * 1000)
     saved = [

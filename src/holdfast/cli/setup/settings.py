@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
-from holdfast.cli.terminal import say
+from holdfast.cli.terminal import paint, say
 from holdfast.events import breadcrumb
 from holdfast.settings import edit
 from holdfast.settings import load as settings_load
@@ -69,8 +69,8 @@ def settings(context: click.Context, project: Path | None, as_json: bool) -> Non
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_obj
 def get(above: dict[str, object], name: str, project: Path | None, as_json: bool) -> None:
-    """Show one setting: its value, where it came from, and who may set it. The word `get` may be
-    left out."""
+    """Show one setting, where its value came from, and who may set it. `holdfast settings NAME`
+    does the same."""
     where = project or above["project"]
     assert where is None or isinstance(where, Path)
     _show((BY_NAME[name],), where, as_json or bool(above["as_json"]))
@@ -95,7 +95,7 @@ def set_value(name: str, value: str, project: Path | None) -> None:
 @click.argument("name", type=_SettingName(), metavar="NAME")
 @click.option("--project", type=click.Path(path_type=Path), help="From this project's file.")
 def unset(name: str, project: Path | None) -> None:
-    """Remove one setting from your settings file, so that its default holds again."""
+    """Remove one setting from your settings file. Its default applies again."""
     path = settings_load.file_of(project)
     before = edit.value_in(path, name)
     if before is None:
@@ -140,7 +140,9 @@ def _show(rows: tuple[Setting, ...], project: Path | None, as_json: bool) -> Non
         return
     for one in rows:
         who = "you only" if one.set_by == USER else "you or the project"
-        say(f"{one.name} = {loaded.values[one.name]}   (from {loaded.origins[one.name]})")
+        origin = loaded.origins[one.name]
+        named = f"{paint(one.name, 'bold')} = {paint(str(loaded.values[one.name]), 'cyan')}"
+        say(f"{named}   {paint(f'(from {origin})', *(['dim'] if origin == 'default' else []))}")
         choices = f"; one of {', '.join(one.choices)}" if one.choices else ""
         say(f"    {one.meaning}{choices}; set by {who}")
     for error in errors:

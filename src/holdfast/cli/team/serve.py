@@ -125,7 +125,7 @@ def _watch(database: str) -> None:
 
 def _say_once(started: Event) -> None:
     started.wait()
-    say("watching every live session; Ctrl-C ends it", err=True)
+    say("watching every live session; Ctrl-C stops it", err=True)
 
 
 @click.command()
