@@ -214,6 +214,13 @@ def test_an_empty_watch_is_one_line() -> None:
 
 
 @pytest.mark.requirement("U3")
+def test_empty_lists_say_what_to_do(tmp_path: Path) -> None:
+    there = ("--project", str(tmp_path))
+    assert "CLAUDE.md" in _run("memory", "rules", *there).stderr
+    assert "holdfast board post" in _run("board", "list", *there).stderr
+
+
+@pytest.mark.requirement("U3")
 def test_pinning_the_same_text_again_says_so(tmp_path: Path) -> None:
     line = ("budget", "pin", "Never paint the pier.", "--project", str(tmp_path))
     assert _run(*line).stdout.startswith("pinned ")

@@ -40,12 +40,16 @@ from holdfast.wire import log, places
 
 MAX_RULES_CHARS = 6000  # of what the plan says outside its tasks: about 1,500 tokens
 
-DONE = f"""{TERMS}
-All it asks for is in the files, nothing of it is a stub, and what checks it here (tests, types,
-linters) was run and passes. Do nothing else. Nobody answers questions: decide, and say what you
-decided. Start no other Claude. What you start in the background is ended when you end: wait for
-it, and use its result, before you do. End with a few lines on what you did; a task you could not do
-gets a line of its own, with its name: """
+# One thought to a line: `run --dry-run` shows it so, and wraps each line to the terminal.
+DONE = (
+    f"{TERMS}A task is done when everything it asks for is in the files, without stubs, and the "
+    "project's own checks (tests, types, linters) were run and pass.\n"
+    "Do nothing that the tasks do not ask for, and do not start another Claude.\n"
+    "Nobody can answer questions: decide, and say what you decided.\n"
+    "What you start in the background is ended when you end: wait for it and use its result.\n"
+    "End with a few lines on what you did.\n"
+    "For each task that you could not do, add a line of its own, in this form: "
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +101,7 @@ def quote_rules(rules: str) -> Iterator[str]:
 
 def describe_done(name: str) -> str:
     """What "done" means, with how a task of this name is reported as not done."""
-    return f"{DONE}{NOT_DONE} {name}: why."
+    return f"{DONE}{NOT_DONE} {name}: the reason"
 
 
 def _tasks(pieces: Sequence[TaskPiece]) -> Iterator[str]:

@@ -30,6 +30,7 @@ from holdfast.memory.topics.topic_index import find
 from holdfast.memory.topics.topic_store import TopicChange
 from holdfast.record import storage
 from holdfast.text.fence import shown
+from holdfast.text.numbers import counted
 from holdfast.window.state import State
 from holdfast.wire import places
 
@@ -222,8 +223,11 @@ def rules(project: Path | None, session: str, as_json: bool) -> None:
         return
     for one in found:
         _show(one)
+    if not found:
+        say("No instruction file applies here. Claude Code reads rules from CLAUDE.md.", err=True)
+        return
     marked = sum(len(one.marked) for one in found)
-    say(f"{len(found)} files, {marked} marked rules", err=True)
+    say(f"{counted(len(found), 'file')}, {counted(marked, 'marked rule')}", err=True)
 
 
 def _found(project: Path | None, session: str) -> list[LoadedFile]:

@@ -16,7 +16,7 @@ from holdfast.cli import choose_session
 from holdfast.cli.arguments import AS_JSON, EVERYWHERE, PROJECT, list_group, of_session
 from holdfast.cli.choose_session import Chosen, NoSession
 from holdfast.cli.find_transcript import chosen_to_read, chosen_to_save
-from holdfast.cli.terminal import asked, say
+from holdfast.cli.terminal import asked, paint, say
 from holdfast.record import storage
 from holdfast.redact import redact
 from holdfast.segment import disk, formats, library
@@ -160,8 +160,8 @@ def clear(segment_ids: tuple[str, ...], session: str, yes: bool) -> None:
 def line(one: Compressed) -> str:
     size = f"{one.original_tokens:,} → {one.compressed_tokens:,} tokens"
     when = f"steps {one.start_turn}-{one.end_turn}"
-    said = f"{shown(one.segment_id)}  {_said(one.topic)} ({when}, {size}"
-    return f"{said}, relevance {one.relevance_score:.2f}, read {one.access_count}x)"
+    numbers = f"({when}, {size}, relevance {one.relevance_score:.2f}, read {one.access_count}x)"
+    return f"{paint(shown(one.segment_id), 'bold')}  {_said(one.topic)} {paint(numbers, 'dim')}"
 
 
 def _said(text: str) -> str:

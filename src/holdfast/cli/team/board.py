@@ -75,8 +75,11 @@ def list_(project: Path | None, everywhere: bool, database: str, as_json: bool, 
     for row in reversed(page.rows):
         read = f", read by {', '.join(row['read_by'])}" if row["read_by"] else ""
         say(f"{line(row)} ({messages.state_of(row, now)}){shown(read)}")
-    counted = ", ".join(f"{count} {state}" for state, count in states.items())
-    say(f"{len(page.rows)} of {page.total} messages: {counted}", err=True)
+    if page.total:
+        counted = ", ".join(f"{count} {state}" for state, count in states.items())
+        say(f"{len(page.rows)} of {page.total} messages: {counted}", err=True)
+    else:
+        say("No message yet. Send one: holdfast board post TOPIC 'WORDS'", err=True)
     elsewhere = all_there_are - page.total
     if elsewhere > 0:
         say(f"  and {elsewhere:,} of other projects, or of none: --everywhere", err=True)
