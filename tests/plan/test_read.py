@@ -296,6 +296,10 @@ def test_no_secret_of_a_title_is_in_an_id() -> None:
         "#2, task 1",
         "T2, fix-the-parser-lexer-and-tokens",
         "\n    - Fix the parser, lexer and tokens\n    - **T2: Write the docs**",
+        "1-2",
+        "1 and T2",
+        "#1 to #2",
+        "all above",
     ],
 )
 def test_a_dependency_is_named_as_people_write_it(depends: str) -> None:
@@ -310,6 +314,34 @@ def test_a_dependency_is_named_as_people_write_it(depends: str) -> None:
 """
     found = read_plan(text).tasks[2].depends
     assert sorted(found) == ["fix-the-parser-lexer-and-tokens", "t2-write-the-docs"]
+
+
+@pytest.mark.requirement("P3")
+def test_a_title_may_be_named_without_its_number() -> None:
+    text = """
+- [ ] 3. Fix the parser, lexer and tokens
+- [ ] 7. Write the docs
+- [ ] 8. Ship it
+  - depends: Fix the parser, lexer and tokens, 7 & 3
+"""
+    found = read_plan(text).tasks[2].depends
+    assert found == ("3-fix-the-parser-lexer-and-tokens", "7-write-the-docs")
+
+
+@pytest.mark.requirement("P3")
+@pytest.mark.parametrize("depends", ["2-1", "1-9", "1 and the rest", "Ship-it to the end"])
+def test_a_range_of_something_else_is_refused(depends: str) -> None:
+    with pytest.raises(BadPlan) as error:
+        read_plan(f"- [ ] a\n- [ ] b\n- [ ] c\n  - depends: {depends}\n")
+    assert "`2-5` or `all above`" in error.value.hint
+
+
+@pytest.mark.requirement("P3", "X4")
+def test_short_ranges_cannot_stand_for_millions_of_dependencies() -> None:
+    tasks = "".join(f"- [ ] task {n}\n  - depends: all above\n" for n in range(1, 1000))
+    with pytest.raises(BadPlan) as error:
+        read_plan(f"- [ ] first\n{tasks}")
+    assert "## Wave 2" in error.value.hint
 
 
 @pytest.mark.requirement("P3")

@@ -2,16 +2,18 @@
 
 `depends` names a task by id, title, label or number, one or several separated by commas. People
 write what they see: a title that contains commas itself, `3` for the third task of the list, `T2`
-for the task whose title starts with `T2:`. Unclear references are refused, with the choices.
+for the task whose title starts with `T2:`, `2-5` and `2 and 3` for several, `all above`. Unclear
+references are refused, with the choices.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from itertools import chain
 
 from holdfast.plan.formats import fields
 from holdfast.plan.formats.fields import LONGEST_TITLE, Node, TaskIds, slug
@@ -45,6 +47,14 @@ _NUMBER = re.compile(r"(?:task|step)?\s*#?\s*(\d{1,5})\.?", re.IGNORECASE)
 _LABEL = re.compile(
     r"[\W_]*(\w[\w.-]{0,20}?(?: \d{1,4})?)[*_`]*\s*(?::|\)|\.\s|\s[-\u2013\u2014]\s)"
 )
+_BETWEEN = re.compile(r"(.{1,40}?)\s*(?:\.{2,3}|[-\u2013\u2014]|\bto\b|\bthrough\b)\s*(.{1,40})")
+_JOINED = re.compile(r"\s*(?:\band\b|&|\+|;)\s*")
+_ABOVE = re.compile(
+    r"(?:all|everything|every task)(?: of)?(?: the)?(?: tasks?)?"
+    r"(?: above| before| previous| earlier| others?)?(?: tasks?| ones?)?",
+    re.IGNORECASE,
+)
+MOST_SEVERAL = 200_000  # dependencies that ranges stand for: a short line must not take hours
 MOST_NAMED = 1000  # tasks that are looked at for one spelt nearly so
 
 
@@ -185,16 +195,31 @@ def normalize(text: str) -> str:
     return text.strip(_MARKS)
 
 
+def _too_many(task: PlanTask) -> BadPlan:
+    words = f"ranges such as `2-5` stand for more than {MOST_SEVERAL:,} dependencies"
+    return BadPlan(words, task.place, "write headings such as `## Wave 2` instead")
+
+
+def _unique(found: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """What each name stands for. Empty names, and those of several tasks, are left out."""
+    pairs = list(found)
+    counts = Counter(name for name, _ in pairs)
+    return {name: task for name, task in pairs if name and counts[name] == 1}
+
+
 class References:
     def __init__(self, tasks: Sequence[PlanTask]) -> None:
         self._ids = {task.id for task in tasks}
         self._listed = [task.id for task in tasks]
+        self._several_left = MOST_SEVERAL
+        self._places = {name: at for at, name in enumerate(self._listed)}
         self._titles: dict[str, str] = {}
         for task in tasks:
             self._titles.setdefault(slug(task.title), task.id)
-        labels = [(label[1].casefold(), t.id) for t in tasks if (label := _LABEL.match(t.title))]
-        counts = Counter(name for name, _ in labels)
-        self._labels = {name: task for name, task in labels if counts[name] == 1}
+        found = [(label, task) for task in tasks if (label := _LABEL.match(task.title))]
+        self._labels = _unique((label[1].casefold(), task.id) for label, task in found)
+        bare = _unique((slug(task.title[label.end() :]), task.id) for label, task in found)
+        self._titles = bare | self._titles  # `Write the docs` also means `T2: Write the docs`
 
     def of(self, task: PlanTask) -> tuple[str, ...]:
         found = (name for given in task.depends for name in self._all(given, task))
@@ -210,10 +235,31 @@ class References:
         while parts:
             ends = range(len(parts), 0, -1) if any(not self._one(part) for part in parts) else (1,)
             taken = next((n for n in ends if self._one(", ".join(parts[:n]))), 0)
-            if not taken:
+            if taken:
+                yield self._one(", ".join(parts[:taken]))
+            elif several := self._several(parts[0], task):
+                self._several_left -= len(several)
+                if self._several_left < 0:
+                    raise _too_many(task)
+                yield from several
+            else:
                 raise self._no_task(parts[0], task)
-            yield self._one(", ".join(parts[:taken]))
-            del parts[:taken]
+            del parts[: taken or 1]
+
+    def _several(self, wanted: str, task: PlanTask) -> list[str]:
+        """The tasks meant by `2-5`, `2 and 3` or `all above`; none if it is something else."""
+        name = normalize(wanted)
+        if _ABOVE.fullmatch(name):
+            return self._listed[: self._places[task.id.rpartition("/")[2]]]
+        between = _BETWEEN.fullmatch(name)
+        first, last = map(self._one, between.groups()) if between else ("", "")
+        if first and last:
+            return self._listed[self._places[first] : self._places[last] + 1]
+        parts = _JOINED.split(name)
+        if len(parts) == 1:
+            return []
+        found = [[one] if (one := self._one(part)) else self._several(part, task) for part in parts]
+        return list(chain(*found)) if all(found) else []
 
     def _one(self, wanted: str) -> str:
         """The id of the task that is meant; empty if there is none."""
@@ -234,4 +280,5 @@ class References:
         words = f"task {task.id!r} depends on {name!r}, which is no task{meant}"
         count = len(self._listed)
         how = f"name a task by its title, its id, or its number in the list (1 to {count:,})"
-        return BadPlan(words, task.place, f"{how}, with commas between several")
+        several = "several as `2, 4`, `2-5` or `all above`"
+        return BadPlan(words, task.place, f"{how}; {several}")
