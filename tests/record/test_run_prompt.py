@@ -48,6 +48,14 @@ def test_the_request_of_a_session_of_a_run_is_what_its_plan_asks_for(tmp_path: P
 
 
 @pytest.mark.requirement("C2", "P5")
+def test_tasks_that_have_numbers_of_their_own_get_no_second_ones() -> None:
+    own = own_words(
+        told(replace(GAUGE, title="7. Read the gauge"), replace(CHART, title="8) Draw"))
+    )
+    assert own.startswith("7. Read the gauge\n8) Draw\n\n7. Read the gauge:\nNever round")
+
+
+@pytest.mark.requirement("C2", "P5")
 def test_one_task_is_its_title_and_what_the_plan_says_of_it() -> None:
     assert own_words(told(CHART)) == CHART.title
     part = own_words(told(replace(GAUGE, part="1 of 2"), title="Harbour"))

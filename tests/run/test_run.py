@@ -507,6 +507,17 @@ def test_a_dry_run_shows_every_task_of_a_batch(theatre: Theatre) -> None:
 
 
 @pytest.mark.requirement("P5", "U3")
+def test_a_dry_run_names_the_plan_and_leaves_its_numbers_alone(theatre: Theatre) -> None:
+    theatre.plan.write_text("# Why does it leak?\n- [ ] 4. Dry it\n- [ ] 5. Mend it\n")
+    shown = theatre.run("--dry-run").stdout
+    assert '> This is batch N of M of the plan "Why does it leak?".\n' in shown
+    assert "> 4. Dry it\n" in shown
+    [first, second] = json.loads(theatre.run("--dry-run", "--json").stdout)
+    assert "\n## 4. Dry it  [4-dry-it]\n" in first["prompt"]
+    assert asked(second["prompt"]).startswith("5. Mend it\n")
+
+
+@pytest.mark.requirement("P5", "U3")
 def test_a_dry_run_counts_the_files_that_it_does_not_show(theatre: Theatre) -> None:
     names = [f"harbour/quay/{n:02}.py" for n in range(20)]
     theatre.plan.write_text(f"- [ ] Paint\n  - files: {', '.join(names)}\n  - estimate: 9k\n")

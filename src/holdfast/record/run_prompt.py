@@ -12,7 +12,8 @@ from holdfast.record.user_input import RUN_BEGINS
 _HEAD = re.compile(rf"{RUN_BEGINS}\d+ of \d+ of (?:a plan|the plan \")")
 _NAMED = re.compile(r'[^"\n]* of the plan "(.*)"\.$', re.MULTILINE)
 # No bracket in an id: else a line of nothing but brackets would be gone through once for each.
-TASK = re.compile(r"^## \d+\. (.+?)  \[[^][\n]+\]$", re.MULTILINE)
+TASK = re.compile(r"^## (\d+[.)]) (.+?)  \[[^][\n]+\]$", re.MULTILINE)
+OWN_NUMBER = re.compile(r"^\d+[.)] ")
 TERMS = '\n## What "done" means\n'
 STEP_OF = "This is one step of a larger task,"
 OTHER_STEPS = "Its other steps are tasks of their own."
@@ -33,7 +34,17 @@ def is_of_a_run(prompt: str) -> bool:
 def parted(prompt: str) -> tuple[str, list[tuple[str, str]]]:
     """What stands before the tasks, and each task's title with what is said of it."""
     head, *rest = TASK.split(prompt.partition(TERMS)[0])
-    return head, list(zip(rest[::2], rest[1::2], strict=True))
+    found = enumerate(zip(rest[::3], rest[1::3], rest[2::3], strict=True), start=1)
+    return head, [(_titled(at, number, title), body) for at, (number, title, body) in found]
+
+
+def numbered(at: int, title: str) -> str:
+    """The title after its number. A title that has a number of its own gets no second one."""
+    return title if OWN_NUMBER.match(title) else f"{at}. {title}"
+
+
+def _titled(at: int, number: str, title: str) -> str:
+    return title if number == f"{at}." else f"{number} {title}"
 
 
 def asked(prompt: str) -> str:
@@ -46,7 +57,7 @@ def asked(prompt: str) -> str:
 
 def _lines(head: str, tasks: list[tuple[str, str]]) -> Iterator[str]:
     if len(tasks) > 1:
-        yield from (f"{number}. {title}" for number, (title, _) in enumerate(tasks, start=1))
+        yield from (numbered(at, title) for at, (title, _) in enumerate(tasks, start=1))
     for title, body in tasks:
         said = _STEP.sub(r"Part of: \1\n", body).replace(OTHER_FILES, "").strip()
         if len(tasks) == 1:

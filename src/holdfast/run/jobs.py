@@ -9,6 +9,7 @@ from holdfast.brief.compose import DEFAULT_TOKENS
 from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask, TaskPlan
 from holdfast.plan.workflow import MAX_BRIEFS, TaskBatch, Workflow
+from holdfast.record.run_prompt import OWN_NUMBER
 from holdfast.run import prompt
 from holdfast.run.claude_process import ExitNote
 from holdfast.run.journal_state import SessionRecord, TaskShare, index_tasks, remove_done, share_of
@@ -87,8 +88,13 @@ def _is_named(words: str, task: PlanTask) -> bool:
     said = words.casefold()
     return any(
         said.startswith(name) and not said[len(name) : len(name) + 1].isalnum()
-        for name in (task.id.casefold(), task.title.casefold())
+        for name in (task.id.casefold(), *(one.casefold() for one in _titles(task)))
     )
+
+
+def _titles(task: PlanTask) -> tuple[str, ...]:
+    """The title, with and without its own number."""
+    return task.title, OWN_NUMBER.sub("", task.title, count=1)
 
 
 class JobQueue:
@@ -108,6 +114,10 @@ class JobQueue:
     def tasks(self) -> int:
         """How many tasks the whole plan has."""
         return len(self._plan.tasks)
+
+    @property
+    def title(self) -> str:
+        return self._plan.title
 
     @property
     def rules(self) -> str:
@@ -138,7 +148,7 @@ class JobQueue:
         sources = [*([earlier] if earlier else []), *known.before(needs, MAX_BRIEFS)]
         once = {one.session_id: one for one in sources}  # a session that did a part is in both
         return PromptContext(
-            title=self._plan.title,
+            title=self.title,
             rules=self.rules,
             number=job.number,
             count=job.count,

@@ -27,6 +27,7 @@ from holdfast.record.run_prompt import (
     RULES,
     STEP_OF,
     TERMS,
+    numbered,
 )
 from holdfast.record.user_input import RUN_BEGINS
 from holdfast.run.supervisor import NOT_DONE
@@ -47,7 +48,7 @@ DONE = (
     "Do nothing that the tasks do not ask for, and do not start another Claude.\n"
     "Nobody can answer questions: decide, and say what you decided.\n"
     "What you start in the background is ended when you end: wait for it and use its result.\n"
-    "End with a few lines on what you did.\n"
+    "End with a few lines on what you did and what you found out; later sessions start from these.\n"
     "For each task that you could not do, add a line of its own, in this form: "
 )
 
@@ -71,8 +72,7 @@ def write_prompt(pieces: Sequence[TaskPiece], context: PromptContext) -> str:
 
 
 def _head(pieces: Sequence[TaskPiece], context: PromptContext) -> Iterator[str]:
-    plan = f' of the plan "{context.title}"' if context.title else " of a plan"
-    yield f"{RUN_BEGINS}{context.number} of {context.count}{plan}."
+    yield name_batch(str(context.number), str(context.count), context.title)
     yield from quote_rules(context.rules)
     if context.beside:
         yield "Other sessions work on other tasks of this batch now: change only files you need."
@@ -85,6 +85,12 @@ def _head(pieces: Sequence[TaskPiece], context: PromptContext) -> Iterator[str]:
         yield f"It ended with an error, quoted: {context.error}"
     many = "these tasks, one after the other, in this order" if len(pieces) > 1 else "this task"
     yield f"Do {many}:"
+
+
+def name_batch(number: str, count: str, title: str) -> str:
+    """The first line of a prompt, with the title of the plan: its tasks may rest on that alone."""
+    plan = f' of the plan "{title}"' if title else " of a plan"
+    return f"{RUN_BEGINS}{number} of {count}{plan}."
 
 
 def quote_rules(rules: str) -> Iterator[str]:
@@ -108,7 +114,7 @@ def _tasks(pieces: Sequence[TaskPiece]) -> Iterator[str]:
     known: set[str] = set()
     for at, piece in enumerate(pieces, start=1):
         task = piece.task
-        yield f"\n## {at}. {task.shown}  [{task.id}]"
+        yield f"\n## {numbered(at, task.shown)}  [{task.id}]"
         if task.description:
             yield f"\n{task.description}"
         if task.files:

@@ -105,10 +105,9 @@ def _run_words(
 ) -> str:
     """How the same is said to `holdfast run`."""
     where = ["--project", os.fspath(project)] if project else []
-    size = (
-        ["--room", str(room_tokens)] if room_tokens else ["--window", str(window)] if window else []
-    )
-    return inert(shlex.join(["holdfast", "run", os.fspath(file), *where, *size]))
+    sizes = {"--room": room_tokens, "--window": window}
+    given = [word for name, tokens in sizes.items() if tokens for word in (name, str(tokens))]
+    return inert(shlex.join(["holdfast", "run", os.fspath(file), *where, *given]))
 
 
 def show_notes(notes: Sequence[str]) -> None:

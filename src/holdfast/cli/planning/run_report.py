@@ -19,7 +19,7 @@ import click
 from holdfast.cli.terminal import say
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.task import PlanTask, TaskPlan
-from holdfast.record.run_prompt import parted
+from holdfast.record.run_prompt import numbered, parted
 from holdfast.redact import redact_each
 from holdfast.run import claude_command, journal, journal_state, prompt
 from holdfast.run.jobs import SessionJob
@@ -78,9 +78,11 @@ def _plain(runner: Runner, job: SessionJob) -> dict[str, object]:
 
 
 def _show_common(runner: Runner) -> None:
-    """What is the same for every session: its command, the plan's rules, and what "done" means."""
+    """What is the same for every session: its command, the plan's title and rules, and what "done"
+    means."""
     short = "long lists and texts are cut below; --json shows every prompt as it is sent"
     say(f"\nevery session ({short})\n  $ {inert(shlex.join(_command(runner)))}")
+    _quote(prompt.name_batch("N", "M", runner.queue.title))
     for line in prompt.quote_rules(runner.queue.rules):
         say(f"  > {named(line)}")
     for line in ("… its tasks …", *prompt.describe_done("TASK").splitlines()):
@@ -99,7 +101,7 @@ def _show(runner: Runner, job: SessionJob, batch: list[SessionJob]) -> None:
     for line in head.splitlines()[1:]:  # the first one is the line above
         _quote(line)
     for at, (title, body) in enumerate(tasks, start=1):
-        _quote(f"{at}. {title}")
+        _quote(numbered(at, title))
         lines = [line for line in body.splitlines() if line.strip()]
         for line in lines[:SHOWN_LINES]:
             _quote(f"   {line}")
