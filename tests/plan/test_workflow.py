@@ -302,17 +302,65 @@ def _number(words: str) -> int:
 
 @pytest.mark.requirement("P1")
 def test_a_title_that_names_the_file_it_writes_is_a_task_of_one_file() -> None:
-    titles = ("Decide on the knots and write them down in docs/knots.md", "Decide on the knots")
+    titles = ("Draw the knots and describe them in docs/knots.md", "Draw the knots")
     known, unknown = (_made(a_task(title)).batches[0].pieces[0].estimate for title in titles)
     one = _made(a_task(titles[0], files=("docs/knots.md",))).batches[0].pieces[0].estimate
     assert (known.tokens, known.is_unknown) == (one.tokens, False)
     assert unknown.in_words == ("unknown", "list the files")
 
 
+@pytest.mark.requirement("P1")
+@pytest.mark.parametrize("files", [(), ("docs/knots.md",)])
+def test_the_file_of_its_result_does_not_tell_the_size_of_a_search(files: tuple[str, ...]) -> None:
+    task = a_task("Find out who ties knots and write the list to docs/knots.md", files=files)
+    assert _made(task).batches[0].in_words == ("unknown", "write an estimate")
+    reads = replace(task, files=(*files, "src/knots.py"))
+    assert not _made(reads).batches[0].is_unknown
+
+
+@pytest.mark.requirement("P3")
+def test_a_search_is_not_moved_behind_work_that_is_listed_after_it() -> None:
+    """One batch more, because the fewest batches would begin with b and d."""
+    rest = [_sized("b", 50_000), _sized("c", 60_000, depends=("b",)), _sized("d", 50_000)]
+    mends, finds = _sized("Mend knots", 40_000), _sized("Find out who ties knots", 40_000)
+    first = [_made(task, *rest).batches[0].pieces for task in (mends, finds)]
+    assert [[piece.task.id for piece in pieces] for pieces in first] == [
+        ["b", "d"],
+        [finds.id, "b"],
+    ]
+
+
+@pytest.mark.requirement("P3")
+@pytest.mark.parametrize(
+    ("first", "second", "is_parallel"),
+    [
+        ("Mend the net", "Paint the boat", True),
+        ("Look at the net", "Why does the boat leak?", True),
+        ("Look at the net", "Mend the boat", False),
+        ("Measure the speed", "Measure the drift", False),
+    ],
+)
+def test_nothing_is_looked_at_or_measured_beside_work_that_changes_it(
+    first: str, second: str, is_parallel: bool
+) -> None:
+    found = _made(_sized(first, 10, files=("a.py",)), _sized(second, 10, files=("b.py",)))
+    assert found.batches[0].parallel is is_parallel
+
+
 @pytest.mark.requirement("P1", "U3")
 @pytest.mark.parametrize(
     "title",
-    ["Run it for an hour and keep the curves", "T4: Compare both logs", "Fix the cause"],
+    [
+        "Run it for an hour and keep the curves",
+        "T4: Compare both logs",
+        "Fix the cause",
+        "Fix the biggest cause",
+        "Reproduce: start it and pull",
+        "Bisect between both tides",
+        "Take a heap snapshot at noon",
+        "Check whether the wind explains it",
+        "Check with mypy --strict",
+    ],
 )
 def test_no_files_are_asked_for_where_they_would_not_tell_the_size(title: str) -> None:
     [batch] = _made(a_task(title)).batches
@@ -335,14 +383,14 @@ def test_a_task_whose_finding_is_needed_later_is_asked_to_name_a_file() -> None:
 
 @pytest.mark.requirement("P3", "U3")
 def test_findings_that_no_brief_has_room_for_are_named() -> None:
-    """The last of eight sessions gets the brief of the one before it and of three it depends on."""
-    looks = [_sized(f"Check rope {n}", 90_000) for n in range(6)]
+    """The last session gets the brief of the one before it and of eleven that it depends on."""
+    looks = [_sized(f"Check rope {n}", 90_000) for n in range(14)]
     needs = tuple(one.id for one in looks)
     tasks = [*looks, _sized("Mend", 90_000, depends=needs[:1]), _sized("Write up", depends=needs)]
     found = _made(*tasks)
-    assert len(found.batches) == 8
+    assert len(found.batches) == 16
     assert any(
-        one.startswith('"Write up" depends on what 6 tasks find')
+        one.startswith('"Write up" depends on what 14 tasks find')
         and 'gets nothing of "Check rope 0", "Check rope 1", "Check rope 2": a session' in one
         for one in found.warnings
     )
@@ -420,6 +468,9 @@ def test_files_that_a_title_names_are_offered_as_a_list(tmp_path: Path) -> None:
     (tmp_path / "sail.py").touch()
     said = _made(a_task("Reef it in sail.py and mast.py"), root=tmp_path).warnings
     assert any('"Reef it in sail.py and mast.py" (files: sail.py)' in one for one in said)
+    (tmp_path / "docs").mkdir()
+    said = _made(a_task("Describe sail.py, docs/new.md, logs/new.md"), root=tmp_path).warnings
+    assert any("(files: sail.py, docs/new.md)" in one for one in said)
     listed = a_task("Reef it in sail.py", files=("sail.py",))
     assert not any("title" in one for one in _made(listed, root=tmp_path).warnings)
 

@@ -25,6 +25,7 @@ from holdfast.plan.estimates.features import (
     named_files,
     names_its_result,
     needs_no_files,
+    writes_one_file,
 )
 from holdfast.plan.estimates.likeness import EstimateRequest
 from holdfast.plan.files import project_files
@@ -56,13 +57,31 @@ def estimate_task(task: PlanTask, past: Past) -> TaskEstimate:
         return estimate.estimate_of_plan(task.estimate_tokens)
     asked = EstimateRequest(extract_features(task.words), _count_files(task), len(task.folders))
     found = estimate.estimate_request(asked, past)
-    return replace(found, advice=GIVE_ONE) if needs_no_files(task.title) else found
+    return replace(found, advice=GIVE_ONE) if _wants_an_estimate(task) else found
 
 
 def _count_files(task: PlanTask) -> int | None:
-    """A task that lists no file, and whose title names the file it writes, is a task of one."""
-    one = 1 if not task.folders and names_its_result(task.title) else None
-    return one if task.file_count is None else task.file_count
+    """How many files tell its size. A task that lists none, and whose title names the file it
+    writes, is a task of one. The file that a search writes its result to says nothing about it."""
+    if task.file_count is None:
+        return 1 if not task.folders and writes_one_file(task.title) else None
+    return None if _lists_only_a_result(task) else task.file_count
+
+
+def _lists_only_a_result(task: PlanTask) -> bool:
+    alone = len(task.files) == 1 and not task.folders and not task.subtasks
+    return alone and is_a_search(task.title) and _is_document(task.files[0])
+
+
+def _wants_an_estimate(task: PlanTask) -> bool:
+    """Whether to ask for an estimate, because files would not tell or only a result is named."""
+    if needs_no_files(task.title) or _lists_only_a_result(task):
+        return True
+    return is_a_search(task.title) and names_its_result(task.title)
+
+
+def _is_document(file: str) -> bool:
+    return PurePosixPath(file).suffix in DOCUMENTS
 
 
 def make_workflow(
@@ -75,7 +94,7 @@ def make_workflow(
     def sized(task: PlanTask) -> TaskEstimate:
         if task.estimate_tokens is not None:
             return estimate_task(task, past)
-        without = needs_no_files(task.title)
+        without = _wants_an_estimate(task)
         key = (extract_features(task.words), _count_files(task), len(task.folders), without)
         if key not in known:
             known[key] = estimate_task(task, past)
@@ -163,7 +182,7 @@ def _waiting(tasks: Sequence[PlanTask], parts: dict[str, list[TaskPiece]]) -> It
 
 def _batches(pieces: list[TaskPiece], room: PlanRoom) -> Iterable[TaskBatch]:
     place = {piece.task.id: at for at, piece in enumerate(pieces)}
-    before = _around_unknown(pieces) if _is_in_order([piece.task for piece in pieces]) else {}
+    before = _listed_before(pieces) if _is_in_order([piece.task for piece in pieces]) else {}
     loads = [
         Load(
             piece.estimate.tokens,
@@ -212,16 +231,20 @@ def _is_commit(piece: TaskPiece) -> bool:
     return extract_features(piece.task.words).kind == COMMIT
 
 
-def _around_unknown(pieces: Sequence[TaskPiece]) -> dict[int, Iterable[int]]:
-    """Tasks of unknown size keep their place in the list. Such a task fills its batch anyway, so
-    that moving others past it would save little and break the order."""
-    found: dict[int, Iterable[int]] = {}
-    last = -1  # such a task
+def _listed_before(pieces: Sequence[TaskPiece]) -> dict[int, set[int]]:
+    """Which tasks stay before a task because of the order of the list. A task of unknown size keeps
+    its place: it fills its batch anyway, so that moving others past it would save little and break
+    the order. A task that finds something out is not moved behind work listed after it, which may
+    rest on what it finds."""
+    found: dict[int, set[int]] = {}
+    unknown = search = -1  # the last such task
     for at, piece in enumerate(pieces):
-        found[at] = (last,) if last >= 0 else ()
+        found[at] = {last for last in (unknown, search) if last >= 0}
         if piece.estimate.is_unknown:
-            found[at] = range(max(0, last), at)
-            last = at
+            found[at].update(range(max(0, unknown), at))
+            unknown = at
+        if is_a_search(piece.task.title):
+            search = at
     return found
 
 
@@ -339,7 +362,7 @@ def _without_brief(
 def _leaves_no_file(task: PlanTask, root: Path) -> bool:
     if not is_a_search(task.title) or names_its_result(task.title):
         return False
-    documents = any(PurePosixPath(file).suffix in DOCUMENTS for file in task.files)
+    documents = any(map(_is_document, task.files))
     return not (documents or project_files.MISSING in _odd(root, task).values())
 
 
@@ -368,13 +391,21 @@ def _about_titles(pieces: Sequence[TaskPiece], root: Path) -> Iterable[str]:
     for piece in pieces:
         if piece.estimate.is_unknown and piece.estimate.advice == LIST_FILES:
             named = named_files(piece.task.title)
-            odd = project_files.find_existing(root, named)
-            if files := [name for name in named if name not in odd]:
+            if files := [name for name in named if _is_meant(root, name)]:
                 found.append(f"{_name(piece.task)} (files: {listed(files, NAMED)})")
     if found:
         which = "beneath it" if len(found) == 1 else "beneath each"
         why = "files in a title are not counted, since such tasks often change more"
         yield f"{why}; if it is all, write that {which}: {listed(found, NAMED)}"
+
+
+def _is_meant(root: Path, name: str) -> bool:
+    """Whether a word of a title is a file: it is there, or could be made in a folder that is."""
+    odd = project_files.find_existing(root, [name]).get(name)
+    if odd != project_files.MISSING:
+        return odd is None
+    folder = str(PurePosixPath(name).parent)
+    return folder != "." and not project_files.find_existing(root, [folder])
 
 
 def _about_parts(pieces: Sequence[TaskPiece]) -> Iterable[str]:

@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from holdfast.plan.estimates.estimate import TaskEstimate
+from holdfast.plan.estimates.features import is_a_search, needs_no_files
 from holdfast.plan.files.groups import is_test
 from holdfast.plan.files.patterns import MARKS, Pattern
 from holdfast.plan.room import PlanRoom
@@ -20,7 +21,7 @@ from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask, digest
 from holdfast.text.numbers import counted, span
 
-MAX_BRIEFS = 4  # of sessions before, that a session of a run is given
+MAX_BRIEFS = 12  # of sessions before, that a session of a run is given: 500 tokens each
 CHECKPOINT = "Run /holdfast:checkpoint to save progress"
 
 
@@ -117,11 +118,16 @@ def fits_here(pieces: Sequence[TaskPiece], room: PlanRoom) -> bool:
 
 def is_parallel(pieces: Sequence[TaskPiece]) -> bool:
     """Whether the pieces may run in parallel: none waits for another, no two share a file, and none
-    has a folder with a file of another. Nor do tests run beside the sources that they may test."""
+    has a folder with a file of another. Nor do tests run beside the sources that they may test, nor
+    does a task look at or measure what another changes."""
     ids = {piece.task.id for piece in pieces}
     if len(pieces) < 2 or any(ids.intersection(piece.task.depends) for piece in pieces):
         return False
     if len({_lists_only_tests(piece.task) for piece in pieces}) > 1:  # of the others, perhaps
+        return False
+    if len({is_a_search(piece.task.title) for piece in pieces}) > 1:
+        return False
+    if any(needs_no_files(piece.task.title) for piece in pieces):  # others disturb what it measures
         return False
     files: set[str] = set()
     folders: set[str] = set()
