@@ -129,7 +129,7 @@ def test_any_words_at_all_are_read_without_a_slip(text: str) -> None:
 @pytest.mark.requirement("P1")
 def test_a_line_of_a_million_brackets_is_gone_through_once() -> None:
     head = "This is batch 1 of 1 of a plan.\n"
-    words = f"{head}\n## 1. Dig  [dig]\n\n## 1. a{'  [' * 1_000_000}\n{prompt.DONE}"
+    words = f"{head}\n## Task 1: Dig  [dig]\n\n## Task 1: a{'  [' * 1_000_000}\n{prompt.DONE}"
     assert is_of_a_run(words)
     assert len(past_runs.parse_tasks(words)) == 1
 

@@ -310,6 +310,35 @@ def test_a_title_that_names_the_file_it_writes_is_a_task_of_one_file() -> None:
 
 
 @pytest.mark.requirement("P1")
+@pytest.mark.parametrize(
+    ("title", "is_unknown"),
+    [
+        ("R3: Update docs/knots.md", False),
+        ("Drop the last knot from knots.py", False),
+        ("Write docs/knots.md: ropes, knots, dangers", False),
+        ("Port knots.py", True),
+        ("Update knots.py and ropes.py", True),
+        ("Check knots.py", True),
+    ],
+)
+def test_an_edit_of_the_one_file_in_its_title_is_a_task_of_one_file(
+    title: str, is_unknown: bool
+) -> None:
+    assert _made(a_task(title)).batches[0].is_unknown is is_unknown
+
+
+@pytest.mark.requirement("P1", "U3")
+def test_a_file_that_is_larger_than_the_range_of_its_task_is_named(tmp_path: Path) -> None:
+    (tmp_path / "atlas.py").write_bytes(b"#" * 184_000)
+    (tmp_path / "chart.py").write_bytes(b"#" * 4_000)
+    task = a_task("Mend it", files=("atlas.py", "chart.py"))
+    notes = [one for one in _made(task, root=tmp_path).warnings if "if read whole" in one]
+    assert [one.partition("whole: ")[2] for one in notes] == ["atlas.py (46,000)"]
+    given = replace(task, estimate_tokens=9000)
+    assert not any("if read whole" in one for one in _made(given, root=tmp_path).warnings)
+
+
+@pytest.mark.requirement("P1")
 @pytest.mark.parametrize("files", [(), ("docs/knots.md",)])
 def test_the_file_of_its_result_does_not_tell_the_size_of_a_search(files: tuple[str, ...]) -> None:
     task = a_task("Find out who ties knots and write the list to docs/knots.md", files=files)
@@ -358,6 +387,9 @@ def test_nothing_is_looked_at_or_measured_beside_work_that_changes_it(
         "Reproduce: start it and pull",
         "Bisect between both tides",
         "Take a heap snapshot at noon",
+        "Load test with a thousand gulls",
+        "Fix it",
+        "Lint",
         "Check whether the wind explains it",
         "Check with mypy --strict",
     ],
@@ -377,6 +409,8 @@ def test_a_task_whose_finding_is_needed_later_is_asked_to_name_a_file() -> None:
     assert '"Write up the findings" depends on what 3 tasks find' in words
     assert "only the next session and tasks that depend on it get a short brief" in words
     assert "it gets nothing of" not in words
+    commits = _made(*looks[:1], a_task("Open a PR"), a_task("Commit"), root=root).warnings
+    assert not any("result" in one for one in commits), "no commit needs what it found"
     written = [replace(task, files=(here, "ropes.md")) for task in looks]
     assert "result" not in "\n".join(_made(*written, last, root=root).warnings)
 

@@ -92,7 +92,7 @@ class Model:
 
 
 def _task(request: ReceivedRequest) -> str:
-    return next(task for task in (TIDE, CRANE, LOG) if f"## 1. {task}  [" in text_of(request))
+    return next(task for task in (TIDE, CRANE, LOG) if f": {task}  [" in text_of(request))
 
 
 @pytest.fixture(scope="module")

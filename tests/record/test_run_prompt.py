@@ -56,6 +56,14 @@ def test_tasks_that_have_numbers_of_their_own_get_no_second_ones() -> None:
 
 
 @pytest.mark.requirement("C2", "P5")
+def test_a_task_has_the_number_that_the_rules_of_its_plan_name_it_by() -> None:
+    words = told(GAUGE, CHART, numbers={"gauge": 4, "chart": 9}, rules="No paint before task 9.")
+    assert "\n## Task 9: Draw the chart of the harbour  [chart]\n" in words
+    assert own_words(words).startswith("4. Read the gauge\n9. Draw the chart of the harbour\n")
+    assert own_words(told(CHART, numbers={"chart": 9})) == "9. Draw the chart of the harbour"
+
+
+@pytest.mark.requirement("C2", "P5")
 def test_one_task_is_its_title_and_what_the_plan_says_of_it() -> None:
     assert own_words(told(CHART)) == CHART.title
     part = own_words(told(replace(GAUGE, part="1 of 2"), title="Harbour"))

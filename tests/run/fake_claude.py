@@ -36,9 +36,9 @@ def main(words: list[str]) -> int:
 
 
 def _first_task(prompt: str) -> str:
-    """Of `## 1. Title  [id]`, the id."""
+    """Of `## Task 1: Title  [id]`, the id."""
     for line in prompt.split("\n"):
-        if line.startswith("## 1. ") and line.endswith("]"):
+        if line.startswith("## Task ") and line.endswith("]"):
             return line.rpartition("[")[2][:-1]
     return ""
 

@@ -68,7 +68,7 @@ def test_several_tasks_that_fit_one_window_are_one_session(theatre: Theatre) -> 
     theatre.plan.write_text("- [ ] One\n  - files: a\n- [ ] Two\n  - files: b\n  - depends: One\n")
     theatre.run()
     [told] = [one["prompt"] for one in theatre.log]
-    assert told.index("## 1. One  [one]") < told.index("## 2. Two  [two]")
+    assert told.index("## Task 1: One  [one]") < told.index("## Task 2: Two  [two]")
 
 
 @pytest.mark.slow
@@ -177,7 +177,7 @@ def test_what_a_session_did_stays_done_though_it_names_another_task_as_not_done(
     assert (stopped["state"], stopped["left"]) == ("failed", ["two"])
     assert theatre.tasks == ["one", "two"]
     again = theatre.log[1]["prompt"]
-    assert "## 1. Two" in again and "One  [" not in again
+    assert "## Task 2: Two" in again and "One  [" not in again
     assert again.count("<holdfast-brief ") == 1, "the first session's, once"
     assert bool(stopped["sessions"][0]["checkpoint"]), "what it did is saved"
     assert theatre.answer()["state"] == "done"
@@ -448,7 +448,8 @@ def test_a_dry_run_shows_everything_and_touches_nothing(theatre: Theatre) -> Non
     assert "batch 2 of 3: about 80,000 tokens" in found.stdout
     assert "--session-id SESSION --add-dir x" in found.stdout
     assert found.stdout.count("--session-id") == found.stdout.count('## What "done" means') == 1
-    assert [f"> 1. {title}\n" in found.stdout for title in ("Cart", "Price", "Docs")] == [True] * 3
+    shown = [f"> {at}. {title}\n" for at, title in enumerate(("Cart", "Price", "Docs"), start=1)]
+    assert all(line in found.stdout for line in shown)
     listed = json.loads(theatre.run("--dry-run", "--json").stdout)
     assert [one["tasks"] for one in listed] == [["cart"], ["price"], ["docs"]]
     assert not theatre.log
@@ -513,7 +514,7 @@ def test_a_dry_run_names_the_plan_and_leaves_its_numbers_alone(theatre: Theatre)
     assert '> This is batch N of M of the plan "Why does it leak?".\n' in shown
     assert "> 4. Dry it\n" in shown
     [first, second] = json.loads(theatre.run("--dry-run", "--json").stdout)
-    assert "\n## 4. Dry it  [4-dry-it]\n" in first["prompt"]
+    assert "\n## Task 4. Dry it  [4-dry-it]\n" in first["prompt"]
     assert asked(second["prompt"]).startswith("5. Mend it\n")
 
 
@@ -569,7 +570,7 @@ def test_every_session_is_told_what_the_plan_says_outside_its_tasks(theatre: The
     assert len(prompts) == 3
     for told in prompts:
         quoted = f"> {rule}\n> ## Rules\n> - {later}\n"
-        assert told.index(quoted) < told.index("## 1. ")
+        assert told.index(quoted) < told.index("## Task ")
         assert asked(told).endswith(f"Plan: Shop\n{rule}\n## Rules\n- {later}")
 
 

@@ -16,6 +16,7 @@ from holdfast.plan.batch_order import Load
 from holdfast.plan.estimates import estimate
 from holdfast.plan.estimates.estimate import GIVE_ONE, LIST_FILES, Past, TaskEstimate
 from holdfast.plan.estimates.features import (
+    CHARS_PER_TOKEN,
     COMMIT,
     TESTS,
     WordFeatures,
@@ -306,6 +307,7 @@ def _whole(piece: TaskPiece) -> str:
 
 def _warnings(tasks: Sequence[PlanTask], pieces: Sequence[TaskPiece], root: Path) -> Iterable[str]:
     yield from _about_files(tasks, root)
+    yield from _about_large_files(pieces, root)
     yield from _about_folders(tasks)
     yield from _about_titles(pieces, root)
     yield from _about_parts(pieces)
@@ -320,7 +322,8 @@ def _about_results(
     tasks: Sequence[PlanTask], batches: Sequence[TaskBatch], root: Path
 ) -> Iterable[str]:
     """What a task finds out reaches few later sessions, as a brief, unless it writes it down."""
-    found = {task.id: task for task in tasks[:-1] if _leaves_no_file(task, root)}
+    last = next((at for at in reversed(range(len(tasks))) if not _is_last(tasks[at])), 0)
+    found = {task.id: task for task in tasks[:last] if _leaves_no_file(task, root)}
     if not found:
         return
     names = listed([_name(task) for task in found.values()], NAMED)
@@ -337,6 +340,11 @@ def _about_results(
             most = f"a session gets {MAX_BRIEFS} briefs at most"
             end = f", and it gets nothing of {listed(lost, NAMED)}: {most}" if lost else ""
             yield f"{_name(task)} depends on what {len(needed)} tasks find; {unread}{end}"
+
+
+def _is_last(task: PlanTask) -> bool:
+    """A commit or a test run needs nothing that other tasks found out."""
+    return extract_features(task.words).kind in AFTER_ALL
 
 
 def _places(batches: Sequence[TaskBatch]) -> dict[str, set[int]]:
@@ -368,6 +376,27 @@ def _leaves_no_file(task: PlanTask, root: Path) -> bool:
 
 def _odd(root: Path, task: PlanTask) -> dict[str, str]:
     return project_files.find_existing(root, [file for file in task.files if file not in task.held])
+
+
+def _about_large_files(pieces: Sequence[TaskPiece], root: Path) -> Iterable[str]:
+    """Files that alone exceed the range of a task that lists them. Most such tasks read a part of
+    the file, so it is not counted, but who knows the file wants to see that it was noticed."""
+    known = [piece for piece in pieces if _is_range(piece.estimate)]
+    sizes = project_files.measure_files(root, (file for one in known for file in one.task.files))
+    tokens = {file: size // CHARS_PER_TOKEN for file, size in sizes.items()}
+    found = {
+        file: f"{file} ({about(tokens[file])})"
+        for piece in known
+        for file in piece.task.files
+        if tokens.get(file, 0) > piece.estimate.high_tokens
+    }
+    if found:
+        some = listed([*found.values()], NAMED)
+        yield f"larger than the range of a task that lists them, in tokens, if read whole: {some}"
+
+
+def _is_range(size: TaskEstimate) -> bool:
+    return size.low_tokens < size.high_tokens and not size.is_unknown
 
 
 def _about_folders(tasks: Sequence[PlanTask]) -> Iterable[str]:

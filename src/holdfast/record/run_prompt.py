@@ -12,7 +12,7 @@ from holdfast.record.user_input import RUN_BEGINS
 _HEAD = re.compile(rf"{RUN_BEGINS}\d+ of \d+ of (?:a plan|the plan \")")
 _NAMED = re.compile(r'[^"\n]* of the plan "(.*)"\.$', re.MULTILINE)
 # No bracket in an id: else a line of nothing but brackets would be gone through once for each.
-TASK = re.compile(r"^## (\d+[.)]) (.+?)  \[[^][\n]+\]$", re.MULTILINE)
+TASK = re.compile(r"^## (\d+\. |Task \d+: |Task (?=\d+[.)] ))(.+?)  \[[^][\n]+\]$", re.MULTILINE)
 OWN_NUMBER = re.compile(r"^\d+[.)] ")
 TERMS = '\n## What "done" means\n'
 STEP_OF = "This is one step of a larger task,"
@@ -33,18 +33,29 @@ def is_of_a_run(prompt: str) -> bool:
 
 def parted(prompt: str) -> tuple[str, list[tuple[str, str]]]:
     """What stands before the tasks, and each task's title with what is said of it."""
+    head, tasks = _parted(prompt)
+    return head, [(title, body) for _, title, body in tasks]
+
+
+def _parted(prompt: str) -> tuple[str, list[tuple[str, str, str]]]:
+    """The same, with the number of each task in the plan; empty if its title has one."""
     head, *rest = TASK.split(prompt.partition(TERMS)[0])
-    found = enumerate(zip(rest[::3], rest[1::3], rest[2::3], strict=True), start=1)
-    return head, [(_titled(at, number, title), body) for at, (number, title, body) in found]
+    numbers = ["".join(filter(str.isdigit, one)) for one in rest[::3]]
+    return head, list(zip(numbers, rest[1::3], rest[2::3], strict=True))
 
 
-def numbered(at: int, title: str) -> str:
-    """The title after its number. A title that has a number of its own gets no second one."""
-    return title if OWN_NUMBER.match(title) else f"{at}. {title}"
+def heading(number: int, title: str) -> str:
+    """The heading of a task, with its number in the plan, because rules and other tasks may name it
+    by that. A title that has a number of its own gets no second one."""
+    return f"Task {title}" if OWN_NUMBER.match(title) else f"Task {number}: {title}"
 
 
-def _titled(at: int, number: str, title: str) -> str:
-    return title if number == f"{at}." else f"{number} {title}"
+def list_tasks(prompt: str) -> list[tuple[str, str]]:
+    """Each task's title after its number in the plan, with what is said of it."""
+    return [
+        (f"{number}. {title}" if number else title, body)
+        for number, title, body in _parted(prompt)[1]
+    ]
 
 
 def asked(prompt: str) -> str:
@@ -52,16 +63,16 @@ def asked(prompt: str) -> str:
     if not is_of_a_run(prompt):
         return ""
     head, tasks = parted(prompt)
-    return "\n".join(_lines(head, tasks)).strip()
+    return "\n".join(_lines(head, tasks, [title for title, _ in list_tasks(prompt)])).strip()
 
 
-def _lines(head: str, tasks: list[tuple[str, str]]) -> Iterator[str]:
+def _lines(head: str, tasks: list[tuple[str, str]], numbered: list[str]) -> Iterator[str]:
     if len(tasks) > 1:
-        yield from (numbered(at, title) for at, (title, _) in enumerate(tasks, start=1))
+        yield from numbered
     for title, body in tasks:
         said = _STEP.sub(r"Part of: \1\n", body).replace(OTHER_FILES, "").strip()
         if len(tasks) == 1:
-            yield title
+            yield numbered[0].removeprefix("1. ")
         elif said:
             yield f"\n{title}:"
         if said:

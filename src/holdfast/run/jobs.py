@@ -106,6 +106,7 @@ class JobQueue:
         self._plan = plan
         self._share_tokens = share_tokens
         self._known = index_tasks(plan)
+        self._numbers = {task.id: at for at, task in enumerate(plan.tasks, start=1)}
 
     def left(self) -> TaskPlan:
         return remove_done(self._plan, self._context.history.coverage())
@@ -156,6 +157,7 @@ class JobQueue:
             again=earlier is not None,
             error=error or (earlier.error if earlier else ""),
             briefs=tuple(_briefs(list(once.values())[:MAX_BRIEFS])),
+            numbers=self._numbers,
         )
 
     def _job(

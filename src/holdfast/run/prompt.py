@@ -7,8 +7,8 @@ last, so that nothing in them stands before the tasks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from holdfast.checkpoint.errors import CheckpointNotSaved
@@ -27,7 +27,7 @@ from holdfast.record.run_prompt import (
     RULES,
     STEP_OF,
     TERMS,
-    numbered,
+    heading,
 )
 from holdfast.record.user_input import RUN_BEGINS
 from holdfast.run.supervisor import NOT_DONE
@@ -65,10 +65,16 @@ class PromptContext:
     again: bool = False  # an earlier session began the same work
     error: str = ""  # how that session ended
     briefs: tuple[str, ...] = ()
+    numbers: Mapping[str, int] = field(default_factory=dict)  # of the tasks, in the plan
 
 
 def write_prompt(pieces: Sequence[TaskPiece], context: PromptContext) -> str:
-    return "\n".join([*_head(pieces, context), *_tasks(pieces), *_end(pieces, context)]) + "\n"
+    return (
+        "\n".join(
+            [*_head(pieces, context), *_tasks(pieces, context.numbers), *_end(pieces, context)]
+        )
+        + "\n"
+    )
 
 
 def _head(pieces: Sequence[TaskPiece], context: PromptContext) -> Iterator[str]:
@@ -110,11 +116,11 @@ def describe_done(name: str) -> str:
     return f"{DONE}{NOT_DONE} {name}: the reason"
 
 
-def _tasks(pieces: Sequence[TaskPiece]) -> Iterator[str]:
+def _tasks(pieces: Sequence[TaskPiece], numbers: Mapping[str, int]) -> Iterator[str]:
     known: set[str] = set()
     for at, piece in enumerate(pieces, start=1):
         task = piece.task
-        yield f"\n## {numbered(at, task.shown)}  [{task.id}]"
+        yield f"\n## {heading(numbers.get(task.spec, at), task.shown)}  [{task.id}]"
         if task.description:
             yield f"\n{task.description}"
         if task.files:

@@ -19,7 +19,7 @@ import click
 from holdfast.cli.terminal import say
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.task import PlanTask, TaskPlan
-from holdfast.record.run_prompt import numbered, parted
+from holdfast.record.run_prompt import list_tasks, parted
 from holdfast.redact import redact_each
 from holdfast.run import claude_command, journal, journal_state, prompt
 from holdfast.run.jobs import SessionJob
@@ -97,11 +97,11 @@ def _show(runner: Runner, job: SessionJob, batch: list[SessionJob]) -> None:
     size = "a session of its own, as its size is unknown" if job.is_unknown else size
     say(f"\nbatch {job.number} of {job.count}{beside}: {size}")
     context = runner.queue.prompt_context(job)
-    head, tasks = parted(prompt.write_prompt(job.pieces, replace(context, rules="")))
-    for line in head.splitlines()[1:]:  # the first one is the line above
+    text = prompt.write_prompt(job.pieces, replace(context, rules=""))
+    for line in parted(text)[0].splitlines()[1:]:  # the first one is the line above
         _quote(line)
-    for at, (title, body) in enumerate(tasks, start=1):
-        _quote(numbered(at, title))
+    for title, body in list_tasks(text):
+        _quote(title)
         lines = [line for line in body.splitlines() if line.strip()]
         for line in lines[:SHOWN_LINES]:
             _quote(f"   {line}")

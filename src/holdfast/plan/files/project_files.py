@@ -11,9 +11,18 @@ import os
 import subprocess
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import combinations
 from pathlib import Path
-from posixpath import exists, islink, join, realpath, split  # they take any name, unlike Path
+from posixpath import (  # they take any name, unlike Path
+    exists,
+    getsize,
+    isfile,
+    islink,
+    join,
+    realpath,
+    split,
+)
 
 from holdfast.wire import places
 
@@ -69,6 +78,18 @@ def find_existing(root: Path, files: Iterable[str]) -> dict[str, str]:
             found[file] = OUTSIDE
         elif not exists(path):
             found[file] = MISSING
+    return found
+
+
+def measure_files(root: Path, files: Iterable[str]) -> dict[str, int]:
+    """The size in bytes of each file that is there."""
+    found: dict[str, int] = {}
+    top, folders = realpath(root), dict[str, str]()
+    for file in dict.fromkeys(files):
+        path = resolve_below(top, file, folders)
+        with suppress(OSError):
+            if path is not None and isfile(path):
+                found[file] = getsize(path)
     return found
 
 
