@@ -150,13 +150,14 @@ def _level(
     room: int, ranked: Sequence[Compartment], wants: Mapping[str, int], pins: Mapping[str, int]
 ) -> int:
     """The room that shares are computed from: all of it, or what pins leave of it."""
-    low, high = 0, room
+
+    def fits(level: int) -> bool:
+        return sum(_own_part(one, level, wants, pins) for one in ranked) <= room
+
+    low, high = (room, room) if fits(room) else (0, room - 1)  # mostly all of it
     while low < high:
         middle = (low + high + 1) // 2
-        if sum(_own_part(one, middle, wants, pins) for one in ranked) <= room:
-            low = middle
-        else:
-            high = middle - 1
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
     return low
 
 

@@ -122,9 +122,10 @@ def _given(
                 errors.append(f"{path}: {name} is ignored: a project may not set it, only you may")
             else:
                 yield name, value, str(path)
+    present = frozenset(environ)  # os.environ encodes each name that it is asked for
     for setting in TABLE:
-        for variable in filter(None, (setting.also, setting.variable)):
-            if variable in environ:
+        for variable in (setting.also, setting.variable):
+            if variable in present:
                 yield setting.name, environ[variable], f"${variable}"
 
 
