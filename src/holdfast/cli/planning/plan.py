@@ -114,7 +114,8 @@ def show_notes(notes: Sequence[str]) -> None:
     for words in notes[:MOST_NOTES]:
         say(f"  note: {named(words)}", err=True)
     if len(notes) > MOST_NOTES:
-        say(f"  and {len(notes) - MOST_NOTES:,} more notes: --json has all", err=True)
+        more = counted(len(notes) - MOST_NOTES, "more note")
+        say(f"  and {more}: --json has all", err=True)
 
 
 def _stdin() -> bytes:
