@@ -17,7 +17,7 @@ from holdfast.plan.planner import make_workflow
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.task import PlanTask, TaskPlan
 from holdfast.plan.workflow import Workflow, as_json
-from tests.plan.builders import a_room, a_task
+from tests.plan.builders import a_past, a_plan, a_request, a_room, a_task
 
 
 def _made(
@@ -339,6 +339,15 @@ def test_a_file_that_is_larger_than_the_range_of_its_task_is_named(tmp_path: Pat
 
 
 @pytest.mark.requirement("P1")
+def test_a_question_of_a_plan_is_something_to_investigate() -> None:
+    title = "How much slower is each knot?"
+    assert _made(a_task(title)).batches[0].in_words == ("unknown", "list the files")
+    own = [a_request(f"Investigate knot {n}", 9000 + n) for n in range(400)]
+    known = make_workflow(a_plan(a_task(title)), a_room(), a_past(*own), Path("/nonexistent"))
+    assert not known.batches[0].is_unknown
+
+
+@pytest.mark.requirement("P1")
 @pytest.mark.parametrize("files", [(), ("docs/knots.md",)])
 def test_the_file_of_its_result_does_not_tell_the_size_of_a_search(files: tuple[str, ...]) -> None:
     task = a_task("Find out who ties knots and write the list to docs/knots.md", files=files)
@@ -390,6 +399,8 @@ def test_nothing_is_looked_at_or_measured_beside_work_that_changes_it(
         "Load test with a thousand gulls",
         "Fix it",
         "Lint",
+        "The full test suite",
+        "Shortlist five ropes -> notes/ropes.md",
         "Check whether the wind explains it",
         "Check with mypy --strict",
     ],

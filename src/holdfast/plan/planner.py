@@ -21,6 +21,7 @@ from holdfast.plan.estimates.features import (
     TESTS,
     WordFeatures,
     extract_features,
+    extract_task_features,
     is_a_gate,
     is_a_search,
     named_files,
@@ -56,7 +57,8 @@ def estimate_task(task: PlanTask, past: Past) -> TaskEstimate:
     """How many tokens a task will take. An estimate in the plan wins."""
     if task.estimate_tokens is not None:
         return estimate.estimate_of_plan(task.estimate_tokens)
-    asked = EstimateRequest(extract_features(task.words), _count_files(task), len(task.folders))
+    words = extract_task_features(task.title, task.words)
+    asked = EstimateRequest(words, _count_files(task), len(task.folders))
     found = estimate.estimate_request(asked, past)
     return replace(found, advice=GIVE_ONE) if _wants_an_estimate(task) else found
 
@@ -96,7 +98,8 @@ def make_workflow(
         if task.estimate_tokens is not None:
             return estimate_task(task, past)
         without = _wants_an_estimate(task)
-        key = (extract_features(task.words), _count_files(task), len(task.folders), without)
+        words = extract_task_features(task.title, task.words)
+        key = (words, _count_files(task), len(task.folders), without)
         if key not in known:
             known[key] = estimate_task(task, past)
         return known[key]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 READ_CHARS = 20_000
@@ -41,7 +41,7 @@ _COMMITS = (
     r"|(?:open|create|submit) (?:a |the )?(?:draft )?(?:pr|pull request))\b"
 )
 _RUNS_TESTS = (
-    r"(?:lint\b|format and lint\b"
+    r"(?:lint\b|format and lint\b|(?:the )?(?:full|whole|entire|final) (?:test|suite)"
     r"|(?:re-?run|run|execute|(?:check|verify) with)\b.{0,40}\b(?:tests?|suite|lint|checks?"
     r"|pytest|tox|mypy|ruff|eslint|tsc)\b"
     r"|(?:make sure|ensure|check|verify)\b.{0,40}\b(?:tests?|suite|checks?|ci)\b.{0,20}"
@@ -67,7 +67,8 @@ _OBSERVES = (
     rf"|{_ASKS_WHETHER})"
 )
 _READS = (
-    r"(?:read (?:through|up|about)|read\b.{0,60}\b(?:issues?|docs|code|changelogs?|logs?|history)"
+    r"(?:read (?:through|up|about|\S+\.[a-z]+)|shortlist"
+    r"|read\b.{0,60}\b(?:issues?|docs|code|changelogs?|logs?|history)"
     r"|search (?:for|through|the)|trace (?:where|why|how|what)"
     r"|make (?:a |an |the )?(?:list|inventory|overview|survey))\b"
 )
@@ -87,10 +88,12 @@ _FINDS = re.compile(
     + r"|gather|count|decide|inspect|identify|determine|survey|inventory|catalog(?:ue)?)\b)"
 )
 _AND_FIX = re.compile(r"(?:,|\band|\bthen) (?:fix|repair|correct)\b")  # run it and fix what is left
+_RESULT = r"[`\"']?(?:[\w.-]+/)*[\w.-]+\.[a-z]\w{0,4}[`\"']?\W*$"
 _WRITES_TO = re.compile(
+    rf"(?:\u2192|->)\s*{_RESULT}|"
     r"\b(?:(?:writ|document|record|describ|not|draft|summari[sz]|sav|keep|list|collect|put|report"
     r"|append)\w*|(?:and|then) add)\b.*"
-    r"(?:\b(?:in|into|to|as)\s+|\()[`\"']?(?:[\w.-]+/)*[\w.-]+\.[a-z]\w{0,4}[`\"']?\W*$"
+    rf"(?:\b(?:in|into|to|as)\s+|\(){_RESULT}"
 )
 _EDITS = re.compile(
     _COURTESY
@@ -168,6 +171,13 @@ class WordFeatures:
         """A rule of thumb that `prior` corrects: (characters / 4 + files x 2,000) x multiplier."""
         count = self.files or UNSTATED_FILES if files is None else files
         return int((self.chars // CHARS_PER_TOKEN + count * FILE_TOKENS) * self.multiplier)
+
+
+def extract_task_features(title: str, text: str) -> WordFeatures:
+    """Features of a task of a plan. A question that is typed is often answered at once; as a task
+    it is something to investigate."""
+    found = extract_features(text)
+    return found if found.kind or not is_a_search(title) else replace(found, kind=INVESTIGATE)
 
 
 def extract_features(text: str) -> WordFeatures:
