@@ -40,6 +40,11 @@ def test_a_segment_is_named_by_what_was_asked(tmp_path: Path) -> None:
         ("Fix the mail. Then run everything.", "Fix the mail. Then run everything."),
         ("ok great. Now colour the panels darker.", "ok great. Now colour the panels darker."),
         (f"{TABLE} Do not touch the mails.", TABLE),
+        ("First, there is a small bug. The sheet is read twice.",) * 2,
+        (
+            "Carry out this plan:\n# Release the reader\nIt is ready. Ship it.",
+            "Carry out this plan: Release the reader",
+        ),
         (LONG, LONG.partition(", so that")[0]),
         ("Carry out this plan:\n\n# Skip marks\n1. ...", "Carry out this plan: Skip marks"),
         ("⏺ Read(sheet.csv)\n  ⎿ 9 lines\nThe reader hangs on this.", "The reader hangs on this."),

@@ -26,7 +26,8 @@ HOT, WARM, COLD = "hot", "warm", "cold"
 MOST_FILES = 30
 MOST_WORDS = 10
 LONGEST_TOPIC = 140  # it is never shortened where it is shown
-LEAST_TOPIC = 24  # "ok great." names nothing: the next sentence is added
+LEAST_TOPIC = 24  # "ok great." names nothing: the next sentence is added, also a part of it
+ENOUGH_TOPIC = 60  # "First, we have a small bug." says little: the next is added where it fits
 LONGEST_PART = 40
 MOST_LINES, LEAST_LETTERS = 20, 3
 _SIGNS = " \t#*->•|"
@@ -169,15 +170,21 @@ def part_of(record: Record, segment: Segment) -> str:
 
 
 def name_of(asked: str) -> str:
-    """Return as many of the first sentences as fit; of one that is too long, whole clauses. Words
+    """Return whole sentences until they say enough; of one that is too long, whole clauses. Words
     that only introduce the next line ("the following plan:") include it."""
     sentences = [one_line(sentence, 4 * LONGEST_TOPIC) for sentence in _sentences(asked)]
     name, *rest = sentences or [one_line(asked, 400)]
-    while rest and _leads_on(name) and len(name) + len(rest[0]) < LONGEST_TOPIC:
+    while rest and _says_little(name) and len(name) + len(rest[0]) < LONGEST_TOPIC:
         name = f"{name} {rest.pop(0)}"
     if rest and _leads_on(name):
         name = f"{name} {rest[0]}"
     return name if len(name) <= LONGEST_TOPIC else _clauses(name)
+
+
+def _says_little(name: str) -> bool:
+    """Return whether the next sentence is needed; a heading, which ends without a sign, is not
+    continued by the text below it."""
+    return _leads_on(name) or (len(name) < ENOUGH_TOPIC and name.endswith((".", "!", "?")))
 
 
 def _leads_on(name: str) -> bool:
@@ -185,17 +192,19 @@ def _leads_on(name: str) -> bool:
 
 
 def _sentences(asked: str) -> Iterator[str]:
-    """Yield the sentences of lines with words; lines printed by a terminal come last."""
+    """Yield the sentences of lines with words; printed and quoted lines only if there are no
+    others."""
     rows = [row for row in map(str.strip, asked.splitlines()[:MOST_LINES]) if row]
-    for row in sorted(rows, key=_is_printed):
+    for row in [row for row in rows if not _is_printed(row)] or rows:
         for sentence in split(row.strip(_SIGNS)):
             if sum(map(str.isalnum, sentence)) >= LEAST_LETTERS:
                 yield sentence
 
 
 def _is_printed(row: str) -> bool:
-    """Return whether the line begins with a sign that is on no keyboard."""
-    return row[0] > "\x7f" and not row[0].isalnum() and row[0] not in _QUOTES
+    """Return whether the line begins with a sign that is on no keyboard, or is a quotation."""
+    is_sign = row[0] > "\x7f" and not row[0].isalnum() and row[0] not in _QUOTES
+    return is_sign or row.startswith("> ")
 
 
 def _clauses(sentence: str) -> str:
