@@ -93,6 +93,8 @@ def test_with_a_topic_those_on_the_topic_are_preferred_and_no_others(index: Embe
         ("which errors", {"KeyError: station"}),
         ("commands for the tide", {"pytest tests/tide (passed)"}),
         ("files of tide", {"tide.py - edited 3 times"}),
+        ("which unit did we choose for heights", {UNIT}),
+        ("how often did we agree to retry the feed", {FEED}),
     ],
 )
 def test_rules_errors_commands_and_files_are_asked_for_alike(

@@ -77,6 +77,25 @@ def test_a_short_reply_is_found_by_what_it_answers(project: Path) -> None:
 
 
 @pytest.mark.requirement("M2")
+def test_a_turn_that_ended_with_a_question_is_shown_with_its_answer(project: Path) -> None:
+    """The answer begins the next turn, and names nothing that one would search for."""
+    talk = ("mount the tide gauge on the quay", "It is mounted. Shall the gauge report in feet?")
+    a_session(project, "s1", *talk, "the metric one", "Done.", "what else?", "Nothing.")
+    found = recall("mount gauge quay", project=str(project), by_keyword=True).found
+    first = next(one for one in found if one.kind == "turn")
+    assert f"{talk[1]} → the metric one" in first.snippet
+    assert "the metric one" in first.rest
+
+
+@pytest.mark.requirement("M2")
+def test_words_that_begin_the_next_turn_and_answer_nothing_are_not_shown(project: Path) -> None:
+    talk = ("mount the tide gauge on the quay", "It is mounted.", "paint the buoy", "Done.")
+    a_session(project, "s1", *talk)
+    [first, *_] = recall("mount gauge quay", project=str(project), by_keyword=True).found
+    assert "paint" not in f"{first.snippet} {first.rest}"
+
+
+@pytest.mark.requirement("M2")
 def test_words_with_which_a_call_was_refused_are_the_users(project: Path) -> None:
     lines = [
         *said("s1", "clean up", "I will empty the table."),

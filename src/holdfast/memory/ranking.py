@@ -138,6 +138,7 @@ class TurnResult(NamedTuple):
     others: tuple[Item, ...] = ()  # found in the same turn
     came_of_it: tuple[Item, ...] = ()  # what was decided in the turn, and the model's last words
     asked: Item | None = None  # the words that began the turn
+    answered: Item | None = None  # the user's answer, where the turn ended with a question
 
 
 def results(hits: Sequence[Hit], limit: int, *, by_turn: bool = True) -> list[TurnResult]:
@@ -260,31 +261,36 @@ def _with_what_came(found: list[TurnResult]) -> list[TurnResult]:
     indexes = {id(one.hit.of): one.hit.of for one in found}
     came = {key: _what_came(indexes[key], sorted(some)) for key, some in starts.items()}
     return [
-        _completed(one, came[id(one.hit.of)].get(one.hit.turn, []))
+        _completed(one, came[id(one.hit.of)].get(one.hit.turn, {}))
         if is_of_turn(one.hit.item)
         else one
         for one in found
     ]
 
 
-def _completed(one: TurnResult, came: list[Item]) -> TurnResult:
-    asked = next((item for item in came if item.by == USER and not _is_inside(item)), None)
+def _completed(one: TurnResult, came: dict[int, Item]) -> TurnResult:
+    asked, answered = came.get(one.hit.turn), _answer(came.get(one.hit.turn + TURN_POSITIONS))
     seen = {one.hit.item.id, *(other.id for other in one.others)}
-    rest = tuple(item for item in came if item.text and item.id not in seen and item is not asked)
-    return one._replace(came_of_it=rest, asked=asked)
+    rest = tuple(
+        item
+        for place, item in came.items()
+        if item.text and item.id not in seen and place % TURN_POSITIONS
+    )
+    return one._replace(came_of_it=rest, asked=asked, answered=answered)
 
 
-def _is_inside(item: Item) -> bool:
-    """Not the first of its turn."""
-    return bool(item.position % TURN_POSITIONS)
+def _answer(item: Item | None) -> Item | None:
+    """What began the next turn, where it answers a question of the model."""
+    return item if item and (item.kind, item.by) == (DECISION, USER) else None
 
 
 def _first_and_last(places: list[int]) -> list[int]:
     return [*places[:1], *places[1:][-MOST_DECISIONS:]]
 
 
-def _what_came(index: Index, starts: Sequence[int]) -> dict[int, list[Item]]:
-    """By turn: the words that began it, its decisions, and the model's last words."""
+def _what_came(index: Index, starts: Sequence[int]) -> dict[int, dict[int, Item]]:
+    """By turn, each by its place: the words that began it, its decisions, the model's last words,
+    and the words that began the next turn."""
     decided: dict[int, list[int]] = {}
     last: dict[int, int] = {}
     for place, kind, by in index.in_turns(starts):
@@ -296,7 +302,10 @@ def _what_came(index: Index, starts: Sequence[int]) -> dict[int, list[Item]]:
     chosen = {start: _first_and_last(decided.get(start, [])) for start in starts}
     for start, place in last.items():
         chosen[start].append(place)
-    items = index.at([place for some in chosen.values() for place in some])
+    for start, places in chosen.items():
+        places.append(start + TURN_POSITIONS)
+    items = index.at({place for some in chosen.values() for place in some})
     return {
-        start: [items[place] for place in some if place in items] for start, some in chosen.items()
+        start: {place: items[place] for place in some if place in items}
+        for start, some in chosen.items()
     }

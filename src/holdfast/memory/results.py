@@ -10,6 +10,7 @@ from holdfast.memory.item import DECISION, Item
 from holdfast.memory.ranking import USER, Rank, TurnResult
 from holdfast.memory.words import Query, stem
 from holdfast.text import fence
+from holdfast.text.sentences import clip_last
 
 _RULED = re.compile(r"([-=_*~#])\1{5,}")  # a line drawn by a tool
 CHARS = 300
@@ -123,7 +124,8 @@ def found_as(one: TurnResult, asked: Query) -> FoundItem:
     title = snippet(asked_there, asked.terms, ASKED_CHARS)
     title = title or snippet_title(item.title or item.text or item.more)
     few = [snippet(_telling(item, asked), asked.terms)]
-    beside = [*(other for other in one.came_of_it if other.kind == DECISION), *one.others]
+    beside = [one.answered] if one.answered else []
+    beside += [*(other for other in one.came_of_it if other.kind == DECISION), *one.others]
     beside += [other for other in one.came_of_it if other.kind != DECISION]
     few += [_in_short(other, asked) for other in beside[:MOST_SHOWN]]
     beside += [one.asked] if one.asked and one.asked.id != item.id else []
@@ -132,8 +134,10 @@ def found_as(one: TurnResult, asked: Query) -> FoundItem:
 
 
 def _in_short(item: Item, asked: Query) -> str:
-    text = f"{item.title} → {item.text}" if item.kind == DECISION else _telling(item, asked)
-    return snippet(text, asked.terms, OTHER_CHARS)
+    if item.kind != DECISION:
+        return snippet(_telling(item, asked), asked.terms, OTHER_CHARS)
+    question = fence.flat(clip_last(item.title, OTHER_CHARS), OTHER_CHARS)  # it asks at its end
+    return f"{question} → {snippet(item.text, asked.terms, OTHER_CHARS)}"
 
 
 def _text(item: Item) -> str:

@@ -140,6 +140,8 @@ TABLE = (
         (DECISION,),
         also=("decide", "decision"),
     ),
+    # "Which port did we choose?": the answer seldom holds such a word, so no other stem is added.
+    Leaning(_words("choose chose chosen choice agree agreed"), (DECISION,)),
     Leaning(
         _words("rule rules preference preferences prefer prefers preferred"),
         (DECISION, MEMORY),
