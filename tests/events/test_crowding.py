@@ -63,6 +63,18 @@ def test_fixed_content_is_told_where_it_is_the_largest_part(tmp_path: Path) -> N
     assert "Largest part: system prompt, tools, memory files, about 130,000" in said
 
 
+@pytest.mark.requirement("B6", "G2")
+def test_many_results_are_told_together_where_none_is_the_most_of_them(tmp_path: Path) -> None:
+    session = Session().user("Sum up the exports.").works(30)
+    _compact(session, tmp_path)
+    uses = [b.tool_use("Read", f"toolu_x{n}", file_path=f"/work/{n}.csv") for n in range(5)]
+    session.lines.append(b.answer("msg_x", *uses))
+    for n in range(5):
+        session.lines.append(b.result(b.tool_result(LARGE[: len(LARGE) // 5], f"toolu_x{n}")))
+    said = to_model(_compact(session, tmp_path))
+    assert "Largest part: the results of 5 calls, about 94,000" in said
+
+
 @pytest.mark.requirement("B6")
 def test_a_compaction_that_the_user_asked_for_is_no_alarm(tmp_path: Path) -> None:
     session = Session().user("Sum up the export.").works(30)

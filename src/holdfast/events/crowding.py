@@ -60,11 +60,13 @@ def _words(state: State, window: int) -> str:
 
 
 def _parts(state: State) -> list[WindowPart]:
-    """The parts: what is in every request, what came back after the compaction, one result."""
+    """The parts: what is in every request, what came back after the compaction, results of calls:
+    one, or all of them where no single one is more than half."""
     density = state.density or CHARS_PER_TOKEN
     since = _since_boundary(state)
     fixed = since.input_tokens - int(since.before / density) if since.input_tokens else 0
     restored, largest = int(since.restored / density), int(since.largest / density)
+    together = int(since.results / density) if since.results > 2 * since.largest else 0
     return [
         WindowPart(
             fixed or state.overhead_tokens,
@@ -73,6 +75,7 @@ def _parts(state: State) -> list[WindowPart]:
         ),
         WindowPart(restored, "the summary and the files read back", "A new session avoids that."),
         WindowPart(largest, f"the result of {since.call}", "Reading it in parts avoids that."),
+        WindowPart(together, f"the results of {since.count} calls", "Fewer at once avoid that."),
     ]
 
 
@@ -81,6 +84,7 @@ class GrowthSinceCompaction:
 
     def __init__(self) -> None:
         self.restored = self.before = self.largest = 0
+        self.results = self.count = 0  # of tool calls
         self.input_tokens = 0  # of the first answer
         self.call = "a tool"  # that gave the largest result
         self._calls: dict[str, str] = {}
@@ -95,9 +99,15 @@ class GrowthSinceCompaction:
             self._calls |= _calls(entry)
         elif isinstance(entry, Result):
             for block in entry.message.blocks:
-                if isinstance(block, ToolResult) and block.text_chars > self.largest:
-                    self.largest = block.text_chars
-                    self.call = self._calls.get(block.tool_use_id, "a tool")
+                if isinstance(block, ToolResult):
+                    self._take_result(block)
+
+    def _take_result(self, block: ToolResult) -> None:
+        self.results += block.text_chars
+        self.count += 1
+        if block.text_chars > self.largest:
+            self.largest = block.text_chars
+            self.call = self._calls.get(block.tool_use_id, "a tool")
 
 
 def _since_boundary(state: State) -> GrowthSinceCompaction:
