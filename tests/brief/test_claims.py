@@ -64,6 +64,15 @@ def failing(folder: Path) -> Record:
         "The login tests pass now.",
         "Resolved the KeyError of the user in test_b.",
         "The ledger migration script has been taken care of.",
+        "pytest -q tests/test_login.py: passing",
+        "I resolved the KeyError of the login.",
+        "The full suite passes.",
+        "There are no failing tests left.",
+        "Die Tests laufen jetzt alle durch.",
+        "Todas las pruebas pasan.",
+        "All tasks on the list were finished.",
+        "All todo items are complete.",
+        "Nothing is left on the task list.",
     ],
 )
 def test_what_is_called_done_and_is_not_is_flagged(said: str, tmp_path: Path) -> None:
@@ -101,6 +110,11 @@ def test_what_is_called_done_and_is_not_is_flagged(said: str, tmp_path: Path) ->
         "## Pending Tasks:\n- ledger migration script: implemented as a draft",
         "Ledger migration script: noch nicht erledigt.",
         'The user asked "is the ledger migration script done".',
+        "I resolved the KeyError of the form.",
+        "All tasks of the first phase are complete.",
+        "Once all tasks are complete, commit.",
+        "TODO: see that no tests fail",
+        "There are no tests for the form.",
     ],
 )
 def test_what_is_not_called_done_or_is_done_is_not_flagged(said: str, tmp_path: Path) -> None:

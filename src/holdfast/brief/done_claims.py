@@ -2,7 +2,7 @@
 
 A false alarm costs more than a miss: a sentence is flagged only where it names the very command,
 test, task or step, repeats a wish of which there is no trace since, or speaks of all tests where
-the last run of any has failed.
+the last run of any has failed, or of all tasks where one is open.
 """
 
 from __future__ import annotations
@@ -145,6 +145,7 @@ def telling(text: str) -> Words:
 
 
 MOST_TASKS = 200
+TASK_SOURCES = ("task", "todo")
 MOST_TURNS, MOST_WISHES = 200, 600  # the newest
 ENOUGH = 0.75  # of the telling words of a task, of more than three
 LEAST_WORDS = 3  # telling words of a clause, to know it by
@@ -162,7 +163,24 @@ _ALL_TESTS = re.compile(
     r"tests?(?: suite)?[: ]+(?:(?:are|is|now|all|both|still|currently|again|have|has) )*"
     r"(?:pass|passes|passed|passing|green|succeeds?|succeeded)\b"
     r"(?! (?:in|for|on|with|under|of|individually|alone)\b)"
+    r"|\b(?:full|whole|entire) suite (?:now |is |was )*(?:passes|passed|passing|green)\b"
 )
+# These say it without a word for "done".
+_NO_FAILURES = re.compile(
+    r"\b(?:no|zero) (?:more |remaining )?(?:failing|broken) tests?\b"
+    r"|\bno tests? (?:fail|are failing)\b"
+    r"|\btests\b[^.]{0,20}\b(?:laufen\b[^.]{0,20}\bdurch|bestehen|sind (?:alle )?grün)\b"
+    r"|\btodas las pruebas pasan\b|\btous les tests passent\b"
+)
+_ALL_TASKS = re.compile(
+    r"\b(?:all|every) (?:of )?(?:the |my |our )?(?:remaining |open |listed |planned )?"
+    r"(?:tasks?|to-?dos?|to-?do items?)(?: on the (?:task |to-?do )?list)? "
+    r"(?:is|are|was|were|has been|have been|now) (?:now |all )?"
+    r"(?:done|completed?|finished|closed)\b"
+    r"|\bnothing (?:is |was )?(?:left|open) (?:on|in) the (?:task |to-?do )list\b"
+)
+_TODOS = re.compile(r"(?<=\ball )to-?dos?(?: items)?\b", re.IGNORECASE)  # "TODO" marks open work
+_ERROR = re.compile(r"\b[A-Z]\w*(?:Error|Exception)\b")
 
 
 class _Open(NamedTuple):
@@ -173,6 +191,7 @@ class _Open(NamedTuple):
     evidence: str
     place: Place
     is_wish: bool = False  # known by nothing but words
+    is_task: bool = False  # of the list that the client shows
 
 
 def contradicted(record: Record, summary: str) -> list[FalseClaim]:
@@ -182,18 +201,20 @@ def contradicted(record: Record, summary: str) -> list[FalseClaim]:
     failing, traces = open_items.failures(record), Traces(record)
     todo = [*_listed(record), *list(_wished(record))[-MOST_WISHES:]]
     for sentence in dict.fromkeys(sentences(summary)):  # 3,750 times the same took 3.4 s
-        if completion.is_open(sentence):
+        if completion.is_open(_TODOS.sub("tasks", sentence)):
             continue
         is_done, told, ended = completion.calls_done(sentence), telling(sentence), _ended(sentence)
+        says_all_done = bool(_ALL_TASKS.search(sentence.lower()))
         broken = [one for one in failing if is_done and _names(sentence, one)]
-        if is_done and not broken and _ALL_TESTS.search(completion.plain(sentence)):
+        if not broken and _says_all_pass(sentence, is_done=is_done):
             broken = _last_test_run(record, failing)
         for failure in broken:
             found.setdefault(failure.command, FalseClaim(sentence, _failed(failure), failure.place))
         named = [
             one
             for one in todo
-            if _covers(told, one.words) and (is_done or _is_told_done(one.text, ended))
+            if (_covers(told, one.words) and (is_done or _is_told_done(one.text, ended)))
+            or (one.is_task and says_all_done)
         ]
         for one in named:
             if one.text not in found and not _is_worked_on(traces, one):
@@ -219,7 +240,9 @@ def _is_worked_on(traces: Traces, item: _Open) -> bool:
 def _listed(record: Record) -> Iterator[_Open]:
     """Open tasks and steps of plans."""
     for one in [*open_items.tasks(record), *open_items.steps(record)][:MOST_TASKS]:
-        yield _Open(one.text, _item_words(one.text), _is_open(one), one.place)
+        is_task = one.source in TASK_SOURCES
+        words = _item_words(one.text)
+        yield _Open(one.text, words, _is_open(one), one.place, is_task=is_task)
 
 
 def _wished(record: Record) -> Iterator[_Open]:
@@ -269,11 +292,26 @@ def _names(sentence: str, failure: Failure) -> bool:
     told, words = telling(sentence), map(telling, failure.lines)
     if any(len(one) >= LEAST_WORDS and _covers(told, one) for one in words):
         return True
-    if not _tests_of(failure).isdisjoint(_TEST.findall(sentence)):
+    if not _tests_of(failure).isdisjoint(_TEST.findall(sentence)) or _is_its_error(
+        sentence, failure
+    ):
         return True
     tested = parts(failure.command.rpartition(" ")[2]) - {"test", "spec"}
     is_test = runs.kind(failure.command) == "test" and " test" in low
     return is_test and bool(tested) and tested <= parts(sentence)
+
+
+def _is_its_error(sentence: str, failure: Failure) -> bool:
+    """It names the kind of error, and something else of the message or of what was run."""
+    said = "\n".join((failure.command, *failure.lines))
+    kinds = set(_ERROR.findall(said)) & set(_ERROR.findall(sentence))
+    return bool(kinds) and bool(parts(_ERROR.sub("", said)) & parts(_ERROR.sub("", sentence)))
+
+
+def _says_all_pass(sentence: str, *, is_done: bool) -> bool:
+    if is_done and _ALL_TESTS.search(completion.plain(sentence)):
+        return True
+    return bool(_NO_FAILURES.search(sentence.lower()))
 
 
 def _spellings(failure: Failure) -> Iterator[str]:
@@ -319,7 +357,7 @@ def _failed(failure: Failure) -> str:
 
 
 def _is_open(task: Task) -> str:
-    what = "task" if task.source in ("task", "todo") else "planned step"
+    what = "task" if task.source in TASK_SOURCES else "planned step"
     return f"the {what} is not done but {task.status.replace('_', ' ')}: {flat(task.text, 140)}"
 
 
