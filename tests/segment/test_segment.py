@@ -9,6 +9,7 @@ import pytest
 from holdfast.record import Record, read_record
 from holdfast.segment import segment
 from holdfast.segment.segment import Segment
+from holdfast.segment.steps import EDITED, SegmentStep
 from tests.checkpoint.sessions import Session
 from tests.segment.topics import ASKED, COLOUR, MAIL, TABLE, a_session, cut, works_on
 from tests.transcript import builders as b
@@ -119,3 +120,18 @@ def test_a_task_left_open_in_it_keeps_it_open(tmp_path: Path) -> None:
     session.says("The reader is nearly done.")
     works_on(session, MAIL, 12)
     assert not segment.is_done(*_first(session, tmp_path))
+
+
+@pytest.mark.requirement("R1", "R2")
+@pytest.mark.parametrize(("topics", "mentioned"), [(3, 50), (4, 0)])
+def test_words_that_name_many_topics_at_once_mention_none(topics: int, mentioned: int) -> None:
+    """A report on the whole session would keep every topic from being compressed."""
+    segments = [
+        Segment(n, n, n, n + 1, files=[f"{n}.py"], words=[f"pier_{n}", f"buoy_{n}"])
+        for n in range(1, topics + 1)
+    ]
+    recap = {word: 1 for one in segments for word in one.words}
+    segment.mention(segments, SegmentStep(50, 9_000, words=recap))
+    assert {one.last_mention for one in segments} == {mentioned}
+    segment.mention(segments, SegmentStep(60, 9_900, words=recap, files={"1.py": EDITED}))
+    assert segments[0].last_mention == 60

@@ -157,8 +157,7 @@ def add_user_words(cut: Cut, step: SegmentStep, record: Record) -> None:
 
 def add(cut: Cut, step: SegmentStep) -> None:
     """Add a step: it may mention earlier segments, and end the open one."""
-    for segment in cut.segments:
-        mention(segment, step)
+    mention(cut.segments, step)
     cut.open.append(step)
     at = len(cut.open) - boundary.AHEAD
     if at > 0 and boundary.is_boundary(cut.open, at):

@@ -25,6 +25,7 @@ from holdfast.wire.mark import CHARS_PER_TOKEN
 HOT, WARM, COLD = "hot", "warm", "cold"
 MOST_FILES = 30
 MOST_WORDS = 10
+MOST_NAMED = 3  # segments that one step can name
 LONGEST_TOPIC = 140  # it is never shortened where it is shown
 LEAST_TOPIC = 24  # "ok great." names nothing: the next sentence is added, also a part of it
 ENOUGH_TOPIC = 60  # "First, we have a small bug." says little: the next is added where it fits
@@ -80,21 +81,31 @@ def segment_of(
         last_mention=last.number,
     )
     for step in after:
-        mention(found, step)
+        mention([found], step)
     return found
 
 
-def mention(segment: Segment, step: SegmentStep) -> bool:
-    """Note and return whether a later step mentions it: by a file, or by two of its words."""
-    if step.number <= segment.end_turn:
+def mention(segments: Sequence[Segment], step: SegmentStep) -> None:
+    """Note which earlier segments a step mentions: by a file, or by their words. A text with the
+    words of many of them, such as a report on the whole session, singles out none."""
+    earlier = [one for one in segments if one.end_turn < step.number]
+    touched = [one for one in earlier if _is_touched(one, step)]
+    named = [one for one in earlier if _is_named(one, step)]
+    for one in [*touched, *(named if len(named) <= MOST_NAMED else ())]:
+        one.last_mention = max(one.last_mention, step.number)
+
+
+def _is_touched(segment: Segment, step: SegmentStep) -> bool:
+    return any(step.files.get(name, 0) >= READ for name in segment.files)
+
+
+def _is_named(segment: Segment, step: SegmentStep) -> bool:
+    """Return whether the step has two of its words, one of them a name; in plain words three, or
+    two if the user speaks."""
+    named = [word for word in segment.words if word in step.words]
+    if len(named) < 2:
         return False
-    touched = any(step.files.get(name, 0) >= READ for name in segment.files)
-    if not touched:
-        named = [word for word in segment.words if word in step.words]
-        if len(named) < 2 or not (any(map(is_name, named)) or len(named) > 2 or step.is_prompted):
-            return False
-    segment.last_mention = max(segment.last_mention, step.number)
-    return True
+    return any(map(is_name, named)) or len(named) > 2 or step.is_prompted
 
 
 def _files(steps: Sequence[SegmentStep]) -> list[str]:
