@@ -79,11 +79,12 @@ def test_a_short_reply_is_found_by_what_it_answers(project: Path) -> None:
 @pytest.mark.requirement("M2")
 def test_a_turn_that_ended_with_a_question_is_shown_with_its_answer(project: Path) -> None:
     """The answer begins the next turn, and names nothing that one would search for."""
-    talk = ("mount the tide gauge on the quay", "It is mounted. Shall the gauge report in feet?")
+    question = "Shall the gauge report in feet?"
+    talk = ("mount the tide gauge on the quay", f"It is mounted. `{'─' * 40}`\n{question}")
     a_session(project, "s1", *talk, "the metric one", "Done.", "what else?", "Nothing.")
     found = recall("mount gauge quay", project=str(project), by_keyword=True).found
     first = next(one for one in found if one.kind == "turn")
-    assert f"{talk[1]} → the metric one" in first.snippet
+    assert f"{question} → the metric one" in first.snippet and "──" not in first.snippet
     assert "the metric one" in first.rest
 
 

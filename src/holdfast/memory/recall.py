@@ -17,6 +17,7 @@ from holdfast.memory.index.interface import Index, Many, Scores, SearchFilter
 from holdfast.memory.item import Item
 from holdfast.memory.ranking import Hit, Rank, results
 from holdfast.memory.results import FoundItem, SearchAnswer, found_as
+from holdfast.text.numbers import counted
 
 BY_WORDS, BY_MEANING = 500, 300  # candidates of each side, shared out among indexes ...
 LEAST_OF_EACH = 50  # ... so many at least: ten projects together are looked through as one is
@@ -277,7 +278,7 @@ def _synced(index: Index, notes: list[str]) -> Index:
     try:
         done = syncing.bring_up(index, seconds=syncing.SYNC_SECONDS)
         if done.left:
-            notes.append(f"{done.left} sources are not taken in yet: search again for all of them")
+            notes.append(f"not read yet: {counted(done.left, 'source')}; search again for all")
     except IndexBusy:
         notes.append("another process is taking in what is new: it may be missing here")
     return index

@@ -12,7 +12,7 @@ from holdfast.memory.words import Query, stem
 from holdfast.text import fence
 from holdfast.text.sentences import clip_last
 
-_RULED = re.compile(r"([-=_*~#])\1{5,}")  # a line drawn by a tool
+_RULED = re.compile("`?([-=_*~#\u2500\u2501\u2550])\\1{5,}`?")  # a line drawn by a tool
 CHARS = 300
 TITLE_CHARS = 160
 MOST_PLACES = 40  # of one word that are looked at
@@ -22,12 +22,17 @@ OTHER_CHARS, MOST_SHOWN = 160, 3  # of what else was found in a turn, or came of
 
 def snippet(text: str, terms: Iterable[str], most: int = CHARS) -> str:
     """The stretch with the most of the words asked for, on one line."""
-    flat = _RULED.sub("…", " ".join(fence.clean(text).split()))
+    flat = _without_rules(text)
     if len(flat) <= most:
         return flat
     start = _start(flat.lower(), list(map(stem, terms)), most)
     cut = flat[start : start + most]
     return ("… " if start else "") + cut.strip() + (" …" if start + most < len(flat) else "")
+
+
+def _without_rules(text: str) -> str:
+    """On one line; a line of signs that only divides is one sign."""
+    return _RULED.sub("…", " ".join(fence.clean(text).split()))
 
 
 def _start(low: str, stems: list[str], most: int) -> int:
@@ -136,7 +141,7 @@ def found_as(one: TurnResult, asked: Query) -> FoundItem:
 def _in_short(item: Item, asked: Query) -> str:
     if item.kind != DECISION:
         return snippet(_telling(item, asked), asked.terms, OTHER_CHARS)
-    question = fence.flat(clip_last(item.title, OTHER_CHARS), OTHER_CHARS)  # it asks at its end
+    question = clip_last(_without_rules(item.title), OTHER_CHARS)  # it asks at its end
     return f"{question} → {snippet(item.text, asked.terms, OTHER_CHARS)}"
 
 
