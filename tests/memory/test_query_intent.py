@@ -109,6 +109,15 @@ def test_a_kind_that_is_not_wanted_stays_out(index: Embedded) -> None:
 
 
 @pytest.mark.requirement("M2")
+def test_words_that_only_ask_are_not_looked_for() -> None:
+    assert words.asked("How many boats may moor here, and how much might it cost?").terms == (
+        "boats",
+        "moor",
+        "cost",
+    )
+
+
+@pytest.mark.requirement("M2")
 def test_a_word_that_asks_for_a_kind_is_found_in_all_its_stems() -> None:
     assert words.widen(words.asked("what we decided")).terms == (
         "decided",

@@ -21,13 +21,13 @@ MOST_TERMS = 48
 LONGEST_TERM = 64
 LEAST_STEM = 4
 _STOP = (
-    "a about after again all also am an and any are as at be because been before being but by can "
-    "could did do does doing don down for from further get got had has have having he her here "
-    "hers him his how i if in into is it its itself just let ll me more most my myself no nor not "
-    "now of off on once only or other our ours out over own please re s same she should so some "
-    "such t than that the their theirs them then there these they this those through to too under "
-    "until up ve very was we were what when where which while who whom why will with would you "
-    "your yours yourself"
+    "a about after again all also am an and any are as at be because been before being but by "
+    "can could did do does doing don down for from further get got had has have having he her "
+    "here hers him his how i if in into is it its itself just let ll many may me might more most "
+    "much my myself no nor not now of off on once only or other our ours out over own please re "
+    "s same she should so some such t than that the their theirs them then there these they this "
+    "those through to too under until up ve very was we were what when where which while who "
+    "whom why will with would you your yours yourself"
 )
 STOP = frozenset(_STOP.split())
 _UNDIVIDED = (
