@@ -27,6 +27,7 @@ from holdfast.segment.roll import RollReport
 from holdfast.settings import load as settings_load
 from holdfast.text import fence
 from holdfast.text.fence import shown
+from holdfast.text.numbers import counted
 from holdfast.transcript import Unreadable
 from holdfast.window import view
 
@@ -177,7 +178,7 @@ def _rows(one: Compressed) -> list[tuple[str, str]]:
         ("session", f"{one.session_id}, steps {one.start_turn} to {one.end_turn}"),
         ("tokens", f"{one.original_tokens:,} → {one.compressed_tokens:,}"),
         ("written by", f"{meta.written_by}, {one.compressed_at}"),
-        ("relevance", f"{one.relevance_score:.2f}, read {one.access_count} times"),
+        ("relevance", f"{one.relevance_score:.2f}, read {counted(one.access_count, 'time')}"),
         ("transcript", f"{meta.transcript}, bytes {meta.start_byte:,} to {meta.end_byte:,}"),
     ]
 
