@@ -124,6 +124,27 @@ def test_what_is_not_called_done_or_is_done_is_not_flagged(said: str, tmp_path: 
 
 
 @pytest.mark.requirement("B6")
+@pytest.mark.parametrize(
+    ("said", "flags"),
+    [
+        ("The holiday route (expected 4 departures, got 3) is fixed.", 1),
+        ("The holiday table is fixed.", 0),
+        ("The timetable format is documented.", 1),
+        ("The route is documented.", 0),
+    ],
+)
+def test_a_test_is_known_by_its_words_and_a_task_without_its_path(
+    said: str, flags: int, tmp_path: Path
+) -> None:
+    session = Session().user("Port the ferry planner.")
+    task = "Document the timetable format in docs/timetable.md"
+    session.calls("TaskCreate", "Task #1 created", subject=task)
+    failed = "--- FAIL: TestHolidayRoute\n    planner_test.go:88: expected 4 departures, got 3"
+    session.runs("go test ./planner/...", failed, fails=True)
+    assert len(contradicted(session.record(tmp_path), f"Summary:\n{said}")) == flags
+
+
+@pytest.mark.requirement("B6")
 def test_a_flag_stands_whole_in_the_brief_and_not_among_the_users_words(tmp_path: Path) -> None:
     facts = failing(tmp_path)
     claims = contradicted(facts, "All tests pass.")

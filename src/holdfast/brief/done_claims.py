@@ -265,8 +265,10 @@ def _items(remark: str) -> list[str]:
 
 
 def _item_words(text: str) -> set[str]:
-    """What is done is not called by its verb."""
-    return telling(text.partition(" ")[2]) or telling(text)
+    """What is done is not called by its verb, and seldom by the path of its file."""
+    words = telling(text.partition(" ")[2]) or telling(text)
+    named = {word for word in words if "/" not in word}
+    return named if len(named) > 1 else words
 
 
 def _ended(sentence: str) -> list[str]:
@@ -292,13 +294,20 @@ def _names(sentence: str, failure: Failure) -> bool:
     told, words = telling(sentence), map(telling, failure.lines)
     if any(len(one) >= LEAST_WORDS and _covers(told, one) for one in words):
         return True
-    if not _tests_of(failure).isdisjoint(_TEST.findall(sentence)) or _is_its_error(
-        sentence, failure
-    ):
+    if _is_its_test(sentence, failure) or _is_its_error(sentence, failure):
         return True
     tested = parts(failure.command.rpartition(" ")[2]) - {"test", "spec"}
     is_test = runs.kind(failure.command) == "test" and " test" in low
     return is_test and bool(tested) and tested <= parts(sentence)
+
+
+def _is_its_test(sentence: str, failure: Failure) -> bool:
+    """It names a test that failed, or has all words of its name: "the holiday route"."""
+    tests, said = _tests_of(failure), parts(sentence)
+    if not tests.isdisjoint(_TEST.findall(sentence)):
+        return True
+    names = (parts(name) - {"test"} for name in tests)
+    return any(len(words) > 1 and words <= said for words in names)
 
 
 def _is_its_error(sentence: str, failure: Failure) -> bool:

@@ -9,7 +9,7 @@ _PAST = Lazy(
     r"\b(?:failing|failed|broken) (?=tests?\b|\W?\w*test_)|\b(?:0|no) fail\w*"
     r"|\b(?:had |has )?(?:failed|(?:was|were) failing|broke) (?:earlier|before|previously|at first)"
     r"|\b(?:nothing|none|no \w+) (?:is |are |was )?(?:left|remain\w*|pending|open)(?: to do)?"
-    r"|^pending tasks?: none|\bpreviously failing\b"
+    r"|^pending tasks?: none|\bpreviously failing\b|\bexpected\b[^.]{0,60}\bgot\b"
 )
 _OPEN = Lazy(
     r"\bfail(?:s|ed|ing|ures?)?\b|\b(?:will|would|should|could|must|needs?|want|wants|next|todo|"
