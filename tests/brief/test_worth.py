@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,8 @@ def test_the_warmer_is_the_likelier(heats: dict[str, float]) -> None:
     found = chances(heats)
     order = sorted(heats, key=lambda key: heats[key])
     assert all(0 < chance < 1 for chance in found.values())
-    assert [found[key] for key in order] == sorted(found.values())
+    ordered = [found[key] for key in order]
+    assert all(one <= other * (1 + 1e-12) for one, other in pairwise(ordered)), "but for rounding"
 
 
 @pytest.mark.requirement("B4")

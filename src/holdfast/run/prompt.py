@@ -48,7 +48,7 @@ DONE = (
     "Do nothing that the tasks do not ask for, and do not start another Claude.\n"
     "Nobody can answer questions: decide, and say what you decided.\n"
     "What you start in the background is ended when you end: wait for it and use its result.\n"
-    "End with a few lines on what you did and what you found out; later sessions start from these.\n"
+    "End with a few lines on what you did and what you found out: later sessions start there.\n"
     "For each task that you could not do, add a line of its own, in this form: "
 )
 
