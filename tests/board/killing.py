@@ -11,7 +11,7 @@ from pathlib import Path
 
 from holdfast.hub.team import message_client
 from holdfast.hub.team.message_client import CarriedMessage, ReceivedMessage
-from holdfast.window.outbox_delivery import hand
+from holdfast.window.outbox_delivery import add_messages
 from tests.board.model import Client, an_entry, hook
 from tests.checkpoint.killing import arm, killed_at
 
@@ -23,7 +23,7 @@ Kill = Callable[[Client, int], bool]
 
 def a_hook(which: int, client: Client, at: int) -> bool:
     """The hook of this number dies at this touch; true while there are touches left to die at."""
-    hand(client.folder, MESSAGES, NOW)
+    add_messages(client.folder, MESSAGES, NOW)
     for number in range(which + 1):
         before = Path(client.folder, "died")
         before.unlink(missing_ok=True)
@@ -45,8 +45,8 @@ def _arm_until(at: int, lived: Path) -> None:
 
 
 def who_hands_out(client: Client, at: int) -> bool:
-    died = killed_at(at, partial(hand, client.folder, MESSAGES, NOW))
-    hand(client.folder, MESSAGES, NOW)  # the watcher, or the next one who posts
+    died = killed_at(at, partial(add_messages, client.folder, MESSAGES, NOW))
+    add_messages(client.folder, MESSAGES, NOW)  # the watcher, or the next one who posts
     return died
 
 

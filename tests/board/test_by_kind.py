@@ -17,7 +17,7 @@ from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import projects
 from holdfast.window import outbox
-from holdfast.window.state import held
+from holdfast.window.state import lock_state
 from holdfast.wire import places
 from tests.board.model import Client, hook
 
@@ -49,7 +49,7 @@ def _waiting(folder: str) -> list[str]:
 
 def _agent(session: str, agent: str, kind: str, project: str = PLACE) -> str:
     folder = places.window(session, agent)
-    with held(folder) as state:
+    with lock_state(folder) as state:
         state.session_id, state.agent_id, state.project = session, agent, project
         state.at_ms = state.started_ms = row_times.now_ms()
         state.agent_type = kind
@@ -129,7 +129,7 @@ def test_who_was_last_heard_of_in_a_future_that_was_taken_back_is_given_nothing(
     store: Store,
 ) -> None:
     ghost, agent = _agent("s1", "a1", "frontend"), _agent("s1", "a2", "frontend")
-    with held(ghost) as state:
+    with lock_state(ghost) as state:
         state.at_ms = row_times.now_ms() + 24 * 3_600_000
     sent = _post(store, "the schema has changed", "frontend")
     assert (_waiting(ghost), _waiting(agent)) == ([], [sent])
@@ -142,7 +142,7 @@ def test_a_message_of_no_project_stays_with_who_has_it(store: Store) -> None:
     sent = _post(store, "the schema has changed", "frontend", place="")
     [holder] = [one for one in agents if _waiting(one)]
     [other] = [one for one in agents if one != holder]
-    with held(other) as state:
+    with lock_state(other) as state:
         state.at_ms += 60_000  # the newest now
     outboxes.hand_out(store, row_times.now_ms())
     assert (_waiting(holder), _waiting(other)) == ([sent], [])

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from holdfast.events.agent_stop import MOST_AT_END
 from holdfast.window import outbox, outbox_delivery
 from holdfast.window.outbox import OutboxEntry
-from holdfast.window.outbox_delivery import hand, take_back
+from holdfast.window.outbox_delivery import add_messages, take_back
 from holdfast.wire import mark, places
 from tests.board.model import Client, an_entry, hook
 from tests.builders import an_answer
@@ -37,12 +37,12 @@ def client(request: pytest.FixtureRequest, tmp_path: Path) -> Client:
 
 
 def _done(client: Client) -> list[tuple[str, str]]:
-    return [(one.id, one.state) for one in outbox.done(client.folder)]
+    return [(one.id, one.state) for one in outbox.done_messages(client.folder)]
 
 
 @pytest.mark.requirement("A3")
 def test_a_message_is_said_by_the_next_hook_and_confirmed_by_the_transcript(client: Client) -> None:
-    hand(client.folder, [an_entry(1)], NOW)
+    add_messages(client.folder, [an_entry(1)], NOW)
     for _ in range(4):
         client.step()
     assert client.times(an_entry(1)) == 1
@@ -53,7 +53,7 @@ def test_a_message_is_said_by_the_next_hook_and_confirmed_by_the_transcript(clie
 @pytest.mark.slow
 @pytest.mark.requirement("A3", "X2")
 def test_once_it_has_arrived_the_hook_sleeps_again(client: Client) -> None:
-    hand(client.folder, [an_entry(1)], NOW)
+    add_messages(client.folder, [an_entry(1)], NOW)
     woken = mark.load(client.folder)
     assert woken is not None
     assert (woken.above, woken.owed) == (0, mark.OWED_TO_MODEL)
@@ -69,7 +69,7 @@ def test_once_it_has_arrived_the_hook_sleeps_again(client: Client) -> None:
 @pytest.mark.requirement("A3")
 def test_the_oldest_is_said_first_and_a_few_at_a_time(client: Client) -> None:
     entries = [an_entry(n, created_ms=n) for n in range(1, 8)]
-    hand(client.folder, entries[::-1], NOW)
+    add_messages(client.folder, entries[::-1], NOW)
     for _ in range(8):
         client.step()
     tags = [one.tag for one in entries]
@@ -81,7 +81,7 @@ def test_the_oldest_is_said_first_and_a_few_at_a_time(client: Client) -> None:
 @pytest.mark.slow
 @pytest.mark.requirement("A3")
 def test_an_expired_message_is_dropped_and_counted(client: Client) -> None:
-    hand(client.folder, [an_entry(1, expires_ms=2), an_entry(2)], NOW)
+    add_messages(client.folder, [an_entry(1, expires_ms=2), an_entry(2)], NOW)
     for _ in range(3):
         client.step()
     assert client.times(an_entry(1)) == 0
@@ -92,7 +92,7 @@ def test_an_expired_message_is_dropped_and_counted(client: Client) -> None:
 @pytest.mark.slow
 @pytest.mark.requirement("A3")
 def test_two_hooks_at_once_do_not_both_say_it(client: Client) -> None:
-    hand(client.folder, [an_entry(1)], NOW)
+    add_messages(client.folder, [an_entry(1)], NOW)
     said = [hook("PostToolUse", client.path, tool_use_id="t0") for _ in range(2)]
     assert [an_entry(1).tag in text for text in said] == [True, False]
 
@@ -102,7 +102,7 @@ def test_two_hooks_at_once_do_not_both_say_it(client: Client) -> None:
 def test_words_no_client_writes_down_are_not_said_for_ever(tmp_path: Path) -> None:
     client = Client(tmp_path, late=False)
     hook("PostToolUse", client.path, tool_use_id="t0")
-    hand(client.folder, [an_entry(1)], NOW)
+    add_messages(client.folder, [an_entry(1)], NOW)
     said = 0
     for n in range(1, 30):
         said += an_entry(1).tag in hook("PostToolUse", client.path, tool_use_id=f"t{n - 1}")
@@ -115,7 +115,7 @@ def test_words_no_client_writes_down_are_not_said_for_ever(tmp_path: Path) -> No
 @pytest.mark.slow
 @pytest.mark.requirement("A3", "B8", "X7")
 def test_what_is_said_is_fenced_and_a_subagents_call_says_nothing(client: Client) -> None:
-    hand(client.folder, [an_entry(1)], NOW)
+    add_messages(client.folder, [an_entry(1)], NOW)
     sub = hook("PostToolUse", client.path, agent_id="a1", agent_type="general", tool_use_id="t0")
     assert sub == ""
     said = json.loads(hook("UserPromptSubmit", client.path, prompt="go on"))
@@ -132,7 +132,7 @@ def test_a_subagent_hears_it_as_it_ends_goes_on_once_and_then_ends(tmp_path: Pat
     own: dict[str, Any] = {"agent_id": "a1", "agent_type": "x", "stop_hook_active": False}
     hook("PostToolUse", client.path, tool_use_id="t0", **own)
     folder = str(window(agent="a1"))
-    hand(folder, [an_entry(1)], NOW)
+    add_messages(folder, [an_entry(1)], NOW)
     said = json.loads(hook("SubagentStop", client.path, **own))
     assert said["hookSpecificOutput"]["hookEventName"] == "SubagentStop"
     assert an_entry(1).tag in said["hookSpecificOutput"]["additionalContext"]
@@ -149,7 +149,7 @@ def test_a_subagent_that_can_be_told_once_hears_all_of_it(tmp_path: Path) -> Non
     wide = [replace(an_entry(n, created_ms=n), text=f"{an_entry(n).text} ") for n in range(1, 31)]
     for one in wide:
         one.text += "\U0001f9ed" * (outbox.MOST_CHARS - len(one.text))
-    hand(str(window(agent="a1")), wide, NOW)
+    add_messages(str(window(agent="a1")), wide, NOW)
     said = json.loads(hook("SubagentStop", client.path, **own))
     told = said["hookSpecificOutput"]["additionalContext"]
     assert [told.count(one.tag) for one in wide] == [1] * MOST_AT_END + [0] * 10
@@ -159,7 +159,7 @@ def test_a_subagent_that_can_be_told_once_hears_all_of_it(tmp_path: Path) -> Non
 @pytest.mark.slow
 @pytest.mark.requirement("A3")
 def test_what_is_taken_back_is_not_said_and_what_was_said_is_named(client: Client) -> None:
-    hand(client.folder, [an_entry(n, created_ms=n) for n in range(1, 6)], NOW)
+    add_messages(client.folder, [an_entry(n, created_ms=n) for n in range(1, 6)], NOW)
     client.step()
     assert take_back(client.folder, {"id-1", "id-5"}) == {"id-1"}
     for _ in range(5):
@@ -170,12 +170,12 @@ def test_what_is_taken_back_is_not_said_and_what_was_said_is_named(client: Clien
 @pytest.mark.slow
 @pytest.mark.requirement("A3", "X6")
 def test_a_lost_outbox_makes_nobody_hear_a_message_twice(client: Client) -> None:
-    hand(client.folder, [an_entry(1)], NOW)
+    add_messages(client.folder, [an_entry(1)], NOW)
     for _ in range(3):
         client.step()
     for left in Path(client.folder).glob("outbox.*"):
         left.unlink()
-    hand(client.folder, [an_entry(1)], NOW)
+    add_messages(client.folder, [an_entry(1)], NOW)
     client.step()
     client.step()
     assert client.times(an_entry(1)) == 1

@@ -16,7 +16,7 @@ from holdfast.hub import row_times
 from holdfast.hub.board import messages
 from holdfast.hub.errors import Refused
 from holdfast.hub.store.store import Store
-from holdfast.window.state import held
+from holdfast.window.state import lock_state
 from holdfast.wire import places
 
 pytestmark = pytest.mark.store
@@ -157,7 +157,7 @@ def test_words_and_names_that_are_none_are_refused_in_words(arguments: tuple[str
 
 
 def _window(session: str, agent: str = "", kind: str = "", *, project: Path) -> None:
-    with held(places.window(session, agent)) as state:
+    with lock_state(places.window(session, agent)) as state:
         state.session_id, state.agent_id, state.agent_type = session, agent, kind
         state.project, state.at_ms = str(project), row_times.now_ms()
         state.started_ms = state.at_ms

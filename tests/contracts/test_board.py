@@ -16,7 +16,7 @@ from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import projects
 from holdfast.window import outbox
-from holdfast.window.state import held
+from holdfast.window.state import lock_state
 from holdfast.wire import places
 from tests.board.model import Client, hook
 
@@ -26,7 +26,7 @@ TOKEN = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
 
 def _window(session: str, agent: str = "", project: str = PLACE) -> str:
     folder = places.window(session, agent)
-    with held(folder) as state:
+    with lock_state(folder) as state:
         state.session_id, state.agent_id, state.project = session, agent, project
         state.at_ms = state.started_ms = row_times.now_ms()
     return folder

@@ -98,7 +98,7 @@ def test_of_a_giant_payload_only_its_frame_is_parsed(tmp_path: Path, key: str) -
     frame = json.dumps(sent)[:-1]
     lists = b"[" + b"[]," * 3_000_000 + b"[]]"
     data = frame.encode() + f',"{key}":'.encode() + lists + b',"tool_use_id":"t1"}'
-    parsed = scan.parse_object(result_size.bounded(data))
+    parsed = scan.parse_object(result_size.limit_payload(data))
     assert parsed["session_id"] == "s1"
     assert parsed["tool_use_id"] == "t1"
     assert not isinstance(parsed.get(key), list)

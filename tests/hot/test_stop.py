@@ -141,7 +141,7 @@ def test_agents_in_the_background_and_of_the_store_count_and_servers_do_not(tmp_
 def test_what_the_user_is_owed_is_said_beside_the_reason(tmp_path: Path) -> None:
     path = _session(tmp_path, ON)
     fire("SubagentStart", path)
-    with states.held(str(window())) as state:
+    with states.lock_state(str(window())) as state:
         state.owed = "the window is filling"
         armed = mark.load(str(window()))
         assert armed is not None

@@ -13,7 +13,7 @@ from holdfast.checkpoint.verify import verify
 from holdfast.segment import library as segments
 from holdfast.segment.formats import Compressed, Metadata
 from holdfast.window import outbox, outbox_delivery
-from holdfast.window.state import held
+from holdfast.window.state import lock_state
 from holdfast.wire import places
 from tests.archive.sessions import session_path
 from tests.builders import a_prompt, a_result, a_transcript, an_answer
@@ -149,7 +149,7 @@ def test_a_message_is_on_its_way_at_once_and_who_reads_it_is_not_told_again(
     assert len(talk.good("board", op="read")["messages"]) == 1
     assert outbox.load(folder).entries == [], "no hook says it any more"
     talk.good("board", op="post", topic="workflow.progress", text="then", agent="a", to="s1")
-    with held(folder) as state:
+    with lock_state(folder) as state:
         assert outbox_delivery.turn(folder, state.transcript, state.at_ms)
     found = talk.good("board", op="read")
     assert (found["messages"], found["unread_remaining"]) == ([], 0), "a hook has said it"

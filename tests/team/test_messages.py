@@ -17,7 +17,7 @@ from holdfast.hub.team.connection import NoAnswer, TeamServer
 from holdfast.hub.team.forward import LocalSource, forward
 from holdfast.hub.tree import projects
 from holdfast.window import outbox
-from holdfast.window.state import held
+from holdfast.window.state import lock_state
 from holdfast.wire import places
 from tests.api.live import TOKEN, Process, as_process, run
 from tests.board.model import Client
@@ -140,7 +140,7 @@ def test_messages_of_this_machine_are_not_told_to_the_server(
         assert turn.to_dict()["waiting"] == []
         client.step()
         forward(server, LocalSource())
-        assert outbox.done(client.folder), "the board here has not been told"
+        assert outbox.done_messages(client.folder), "the board here has not been told"
         outboxes.settle(store, row_times.now_ms())
         assert not outbox.is_there(client.folder)
         assert store.read(lambda c: messages.list_page(c, 9, 0)).rows[0]["read_by"] == ["s1"]
@@ -154,7 +154,7 @@ def test_a_clock_that_is_wrong_here_neither_shortens_a_message_nor_prolongs_it(
 ) -> None:
     _post(live, to_agent="s1", ttl_seconds=3_600)
     now = row_times.now_ms() + ahead_ms
-    with held(client.folder) as state:
+    with lock_state(client.folder) as state:
         state.at_ms = now
     assert message_client.exchange(server, now, connection.CALL_SECONDS) == 1
     [entry] = outbox.load(client.folder).entries
@@ -165,7 +165,7 @@ def test_one_odd_window_keeps_no_message_from_the_others(
     live: Process, server: TeamServer, client: Client
 ) -> None:
     secret = places.window("s3")
-    with held(secret) as state:
+    with lock_state(secret) as state:
         state.session_id, state.at_ms = (
             "ghp_0123456789abcdefghijABCDEFGHIJ012345",
             row_times.now_ms(),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.watcher.live_transcripts import FileWarnings, HookWindows, LiveTranscripts
-from holdfast.window.state import held
+from holdfast.window.state import lock_state
 from holdfast.window.windows import LIVE_MS
 from holdfast.wire import log, places
 from tests.watcher.machine import Machine
@@ -147,7 +147,7 @@ def test_a_transcript_elsewhere_is_known_by_the_window_its_hooks_opened(
 ) -> None:
     windows, path = HookWindows(), tmp_path / "s9.jsonl"
     assert windows.new() == []
-    with held(places.window("s9")) as state:
+    with lock_state(places.window("s9")) as state:
         state.session_id, state.transcript = "s9", str(path)
     [folder] = windows.new()
     assert folder == places.window("s9")

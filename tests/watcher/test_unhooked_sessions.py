@@ -80,7 +80,7 @@ def test_whoever_takes_in_what_hooks_leave_notices(
 def test_one_that_fell_silent_is_no_longer_live(watch: Watch, today: Machine) -> None:
     today.session("s1")
     looked(watch, today)
-    with states.held(places.window("s1")) as state:
+    with states.lock_state(places.window("s1")) as state:
         assert (state.at_ms, state.started_ms) == (0, 0)
         state.watched_ms -= LIVE_MS
     assert _all() == []
@@ -89,7 +89,7 @@ def test_one_that_fell_silent_is_no_longer_live(watch: Watch, today: Machine) ->
 @pytest.mark.requirement("A5")
 def test_what_a_hook_noted_is_left_to_hooks(watch: Watch, today: Machine) -> None:
     path = today.session("s1")
-    with states.held(places.window("s1")) as state:
+    with states.lock_state(places.window("s1")) as state:
         state.session_id, state.transcript, state.started_ms = "s1", str(path), 1
     before = states.load(places.window("s1"))
     looked(watch, today)

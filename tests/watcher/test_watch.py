@@ -18,7 +18,7 @@ from holdfast.hub.store.store import Store
 from holdfast.watcher.watch import RETRY_SECONDS, Watch
 from holdfast.window import outbox
 from holdfast.window import state as states
-from holdfast.window.state import State, held
+from holdfast.window.state import State, lock_state
 from holdfast.wire import log, places
 from tests.builders import EDGE
 from tests.waiting import until
@@ -94,7 +94,7 @@ def test_a_subagent_has_a_checkpoint_of_its_own(
 @pytest.mark.requirement("A5", "C9", "G6")
 def test_a_checkpoint_a_hook_just_took_is_not_doubled(watch: Watch, machine: Machine) -> None:
     path = machine.session("s1", FULL)
-    with held(places.window("s1")) as state:
+    with lock_state(places.window("s1")) as state:
         state.session_id, state.transcript = "s1", str(path)
         state.project = str(machine.places / "p")
         state.checkpoint_ms, state.checkpoint_tokens = machine.now_ms, 10
@@ -112,7 +112,7 @@ def test_a_hook_that_saves_while_the_watcher_reads_is_enough(
     from holdfast.watcher import checkpoints
 
     def hook_saves(seen: object) -> None:
-        with held(places.window("s1")) as state:
+        with lock_state(places.window("s1")) as state:
             state.checkpoint_ms, state.checkpoint_tokens = machine.now_ms, FULL
 
     monkeypatch.setattr(checkpoints, "read_ahead", hook_saves)
@@ -250,7 +250,7 @@ def test_that_a_hook_was_heard_of_is_not_the_watchers_to_say(
     watch: Watch, machine: Machine
 ) -> None:
     path = machine.session("s1", FULL)
-    with held(places.window("s1")) as state:
+    with lock_state(places.window("s1")) as state:
         state.session_id, state.transcript = "s1", str(path)
         state.project = str(machine.places / "p")
         state.at_ms = state.started_ms = machine.now_ms - 5_000
@@ -262,7 +262,7 @@ def test_that_a_hook_was_heard_of_is_not_the_watchers_to_say(
 def _known(machine: Machine, name: str) -> str:
     """A session whose hooks were heard of."""
     path = machine.session(name)
-    with held(places.window(name)) as state:
+    with lock_state(places.window(name)) as state:
         state.session_id, state.transcript = name, str(path)
         state.project, state.at_ms = str(machine.places / "p"), machine.now_ms
     return places.window(name)
@@ -288,7 +288,7 @@ def test_a_window_that_was_busy_is_handed_its_messages_later(
     folder = _known(machine, "s1")
     row = messages.draft("a", "task.failed", "hello", machine.now_ms, to_agent="s1")
     store.write(lambda c: messages.post(c, row))
-    with held(folder):
+    with lock_state(folder):
         looked(watch, machine)
     assert outbox.load(folder).entries == []
     looked(watch, machine)

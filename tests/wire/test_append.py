@@ -108,7 +108,7 @@ def test_a_message_that_could_not_be_noted_as_over_does_not_spoil_the_next(tmp_p
     with _room_for(tmp_path / "outbox.done", FULL_AFTER), pytest.raises(OSError, match="full"):
         outbox.save(folder, WindowOutbox(), [DoneMessage("two", "confirmed", 22_222)])
     outbox.save(folder, WindowOutbox(), [DoneMessage("three", "confirmed", 3)])
-    assert [one.id for one in outbox.done(folder)] == ["one", "three"]
+    assert [one.id for one in outbox.done_messages(folder)] == ["one", "three"]
 
 
 def test_an_append_gives_the_length_of_the_file(tmp_path: Path) -> None:

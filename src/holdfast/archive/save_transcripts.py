@@ -97,7 +97,7 @@ def _save_all(most_bytes: int, give_up: float) -> SaveResult:
 
 def last_saved() -> float:
     """When the archive was last updated; 0 if never."""
-    return places.written_ms(f"{transcripts.folder()}/{STAMP}") / 1000
+    return places.modified_ms(f"{transcripts.folder()}/{STAMP}") / 1000
 
 
 def save(source: str, room: int) -> int:
@@ -257,7 +257,7 @@ def _sessions() -> list[_Found]:
             if _is_transcript(entry) and not transcripts.was_removed(entry.path):
                 agents = [str(path) for _, path in subagent_files(entry.path)]
                 files = (entry.path, *agents)
-                found.append(_Found(max(places.written_ms(one) / 1000 for one in files), files))
+                found.append(_Found(max(places.modified_ms(one) / 1000 for one in files), files))
     return sorted(found, reverse=True)
 
 

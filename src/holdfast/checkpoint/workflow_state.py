@@ -19,7 +19,7 @@ MOST_LINES, MOST_CHARS, MOST_DEPTH = 40, 300, 4
 def read(project: str) -> tuple[str, dict[str, Any]]:
     """(where it lies in the project, what it holds); empty where there is none."""
     for place in PLACES:
-        path = places.contained(project, place) if project else ""
+        path = places.resolve_inside(project, place) if project else ""
         state = scan.parse_object(places.read_small(path)) if path else {}
         if state:
             return place, state

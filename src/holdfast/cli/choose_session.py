@@ -14,7 +14,7 @@ from typing import NamedTuple
 from holdfast.transcript import Unreadable, lookup, read
 from holdfast.window import state as window_state
 from holdfast.window.state import State
-from holdfast.window.windows import LIVE_MS, is_over, met
+from holdfast.window.windows import LIVE_MS, for_transcript, is_over
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
 
@@ -63,7 +63,7 @@ def by_transcript(path: Path) -> Chosen:
         raise CompressedSession(f"{path} is compressed, and its end cannot be read alone")
     must_be_transcript(path)
     session_id, agent_id = _names(path)
-    return Chosen(*met(path, session_id, agent_id))
+    return Chosen(*for_transcript(path, session_id, agent_id))
 
 
 def must_be_transcript(path: Path) -> None:

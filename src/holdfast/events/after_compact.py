@@ -21,7 +21,7 @@ from holdfast.redact import redact
 from holdfast.text.sentences import clip
 from holdfast.window import audit, make_mark
 from holdfast.window.audit import FREED
-from holdfast.window.state import State, WindowBusy, held
+from holdfast.window.state import State, WindowBusy, lock_state
 from holdfast.wire import log, places, scan
 
 SECOND_TOKENS = 800
@@ -34,7 +34,7 @@ MOST_SUMMARY = 60_000
 def tell(moment: Moment) -> str:
     summary = clip(scan.text_of(moment.payload, "compact_summary"), MOST_SUMMARY)
     try:
-        with held(moment.folder) as state:
+        with lock_state(moment.folder) as state:
             record_session.record(state, moment)
             state.compactions += 1
             state.second_brief, found = _left_out(state, moment.folder, summary)
@@ -61,13 +61,13 @@ def tell(moment: Moment) -> str:
 def _left_out(state: State, folder: str, summary: str) -> tuple[str, dict[str, Any]]:
     """The second brief, and what the summary got wrong. Errors here are only logged."""
     try:
-        return _composed(state, folder, summary)
+        return _compose_second_brief(state, folder, summary)
     except Exception as error:
         log.add("ERROR", record_session.log_name(state), f"no second brief: {error!r}")
         return "", {}
 
 
-def _composed(state: State, folder: str, summary: str) -> tuple[str, dict[str, Any]]:
+def _compose_second_brief(state: State, folder: str, summary: str) -> tuple[str, dict[str, Any]]:
     """The brief of what is missing in both the summary and our first brief."""
     record = storage.read_on(state, folder)
     summary = _known_secrets(state, record).without_in(redact(summary))
@@ -120,8 +120,8 @@ def _restored_words(restored: str, lost: int, checked: SummaryCheck) -> str:
         else []
     )
     words = f"{RESTORED}{restored}"
-    return f"{words}; the summary {_listed(wrong)} (details: holdfast lost)" if wrong else words
+    return f"{words}; the summary {_join_words(wrong)} (details: holdfast lost)" if wrong else words
 
 
-def _listed(parts: list[str]) -> str:
+def _join_words(parts: list[str]) -> str:
     return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))

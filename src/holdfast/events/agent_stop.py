@@ -10,7 +10,7 @@ from typing import Any
 
 from holdfast.client import hook_outputs
 from holdfast.window import outbox_delivery
-from holdfast.window.state import WindowBusy, held
+from holdfast.window.state import WindowBusy, lock_state
 from holdfast.wire import places, scan
 
 # It is told this once: as many as the client takes from a hook, 10,000 UTF-16 units, for certain.
@@ -23,7 +23,7 @@ def tell(payload: dict[str, Any], folder: str, now_ms: int) -> str:
     agent_id = scan.text_of(payload, "agent_id")
     path = places.transcript(scan.text_of(payload, "transcript_path"), agent_id)
     try:
-        with held(folder) as state:
+        with lock_state(folder) as state:
             said = outbox_delivery.messages_for_turn(
                 folder, state.transcript or path, now_ms, MOST_AT_END
             )

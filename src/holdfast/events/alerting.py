@@ -16,7 +16,7 @@ from holdfast.settings.load import Settings
 from holdfast.window import alert_texts, audit, make_mark, monitor, observed_limits, view
 from holdfast.window.audit import PRESSURE
 from holdfast.window.guard import Crossing, cross
-from holdfast.window.state import State, WindowBusy, held
+from holdfast.window.state import State, WindowBusy, lock_state
 from holdfast.window.view import View
 from holdfast.wire import log, mark, places, spool
 
@@ -38,7 +38,7 @@ def judge(moment: Moment, *, pays: bool = False, may_roll: bool = False) -> News
     """Judge the moment. `pays`: the user really sees what this hook prints; `may_roll`: nobody
     waits for this hook, so it may compress older topics."""
     try:
-        with held(moment.folder) as state:
+        with lock_state(moment.folder) as state:
             return _judge(moment, state, pays, may_roll)
     except WindowBusy:
         return News()  # a parallel call is judging this very window
@@ -47,7 +47,7 @@ def judge(moment: Moment, *, pays: bool = False, may_roll: bool = False) -> News
 def pay(moment: Moment) -> str:
     """What the user has not been shown yet; returned once."""
     try:
-        with held(moment.folder) as state:
+        with lock_state(moment.folder) as state:
             owed, state.owed = state.owed, ""
             state.stop_guard = make_mark.stop_guard(settings_load.load(state.project))
             _rearm(moment.folder, state)
@@ -59,7 +59,7 @@ def pay(moment: Moment) -> str:
 def owe(moment: Moment, text: str) -> None:
     """Keep a line for the user until the next hook whose output is shown; the log has it too."""
     try:
-        with held(moment.folder) as state:
+        with lock_state(moment.folder) as state:
             state.owed = "\n".join(filter(None, (state.owed, text)))
             _rearm(moment.folder, state)
     except (WindowBusy, OSError):
@@ -69,7 +69,7 @@ def owe(moment: Moment, text: str) -> None:
 def _rearm(folder: str, state: State) -> None:
     armed = mark.load(folder)
     if armed is not None:
-        armed.owed, armed.stop = make_mark.owed(state), make_mark.stop_at(state)
+        armed.owed, armed.stop = make_mark.owed_to(state), make_mark.stop_at(state)
         make_mark.put(folder, state, armed)
 
 
@@ -90,8 +90,8 @@ def _judge(moment: Moment, state: State, pays: bool, may_roll: bool) -> News:
     known = seen.reading.basis in ("usage", "boundary")
     crossing = cross(state, seen.verdict, moment.now_ms, settings, may_free=known)
     lines = spool.lines(moment.folder)
-    crossing = _monitored(crossing, state, seen, lines, settings)
-    kept = _kept(crossing, state, seen, moment.folder)
+    crossing = _apply_monitor(crossing, state, seen, lines, settings)
+    kept = _take_if_due(crossing, state, seen, moment.folder)
     news = News() if _is_over(seen) else _news(crossing, seen, state, kept)
     _account(crossing, state, seen, news, kept)
     owed = news.to_user or state.owed
@@ -131,7 +131,7 @@ def _messages(moment: Moment, state: State) -> str:
     return outbox_delivery.messages_for_turn(moment.folder, state.transcript, moment.now_ms)
 
 
-def _monitored(
+def _apply_monitor(
     crossing: Crossing, state: State, seen: View, lines: list[spool.SpoolLine], settings: Settings
 ) -> Crossing:
     due = monitor.due(state, seen.verdict.used_ratio, lines, settings)
@@ -159,7 +159,7 @@ def _account(
     crossing: Crossing, state: State, seen: View, news: News, kept: SavedCheckpoint | None
 ) -> None:
     """Write the log and the audit log."""
-    saved = _saved(crossing, kept)
+    saved = _describe_save(crossing, kept)
     if crossing.zone is None and crossing.alert is None and not saved:
         return
     level = "ALERT" if crossing.speaks else "INFO"
@@ -168,7 +168,9 @@ def _account(
         audit.add(_event(crossing, state, seen, news, saved))
 
 
-def _kept(crossing: Crossing, state: State, seen: View, folder: str) -> SavedCheckpoint | None:
+def _take_if_due(
+    crossing: Crossing, state: State, seen: View, folder: str
+) -> SavedCheckpoint | None:
     """Take the checkpoint that is due."""
     if not crossing.checkpoint:
         return None
@@ -177,7 +179,7 @@ def _kept(crossing: Crossing, state: State, seen: View, folder: str) -> SavedChe
     return take_checkpoint.take(state, folder, crossing.checkpoint, seen.reading.at_ms)
 
 
-def _saved(crossing: Crossing, kept: SavedCheckpoint | None) -> str:
+def _describe_save(crossing: Crossing, kept: SavedCheckpoint | None) -> str:
     """The result of the checkpoint that was due, in words."""
     if not crossing.checkpoint:
         return ""
@@ -189,8 +191,10 @@ def _saved(crossing: Crossing, kept: SavedCheckpoint | None) -> str:
 
 def _line(crossing: Crossing, seen: View, saved: str) -> str:
     reading = seen.reading
-    share = f"{alert_texts.about(reading.estimated)}{seen.verdict.used_ratio:.1%}"
-    parts = [f"{share} used ({alert_texts.counted(reading.used_tokens, reading.estimated)} tokens)"]
+    share = f"{alert_texts.estimate_mark(reading.estimated)}{seen.verdict.used_ratio:.1%}"
+    parts = [
+        f"{share} used ({alert_texts.format_tokens(reading.used_tokens, reading.estimated)} tokens)"
+    ]
     if crossing.zone is not None:
         parts.append(f"zone {crossing.zone.name.lower()}")
     if crossing.alert is not None:

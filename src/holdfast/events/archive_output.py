@@ -24,11 +24,11 @@ def tell(payload: dict[str, Any], limit: int, now_ms: int) -> str:
     tool = scan.text_of(payload, "tool_name")
     response = payload.get("tool_response")
     text = hook_outputs.read_text(tool, response)
-    if len(text) <= limit or _asked_for_whole(payload):
+    if len(text) <= limit or _wants_all(payload):
         return ""
     clean, output_id = redact(text), outputs.new_id()
     try:
-        outputs.keep(output_id, clean, _about(payload, tool, now_ms))
+        outputs.keep(output_id, clean, _describe_call(payload, tool, now_ms))
     except NotArchived as error:  # then the model gets all of it
         log.add("WARN", "archive", str(error))
         return ""
@@ -37,12 +37,12 @@ def tell(payload: dict[str, Any], limit: int, now_ms: int) -> str:
     return hook_outputs.replace_output(shown)
 
 
-def _asked_for_whole(payload: dict[str, Any]) -> bool:
+def _wants_all(payload: dict[str, Any]) -> bool:
     asked = payload.get("tool_input")
     return isinstance(asked, dict) and EXPANDING in scan.text_of(asked, "command")
 
 
-def _about(payload: dict[str, Any], tool: str, now_ms: int) -> dict[str, Any]:
+def _describe_call(payload: dict[str, Any], tool: str, now_ms: int) -> dict[str, Any]:
     """Without the tool's input: a command line may hold a secret."""
     session_id = scan.text_of(payload, "session_id")
     return {"tool": tool[:200], "session_id": session_id[:200], "at_ms": now_ms}

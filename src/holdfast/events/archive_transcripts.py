@@ -33,7 +33,7 @@ def at_start(settings: Settings, now_ms: int) -> None:
 
 def is_due(now_ms: int) -> bool:
     """Whether the last copy is more than a day old; also after the clock was set back."""
-    return abs(now_ms - places.written_ms(f"{places.home()}/transcripts/saved.json")) > DAY_MS
+    return abs(now_ms - places.modified_ms(f"{places.home()}/transcripts/saved.json")) > DAY_MS
 
 
 def is_on(settings: Settings) -> bool:

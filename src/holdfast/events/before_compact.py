@@ -16,7 +16,7 @@ from holdfast.hook.observation import Moment
 from holdfast.record import storage
 from holdfast.record.model import Record
 from holdfast.window import make_mark
-from holdfast.window.state import State, held_if_can_be
+from holdfast.window.state import State, lock_state_if_possible
 from holdfast.wire import log, scan
 
 FEW_STEPS = 3
@@ -29,7 +29,7 @@ REASON = (
 def tell(moment: Moment) -> str:
     trigger = scan.text_of(moment.payload, "trigger")
     trigger = trigger if trigger in ("auto", "manual") else "auto"
-    with held_if_can_be(moment.folder) as state:
+    with lock_state_if_possible(moment.folder) as state:
         record_session.record(state, moment)
         state.compacting_ms = moment.now_ms
         state.compacting_answer = moment.tail.answer_id

@@ -10,7 +10,7 @@ from holdfast.hook.observation import Moment
 from holdfast.redact import redact
 from holdfast.settings import load as settings_load
 from holdfast.window import view
-from holdfast.window.state import held_if_can_be
+from holdfast.window.state import lock_state_if_possible
 from holdfast.wire import log, places, scan
 
 DRAFT_MS = 3_600_000
@@ -19,7 +19,7 @@ MOST_AT_ONCE = 20  # the client gives this event little time
 
 
 def tell(moment: Moment) -> str:
-    with held_if_can_be(moment.folder) as state:
+    with lock_state_if_possible(moment.folder) as state:
         record_session.record(state, moment)
         settings = settings_load.load(state.project)
         view.remember(state, view.of_moment(moment, state, settings))

@@ -10,7 +10,7 @@ from holdfast.events import record_session
 from holdfast.hook.observation import Moment
 from holdfast.record import storage
 from holdfast.window import make_mark
-from holdfast.window.state import State, held_if_can_be
+from holdfast.window.state import State, lock_state_if_possible
 from holdfast.wire import log, places, scan
 
 # A model that was told to make the folder writable would have changed its permissions itself.
@@ -21,7 +21,7 @@ OFFERED = frozenset(("startup", "resume", "clear", "fork"))
 def tell(moment: Moment) -> str:
     source = scan.text_of(moment.payload, "source") or "unknown"
     alarm = unsaved = ""
-    with held_if_can_be(moment.folder) as state:
+    with lock_state_if_possible(moment.folder) as state:
         record_session.record(state, moment)
         if source == "compact":
             state.owed = state.second_brief = ""  # they spoke of the window that has ended
@@ -30,7 +30,7 @@ def tell(moment: Moment) -> str:
         else:
             state.started_ms, state.ended_ms = moment.now_ms, 0
             _ask_settings(state, moment.now_ms)
-        said = _said(source, state, moment)
+        said = _text_for(source, state, moment)
         make_mark.rouse(moment.folder, state)
     log.add(
         "INFO",
@@ -67,7 +67,7 @@ def _ask_settings(state: State, now_ms: int) -> None:
     archive_transcripts.at_start(settings, now_ms)
 
 
-def _said(source: str, state: State, moment: Moment) -> str:
+def _text_for(source: str, state: State, moment: Moment) -> str:
     """What to print. An error is logged: a session starts in any case."""
     try:
         if source == "compact":

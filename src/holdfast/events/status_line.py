@@ -70,14 +70,14 @@ def _ours(folder: str, payload: dict[str, Any]) -> str:
     used = end.used_tokens(density, state.overhead_tokens)
     about = "" if end.states_tokens() else "about "
     if end.basis == "none":
-        used, about = _counted(payload), ""  # the client's own count, of this moment
+        used, about = _client_tokens(payload), ""  # the client's own count, of this moment
     if not used:
-        return _coloured("unknown", "holdfast: not known yet")
+        return _colour("unknown", "holdfast: not known yet")
     edge_tokens = state.edge_tokens or _edge_tokens(payload, used)
     settings = settings_load.load(state.project or _project(payload))
     ratio = used / edge_tokens
     if state.compacting_answer and state.compacting_answer == end.answer_id:
-        return _coloured("compacting", "holdfast: compacting …")
+        return _colour("compacting", "holdfast: compacting …")
     zone = guard.place(ratio, guard.Thresholds.of(settings).zones).name.lower()
     alert = guard.Alert(min(state.alert, guard.Alert.CRITICAL)).name.lower() if state.alert else ""
     facts = StatusFacts(used, edge_tokens, zone, alert, about, _model(payload))
@@ -119,7 +119,7 @@ def format_line(facts: StatusFacts, preset: str, *, colour: bool = True) -> str:
     more = "".join(f" · {part}" for part in rest if part)
     if not colour:
         return head + more
-    return _coloured(facts.zone, head) + (_coloured("", more) if more else "")
+    return _colour(facts.zone, head) + (_colour("", more) if more else "")
 
 
 def _tokens(facts: StatusFacts) -> str:
@@ -156,7 +156,7 @@ def _bar(ratio: float) -> str:
     return "▓" * filled + "░" * (BAR - filled)
 
 
-def _coloured(zone: str, text: str) -> str:
+def _colour(zone: str, text: str) -> str:
     if os.environ.get("NO_COLOR"):
         return text
     return f"\033[{COLOURS[zone]}m{text}\033[0m"
@@ -173,13 +173,13 @@ def _note(folder: str, payload: dict[str, Any]) -> None:
     note = {
         "version": 1,
         "at_ms": int(time.time() * 1000),
-        "used_tokens": _counted(payload),
+        "used_tokens": _client_tokens(payload),
         "window_tokens": size,
     }
     places.replace_whole(f"{folder}/statusline.json", json.dumps(note).encode())
 
 
-def _counted(payload: dict[str, Any]) -> int:
+def _client_tokens(payload: dict[str, Any]) -> int:
     """Claude Code's own count; 0 before the first answer and right after a compaction."""
     window = payload.get("context_window")
     if not isinstance(window, dict):
@@ -217,14 +217,14 @@ def run_user_line(command: str, data: bytes) -> str:
         with tempfile.TemporaryFile() as payload:
             payload.write(data)
             payload.seek(0)
-            printed = _printed(command, payload)
+            printed = _run_user_command(command, payload)
     except (OSError, ValueError):  # ValueError: a NUL in the command
         return ""
     text = printed.decode("utf-8", "replace").rstrip("\n")
     return text + "\n" if text else ""
 
 
-def _printed(command: str, payload: IO[bytes]) -> bytes:
+def _run_user_command(command: str, payload: IO[bytes]) -> bytes:
     child = subprocess.Popen(
         ["/bin/sh", "-c", command],
         stdin=payload,

@@ -62,7 +62,7 @@ def _running(
         name = text(part, "agent_id") or text(part, "id")
         if name not in known:
             agents.setdefault(name, text(part, "agent_type"))
-    return [_named(f"{kind or 'agent'} {name[:12]}") for name, kind in agents.items()]
+    return [_quote(f"{kind or 'agent'} {name[:12]}") for name, kind in agents.items()]
 
 
 def _background(payload: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -81,8 +81,8 @@ def _errors(state: State, folder: str, lines: list[spool.SpoolLine]) -> list[str
     failed = stop_guard.failed_tools(lines)
     commands = _failing(state, folder)
     if commands is None:
-        return [_named(tool) for tool in failed]
-    return [*commands, *(_named(tool) for tool in failed if tool != "Bash")]
+        return [_quote(tool) for tool in failed]
+    return [*commands, *(_quote(tool) for tool in failed if tool != "Bash")]
 
 
 def _failing(state: State, folder: str) -> list[str] | None:
@@ -95,9 +95,9 @@ def _failing(state: State, folder: str) -> list[str] | None:
             log.add("WARN", state.session_id[:8], f"open errors are not known: {error!r}")
         return None
     recent = [one for one in facts.failures if facts.op - one.place.op < OPERATIONS]
-    return [f"`{_named(one.command)}`" for one in recent if not (one.fixed or one.verdict)]
+    return [f"`{_quote(one.command)}`" for one in recent if not (one.fixed or one.verdict)]
 
 
-def _named(words: str) -> str:
+def _quote(words: str) -> str:
     """Foreign text for a line that the model reads: one line, short, no secrets."""
     return inert(redact(words), NAMED_CHARS).replace("`", "'")

@@ -34,9 +34,9 @@ def save_now(folder: str, now_ms: int) -> SavedCheckpoint:
     """Save one of a window because somebody asks for it; CheckpointNotSaved if nothing took it."""
     from holdfast.settings import load as settings_load  # a hook has measured already
     from holdfast.window import view
-    from holdfast.window.state import held_if_can_be
+    from holdfast.window.state import lock_state_if_possible
 
-    with held_if_can_be(folder) as state:
+    with lock_state_if_possible(folder) as state:
         view.measure(state, settings_load.load(state.project), now_ms, folder)
         kept = take(state, folder, "manual", now_ms)
     if kept is None:
@@ -126,7 +126,7 @@ def add_work(snapshot: Mapping[str, Any], state: State, folder: str, now_ms: int
     work = read_projection(folder)
     more = {"recent_messages": listed(work, "recent_messages")[-50:], "pins": _pins(state)}
     if not is_fresh(work, now_ms):
-        return {**snapshot, **_known(snapshot, folder), **more}
+        return {**snapshot, **_work_from_snapshot(snapshot, folder), **more}
     places = {name: work[name] for name in PLACES if work.get(name)}
     return {**snapshot, **places, **more}
 
@@ -141,7 +141,7 @@ def _pins(state: State) -> list[dict[str, Any]]:
     return [one._asdict() for one in ledger.read(state.project, state.session_id).pins]
 
 
-def _known(snapshot: Mapping[str, Any], folder: str) -> dict[str, Any]:
+def _work_from_snapshot(snapshot: Mapping[str, Any], folder: str) -> dict[str, Any]:
     asked = {"prompt": snapshot.get("context_summary", ""), "status": "active"}
     tasks = [{**one} for one in listed(snapshot, "active_tasks")]
     calls = _calls(folder) or listed(snapshot, "recent_actions")
@@ -155,13 +155,13 @@ def _calls(folder: str) -> list[dict[str, Any]]:
             "tool_name": line.tool,
             "exit_code": int(line.event == "PostToolUseFailure"),
             "duration_ms": line.duration_ms or None,
-            "created_at": _written(line.ms),
+            "created_at": _format_time(line.ms),
         }
         for line in lines[-MOST_ACTIONS:]
     ]
 
 
-def _written(ms: int) -> str:
+def _format_time(ms: int) -> str:
     try:
         return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
     except (OverflowError, ValueError, OSError):

@@ -56,7 +56,7 @@ def compose_brief(
         remark_chars=REMARK_CHARS if grows else 0,
         summary="" if compacting else None,
         agent_type=state.agent_type,
-        marked=_marked(state, record),
+        marked=_marked_rules(state, record),
         work=shared_work(state, folder),
         budget=ledger.read(state.project, state.session_id),
         archived=find_archived(state.session_id, state.agent_id),
@@ -115,7 +115,7 @@ def _plural(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 and not noun.startswith('of ') else 's'}"
 
 
-def _marked(state: State, record: Record) -> list[str]:
+def _marked_rules(state: State, record: Record) -> list[str]:
     """The marked rules. An error in the instruction files costs the rules, not the brief."""
     try:
         return collect_marked_rules(state.project, read_files(record))

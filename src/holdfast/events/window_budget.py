@@ -124,11 +124,11 @@ def _parts(brief: Brief, known: Ledger, max_tokens: int) -> tuple[list[Compartme
     whole = tokens_of(units(brief.text))
     lines = sum(units(line.text) + 1 for line in brief.lines if line.reason)
     frame = max(0, whole - tokens_of(lines)) if brief.lines else whole
-    shares = _divided(max(0, max_tokens - frame), [one.share for one in five_parts])
-    spent = _divided(whole - frame, [brief.spent.get(one.name, 0) for one in five_parts])
+    shares = _divide(max(0, max_tokens - frame), [one.share for one in five_parts])
+    spent = _divide(whole - frame, [brief.spent.get(one.name, 0) for one in five_parts])
     borrowed = [max(0, used - share) for used, share in zip(spent, shares, strict=True)]
     free = [max(0, share - used) for used, share in zip(spent, shares, strict=True)]
-    lent = _divided(sum(borrowed), free)
+    lent = _divide(sum(borrowed), free)
     found = []
     for at, one in enumerate(five_parts):
         inside = [item for item in brief.items if trim.of(item) == one.name]
@@ -148,7 +148,7 @@ def _parts(brief: Brief, known: Ledger, max_tokens: int) -> tuple[list[Compartme
     return found, frame
 
 
-def _divided(total: int, weights: list[int]) -> list[int]:
+def _divide(total: int, weights: list[int]) -> list[int]:
     """Whole tokens in these proportions that add up to the total."""
     whole = sum(weights)
     if not whole:

@@ -30,7 +30,7 @@ def main(arguments: list[str]) -> NoReturn:
         os.umask(0o077)
         _handle(_read_all(0), arguments)
     except BaseException as error:
-        _confess(error)
+        _report_skip(error)
         if "HOLDFAST_RAISE" in os.environ:  # set in tests, so that our bugs stay loud
             raise
     os._exit(0)
@@ -45,9 +45,9 @@ def _handle(data: bytes, arguments: list[str]) -> None:
     if arguments[:1] == ["transcripts"]:
         _wake("archive_transcripts").run()
         return
-    payload = scan.parse_object(result_size.lighten(result_size.bounded(data)))
+    payload = scan.parse_object(result_size.lighten(result_size.limit_payload(data)))
     if arguments[:1] == ["statusline"]:
-        return _say(_wake("status_line").show(payload, data, _wrapped(arguments)))
+        return _say(_wake("status_line").show(payload, data, _wrapped_command(arguments)))
     if _is_off():
         return
     event = scan.text_of(payload, "hook_event_name")
@@ -59,7 +59,7 @@ def _handle(data: bytes, arguments: list[str]) -> None:
     from holdfast.hook.observation import Moment  # the rest is done without reading a transcript
 
     moment = Moment(payload, now_ms)
-    moment.spool_bytes = _spooled(moment)
+    moment.spool_bytes = _append_line(moment)
     if event not in LEAN or not _asleep(moment, event):
         _say(_wake("dispatch").tell(moment))
     if moment.mark is not None and moment.mark.owed & mark.OWED_TO_SERVER:
@@ -100,7 +100,7 @@ def _tell_server(event: str) -> None:
     try:
         notify_team.tell_server(event)
     except (OSError, NotImplementedError) as error:
-        _confess(error)
+        _report_skip(error)
 
 
 def _is_off() -> bool:
@@ -116,17 +116,17 @@ def _archive(data: bytes, arguments: list[str]) -> None:
     _say(_wake("archive_output").tell(scan.parse_object(data), limit, now_ms))
 
 
-def _wrapped(arguments: list[str]) -> str:
+def _wrapped_command(arguments: list[str]) -> str:
     """The user's own status line: `statusline --wraps THEIRS`."""
     return arguments[2] if arguments[1:2] == ["--wraps"] else ""
 
 
-def _spooled(moment: Moment) -> int:
+def _append_line(moment: Moment) -> int:
     """Append the line. If that fails the window is judged all the same: it is bookkeeping."""
     try:
         return spool.append(moment.folder, moment.line)
     except OSError as error:
-        _confess(error)
+        _report_skip(error)
         return 0
 
 
@@ -136,7 +136,7 @@ def _asleep(moment: Moment, event: str) -> bool:
     armed = moment.mark
     owed = armed.owed & ~mark.OWED_TO_SERVER if armed is not None else 0
     if event == "Stop":  # the model cannot be told anything here
-        return not owed & mark.OWED_TO_USER and not _guarded(moment)
+        return not owed & mark.OWED_TO_USER and not _may_object(moment)
     if event == "UserPromptSubmit" and owed:
         return False
     if armed is None or not armed.above:
@@ -146,7 +146,7 @@ def _asleep(moment: Moment, event: str) -> bool:
     return not armed.crossed(moment.line.used, moment.spool_bytes, moment.now_ms)
 
 
-def _guarded(moment: Moment) -> bool:
+def _may_object(moment: Moment) -> bool:
     """Whether the stop guard is on and may object: much used, a failure, an agent still running."""
     armed, payload = moment.mark, moment.payload
     if armed is None or payload.get("stop_hook_active") is not False:
@@ -203,7 +203,7 @@ def _say(text: str) -> None:
         data = data[os.write(1, data) :]
 
 
-def _confess(error: BaseException) -> None:
+def _report_skip(error: BaseException) -> None:
     """Report in the log, or at least on stderr, why one hook was skipped."""
     text = f"skipped one hook: {type(error).__name__}: {error}"
     try:

@@ -12,7 +12,7 @@ from holdfast.client import compaction_limit as client_edge
 from holdfast.client import models
 from holdfast.settings.load import Settings
 from holdfast.window import view
-from holdfast.window.alert_texts import about
+from holdfast.window.alert_texts import estimate_mark
 from holdfast.window.history import OVERHEAD_UNKNOWN
 from holdfast.window.state import State
 from holdfast.window.windows import is_over
@@ -103,7 +103,7 @@ def room_of_window(state: State, folder: str, settings: Settings, now_ms: int) -
     if is_over(folder, state):
         words = f"session {session} has ended: {share_of(window, share)} like its own"
         return fresh_room(window, share, specs, words, edge)
-    words = f"session {session}: {about(seen.reading.estimated)}{used:,} of {edge:,} tokens used"
+    words = f"session {session}: {estimate_mark(seen.reading.estimated)}{used:,} of {edge:,} tokens used"
     return room_beside(window, edge, used, share, specs, words)
 
 

@@ -36,7 +36,7 @@ from holdfast.text.numbers import counted
 from holdfast.window import state as window_state
 from holdfast.window import view
 from holdfast.window.state import State
-from holdfast.window.windows import met
+from holdfast.window.windows import for_transcript
 from holdfast.wire import log, places
 
 MAX_RULES_CHARS = 6000  # of what the plan says outside its tasks: about 1,500 tokens
@@ -187,8 +187,8 @@ def save_checkpoint(
     path = find_transcript(session_id)
     if path is None:
         return None
-    known, folder = met(path, session_id, "")
-    with window_state.held_if_can_be(folder) as state:
+    known, folder = for_transcript(path, session_id, "")
+    with window_state.lock_state_if_possible(folder) as state:
         _fill(state, known, root)
         view.measure(state, settings_load.load(state.project), now_ms, folder)
         kept = take_checkpoint.take(state, folder, TRIGGER, now_ms, also={SECTION: list(lines)})
@@ -212,7 +212,7 @@ def compose_brief(session_id: str, tokens: int) -> str:
     path = find_transcript(session_id)
     if path is None:
         return ""
-    state, folder = met(path, session_id, "")
+    state, folder = for_transcript(path, session_id, "")
     try:
         facts = storage.read_on(state, folder)
         found = window_brief.compose_brief(state, folder, facts, tokens)

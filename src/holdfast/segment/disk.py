@@ -105,7 +105,7 @@ def foreign_warm(project: str) -> list[Compressed]:
 def foreign_cold(project: str) -> list[Compressed]:
     found: list[Compressed] = []
     for root in _roots(project):
-        listed = folders.names_in(places.contained(root, SESSIONS))
+        listed = folders.names_in(places.resolve_inside(root, SESSIONS))
         for session in sorted(listed)[:MOST_SESSIONS]:
             found += _within(root, f"{SESSIONS}/{session}/{ARCHIVED}", project)
     return found
@@ -115,7 +115,7 @@ def foreign_pending(session_id: str, project: str) -> list[Pending]:
     name = f"{places.plain(session_id)}_pending.json"
     found: list[Pending] = []
     for root in _roots(project):
-        path = places.contained(root, f"{QUEUES}/{name}")
+        path = places.resolve_inside(root, f"{QUEUES}/{name}")
         if path and (data := read(path)):
             try:
                 found += formats.queue(data).pending[:MOST_FILES]
@@ -131,11 +131,11 @@ def _roots(project: str) -> list[str]:
 
 def _within(root: str, inside: str, project: str) -> Iterator[Compressed]:
     """Files below a root. Links out of it are not followed: they could lead to another project."""
-    folder = places.contained(root, inside)
+    folder = places.resolve_inside(root, inside)
     names = [name for name in folders.names_in(folder) if name.endswith(".json")]
     names = [name for name in names if _is_public(name.removesuffix(".json"))]
     for name in sorted(names)[:MOST_FILES]:
-        path = places.contained(root, f"{inside}/{name}")
+        path = places.resolve_inside(root, f"{inside}/{name}")
         if not path:
             continue
         try:

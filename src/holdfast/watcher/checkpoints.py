@@ -15,8 +15,8 @@ from holdfast.events import take_checkpoint
 from holdfast.record import storage
 from holdfast.watcher.glance import Glance
 from holdfast.window import health, view
-from holdfast.window.state import State, held
-from holdfast.window.windows import fill, met
+from holdfast.window.state import State, lock_state
+from holdfast.window.windows import fill, for_transcript
 from holdfast.wire import log
 
 # A checkpoint slightly in the future was taken by a hook since this look began. One further ahead
@@ -71,7 +71,7 @@ def take(due: DueCheckpoint, active_ms: int, now_ms: int) -> SavedCheckpoint | N
     """
     seen = due.glance
     read_ahead(seen)
-    with held(seen.folder) as state:
+    with lock_state(seen.folder) as state:
         fill(state, Path(seen.found.path), seen.found.session_id, seen.found.agent_id)
         if not reason(_with_latest_checkpoint(seen, state), active_ms, now_ms):
             return None
@@ -86,7 +86,7 @@ def take(due: DueCheckpoint, active_ms: int, now_ms: int) -> SavedCheckpoint | N
 def record(seen: Glance, now_ms: int) -> None:
     """Record a window that no hook has reported, so that it is listed among the live ones."""
     os.makedirs(seen.folder, mode=0o700, exist_ok=True)  # noqa: PTH103
-    with held(seen.folder) as state:
+    with lock_state(seen.folder) as state:
         if not state.started_ms:
             fill(state, Path(seen.found.path), seen.found.session_id, seen.found.agent_id)
             view.measure(state, seen.settings, now_ms, seen.folder)
@@ -96,7 +96,9 @@ def record(seen: Glance, now_ms: int) -> None:
 
 def read_ahead(seen: Glance) -> None:
     os.makedirs(seen.folder, mode=0o700, exist_ok=True)  # noqa: PTH103
-    state, folder = met(Path(seen.found.path), seen.found.session_id, seen.found.agent_id)
+    state, folder = for_transcript(
+        Path(seen.found.path), seen.found.session_id, seen.found.agent_id
+    )
     try:
         storage.read_on(state, folder)
     except Exception as error:  # the checkpoint itself reports what is missing

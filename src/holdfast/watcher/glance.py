@@ -16,9 +16,9 @@ from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
 from holdfast.watcher.live_transcripts import LiveTranscript
 from holdfast.window import monitor, view
-from holdfast.window.alert_texts import about
+from holdfast.window.alert_texts import estimate_mark
 from holdfast.window.state import State
-from holdfast.window.windows import met
+from holdfast.window.windows import for_transcript
 from holdfast.wire import mark, places, spool, tail
 from holdfast.wire.tail import Tail
 
@@ -41,7 +41,7 @@ class Glance:
 
     @property
     def used_in_words(self) -> str:
-        return f"{about(self.estimated)}{self.used_ratio:.0%} used"
+        return f"{estimate_mark(self.estimated)}{self.used_ratio:.0%} used"
 
     @property
     def used_ratio(self) -> float:
@@ -51,7 +51,7 @@ class Glance:
 def glance(found: LiveTranscript, now_ms: int) -> Glance | None:
     """Read one window; None before the first answer, during a compaction and after the end."""
     _check_readable(found.path)
-    state, folder = met(Path(found.path), found.session_id, found.agent_id)
+    state, folder = for_transcript(Path(found.path), found.session_id, found.agent_id)
     if _has_ended(state, folder, found):
         return None
     end = tail.look(found.path, bool(found.agent_id), state.density or mark.CHARS_PER_TOKEN)

@@ -56,12 +56,12 @@ UNSAVED_TO_USER = "No checkpoint could be saved: run holdfast doctor in a termin
 END = {"early": "compaction", "window": "compaction", "refusal": "its end"}
 
 
-def about(estimated: bool) -> str:
+def estimate_mark(estimated: bool) -> str:
     """Stands before every share and count of a reading that is an estimate."""
     return "about " if estimated else ""
 
 
-def counted(used_tokens: int, estimated: bool) -> str:
+def format_tokens(used_tokens: int, estimated: bool) -> str:
     """A reading's tokens; of an estimate no more digits than it has."""
     return f"about {round(used_tokens, -3):,}" if estimated else f"{used_tokens:,}"
 
@@ -96,7 +96,7 @@ def to_model(
         advice = UNSAVED_TO_MODEL + (UNSAVED_REFUSED if refused else UNSAVED_CRITICAL)
     else:
         advice = UNSAVED_TO_MODEL + STILL_RESTORED
-    return _said(_share(verdict, reading, edge, window), forecast, advice)
+    return _compose(_share(verdict, reading, edge, window), forecast, advice)
 
 
 def to_user(
@@ -110,18 +110,18 @@ def to_user(
     saved: bool = True,
 ) -> str:
     advice = (REFUSED_TO_USER if edge.kind == "refusal" else TO_USER)[name(crossing)]
-    about_used = f"{about(reading.estimated)}{_thousands(reading.used_tokens)}"
+    about_used = f"{estimate_mark(reading.estimated)}{_thousands(reading.used_tokens)}"
     tokens = f" ({about_used} of {_thousands(edge.edge_tokens)} tokens)"
     full = _share(verdict, reading, edge, window) + tokens
-    return _said(full, forecast, advice if saved else UNSAVED_TO_USER)
+    return _compose(full, forecast, advice if saved else UNSAVED_TO_USER)
 
 
 def _share(verdict: Verdict, reading: Reading, edge: CompactionLimit, window: int) -> str:
-    share = f"{about(reading.estimated)}{verdict.used_ratio:.0%}"
+    share = f"{estimate_mark(reading.estimated)}{verdict.used_ratio:.0%}"
     return f"Holdfast: context window {window} is {share} of the way to {END[edge.kind]}"
 
 
-def _said(full: str, forecast: Forecast, advice: str) -> str:
+def _compose(full: str, forecast: Forecast, advice: str) -> str:
     """The message; without the forecast where it would be too long."""
     steps = in_words(forecast.ops_left_low, forecast.ops_left_high)
     away = f", {steps} away" if steps else ""

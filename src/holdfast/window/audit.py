@@ -40,8 +40,8 @@ def add(event: Mapping[str, Any]) -> None:
 
 def events() -> Iterator[dict[str, Any]]:
     """All events, oldest first; a torn line is passed over."""
-    newer = _opened(path())  # first: should it be moved aside now, it is read twice, never missed
-    older = _opened(Path(f"{path()}.1"))
+    newer = _open(path())  # first: should it be moved aside now, it is read twice, never missed
+    older = _open(Path(f"{path()}.1"))
     if older and newer and os.path.sameopenfile(older.fileno(), newer.fileno()):
         newer.close()
         newer = None
@@ -50,7 +50,7 @@ def events() -> Iterator[dict[str, Any]]:
             yield from filter(None, map(_event, file))
 
 
-def _opened(place: Path) -> BinaryIO | None:
+def _open(place: Path) -> BinaryIO | None:
     return place.open("rb") if place.is_file() else None
 
 

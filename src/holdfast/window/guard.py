@@ -90,7 +90,7 @@ def judge(
     `used_tokens`: one number per finished answer since the window was last freed.
     """
     used_ratio = now_tokens / edge_tokens
-    warning_left = adapted_warning(used_tokens, edge_tokens, thresholds)
+    warning_left = adapt_warning(used_tokens, edge_tokens, thresholds)
     alert = _alert_for(used_ratio, thresholds.alerts_left(warning_left))
     rate = velocity(used_tokens, now_tokens) or 0.0
     fast = rate / edge_tokens > thresholds.fast_climb
@@ -99,7 +99,7 @@ def judge(
     return Verdict(place(used_ratio, thresholds.zones), alert, used_ratio, warning_left, fast)
 
 
-def adapted_warning(used_tokens: Sequence[int], edge_tokens: int, thresholds: Thresholds) -> float:
+def adapt_warning(used_tokens: Sequence[int], edge_tokens: int, thresholds: Thresholds) -> float:
     """Ten times the mean growth of the last ten operations: a busy session is warned earlier."""
     steps = growths(used_tokens[-MEASUREMENTS - 1 :])
     if len(steps) < MEASUREMENTS:
@@ -114,20 +114,20 @@ def next_tokens(verdict: Verdict, edge_tokens: int, thresholds: Thresholds) -> i
     shares = [*thresholds.zones]
     shares += [1.0 - left for left in thresholds.alerts_left(verdict.warning_left)]
     shares.append(verdict.used_ratio + thresholds.fast_climb)
-    above = [share for share in shares if _reached(share) > _reached(verdict.used_ratio)]
+    above = [share for share in shares if _millionths(share) > _millionths(verdict.used_ratio)]
     return max(1, int(min(above, default=1.0) * edge_tokens))
 
 
 def place(used_ratio: float, zones: Sequence[float]) -> Zone:
     """The zone of a reading; a fuller window is never in a safer one."""
-    return Zone(sum(_reached(used_ratio) >= _reached(share) for share in zones))
+    return Zone(sum(_millionths(used_ratio) >= _millionths(share) for share in zones))
 
 
 def _alert_for(used_ratio: float, lefts: Sequence[float]) -> Alert:
-    return Alert(sum(_reached(used_ratio) >= _reached(1.0 - left) for left in lefts))
+    return Alert(sum(_millionths(used_ratio) >= _millionths(1.0 - left) for left in lefts))
 
 
-def _reached(share: float) -> int:
+def _millionths(share: float) -> int:
     """Shares compared in millionths: 1 - 0.15 is 0.85 here, whatever floats say."""
     return round(share * 1_000_000)
 

@@ -52,7 +52,7 @@ def describe(view: View, state: State, watch_at: float) -> dict[str, Any]:
         "alert": verdict.alert.name.lower() if verdict.alert else None,
         "warning_left_ratio": round(verdict.warning_left, 4),
         "fast_climb": verdict.fast_climb,
-        "velocity_tokens_per_op": _rounded(forecast.velocity_tokens_per_op),
+        "velocity_tokens_per_op": _round(forecast.velocity_tokens_per_op),
         "ops_left": forecast.ops_left,
         "ops_left_low": forecast.ops_left_low,
         "ops_left_high": forecast.ops_left_high,
@@ -86,5 +86,5 @@ def fits(found: dict[str, Any], task_tokens: int) -> dict[str, Any]:
     }
 
 
-def _rounded(number: float | None) -> float | None:
+def _round(number: float | None) -> float | None:
     return None if number is None else round(number, 1)

@@ -82,7 +82,7 @@ def of(path: str, *, sidechain: bool = False) -> WindowHistory:
     history.density = fit_density(asked)
     for item in since:
         if isinstance(item, Boundary):
-            history.levels = lowered(history.levels, item)
+            history.levels = lower_levels(history.levels, item)
             continue
         total = total_tokens(item, history.density or mark.CHARS_PER_TOKEN)
         history.totals.append(total)
@@ -92,7 +92,7 @@ def of(path: str, *, sidechain: bool = False) -> WindowHistory:
     return history
 
 
-def lowered(levels: list[int], microcompaction: Boundary) -> list[int]:
+def lower_levels(levels: list[int], microcompaction: Boundary) -> list[int]:
     """Earlier levels as if what is cleared now had never been there."""
     return [level - microcompaction.saved_tokens for level in levels]
 
@@ -142,7 +142,7 @@ def total_tokens(operation: Operation, density: float) -> int:
     usage = operation.usage
     if not operation.output_is_partial:
         return usage.total_tokens
-    said = int(said_chars(operation) / density)
+    said = int(answer_chars(operation) / density)
     return usage.input_side_tokens + max(usage.output_tokens, said)
 
 
@@ -158,7 +158,7 @@ def fit_density(asked: list[Operation]) -> float | None:
         grown = after.usage.input_side_tokens - before.usage.input_side_tokens
         words = added_chars(before)
         if before.output_is_partial:
-            words += said_chars(before)
+            words += answer_chars(before)
         else:
             grown -= before.usage.output_tokens
         if before.results and grown > 0 and not any(r.image_count for r in before.results):
@@ -169,14 +169,14 @@ def fit_density(asked: list[Operation]) -> float | None:
     return (fitted + CLIENT_DENSITY) / 2
 
 
-def said_chars(operation: Operation) -> float:
+def answer_chars(operation: Operation) -> float:
     """Characters of the answer itself: words, thoughts, and calls."""
     return sum(_block_chars(block) for block in operation.blocks)
 
 
 def _block_chars(block: AnyBlock) -> float:
     if isinstance(block, ToolUse):
-        return tail.said_chars({"input": block.input})
+        return tail.answer_chars({"input": block.input})
     if isinstance(block, Thinking):
         return len(block.thinking)
     return len(block.text) if isinstance(block, Text) else 0

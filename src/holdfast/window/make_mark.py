@@ -55,7 +55,7 @@ def mark_for(
         time_ms=monitor.wake_at_ms(state, lines, settings),
         density=state.density,
         overhead=state.overhead_tokens,
-        owed=owed(state),
+        owed=owed_to(state),
         stop=stop_at(state),
     )
 
@@ -66,7 +66,7 @@ def wake_next(state: State) -> Mark:
         above=WAKE_NEXT,
         density=state.density or CHARS_PER_TOKEN,
         overhead=state.overhead_tokens,
-        owed=owed(state),
+        owed=owed_to(state),
         stop=stop_at(state),
     )
 
@@ -88,7 +88,7 @@ def rouse(folder: str, state: State) -> None:
         log.add("WARN", "mark", f"{folder}: not armed: {error}")
 
 
-def owed(state: State) -> int:
+def owed_to(state: State) -> int:
     """Who is owed a word: the user, the model (a brief; not in a subagent), a team server."""
     brief = bool(state.second_brief) and not state.agent_id
     words = OWED_TO_USER * bool(state.owed or state.restored) + OWED_TO_MODEL * brief

@@ -67,13 +67,13 @@ def load() -> Observed:
     if not data:
         return Observed()
     try:
-        return _decoded(json.loads(data))
+        return _decode(json.loads(data))
     except (ValueError, KeyError, TypeError, RecursionError, OverflowError) as error:
         log.add("WARN", "limits", f"{path()} was not read: {error!r}")
         return Observed()
 
 
-def _decoded(value: Any) -> Observed:
+def _decode(value: Any) -> Observed:
     if value["version"] == 1:
         return Observed(is_current=False)
     if value["version"] != VERSION:
@@ -109,7 +109,7 @@ def forget(now_ms: int) -> int:
     return len(found.observations)
 
 
-def learned() -> list[dict[str, Any]]:
+def learned_limits() -> list[dict[str, Any]]:
     """Every limit that compactions on this machine set against the table, with its source."""
     seen: defaultdict[Conditions, list[int]] = defaultdict(list)
     for one in load().observations:

@@ -111,14 +111,16 @@ def save(folder: str, box: WindowOutbox, over: Sequence[DoneMessage] = ()) -> No
     places.replace_whole(path, json.dumps(body).encode())
 
 
-def known(folder: str) -> set[str]:
+def known_ids(folder: str) -> set[str]:
     """The ids of messages that are or were in the outbox, without prefixes."""
-    return {bare(one.id) for one in load(folder).entries} | {bare(one.id) for one in done(folder)}
+    return {bare(one.id) for one in load(folder).entries} | {
+        bare(one.id) for one in done_messages(folder)
+    }
 
 
 def put(folder: str, box: WindowOutbox, new: Sequence[OutboxEntry], size: int) -> int:
     """Add messages that are not there yet, oldest first; how many. `size` is the transcript's."""
-    had = {bare(one.id) for one in box.entries} | {bare(one.id) for one in done(folder)}
+    had = {bare(one.id) for one in box.entries} | {bare(one.id) for one in done_messages(folder)}
     fresh = [one for one in new if bare(one.id) not in had]
     room = max(0, MOST_ENTRIES - len(box.entries))
     fresh = sorted(fresh, key=_age)[:room]
@@ -129,7 +131,7 @@ def put(folder: str, box: WindowOutbox, new: Sequence[OutboxEntry], size: int) -
     return len(fresh)
 
 
-def done(folder: str) -> list[DoneMessage]:
+def done_messages(folder: str) -> list[DoneMessage]:
     data = places.read_small(f"{folder}/outbox.done", MOST_BYTES)
     found = []
     for line in data.decode("utf-8", "replace").splitlines():
@@ -142,7 +144,7 @@ def done(folder: str) -> list[DoneMessage]:
 def forget_done(folder: str, known: Sequence[DoneMessage]) -> None:
     """Remove the finished messages that the board has recorded; later ones stay."""
     had = set(known)
-    left = [one for one in done(folder) if one not in had]
+    left = [one for one in done_messages(folder) if one not in had]
     path = f"{folder}/outbox.done"
     if left:
         places.replace_whole(path, b"".join(map(_line, left)))

@@ -23,7 +23,7 @@ from holdfast.window.outbox import (
     OutboxEntry,
     WindowOutbox,
 )
-from holdfast.window.state import State, held
+from holdfast.window.state import State, lock_state
 from holdfast.wire import log, mark, places, scan
 
 AT_ONCE = 3
@@ -60,7 +60,7 @@ def look(folder: str, transcript: str, now_ms: int) -> None:
 
 
 def _look(box: WindowOutbox, folder: str, transcript: str, now_ms: int) -> list[DoneMessage]:
-    over = _confirmed(box, transcript, now_ms) if box.said else []
+    over = _confirm(box, transcript, now_ms) if box.said else []
     ended = {one.id for one in over}
     still = [one for one in box.entries if one.id not in ended]
     silent = bool(box.said) and not _is_speaking(folder)
@@ -79,7 +79,7 @@ def _is_over(one: OutboxEntry, now_ms: int) -> bool:
     return now_ms >= one.expires_ms + grace
 
 
-def _confirmed(box: WindowOutbox, transcript: str, now_ms: int) -> list[DoneMessage]:
+def _confirm(box: WindowOutbox, transcript: str, now_ms: int) -> list[DoneMessage]:
     """Read on in the transcript: which messages arrived, and how many answers came without."""
     open_ = {one.tag.encode(): one for one in box.said}
     over = []
@@ -160,9 +160,9 @@ def _speaking(folder: str) -> int:
     return os.open(f"{folder}/speaking", flags, 0o600)
 
 
-def hand(folder: str, entries: Sequence[OutboxEntry], now_ms: int) -> None:
+def add_messages(folder: str, entries: Sequence[OutboxEntry], now_ms: int) -> None:
     """Add messages that are not there and were not heard. The next hook wakes while any waits."""
-    with held(folder) as state:
+    with lock_state(folder) as state:
         box = outbox.load(folder)
         known = {outbox.bare(one.id) for one in box.entries}
         new = [one for one in entries if outbox.bare(one.id) not in known]
@@ -186,7 +186,7 @@ def _put(
 
 def take_back(folder: str, message_ids: Set[str]) -> set[str]:
     """Take messages back; returns those that were said already. Ids come without `TEAM`."""
-    with held(folder) as state:
+    with lock_state(folder) as state:
         box = outbox.load(folder)
         mine = [one for one in box.entries if outbox.bare(one.id) in message_ids]
         said = [one for one in mine if one.state != WAITING]
@@ -201,7 +201,7 @@ def _rouse(folder: str, state: State) -> None:
     """Make the next hook wake. Without a mark it does so by itself."""
     armed = mark.load(folder)
     if armed is not None:
-        armed.owed = make_mark.owed(state)
+        armed.owed = make_mark.owed_to(state)
         make_mark.put(folder, state, armed)
 
 

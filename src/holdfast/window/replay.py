@@ -163,7 +163,7 @@ class Replayer:
     def _microcompaction(self, boundary: Boundary) -> None:
         """Old results are cleared; the window goes on."""
         self._used = max(0, self._used - boundary.saved_tokens)
-        self._totals = history.lowered(self._totals, boundary)
+        self._totals = history.lower_levels(self._totals, boundary)
 
     def _compaction(self, boundary: Boundary) -> None:
         replay = self.replay

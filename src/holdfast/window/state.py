@@ -115,13 +115,13 @@ def load(folder: str) -> State:
         value = json.loads(data)
         if not isinstance(value, dict) or value.get("version") != VERSION:
             raise ValueError(f"not a state of version {VERSION}")
-        return _fitted(value)
+        return _from_json(value)
     except (ValueError, RecursionError) as error:
         log.add("WARN", "state", f"{folder}: starts empty: {error}")
         return State()
 
 
-def _fitted(value: dict[str, Any]) -> State:
+def _from_json(value: dict[str, Any]) -> State:
     blank = State()
     good: dict[str, Any] = {}
     for name in FIELDS:
@@ -151,9 +151,9 @@ def save(folder: str, state: State) -> None:
 
 
 @contextmanager
-def held(folder: str) -> Iterator[State]:
+def lock_state(folder: str) -> Iterator[State]:
     """Load the state, let the caller change it, and save it; one process at a time."""
-    fd = _locked(folder)
+    fd = _take_lock(folder)
     try:
         state = load(folder)
         yield state
@@ -163,32 +163,32 @@ def held(folder: str) -> Iterator[State]:
 
 
 @contextmanager
-def held_if_can_be(folder: str) -> Iterator[State]:
-    """As `held`, for work that must be done anyway. If another hook holds the lock, or the folder
+def lock_state_if_possible(folder: str) -> Iterator[State]:
+    """As `lock_state`, for work that must be done anyway. If another hook holds the lock, or the folder
     cannot be written, the caller gets the saved state and its changes are not saved."""
     fd = -1
     try:
-        fd = _locked(folder)
+        fd = _take_lock(folder)
     except (WindowBusy, OSError) as error:
         log.add("WARN", "state", f"{folder}: continues without its lock: {error}")
     try:
         state = load(folder)
         yield state
         if fd >= 0:
-            _saved(folder, state)
+            _save_quietly(folder, state)
     finally:
         if fd >= 0:
             os.close(fd)
 
 
-def _saved(folder: str, state: State) -> None:
+def _save_quietly(folder: str, state: State) -> None:
     try:
         save(folder, state)
     except OSError as error:
         log.add("WARN", "state", f"{folder}: not saved: {error}")
 
 
-def _locked(folder: str) -> int:
+def _take_lock(folder: str) -> int:
     """Take the window's lock. Anything but a plain file in its place is an error, never a wait."""
     fd = lock.open_file(f"{folder}/lock")
     if not lock.acquire(fd, PATIENCE_SECONDS):
@@ -210,4 +210,4 @@ def all_windows(since_ms: int = 0) -> list[tuple[str, State]]:
 
 def _changed_ms(path: Path) -> int:
     """The last change of state or spool: a hook that is not woken only appends to the spool."""
-    return max(places.written_ms(str(path)), places.written_ms(str(path.with_name("spool"))))
+    return max(places.modified_ms(str(path)), places.modified_ms(str(path.with_name("spool"))))

@@ -62,14 +62,14 @@ def from_bytes(transcript_bytes: int, edge_tokens: int, now_ms: int) -> Reading 
 
 def from_weights(lines: Iterable[SpoolLine], edge_tokens: int, now_ms: int) -> Reading | None:
     """Counts of what the hooks saw, each with its weight, never above the whole."""
-    counts = Counter(_weighed(line) for line in lines)
+    counts = Counter(_kind_to_weigh(line) for line in lines)
     share = sum(WEIGHTS[kind] * count for kind, count in counts.items() if kind)
     if share <= 0:
         return None
     return Reading(int(min(share, 1.0) * edge_tokens), now_ms, "weights", estimated=True)
 
 
-def _weighed(line: SpoolLine) -> str:
+def _kind_to_weigh(line: SpoolLine) -> str:
     if line.event == "UserPromptSubmit":
         return "message"
     if not line.event.startswith("PostToolUse"):
@@ -147,7 +147,7 @@ def _of(
     past = history.of(state.transcript, sidechain=bool(state.agent_id))
     facts = _facts(state, end, past, folder)
     used = end.used_tokens(facts.density, facts.overhead_tokens, pending)
-    observed = _observed(state, facts, past)
+    observed = _new_observations(state, facts, past)
     edge = _edge(state, facts, past, used, observed)
     reading = _reading(end, folder, state, edge, used, now_ms)
     return View(
@@ -178,7 +178,9 @@ def _facts(state: State, end: Tail, past: WindowHistory, folder: str) -> WindowF
     )
 
 
-def _observed(state: State, facts: WindowFacts, past: WindowHistory) -> tuple[Observation, ...]:
+def _new_observations(
+    state: State, facts: WindowFacts, past: WindowHistory
+) -> tuple[Observation, ...]:
     """Automatic compactions of this window since its limit settings last changed."""
     turned = client_switches.from_json(state.switches)
     return tuple(

@@ -37,7 +37,7 @@ def is_over(folder: str, state: State) -> bool:
     return bool(state.ended_ms) or places.is_closed(folder)
 
 
-def met(path: Path, session_id: str, agent_id: str) -> tuple[State, str]:
+def for_transcript(path: Path, session_id: str, agent_id: str) -> tuple[State, str]:
     """A transcript's state and folder. Two files may claim one session: each has a folder."""
     folder = places.window(session_id, agent_id)
     state = window_state.load(folder)
@@ -73,16 +73,16 @@ def look(windows: Iterable[tuple[str, State]], now_ms: int) -> dict[str, dict[st
     until_s = time.monotonic() + MOST_SECONDS
     found: dict[str, dict[str, Any]] = {}
     for folder, state in windows:
-        signed = (_written(state.transcript), _written(f"{folder}/state.json"))
+        signed = (_signature_of(state.transcript), _signature_of(f"{folder}/state.json"))
         known = _kept.get(folder)
         if known is not None and known[0] == signed:
             found[folder] = known[1]
         elif signed[0][0] and time.monotonic() < until_s:
-            found[folder] = _looked(folder, state, now_ms, signed)
+            found[folder] = _look_again(folder, state, now_ms, signed)
     return found
 
 
-def _looked(folder: str, state: State, now_ms: int, signed: Signature) -> dict[str, Any]:
+def _look_again(folder: str, state: State, now_ms: int, signed: Signature) -> dict[str, Any]:
     from holdfast.window import view  # many callers only ask whether a window is over
     from holdfast.window.health import describe
 
@@ -97,7 +97,7 @@ def _looked(folder: str, state: State, now_ms: int, signed: Signature) -> dict[s
     return health
 
 
-def _written(path: str) -> tuple[int, int]:
+def _signature_of(path: str) -> tuple[int, int]:
     """Time of change and size; zeros if it is missing."""
     try:
         found = os.stat(path)  # noqa: PTH116 (of every live window)
@@ -129,19 +129,20 @@ def peers_of(
     beside = [
         (folder, other)
         for folder, other in all_windows(now_ms - LIVE_MS)
-        if _is_company(other, state) and _is_live(folder, other, now_ms)
+        if _is_beside(other, state) and _is_live(folder, other, now_ms)
     ]
     beside.sort(key=lambda pair: _used_ratio(pair[1]), reverse=True)
     looked = look(beside[:MOST_PEERS], now_ms)
     peers = [
-        _peer(one, looked.get(folder) or _noted(one, zones)) for folder, one in beside[:MOST_PEERS]
+        _peer(one, looked.get(folder) or _as_recorded(one, zones))
+        for folder, one in beside[:MOST_PEERS]
     ]
     if task_tokens:
         peers = [one | {"fits": health.task_fits(one["room_tokens"], task_tokens)} for one in peers]
     return sorted(peers, key=lambda one: float(one["used_ratio"]), reverse=True)
 
 
-def _is_company(other: State, state: State) -> bool:
+def _is_beside(other: State, state: State) -> bool:
     same_window = (other.session_id, other.agent_id) == (state.session_id, state.agent_id)
     together = other.session_id == state.session_id or (
         bool(state.project) and other.project == state.project
@@ -155,7 +156,7 @@ def _is_live(folder: str, other: State, now_ms: int) -> bool:
 
 def _last_report_ms(other: State) -> int:
     """Last activity: a woken hook, the watcher, or a line in its transcript."""
-    return max(other.known_ms, places.written_ms(other.transcript) if other.transcript else 0)
+    return max(other.known_ms, places.modified_ms(other.transcript) if other.transcript else 0)
 
 
 def _peer(one: State, health: dict[str, Any]) -> dict[str, Any]:
@@ -169,7 +170,7 @@ def _peer(one: State, health: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _noted(one: State, zones: tuple[float, float, float]) -> dict[str, Any]:
+def _as_recorded(one: State, zones: tuple[float, float, float]) -> dict[str, Any]:
     """As last recorded, without a forecast: the transcript is not on this machine."""
     ratio = _used_ratio(one)
     return dict.fromkeys(READ) | {

@@ -53,7 +53,7 @@ def is_closed(folder: str) -> bool:
     return os.path.exists(os.path.join(folder, "ended"))
 
 
-def written_ms(path: str) -> int:
+def modified_ms(path: str) -> int:
     """When a file was last written; 0 if it is missing."""
     try:
         return os.stat(path).st_mtime_ns // 1_000_000
@@ -109,7 +109,7 @@ def read_small(path: str, limit: int = 65536) -> bytes:
         os.close(fd)
 
 
-def contained(root: str, inside: str) -> str:
+def resolve_inside(root: str, inside: str) -> str:
     """The real path of something below a folder; empty if a link leads out of the folder. What a
     repository names is read from that repository only."""
     try:

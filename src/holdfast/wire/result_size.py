@@ -21,7 +21,7 @@ MOST_BYTES = 8 << 20
 CALL_KEY = b'"tool_use_id"'
 
 
-def bounded(payload: bytes) -> bytes:
+def limit_payload(payload: bytes) -> bytes:
     """A giant payload without what the tool was given and said: twenty million tiny lists took
     30 s and a gigabyte to parse. It then counts as the longest text the client shows.
     """

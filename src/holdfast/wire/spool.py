@@ -128,12 +128,12 @@ def lines(folder: str) -> list[SpoolLine]:
     """All lines, oldest first."""
     older = places.read_small(os.path.join(folder, "spool.1"), ROTATE_BYTES * 2)
     newer = places.read_small(os.path.join(folder, "spool"), ROTATE_BYTES * 2)
-    return _parsed(older) + _parsed(newer)
+    return _parse(older) + _parse(newer)
 
 
 def recent(folder: str, last_bytes: int = RECENT_BYTES) -> list[SpoolLine]:
     """The last few lines: what parallel calls left behind a moment ago."""
-    return _parsed(end(folder, last_bytes))
+    return _parse(end(folder, last_bytes))
 
 
 def end(folder: str, last_bytes: int) -> bytes:
@@ -179,7 +179,7 @@ def has_failure(data: bytes, answers: int) -> bool:
     return True
 
 
-def _parsed(data: bytes) -> list[SpoolLine]:
+def _parse(data: bytes) -> list[SpoolLine]:
     """The whole lines: text after the last line end was cut short."""
     texts = data.decode("ascii", "replace").split("\n")[:-1]
     return [line for line in map(parse, texts) if line is not None]

@@ -226,10 +226,10 @@ def _answer(tail: Tail, line: dict[str, Any], usage: tuple[int, int], density: f
             if block.get("type") == "tool_use":
                 tail.call_ids.add(scan.text_of(block, "id"))
             if tail.output_is_partial:
-                tail.answer_chars += said_chars(block)
+                tail.answer_chars += answer_chars(block)
 
 
-def said_chars(block: dict[str, Any]) -> float:
+def answer_chars(block: dict[str, Any]) -> float:
     """Characters of one block of an answer: words, thoughts, or a call and what it was given."""
     given = block.get("input")
     if isinstance(given, dict):

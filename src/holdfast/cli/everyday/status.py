@@ -185,7 +185,7 @@ def _server() -> dict[str, Any]:
 def show(found: dict[str, Any]) -> None:
     """One screen for a person. Without rich, which costs two starts of an empty Python."""
     zone, alert = str(found["zone"]), found["alert"]
-    share = f"{alert_texts.about(found['estimated'])}{found['used_ratio']:.1%}"
+    share = f"{alert_texts.estimate_mark(found['estimated'])}{found['used_ratio']:.1%}"
     level = paint(f"{share} {zone}", "bold", terminal.ZONE_PAINT[zone])
     if alert:
         level += ", " + paint(alert, "bold", terminal.ALERT_PAINT[alert])
@@ -195,7 +195,7 @@ def show(found: dict[str, Any]) -> None:
 
 
 def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
-    about = alert_texts.about(found["estimated"])
+    about = alert_texts.estimate_mark(found["estimated"])
     used = f"{about}{found['used_tokens']:,} of {found['edge_tokens']:,} tokens"
     edge = f"{found['edge_tokens']:,} in a window of {found['window_tokens']:,}"
     rows = [

@@ -85,7 +85,7 @@ def _table(rows: list[dict[str, Any]], width: int) -> Table:
     table.add_column("folder")
     for row in rows:
         zone = str(row["zone"])
-        about = alert_texts.about(row["estimated"])
+        about = alert_texts.estimate_mark(row["estimated"])
         table.add_row(
             _cell(row["session_id"], 8),
             *((_cell(row["agent_type"] or row["agent_id"], 16),) if agents else ()),

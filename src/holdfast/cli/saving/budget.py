@@ -23,7 +23,7 @@ from holdfast.events import window_budget
 from holdfast.events.window_budget import BudgetStatus, CompartmentUse
 from holdfast.text.fence import shown
 from holdfast.text.numbers import short
-from holdfast.window.alert_texts import about
+from holdfast.window.alert_texts import estimate_mark
 from holdfast.window.velocity import in_words
 from holdfast.wire import places
 
@@ -304,7 +304,7 @@ def show(found: BudgetStatus, most: int) -> None:
     spent = f"{found.spent_tokens:,} of {found.max_tokens:,} tokens"
     say(f"{paint('brief', 'bold')}   {spent} (role: {found.role})", hang=8)
     left = in_words(found.ops_left_low, found.ops_left_high)
-    share = f"{about(found.estimated)}{found.used_ratio:.1%} of the compaction limit used"
+    share = f"{estimate_mark(found.estimated)}{found.used_ratio:.1%} of the compaction limit used"
     forecast = f"{left} left" if left else shown(f"steps left: {found.forecast_basis}")
     say(f"{paint('window', 'bold')}  {share}; {forecast}", hang=8)
     say(paint(_row("compartment", "share", "room", "used"), "dim"))

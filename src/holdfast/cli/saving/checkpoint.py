@@ -41,7 +41,7 @@ def checkpoint(transcript: Path | None, project: Path | None, session: str, as_j
     """Save a verified checkpoint now."""
     chosen = _chosen(transcript, session, project)
     now_ms = int(time.time() * 1000)
-    with window_state.held_if_can_be(chosen.folder) as state:
+    with window_state.lock_state_if_possible(chosen.folder) as state:
         _fill(state, chosen.state)
         view.measure(state, settings_load.load(state.project), now_ms, chosen.folder)
         own, state.project = state.project, str(project.resolve()) if project else state.project

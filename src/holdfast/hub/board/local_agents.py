@@ -150,7 +150,7 @@ def _is_live(folder: str, state: State, now_ms: int) -> bool:
 
 def _last_report_ms(folder: str, state: State) -> int:
     """By hooks alone: without one it hears nothing, however much is written of it."""
-    return max(state.at_ms, places.written_ms(f"{folder}/spool"))
+    return max(state.at_ms, places.modified_ms(f"{folder}/spool"))
 
 
 MOST_NAME = 40  # characters of who says it: the words are what matters

@@ -20,7 +20,7 @@ from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
 from holdfast.window import outbox, outbox_delivery
 from holdfast.window.outbox import CONFIRMED, WAITING, DoneMessage
-from holdfast.window.state import WindowBusy, held
+from holdfast.window.state import WindowBusy, lock_state
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
 
@@ -45,7 +45,7 @@ def give(wanted: Sequence[Wanted], now_ms: int) -> bool:
 
 def _held(folder: str) -> dict[str, str]:
     held = {one.id: one.state for one in outbox.load(folder).entries}
-    return held | {one.id: one.state for one in outbox.done(folder)}
+    return held | {one.id: one.state for one in outbox.done_messages(folder)}
 
 
 def _give(row: Row, whom: Sequence[Listener], holdings: Holdings, now_ms: int) -> None:
@@ -59,7 +59,7 @@ def _give(row: Row, whom: Sequence[Listener], holdings: Holdings, now_ms: int) -
             return
         if outbox_delivery.take_back(holder.folder, {row["id"]}):
             return  # it was said since we looked
-    outbox_delivery.hand(whom[0].folder, [entry_of(row)], now_ms)
+    outbox_delivery.add_messages(whom[0].folder, [entry_of(row)], now_ms)
 
 
 def post(store: Store, row: Row) -> None:
@@ -155,9 +155,9 @@ def _hand(store: Store, one: Listener, now_ms: int) -> bool:
     rows = _pending(store, one, one.name, now_ms)
     if not rows:
         return True
-    known = outbox.known(one.folder)
+    known = outbox.known_ids(one.folder)
     try:
-        outbox_delivery.hand(
+        outbox_delivery.add_messages(
             one.folder, [entry_of(row) for row in rows if row["id"] not in known], now_ms
         )
     except (WindowBusy, OSError) as error:
@@ -177,14 +177,14 @@ def _settle(store: Store, one: Listener, now_ms: int) -> None:
     if not outbox.is_there(one.folder):
         return
     try:
-        with held(one.folder):
+        with lock_state(one.folder):
             outbox_delivery.look(one.folder, one.transcript, now_ms)
             said = [entry.id for entry in outbox.load(one.folder).said if _is_ours(entry.id)]
-            over = [done for done in outbox.done(one.folder) if _is_ours(done.id)]
+            over = [done for done in outbox.done_messages(one.folder) if _is_ours(done.id)]
         if said or over:
             store.write(partial(_note, one=one, said=said, over=over, now_ms=now_ms))
         if over:
-            with held(one.folder):
+            with lock_state(one.folder):
                 outbox.forget_done(one.folder, over)
     except (WindowBusy, OSError) as error:
         log.add("WARN", "board", f"{one.folder}: to be settled later: {error}")

@@ -21,7 +21,7 @@ from holdfast.hub.team.connection import NoAnswer, TeamServer
 from holdfast.redact import are_clean
 from holdfast.window import outbox, outbox_delivery
 from holdfast.window.outbox import CONFIRMED, EXPIRED, SAID, TEAM, WAITING, DoneMessage, OutboxEntry
-from holdfast.window.state import WindowBusy, held
+from holdfast.window.state import WindowBusy, lock_state
 from holdfast.wire import log
 from holdfast.wire.log import is_utf8
 
@@ -158,10 +158,12 @@ def _turn(listener: Listener, now_ms: int, *, listens: bool) -> Iterator[ClientE
         yield ClientExchange(listener, listens)
         return
     try:
-        with held(listener.folder):
+        with lock_state(listener.folder):
             outbox_delivery.look(listener.folder, listener.transcript, now_ms)
             entries = [e for e in outbox.load(listener.folder).entries if e.id.startswith(TEAM)]
-            over = [done for done in outbox.done(listener.folder) if done.id.startswith(TEAM)]
+            over = [
+                done for done in outbox.done_messages(listener.folder) if done.id.startswith(TEAM)
+            ]
     except (WindowBusy, OSError) as error:
         log.add("WARN", "carrying", f"{listener.folder}: not asked for: {error}")
         return
@@ -175,9 +177,9 @@ def deliver(turn: ClientExchange, given: ReceivedMessage, now_ms: int) -> int:
         if given.had:
             outbox_delivery.take_back(folder, set(given.had))
         if entries:
-            outbox_delivery.hand(folder, entries, now_ms)
+            outbox_delivery.add_messages(folder, entries, now_ms)
         if turn.over:
-            with held(folder):
+            with lock_state(folder):
                 outbox.forget_done(folder, turn.over)
     except (WindowBusy, OSError) as error:
         log.add("WARN", "carrying", f"{folder}: asked for again later: {error}")

@@ -46,7 +46,7 @@ def answer_status(asked: StatusArguments) -> ToolAnswer:
         fields["cleared_results"] = gone[-MAX_CLEARED:]
     if asked.task_tokens:
         fields["task"] = health.fits(found, asked.task_tokens)
-    share = f"{alert_texts.about(found['estimated'])}{found['used_ratio']:.0%}"
+    share = f"{alert_texts.estimate_mark(found['estimated'])}{found['used_ratio']:.0%}"
     return ToolAnswer(
         words=f"{share} of {found['edge_tokens']:,} tokens used, {found['zone']}",
         fields=fields,

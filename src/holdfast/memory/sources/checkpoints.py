@@ -38,7 +38,7 @@ def _files(project: str) -> list[str]:
     ours = f"{places.home().rstrip('/')}/checkpoints/{here.key(project)}/files"
     found = [
         (name, f"{folder}/{name}")
-        for folder in (places.contained(project, INSIDE), ours)
+        for folder in (places.resolve_inside(project, INSIDE), ours)
         for name in here.names_in(folder)
         if name[:1].isdigit() and name.endswith(".md")
     ]

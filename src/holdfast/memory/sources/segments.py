@@ -28,7 +28,7 @@ MORE_CHARS = 1_200
 def sources(project: str) -> Iterator[MemorySource]:
     """One for the whole shelf; without any file on it, none."""
     roots = [f"{places.home().rstrip('/')}/{OURS}"]
-    roots += filter(None, (places.contained(project, inside) for inside in THEIRS))
+    roots += filter(None, (places.resolve_inside(project, inside) for inside in THEIRS))
     stamps = [f"{path} {here.stamp(path)}" for root in roots for path in _below(root)]
     if stamps:
         stamp = digest("\n".join(stamps).encode("utf-8", "surrogatepass"))[:16]

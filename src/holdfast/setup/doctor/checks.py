@@ -199,7 +199,7 @@ def _limits() -> list[dict[str, Any]]:
         for _, state in all_windows()[:1]
         if state.edge_tokens
     ]
-    return [*newest, *observed_limits.learned()]
+    return [*newest, *observed_limits.learned_limits()]
 
 
 def _write_troubles(now_ms: int) -> list[str]:
