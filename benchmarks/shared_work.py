@@ -29,7 +29,7 @@ def of_a_store(project: Path, rows: int) -> dict[str, Any]:
     """The projection of a busy session: most rows are its calls, the rest agents and words."""
     store = Store.open()
     store.write(lambda connection: _fill(connection, str(project), rows))
-    found = store.read(lambda c: refresh.projected(c, SESSION, int(time.time() * 1000)))
+    found = store.read(lambda c: refresh.build_projection(c, SESSION, int(time.time() * 1000)))
     store.close()
     return found
 

@@ -30,7 +30,7 @@ def test_a_decision_taken_in_a_full_window_is_listed_and_others_are_not(
     lines = [a_prompt("Go.")]
 
     def decides(what: str, used: int) -> None:
-        at = row_times.written(row_times.now_ms()) or ""
+        at = row_times.to_iso(row_times.now_ms()) or ""
         lines.append(an_answer(used, id=what, text=WORDS.format(what), at=at))
         a_transcript(path, *lines)
 
@@ -41,7 +41,7 @@ def test_a_decision_taken_in_a_full_window_is_listed_and_others_are_not(
     fire("PostToolUse", path, environ=environ)
     decides("pressed", 151_000)
     lines.append(an_answer(152_000, id="asks", text="Shall I drop the old table now?"))
-    lines.append({**a_prompt("No, keep it."), "timestamp": row_times.written(row_times.now_ms())})
+    lines.append({**a_prompt("No, keep it."), "timestamp": row_times.to_iso(row_times.now_ms())})
     a_transcript(path, *lines)
     fire("PreCompact", path, environ=environ, trigger="auto")
     fire("SessionStart", path, environ=environ, source="compact")

@@ -185,7 +185,7 @@ def test_nobody_waits_for_all_windows_to_be_reached(
         assert reached.wait(60)
         handed.extend(posted)
 
-    monkeypatch.setattr(outboxes, "handed", hang)
+    monkeypatch.setattr(outboxes, "hand_out_posted", hang)
     Path(places.window("s1")).mkdir(parents=True)
     try:
         first, second = _posted(api, to_agent="b"), _posted(api)

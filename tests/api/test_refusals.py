@@ -53,7 +53,7 @@ def _mixed(post: Post, seed: int) -> Counter[str]:
 def _assert_there(store: Store, acknowledged: Counter[str]) -> None:
     """`s1` was made beforehand."""
     for noun in GOOD:
-        kept = store.read(lambda c, n=noun: pending_writes.counted(c, n))  # type: ignore[misc]
+        kept = store.read(lambda c, n=noun: pending_writes.stored_count(c, n))  # type: ignore[misc]
         assert kept == acknowledged[noun] + (noun == "sessions")
     assert all(one.ok for one in check(store.engine)), check(store.engine)
 

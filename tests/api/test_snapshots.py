@@ -216,5 +216,5 @@ def test_whatever_is_in_the_store_is_restored(api: TestClient, store: Store, sna
 
 @given(snapshot=SNAPSHOTS)
 def test_the_one_form_of_a_snapshot_is_reached_at_once(snapshot: dict[str, Any]) -> None:
-    once = snapshot_form.normalized(snapshot)
-    assert snapshot_form.normalized(once) == once
+    once = snapshot_form.normalize(snapshot)
+    assert snapshot_form.normalize(once) == once

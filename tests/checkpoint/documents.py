@@ -33,7 +33,7 @@ def an_entry(days_old: float = 0, **given: Any) -> CheckpointEntry:
         "id": checkpoint_id,
         "path": f"/p/.claude/checkpoints/{checkpoint_id}.md",
         "project": "/p",
-        "created": timestamps.written(created),
+        "created": timestamps.to_iso(created),
         "trigger": "auto",
         "verified": True,
         "iteration": 1,

@@ -74,27 +74,27 @@ def test_a_checkpoint_is_named_by_id_start_file_or_place(
 ) -> None:
     first, second = _kept(tmp_path, 0, "a"), _kept(tmp_path, 1, "b")
     where = str(tmp_path)
-    assert find.named("latest", where).id == second.id
-    assert find.named("previous", where).id == first.id
-    assert find.named(first.id, where).path == first.path
-    assert find.named("2026-01-15-13", where).id == second.id
-    assert find.named(first.id, "/elsewhere").path == first.path
+    assert find.find_by_name("latest", where).id == second.id
+    assert find.find_by_name("previous", where).id == first.id
+    assert find.find_by_name(first.id, where).path == first.path
+    assert find.find_by_name("2026-01-15-13", where).id == second.id
+    assert find.find_by_name(first.id, "/elsewhere").path == first.path
     monkeypatch.chdir(Path(first.path).parent)
-    assert find.named(Path(first.path).name, where).path == first.path
-    assert find.named(f"./{first.id}.md", where).path == first.path
+    assert find.find_by_name(Path(first.path).name, where).path == first.path
+    assert find.find_by_name(f"./{first.id}.md", where).path == first.path
 
 
 def test_what_cannot_be_found_is_said_in_words(tmp_path: Path) -> None:
     where = str(tmp_path)
     for word in ("latest", "previous", "2020", "gone.md", ""):
         with pytest.raises(NoCheckpoint):
-            find.named(word, where)
+            find.find_by_name(word, where)
     _kept(tmp_path, 0, "a")
     with pytest.raises(NoCheckpoint, match="only checkpoint"):
-        find.named("previous", where)
+        find.find_by_name("previous", where)
     _kept(tmp_path, 1, "b")
     with pytest.raises(UnclearCheckpoint, match="any of 2"):
-        find.named("2026-01-15", where)
+        find.find_by_name("2026-01-15", where)
 
 
 @pytest.mark.requirement("C8")

@@ -169,14 +169,14 @@ def test_files_a_repository_ships_by_the_hundred_hide_none_of_ours(project: Path
     assert keep(a_document(project, "one more")).reused
     assert kept.document.iteration == len(ours) + 1
     assert {*ours, kept.path} <= {one.path for one in rebuild().entries}
-    assert verify(kept.path, index.known()).ok
+    assert verify(kept.path, index.load_or_empty()).ok
 
 
 @pytest.mark.requirement("C6", "C7", "X6")
 def test_of_a_newer_index_verify_and_rebuild_say_the_same(project: Path) -> None:
     path = index.of_project(str(project))[0].path
     Path(index.path()).write_text('{"version": "2.0", "checkpoints": []}')
-    report = verify(path, index.known())
+    report = verify(path, index.load_or_empty())
     [found] = report.notes
     assert report.ok
     with pytest.raises(NewerCheckpointIndex) as refused:
@@ -199,7 +199,7 @@ def test_an_index_of_a_newer_version_is_left_alone(project: Path) -> None:
 
 @pytest.mark.requirement("X6")
 def test_a_busy_index_does_not_hold_up_a_checkpoint(project: Path) -> None:
-    with lock.hold(folders.shelf()) as ours:
+    with lock.hold(folders.home_folder()) as ours:
         assert ours
         kept = keep(a_document(project, "four"), patience=0.01)
     assert any("busy" in note for note in kept.notes)

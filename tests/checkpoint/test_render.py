@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from holdfast.checkpoint import front_matter
-from holdfast.checkpoint.document import REQUIRED, TRIGGERS, Document, cleaned, settled
+from holdfast.checkpoint.document import REQUIRED, TRIGGERS, Document, clean_document, normalize
 from holdfast.checkpoint.errors import DamagedCheckpoint
 from holdfast.checkpoint.parse import parse
 from holdfast.checkpoint.render import render
@@ -46,7 +46,7 @@ DOCUMENTS = st.builds(
 @example(a_document("/p", TRICKS, "", "\n", "\n\n", " ", "- x", "  y", "(none)", TRICKS[::-1]))
 @example(a_document("/p", sections={TRICKS: [TRICKS], "": ["x"], "What Changed\n": ["y"]}))
 def test_what_is_rendered_is_parsed_back_whatever_the_words_are(document: Document) -> None:
-    said = settled(document)
+    said = normalize(document)
     found = parse(render(said))
     assert found.document == said
     assert found.whole
@@ -67,7 +67,7 @@ def test_ordinary_words_are_not_touched() -> None:
 
 @pytest.mark.requirement("C1")
 def test_a_file_reads_as_the_plan_shows_it() -> None:
-    text = render(settled(a_document("/p", "one\ntwo", iteration=3, summary="go"))).decode()
+    text = render(normalize(a_document("/p", "one\ntwo", iteration=3, summary="go"))).decode()
     head, _, body = text.partition("\n---\n")
     assert head.startswith('---\nversion: 1\ncreated: "2026-01-15T12:00:00Z"\ntrigger: "auto"\n')
     assert 'project: "/p"' in head
@@ -80,14 +80,14 @@ def test_a_file_reads_as_the_plan_shows_it() -> None:
 @pytest.mark.requirement("C1")
 @given(DOCUMENTS)
 def test_the_hash_can_be_checked_by_hand(document: Document) -> None:
-    data = render(settled(document))
+    data = render(normalize(document))
     lines = data.split(b"\n")
     rest = b"\n".join(line for line in lines if not line.startswith(b"content_hash:"))
     assert parse(data).content_hash == hashlib.sha256(rest).hexdigest()
 
 
 def test_a_section_without_content_is_left_out_unless_required() -> None:
-    said = settled(a_document(sections={"Agents": [], "Rules": ["use tabs"]}))
+    said = normalize(a_document(sections={"Agents": [], "Rules": ["use tabs"]}))
     assert list(said.sections) == ["Rules", *REQUIRED]
 
 
@@ -95,13 +95,13 @@ def test_a_section_without_content_is_left_out_unless_required() -> None:
 def test_every_trigger_is_one_of_seven() -> None:
     assert len(TRIGGERS) == 7
     with pytest.raises(ValueError, match="no such trigger"):
-        settled(a_document(trigger="whim"))
+        normalize(a_document(trigger="whim"))
 
 
 @pytest.mark.requirement("X4")
 def test_cleaning_reaches_every_text() -> None:
     document = a_document("/p", "key s3cret", summary="s3cret", snapshot={"a": [{"b": "s3cret"}]})
-    found = cleaned(document, lambda text: text.replace("s3cret", "[redacted]"))
+    found = clean_document(document, lambda text: text.replace("s3cret", "[redacted]"))
     assert "s3cret" not in repr(found)
 
 
@@ -140,7 +140,7 @@ CHANGES = {
 @pytest.mark.requirement("C6")
 @pytest.mark.parametrize("old, new", CHANGES.values(), ids=list(CHANGES))
 def test_our_own_format_is_read_strictly(old: bytes, new: bytes) -> None:
-    data = render(settled(a_document("/p", "x")))
+    data = render(normalize(a_document("/p", "x")))
     assert old in data
     with pytest.raises(DamagedCheckpoint):
         parse(data.replace(old, new))
@@ -151,7 +151,7 @@ def test_our_own_format_is_read_strictly(old: bytes, new: bytes) -> None:
     | st.text(max_size=300).map(lambda text: text.encode("utf-8", "replace"))
 )
 def test_any_bytes_are_parsed_or_called_damaged(noise: bytes) -> None:
-    good = render(settled(a_document("/p", "x")))
+    good = render(normalize(a_document("/p", "x")))
     for data in (noise, good[: len(noise)], good[: len(noise)] + noise + good[len(noise) :]):
         try:
             parse(data)
@@ -164,14 +164,14 @@ def test_any_bytes_are_parsed_or_called_damaged(noise: bytes) -> None:
 def test_any_yaml_reader_reads_our_front_matter(document: Document) -> None:
     import yaml  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
-    text = render(settled(replace(document, project="/p 👩‍💻"))).decode()
+    text = render(normalize(replace(document, project="/p 👩‍💻"))).decode()
     lines = text.split("\n---\n")[0].split("\n")[1:]
     assert yaml.safe_load("\n".join(lines)) == front_matter.read(lines)
 
 
 @given(st.datetimes(timezones=st.just(UTC)).map(lambda at: at.replace(microsecond=0)))
 def test_a_written_moment_is_read_back_and_names_its_second(at: datetime) -> None:
-    assert timestamps.read(timestamps.written(at)) == at
+    assert timestamps.from_iso(timestamps.to_iso(at)) == at
     first, second = [name for name, _ in zip(timestamps.ids(at), range(2), strict=False)]
     assert timestamps.id_of(f"{first}.md") == first
     assert timestamps.number(second) == 2

@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.brief import checkpoint_brief
 from holdfast.brief.compose import compose
-from holdfast.checkpoint.document import Document, settled
+from holdfast.checkpoint.document import Document, normalize
 from holdfast.checkpoint.sections import sections_of, snapshot_of
 from tests.checkpoint.sessions import Session
 
@@ -167,7 +167,7 @@ def test_an_offer_says_what_was_asked_and_what_is_open(tmp_path: Path) -> None:
     kept = Document(
         WHEN, "auto", "/p", "s", sections=sections_of(facts), snapshot=snapshot_of(facts)
     )
-    text = checkpoint_brief.in_few_lines("/p/.claude/checkpoints/a.md", settled(kept), WHEN)
+    text = checkpoint_brief.in_few_lines("/p/.claude/checkpoints/a.md", normalize(kept), WHEN)
     assert f": {REQUEST}" in text
     assert "- left open: turn 1, the model was still at work: " in text
 

@@ -72,7 +72,7 @@ def _used(store: Store) -> str:
     request = a_request(store)
     subtask = a_subtask(store, a_task(store, request))
     done = {"tool_name": "Bash", "tool_type": "builtin", "subtask_id": subtask["id"]}
-    row = actions.drafted({**done, "session_id": "s1", "project_path": "/w/app"}, NOW)
+    row = actions.draft({**done, "session_id": "s1", "project_path": "/w/app"}, NOW)
     store.write(lambda c: actions.add(c, row))
     store.write(lambda c: messages.post(c, messages.draft("a", "task.created", {}, NOW)))
     return str(request["project_id"])
@@ -80,9 +80,10 @@ def _used(store: Store) -> str:
 
 def _figures(store: Store, project_id: str) -> dict[str, Any]:
     in_all = {
-        noun: store.read(partial(pending_writes.counted, noun=noun)) for noun in pending_writes.KEPT
+        noun: store.read(partial(pending_writes.stored_count, noun=noun))
+        for noun in pending_writes.KEPT
     }
-    return {**in_all, "of": store.read(lambda c: projects.measured(c, project_id))[1]}
+    return {**in_all, "of": store.read(lambda c: projects.figures(c, project_id))[1]}
 
 
 @pytest.mark.requirement("S1")

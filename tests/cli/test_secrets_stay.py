@@ -424,7 +424,7 @@ def _written(made: Machine, api: Api) -> dict[str, str]:
         "session_id": "s1",
         "agent_id": "s1",
         "number": "1",
-        "checkpoint_id": index.known()[0].id,
+        "checkpoint_id": index.load_or_empty()[0].id,
         "item_id": recall("password", project=str(made.project), by_keyword=True).found[0].id,
     }
 

@@ -16,7 +16,7 @@ from tests.contracts.trees import NOW, a_request, a_subtask, a_task, statements,
 
 
 def _act(store: Store, now_ms: int = NOW, **given: object) -> Row:
-    row = actions.drafted({"tool_name": "Edit", "tool_type": "builtin", **given}, now_ms)
+    row = actions.draft({"tool_name": "Edit", "tool_type": "builtin", **given}, now_ms)
     path = given.get("project_path")
     return store.write(lambda c: actions.add(c, row, path if isinstance(path, str) else None))
 
@@ -31,11 +31,11 @@ def test_an_action_adds_to_its_session_and_makes_it_known(store: Store) -> None:
     assert sums == [3, 2, 1]
     assert (session["total_duration_ms"], session["timed_actions"]) == (100, 2)
     assert (session["started_ms"], session["seen_ms"]) == (NOW, NOW + 5)
-    project, figures = store.read(lambda c: projects.measured(c, projects.id_of("/w/app")))
+    project, figures = store.read(lambda c: projects.figures(c, projects.id_of("/w/app")))
     assert (project["path"], session["project_id"]) == ("/w/app", project["id"])
     assert (figures["total_actions"], figures["avg_duration_ms"]) == (3, 50.0)
     assert len(told(store, "session.started")) == len(told(store, "project.created")) == 1
-    assert store.read(lambda c: pending_writes.counted(c, "actions")) == 3
+    assert store.read(lambda c: pending_writes.stored_count(c, "actions")) == 3
 
 
 @pytest.mark.requirement("A1", "A4")
@@ -44,7 +44,7 @@ def test_actions_told_at_once_are_all_in_the_sums(store: Store) -> None:
         list(pool.map(lambda n: _act(store, NOW + n, session_id="s1"), range(40)))
     session = store.read(lambda c: sessions.get(c, "s1"))
     assert session["total_tools_used"] == session["total_success"] == 40
-    assert store.read(lambda c: pending_writes.counted(c, "sessions")) == 1
+    assert store.read(lambda c: pending_writes.stored_count(c, "sessions")) == 1
 
 
 @pytest.mark.requirement("A1")

@@ -70,7 +70,7 @@ def test_life_goes_on_after_a_restore(store: Store, tmp_path: Path) -> None:
     store.write(lambda c: work_projects.put(c, "/new", NOW))
     newest = store.read(lambda c: c.scalar(sa.select(sa.func.max(events.c.id))))
     assert newest == 5, "numbers of events go on"
-    assert store.read(lambda c: pending_writes.counted(c, "projects")) == 3
+    assert store.read(lambda c: pending_writes.stored_count(c, "projects")) == 3
 
 
 @pytest.mark.slow

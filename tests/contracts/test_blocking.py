@@ -28,7 +28,7 @@ def add(store: Store, blocked_by: str, blocked_agent: str, reason: str | None = 
 def test_a_circle_is_named_exactly_when_there_would_be_one(
     pairs: list[tuple[str, str]], waiting: str, awaited: str
 ) -> None:
-    waits = blocking.grouped(pairs)
+    waits = blocking.group_waits(pairs)
     found = blocking.circle(waits, waiting, awaited)
     assert bool(found) == (waiting in _reachable(pairs, awaited))
     if found:
@@ -52,7 +52,7 @@ def _reachable(pairs: list[tuple[str, str]], start: str) -> set[str]:
 def test_whoever_asks_before_each_step_never_ends_in_a_circle(pairs: list[tuple[str, str]]) -> None:
     kept: list[tuple[str, str]] = []
     for waiting, awaited in pairs:
-        if not blocking.circle(blocking.grouped(kept), waiting, awaited):
+        if not blocking.circle(blocking.group_waits(kept), waiting, awaited):
             kept.append((waiting, awaited))
     assert not any(waiting in _reachable(kept, awaited) for waiting, awaited in kept)
 

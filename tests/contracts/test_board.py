@@ -115,7 +115,7 @@ def test_who_reads_for_itself_is_not_told_again(store: Store) -> None:
     folder = _window("s1")
     _post(store, "hello", to="s1")
     ask = Ask("s1", row_times.now_ms())
-    looked = outboxes.about_to_read(store.read(lambda c: deliveries.look(c, ask)), ask)
+    looked = outboxes.withdraw_read(store.read(lambda c: deliveries.look(c, ask)), ask)
     found = store.write(lambda c: deliveries.mark(c, ask, looked))
     assert len(found.unread_ids) == 1
     outboxes.hand_out(store, row_times.now_ms())

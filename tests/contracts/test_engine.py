@@ -16,7 +16,7 @@ from holdfast.hub.tree import sessions
 def test_a_session_met_twice_is_counted_once(store: Store) -> None:
     for now_ms in (1, 2):
         store.write(lambda c, at=now_ms: sessions.meet(c, "s", None, at))  # type: ignore[misc]
-    assert store.read(lambda c: pending_writes.counted(c, "sessions")) == 1
+    assert store.read(lambda c: pending_writes.stored_count(c, "sessions")) == 1
 
 
 def test_json_that_only_python_writes_is_still_read(tmp_path: Path) -> None:

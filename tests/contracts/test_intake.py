@@ -34,9 +34,9 @@ def _checked_sums(store: Store) -> None:
     """Kept counts and totals are what counting gives."""
     found = rows_of(store)
     for noun in COUNTED:
-        assert store.read(partial(pending_writes.counted, noun=noun)) == len(found[noun]), noun
+        assert store.read(partial(pending_writes.stored_count, noun=noun)) == len(found[noun]), noun
     for project in found["projects"]:
-        _, stats = store.read(partial(projects.measured, project_id=project["id"]))
+        _, stats = store.read(partial(projects.figures, project_id=project["id"]))
         asked = {row["id"] for row in found["requests"] if row["project_id"] == project["id"]}
         listed = {row["id"] for row in found["tasks"] if row["request_id"] in asked}
         parts = [row for row in found["subtasks"] if row["task_id"] in listed]
@@ -161,7 +161,7 @@ def test_a_call_told_before_its_project_was_known_is_counted_there_later(
     store: Store, tmp_path: Path
 ) -> None:
     given = {"session_id": "s1", "tool_name": "Bash", "tool_type": "builtin"}
-    drafted = actions.drafted(given, START_MS)
+    drafted = actions.draft(given, START_MS)
     store.write(lambda c: actions.add(c, drafted))
     assert _kept_by_tool(store) == {(totals.NO_PROJECT, "Bash", "builtin"): 1}
     told = Told(tmp_path)

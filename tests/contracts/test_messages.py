@@ -166,7 +166,7 @@ def test_a_deleted_project_takes_its_messages_along(store: Store) -> None:
     posted(store, project_id=here)
     read(store, "b")
     store.write(lambda c: projects.remove(c, here))
-    assert store.read(lambda c: pending_writes.counted(c, "messages")) == 0
+    assert store.read(lambda c: pending_writes.stored_count(c, "messages")) == 0
 
 
 @pytest.mark.requirement("A2", "S3")

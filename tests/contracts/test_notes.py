@@ -31,9 +31,9 @@ def test_events_and_counts_of_one_change_are_kept_in_their_order(store: Store) -
     assert [row["kind"] for row in found] == [f"k{n}" for n in range(30)] * 2
     assert found[7]["body"] == {"n": 7, "of": ["ü", None]}
     assert (found[0]["session_id"], found[0]["project_id"]) == ("s", None)
-    assert store.read(lambda c: pending_writes.counted(c, "a")) == 30
-    assert store.read(lambda c: pending_writes.counted(c, "b")) == 30
-    assert store.read(lambda c: pending_writes.counted(c, "nothing")) == 0
+    assert store.read(lambda c: pending_writes.stored_count(c, "a")) == 30
+    assert store.read(lambda c: pending_writes.stored_count(c, "b")) == 30
+    assert store.read(lambda c: pending_writes.stored_count(c, "nothing")) == 0
 
 
 @pytest.mark.slow

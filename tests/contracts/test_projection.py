@@ -313,7 +313,7 @@ def test_few_questions_are_asked_of_the_store(store: Store, tmp_path: Path) -> N
     sync(store)
     asked = []
     sa.event.listen(store.engine, "before_cursor_execute", lambda *given: asked.append(given[2]))
-    store.read(partial(refresh.projected, session_id="s1", now_ms=START_MS))
+    store.read(partial(refresh.build_projection, session_id="s1", now_ms=START_MS))
     assert len([one for one in asked if "SELECT" in one]) <= 10
 
 

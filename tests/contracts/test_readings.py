@@ -138,7 +138,7 @@ def test_the_readings_of_a_session_go_with_it(store: Store, tmp_path: Path) -> N
 @given(used=st.lists(st.integers(0, 10**6), max_size=400), most=st.integers(4, 60))
 def test_thinning_keeps_the_extremes_the_order_and_the_number(used: list[int], most: int) -> None:
     found = [UsedAtStep(step, step, one, None) for step, one in enumerate(used)]
-    kept = readings.thinned(found, most)
+    kept = readings.thin(found, most)
     assert len(kept) <= max(most, 4) and kept == sorted(set(kept))
     assert set(kept) <= set(found)
     for extreme in (min, max):

@@ -15,7 +15,7 @@ def _add(connection: sa.Connection) -> None:
 
 
 def _counted(store: Store) -> int:
-    return store.read(lambda c: pending_writes.counted(c, "messages"))
+    return store.read(lambda c: pending_writes.stored_count(c, "messages"))
 
 
 @pytest.mark.requirement("X6")

@@ -21,7 +21,7 @@ def _counts_are_right(store: Store) -> None:
     def check(connection: sa.Connection) -> None:
         for noun in COUNTED:
             counted = sa.select(sa.func.count()).select_from(metadata.tables[noun])
-            assert pending_writes.counted(connection, noun) == connection.scalar(counted), noun
+            assert pending_writes.stored_count(connection, noun) == connection.scalar(counted), noun
 
     store.read(check)
 
@@ -124,13 +124,13 @@ def test_a_branch_goes_with_all_below_it_and_counts_stay_right(store: Store, wha
     task = a_task(store, request)
     subtask = a_subtask(store, task, agent_type="t", agent_id="a")
     given = {"tool_name": "Edit", "tool_type": "builtin", "subtask_id": subtask["id"]}
-    store.write(lambda c: actions.add(c, actions.drafted(given, NOW)))
+    store.write(lambda c: actions.add(c, actions.draft(given, NOW)))
     a_task(store, a_request(store, "other"))
     _counts_are_right(store)
-    _project, before = store.read(lambda c: projects.measured(c, request["project_id"]))
+    _project, before = store.read(lambda c: projects.figures(c, request["project_id"]))
     assert [before[f"total_{noun}"] for noun in pending_writes.BY_PROJECT] == [2, 2, 1]
     store.write(projects.recount)
-    assert store.read(lambda c: projects.measured(c, request["project_id"])) == (_project, before)
+    assert store.read(lambda c: projects.figures(c, request["project_id"])) == (_project, before)
     if what == "request":
         store.write(lambda c: requests.remove(c, request["id"], NOW))
     elif what == "task":
@@ -138,11 +138,11 @@ def test_a_branch_goes_with_all_below_it_and_counts_stay_right(store: Store, wha
     else:
         store.write(lambda c: projects.remove(c, request["project_id"]))
         a_request(store)
-    _project, after = store.read(lambda c: projects.measured(c, request["project_id"]))
+    _project, after = store.read(lambda c: projects.figures(c, request["project_id"]))
     left = {"request": [1, 1, 0], "task": [2, 1, 0], "project": [1, 0, 0]}[what]
     assert [after[f"total_{noun}"] for noun in pending_writes.BY_PROJECT] == left
     _counts_are_right(store)
-    assert store.read(lambda c: pending_writes.counted(c, "actions")) == 0
+    assert store.read(lambda c: pending_writes.stored_count(c, "actions")) == 0
     assert store.read(lambda c: c.scalar(sa.text("SELECT count(*) FROM agent_contexts"))) == 0
 
 

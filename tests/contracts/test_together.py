@@ -23,7 +23,7 @@ PATH = "/w/app"
 
 def _act(connection: Connection, **given: Any) -> dict[str, Any]:
     whole = {"tool_name": "Bash", "tool_type": "builtin", "session_id": "s1", **given}
-    return actions.add(connection, actions.drafted(whole, NOW), whole.get("project_path"))
+    return actions.add(connection, actions.draft(whole, NOW), whole.get("project_path"))
 
 
 def _post(connection: Connection, project_id: str | None = None) -> None:
@@ -62,7 +62,7 @@ def test_a_group_is_written_whole_and_tells_its_callers_once(store: Store) -> No
     assert [job.error for job in jobs] == [None] * 22
     session = store.read(lambda c: sessions.get(c, "s1"))
     assert (session["total_tools_used"], session["total_duration_ms"]) == (20, 40)
-    assert store.read(lambda c: pending_writes.counted(c, "actions")) == 20
+    assert store.read(lambda c: pending_writes.stored_count(c, "actions")) == 20
     page = store.read(lambda c: messages.list_page(c, 10, 0))
     assert page.total == 2
     assert page.rows[0]["content"] == {"n": 10**30, "of": ["ü", None]}
@@ -88,10 +88,10 @@ def test_what_waits_is_there_for_whoever_asks_in_the_same_transaction(store: Sto
         seen = actions.list_page(connection, 10, 0, session_id="s1").total
         sums = sessions.get(connection, "s1")["total_tools_used"]
         projects.remove(connection, projects.id_of(PATH))
-        return seen, sums, pending_writes.counted(connection, "actions")
+        return seen, sums, pending_writes.stored_count(connection, "actions")
 
     assert store.write(change) == (2, 2, 0)
-    assert store.read(lambda c: pending_writes.counted(c, "actions")) == 0
+    assert store.read(lambda c: pending_writes.stored_count(c, "actions")) == 0
 
 
 @pytest.mark.requirement("S1")
@@ -112,7 +112,7 @@ def test_what_was_known_and_is_gone_is_looked_for_again(store: Store, others: in
     session = store.read(lambda c: sessions.get(c, "s1"))
     assert session["project_id"] == project_id
     assert session["total_tools_used"] == 1 + others
-    assert store.read(lambda c: pending_writes.counted(c, "actions")) == 1 + others
+    assert store.read(lambda c: pending_writes.stored_count(c, "actions")) == 1 + others
     assert store.read(lambda c: messages.list_page(c, 10, 0)).total == 0
 
 

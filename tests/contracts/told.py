@@ -25,7 +25,7 @@ DERIVED = (
 
 
 def stamp(ms: int) -> str:
-    return row_times.written(START_MS + ms) or ""
+    return row_times.to_iso(START_MS + ms) or ""
 
 
 class Told:

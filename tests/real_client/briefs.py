@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from holdfast.checkpoint.document import Document
-from holdfast.checkpoint.index import known
+from holdfast.checkpoint.index import load_or_empty
 from holdfast.checkpoint.verify import verify
 from holdfast.setup.trial.cycle import texts
 from holdfast.setup.trial.run import Trial
@@ -40,7 +40,7 @@ def after_compactions(trial: Trial) -> list[ReceivedRequest]:
 def checkpoints(project: Path) -> list[Document]:
     """What was kept, oldest first, each proven by hash and entry; HOLDFAST_HOME must be set."""
     files = (project / ".claude" / "checkpoints").glob("*.md")
-    reports = [verify(str(path), known()) for path in files]
+    reports = [verify(str(path), load_or_empty()) for path in files]
     assert [finding for report in reports for finding in report.findings] == []
     kept = [report.document for report in reports if report.document]
     return sorted(kept, key=lambda one: (one.created, one.iteration))

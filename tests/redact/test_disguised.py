@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.checkpoint.document import cleaned
+from holdfast.checkpoint.document import clean_document
 from holdfast.record.storage import read_on
 from holdfast.redact import assignment, redact
 from holdfast.redact.certainty import span_of
@@ -99,7 +99,7 @@ def test_facts_are_cleaned_before_anybody_cuts_them(tmp_path: Path) -> None:
 def test_keys_and_ids_of_a_checkpoint_are_cleaned_too(tmp_path: Path) -> None:
     given: dict[str, Any] = {"tools_used": {TOKEN: 1}, "agent_states": {TOKEN: {"status": TOKEN}}}
     document = a_document(tmp_path, "a", snapshot=given, session_id=TOKEN, agent_id=TOKEN)
-    found = cleaned(document, redact)
+    found = clean_document(document, redact)
     assert TOKEN not in json.dumps([found.snapshot, found.session_id, found.agent_id])
 
 

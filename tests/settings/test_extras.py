@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.settings.extras import command_for, install_command, source_of
+from holdfast.settings.extras import install_command, install_command_for, source_of
 
 WHEEL = "/home/ada/My files/holdfast-0.2.0-py3-none-any.whl"
 
@@ -43,7 +43,7 @@ def test_without_a_known_source_no_index_is_named(tmp_path: Path) -> None:
 
 
 def test_the_extras_that_are_there_stay() -> None:
-    assert command_for("postgres").endswith("[serve,postgres,semantic]'")
+    assert install_command_for("postgres").endswith("[serve,postgres,semantic]'")
 
 
 def test_the_dashboard_without_its_extra_names_the_command_that_adds_it() -> None:

@@ -48,7 +48,7 @@ def test_after_the_clock_was_set_back_a_refused_source_is_tried_again() -> None:
 def test_after_the_clock_was_set_back_a_window_is_not_quiet(own_home: Path) -> None:
     """Its note is of a year that has not come: nothing is known of it."""
     told, known = Touched({"a": [0]}), connection.ConnectionHealth("https://h")
-    forwarding.note("https://h", "a", {"at": 1})
+    forwarding.save_position("https://h", "a", {"at": 1})
     noted = own_home / ".holdfast" / "forwarded"
     assert forwarding._is_quiet(known, told, "a"), "written to a day ago, sent now"
     [path] = noted.iterdir()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from holdfast.transcript import GZIP_MAGIC, Entry, LineTally, Reader, operations, read
 from holdfast.transcript.entries import TranscriptLine, decode
-from holdfast.transcript.parse import shortened
+from holdfast.transcript.parse import without_tool_result
 from tests.transcript.builders import (
     answer,
     attachment,
@@ -132,11 +132,11 @@ def test_a_shortened_line_means_the_same(copy: Any, given_input: Any, words: str
         {**result(copy="x" * 3000), "last": {"b": inside}},
     ]
     for data in map(encoded, lines):
-        assert decode(shortened(data)) == decode(data)
+        assert decode(without_tool_result(data)) == decode(data)
 
 
 def test_a_large_second_copy_is_not_read() -> None:
     data = encoded(result(copy={"stdout": "x" * 5000}))
-    short = shortened(data)
+    short = without_tool_result(data)
     assert len(short) < 1000
     assert decode(short) == decode(data)

@@ -166,7 +166,7 @@ def _each_clean(value: Any) -> Any:
 def _written_time(text: Any) -> Any:
     if not isinstance(text, str):
         raise ValueError("must be a date and time, ISO 8601")
-    ms = row_times.read(text)
+    ms = row_times.from_iso(text)
     if ms is None:
         raise ValueError("must be a date and time, ISO 8601")
     return ms

@@ -111,7 +111,7 @@ def read(project: str, session_id: str) -> Ledger:
     for scope in reversed(SCOPES):
         found = of_scope(scope, project, session_id)
         pins += _pins(found, scope)
-        evicted |= _evicted(found)
+        evicted |= _evicted_items(found)
         given = _shares(found)
         shares |= given
         set_by |= dict.fromkeys(given, scope)
@@ -119,13 +119,13 @@ def read(project: str, session_id: str) -> Ledger:
 
 
 def load(path: str) -> dict[str, Any]:
-    found, error = checked(path)
+    found, error = read_checked(path)
     if error:
         log.add("WARN", "budget", f"{path} was not read: {error}")
     return {} if error else found
 
 
-def checked(path: str) -> tuple[dict[str, Any], str]:
+def read_checked(path: str) -> tuple[dict[str, Any], str]:
     """What the file holds, and why it cannot be used; the contents of another version too."""
     data = places.read_small(path, MOST_BYTES + 1) if path else b""
     if not data:
@@ -170,7 +170,7 @@ def _pin(row: Mapping[str, Any], scope: str) -> Pin | None:
     )
 
 
-def _evicted(found: Mapping[str, Any]) -> set[str]:
+def _evicted_items(found: Mapping[str, Any]) -> set[str]:
     return {one for one in _list(found, "evicted") if isinstance(one, str)}
 
 
@@ -189,7 +189,7 @@ def _list(found: Mapping[str, Any], name: str) -> list[Any]:
 
 def set_aside_if_damaged(path: str) -> str:
     """Set a damaged file aside; where it went, or empty. NewerLedger if its version is newer."""
-    found, error = checked(path)
+    found, error = read_checked(path)
     if is_newer(found):
         raise NewerLedger(f"{path} was written by a newer Holdfast, and was left alone")
     if not error and (found or not _holds_something(path)):

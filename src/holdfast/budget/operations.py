@@ -145,7 +145,7 @@ def repair(scope: str, project: str = "", session_id: str = "") -> str:
     if not path or not os.path.lexists(path):
         return ""
     try:
-        with _locked(path):
+        with _hold_lock(path):
             return set_aside_if_damaged(path)
     except OSError as error:
         raise BudgetNotWritten(f"{path} cannot be written: {error.strerror}") from error
@@ -158,7 +158,7 @@ def _change(
     if scope not in ledger.SCOPES or not path:
         raise InvalidPin(f"no {scope} to keep it for")
     try:
-        with _locked(path):
+        with _hold_lock(path):
             set_aside_if_damaged(path)
             found = ledger.of_scope(scope, project, session_id)
             change(found)
@@ -168,7 +168,7 @@ def _change(
 
 
 @contextmanager
-def _locked(path: str) -> Iterator[None]:
+def _hold_lock(path: str) -> Iterator[None]:
     """Hold the lock of a file. Each writer needs it for a few milliseconds."""
     with lock.hold_file(f"{path}.lock", PATIENCE_SECONDS) as is_ours:
         if not is_ours:

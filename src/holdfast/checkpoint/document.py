@@ -36,22 +36,22 @@ class Document(msgspec.Struct, frozen=True):
     state_hash: str = ""  # of the facts it was made from; empty: of the sections
 
 
-def settled(document: Document) -> Document:
-    """The same document with everything said that may be left unsaid; settling twice is once."""
+def normalize(document: Document) -> Document:
+    """Fill in every field that the caller left out. Normalizing twice changes nothing more."""
     if document.trigger not in TRIGGERS:
         raise ValueError(f"no such trigger: {document.trigger}")
-    sections = whole(document.sections)
+    sections = with_required(document.sections)
     return replace(
         document,
-        created=whole_second(document.created),
+        created=to_second(document.created),
         sections=sections,
         summary=document.summary or summary_of(sections, document.snapshot),
         state_hash=document.state_hash or hash_of(sections),
     )
 
 
-def whole(sections: Sections) -> dict[str, list[str]]:
-    """In the order given, those with content; the required ones always, at the end if missing."""
+def with_required(sections: Sections) -> dict[str, list[str]]:
+    """Keep sections with items, in their order; append required ones that are missing."""
     found = {name: list(items) for name, items in sections.items() if items or name in REQUIRED}
     for name in REQUIRED:
         found.setdefault(name, [])
@@ -74,14 +74,14 @@ def hash_of(facts: object) -> str:
     return digest(text.encode())
 
 
-def whole_second(moment: datetime) -> datetime:
+def to_second(moment: datetime) -> datetime:
     """UTC to the second, as the file is named; a moment without a zone is taken as UTC."""
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return aware.astimezone(UTC).replace(microsecond=0)
 
 
-def cleaned(document: Document, clean: Callable[[str], str]) -> Document:
-    """Every text passed through `clean` (redaction) before anything reaches the disk."""
+def clean_document(document: Document, clean: Callable[[str], str]) -> Document:
+    """Pass every text through `clean` (redaction) before anything reaches the disk."""
     return replace(
         document,
         session_id=clean(document.session_id),
@@ -90,12 +90,12 @@ def cleaned(document: Document, clean: Callable[[str], str]) -> Document:
         sections={
             name: [clean(item) for item in items] for name, items in document.sections.items()
         },
-        snapshot={name: _cleaned(value, clean) for name, value in document.snapshot.items()},
+        snapshot={name: _clean_value(value, clean) for name, value in document.snapshot.items()},
     )
 
 
 def texts(document: Document) -> Iterator[str]:
-    """Every text `cleaned` would pass on."""
+    """Every text that `clean_document` passes through `clean`."""
     yield from (document.session_id, document.agent_id, document.summary)
     for items in document.sections.values():
         yield from items
@@ -118,11 +118,13 @@ def with_snapshot(document: Document, snapshot: Mapping[str, Any]) -> Document:
     return replace(document, snapshot=snapshot)
 
 
-def _cleaned(value: Any, clean: Callable[[str], str]) -> Any:
+def _clean_value(value: Any, clean: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, Mapping):
-        return {_cleaned(key, clean): _cleaned(inner, clean) for key, inner in value.items()}
+        return {
+            _clean_value(key, clean): _clean_value(inner, clean) for key, inner in value.items()
+        }
     if isinstance(value, list | tuple):
-        return [_cleaned(inner, clean) for inner in value]
+        return [_clean_value(inner, clean) for inner in value]
     return value

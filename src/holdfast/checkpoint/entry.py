@@ -48,7 +48,7 @@ class CheckpointEntry(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fiel
     def sound(self) -> bool:
         """Says what a file could say; a row that does not is read from its file again."""
         try:
-            timestamps.read(self.created)
+            timestamps.from_iso(self.created)
         except ValueError:
             return False
         return bool(self.id) and self.id == id_of(self.path.rpartition("/")[2])
@@ -75,7 +75,7 @@ def from_file(path: str) -> CheckpointEntry:
         id=checkpoint_id,
         path=path,
         project=document.project,
-        created=timestamps.written(document.created),
+        created=timestamps.to_iso(document.created),
         trigger=document.trigger,
         verified=found.whole and named and document.sections.keys() >= set(REQUIRED),
         iteration=document.iteration,
@@ -131,7 +131,7 @@ def below(folders: Iterable[str]) -> tuple[str, ...]:
     return tuple([f"{folder}/" for folder in folders])
 
 
-def healed(
+def reconcile(
     entries: Iterable[CheckpointEntry],
     folders: Sequence[str],
     new: str = "",

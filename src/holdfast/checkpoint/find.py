@@ -29,10 +29,10 @@ def newest(
     Only one that this machine made: its text is handed to the model unasked. A clock set back dates
     old ones into the future: as far ahead as `within`, they still count.
     """
-    for one in ordered(index.of_project(project)):
+    for one in sort_entries(index.of_project(project)):
         if one.agent_id or session_id not in (None, one.session_id):
             continue
-        report = verify(one.path) if abs(now - timestamps.read(one.created)) <= within else None
+        report = verify(one.path) if abs(now - timestamps.from_iso(one.created)) <= within else None
         if report is not None and report.ok and report.content_hash == one.content_hash:
             return report
     return None
@@ -49,7 +49,7 @@ def newest_of_window(project: str, session_id: str, agent_id: str = "") -> Verif
     return None
 
 
-def ordered(entries: Iterable[CheckpointEntry]) -> list[CheckpointEntry]:
+def sort_entries(entries: Iterable[CheckpointEntry]) -> list[CheckpointEntry]:
     """Newest first: windows by their last checkpoint's time, within a window by its own count."""
     windows: dict[tuple[str, str, str], list[CheckpointEntry]] = {}
     for one in entries:  # each project counts for itself
@@ -65,25 +65,27 @@ def ordered(entries: Iterable[CheckpointEntry]) -> list[CheckpointEntry]:
     return found
 
 
-def named(word: str, project: str) -> CheckpointEntry:
+def find_by_name(word: str, project: str) -> CheckpointEntry:
     """By file, by id or the start of one, or `latest` and `previous` of the project."""
     if "/" in word or word.endswith(".md"):
         return _by_file(word)
-    here = ordered(index.of_project(project))
+    here = sort_entries(index.of_project(project))
     if word == LATEST:
         return _first(here, project)
     if word == PREVIOUS:
         return _before(_first(here, project), here)
-    foreign = ordered(index.of_project(project, foreign=True))
-    everywhere = ordered(index.known())
-    return _by_id(word, here) or _by_id(word, foreign) or _by_id(word, everywhere) or _none(word)
+    foreign = sort_entries(index.of_project(project, foreign=True))
+    everywhere = sort_entries(index.load_or_empty())
+    return (
+        _by_id(word, here) or _by_id(word, foreign) or _by_id(word, everywhere) or _raise_none(word)
+    )
 
 
 def newest_of_session(session_id: str) -> CheckpointEntry | None:
     """The newest of the session whose id is this or begins so, in any project; a subagent's only if
     the session itself has none."""
-    known = [one for one in index.known() if one.session_id.startswith(session_id)]
-    return next(iter(ordered([one for one in known if not one.agent_id] or known)), None)
+    known = [one for one in index.load_or_empty() if one.session_id.startswith(session_id)]
+    return next(iter(sort_entries([one for one in known if not one.agent_id] or known)), None)
 
 
 def newest_with_parent(
@@ -91,7 +93,7 @@ def newest_with_parent(
 ) -> tuple[CheckpointEntry, CheckpointEntry]:
     """The newest checkpoint of this session, else of the project's newest, and the one before it in
     the same window: its parent, or where that was removed, the newest that is left."""
-    here = ordered(index.of_project(project))
+    here = sort_entries(index.of_project(project))
     of_session = [one for one in here if session_id and one.session_id == session_id]
     found = of_session or here
     newest = _first([one for one in found if not one.agent_id] or found, project)
@@ -142,5 +144,5 @@ def _by_id(word: str, entries: list[CheckpointEntry]) -> CheckpointEntry | None:
     return fits[0] if fits else None
 
 
-def _none(word: str) -> CheckpointEntry:
+def _raise_none(word: str) -> CheckpointEntry:
     raise NoCheckpoint(f"there is no checkpoint {word}")

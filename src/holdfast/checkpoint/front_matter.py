@@ -30,16 +30,16 @@ PART = "front matter"
 
 
 def write(values: dict[str, Value]) -> str:
-    return "".join(f"{name}: {_written(values[name])}\n" for name in FIELDS)
+    return "".join(f"{name}: {_write_value(values[name])}\n" for name in FIELDS)
 
 
-def _written(value: Value) -> str:
+def _write_value(value: Value) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return quoted(value) if isinstance(value, str) else str(value)
+    return quote(value) if isinstance(value, str) else str(value)
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """A JSON string that means the same in YAML.
 
     Characters past U+FFFF stay as they are: JSON spells them as two halves, YAML would read two.

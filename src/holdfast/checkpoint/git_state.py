@@ -19,7 +19,7 @@ _NOT_IN_A_REF = frozenset(" ~^:?*[\\\x7f") | {chr(code) for code in range(32)}
 
 def git_state(project: str) -> str:
     """`branch NAME at COMMIT`, or nothing where there is no repository to be seen."""
-    folder = _found(project)
+    folder = _find_repository(project)
     head = _head(folder) if folder else ""
     if not head.startswith("ref: "):
         return f"detached at {head[:12]}" if _is_commit(head) else ""
@@ -33,7 +33,7 @@ def git_state(project: str) -> str:
     return f"branch {ref.removeprefix('refs/heads/')}" + (f" at {commit}" if commit else "")
 
 
-def _found(project: str) -> str:
+def _find_repository(project: str) -> str:
     """The repository's folder: of the project, or of a folder above it that has the same owner, as
     git looks; in a worktree or a submodule, `.git` is a file that names it."""
     owner = _owner(project)
@@ -93,14 +93,14 @@ def _commit(ref: str, folders: list[str]) -> str:
         if _is_commit(said):
             return said[:12]
         if not said.startswith("ref: "):
-            return _packed(ref, f"{folders[-1]}/packed-refs")
+            return _packed_commit(ref, f"{folders[-1]}/packed-refs")
         ref = said.removeprefix("ref: ")
         if not _is_ref(ref):
             break
     return UNKNOWN
 
 
-def _packed(ref: str, path: str) -> str:
+def _packed_commit(ref: str, path: str) -> str:
     """Of the many refs in one file: `COMMIT REF` on a line each."""
     data = places.read_small(path, MOST_PACKED_BYTES)
     at = data.find(f" {ref}\n".encode())

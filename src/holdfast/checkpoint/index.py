@@ -15,7 +15,7 @@ from contextlib import suppress
 import msgspec
 
 from holdfast.checkpoint import provenance
-from holdfast.checkpoint.entry import CheckpointEntry, from_rows, healed
+from holdfast.checkpoint.entry import CheckpointEntry, from_rows, reconcile
 from holdfast.checkpoint.errors import NewerCheckpointIndex
 from holdfast.files import atomic, folders, lock
 from holdfast.text.timestamps import STAMP_CHARS, number
@@ -77,7 +77,7 @@ def _slowly(value: dict[str, object]) -> list[CheckpointEntry]:
         raise BrokenIndex(str(error)) from None
 
 
-def known() -> list[CheckpointEntry]:
+def load_or_empty() -> list[CheckpointEntry]:
     """What the index says; nothing where it cannot be read."""
     try:
         return load()
@@ -85,7 +85,7 @@ def known() -> list[CheckpointEntry]:
         return []
 
 
-def newer() -> str:
+def newer_version_error() -> str:
     """Why nothing can be said of any entry, where a newer Holdfast has written the index."""
     try:
         load()
@@ -105,10 +105,10 @@ def of_project(project: str, *, foreign: bool = False) -> list[CheckpointEntry]:
     project = folders.resolve(project)
     inside = folders.readable(project)
     rows = _rows_of(places.read_small(path(), LARGEST_BYTES), project, inside)
-    rows = known() if rows is None else rows
+    rows = load_or_empty() if rows is None else rows
     here = [one for one in rows if project == one.project or one.folder in inside]
-    here = healed(here, inside, only=_only(foreign))
-    return sorted(here if foreign else provenance.own(here), key=lambda one: one.rank)
+    here = reconcile(here, inside, only=_only(foreign))
+    return sorted(here if foreign else provenance.own_entries(here), key=lambda one: one.rank)
 
 
 def _only(foreign: bool = False) -> Container[str] | None:
@@ -121,19 +121,19 @@ def refresh(project: str, new: str = "", patience: float = lock.PATIENCE_SECONDS
     An entry for the path of a `new` file is of one that was removed before, and is not believed.
     """
     project = folders.resolve(project)
-    with lock.hold(folders.shelf(), patience) as ours:
+    with lock.hold(folders.home_folder(), patience) as ours:
         if not ours:
             return ["the index is busy or cannot be written; the next checkpoint repairs it"]
         try:
-            with folders.enter(folders.shelf()) as folder:
+            with folders.enter(folders.home_folder()) as folder:
                 atomic.clear_left(folder)
             _remember(project)
             if new and (data := _with_new(project, new)):
                 _replace(data)
                 return []
-            entries, said = _loaded()
+            entries, said = _load_or_rebuild()
             entries = [one for one in entries if one.path != new]
-            save(healed(entries, folders.readable(project), new, _only()))
+            save(reconcile(entries, folders.readable(project), new, _only()))
         except (OSError, NewerCheckpointIndex) as error:
             return [f"the index was not written: {error}"]
         return said
@@ -166,7 +166,7 @@ def _with_new(project: str, new: str) -> bytes:
     rows = _rows_of(data, project, inside)
     if rows is None or any(one.path == new for one in rows):
         return b""
-    healthy = healed(rows, inside, new, _only())
+    healthy = reconcile(rows, inside, new, _only())
     added = [one for one in healthy if one.path == new]
     if not added or len(healthy) != len(rows) + 1 or not {*rows} <= {*healthy}:
         return b""
@@ -181,12 +181,12 @@ def _with_new(project: str, new: str) -> bytes:
     return _head() + data[data.find(b"\n") + 1 : end] + b",\n" + line + _TAIL
 
 
-def _loaded() -> tuple[list[CheckpointEntry], list[str]]:
+def _load_or_rebuild() -> tuple[list[CheckpointEntry], list[str]]:
     try:
         return load(), []
     except BrokenIndex as error:
         places_known = [f for one in projects() for f in folders.readable(one)]
-        entries = healed([], places_known, only=_only())
+        entries = reconcile([], places_known, only=_only())
         fresh = len(entries) < 2 and str(error) == "there is none"
         return entries, [] if fresh else [f"the index was made again from the files: {error}"]
 
@@ -203,7 +203,7 @@ def _head() -> bytes:
 
 
 def _replace(data: bytes) -> None:
-    with folders.enter(folders.shelf()) as folder:
+    with folders.enter(folders.home_folder()) as folder:
         atomic.replace_whole(folder, NAME, data)
 
 
@@ -223,7 +223,7 @@ def projects() -> list[str]:
     """Every project we ever kept a checkpoint of, from whatever still says so."""
     listed = _read(PROJECTS).get("projects")
     found = {one for one in listed if isinstance(one, str)} if isinstance(listed, list) else set()
-    found |= {one.project for one in known()}
+    found |= {one.project for one in load_or_empty()}
     return sorted(found | _by_snapshots())
 
 
@@ -249,7 +249,7 @@ def _remember(project: str) -> None:
 
 def remember(found: Iterable[str]) -> None:
     text = json.dumps({"version": 1, "projects": sorted(found)}, indent=1) + "\n"
-    with folders.enter(folders.shelf()) as folder:
+    with folders.enter(folders.home_folder()) as folder:
         atomic.replace_whole(folder, PROJECTS, text.encode())
 
 

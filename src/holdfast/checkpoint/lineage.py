@@ -56,13 +56,13 @@ def compare(older: Document, newer: Document) -> list[SectionChange]:
     found = []
     for name in headings:
         before, after = older.sections.get(name, ()), newer.sections.get(name, ())
-        change = SectionChange(name, beyond(after, before), beyond(before, after))
+        change = SectionChange(name, items_beyond(after, before), items_beyond(before, after))
         if change.added or change.removed:
             found.append(change)
     return found
 
 
-def beyond(items: Sequence[str], others: Sequence[str]) -> list[str]:
+def items_beyond(items: Sequence[str], others: Sequence[str]) -> list[str]:
     """What is in one list and not in the other, counted: two equal items are two."""
     left = Counter(others)
     found = []

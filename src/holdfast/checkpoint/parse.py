@@ -104,7 +104,7 @@ def _text(data: bytes, part: str) -> str:
 
 def _document(values: dict[str, front_matter.Value], sections: dict[str, list[str]]) -> Document:
     try:
-        created = timestamps.read(str(values["created"]))
+        created = timestamps.from_iso(str(values["created"]))
     except ValueError:
         raise DamagedCheckpoint(front_matter.PART, f"created is {values['created']!r}") from None
     if not values["verified"]:

@@ -35,7 +35,7 @@ def record(content_hash: str, known: Callable[[], Iterable[CheckpointEntry]]) ->
     lines = "".join(f"{one}\n" for one in [*earlier, content_hash])
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
-        with folders.enter(folders.shelf()) as folder:
+        with folders.enter(folders.home_folder()) as folder:
             fd = os.open(NAME, flags, 0o600, dir_fd=folder)
         try:
             os.write(fd, f"\n{lines}".encode())  # its own line, also after one that was cut short
@@ -47,7 +47,7 @@ def record(content_hash: str, known: Callable[[], Iterable[CheckpointEntry]]) ->
     return ""
 
 
-def own(entries: Iterable[CheckpointEntry]) -> list[CheckpointEntry]:
+def own_entries(entries: Iterable[CheckpointEntry]) -> list[CheckpointEntry]:
     """Those of the entries that this machine made."""
     noted = hashes()
     if noted is None:
@@ -56,7 +56,7 @@ def own(entries: Iterable[CheckpointEntry]) -> list[CheckpointEntry]:
 
 
 def is_own(entry: CheckpointEntry) -> bool:
-    return bool(own([entry]))
+    return bool(own_entries([entry]))
 
 
 def hashes() -> frozenset[str] | None:

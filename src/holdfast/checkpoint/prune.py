@@ -69,7 +69,7 @@ def _last_of_sessions(ours: list[CheckpointEntry]) -> list[CheckpointEntry]:
 def _in_time(
     one: CheckpointEntry, now: datetime, retention: CheckpointRetention, daily: str
 ) -> bool:
-    age = now - timestamps.read(one.created)
+    age = now - timestamps.from_iso(one.created)
     if age > timedelta(days=retention.days):
         return False
     return age <= timedelta(days=retention.daily_after_days) or one.path == daily
@@ -85,14 +85,14 @@ def prune(
         return Pruned(doomed, [])
     removed, left = [], []
     for one in doomed:
-        why = _removed(one, folders.readable(project))
+        why = _remove(one, folders.readable(project))
         left += [f"{one.path}: {why}"] if why else []
         removed += [] if why else [one]
     _sweep(project)
     return Pruned(removed, left + index.refresh(project))
 
 
-def _removed(one: CheckpointEntry, inside: list[str]) -> str:
+def _remove(one: CheckpointEntry, inside: list[str]) -> str:
     """Why it could not go, or nothing. Looked at once more: the index alone removes no file."""
     folder, _, name = one.path.rpartition("/")
     report = verify(one.path)
@@ -141,7 +141,7 @@ def folders_left(also: Iterable[str] = ()) -> list[Left]:
     found = []
     for project in sorted({*index.projects(), *(folders.resolve(one) for one in also)}):
         with suppress(UnusableFolder):
-            place = folders.own(project)
+            place = folders.project_folder(project)
             names = tuple(sorted(folders.names_in(place.path)))
             if names:
                 found.append(Left(project, place, names, _why(place.path, names)))

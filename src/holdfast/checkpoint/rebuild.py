@@ -25,7 +25,7 @@ class RebuiltIndex(msgspec.Struct, frozen=True):
 
 def rebuild(also: Iterable[str] = ()) -> RebuiltIndex:
     """Read every checkpoint of every project we know, or are told of, and write the index anew."""
-    with lock.hold(folders.shelf(), patience=10.0) as ours:
+    with lock.hold(folders.home_folder(), patience=10.0) as ours:
         if not ours:
             raise CheckpointNotSaved(f"the index in {folders.root()} is busy or cannot be written")
         before = {one.path for one in _before()}
@@ -37,7 +37,7 @@ def rebuild(also: Iterable[str] = ()) -> RebuiltIndex:
     after = {one.path for one in entries}
     made = [one.id for one in entries if one.verified and _snapshot_made(one)]
     added, dropped = sorted(after - before), sorted(before - after)
-    own = {one.path for one in provenance.own(entries)}
+    own = {one.path for one in provenance.own_entries(entries)}
     foreign = sorted(after - own)
     return RebuiltIndex(entries, damaged, added, dropped, made, projects, foreign)
 
@@ -70,7 +70,7 @@ def _snapshot_made(entry: CheckpointEntry) -> bool:
         return False
     try:
         document = parse.parse(parse.load(entry.path)).document
-        values = snapshot.whole(document, entry.id, entry.path)
+        values = snapshot.complete(document, entry.id, entry.path)
         values |= {**snapshot.from_sections(document), "made_here": provenance.is_own(entry)}
         snapshot.save(entry.project, entry.id, values)
     except (OSError, DamagedCheckpoint):

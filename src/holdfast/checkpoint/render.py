@@ -14,7 +14,7 @@ from holdfast.checkpoint import front_matter
 from holdfast.checkpoint.document import VERSION, Document
 from holdfast.files.digest import digest
 from holdfast.text.fence import escape
-from holdfast.text.timestamps import written
+from holdfast.text.timestamps import to_iso
 
 NONE = "(none)"
 
@@ -24,7 +24,7 @@ def render(document: Document) -> bytes:
     head = front_matter.write(_front(document))
     tail = "---\n" + body(document)
     said = content_hash(f"---\n{head}".encode(), tail.encode())
-    return f"---\n{head}{front_matter.HASH}: {front_matter.quoted(said)}\n{tail}".encode()
+    return f"---\n{head}{front_matter.HASH}: {front_matter.quote(said)}\n{tail}".encode()
 
 
 def content_hash(before: bytes, after: bytes) -> str:
@@ -50,7 +50,7 @@ def _item(text: str) -> str:
 def _front(document: Document) -> dict[str, front_matter.Value]:
     return {
         "version": VERSION,
-        "created": written(document.created),
+        "created": to_iso(document.created),
         "trigger": document.trigger,
         "project": document.project,
         "session_id": document.session_id,

@@ -26,7 +26,7 @@ LISTS = (
 )
 
 
-def whole(document: Document, checkpoint_id: str, path: str) -> dict[str, Any]:
+def complete(document: Document, checkpoint_id: str, path: str) -> dict[str, Any]:
     """The snapshot's fields, those it was given first, and which checkpoint it belongs to."""
     return {
         "context_summary": document.summary,
@@ -36,7 +36,7 @@ def whole(document: Document, checkpoint_id: str, path: str) -> dict[str, Any]:
         "session_id": document.session_id,
         "agent_id": document.agent_id,
         "trigger": document.trigger,
-        "timestamp": timestamps.written(document.created),
+        "timestamp": timestamps.to_iso(document.created),
         "project": document.project,
         "checkpoint_id": checkpoint_id,
         "checkpoint_path": path,
@@ -58,13 +58,13 @@ def save(project: str, checkpoint_id: str, values: Mapping[str, Any]) -> None:
         data = msgspec.json.encode(values, enc_hook=str)
     except (TypeError, ValueError):  # a path that is not UTF-8
         data = json.dumps(values, default=str).encode()
-    with folders.enter(folders.shelf(project)) as folder:
+    with folders.enter(folders.home_folder(project)) as folder:
         atomic.clear_left(folder)
         atomic.replace_whole(folder, f"{checkpoint_id}.json", data)
 
 
 def path_of(project: str, checkpoint_id: str) -> str:
-    return f"{folders.ours(project)}/{checkpoint_id}.json"
+    return f"{folders.home_path(project)}/{checkpoint_id}.json"
 
 
 def load(project: str, checkpoint_id: str) -> dict[str, Any]:
@@ -78,5 +78,5 @@ def load(project: str, checkpoint_id: str) -> dict[str, Any]:
 
 def names(project: str) -> set[str]:
     """Ids that have a snapshot: taken, wherever the markdown lies."""
-    found = folders.names_in(folders.ours(project))
+    found = folders.names_in(folders.home_path(project))
     return {name.removesuffix(".json") for name in found if name.endswith(".json")}

@@ -21,7 +21,7 @@ MOST_AGENTS, MOST_MESSAGES, MOST_ACTIONS, MOST_TASKS = 50, 50, 100, 200
 MOST_TREE_CHARS = 100_000  # of the 400,000 that a field may hold; 1,000 subtasks are 436,000
 
 
-def normalized(snapshot: Any) -> dict[str, Any]:
+def normalize(snapshot: Any) -> dict[str, Any]:
     """The snapshot in one form; applied twice it gives the same. Unknown fields stay."""
     snapshot = snapshot if isinstance(snapshot, dict) else {}
     tree = work_tree(snapshot.get("hierarchy"))
@@ -43,7 +43,7 @@ def normalized(snapshot: Any) -> dict[str, Any]:
 def agent_states(value: Any) -> Items:
     """Earlier snapshots are listed among the contexts of agents: kept, each would hold the last."""
     keyed = isinstance(value, dict) and not isinstance(value.get("contexts"), list)
-    found = list(_keyed(value)) if keyed else items(value, "contexts")
+    found = list(_from_keyed(value)) if keyed else items(value, "contexts")
     states = [one for one in found if _field(one, "agent_type") != SNAPSHOT]
     return states[:MOST_AGENTS]
 
@@ -126,7 +126,7 @@ def items(value: Any, name: str = "") -> Items:
     return [] if value in (None, "", {}) else [value]
 
 
-def _keyed(states: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _from_keyed(states: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for name, state in states.items():
         known = state if isinstance(state, dict) else {"status": state}
         yield {"agent_id": name, "agent_type": name, **known}

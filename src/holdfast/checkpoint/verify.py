@@ -56,7 +56,7 @@ def verify(path: str, entries: Iterable[CheckpointEntry] | None = None) -> Verif
     return VerifyReport(path, tuple(said), found.document, found.content_hash, notes)
 
 
-def looked_at(
+def verify_entry(
     entry: CheckpointEntry, entries: Iterable[CheckpointEntry]
 ) -> tuple[CheckpointEntry, Document | None]:
     """The entry, verified if its file is now what was kept, and what the file holds: no index
@@ -77,7 +77,7 @@ def verify_all(entries: Iterable[CheckpointEntry], projects: Iterable[str]) -> l
 def everything(also: Iterable[str] = ()) -> list[VerifyReport]:
     """Of every project we know or are told of: without an index, nobody else names one."""
     told = {folders.resolve(one) for one in also}
-    return verify_all(index.known(), sorted({*index.projects(), *told}))
+    return verify_all(index.load_or_empty(), sorted({*index.projects(), *told}))
 
 
 def _way_out(error: DamagedCheckpoint, entries: Iterable[CheckpointEntry] | None) -> str:
@@ -93,7 +93,7 @@ def _name(path: str, document: Document) -> list[CheckpointFinding]:
     if not name.startswith(timestamps.stamp(document.created)):
         return [
             CheckpointFinding(
-                "file", f"named {name}, made at {timestamps.written(document.created)}"
+                "file", f"named {name}, made at {timestamps.to_iso(document.created)}"
             )
         ]
     return []
@@ -113,7 +113,7 @@ def _entry(row: CheckpointEntry | None, content_hash: str) -> list[CheckpointFin
 def _missing(row: CheckpointEntry | None) -> list[str]:
     if row is not None:
         return []
-    return [index.newer() or "not in the index; `holdfast rebuild` adds it"]
+    return [index.newer_version_error() or "not in the index; `holdfast rebuild` adds it"]
 
 
 def _foreign(path: str) -> list[str]:

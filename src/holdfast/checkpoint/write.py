@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from holdfast.checkpoint import index, lineage, provenance, snapshot, verify
-from holdfast.checkpoint.document import Document, settled
+from holdfast.checkpoint.document import Document, normalize
 from holdfast.checkpoint.entry import CheckpointEntry, newest_of
 from holdfast.checkpoint.errors import CheckpointNotSaved
 from holdfast.checkpoint.parse import LARGEST_BYTES, parse
@@ -41,14 +41,14 @@ class SavedCheckpoint(msgspec.Struct, frozen=True):
 
 def keep(document: Document, patience: float = lock.PATIENCE_SECONDS) -> SavedCheckpoint:
     """Keep a checkpoint of this state, once; NotKept if no place took it."""
-    document = settled(replace(document, project=folders.resolve(document.project)))
-    with lock.hold(folders.shelf(document.project), patience):
+    document = normalize(replace(document, project=folders.resolve(document.project)))
+    with lock.hold(folders.home_folder(document.project), patience):
         known = _window(document)
-        kept = _twin(document, known) or _placed(lineage.extend(document, known))
+        kept = _twin(document, known) or _write_document(lineage.extend(document, known))
         notes = list(kept.notes)
         if not (kept.reused and kept.document.snapshot):
             notes += _snapshot_saved(kept, document)
-    if not kept.reused or kept.path not in {one.path for one in index.known()}:
+    if not kept.reused or kept.path not in {one.path for one in index.load_or_empty()}:
         notes += index.refresh(document.project, new=kept.path, patience=patience)
     return replace(kept, notes=tuple(notes))
 
@@ -74,13 +74,13 @@ def _twin(document: Document, known: list[CheckpointEntry]) -> SavedCheckpoint |
     return SavedCheckpoint(last.id, last.path, same, report.content_hash, reused=True)
 
 
-def _placed(document: Document) -> SavedCheckpoint:
+def _write_document(document: Document) -> SavedCheckpoint:
     """In the project if it can be, else in our own folder; each refusal is kept as a reason."""
     data = render(document)
     if len(data) > LARGEST_BYTES:
         raise CheckpointNotSaved(f"{len(data):,} bytes are more than a checkpoint may have")
     said = parse(data).content_hash
-    trouble = provenance.record(said, index.known)
+    trouble = provenance.record(said, index.load_or_empty)
     reasons: list[str] = []
     for place in folders.candidates(document.project):
         reasons += [place.why] if place.why else []
@@ -125,7 +125,7 @@ def _free_names(document: Document) -> Iterator[str]:
 def _snapshot_saved(kept: SavedCheckpoint, given: Document) -> list[str]:
     """Also for a twin that was killed before it had one."""
     document = replace(kept.document, snapshot=given.snapshot)
-    values = snapshot.whole(document, kept.id, kept.path)
+    values = snapshot.complete(document, kept.id, kept.path)
     try:
         snapshot.save(kept.document.project, kept.id, values)
     except (OSError, ValueError, RecursionError) as error:

@@ -177,7 +177,7 @@ def checkpoints(incomplete: str) -> list[CompletionItem]:
 
     from holdfast.checkpoint import find, index
 
-    known = find.ordered(index.of_project(str(Path.cwd()), foreign=True))
+    known = find.sort_entries(index.of_project(str(Path.cwd()), foreign=True))
     words = [("latest", "the newest"), ("previous", "the one before it")]
     return _matching([*words, *((one.id, one.summary) for one in known)], incomplete)
 

@@ -104,7 +104,7 @@ def _by_table(
         return CompactionLimit(window, max(1, window - REFUSES_BEFORE), "refusal", off)
     era = f", client before 2.1.{OLD_RESERVE_BEFORE[2]}" if version < OLD_RESERVE_BEFORE else ""
     effective, source = window, f"model table ({model.prefix or 'unknown model'}{era})"
-    configured, set_by = _configured(model_id, switches, window)
+    configured, set_by = _configured_window(model_id, switches, window)
     if configured:
         effective, source = configured, f"setting {set_by}"
     elif not model.compacts_early and version >= ALL_EARLY_BEFORE:
@@ -118,7 +118,7 @@ def _by_table(
     return CompactionLimit(window, max(1, edge), "early", source)
 
 
-def _configured(model_id: str, switches: LimitSettings, window: int) -> tuple[int, str]:
+def _configured_window(model_id: str, switches: LimitSettings, window: int) -> tuple[int, str]:
     """The configured window, 0 for none. The window of an agent can only lower it."""
     wanted, set_by = switches.window_for(model_id)
     found = min(max(wanted, MIN_WINDOW), window) if wanted else 0

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from holdfast.hub.projection.projection_file import listed, read_projection, running, text
+from holdfast.hub.projection.projection_file import objects_in, read_projection, running, text
 from holdfast.record import RecordReader
 from holdfast.record import model as known
 from holdfast.redact import redact
@@ -68,7 +68,7 @@ def _running(
 def _background(payload: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Agents that Claude Code reports as running. A server left running is not a subtask."""
     found = []
-    for one in listed(payload, "background_tasks"):
+    for one in objects_in(payload, "background_tasks"):
         kind, name = text(one, "type"), text(one, "agent_id") or text(one, "id")
         over = text(one, "status") not in ("", "running", "pending")
         if ("agent" in kind or "agent_id" in one) and name and not over:

@@ -14,11 +14,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from holdfast.checkpoint import workflow_state
-from holdfast.checkpoint.document import Document, cleaned, texts, with_snapshot
+from holdfast.checkpoint.document import Document, clean_document, texts, with_snapshot
 from holdfast.checkpoint.errors import CheckpointNotSaved
 from holdfast.checkpoint.sections import sections_of, snapshot_of
 from holdfast.checkpoint.write import SavedCheckpoint, keep
-from holdfast.hub.projection.projection_file import is_fresh, listed, read_projection
+from holdfast.hub.projection.projection_file import is_fresh, objects_in, read_projection
 from holdfast.record import storage
 from holdfast.record.model import Record
 from holdfast.redact import are_clean, redact
@@ -67,7 +67,7 @@ def take(
         snapshot={**snapshot, **held},
     )
     if not are_clean(texts(document)):
-        document = cleaned(document, redact)
+        document = clean_document(document, redact)
     # The shared work was cleaned when it was written: once more would cost 40 ms.
     document = with_snapshot(document, add_work(document.snapshot, state, folder, now_ms))
     try:
@@ -124,7 +124,7 @@ def _content(
 def add_work(snapshot: Mapping[str, Any], state: State, folder: str, now_ms: int) -> dict[str, Any]:
     """The snapshot with the shared work and the pins. What is unknown stays as it was."""
     work = read_projection(folder)
-    more = {"recent_messages": listed(work, "recent_messages")[-50:], "pins": _pins(state)}
+    more = {"recent_messages": objects_in(work, "recent_messages")[-50:], "pins": _pins(state)}
     if not is_fresh(work, now_ms):
         return {**snapshot, **_work_from_snapshot(snapshot, folder), **more}
     places = {name: work[name] for name in PLACES if work.get(name)}
@@ -143,8 +143,8 @@ def _pins(state: State) -> list[dict[str, Any]]:
 
 def _work_from_snapshot(snapshot: Mapping[str, Any], folder: str) -> dict[str, Any]:
     asked = {"prompt": snapshot.get("context_summary", ""), "status": "active"}
-    tasks = [{**one} for one in listed(snapshot, "active_tasks")]
-    calls = _calls(folder) or listed(snapshot, "recent_actions")
+    tasks = [{**one} for one in objects_in(snapshot, "active_tasks")]
+    calls = _calls(folder) or objects_in(snapshot, "recent_actions")
     return {"hierarchy": {"requests": [{**asked, "tasks": tasks}]}, "recent_actions": calls}
 
 

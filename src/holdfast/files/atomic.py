@@ -72,7 +72,7 @@ def clear_left(folder: int) -> list[str]:
     hour old."""
     gone = []
     for name in os.listdir(folder):
-        if is_draft(name) and _abandoned(folder, name):
+        if is_draft(name) and _is_abandoned(folder, name):
             with suppress(OSError):
                 os.unlink(name, dir_fd=folder)
                 gone.append(name)
@@ -126,7 +126,7 @@ def flush(folder: int) -> None:
             raise
 
 
-def _abandoned(folder: int, name: str) -> bool:
+def _is_abandoned(folder: int, name: str) -> bool:
     try:
         # O_NONBLOCK: opening a pipe of this name would otherwise wait for its writer.
         fd = os.open(

@@ -55,7 +55,7 @@ def key(project: str) -> str:
     return f"{places.plain(last) if last else 'root'}-{name}"
 
 
-def ours(project: str) -> str:
+def home_path(project: str) -> str:
     """A project's folder in HOLDFAST_HOME: snapshots, the lock, the fallback files."""
     return f"{root()}/{key(project)}"
 
@@ -64,12 +64,12 @@ def fallback(project: str, why: str = "") -> FolderPlace:
     return FolderPlace(places.home(), f"checkpoints/{key(project)}/files", why)
 
 
-def shelf(project: str = "") -> FolderPlace:
+def home_folder(project: str = "") -> FolderPlace:
     """A project's folder in HOLDFAST_HOME, to be entered; without a project, the folder of all."""
     return FolderPlace(places.home(), f"checkpoints/{key(project)}" if project else "checkpoints")
 
 
-def own(project: str) -> FolderPlace:
+def project_folder(project: str) -> FolderPlace:
     """The folder inside the project, or UnusableFolder with the reason."""
     if not project.startswith("/") or "\0" in project:
         raise UnusableFolder(f"{project!r} is not a project path")
@@ -88,7 +88,7 @@ def own(project: str) -> FolderPlace:
 def candidates(project: str) -> list[FolderPlace]:
     """The places to try, in order."""
     try:
-        mine = own(project)
+        mine = project_folder(project)
     except UnusableFolder as error:
         return [fallback(project, str(error))]
     return [mine, fallback(project)]

@@ -19,11 +19,11 @@ SHORTEST_SECRET = 8  # looking costs 70 µs a text
 def clean(text: str, most: int) -> str:
     """Redacted before it is cut, so that half a secret is never what is left."""
     if len(text) < SHORTEST_SECRET:
-        return whole(text)[:most]
-    return whole(redact(text[: 2 * most]))[:most]
+        return replace_unstorable(text)[:most]
+    return replace_unstorable(redact(text[: 2 * most]))[:most]
 
 
-def whole(text: str) -> str:
+def replace_unstorable(text: str) -> str:
     """What neither database can hold becomes a question mark."""
     if "\0" in text:
         text = text.replace("\0", "?")
@@ -48,7 +48,7 @@ def clean_value(value: Any, most: int, depth: int = MOST_DEPTH) -> Any:
         return None
     if isinstance(value, Mapping):
         pairs = list(value.items())[:MOST_ITEMS]
-        return {whole(str(k))[:200]: clean_value(v, most, depth - 1) for k, v in pairs}
+        return {replace_unstorable(str(k))[:200]: clean_value(v, most, depth - 1) for k, v in pairs}
     if isinstance(value, list | tuple):
         return [clean_value(one, most, depth - 1) for one in value[:MOST_ITEMS]]
     return clean(str(value), most)

@@ -12,7 +12,7 @@ def now_ms() -> int:
     return int(time.time() * 1000)
 
 
-def written(ms: int | None) -> str | None:
+def to_iso(ms: int | None) -> str | None:
     """`2026-02-09T10:30:00.000Z`; a time no calendar holds is none."""
     if ms is None:
         return None
@@ -23,11 +23,11 @@ def written(ms: int | None) -> str | None:
     return at.isoformat(timespec="milliseconds") + "Z"  # a fifth of the time `strftime` takes
 
 
-def read(text: str) -> int | None:
+def from_iso(text: str) -> int | None:
     """Milliseconds of a written time, or none where it is not one; without a zone it is UTC."""
     try:
         at = datetime.fromisoformat(text)
         ms = round(at.replace(tzinfo=at.tzinfo or UTC).timestamp() * 1000)
     except (ValueError, OverflowError):
         return None
-    return ms if written(ms) else None
+    return ms if to_iso(ms) else None

@@ -103,7 +103,8 @@ def room_of_window(state: State, folder: str, settings: Settings, now_ms: int) -
     if is_over(folder, state):
         words = f"session {session} has ended: {share_of(window, share)} like its own"
         return fresh_room(window, share, specs, words, edge)
-    words = f"session {session}: {estimate_mark(seen.reading.estimated)}{used:,} of {edge:,} tokens used"
+    about = estimate_mark(seen.reading.estimated)
+    words = f"session {session}: {about}{used:,} of {edge:,} tokens used"
     return room_beside(window, edge, used, share, specs, words)
 
 

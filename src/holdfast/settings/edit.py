@@ -56,7 +56,7 @@ def check(name: str, text: str, project: Path | None = None) -> Value:
 
 def value_in(path: Path, name: str) -> object:
     """What the file itself says; None where it does not name the setting."""
-    return _parsed(path, _text(path)).get(name)
+    return _parse(path, _text(path)).get(name)
 
 
 def write(name: str, value: Value, path: Path | None = None) -> Path:
@@ -65,13 +65,13 @@ def write(name: str, value: Value, path: Path | None = None) -> Path:
     line = f"{name} = {json.dumps(value, ensure_ascii=False)}"
     text = _text(path)
     made = _with_line(text, name, line)
-    _replace(path, made, {**_parsed(path, text), name: value}, f"put {line} into {path} yourself")
+    _replace(path, made, {**_parse(path, text), name: value}, f"put {line} into {path} yourself")
     return path
 
 
 def remove(name: str, path: Path) -> None:
     text = _text(path)
-    left = _parsed(path, text)
+    left = _parse(path, text)
     left.pop(name, None)
     made = re.sub(rf"(?m)^[ \t]*{name}[ \t]*=[^\n]*\n?", "", text)
     _replace(path, made, left, f"remove {name} from {path} yourself")
@@ -84,7 +84,7 @@ def _text(path: Path) -> str:
         raise SettingNotWritten(f"{path} cannot be read: {error}") from None
 
 
-def _parsed(path: Path, text: str) -> dict[str, object]:
+def _parse(path: Path, text: str) -> dict[str, object]:
     try:
         return tomllib.loads(text)
     except ValueError as error:

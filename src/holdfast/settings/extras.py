@@ -16,7 +16,7 @@ from urllib.request import url2pathname
 MODULES = {"serve": "uvicorn", "postgres": "psycopg", "semantic": "onnxruntime"}
 
 
-def command_for(extra: str) -> str:
+def install_command_for(extra: str) -> str:
     """The command that adds `extra`, for the tool and the source Holdfast was installed with."""
     present = [name for name, module in MODULES.items() if name == extra or find_spec(module)]
     return install_command(Path(sys.prefix), _source(), present)

@@ -58,8 +58,8 @@ def load(
     values: dict[str, Value] = {setting.name: setting.default for setting in TABLE}
     origins = dict.fromkeys(values, "default")
     errors: list[str] = []
-    given = list(_given(project, environ, changes or {}, errors))
-    preset = next((v for n, v, _ in reversed(given) if n == "preset" and _named(v)), "default")
+    given = list(_values(project, environ, changes or {}, errors))
+    preset = next((v for n, v, _ in reversed(given) if n == "preset" and _is_name(v)), "default")
     for name, share in PRESETS[str(preset).strip().lower()].items():
         values[name], origins[name] = share, f"preset {preset}"
     for name, value, origin in given:
@@ -78,13 +78,13 @@ class GivenValue(NamedTuple):
     line: int | None = None
 
 
-def overruled(project: str, loaded: Settings) -> dict[str, list[GivenValue]]:
+def overruled_values(project: str, loaded: Settings) -> dict[str, list[GivenValue]]:
     """By setting: the values that do not hold because another place is stronger, weakest first."""
     found = {one.name: [GivenValue(one.default, "default")] for one in TABLE}
     preset = str(loaded.values["preset"])
     for name, share in PRESETS[preset].items():
         found[name].append(GivenValue(share, f"preset {preset}"))
-    for name, value, origin in _given(project, os.environ, {}, []):
+    for name, value, origin in _values(project, os.environ, {}, []):
         fitted = _fit(name, value, origin, [])
         if fitted is not None:
             found[name].append(GivenValue(fitted, origin, line_of(origin, name)))
@@ -106,11 +106,11 @@ def line_of(path: str, name: str) -> int | None:
     return None
 
 
-def _named(value: object) -> bool:
+def _is_name(value: object) -> bool:
     return isinstance(value, str) and value.strip().lower() in PRESETS
 
 
-def _given(
+def _values(
     project: str, environ: Mapping[str, str], changes: Mapping[str, object], errors: list[str]
 ) -> Iterator[tuple[str, object, str]]:
     for name, value in {**_table_of(user_file(), errors), **changes}.items():
@@ -161,7 +161,7 @@ def _as(setting: Setting, value: object) -> Value | None:
     if setting.is_text:
         return value if isinstance(value, str) and len(value) <= 1000 else None
     if setting.choices:
-        return _chosen(value, setting.choices)
+        return _choose(value, setting.choices)
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return None
     try:
@@ -173,7 +173,7 @@ def _as(setting: Setting, value: object) -> Value | None:
     return int(number) if isinstance(setting.default, int) else number
 
 
-def _chosen(value: object, choices: tuple[str, ...]) -> str | None:
+def _choose(value: object, choices: tuple[str, ...]) -> str | None:
     """In any case of letters; on and off also as other tools write them."""
     word = str(value).strip().lower() if isinstance(value, (str, int)) else ""
     if word not in choices and "on" in choices:

@@ -192,10 +192,10 @@ def code(line: str, most: int) -> str:
     first, _, rest = line.partition("\n")
     more = " …" if rest or len(first) > most else ""
     handed = _telling(rest) if "<<" in first else ""
-    return _ticked(first[:most]) + more + (f" {_ticked(handed[:most])} …" if handed else "")
+    return _add_ticks(first[:most]) + more + (f" {_add_ticks(handed[:most])} …" if handed else "")
 
 
-def _ticked(text: str) -> str:
+def _add_ticks(text: str) -> str:
     mark = "``" if "`" in text else "`"
     return f"{mark}{text}{mark}"
 

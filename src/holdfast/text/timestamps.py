@@ -11,20 +11,20 @@ STAMP_CHARS = len("2026-01-31-235959")
 ID = re.compile(r"\d{4}-\d{2}-\d{2}-\d{6}(?:-([1-9]\d{0,2}))?")
 
 
-def written(moment: datetime) -> str:
+def to_iso(moment: datetime) -> str:
     return moment.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
 
 
-def read(text: str) -> datetime:
-    """Parse exactly what `written` writes; ValueError otherwise. No strptime: it loads `locale`."""
+def from_iso(text: str) -> datetime:
+    """Parse exactly what `to_iso` writes; ValueError otherwise. No strptime: it loads `locale`."""
     found = datetime.fromisoformat(text)
-    if found.tzinfo is None or written(found) != text:
+    if found.tzinfo is None or to_iso(found) != text:
         raise ValueError(f"not a time we write: {text!r}")
     return found.astimezone(UTC)
 
 
 def stamp(moment: datetime) -> str:
-    return written(moment)[:-1].replace("T", "-").replace(":", "")
+    return to_iso(moment)[:-1].replace("T", "-").replace(":", "")
 
 
 def ids(moment: datetime) -> Iterator[str]:

@@ -44,7 +44,7 @@ class _Anything(msgspec.Struct):
 check_object = msgspec.json.Decoder(_Anything).decode
 
 
-def repaired(data: bytes) -> bytes:
+def repair(data: bytes) -> bytes:
     """The same value with `?` for each half character; empty when it is not JSON at all."""
     if len(data) > LARGEST_TREE_BYTES:
         return b""
@@ -87,7 +87,7 @@ def attempt(decode: Callable[[bytes], DecodedValue], data: bytes) -> DecodedValu
     except UNDECODABLE:
         pass
     try:
-        return decode(repaired(data))
+        return decode(repair(data))
     except UNDECODABLE:
         return None
 

@@ -17,7 +17,7 @@ from holdfast.transcript.blocks import (
     AnyBlock,
     Malformed,
     OtherBlock,
-    repaired,
+    repair,
 )
 from holdfast.transcript.entries import TranscriptLine, TranscriptMessage
 from holdfast.transcript.parse import UNDERSTOOD
@@ -72,7 +72,7 @@ def _fields_within(data: bytes, errors: list[str]) -> Fields:
     except UNDECODABLE:
         errors.append("(bytes)")
     try:
-        return _fields(repaired(data))
+        return _fields(repair(data))
     except UNDECODABLE:
         raise Malformed from None
 

@@ -139,7 +139,7 @@ class LineTally:  # no dataclass: that import costs 20 ms, and a compaction wait
         self.misfit_fields.update(fields)
 
 
-def shortened(data: bytes) -> bytes:
+def without_tool_result(data: bytes) -> bytes:
     """The line less its `toolUseResult`; the line itself where there is none to cut safely."""
     end = data.rfind(_NEXT, -TAIL_BYTES)
     start = data.find(_COPY, 0, end) if end > 0 else -1
@@ -160,7 +160,7 @@ def _answer(offset: int, line: TranscriptLine, data: bytes) -> Answer | None:
     return Answer(offset, line, message, message.usage)
 
 
-def _said(offset: int, line: TranscriptLine, data: bytes) -> Summary | Result | Prompt | None:
+def _user_entry(offset: int, line: TranscriptLine, data: bytes) -> Summary | Result | Prompt | None:
     """A line in the user's name."""
     message = line.message
     if message is None:
@@ -200,24 +200,24 @@ def _attachment(offset: int, line: TranscriptLine, data: bytes) -> Attachment | 
     return Attachment(offset, line, kind if isinstance(kind, str) else "")
 
 
-def _queued(offset: int, line: TranscriptLine, data: bytes) -> Queued | None:
+def _queued_entry(offset: int, line: TranscriptLine, data: bytes) -> Queued | None:
     found = attempt(decode_queueing, data)
     return Queued(offset, line, found.operation, found.content or "") if found else None
 
 
 BUILDERS: dict[str, Callable[[int, TranscriptLine, bytes], Entry | None]] = {
     "assistant": _answer,
-    "user": _said,
+    "user": _user_entry,
     "system": _boundary,
     "attachment": _attachment,
-    "queue-operation": _queued,
+    "queue-operation": _queued_entry,
 }
 
 
 def parse(data: bytes, offset: int, tally: LineTally) -> Entry | None:
     """The entry in one line; None when there is none. Raises Malformed and nothing else."""
     try:
-        line = decode(data if len(data) < WORTH_CUTTING_BYTES else shortened(data))
+        line = decode(data if len(data) < WORTH_CUTTING_BYTES else without_tool_result(data))
     except UNDECODABLE:
         line = _second_try(data, tally)
     kind = line.type

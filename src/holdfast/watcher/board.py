@@ -63,7 +63,7 @@ class BoardWriter:
     def _send(self, store: Store, now_ms: int) -> None:
         for name, (project, row) in list(self._unsent.items()):
             if row["expires_ms"] > now_ms and store.write(partial(_put, project, row, now_ms)):
-                outboxes.handed(store, [row])
+                outboxes.hand_out_posted(store, [row])
             self._unsent.pop(name, None)  # `trigger` may have dropped it meanwhile
 
     def follow(self, now_ms: int, *, again: bool = False) -> None:

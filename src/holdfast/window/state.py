@@ -164,8 +164,8 @@ def lock_state(folder: str) -> Iterator[State]:
 
 @contextmanager
 def lock_state_if_possible(folder: str) -> Iterator[State]:
-    """As `lock_state`, for work that must be done anyway. If another hook holds the lock, or the folder
-    cannot be written, the caller gets the saved state and its changes are not saved."""
+    """As `lock_state`, for work that must be done anyway. If another hook holds the lock, or the
+    folder cannot be written, the caller gets the saved state and its changes are not saved."""
     fd = -1
     try:
         fd = _take_lock(folder)

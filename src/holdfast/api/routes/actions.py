@@ -106,7 +106,7 @@ class TopTools(ApiAnswer):
 async def post(body: NewAction, db: Db) -> Response:
     """One tool call. Its project (by path) and session need not be known yet."""
     given = body.model_dump(exclude_none=True)
-    draft = actions.drafted(given, row_times.now_ms())
+    draft = actions.draft(given, row_times.now_ms())
     row = await db.write(lambda c: actions.add(c, draft, body.project_path))
     action = ActionRecorded.of(row, keywords_extracted=len(row["keywords"]))
     return said({"success": True, "action": action}, 201)

@@ -97,7 +97,7 @@ async def listed(
         found = {"contexts": [shown(row) for row in page.rows], **paging(page)}
         return {**found, **agent_contexts.figures(connection)}
 
-    return said({**await db.read(look), "timestamp": row_times.written(row_times.now_ms())})
+    return said({**await db.read(look), "timestamp": row_times.to_iso(row_times.now_ms())})
 
 
 @router.get("/stats", response_model=ContextOverview)
@@ -113,7 +113,7 @@ async def stats(db: Db) -> Response:
             "tools_used": agent_contexts.tools_used(connection),
         }
 
-    return said({**await db.read(look), "timestamp": row_times.written(row_times.now_ms())})
+    return said({**await db.read(look), "timestamp": row_times.to_iso(row_times.now_ms())})
 
 
 def shown(row: Row) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def shown(row: Row) -> dict[str, Any]:
         role_context=role,
         trigger=role.get("trigger") if is_snapshot else None,
         token_count=_tokens(role) if is_snapshot else None,
-        last_updated=row_times.written(row["updated_ms"]),
+        last_updated=row_times.to_iso(row["updated_ms"]),
     )
 
 
@@ -236,5 +236,5 @@ def _brief(
         "content": text,
         "token_count": round(len(text) / CHARS_PER_TOKEN),
         "truncated": cut,
-        "generated_at": row_times.written(now_ms),
+        "generated_at": row_times.to_iso(now_ms),
     }

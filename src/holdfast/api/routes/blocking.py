@@ -101,7 +101,7 @@ async def post(body: NewBlocking, db: Db) -> Response:
     row = await db.write(
         lambda c: blocking.add(c, body.blocked_by, body.blocked_agent, body.reason, now)
     )
-    made = {**removed(row), "created_at": row_times.written(row["created_ms"])}
+    made = {**removed(row), "created_at": row_times.to_iso(row["created_ms"])}
     return said({"success": True, "blocking": made}, 201)
 
 
@@ -109,7 +109,7 @@ async def post(body: NewBlocking, db: Db) -> Response:
 async def listed(db: Db, project_id: IdQuery = None) -> Response:
     """Everybody who waits, the longest first; at most 1,000."""
     found = await db.read(lambda c: blocking.list_all(c, project_id))
-    shown = [{**removed(row), "since": row_times.written(row["created_ms"])} for row in found]
+    shown = [{**removed(row), "since": row_times.to_iso(row["created_ms"])} for row in found]
     return said({"blockings": shown, "count": len(shown)})
 
 
@@ -154,5 +154,5 @@ def removed(row: Row) -> dict[str, Any]:
 
 
 def _related(row: Row, name: str, column: str) -> dict[str, Any]:
-    since = row_times.written(row["created_ms"])
+    since = row_times.to_iso(row["created_ms"])
     return {"id": row["id"], name: row[column], "reason": row["reason"], "since": since}

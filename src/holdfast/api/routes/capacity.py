@@ -181,7 +181,7 @@ async def agents(db: Db, fits: Fits = None, project_id: IdQuery = None) -> Respo
 
     def look(connection: Connection) -> list[dict[str, Any]]:
         found = capacity.live(connection, now, project_id)
-        more = capacity.about(connection, found)
+        more = capacity.describe_windows(connection, found)
         return [{**_agent(row, fits), **also} for row, also in zip(found, more, strict=True)]
 
     listed = await db.read(look)
@@ -218,7 +218,7 @@ def _agent(row: Row, fits: int | None) -> dict[str, Any]:
         "agent_type": held.get("agent_type"),
         "is_main": not row["agent_id"],
         **capacity.room(row, fits),
-        "updated_at": row_times.written(row["updated_ms"]),
+        "updated_at": row_times.to_iso(row["updated_ms"]),
         "used_tokens": row["used_tokens"],
         "compacting": bool(held.get("compacting")),
         "compactions": max(int(held.get("compactions") or 0), row["compact_count"]),
@@ -245,8 +245,8 @@ def shown(agent_id: str, row: Row) -> dict[str, Any]:
         "minutes_remaining": _minutes(minutes),
         "shouldIntervene": advised(row) in ("save", "compact"),
         "compact_count": row["compact_count"],
-        "last_compact_at": row_times.written(row["compacted_ms"]),
-        "last_updated_at": row_times.written(row["updated_ms"]),
+        "last_compact_at": row_times.to_iso(row["compacted_ms"]),
+        "last_updated_at": row_times.to_iso(row["updated_ms"]),
     }
 
 

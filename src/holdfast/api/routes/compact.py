@@ -94,7 +94,7 @@ class Save(Body):
 
     def model_post_init(self, _context: Any, /) -> None:
         """With the rest of the validation, which is done on another thread for a large body."""
-        snapshot = snapshot_form.normalized(self.model_dump(exclude_none=True))
+        snapshot = snapshot_form.normalize(self.model_dump(exclude_none=True))
         texts = {name: snapshot[name] for name in TEXTS if snapshot.get(name)}
         values = {name: snapshot[name] for name in VALUES if snapshot.get(name)}
         self._snapshot = snapshot | clean_fields(texts, values)
@@ -185,7 +185,7 @@ async def save(body: Save, db: Db) -> Response:
         "decisions_count": len(snapshot["key_decisions"]),
         "agents_count": len(snapshot["agent_states"]),
     }
-    saved_at = row_times.written(now)
+    saved_at = row_times.to_iso(now)
     return said({"success": True, "id": row["id"], "snapshot": counts, "saved_at": saved_at}, 201)
 
 
@@ -216,11 +216,13 @@ async def restore(body: Restore, db: Db) -> Response:
     # At once: while the note goes to the disk, the brief is composed on the thread that has read.
     _, found = await asyncio.gather(
         db.write(
-            lambda c: agent_contexts.compacted(c, body.session_id, summary, body.agent_id, now)
+            lambda c: agent_contexts.note_compaction(
+                c, body.session_id, summary, body.agent_id, now
+            )
         ),
         db.read(lambda c: _restored(c, body, now)),
     )
-    return said({"success": True, **found, "restored_at": row_times.written(now)})
+    return said({"success": True, **found, "restored_at": row_times.to_iso(now)})
 
 
 def _restored(connection: Connection, body: Restore, now_ms: int) -> dict[str, Any]:
@@ -253,7 +255,7 @@ async def status(session_id: SessionPath, db: Db) -> Response:
             "session_id": session_id,
             "exists": True,
             "compacted": row["compacted_ms"] is not None,
-            "compacted_at": row_times.written(row["compacted_ms"]),
+            "compacted_at": row_times.to_iso(row["compacted_ms"]),
             "compact_summary": row.get("compact_summary"),
             "compact_agent": row.get("compact_agent"),
         }
@@ -262,5 +264,5 @@ async def status(session_id: SessionPath, db: Db) -> Response:
 
 def _held(row: Row) -> dict[str, Any]:
     """A snapshot in the one form, with every field clients look for."""
-    held = snapshot_form.normalized(row["role_context"])
-    return {**held, "saved_at": row_times.written(row["updated_ms"])}
+    held = snapshot_form.normalize(row["role_context"])
+    return {**held, "saved_at": row_times.to_iso(row["updated_ms"])}

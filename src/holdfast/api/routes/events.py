@@ -259,4 +259,4 @@ def _lines(page: Page) -> Iterator[bytes]:
 
 def _decision(one: dict[str, Any]) -> dict[str, Any]:
     rest = {name: value for name, value in one.items() if name != "at_ms"}
-    return {**rest, "at": row_times.written(one["at_ms"])}
+    return {**rest, "at": row_times.to_iso(one["at_ms"])}

@@ -120,11 +120,11 @@ def _health(database: dict[str, Any], writes: WriteHealth, began: float) -> dict
         "written": writes.written,
         "failed": writes.failed,
         "last_error": writes.last_error or None,
-        "last_failed_at": row_times.written(writes.failed_ms or None),
+        "last_failed_at": row_times.to_iso(writes.failed_ms or None),
     }
     return {
         "status": status if database["healthy"] else "unhealthy",
-        "timestamp": row_times.written(row_times.now_ms()),
+        "timestamp": row_times.to_iso(row_times.now_ms()),
         "version": holdfast.__version__,
         "database": {
             "latencyMs": latency,
@@ -140,9 +140,9 @@ def _health(database: dict[str, Any], writes: WriteHealth, began: float) -> dict
 async def stats(db: Db) -> Response:
     """How many rows there are."""
     found = await db.read(
-        lambda c: {name: pending_writes.counted(c, noun) for name, noun in COUNTED.items()}
+        lambda c: {name: pending_writes.stored_count(c, noun) for name, noun in COUNTED.items()}
     )
-    return said({**found, "timestamp": row_times.written(row_times.now_ms())})
+    return said({**found, "timestamp": row_times.to_iso(row_times.now_ms())})
 
 
 @router.get("/api/cleanup/stats", response_model=CleanupStats)
@@ -154,11 +154,11 @@ async def cleanup_stats(db: Db) -> Response:
         last = cleanup.last(connection)
         proactive, newest = cleanup.snapshot_figures(connection)
         return {
-            "last_cleanup": {**last[1], "deletedAt": row_times.written(last[0])} if last else None,
+            "last_cleanup": {**last[1], "deletedAt": row_times.to_iso(last[0])} if last else None,
             "messages": cleanup.message_figures(connection, now),
             "proactive_snapshots": proactive,
-            "last_snapshot": row_times.written(newest),
-            "timestamp": row_times.written(now),
+            "last_snapshot": row_times.to_iso(newest),
+            "timestamp": row_times.to_iso(now),
         }
 
     return said(await db.read(look))

@@ -93,4 +93,4 @@ async def ticket(request: Request) -> Response:
     made = tickets.new()
     until = row_times.now_ms() + int(GOOD_SECONDS * 1000)
     where = link(str(request.base_url), made)
-    return said({"ticket": made, "expires_at": row_times.written(until), "link": where}, 201)
+    return said({"ticket": made, "expires_at": row_times.to_iso(until), "link": where}, 201)

@@ -69,7 +69,7 @@ class Handing:
         with suppress(Empty):
             while True:
                 going.append(self._waiting.get_nowait())
-        outboxes.handed(self._store, going)
+        outboxes.hand_out_posted(self._store, going)
 
 
 router = Router(prefix="/api/messages", tags=["messages"])
@@ -211,7 +211,7 @@ async def inbox(
     )
     found = await db.read(lambda c: deliveries.look(c, ask))
     if found.unread_ids:
-        looked = await asyncio.to_thread(outboxes.about_to_read, found, ask)
+        looked = await asyncio.to_thread(outboxes.withdraw_read, found, ask)
         found = await db.write(lambda c: deliveries.mark(c, ask, looked))
     return said(
         {

@@ -124,7 +124,7 @@ async def get(project_id: IdPath, db: Db) -> Response:
     """With its last 50 requests, within it and beside it, and its figures."""
 
     def both(connection: Connection) -> tuple[Row, Row, list[Row]]:
-        project, figures = projects.measured(connection, str(project_id))
+        project, figures = projects.figures(connection, str(project_id))
         return project, figures, latest(connection, 50, project_id=project["id"])
 
     project, figures, asked = await db.read(both)
@@ -146,7 +146,7 @@ async def remove(project_id: IdPath, db: Db) -> Response:
 
 
 def stats_shown(figures: Row) -> dict[str, Any]:
-    return ProjectStats.of(figures, last_activity=row_times.written(figures["last_activity_ms"]))
+    return ProjectStats.of(figures, last_activity=row_times.to_iso(figures["last_activity_ms"]))
 
 
 hierarchy_router = Router(prefix="/api/hierarchy", tags=["projects"])

@@ -135,7 +135,7 @@ async def stats(db: Db) -> Response:
     """All sessions in one look, and by project."""
     now = row_times.now_ms()
     found = await db.read(lambda c: sessions.stats(c, now))
-    return said({**found, "timestamp": row_times.written(now)})
+    return said({**found, "timestamp": row_times.to_iso(now)})
 
 
 @router.get("/{session_id:text}", response_model=SessionWithRequests, responses=NOT_FOUND)

@@ -150,7 +150,7 @@ def of_machine(session: str = "") -> list[dict[str, Any]]:
         if name.startswith(session) and event.get("event") in (PRESSURE, FREED):
             windows.setdefault((name, agent), []).append(event)
     found = [
-        {"session_id": name, "agent_id": agent, "at": row_times.written(one["at_ms"]), **one}
+        {"session_id": name, "agent_id": agent, "at": row_times.to_iso(one["at_ms"]), **one}
         for (name, agent), events in windows.items()
         if any(event.get("zone") in ZONES for event in events)
         for one in under_pressure(_decided(name, agent), events)
@@ -168,7 +168,7 @@ def _decided(session: str, agent: str) -> Iterator[tuple[int, dict[str, Any]]]:
     except Exception as error:  # the client removes transcripts after 30 days: what was read stays
         add_to_log("INFO", session[:8], f"its transcript was not read: {error!r}")
     for one in decided(record) if record is not None else ():
-        if (at_ms := row_times.read(one.place.at)) is not None:
+        if (at_ms := row_times.from_iso(one.place.at)) is not None:
             yield (
                 at_ms,
                 {

@@ -114,7 +114,7 @@ def verify(ctx: click.Context, file: str | None, as_json: bool) -> None:
 
 def _of_file(path: str) -> checks.VerifyReport:
     """One we kept and cannot find is damage; one nobody kept is a wrong word."""
-    known = index.known()
+    known = index.load_or_empty()
     if not os.path.lexists(path) and path not in {one.path for one in known}:
         raise NoSuchFile(f"{shown(path)} is not there")
     return checks.verify(path, known)
@@ -156,7 +156,7 @@ def diff(older: str | None, newer: str, project: Path | None, as_json: bool) -> 
     if older is None:
         before, after = find.newest_with_parent(where, choose_session.asking())
     else:
-        before, after = find.named(older, where), find.named(newer, where)
+        before, after = find.find_by_name(older, where), find.find_by_name(newer, where)
     changes = lineage.compare(_document(before), _document(after))
     if as_json:
         click.echo(json.dumps(plain_changes(before, after, changes)))

@@ -54,24 +54,24 @@ def resume(
     """List checkpoints, newest first, or show WHICH: a checkpoint's id or file, `latest`,
     `previous`, or a session, whose newest checkpoint is shown."""
     where = str((project or Path.cwd()).absolute())
-    known = index.known()
+    known = index.load_or_empty()
     if which or as_text:
         meant = _meant(which or find.LATEST, where)
         if isinstance(meant, ArchivedSession):
             find_transcript.show(meant, as_text, as_json)
             return
-        entry, _ = checks.looked_at(meant, known)
+        entry, _ = checks.verify_entry(meant, known)
         _warn(entry, refuse=as_text and not anyway)
         one(entry, as_text, as_json)
         return
-    listed = find.ordered(known if everywhere else index.of_project(where, foreign=True))
-    found = [checks.looked_at(entry, known) for entry in listed]
+    listed = find.sort_entries(known if everywhere else index.of_project(where, foreign=True))
+    found = [checks.verify_entry(entry, known) for entry in listed]
     if as_json:
         click.echo(json.dumps([row(entry) for entry, _ in found]))
         return
     if found:
         say(heading(found, everywhere), err=True)
-    own = {entry.path for entry in provenance.own(entry for entry, _ in found)}
+    own = {entry.path for entry in provenance.own_entries(entry for entry, _ in found)}
     for line in lines(found, datetime.now(UTC), own, everywhere):
         say(line)
     if not find_transcript.list_gone(where, everywhere) and not found:
@@ -95,7 +95,7 @@ def _meant(word: str, project: str) -> CheckpointEntry | ArchivedSession:
     if word.endswith((".jsonl", ".gz")):
         word = choose_session.by_transcript(Path(word)).state.session_id
     try:
-        return find.named(word, project)
+        return find.find_by_name(word, project)
     except NoCheckpoint:
         found = find.newest_of_session(word) or find_transcript.named(word)
         if found is not None:
@@ -204,7 +204,7 @@ def _projects(rows: list[Row]) -> dict[str, str]:
 def age(entry: CheckpointEntry, now: datetime) -> str:
     if not entry.sound:
         return "unknown"
-    minutes = (now - timestamps.read(entry.created)).total_seconds() / 60
+    minutes = (now - timestamps.from_iso(entry.created)).total_seconds() / 60
     if minutes < -1:
         return "in the future"
     if minutes < 90:

@@ -14,7 +14,7 @@ from holdfast.cli.terminal import say
 from holdfast.hub import clean_text, row_times
 from holdfast.hub.board import deliveries, messages
 from holdfast.hub.board import outboxes as on_board
-from holdfast.hub.board.local_agents import Listener, addressed
+from holdfast.hub.board.local_agents import Listener, resolve_address
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
 from holdfast.hub.team import message_client
@@ -128,7 +128,7 @@ def post(
     whom: list[Listener] = []
     if to_agent is not None:
         to_agent = clean_text.check_agent(to_agent, "--to")
-        to_agent, whom = (to_agent, []) if team else addressed(now, to_agent, where)
+        to_agent, whom = (to_agent, []) if team else resolve_address(now, to_agent, where)
     row = messages.draft(
         clean_text.check_agent(from_agent, "--from"),
         topic,
@@ -188,7 +188,7 @@ def read(
     with closing(Store.open(database)) as store:
         found = store.read(lambda c: deliveries.look(c, ask))
         if not peek and found.unread_ids:
-            looked = on_board.about_to_read(found, ask)
+            looked = on_board.withdraw_read(found, ask)
             found = store.write(lambda c: deliveries.mark(c, ask, looked))
     unread = [row for row in found.rows if not row["already_read"]]
     if as_json:
@@ -205,7 +205,7 @@ def read(
 
 def plain(row: Row) -> dict[str, Any]:
     times = {
-        name.replace("_ms", "_at"): row_times.written(row[name])
+        name.replace("_ms", "_at"): row_times.to_iso(row[name])
         for name in ("created_ms", "expires_ms")
     }
     return {name: value for name, value in row.items() if not name.endswith("_ms")} | times
@@ -223,7 +223,7 @@ def line(row: Row) -> str:
 
 def _at(ms: int) -> str:
     """To the second, and in whose zone."""
-    return f"{str(row_times.written(ms))[:19]}Z"
+    return f"{str(row_times.to_iso(ms))[:19]}Z"
 
 
 def _path(project: Path | None) -> str:

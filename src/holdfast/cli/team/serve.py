@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from holdfast.cli.terminal import say
-from holdfast.settings.extras import command_for
+from holdfast.settings.extras import install_command_for
 from holdfast.wire.errors import HoldfastError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class NotInstalled(HoldfastError):
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
-        self.hint = command_for("serve")
+        self.hint = install_command_for("serve")
 
 
 class NotRunning(HoldfastError):

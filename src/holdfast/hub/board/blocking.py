@@ -27,7 +27,7 @@ def circle(waits: Mapping[str, Collection[str]], waiting: str, awaited: str) -> 
     while to_visit:
         agent = to_visit.popleft()
         if agent == waiting:
-            return _walked(came_from, waiting)
+            return _path_back(came_from, waiting)
         for next_one in waits.get(agent, ()):
             if next_one not in came_from:
                 came_from[next_one] = agent
@@ -35,7 +35,7 @@ def circle(waits: Mapping[str, Collection[str]], waiting: str, awaited: str) -> 
     return ()
 
 
-def _walked(came_from: Mapping[str, str], waiting: str) -> tuple[str, ...]:
+def _path_back(came_from: Mapping[str, str], waiting: str) -> tuple[str, ...]:
     path = [waiting]
     while len(path) == 1 or path[-1] != waiting:
         path.append(came_from[path[-1]])
@@ -48,7 +48,7 @@ def add(
     """One per pair; a second one changes the reason."""
     if blocked_by == blocked_agent:
         raise Refused("An agent cannot block itself", "blocked_agent")
-    one_at_a_time(connection)
+    lock_blockings(connection)
     found = circle(_reached_from(connection, blocked_by), blocked_agent, blocked_by)
     if found:
         raise Refused(f"Nobody would go on: {' waits for '.join(found)}", "blocked_by")
@@ -62,7 +62,7 @@ def add(
     changes = {"reason": blockings.c.reason if reason is None else reason}
     put_in = upsert(connection, blockings, ["blocked_by", "blocked_agent"], row, changes)
     kept = dict(connection.execute(put_in.returning(blockings)).mappings().one())
-    _tell(connection, "blocking.added", kept)
+    _announce(connection, "blocking.added", kept)
     return kept
 
 
@@ -122,11 +122,11 @@ def _remove(connection: Connection, which: sa.ColumnElement[bool]) -> Row:
     if found is None:
         raise NotThere("Blocking")
     connection.execute(sa.delete(blockings).where(which))
-    _tell(connection, "blocking.removed", found)
+    _announce(connection, "blocking.removed", found)
     return found
 
 
-def one_at_a_time(connection: Connection) -> None:
+def lock_blockings(connection: Connection) -> None:
     if not is_sqlite(connection):  # SQLite has one writer anyway
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
 
@@ -141,16 +141,16 @@ def _reached_from(connection: Connection, agent_id: str) -> dict[str, list[str]]
             reached, blockings.c.blocked_agent == reached.c.agent
         )
     )
-    return grouped((waiting, awaited) for waiting, awaited in found)
+    return group_waits((waiting, awaited) for waiting, awaited in found)
 
 
-def grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+def group_waits(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     waits: dict[str, list[str]] = {}
     for waiting, awaited in pairs:
         waits.setdefault(waiting, []).append(awaited)
     return waits
 
 
-def _tell(connection: Connection, kind: str, row: Row) -> None:
+def _announce(connection: Connection, kind: str, row: Row) -> None:
     body = {"blocked_by": row["blocked_by"], "blocked_agent": row["blocked_agent"]}
     pending_writes.announce(connection, kind, body)

@@ -40,11 +40,11 @@ def take(
         got = connection.execute(_take(connection, row, now_ms)).mappings().first()
         if got is not None:
             kind = "claim.taken" if got["claimed_ms"] == now_ms else "claim.renewed"
-            _tell(connection, kind, dict(got))
+            _announce(connection, kind, dict(got))
             return dict(got)
         holder = first(connection, sa.select(claims).where(_which(project_id, work)))
         if holder is not None:
-            raise _taken(holder)
+            raise _already_claimed(holder)
     raise AlreadyThere("Others are taking it right now", work)
 
 
@@ -52,11 +52,11 @@ def release(connection: Connection, project_id: str, work: str, agent_id: str, n
     """Only who has it may let it go."""
     held = first(connection, sa.select(claims).where(_which(project_id, work)))
     if held is not None and held["agent_id"] != agent_id and held["expires_ms"] > now_ms:
-        raise _taken(held)
+        raise _already_claimed(held)
     mine = _which(project_id, work) & (claims.c.agent_id == agent_id)
     if not connection.execute(sa.delete(claims).where(mine)).rowcount or held is None:
         raise NotThere("Claim")
-    _tell(connection, "claim.released", held)
+    _announce(connection, "claim.released", held)
     return held
 
 
@@ -95,17 +95,17 @@ def _which(project_id: str, work: str) -> sa.ColumnElement[bool]:
     return (claims.c.project_id == project_id) & (claims.c.work == work)
 
 
-def _taken(held: Row) -> AlreadyThere:
-    until = row_times.written(held["expires_ms"])
+def _already_claimed(held: Row) -> AlreadyThere:
+    until = row_times.to_iso(held["expires_ms"])
     return AlreadyThere(
         f"Claimed by {held['agent_id']} until {until}",
         held["work"],
         agent_id=held["agent_id"],
-        claimed_at=row_times.written(held["claimed_ms"]),
+        claimed_at=row_times.to_iso(held["claimed_ms"]),
         expires_at=until,
     )
 
 
-def _tell(connection: Connection, kind: str, row: Row) -> None:
+def _announce(connection: Connection, kind: str, row: Row) -> None:
     body = {"work": row["work"], "agent_id": row["agent_id"], "expires_ms": row["expires_ms"]}
     pending_writes.announce(connection, kind, body, project_id=row["project_id"])

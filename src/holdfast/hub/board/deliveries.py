@@ -42,12 +42,12 @@ Time: TypeAlias = int | sa.BindParameter[int]
 def hears(agent_id: Name, project_id: Name | None, now_ms: Time) -> Condition:
     """As a condition on messages; without `project_id`, on the projects the agent is known on."""
     place = messages.c.project_id
-    here = _known_place(agent_id) if project_id is None else place == project_id
+    here = _is_in_known_project(agent_id) if project_id is None else place == project_id
     to_all = sa.and_(
         messages.c.to_agent.is_(None),
         messages.c.from_agent != agent_id,
         place.is_(None) | here,
-        _wanted(agent_id),
+        _is_subscribed(agent_id),
     )
     return (messages.c.expires_ms > now_ms) & ((messages.c.to_agent == agent_id) | to_all)
 
@@ -57,12 +57,12 @@ def is_for(agent_id: str) -> Condition:
     return messages.c.to_agent.is_(None) | (messages.c.to_agent == agent_id)
 
 
-def _wanted(agent_id: Name) -> Condition:
+def _is_subscribed(agent_id: Name) -> Condition:
     mine = sa.select(subscriptions.c.topic).where(subscriptions.c.agent_id == agent_id)
     return ~mine.exists() | messages.c.topic.in_(mine)
 
 
-def _known_place(agent_id: Name) -> Condition:
+def _is_in_known_project(agent_id: Name) -> Condition:
     branch = subtasks.join(tasks, tasks.c.id == subtasks.c.task_id).join(
         requests, requests.c.id == tasks.c.request_id
     )
@@ -115,7 +115,7 @@ def look(connection: Connection, ask: Ask) -> DeliveryInbox:
     query = (
         sa.select(messages, was_read.label("already_read"))
         .select_from(messages.outerjoin(given, mine))
-        .where(hears(ask.agent_id, ask.project_id, ask.now_ms), *_asked(ask))
+        .where(hears(ask.agent_id, ask.project_id, ask.now_ms), *_filters(ask))
         .order_by(was_read, *_ORDER)
         .limit(ask.limit)
     )
@@ -131,7 +131,7 @@ def mark(connection: Connection, ask: Ask, inbox: DeliveryInbox) -> DeliveryInbo
     clean_text.check_names(agent_id=ask.agent_id)
     mine = set(_hand_over(connection, inbox.unread_ids, ask.agent_id, READ, ask.now_ms))
     if mine:
-        _tell(connection, "message.read", ask.agent_id, sorted(mine))
+        _announce(connection, "message.read", ask.agent_id, sorted(mine))
     found = [{**row, "already_read": row["id"] not in mine} for row in inbox.rows]
     return DeliveryInbox(found, max(0, inbox.unread_remaining - len(inbox.unread_ids)))
 
@@ -151,7 +151,7 @@ def pending(
     not to hear must not take up the room: without `broadcasts` what names nobody, with `only_here`
     what is of another project though it names it, and `but_topics`."""
     is_recipient = hears(agent_id, project_id, now_ms)
-    query = sa.select(messages).where(is_recipient, untouched(agent_id))
+    query = sa.select(messages).where(is_recipient, is_undelivered(agent_id))
     if not broadcasts:
         query = query.where(messages.c.to_agent.is_not(None))
     if only_here:
@@ -176,7 +176,7 @@ def claim(
     """Those of the messages that are now this caller's to say; the others are somebody else's."""
     mine = _hand_over(connection, message_ids, agent_id, CLAIMED, now_ms)
     if mine:
-        _tell(connection, "message.claimed", agent_id, mine)
+        _announce(connection, "message.claimed", agent_id, mine)
     return mine
 
 
@@ -186,7 +186,7 @@ def confirm(
     """They were seen to reach the agent: read from now on, claimed before or not."""
     done = _hand_over(connection, message_ids, agent_id, READ, now_ms, confirms=True)
     if done:
-        _tell(connection, "message.read", agent_id, done)
+        _announce(connection, "message.read", agent_id, done)
     return done
 
 
@@ -223,7 +223,7 @@ def _hand_over(
     return [one for one in message_ids if one in got]
 
 
-def _asked(ask: Ask) -> list[sa.ColumnElement[bool]]:
+def _filters(ask: Ask) -> list[sa.ColumnElement[bool]]:
     narrower: list[sa.ColumnElement[bool]] = []
     if ask.since_ms is not None:
         narrower.append(messages.c.created_ms > ask.since_ms)
@@ -237,16 +237,16 @@ def _asked(ask: Ask) -> list[sa.ColumnElement[bool]]:
 def _unread(connection: Connection, ask: Ask) -> int:
     is_recipient = hears(ask.agent_id, ask.project_id, ask.now_ms)
     counted = sa.select(sa.func.count()).select_from(messages)
-    return connection.scalar(counted.where(is_recipient, untouched(ask.agent_id))) or 0
+    return connection.scalar(counted.where(is_recipient, is_undelivered(ask.agent_id))) or 0
 
 
-def untouched(agent_id: Name) -> sa.ColumnElement[bool]:
+def is_undelivered(agent_id: Name) -> sa.ColumnElement[bool]:
     """Neither claimed nor read by this agent yet; as a condition on messages."""
     given = (deliveries.c.message_id == messages.c.id) & (deliveries.c.agent_id == agent_id)
     return ~sa.exists().where(given)
 
 
-def _tell(connection: Connection, kind: str, agent_id: str, message_ids: Sequence[str]) -> None:
+def _announce(connection: Connection, kind: str, agent_id: str, message_ids: Sequence[str]) -> None:
     body = {"agent_id": agent_id, "message_ids": list(message_ids)}
     pending_writes.announce(connection, kind, body)
 

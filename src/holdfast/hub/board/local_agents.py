@@ -64,7 +64,7 @@ def has_windows() -> bool:
 
 def listeners(now_ms: int, name: str = "") -> list[Listener]:
     """Of sessions that have not ended and were heard of within a day; all, or of one name."""
-    return _live(_called(name) if name else states.all_windows(now_ms - LISTENS_MS), now_ms)
+    return _live(_windows_named(name) if name else states.all_windows(now_ms - LISTENS_MS), now_ms)
 
 
 def sessions_called(now_ms: int, session_ids: Collection[str]) -> list[Listener]:
@@ -88,7 +88,7 @@ def of_kind(now_ms: int, kind: str) -> list[Listener]:
     return sorted(found, key=lambda one: (one.is_agent, -one.heard_ms))
 
 
-def meant(now_ms: int, name: str) -> list[Listener]:
+def find_listeners(now_ms: int, name: str) -> list[Listener]:
     """By this name: the one with this id, else those of this kind, else by the start of an id."""
     exact = listeners(now_ms, name)
     if exact or len(name) < LEAST_START:
@@ -96,10 +96,12 @@ def meant(now_ms: int, name: str) -> list[Listener]:
     return of_kind(now_ms, name) or [one for one in listeners(now_ms) if one.name.startswith(name)]
 
 
-def addressed(now_ms: int, name: str, project_id: str | None = None) -> tuple[str, list[Listener]]:
+def resolve_address(
+    now_ms: int, name: str, project_id: str | None = None
+) -> tuple[str, list[Listener]]:
     """The name to send to, and who of this machine is going to hear it: one of them, where it is
     a kind. The start of an id is made whole."""
-    found = meant(now_ms, name)
+    found = find_listeners(now_ms, name)
     names = sorted({one.name for one in found})
     if name in names:
         return name, found
@@ -116,7 +118,7 @@ def _is_at_work(one: Listener, now_ms: int) -> bool:
     return -AHEAD_MS < now_ms - one.heard_ms < LIVE_MS
 
 
-def _called(name: str) -> list[tuple[str, State]]:
+def _windows_named(name: str) -> list[tuple[str, State]]:
     """By their folders: nothing else is opened."""
     folders = [places.window(name)]
     folders += map(str, Path(places.windows()).glob(f"*/agent-{escape(places.plain(name))}"))

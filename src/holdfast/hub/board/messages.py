@@ -112,7 +112,7 @@ def list_page(
     query = sa.select(messages).order_by(messages.c.created_ms.desc(), messages.c.id.desc())
     total = None
     if project_id is None:
-        total = pending_writes.counted(connection, "messages")
+        total = pending_writes.stored_count(connection, "messages")
     else:
         query = query.where(messages.c.project_id == project_id)
     page = fetch_page(connection, query, limit, offset, total=total)

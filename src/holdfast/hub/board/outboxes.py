@@ -65,7 +65,7 @@ def _give(row: Row, whom: Sequence[Listener], holdings: Holdings, now_ms: int) -
 def post(store: Store, row: Row) -> None:
     """On the board, and on its way; what cannot be handed out now, the watcher does later."""
     store.write(lambda c: messages.post(c, row))
-    handed(store, [row])
+    hand_out_posted(store, [row])
 
 
 def delivery_words(row: Row, whom: Sequence[Listener], is_ours_alone: bool) -> str:
@@ -83,7 +83,7 @@ def delivery_words(row: Row, whom: Sequence[Listener], is_ours_alone: bool) -> s
     return "told as the subagent ends" if is_agent else "told by the session's next hook"
 
 
-def handed(store: Store, posted: Sequence[Row]) -> None:
+def hand_out_posted(store: Store, posted: Sequence[Row]) -> None:
     """Messages that were just posted, to those they are for; each post stands in any case. Whoever
     is handed one is handed all that waits for him, so of many alike one will do."""
     for row in {(one["to_agent"], one["project_id"]): one for one in posted}.values():
@@ -212,7 +212,7 @@ def _note(
         deliveries.confirm(connection, [i for i in confirmed if i in named], one.kind, now_ms)
 
 
-def about_to_read(found: DeliveryInbox, ask: Ask) -> DeliveryInbox:
+def withdraw_read(found: DeliveryInbox, ask: Ask) -> DeliveryInbox:
     """The inbox without what a hook has said already; what is read now no hook will say."""
     try:
         said = withdraw(ask.agent_id, found.unread_ids, ask.now_ms)

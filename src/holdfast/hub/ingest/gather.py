@@ -17,7 +17,7 @@ import msgspec
 
 from holdfast.files import folders
 from holdfast.hub import ids, row_times
-from holdfast.hub.clean_text import clean, clean_value, whole
+from holdfast.hub.clean_text import clean, clean_value, replace_unstorable
 from holdfast.hub.ingest.readers import from_hooks
 from holdfast.hub.ingest.readers import window as windows
 from holdfast.hub.ingest.readers.from_transcript import TranscriptPass
@@ -281,15 +281,15 @@ def _stamp(folder: str) -> int:
 
 def _parse_checkpoint(data: bytes) -> RecordedEvent | None:
     found = _snapshot(data)
-    at_ms = row_times.read(_text(found, "timestamp"))
+    at_ms = row_times.from_iso(_text(found, "timestamp"))
     checkpoint_id, session_id = _text(found, "checkpoint_id"), _text(found, "session_id")
-    project = whole(_text(found, "project"))[:PATH_CHARS].rstrip("/") or "/"
+    project = replace_unstorable(_text(found, "project"))[:PATH_CHARS].rstrip("/") or "/"
     if not at_ms or not 0 < at_ms < 1 << 53 or not checkpoint_id or not session_id:
         return None
     return RecordedCheckpoint(
         id=ids.checkpoint_row_id(project, checkpoint_id),
-        checkpoint_id=whole(checkpoint_id)[:NAME_CHARS],
-        session_id=whole(session_id)[:NAME_CHARS],
+        checkpoint_id=replace_unstorable(checkpoint_id)[:NAME_CHARS],
+        session_id=replace_unstorable(session_id)[:NAME_CHARS],
         project_id=ids.project_id(project),
         path=project,
         at_ms=at_ms,

@@ -42,7 +42,7 @@ def is_fresh(found: Mapping[str, Any], now_ms: int) -> bool:
     return bool(found) and abs(now_ms - found["at_ms"]) <= STALE_MS
 
 
-def listed(found: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+def objects_in(found: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
     """The objects of a list in it; whatever else is there is left out."""
     value = found.get(name)
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
@@ -58,9 +58,11 @@ def subtasks(found: Mapping[str, Any]) -> list[dict[str, Any]]:
     tree = found.get("hierarchy")
     if not isinstance(tree, dict):
         return []
-    tasks = [task for request in listed(tree, "requests") for task in listed(request, "tasks")]
-    parts = [part for task in tasks for part in listed(task, "subtasks")]
-    return [*parts, *listed(tree, "earlier_subtasks")]
+    tasks = [
+        task for request in objects_in(tree, "requests") for task in objects_in(request, "tasks")
+    ]
+    parts = [part for task in tasks for part in objects_in(task, "subtasks")]
+    return [*parts, *objects_in(tree, "earlier_subtasks")]
 
 
 def running(found: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -70,10 +72,10 @@ def running(found: Mapping[str, Any]) -> list[dict[str, Any]]:
 def write(folder: str, found: Mapping[str, Any]) -> None:
     """Whole, by its name; the longest lists are halved until it is small."""
     whole = {"running_subtasks": len(running(found)), **found}
-    places.replace_whole(f"{folder}/{NAME}", _bounded(whole))
+    places.replace_whole(f"{folder}/{NAME}", _encode_bounded(whole))
 
 
-def _bounded(found: dict[str, Any]) -> bytes:
+def _encode_bounded(found: dict[str, Any]) -> bytes:
     while len(data := json.dumps(found, ensure_ascii=True).encode()) > MOST_BYTES:
         longest = max(SHRINKING, key=lambda name: len(json.dumps(found.get(name, []))))
         rows = found.get(longest) or []

@@ -70,7 +70,7 @@ def waves(listed: Iterable[Row]) -> list[Row]:
 
 def request(row: Row) -> Row:
     fields = {"id": row["id"], "prompt": clean(row["prompt"], WORDS), "status": row["status"]}
-    return {**fields, "created_at": row_times.written(row["created_ms"])}
+    return {**fields, "created_at": row_times.to_iso(row["created_ms"])}
 
 
 def task(row: Row) -> Row:
@@ -108,7 +108,7 @@ def message(row: Row) -> Row:
         "topic": row["topic"],
         "content": clean(_words(row["content"]), WORDS),
         "priority": row["priority"],
-        "created_at": row_times.written(row["created_ms"]),
+        "created_at": row_times.to_iso(row["created_ms"]),
     }
 
 
@@ -121,7 +121,7 @@ def action(row: Row) -> Row:
         "duration_ms": row["duration_ms"],
         "file_paths": [clean(str(path), SHORT) for path in (row["file_paths"] or [])[:3]],
         "detail": clean(row["input"] or "", SHORT),
-        "created_at": row_times.written(row["created_ms"]),
+        "created_at": row_times.to_iso(row["created_ms"]),
     }
 
 
@@ -159,7 +159,7 @@ def refresh(
         mine = store.read(partial(_sessions_of, project_ids=project_ids)) | set(session_ids)
         wanted = [(folder, session_id) for folder, session_id in wanted if session_id in mine]
     for folder, session_id in wanted:
-        found = store.read(partial(projected, session_id=session_id, now_ms=now_ms))
+        found = store.read(partial(build_projection, session_id=session_id, now_ms=now_ms))
         if not found:
             continue
         try:
@@ -178,7 +178,7 @@ def _sessions_of(connection: Connection, project_ids: Collection[str]) -> set[st
 def follow(store: Store, after: int) -> int:
     """Those of projects in which something happened since event `after`; the number of the newest
     event, to ask with the next time. A call concerns its own session alone."""
-    last, changed_projects, changed_sessions = store.read(partial(_touched, after=after))
+    last, changed_projects, changed_sessions = store.read(partial(_changed_since, after=after))
     if None in changed_projects:  # without one it may concern anybody
         refresh(store)
     elif changed_projects or changed_sessions:
@@ -187,7 +187,7 @@ def follow(store: Store, after: int) -> int:
     return last
 
 
-def _touched(connection: Connection, after: int) -> tuple[int, set[str | None], set[str]]:
+def _changed_since(connection: Connection, after: int) -> tuple[int, set[str | None], set[str]]:
     last = connection.scalar(sa.select(sa.func.max(events.c.id))) or 0
     if last == after:
         return last, set(), set()
@@ -208,7 +208,7 @@ def live(now_ms: int, session_ids: Collection[str] = ()) -> list[tuple[str, str]
     return [(one.folder, one.name) for one in found if not one.is_agent]
 
 
-def projected(connection: Connection, session_id: str, now_ms: int) -> dict[str, Any]:
+def build_projection(connection: Connection, session_id: str, now_ms: int) -> dict[str, Any]:
     """Everything the file holds; empty for a session the store does not know."""
     session = first(connection, sa.select(sessions).where(sessions.c.id == session_id))
     if session is None or session["project_id"] is None:
@@ -227,7 +227,9 @@ def projected(connection: Connection, session_id: str, now_ms: int) -> dict[str,
         "project_id": project_id,
         "hierarchy": hierarchy(project, asked, listed, parts),
         "waves": waves(listed),
-        "open_elsewhere": [subtask(row) for row in _elsewhere(connection, session, now_ms)],
+        "open_elsewhere": [
+            subtask(row) for row in _work_of_other_sessions(connection, session, now_ms)
+        ],
         "agent_states": [agent(row) for row in _agents(connection, session_id)],
         "recent_messages": [message(row) for row in _messages(connection, project_id)],
         "recent_actions": [action(row) for row in _actions(connection, session_id)],
@@ -257,7 +259,7 @@ def _subtasks(connection: Connection, where: Any) -> list[Row]:
     return rows(connection, query.limit(MOST_SUBTASKS))
 
 
-def _elsewhere(connection: Connection, session: Row, now_ms: int) -> list[Row]:
+def _work_of_other_sessions(connection: Connection, session: Row, now_ms: int) -> list[Row]:
     """What agents of other live sessions of this project have not finished."""
     others = sa.select(sessions.c.id).where(
         sessions.c.project_id == session["project_id"],

@@ -57,7 +57,7 @@ def run(connection: Connection, now_ms: int, retention: Retention = DEFAULT) -> 
         "closedSessions": _close_sessions(connection, now_ms),
         "failedSubtasks": _fail_subtasks(connection, now_ms),
         "deletedAgentContexts": _old_contexts(connection, old_ms)
-        + _thinned(connection, thinned_ms),
+        + _thin_readings(connection, thinned_ms),
     }
     pending_writes.recount(connection, ["messages"])
     _delete(connection, claims, claims.c.expires_ms < now_ms - DAY_MS)
@@ -147,7 +147,7 @@ def _old_contexts(connection: Connection, before_ms: int) -> int:
     return _delete(connection, agent_contexts, old & ((table.agent_type != SNAPSHOT) | later))
 
 
-def _thinned(connection: Connection, before_ms: int) -> int:
+def _thin_readings(connection: Connection, before_ms: int) -> int:
     table = agent_contexts.c
     query = sa.select(table.id, table.session_id, table.updated_ms).where(
         table.agent_type == SNAPSHOT, table.updated_ms < before_ms

@@ -50,17 +50,17 @@ def rebuild(address: str = "") -> Rebuilt:
     """A damaged SQLite file is set aside and said; a sound database keeps what people wrote."""
     address = address or default_url()
     old = set_aside_if_damaged(address)
-    return _filled(address, old)
+    return _fill(address, old)
 
 
 def heal(address: str = "") -> Rebuilt | None:
     """As `rebuild` does where the file is damaged; a sound database is left as it is."""
     address = address or default_url()
     old = set_aside_if_damaged(address)
-    return _filled(address, old) if old else None
+    return _fill(address, old) if old else None
 
 
-def _filled(address: str, old: Path | None) -> Rebuilt:
+def _fill(address: str, old: Path | None) -> Rebuilt:
     store = Store.open(address)
     try:
         if old is None:
@@ -73,10 +73,10 @@ def _filled(address: str, old: Path | None) -> Rebuilt:
         )
     finally:
         store.close()
-    return Rebuilt(_shown(store), str(old or ""), saved, synced)
+    return Rebuilt(_address_without_password(store), str(old or ""), saved, synced)
 
 
-def _shown(store: Store) -> str:
+def _address_without_password(store: Store) -> str:
     return store.engine.url.render_as_string(hide_password=True)
 
 

@@ -45,7 +45,7 @@ class RowsLeft:
     def of(self, table: sa.Table) -> Iterator[Row]:
         for number in self._pages.get(table.name, ()):
             for values in self._file.rows(number).values():
-                if (row := _fitted(table, values)) is not None:
+                if (row := _fit_row(table, values)) is not None:
                     yield row
 
 
@@ -59,11 +59,11 @@ def _table_of(rows: Iterable[RawRow], tables: Sequence[sa.Table]) -> sa.Table | 
     """The one most of the rows fit; of two, the first."""
     fits: Counter[sa.Table] = Counter()
     for values in rows:
-        fits.update(table for table in tables if _fitted(table, values) is not None)
+        fits.update(table for table in tables if _fit_row(table, values) is not None)
     return max(tables, key=lambda table: fits[table]) if fits else None
 
 
-def _fitted(table: sa.Table, values: RawRow) -> Row | None:
+def _fit_row(table: sa.Table, values: RawRow) -> Row | None:
     """The row, or nothing where it is not what the table holds."""
     if len(values) != len(table.columns):
         return None
@@ -122,7 +122,7 @@ def _with_parents(connection: Connection, table: sa.Table, rows: list[Row]) -> I
         name, parent = key.parent.name, key.column.table
         lost = _missing(connection, parent, {row[name] for row in rows} - {None})
         if parent.name in _STAND_INS:
-            _stand_in(connection, parent, sorted(lost))
+            _add_placeholders(connection, parent, sorted(lost))
         elif key.parent.nullable:
             rows = [{**row, name: None if row[name] in lost else row[name]} for row in rows]
         else:
@@ -135,13 +135,13 @@ def _missing(connection: Connection, parent: sa.Table, wanted: set[str]) -> set[
     return wanted - set(found)
 
 
-def _stand_in(connection: Connection, table: sa.Table, lost: list[str]) -> None:
+def _add_placeholders(connection: Connection, table: sa.Table, lost: list[str]) -> None:
     if not lost:
         return
     rows = [_STAND_INS[table.name](one) for one in lost]
     for key in table.foreign_keys:  # each of them stands below one of its own kind
         parent = key.column.table
-        _stand_in(connection, parent, sorted(_missing(connection, parent, {NOWHERE})))
+        _add_placeholders(connection, parent, sorted(_missing(connection, parent, {NOWHERE})))
     connection.execute(sa.insert(table), rows)
 
 

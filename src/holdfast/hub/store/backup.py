@@ -64,7 +64,7 @@ def keep(engine: Engine, path: Path) -> dict[str, int]:
 def read_back(path: Path) -> dict[str, int]:
     """Return the rows by table of a complete backup; any other is refused."""
     rows: dict[str, int] = {}
-    for table, _columns, _row in parsed(lines_of(path)):
+    for table, _columns, _row in parse_rows(lines_of(path)):
         rows[table] = rows.get(table, 0) + 1
     return rows
 
@@ -138,7 +138,7 @@ def head_of(lines: Iterator[Any]) -> Head:
     return Head(str(first.get("version")), int(first.get("made_ms") or 0))
 
 
-def parsed(lines: Iterator[Any]) -> Iterator[tuple[str, list[str], list[Any]]]:
+def parse_rows(lines: Iterator[Any]) -> Iterator[tuple[str, list[str], list[Any]]]:
     """Yield table, columns and values of each row; the last line's counts must match."""
     head_of(lines)
     return rows_of(lines)

@@ -83,7 +83,7 @@ class WriteBatch:
         return bool(self.rows or self.grown or self.tallies or self.events)
 
 
-def encoded(value: Any) -> bytes:
+def encode(value: Any) -> bytes:
     return msgspec.json.encode(value)
 
 
@@ -135,7 +135,7 @@ def _with_text(table: sa.Table, given: Sequence[Row]) -> list[Row]:
     return [
         {
             **row,
-            **{name: None if row[name] is None else encoded(row[name]).decode() for name in names},
+            **{name: None if row[name] is None else encode(row[name]).decode() for name in names},
         }
         for row in given
     ]

@@ -27,7 +27,7 @@ from sqlalchemy.exc import ArgumentError, DisconnectionError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from holdfast.hub.errors import NoSuchDatabase, Unreachable
-from holdfast.hub.store.batch import encoded
+from holdfast.hub.store.batch import encode
 from holdfast.wire import places
 
 _OPEN = "holdfast_file"
@@ -59,7 +59,7 @@ def has_moved(connection: Connection) -> bool:
     return found is not None and file_identity(found[0]) != found[1]
 
 
-def assert_here(connection: Connection) -> None:
+def assert_not_replaced(connection: Connection) -> None:
     """Raise if the file was replaced. Called after a commit, before it is reported."""
     if has_moved(connection):
         raise Unreachable("the database file was replaced while this was written: try again")
@@ -170,7 +170,7 @@ def _sqlite(url: URL) -> Engine:
 
 
 def _json_text(value: Any) -> str:
-    return encoded(value).decode()
+    return encode(value).decode()
 
 
 def _json_value(text: str | bytes) -> Any:
@@ -197,9 +197,9 @@ def _postgres(url: URL) -> Engine:
     try:
         import psycopg
     except ModuleNotFoundError as error:
-        from holdfast.settings.extras import command_for
+        from holdfast.settings.extras import install_command_for
 
-        needed = command_for("postgres")
+        needed = install_command_for("postgres")
         raise NoSuchDatabase(f"PostgreSQL needs its driver: {needed}") from error
     del psycopg
     engine = sa.create_engine(

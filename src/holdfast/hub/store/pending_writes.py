@@ -119,7 +119,7 @@ def drop(connection: Connection, what: RowTally, key: tuple[str, ...] | None = N
             noted[at] = (kind, (value[0], 0))
 
 
-def counted(connection: Connection, noun: str) -> int:
+def stored_count(connection: Connection, noun: str) -> int:
     return connection.scalar(sa.select(counts.c.n).where(counts.c.noun == noun)) or 0
 
 
@@ -171,18 +171,18 @@ def watch(engine: Engine) -> None:
     @event.listens_for(engine, "before_cursor_execute")
     def before(connection: Connection, *_: Any) -> None:
         noted = connection.info.get(_NOTES)
-        if noted and any(_is_seen(kind) for kind, _ in noted):
+        if noted and any(_is_readable(kind) for kind, _ in noted):
             _flush(connection, noted)
 
 
 def _flush(connection: Connection, noted: list[tuple[Kind, Any]]) -> None:
     """Write pending rows and sums; list positions stay valid, as in `drop`."""
-    waiting = [note for note in noted if _is_seen(note[0])]
-    noted[:] = [(COUNTS, (("",), 0)) if _is_seen(note[0]) else note for note in noted]
+    waiting = [note for note in noted if _is_readable(note[0])]
+    noted[:] = [(COUNTS, (("",), 0)) if _is_readable(note[0]) else note for note in noted]
     _write(connection, waiting)
 
 
-def _is_seen(kind: Kind) -> bool:
+def _is_readable(kind: Kind) -> bool:
     return kind is not events and not isinstance(kind, RowTally)
 
 

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError
 
-from holdfast.hub.store.batch import CountChange, Growth, RowTally, WriteBatch, columns, encoded
+from holdfast.hub.store.batch import CountChange, Growth, RowTally, WriteBatch, columns, encode
 from holdfast.hub.store.tables import events
 
 CHANNEL = "holdfast_events"
@@ -30,13 +30,13 @@ def write(connection: Connection, batch: WriteBatch, *, last: bool = False) -> N
     """Write a batch. `last`: only the commit follows. Raises `CountChange` if a row is missing."""
     given: dict[str, str | int] = {}
     for n, rows in enumerate(batch.rows.values()):
-        given[f"put{n}"] = encoded(rows).decode()
+        given[f"put{n}"] = encode(rows).decode()
     for n, grown in enumerate(batch.grown.values()):
-        given[f"grown{n}"], given[f"grown{n}_n"] = encoded(grown).decode(), len(grown)
+        given[f"grown{n}"], given[f"grown{n}_n"] = encode(grown).decode(), len(grown)
     for n, counted in enumerate(batch.tallies.values()):
-        given[f"tally{n}"] = encoded(counted).decode()
+        given[f"tally{n}"] = encode(counted).decode()
     if batch.events:
-        given["events"] = encoded(batch.events).decode()
+        given["events"] = encode(batch.events).decode()
     shape = tuple(batch.rows), tuple(batch.grown), tuple(batch.tallies), bool(batch.events)
     # Of several rows to grow, only some may exist: that must be rolled back.
     whole = last and sum(len(grown) for grown in batch.grown.values()) <= 1

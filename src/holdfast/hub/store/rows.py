@@ -61,11 +61,11 @@ def fetch_page(
     Filtered rows are counted up to `MOST_COUNTED`, so that total means "at least this many".
     """
     if total is None:
-        total = _counted(connection, query)
+        total = _count(connection, query)
     return Page(rows(connection, query.limit(limit).offset(offset)), total, limit, offset)
 
 
-def _counted(connection: Connection, query: sa.Select[Any]) -> int:
+def _count(connection: Connection, query: sa.Select[Any]) -> int:
     # A query without a filter would lose its table together with its columns.
     some = query.order_by(None).with_only_columns(sa.literal(1), maintain_column_froms=True)
     if query.whereclause is not None:

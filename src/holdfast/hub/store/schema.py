@@ -132,7 +132,7 @@ def check(engine: Engine) -> list[Finding]:
     return found
 
 
-def assert_whole(engine: Engine) -> None:
+def check_integrity(engine: Engine) -> None:
     """Run the quick integrity check; raises `Corrupt`."""
     with translate_driver_errors(), engine.connect() as connection:
         if is_sqlite(connection):
@@ -242,14 +242,14 @@ def set_aside_if_damaged(address: str = "") -> Path | None:
         return None
     if path.suffix not in OURS:
         raise error
-    with _alone(path):  # another process may have set it aside meanwhile
+    with _folder_lock(path):  # another process may have set it aside meanwhile
         return _set_aside(path) if _damage(address) else None
 
 
 def _damage(address: str) -> Corrupt | None:
     engine = open_engine(address or default_url())
     try:
-        assert_whole(engine)
+        check_integrity(engine)
         return None
     except Corrupt as error:
         return error
@@ -270,7 +270,7 @@ def _set_aside(path: Path) -> Path:
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[None]:
+def _folder_lock(path: Path) -> Iterator[None]:
     fd = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
     try:
         lock.acquire(fd, lock.FOREVER)

@@ -44,7 +44,7 @@ class RawFile:
         self._data = data
         self._size, reserved = _shape(data[:100])
         self._usable = self._size - reserved
-        self._newer = _logged(wal, self._size)
+        self._newer = _pages_in_log(wal, self._size)
         self._many = max([-(-len(data) // self._size), *self._newer])
         self._free = self._unused() if self.page(1).startswith(MAGIC) else frozenset[int]()
 
@@ -114,7 +114,7 @@ def _shape(head: bytes) -> tuple[int, int]:
     return PAGE_BYTES, 0
 
 
-def _logged(wal: bytes, size: int) -> dict[int, bytes]:
+def _pages_in_log(wal: bytes, size: int) -> dict[int, bytes]:
     """Return the newest image of each page in the log, from committed transactions."""
     if len(wal) < WAL_HEAD or wal[:3] != b"\x37\x7f\x06" or wal[3] not in (0x82, 0x83):
         return {}

@@ -22,7 +22,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from holdfast.hub.store import pending_writes
 from holdfast.hub.store.batch import CountChange
 from holdfast.hub.store.driver_errors import affects_all_writes, is_failure, public_message
-from holdfast.hub.store.engine import IDLE_SECONDS, WRITES, assert_here, has_moved
+from holdfast.hub.store.engine import IDLE_SECONDS, WRITES, assert_not_replaced, has_moved
 from holdfast.hub.store.write_health import WriteHealth
 from holdfast.wire.errors import HoldfastError
 
@@ -92,7 +92,7 @@ def _commit(connection: Connection, change: Callable[[Connection], T]) -> T:
     with connection.begin():
         answer = change(connection)
         pending_writes.settle(connection, last=True)
-    assert_here(connection)
+    assert_not_replaced(connection)
     return answer
 
 

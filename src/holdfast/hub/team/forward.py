@@ -45,7 +45,7 @@ class LocalSource:
             return None
 
 
-def noted_position(url: str, source: str) -> Position:
+def load_position(url: str, source: str) -> Position:
     """Return the position sent to this server; empty if nothing was sent to it."""
     try:
         found = json.loads(places.read_small(_position_file(source), 4 << 20) or b"{}")
@@ -55,13 +55,13 @@ def noted_position(url: str, source: str) -> Position:
         return {}
 
 
-def note(url: str, source: str, position: Position) -> None:
+def save_position(url: str, source: str, position: Position) -> None:
     path = _position_file(source)
     os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)  # noqa: PTH103, PTH120
     places.replace_whole(path, json.dumps({"server": url, "position": position}).encode())
 
 
-def noted_at(source: str) -> float | None:
+def position_saved_at(source: str) -> float | None:
     """Return when the position was noted, in seconds since 1970."""
     try:
         return os.stat(_position_file(source)).st_mtime  # noqa: PTH116
@@ -195,9 +195,9 @@ def _send_source(
     end: float | None,
 ) -> bool:
     """Send a source's batches; return False if time ran out first."""
-    position = noted_position(server.url, source)
+    position = load_position(server.url, source)
     conflicts = 0
-    note(server.url, source, position)
+    save_position(server.url, source, position)
     while (batch := queue.gather(source, position)) is not None:
         if end is not None and time.monotonic() >= end:
             return False
@@ -215,7 +215,7 @@ def _send_source(
             if conflicts > MOST_CONFLICTS:
                 raise _Refused("it stands elsewhere each time; do two machines share one home?")
         known.refused.pop(source, None)
-        note(server.url, source, position)
+        save_position(server.url, source, position)
     return True
 
 
@@ -244,7 +244,7 @@ def _is_paused(known: ConnectionHealth, source: str) -> bool:
 def _is_quiet(known: ConnectionHealth, queue: ForwardQueue, source: str) -> bool:
     """Return whether the source was sent well after its last change: nothing to gather."""
     modified = queue.modified_at(source)
-    noted = noted_at(source)
+    noted = position_saved_at(source)
     if noted is None or noted * 1000 < known.since_ms + COARSE_MS:
         return False  # this server may never have received it
     if noted > time.time() + LATE_SECONDS:

@@ -42,7 +42,7 @@ SHOWN = tuple(
 )
 
 
-def drafted(given: Row, now_ms: int) -> Row:
+def draft(given: Row, now_ms: int) -> Row:
     """Make a row from what a client sent, without the database."""
     path = given.get("project_path")
     return {
@@ -104,7 +104,7 @@ def list_page(
     query = query.order_by(actions.c.created_ms.desc(), actions.c.id.desc())
     total = None
     if not filters:
-        total = pending_writes.counted(connection, "actions")
+        total = pending_writes.stored_count(connection, "actions")
     elif session_id is None:
         total = totals.total_calls(connection, by_tool)
     return fetch_page(connection, query, limit, offset, total=total)
@@ -117,7 +117,7 @@ def hourly(connection: Connection, now_ms: int, session_id: str | None = None) -
     query = sa.select(hour, sa.func.count().label("count"))
     query = query.where(since, *_filters(session_id=session_id)).group_by(hour).order_by(hour)
     return [
-        {"hour": row_times.written(int(row["hour"]) * HOUR_MS), "count": row["count"]}
+        {"hour": row_times.to_iso(int(row["hour"]) * HOUR_MS), "count": row["count"]}
         for row in rows(connection, query)
     ]
 

@@ -52,8 +52,8 @@ def list_page(
 def figures(connection: Connection) -> dict[str, Any]:
     """How many there are, of which kinds, in which state."""
     table = agent_contexts.c
-    of_type = _counted(connection, table.agent_type)
-    of_status = _counted(connection, table.status)
+    of_type = _count_by(connection, table.agent_type)
+    of_status = _count_by(connection, table.status)
     return {
         "stats": {
             "total": sum(of_type.values()),
@@ -77,7 +77,7 @@ def tools_used(connection: Connection) -> dict[str, int]:
     return found
 
 
-def _counted(connection: Connection, column: sa.Column[Any]) -> dict[str, int]:
+def _count_by(connection: Connection, column: sa.Column[Any]) -> dict[str, int]:
     query = sa.select(column, sa.func.count()).group_by(column)
     return {str(name): int(n) for name, n in connection.execute(query) if name is not None}
 
@@ -136,7 +136,7 @@ def _role(subtask: Row) -> Row:
         "task_list_id": subtask["task_id"],
         "task_description": subtask["description"],
         "parent_agent_id": subtask["parent_agent_id"],
-        "spawned_at": row_times.written(subtask["created_ms"]),
+        "spawned_at": row_times.to_iso(subtask["created_ms"]),
         "blocked_by": subtask["blocked_by"] or [],
     }
 
@@ -230,7 +230,7 @@ def latest_snapshot(connection: Connection, session_id: str) -> Row | None:
     return first(connection, _LATEST, {"of_session": session_id})
 
 
-def compacted(
+def note_compaction(
     connection: Connection, session_id: str, summary: str, agent: str, now_ms: int
 ) -> None:
     """Note that this session's window was compacted; a session nobody knows is not invented."""
@@ -267,6 +267,6 @@ def _note_activity(connection: Connection, session_id: str, now_ms: int) -> str 
     if found is None:
         known_sessions.meet(connection, session_id, None, now_ms)
         return None
-    totals.seen(connection, session_id, now_ms)
+    totals.note_activity(connection, session_id, now_ms)
     project_id: str | None = found[0]
     return project_id

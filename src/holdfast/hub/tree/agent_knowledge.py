@@ -14,9 +14,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.checkpoint.snapshot_form import normalized, requests_of
+from holdfast.checkpoint.snapshot_form import normalize, requests_of
 from holdfast.hub import row_times
-from holdfast.hub.board.deliveries import hears, untouched
+from holdfast.hub.board.deliveries import hears, is_undelivered
 from holdfast.hub.errors import NotThere
 from holdfast.hub.store.rows import Row, first, rows
 from holdfast.hub.store.tables import (
@@ -146,7 +146,7 @@ def find_work(
 ) -> KnownWork:
     """Collect what is known for an agent; raise for an unknown agent without a session."""
     is_asked = wanted.agent_type or session_id is None
-    place = (_placed(connection, agent_id) if is_asked else None) or {}
+    place = (_last_place(connection, agent_id) if is_asked else None) or {}
     session_id = session_id or place.get("session_id")
     if session_id is None:
         raise NotThere("Agent", agent_id)
@@ -158,14 +158,14 @@ def find_work(
         "messages": _unread(connection, agent_id, project_id, now_ms) if wanted.messages else [],
         "blockings": [],
         "history": _history(connection, session_id, wanted),
-        "session": _dated(session) if session else None,
-        "project": _dated(project) if project else None,
+        "session": _with_iso_times(session) if session else None,
+        "project": _with_iso_times(project) if project else None,
     }
     if wanted.blocking:
         agents = {agent_id, *(row["agent_id"] for row in data["tasks"] if row["agent_id"])}
         data["blockings"] = _blockings(connection, agents)
     sources = _sources(snapshot, data["tasks"])
-    saved = normalized(snapshot["role_context"] if snapshot else None)
+    saved = normalize(snapshot["role_context"] if snapshot else None)
     saved |= {} if wanted.messages else {"recent_messages": []}
     saved |= {} if wanted.history else {"recent_actions": []}
     saved |= _since(connection, session_id, saved, data["tasks"])
@@ -188,16 +188,17 @@ def _since(
     connection: Connection, session_id: str, saved: Mapping[str, Any], tasks: Sequence[Row]
 ) -> dict[str, Any]:
     """What the store knows beside the snapshot, or without one, as it stands now."""
-    changed = _changed(connection, session_id)
+    changed = _changed_files(connection, session_id)
     return {
-        "requests": _asked(connection, session_id) or requests_of(saved["hierarchy"], session_id),
+        "requests": _newest_requests(connection, session_id)
+        or requests_of(saved["hierarchy"], session_id),
         "wave_state": {**(saved["wave_state"] or {}), **_waves(connection, session_id)},
         "active_tasks": open_now(connection, saved["active_tasks"], tasks),
         "modified_files": [*changed, *(x for x in saved["modified_files"] if x not in changed)],
     }
 
 
-def _asked(connection: Connection, session_id: str) -> list[Row]:
+def _newest_requests(connection: Connection, session_id: str) -> list[Row]:
     """The newest requests of the session, oldest first."""
     return rows(connection, _ASKED, {"session_id": session_id})[::-1]
 
@@ -218,14 +219,14 @@ def _waves(connection: Connection, session_id: str) -> dict[str, Any]:
     )
 
 
-def _changed(connection: Connection, session_id: str) -> list[str]:
+def _changed_files(connection: Connection, session_id: str) -> list[str]:
     """Files that calls of the session changed, the newest first."""
     newest = connection.scalars(_EDITS, {"session_id": session_id}).all()
     paths = (path for found in newest for path in found or ())
     return list(dict.fromkeys(path for path in paths if isinstance(path, str)))
 
 
-def _placed(connection: Connection, agent_id: str) -> Row | None:
+def _last_place(connection: Connection, agent_id: str) -> Row | None:
     """Find where this agent was last active: in a context, a subtask, a window, or as a session."""
     for table in (agent_contexts, subtasks, windows):
         newest = table.c.created_ms if table is subtasks else table.c.updated_ms
@@ -244,7 +245,7 @@ def _tasks(
     given = {"agent_id": agent_id, "session_id": session_id}
     if wanted.for_brief:
         return rows(connection, _TASKS_SHOWN, given)
-    return _dated_each(rows(connection, _TASKS, given))
+    return _with_iso_times_each(rows(connection, _TASKS, given))
 
 
 def _unread(
@@ -254,20 +255,20 @@ def _unread(
     given = {"agent_id": agent_id, "now_ms": now_ms}
     given |= {} if project_id is None else {"project_id": project_id}
     query = _unread_messages(is_placed=project_id is not None)
-    return _dated_each(rows(connection, query, given))
+    return _with_iso_times_each(rows(connection, query, given))
 
 
 @cache
 def _unread_messages(*, is_placed: bool) -> sa.Select[Any]:
     place = sa.bindparam("project_id", type_=sa.Text) if is_placed else None
     is_recipient = hears(_AGENT, place, sa.bindparam("now_ms", type_=sa.BigInteger))
-    query = sa.select(messages).where(is_recipient, untouched(_AGENT))
+    query = sa.select(messages).where(is_recipient, is_undelivered(_AGENT))
     order = (messages.c.priority.desc(), messages.c.created_ms, messages.c.id)
     return query.order_by(*order).limit(MOST)
 
 
 def _blockings(connection: Connection, agents: Collection[str]) -> list[Row]:
-    return _dated_each(rows(connection, _BLOCKINGS, {"agents": sorted(agents)}))
+    return _with_iso_times_each(rows(connection, _BLOCKINGS, {"agents": sorted(agents)}))
 
 
 def _history(connection: Connection, session_id: str, wanted: KnowledgeQuery) -> list[Row]:
@@ -275,14 +276,14 @@ def _history(connection: Connection, session_id: str, wanted: KnowledgeQuery) ->
         return []
     given = {"session_id": session_id, "history_limit": wanted.history_limit}
     found = rows(connection, _HISTORY, given)
-    return found if wanted.for_brief else _dated_each(found)
+    return found if wanted.for_brief else _with_iso_times_each(found)
 
 
-def _dated(row: Row) -> Row:
-    return _dated_each([row])[0]
+def _with_iso_times(row: Row) -> Row:
+    return _with_iso_times_each([row])[0]
 
 
-def _dated_each(found: list[Row]) -> list[Row]:
+def _with_iso_times_each(found: list[Row]) -> list[Row]:
     """Times as they are written outside: `created_ms` becomes `created_at`."""
     names = found[0] if found else ()
     times = {
@@ -291,7 +292,7 @@ def _dated_each(found: list[Row]) -> list[Row]:
     rest = [name for name in names if name not in times]
     return [
         {name: row[name] for name in rest}
-        | {public: row_times.written(row[name]) for name, public in times.items()}
+        | {public: row_times.to_iso(row[name]) for name, public in times.items()}
         for row in found
     ]
 

@@ -50,11 +50,11 @@ def live(connection: Connection, now_ms: int, project_id: str | None = None) -> 
     return sorted(found, key=used_ratio, reverse=True)
 
 
-def about(connection: Connection, found: Sequence[Row]) -> list[dict[str, Any]]:
+def describe_windows(connection: Connection, found: Sequence[Row]) -> list[dict[str, Any]]:
     """Return what a list of windows shows of each: its project, the last request, and its last
     shares of the limit."""
-    paths = _named(connection, projects, {row["project_id"] for row in found})
-    asked = _asked(connection, {row["session_id"] for row in found})
+    paths = _rows_by_id(connection, projects, {row["project_id"] for row in found})
+    asked = _newest_requests(connection, {row["session_id"] for row in found})
     agents = {row["agent_id"] for row in found if row["agent_id"]}
     trends = readings.trends(connection, (row["session_id"] for row in found))
     tasks = sa.select(subtasks).where(subtasks.c.agent_id.in_(agents)).order_by("created_ms")
@@ -75,12 +75,12 @@ def about(connection: Connection, found: Sequence[Row]) -> list[dict[str, Any]]:
     return details
 
 
-def _named(connection: Connection, table: sa.Table, ids: set[Any]) -> dict[str, Row]:
+def _rows_by_id(connection: Connection, table: sa.Table, ids: set[Any]) -> dict[str, Row]:
     query = sa.select(table).where(table.c.id.in_(ids - {None}))
     return {row["id"]: row for row in rows(connection, query)}
 
 
-def _asked(connection: Connection, session_ids: set[str]) -> dict[str, str]:
+def _newest_requests(connection: Connection, session_ids: set[str]) -> dict[str, str]:
     """The newest request of each session."""
     table = requests.c
     mine = table.session_id.in_(session_ids)
@@ -217,7 +217,7 @@ def refresh_readings(found: Sequence[Row], now_ms: int) -> list[Row]:
 
     A reported path is never opened: only paths that a hook or the watcher noted here are.
     """
-    looked = look([pair for row in found for pair in _noted(row)], now_ms)
+    looked = look([pair for row in found for pair in _local_states(row)], now_ms)
     healths = [looked.get(_folder(row)) for row in found]
     pairs = zip(found, healths, strict=True)
     return [row if health is None else _with_health(row, health) for row, health in pairs]
@@ -230,7 +230,7 @@ def state_of(session_id: str, agent_id: str) -> State | None:
     return state if mine and state.transcript else None
 
 
-def _noted(row: Row) -> Iterator[tuple[str, State]]:
+def _local_states(row: Row) -> Iterator[tuple[str, State]]:
     if (row["health"] or {}).get("basis") == "tracked":
         return
     state = state_of(row["session_id"], row["agent_id"])

@@ -52,7 +52,7 @@ def of_window(connection: Connection, session_id: str, agent_id: str) -> list[Ro
     return rows(connection, sa.select(compactions).where(mine).order_by(table.number))
 
 
-def checked(connection: Connection, found: Iterable[Row]) -> list[dict[str, Any]]:
+def summary_checks(connection: Connection, found: Iterable[Row]) -> list[dict[str, Any]]:
     """What the hooks noted of each summary when they checked it; nothing where none did."""
     found = list(found)
     sessions = sorted({row["session_id"] for row in found})
@@ -60,7 +60,7 @@ def checked(connection: Connection, found: Iterable[Row]) -> list[dict[str, Any]
     noted: dict[tuple[str, str], list[Row]] = {}
     for row in rows(connection, query.order_by(audit.c.at_ms)):
         noted.setdefault((row["session_id"], row["agent_id"] or ""), []).append(row)
-    return [_noted(row, noted.get((row["session_id"], row["agent_id"]), [])) for row in found]
+    return [_check_of(row, noted.get((row["session_id"], row["agent_id"]), [])) for row in found]
 
 
 def totals(connection: Connection, since_ms: int) -> dict[str, int]:
@@ -84,7 +84,7 @@ def _number(value: object) -> int:
     return value if type(value) is int else 0
 
 
-def _noted(row: Row, events: list[Row]) -> dict[str, Any]:
+def _check_of(row: Row, events: list[Row]) -> dict[str, Any]:
     """By its number, else by its time: older hooks wrote no number."""
     for event in events:
         if event["body"].get("number") == row["number"]:

@@ -51,7 +51,7 @@ def decisions(connection: Connection, session_id: str | None = None) -> list[dic
         window = (row["session_id"] or "", row["agent_id"] or "")
         windows.setdefault(window, []).append({**(row["body"] or {}), "at_ms": row["at_ms"]})
     pressed = [one for one, events in windows.items() if _is_pressed(events)][:MOST_SESSIONS]
-    decided = _decided(connection, {session for session, _ in pressed})
+    decided = _decisions(connection, {session for session, _ in pressed})
     found = [
         {"session_id": session, "agent_id": agent or None, **one}
         for session, agent in pressed
@@ -64,7 +64,7 @@ def _is_pressed(events: list[dict[str, Any]]) -> bool:
     return any(event.get("zone") in ZONES for event in events)
 
 
-def _decided(
+def _decisions(
     connection: Connection, sessions: set[str]
 ) -> dict[tuple[str, str], list[tuple[int, dict[str, Any]]]]:
     """Decisions of each window with their times, each once, whichever snapshots hold it."""
@@ -76,7 +76,7 @@ def _decided(
     for row in rows(connection, query.order_by(table.updated_ms.desc()).limit(MOST_SNAPSHOTS)):
         held = row["role_context"] if isinstance(row["role_context"], dict) else {}
         window = (row["session_id"], str(held.get("agent_id") or ""))
-        for at_ms, one in _timed(held.get("decided")):
+        for at_ms, one in _with_times(held.get("decided")):
             found.setdefault(window, {}).setdefault((at_ms, one["decision"]), one)
     return {
         window: [(at_ms, one) for (at_ms, _), one in known.items()]
@@ -84,12 +84,12 @@ def _decided(
     }
 
 
-def _timed(decided: Any) -> Iterator[tuple[int, dict[str, Any]]]:
+def _with_times(decided: Any) -> Iterator[tuple[int, dict[str, Any]]]:
     """Snapshots of older versions lack the question and the turn."""
     for one in decided if isinstance(decided, list) else ():
         if not isinstance(one, dict) or not isinstance(one.get("decision"), str):
             continue
-        at_ms = row_times.read(one["at"]) if isinstance(one.get("at"), str) else None
+        at_ms = row_times.from_iso(one["at"]) if isinstance(one.get("at"), str) else None
         if at_ms is not None:
             turn, by, question = one.get("turn"), one.get("by"), one.get("question")
             yield (

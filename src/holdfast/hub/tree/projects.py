@@ -19,7 +19,7 @@ _BY_PROJECT = pending_writes.BY_PROJECT
 _PROJECT = sa.bindparam("project_id", type_=sa.Text)
 
 
-def _measured() -> sa.Select[Any]:
+def _figures_query() -> sa.Select[Any]:
     """Made once: making it takes twice as long as running it."""
     worked = (
         sa.select(
@@ -32,17 +32,17 @@ def _measured() -> sa.Select[Any]:
         .where(sessions.c.project_id == _PROJECT)
         .subquery()
     )
-    kept = [_kept(noun).label(noun) for noun in _BY_PROJECT]
+    kept = [_stored_count(noun).label(noun) for noun in _BY_PROJECT]
     query = sa.select(projects, *worked.c, *kept).select_from(projects.join(worked, sa.true()))
     return query.where(projects.c.id == _PROJECT)
 
 
-def _kept(noun: str) -> sa.ColumnElement[int]:
+def _stored_count(noun: str) -> sa.ColumnElement[int]:
     known = sa.select(counts.c.n).where(counts.c.noun == sa.bindparam(noun, type_=sa.Text))
     return sa.func.coalesce(known.scalar_subquery(), 0)
 
 
-_MEASURED = _measured()
+_MEASURED = _figures_query()
 
 
 def id_of(path: str) -> str:
@@ -123,7 +123,7 @@ def by_path(connection: Connection, path: str) -> Row:
 def list_page(connection: Connection, limit: int, offset: int) -> Page:
     query = sa.select(projects).order_by(projects.c.updated_ms.desc(), projects.c.id)
     return fetch_page(
-        connection, query, limit, offset, total=pending_writes.counted(connection, "projects")
+        connection, query, limit, offset, total=pending_writes.stored_count(connection, "projects")
     )
 
 
@@ -154,7 +154,7 @@ def recount(connection: Connection) -> None:
     totals.recount_calls(connection)
 
 
-def measured(connection: Connection, project_id: str) -> tuple[Row, Row]:
+def figures(connection: Connection, project_id: str) -> tuple[Row, Row]:
     """A project and its figures: its sessions' totals and kept counts, no row is counted."""
     nouns = {noun: pending_writes.of_project(noun, project_id) for noun in _BY_PROJECT}
     found = first(connection, _MEASURED, {"project_id": project_id, **nouns})

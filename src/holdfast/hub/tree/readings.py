@@ -56,7 +56,7 @@ def add(
         merged = {**_steps(held), **steps} if held else steps
         limit = limit_tokens or (held["limit_tokens"] if held else None)
         row = {"session_id": session_id, "agent_id": agent_id, "chunk": chunk}
-        row |= {"limit_tokens": limit, "thinned": 0, **_packed(merged)}
+        row |= {"limit_tokens": limit, "thinned": 0, **_pack(merged)}
         connection.execute(upsert(connection, readings, _KEY, row))
 
 
@@ -74,7 +74,7 @@ def list_readings(
         query = query.where(table.chunk >= first_step // CHUNK)
     if last_step is not None:
         query = query.where(table.chunk <= last_step // CHUNK)
-    found = (one for row in rows(connection, query.order_by(table.chunk)) for one in _unpacked(row))
+    found = (one for row in rows(connection, query.order_by(table.chunk)) for one in _unpack(row))
     return [
         one
         for one in found
@@ -93,7 +93,7 @@ def at_time(
     earlier = sa.select(readings).where(mine, table.last_ms < at_ms)
     earlier = earlier.order_by(table.chunk.desc()).limit(1)
     found = [*rows(connection, earlier), *rows(connection, later)]
-    before = [one for row in found for one in _unpacked(row) if one.at_ms <= at_ms]
+    before = [one for row in found for one in _unpack(row) if one.at_ms <= at_ms]
     return before[-1] if before else None
 
 
@@ -138,7 +138,7 @@ def _last_rows(connection: Connection, sessions: list[str]) -> list[Row]:
     return newest + (rows(connection, older) if short else [])
 
 
-def thinned(found: Sequence[UsedAtStep], most: int) -> list[UsedAtStep]:
+def thin(found: Sequence[UsedAtStep], most: int) -> list[UsedAtStep]:
     """At most so many (four at least): of each of equal stretches the least and the greatest, as
     they came; the first and the last stay. A curve as many points wide looks the same."""
     if len(found) <= most:
@@ -147,11 +147,11 @@ def thinned(found: Sequence[UsedAtStep], most: int) -> list[UsedAtStep]:
     kept: list[UsedAtStep] = [found[0]]
     for n in range(buckets):
         some = inner[len(inner) * n // buckets : len(inner) * (n + 1) // buckets]
-        kept += sorted({min(some, key=_used), max(some, key=_used)})
+        kept += sorted({min(some, key=_used_tokens), max(some, key=_used_tokens)})
     return [*kept, found[-1]]
 
 
-def _used(one: UsedAtStep) -> int:
+def _used_tokens(one: UsedAtStep) -> int:
     return one.used_tokens
 
 
@@ -164,15 +164,15 @@ def prune(connection: Connection, now_ms: int) -> None:
     if found:
         mine = sa.and_(*(table[name] == sa.bindparam(f"of_{name}") for name in _KEY))
         connection.execute(
-            sa.update(readings).where(mine).values(thinned=1), [_thinned(row) for row in found]
+            sa.update(readings).where(mine).values(thinned=1), [_thin_row(row) for row in found]
         )
     _drop_beyond(connection, MOST_KEPT)
 
 
-def _thinned(row: Row) -> dict[str, Any]:
-    kept = thinned(list(_unpacked(row)), max(4, 2 * row["n"] // BUCKET))
+def _thin_row(row: Row) -> dict[str, Any]:
+    kept = thin(list(_unpack(row)), max(4, 2 * row["n"] // BUCKET))
     key = {f"of_{name}": row[name] for name in _KEY}
-    return {**key, **_packed({one.step: one[1:3] for one in kept})}
+    return {**key, **_pack({one.step: one[1:3] for one in kept})}
 
 
 def _drop_beyond(connection: Connection, most: int) -> None:
@@ -190,7 +190,7 @@ def _drop_beyond(connection: Connection, most: int) -> None:
         connection.execute(sa.delete(readings).where(mine))
 
 
-def _packed(steps: Mapping[int, tuple[int, int]]) -> dict[str, Any]:
+def _pack(steps: Mapping[int, tuple[int, int]]) -> dict[str, Any]:
     """Times are counted from the first of the row: five digits where there were thirteen."""
     ordered = sorted(steps.items())
     first_ms = ordered[0][1][0]
@@ -207,10 +207,10 @@ def _packed(steps: Mapping[int, tuple[int, int]]) -> dict[str, Any]:
 
 
 def _steps(row: Row) -> dict[int, tuple[int, int]]:
-    return {one.step: (one.at_ms, one.used_tokens) for one in _unpacked(row)}
+    return {one.step: (one.at_ms, one.used_tokens) for one in _unpack(row)}
 
 
-def _unpacked(row: Row) -> Iterator[UsedAtStep]:
+def _unpack(row: Row) -> Iterator[UsedAtStep]:
     body, limit = row["body"], row["limit_tokens"]
     for step, ms, used in zip(body["step"], body["ms"], body["used"], strict=True):
         yield UsedAtStep(step, body["from_ms"] + ms, used, limit)

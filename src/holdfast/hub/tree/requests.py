@@ -43,16 +43,16 @@ def add(connection: Connection, given: Row, now_ms: int) -> Row:
 
 
 def get(connection: Connection, request_id: str) -> Row:
-    return _found(connection, sa.select(requests).where(requests.c.id == request_id))
+    return _fetch(connection, sa.select(requests).where(requests.c.id == request_id))
 
 
 def _held(connection: Connection, request_id: str) -> Row:
     """As `get`, to change it: what others change of it meanwhile comes after."""
     query = sa.select(requests).where(requests.c.id == request_id)
-    return _found(connection, query.with_for_update(key_share=True))
+    return _fetch(connection, query.with_for_update(key_share=True))
 
 
-def _found(connection: Connection, query: sa.Select[Any]) -> Row:
+def _fetch(connection: Connection, query: sa.Select[Any]) -> Row:
     found = first(connection, query)
     if found is None:
         raise NotThere("Request")
@@ -77,7 +77,7 @@ def list_page(
     wanted = {"project_id": project_id, "session_id": session_id, "status": status}
     filters = [requests.c[name] == value for name, value in wanted.items() if value is not None]
     query = sa.select(requests).where(*filters).order_by(*NEWEST_FIRST)
-    total = None if filters else pending_writes.counted(connection, "requests")
+    total = None if filters else pending_writes.stored_count(connection, "requests")
     return fetch_page(connection, query, limit, offset, total=total)
 
 
@@ -148,7 +148,7 @@ def tree_of_project(
     connection: Connection, project_id: str, limit: int, offset: int
 ) -> HierarchyTree:
     """Requests newest first, tasks by wave, subtasks oldest first."""
-    project, figures = projects.measured(connection, project_id)
+    project, figures = projects.figures(connection, project_id)
     page = {"project_id": project_id, "limit": limit, "offset": offset}
     asked = rows(connection, _REQUESTS, page)
     _grow(connection, asked)
@@ -161,10 +161,10 @@ def _grow(connection: Connection, asked: list[Row]) -> None:
     if not asked:
         return
     wanted = {"request_ids": [request["id"] for request in asked]}
-    below = _grouped(rows(connection, _SUBTASKS, wanted), "task_id")
+    below = _group_by(rows(connection, _SUBTASKS, wanted), "task_id")
     for found in below.values():
         found.sort(key=_by_age)
-    stages = _grouped(rows(connection, _TASKS, wanted), "request_id")
+    stages = _group_by(rows(connection, _TASKS, wanted), "request_id")
     for found in stages.values():
         found.sort(key=_by_wave)
         for task in found:
@@ -173,7 +173,7 @@ def _grow(connection: Connection, asked: list[Row]) -> None:
         request["tasks"] = stages.get(request["id"], [])
 
 
-def _grouped(found: list[Row], name: str) -> dict[str, list[Row]]:
+def _group_by(found: list[Row], name: str) -> dict[str, list[Row]]:
     groups: dict[str, list[Row]] = {}
     for row in found:
         groups.setdefault(row[name], []).append(row)

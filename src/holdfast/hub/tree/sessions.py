@@ -91,7 +91,7 @@ def list_page(
         ended = sessions.c.ended_ms
         query = query.where(ended.is_(None) | (ended > now_ms - ACTIVE_MS))
     filtered = project_id is not None or active_only
-    total = None if filtered else pending_writes.counted(connection, "sessions")
+    total = None if filtered else pending_writes.stored_count(connection, "sessions")
     return fetch_page(connection, query, limit, offset, total=total)
 
 
@@ -170,8 +170,8 @@ def _overview(sums: dict[str, int]) -> dict[str, Any]:
         **sums,
         "total_tools": tools,
         "avg_tools_per_session": tools / n if n else 0.0,
-        "oldest_session": row_times.written(oldest if n else None),
-        "newest_session": row_times.written(newest if n else None),
+        "oldest_session": row_times.to_iso(oldest if n else None),
+        "newest_session": row_times.to_iso(newest if n else None),
     }
 
 

@@ -46,7 +46,7 @@ def add(connection: Connection, given: Row, now_ms: int) -> Row:
 
 
 def get(connection: Connection, subtask_id: str) -> Row:
-    return _placed(connection, subtask_id)[0]
+    return _with_project(connection, subtask_id)[0]
 
 
 def actions_of(connection: Connection, subtask_id: str) -> list[Row]:
@@ -87,14 +87,14 @@ def list_page(
         query = query.order_by(subtasks.c.created_ms, subtasks.c.id)
     else:
         query = query.order_by(subtasks.c.created_ms.desc(), subtasks.c.id.desc())
-    total = None if filters else pending_writes.counted(connection, "subtasks")
+    total = None if filters else pending_writes.stored_count(connection, "subtasks")
     return fetch_page(connection, query, limit, offset, total=total)
 
 
 def change(connection: Connection, subtask_id: str, given: Row, now_ms: int) -> Row:
     if not given:
         raise Refused("No update fields provided")
-    before, project_id = _placed(connection, subtask_id)
+    before, project_id = _with_project(connection, subtask_id)
     if subtask_id in given.get("blocked_by", []):
         raise Refused("A subtask cannot block itself", "blocked_by")
     _must_exist(connection, given.get("blocked_by", []))
@@ -102,7 +102,9 @@ def change(connection: Connection, subtask_id: str, given: Row, now_ms: int) -> 
     changes: dict[str, Any] = dict(given)
     if "status" in given:
         waves.hold(connection, before["session_id"])
-        before, _ = _placed(connection, subtask_id)  # another may have changed it while we waited
+        before, _ = _with_project(
+            connection, subtask_id
+        )  # another may have changed it while we waited
         changes |= times(given["status"], now_ms, before)
     if "result" in given:
         changes["result"] = given["result"]
@@ -143,14 +145,14 @@ def close_session(connection: Connection, session_id: str, now_ms: int) -> int:
 
 def remove(connection: Connection, subtask_id: str, now_ms: int) -> None:
     """With what was done for it."""
-    row, project_id = _placed(connection, subtask_id)
+    row, project_id = _with_project(connection, subtask_id)
     waves.hold(connection, row["session_id"])
     agent_contexts.subtasks_below(connection, project_id, subtasks.c.id == subtask_id, now_ms)
     _tell(connection, "subtask.removed", row, project_id)
     stages.follow(connection, row["task_id"], now_ms)
 
 
-def _placed(connection: Connection, subtask_id: str) -> tuple[Row, str]:
+def _with_project(connection: Connection, subtask_id: str) -> tuple[Row, str]:
     """The subtask, and the project it belongs to."""
     query = sa.select(subtasks, requests.c.project_id).select_from(
         subtasks.join(tasks).join(requests)
@@ -172,7 +174,7 @@ def _must_exist(connection: Connection, blockers: list[str]) -> None:
 def _no_circle(connection: Connection, subtask_id: str, blockers: list[str]) -> None:
     """Read level by level from the blockers on: few steps, each by primary key."""
     if blockers:
-        blocking.one_at_a_time(connection)
+        blocking.lock_blockings(connection)
     waits: dict[str, list[str]] = {}
     ahead = set(blockers)
     while ahead:

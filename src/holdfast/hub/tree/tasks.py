@@ -81,7 +81,7 @@ def list_page(
         query = query.order_by(tasks.c.wave_number, tasks.c.created_ms, tasks.c.id)
     else:
         query = query.order_by(tasks.c.created_ms.desc(), tasks.c.id.desc())
-    total = None if filters else pending_writes.counted(connection, "tasks")
+    total = None if filters else pending_writes.stored_count(connection, "tasks")
     return fetch_page(connection, query, limit, offset, total=total)
 
 

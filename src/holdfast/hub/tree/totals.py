@@ -37,7 +37,7 @@ _TAKEN_UP = (
 
 def add(connection: Connection, action: Row) -> bool:
     """False where the session is not known, or not in this project: then `begin`."""
-    if action["session_id"] is None or not _stands(connection, action):
+    if action["session_id"] is None or not _is_in_project(connection, action):
         return False
     _grow(connection, action, action["project_id"])
     return True
@@ -65,13 +65,13 @@ def begin(connection: Connection, action: Row) -> None:
     pending_writes.announce(connection, "session.started", {}, **place_calls)
 
 
-def seen(connection: Connection, session_id: str, now_ms: int) -> None:
+def note_activity(connection: Connection, session_id: str, now_ms: int) -> None:
     """Note activity of an existing session at this time."""
     more = {"id": session_id, "project_id": None, "seen_ms": now_ms}
     pending_writes.grow(connection, GROWTH, {**more, **dict.fromkeys(SUMS, 0)})
 
 
-def _stands(connection: Connection, action: Row) -> bool:
+def _is_in_project(connection: Connection, action: Row) -> bool:
     """Asked once for all calls of a session: should it go, the sums find no row and say so."""
     if pending_writes.knows(connection, *_place(action)):
         return True

@@ -45,7 +45,7 @@ def moves(
 ) -> list[WaveState]:
     """Waves that stand differently than was known, with their new times; lowest first."""
     return [
-        _moved(kept.get(number), number, verdict[number], now_ms)
+        _advance(kept.get(number), number, verdict[number], now_ms)
         for number in sorted(verdict)
         if number not in kept or kept[number].status != verdict[number]
     ]
@@ -69,7 +69,7 @@ def _status(tally: Tally, in_line: bool) -> str:
     return "running" if in_line or left & {"running", *SETTLED} else "pending"
 
 
-def _moved(before: WaveState | None, number: int, status: str, now_ms: int) -> WaveState:
+def _advance(before: WaveState | None, number: int, status: str, now_ms: int) -> WaveState:
     began = before.started_ms if before else None
     if status == "pending":
         return WaveState(number, status)
@@ -111,7 +111,7 @@ def settle(connection: Connection, session_id: str, project_id: str, now_ms: int
     """After a task changed: waves that start or are settled by it. `hold` it first. Without a time
     it is that of the tasks: the same whenever they are reported."""
     of_session = waves.c.session_id == session_id
-    known = {row["wave_number"]: _read(row) for row in _kept(connection, session_id)}
+    known = {row["wave_number"]: _read(row) for row in _stored_waves(connection, session_id)}
     verdict = judge(_tallies(connection, session_id))
     gone = known.keys() - verdict.keys()
     if gone:
@@ -145,19 +145,21 @@ def settle(connection: Connection, session_id: str, project_id: str, now_ms: int
 def current(connection: Connection, session_id: str) -> Row | None:
     """The lowest wave that is not settled, or none."""
     unsettled = _of(session_id).where(waves.c.status.not_in(SETTLED)).limit(1)
-    found = _counted(connection, session_id, rows(connection, unsettled))
+    found = _with_counts(connection, session_id, rows(connection, unsettled))
     return found[0] if found else None
 
 
 def history(connection: Connection, session_id: str, limit: int, offset: int) -> Page:
     """A page of a session's, in their order."""
     page = fetch_page(connection, _of(session_id), limit, offset)
-    return Page(_counted(connection, session_id, list(page.rows)), page.total, limit, offset)
+    return Page(_with_counts(connection, session_id, list(page.rows)), page.total, limit, offset)
 
 
 def of_session(connection: Connection, session_id: str) -> list[Row]:
     """The first `MOST` of a session, in their order."""
-    return _counted(connection, session_id, rows(connection, _FIRST, {"session_id": session_id}))
+    return _with_counts(
+        connection, session_id, rows(connection, _FIRST, {"session_id": session_id})
+    )
 
 
 def _of(session_id: str) -> sa.Select[tuple[object, ...]]:
@@ -165,7 +167,7 @@ def _of(session_id: str) -> sa.Select[tuple[object, ...]]:
     return query.order_by(waves.c.wave_number)
 
 
-def _kept(connection: Connection, session_id: str) -> list[Row]:
+def _stored_waves(connection: Connection, session_id: str) -> list[Row]:
     return rows(connection, _of(session_id))
 
 
@@ -173,7 +175,7 @@ def _read(row: Row) -> WaveState:
     return WaveState(row["wave_number"], row["status"], row["started_ms"], row["completed_ms"])
 
 
-def _counted(connection: Connection, session_id: str, found: list[Row]) -> list[Row]:
+def _with_counts(connection: Connection, session_id: str, found: list[Row]) -> list[Row]:
     """With how many tasks there are in each, and how they ended."""
     tallies = _tallies(connection, session_id) if found else {}
     for row in found:

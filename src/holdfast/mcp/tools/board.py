@@ -7,7 +7,7 @@ from typing import Any
 
 from holdfast.hub import clean_text, row_times
 from holdfast.hub.board import claims, deliveries, messages, outboxes
-from holdfast.hub.board.local_agents import addressed
+from holdfast.hub.board.local_agents import resolve_address
 from holdfast.hub.errors import Refused
 from holdfast.hub.projection import refresh
 from holdfast.hub.store.rows import Row
@@ -32,12 +32,12 @@ def _post(asked: BoardArguments) -> ToolAnswer:
     )
     words, now = clean_text.check_text(_require(asked.text, "text"), "text"), row_times.now_ms()
     where = _project()
-    to, whom = addressed(now, asked.to, where) if asked.to else (None, [])
+    to, whom = resolve_address(now, asked.to, where) if asked.to else (None, [])
     row = messages.draft(_me(asked), asked.topic, redact(words), now, to_agent=to, project_id=where)
     store = database.store()
     outboxes.post(store, row)
     heard = outboxes.delivery_words(row, whom, store.is_sqlite)
-    until = row_times.written(row["expires_ms"])
+    until = row_times.to_iso(row["expires_ms"])
     return ToolAnswer("posted", {"id": row["id"], "heard": heard, "expires_at": until})
 
 
@@ -47,7 +47,7 @@ def _read(asked: BoardArguments) -> ToolAnswer:
     store = database.store()
     found = store.read(lambda c: deliveries.look(c, ask))
     if found.unread_ids:
-        looked = outboxes.about_to_read(found, ask)
+        looked = outboxes.withdraw_read(found, ask)
         found = store.write(lambda c: deliveries.mark(c, ask, looked))
     unread = [_message(row) for row in found.rows if not row["already_read"]]
     left = {"unread_remaining": found.unread_remaining}
@@ -112,5 +112,5 @@ def _message(row: Row) -> dict[str, Any]:
 
 
 def _claim_row(row: Row) -> dict[str, Any]:
-    until = row_times.written(row["expires_ms"])
+    until = row_times.to_iso(row["expires_ms"])
     return {"work": row["work"], "agent": row["agent_id"], "until": until}

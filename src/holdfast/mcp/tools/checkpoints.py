@@ -42,21 +42,21 @@ def answer_checkpoint(asked: CheckpointArguments) -> ToolAnswer:
 def answer_resume(asked: ResumeArguments) -> ToolAnswer:
     if asked.which == NOW:
         return _brief()
-    known = index.known()
+    known = index.load_or_empty()
     if asked.which:
         try:
-            meant = find.named(asked.which, client_session.project())
+            meant = find.find_by_name(asked.which, client_session.project())
         except NoCheckpoint:
             return _archived(asked.which)
-        entry, _ = checks.looked_at(meant, known)
+        entry, _ = checks.verify_entry(meant, known)
         return ToolAnswer(
             f"checkpoint {entry.id}",
             {"id": entry.id, "path": entry.path, "created": entry.created},
             text=checkpoint_brief.sections(entry),
             origin=checkpoint_brief.origin(entry),
         )
-    found = find.ordered(index.of_project(client_session.project(), foreign=True))[:MAX_LISTED]
-    rows = [_checkpoint_row(checks.looked_at(entry, known)[0]) for entry in found]
+    found = find.sort_entries(index.of_project(client_session.project(), foreign=True))[:MAX_LISTED]
+    rows = [_checkpoint_row(checks.verify_entry(entry, known)[0]) for entry in found]
     fields = {"archived_sessions": _archived_sessions() or None}
     return ToolAnswer(f"{len(rows)} checkpoints", fields, under="checkpoints", rows=rows)
 

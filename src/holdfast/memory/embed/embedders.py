@@ -55,9 +55,9 @@ def chosen(word: str, model: str = "", key: str = "") -> Embedder:
 
         return from_folder(word)
     except ImportError as error:
-        from holdfast.settings.extras import command_for
+        from holdfast.settings.extras import install_command_for
 
-        needed = command_for("semantic")
+        needed = install_command_for("semantic")
         raise NoEmbedder(f"no embedder is installed ({error.name}): {needed}") from error
 
 

@@ -57,7 +57,7 @@ def _read(project: str, files: list[str], _state: str, _give_up: float) -> Sourc
             document = parse.parse(parse.load(path)).document
         except DamagedCheckpoint:
             continue  # `verify` and `rebuild` speak of it
-        about = document.session_id, document.agent_id, path, timestamps.written(document.created)
+        about = document.session_id, document.agent_id, path, timestamps.to_iso(document.created)
         for name, entries in document.sections.items():
             for text in _texts(name, entries):
                 item = _item(name, text, about)

@@ -18,7 +18,7 @@ from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.checkpoint.errors import CheckpointNotSaved, DamagedCheckpoint
 from holdfast.events import take_checkpoint
 from holdfast.hub import ids, row_times
-from holdfast.hub.clean_text import whole
+from holdfast.hub.clean_text import replace_unstorable
 from holdfast.hub.errors import AlreadyThere, NotThere, Refused
 from holdfast.hub.tree import readings
 from holdfast.text import timestamps
@@ -127,13 +127,13 @@ async def listed(
     def look() -> tuple[list[CheckpointEntry], int]:
         wanted = [
             one
-            for one in index.known()
+            for one in index.load_or_empty()
             if (project_id is None or _project_id(one) == project_id)
             and session_id in (None, one.session_id)
             and agent in (None, one.agent_id)
         ]
-        some = find.ordered(wanted)[offset : offset + limit]
-        return [verify.looked_at(one, wanted)[0] for one in some], len(wanted)
+        some = find.sort_entries(wanted)[offset : offset + limit]
+        return [verify.verify_entry(one, wanted)[0] for one in some], len(wanted)
 
     found, total = await read_files(look)
     rows = await _rows(db, found)
@@ -151,7 +151,7 @@ async def diff(
     """What changed between two, by section; without `older`, since the parent of `newer`."""
 
     def look() -> tuple[list[CheckpointEntry], list[dict[str, Any]]]:
-        entries = index.known()
+        entries = index.load_or_empty()
         after = _named(newer, project_id, entries)
         if older is not None:
             ends = [_named(older, project_id, entries), after]
@@ -172,7 +172,7 @@ async def get(checkpoint_id: CheckpointPath, db: Db, project_id: IdQuery = None)
     """One checkpoint, whole."""
 
     def look() -> tuple[CheckpointEntry, dict[str, Any]]:
-        entries = index.known()
+        entries = index.load_or_empty()
         entry = _named(checkpoint_id, project_id, entries)
         report = verify.verify(entry.path, entries)
         line = [one.id for one in lineage.trace(entry, entries)]
@@ -201,7 +201,7 @@ async def post(body: NewCheckpoint) -> Response:
     except CheckpointNotSaved as error:
         raise AlreadyThere(str(error), body.session_id) from error
     notes = [*([f"not in the project: {kept.why_elsewhere}"] if kept.why_elsewhere else [])]
-    made = {"id": kept.id, "path": whole(kept.path), "content_hash": kept.content_hash}
+    made = {"id": kept.id, "path": replace_unstorable(kept.path), "content_hash": kept.content_hash}
     return said({**made, "is_reused": kept.reused, "notes": [*notes, *kept.notes]}, 201)
 
 
@@ -210,10 +210,10 @@ async def verified(checkpoint_id: CheckpointPath, project_id: IdQuery = None) ->
     """Is its file what was saved? Nothing is changed."""
 
     def look() -> dict[str, Any]:
-        entries = index.known()
+        entries = index.load_or_empty()
         entry = _named(checkpoint_id, project_id, entries)
         report = verify.verify(entry.path, entries)
-        return {"id": entry.id, "path": whole(entry.path), **_verdict(report)}
+        return {"id": entry.id, "path": replace_unstorable(entry.path), **_verdict(report)}
 
     return said(await read_files(look))
 
@@ -240,7 +240,7 @@ def _named(
 
 def _project_id(entry: CheckpointEntry) -> str:
     """As the rows of its sessions have it, where the name of its folder is not UTF-8 too."""
-    return ids.project_id(whole(entry.project))
+    return ids.project_id(replace_unstorable(entry.project))
 
 
 def _document(entry: CheckpointEntry) -> Document:
@@ -272,20 +272,20 @@ def _sections(documents: Sequence[Document]) -> list[dict[str, Any]]:
                 "heading": name,
                 "added": added,
                 "removed": change.removed if change else [],
-                "unchanged": lineage.beyond(items, added),
+                "unchanged": lineage.items_beyond(items, added),
             }
         )
     return sections
 
 
 async def _rows(db: Database, entries: Sequence[CheckpointEntry]) -> list[dict[str, Any]]:
-    own = {one.path for one in provenance.own(entries)}
+    own = {one.path for one in provenance.own_entries(entries)}
     shares = await db.read(lambda connection: [_share(connection, one) for one in entries])
     return [
         {
             "id": one.id,
-            "path": whole(one.path),
-            "project": whole(one.project),
+            "path": replace_unstorable(one.path),
+            "project": replace_unstorable(one.project),
             "project_id": _project_id(one),
             "session_id": one.session_id,
             "agent_id": one.agent_id or None,
@@ -307,6 +307,6 @@ def _share(connection: Connection, entry: CheckpointEntry) -> float | None:
     """How full its window was at the last step before it."""
     if not entry.sound:
         return None
-    at_ms = int(timestamps.read(entry.created).timestamp() * 1000) + 999
+    at_ms = int(timestamps.from_iso(entry.created).timestamp() * 1000) + 999
     last = readings.at_time(connection, entry.session_id, entry.agent_id, at_ms)
     return round(last.used_tokens / last.limit_tokens, 4) if last and last.limit_tokens else None

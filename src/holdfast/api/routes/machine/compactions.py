@@ -152,7 +152,7 @@ async def listed(
         page = compactions.list_page(
             connection, limit, offset, project_id=project_id, session_id=session_id
         )
-        noted = compactions.checked(connection, page.rows)
+        noted = compactions.summary_checks(connection, page.rows)
         pairs = zip(page.rows, noted, strict=True)
         return page, [{**_row(connection, row), **_counts(note)} for row, note in pairs]
 
@@ -170,7 +170,7 @@ async def get(session_id: SessionPath, number: Number, db: Db, agent: WordQuery 
         row = next((one for one in found if one["number"] == number), None)
         if row is None:
             raise NotThere("Compaction")
-        return _row(connection, row), len(found), compactions.checked(connection, [row])[0]
+        return _row(connection, row), len(found), compactions.summary_checks(connection, [row])[0]
 
     row, total, noted = await db.read(look)
     report, note = await read_files(_report, session_id, agent or "", number)
@@ -206,7 +206,7 @@ def _row(connection: Connection, row: Row) -> dict[str, Any]:
     return {
         **{name: row[name] for name in names},
         "agent_id": row["agent_id"] or None,
-        "at": row_times.written(row["at_ms"]),
+        "at": row_times.to_iso(row["at_ms"]),
         "after_tokens": after,
         "edge_tokens": limit,
     }

@@ -116,7 +116,7 @@ async def get(
 
 
 def _columns(found: Sequence[UsedAtStep], points: int) -> dict[str, Any]:
-    shown = readings.thinned(found, points)
+    shown = readings.thin(found, points)
     return {
         "edge_tokens": found[-1].limit_tokens if found else None,
         "total": len(found),

@@ -202,14 +202,14 @@ def _viewed(
 def _asked(row: Row) -> dict[str, Any]:
     """All that is known of a turn without its transcript."""
     nothing: dict[str, Any] = dict.fromkeys(("number", "step", "steps", "said"))
-    told = {"asked": row["prompt"], "is_cut": False, "at": row_times.written(row["created_ms"])}
+    told = {"asked": row["prompt"], "is_cut": False, "at": row_times.to_iso(row["created_ms"])}
     no = dict.fromkeys(("is_interrupted", "is_waiting", "is_taken_back"), False)
     return {**nothing, **told, "edited": [], "runs": [], "questions": [], **no}
 
 
 def _around(turn: dict[str, Any], freed: list[Row], read: list[UsedAtStep]) -> dict[str, Any]:
     """The window it was typed in, and the tokens its steps added."""
-    at_ms = row_times.read(turn["at"]) if turn["at"] else None
+    at_ms = row_times.from_iso(turn["at"]) if turn["at"] else None
     before = sum(at_ms is not None and row["at_ms"] <= at_ms for row in freed)
     return {"window": 1 + before, "tokens_added": _added(turn, read) if turn["steps"] else None}
 

@@ -13,7 +13,7 @@ from holdfast.api.database import Db
 from holdfast.api.fields import IdQuery, WordQuery
 from holdfast.api.machine_files import project_here, read_files
 from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, said
-from holdfast.hub.clean_text import whole
+from holdfast.hub.clean_text import replace_unstorable
 from holdfast.redact import redact
 from holdfast.settings import load
 from holdfast.settings.load import Settings
@@ -110,13 +110,13 @@ async def log(
 
 def _settings(project: str) -> dict[str, Any]:
     loaded = load.load(project)
-    weaker = load.overruled(project, loaded)
+    weaker = load.overruled_values(project, loaded)
     files = [("user", load.user_file())]
     files += [("project", load.project_file(project))] if project else []
     return {
         "settings": [_setting(one, loaded, weaker[one.name]) for one in TABLE],
         "files": [
-            {"path": whole(str(path)), "kind": kind, "is_there": path.is_file()}
+            {"path": replace_unstorable(str(path)), "kind": kind, "is_there": path.is_file()}
             for kind, path in files
         ],
         "errors": [_error(words, [path for _, path in files]) for words in loaded.errors],
@@ -129,7 +129,7 @@ def _setting(one: Setting, loaded: Settings, weaker: list[load.GivenValue]) -> d
     return {
         "name": one.name,
         "value": value,
-        "from": whole(origin),
+        "from": replace_unstorable(origin),
         "line": load.line_of(origin, one.name),
         "default": one.default,
         "set_by": one.set_by,
@@ -140,7 +140,11 @@ def _setting(one: Setting, loaded: Settings, weaker: list[load.GivenValue]) -> d
         "high": one.high if is_number else None,
         "choices": list(one.choices),
         "overruled": [
-            {"value": _clean(past.value), "from": whole(past.origin), "line": past.line}
+            {
+                "value": _clean(past.value),
+                "from": replace_unstorable(past.origin),
+                "line": past.line,
+            }
             for past in weaker
         ],
         "example": f"{one.name} = {_toml(value)}",
@@ -149,7 +153,7 @@ def _setting(one: Setting, loaded: Settings, weaker: list[load.GivenValue]) -> d
 
 def _clean(value: Shown) -> Shown:
     """A text may hold an address with a password."""
-    return whole(redact(value)) if isinstance(value, str) else value
+    return replace_unstorable(redact(value)) if isinstance(value, str) else value
 
 
 def _toml(value: Shown) -> str:
@@ -166,4 +170,8 @@ def _error(words: str, files: list[Path]) -> dict[str, Any]:
         r"\b(?:there is no setting )?([a-z][a-z0-9_]*)", rest.replace("there is no setting ", "")
     )
     line = load.line_of(file, name[1]) if file and name else None
-    return {"words": whole(redact(words)), "file": file and whole(file), "line": line}
+    return {
+        "words": replace_unstorable(redact(words)),
+        "file": file and replace_unstorable(file),
+        "line": line,
+    }

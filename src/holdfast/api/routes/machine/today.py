@@ -47,7 +47,7 @@ async def get(db: Db, since: Annotated[TimeMs | None, Query()] = None) -> Respon
 
     def look(connection: Connection) -> dict[str, Any]:
         return {
-            "since": row_times.written(since_ms),
+            "since": row_times.to_iso(since_ms),
             "live_windows": len(capacity.live(connection, now)),
             **compactions.totals(connection, since_ms),
             "checkpoints": readings.checkpoints_since(connection, since_ms),
@@ -58,13 +58,13 @@ async def get(db: Db, since: Annotated[TimeMs | None, Query()] = None) -> Respon
 
 
 def _changed(since_ms: int) -> int:
-    recent = [one for one in index.known() if one.sound and _at_ms(one.created) >= since_ms]
-    some = find.ordered(recent)[:MOST_VERIFIED]
+    recent = [one for one in index.load_or_empty() if one.sound and _at_ms(one.created) >= since_ms]
+    some = find.sort_entries(recent)[:MOST_VERIFIED]
     return sum(not _is_whole(one.path, one.content_hash, _signed(one.path)) for one in some)
 
 
 def _at_ms(created: str) -> int:
-    return int(timestamps.read(created).timestamp() * 1000)
+    return int(timestamps.from_iso(created).timestamp() * 1000)
 
 
 def _signed(path: str) -> tuple[int, int]:

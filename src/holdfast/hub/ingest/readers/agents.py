@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from holdfast.hub import ids
-from holdfast.hub.clean_text import clean, whole
+from holdfast.hub.clean_text import clean, replace_unstorable
 from holdfast.hub.ingest.readers.window import OpenCall, ReadPosition, WindowReader
 from holdfast.hub.ingest.records import NAME_CHARS, TEXT_CHARS, RecordedSubtask
 from holdfast.record.agents import LAUNCHED
@@ -21,7 +21,7 @@ def start_details(given: dict[str, Any]) -> dict[str, Any]:
     asked = _text(given, "description") or _text(given, "prompt")[:TEXT_CHARS]
     return {
         "description": clean(asked.strip().partition("\n")[0], TEXT_CHARS // 2),
-        "agent_type": whole(_text(given, "subagent_type"))[:NAME_CHARS],
+        "agent_type": replace_unstorable(_text(given, "subagent_type"))[:NAME_CHARS],
     }
 
 
@@ -42,7 +42,7 @@ def read_result(
     text = block.text[:HEAD_CHARS]
     launched = text.startswith(LAUNCHED) or copy.get("isAsync") is True
     agent_id = _text(copy, "agentId") or _agent_in(text)
-    agent_id = whole(agent_id)[:NAME_CHARS]
+    agent_id = replace_unstorable(agent_id)[:NAME_CHARS]
     if block.is_error and not agent_id:
         return None, None
     task = reached.task or (ids.default_task_id(reached.request) if reached.request else "")
@@ -58,7 +58,7 @@ def read_result(
         **within,
         agent_id=agent_id,
         agent_type=call.details.get("agent_type", "")
-        or whole(_text(copy, "agentType"))[:NAME_CHARS],
+        or replace_unstorable(_text(copy, "agentType"))[:NAME_CHARS],
         parent_agent_id=window.agent_id,
         description=call.details.get("description", ""),
         described=2 if call.details.get("description") else 0,
@@ -74,7 +74,9 @@ def read_notification(window: WindowReader, text: str, at_ms: int) -> RecordedSu
     if not text.startswith("<task-notification"):
         return None
     head = text[:HEAD_CHARS]
-    agent_id = whole(head.partition("<task-id>")[2].partition("<")[0].strip())[:NAME_CHARS]
+    agent_id = replace_unstorable(head.partition("<task-id>")[2].partition("<")[0].strip())[
+        :NAME_CHARS
+    ]
     outcome = _OVER.get(head.partition("<status>")[2].partition("<")[0].strip())
     if not agent_id or outcome is None:
         return None

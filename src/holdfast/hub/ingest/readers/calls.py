@@ -10,7 +10,7 @@ import json
 from typing import Any, Literal
 
 from holdfast.hub import ids
-from holdfast.hub.clean_text import clean, whole
+from holdfast.hub.clean_text import clean, replace_unstorable
 from holdfast.hub.ingest.readers import agents
 from holdfast.hub.ingest.readers.window import OpenCall, ReadPosition, WindowReader
 from holdfast.hub.ingest.records import (
@@ -182,7 +182,7 @@ EXIT = "Exit code "
 def start_call(block: ToolUse, at_ms: int) -> OpenCall:
     given = block.input
     return OpenCall(
-        tool=whole(block.name)[:NAME_CHARS] or "unknown",
+        tool=replace_unstorable(block.name)[:NAME_CHARS] or "unknown",
         at_ms=at_ms,
         input=input_of(block.name, given),
         file_paths=files_of(given),
@@ -196,7 +196,7 @@ def _details(tool: str, given: dict[str, Any]) -> dict[str, Any]:
     if tool in TOOLS:
         return task_details(tool, given)
     skill = given.get("skill") or given.get("command") if tool == "Skill" else None
-    return {"skill": whole(skill)[:NAME_CHARS]} if isinstance(skill, str) else {}
+    return {"skill": replace_unstorable(skill)[:NAME_CHARS]} if isinstance(skill, str) else {}
 
 
 def end_call(

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from holdfast.hub import ids
-from holdfast.hub.clean_text import clean_value, whole
+from holdfast.hub.clean_text import clean_value, replace_unstorable
 from holdfast.hub.ingest.readers.calls import type_of
 from holdfast.hub.ingest.readers.window import ReadPosition, Span, WindowReader
 from holdfast.hub.ingest.records import (
@@ -41,7 +41,7 @@ def fresh_lines(
 
     A last line that is still being written is left for the next time. None: there is no file.
     """
-    with _opened(path) as fd:
+    with _open(path) as fd:
         if fd < 0:
             return None
         head = _head(fd)
@@ -55,7 +55,7 @@ def fresh_lines(
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[int]:
+def _open(path: str) -> Iterator[int]:
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError):
@@ -220,4 +220,4 @@ def _event(line: bytes) -> dict[str, Any]:
 
 def _name(event: dict[str, Any], key: str) -> str:
     found = event.get(key)
-    return whole(found)[:NAME_CHARS] if isinstance(found, str) else ""
+    return replace_unstorable(found)[:NAME_CHARS] if isinstance(found, str) else ""

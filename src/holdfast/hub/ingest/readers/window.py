@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from holdfast.hub import ids
-from holdfast.hub.clean_text import whole
+from holdfast.hub.clean_text import replace_unstorable
 from holdfast.hub.ingest.records import (
     NAME_CHARS,
     PATH_CHARS,
@@ -67,12 +67,12 @@ def find_window(name: str) -> WindowReader | None:
         return None
     agent_id = (own.agent_id or agent_id) if agent_id else ""
     transcript = own.transcript or places.transcript(main.transcript, agent_id)
-    project = (whole(project).rstrip("/") or "/")[:PATH_CHARS]
+    project = (replace_unstorable(project).rstrip("/") or "/")[:PATH_CHARS]
     return WindowReader(
         folder=folder,
-        session_id=whole(session_id)[:NAME_CHARS],
-        agent_id=whole(agent_id)[:NAME_CHARS],
-        agent_type=whole(own.agent_type)[:NAME_CHARS],
+        session_id=replace_unstorable(session_id)[:NAME_CHARS],
+        agent_id=replace_unstorable(agent_id)[:NAME_CHARS],
+        agent_type=replace_unstorable(own.agent_type)[:NAME_CHARS],
         project=project,
         transcript=transcript if main.transcript or own.transcript else "",
         project_id=ids.project_id(project),

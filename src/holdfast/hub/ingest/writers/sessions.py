@@ -106,7 +106,7 @@ def _update_session(connection: Connection, record: RecordedSession, totals: Cou
     row = first(connection, sa.select(sessions).where(mine).with_for_update(key_share=True))
     if row is None:
         return
-    ended = _ended(row["ended_ms"], record)
+    ended = _end_ms(row["ended_ms"], record)
     changes: dict[str, Any] = {
         "project_id": row["project_id"] or record.project_id,
         "started_ms": min(row["started_ms"], record.first_ms),
@@ -122,7 +122,7 @@ def _update_session(connection: Connection, record: RecordedSession, totals: Cou
         _announce(connection, "session.changed" if ended is None else "session.ended", record)
 
 
-def _ended(before: int | None, record: RecordedSession) -> int | None:
+def _end_ms(before: int | None, record: RecordedSession) -> int | None:
     if record.ended_ms > (before or 0):
         before = record.ended_ms
     return None if before is not None and record.opened_ms > before else before

@@ -280,7 +280,7 @@ def _describe(row: Row, record: RecordedSubtask) -> None:
 
 def _time(row: Row, record: RecordedSubtask) -> None:
     row["created_ms"] = min(row["created_ms"], record.at_ms)
-    _uncut(row, record)
+    _undo_cut_off(row, record)
     started, ended = row["started_ms"] or 0, row["completed_ms"] or 0
     if record.started_ms > started:
         row["started_ms"] = started = record.started_ms
@@ -290,7 +290,7 @@ def _time(row: Row, record: RecordedSubtask) -> None:
         row["status"], row["completed_ms"] = record.outcome, record.ended_ms
 
 
-def _uncut(row: Row, record: RecordedSubtask) -> None:
+def _undo_cut_off(row: Row, record: RecordedSubtask) -> None:
     """Undo a cut-off once the subtask's own end or a later start is reported."""
     result = row["result"] or {}
     later = record.started_ms > (row["completed_ms"] or 0)
