@@ -17,7 +17,7 @@ from typing import Any
 
 from benchmarks.hooks import HOOK
 from holdfast.client import sample_payloads
-from holdfast.setup.doctor.hooks import understood
+from holdfast.setup.doctor.hooks import read_output
 
 SECONDS = 180
 ODD: list[Any] = [
@@ -54,7 +54,7 @@ def _trouble(event: str, data: bytes, folder: Path) -> str:
     )
     if run.returncode != 0:
         return f"exit {run.returncode}: {run.stderr.decode()[-500:]}"
-    return understood(event, run.stdout.decode("utf-8", "replace").strip())[2]
+    return read_output(event, run.stdout.decode("utf-8", "replace").strip())[2]
 
 
 def _payload(chance: random.Random, folder: Path) -> tuple[str, bytes]:

@@ -25,7 +25,7 @@ from benchmarks.endurance import workplace
 from benchmarks.endurance.story import AFTER, Stage, Story
 from benchmarks.endurance.summaries import Lie, summary
 from holdfast.setup.trial.cycle import texts
-from holdfast.setup.trial.namespace import Patience, confined
+from holdfast.setup.trial.namespace import Patience, confine
 from holdfast.setup.trial.run import notes_folder, prepare_home, trial_environment
 from holdfast.setup.trial.script import (
     ReceivedRequest,
@@ -154,7 +154,7 @@ class _Play:
         debug = notes_folder(folder / "home") / "debug"
         with os.fdopen(writing, "wb") as stdout, (folder / "stderr").open("wb") as stderr:
             client = stack.enter_context(
-                confined(
+                confine(
                     _command(binary, typed, debug),
                     folder=self._project,
                     environment=environment,

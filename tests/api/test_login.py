@@ -200,7 +200,7 @@ def test_of_two_that_begin_at_once_the_later_asks_the_first(tmp_path: Path) -> N
         def late() -> None:
             first = as_process(a_url(tmp_path / "a.db"), port=port, given_token=False)
             running.enter_context(first)
-            address.bound(address.Address("127.0.0.1", port))
+            address.bind(address.Address("127.0.0.1", port))
 
         assert "/ui/#/login?ticket=" in link_client.link_or_serve(port, late)
 

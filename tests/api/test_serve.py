@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.api.address import Address, CannotListen, NotSafe, assert_safe, bound
+from holdfast.api.address import Address, CannotListen, NotSafe, assert_safe, bind
 from holdfast.settings import secret_file
 from holdfast.settings.secret_file import SecretExposed, SecretUnusable
 from tests.api.live import TOKEN, a_url, as_process, run, until
@@ -68,12 +68,12 @@ def test_tls_files_that_do_not_fit_are_said(tmp_path: Path) -> None:
 def test_a_port_that_is_taken_is_said() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         with pytest.raises(CannotListen, match="is taken") as error:
-            bound(Address("127.0.0.1", other.getsockname()[1]))
+            bind(Address("127.0.0.1", other.getsockname()[1]))
         assert "--port" in error.value.hint
     with pytest.raises(CannotListen, match="cannot listen on 192"):
-        bound(Address("192.0.2.1", 0))
+        bind(Address("192.0.2.1", 0))
     with pytest.raises(CannotListen, match="no address"):
-        bound(Address("no.such.name.invalid", 0))
+        bind(Address("no.such.name.invalid", 0))
 
 
 @pytest.mark.requirement("X5")

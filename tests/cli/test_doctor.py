@@ -17,7 +17,7 @@ from holdfast.cli.main import holdfast_command
 from holdfast.client.sample_payloads import EVENTS
 from holdfast.setup import wiring
 from holdfast.setup.doctor.compaction import judge
-from holdfast.setup.doctor.hooks import FiredHook, understood
+from holdfast.setup.doctor.hooks import FiredHook, read_output
 from holdfast.setup.trial.namespace import NamespaceImpossible
 from holdfast.setup.trial.run import Trial
 from holdfast.setup.trial.script import Kind, ReceivedRequest
@@ -449,8 +449,8 @@ def test_a_home_that_is_a_file_is_a_trouble_in_words(
     ],
 )
 def test_what_the_client_would_throw_away_is_seen(event: str, out: str, trouble: str) -> None:
-    assert trouble in understood(event, out)[2]
-    assert bool(understood(event, out)[2]) == bool(trouble)
+    assert trouble in read_output(event, out)[2]
+    assert bool(read_output(event, out)[2]) == bool(trouble)
 
 
 EVIL = [

@@ -230,7 +230,7 @@ def test_a_server_that_finds_the_file_damaged_saves_what_rebuild_saves(sqlite_ur
     store.close()
     _harm(Path(sqlite_url.removeprefix("sqlite:///")), "middle")
     said: list[str] = []
-    again = server._opened(sqlite_url, said.append)
+    again = server._open_store(sqlite_url, said.append)
     count = sa.select(sa.func.count()).select_from(messages)
     assert (again.read(lambda c: c.scalar(count)) or 0) > 100
     assert "rows that could still be read" in said[0]

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast.client.sample_payloads import EVENTS, make_payload
-from holdfast.setup.doctor.hooks import understood
+from holdfast.setup.doctor.hooks import read_output
 from holdfast.wire import log, result_size, scan, spool
 from tests.builders import a_transcript, an_answer
 from tests.hot.hooks import fire, run, window
@@ -206,4 +206,4 @@ def test_wrong_types_in_every_field_give_silence_or_valid_output(
     event: str, fields: dict[str, object]
 ) -> None:
     out = _survives(json.dumps({"hook_event_name": event, **fields}).encode())
-    assert understood(event, out.strip())[2] == ""
+    assert read_output(event, out.strip())[2] == ""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.setup.trial.cycle import MODEL, texts
-from holdfast.setup.trial.namespace import children_of, confined, wait_for_end
+from holdfast.setup.trial.namespace import children_of, confine, wait_for_end
 from holdfast.setup.trial.run import notes_folder, prepare_home, trial_environment
 from holdfast.setup.trial.script import ReceivedRequest, Script
 from holdfast.setup.trial.scripted_api import ScriptedApi
@@ -72,7 +72,7 @@ def run_plan(
     with ExitStack() as stack:
         stdout, stderr = (stack.enter_context(path.open("wb")) for path in (out, err))
         program = stack.enter_context(
-            confined(
+            confine(
                 command,
                 folder=stage.project,
                 environment=trial_environment(stage.home, LOUD),

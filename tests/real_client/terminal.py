@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.setup.trial.cycle import MODEL
-from holdfast.setup.trial.namespace import ConfinedProcess, Patience, confined
+from holdfast.setup.trial.namespace import ConfinedProcess, Patience, confine
 from holdfast.setup.trial.run import notes_folder, prepare_home, trial_environment
 from holdfast.setup.trial.script import Kind, ReceivedRequest, Script
 from holdfast.setup.trial.scripted_api import ScriptedApi
@@ -87,7 +87,7 @@ def in_a_terminal(
     try:
         with (
             (notes_folder(stage.home) / "stderr").open("wb") as stderr,
-            confined(
+            confine(
                 [*command, "--model", MODEL, "--debug-file", str(debug)],
                 folder=stage.project,
                 environment=trial_environment(stage.home, {**LOUD, "TERM": "xterm-256color"}),

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.setup.trial.cycle import MODEL
-from holdfast.setup.trial.namespace import confined
+from holdfast.setup.trial.namespace import confine
 from holdfast.setup.trial.run import notes_folder, trial_environment
 from holdfast.setup.trial.script import Acts, ReceivedRequest, ScriptedAnswer, Step, bash, usage_of
 from holdfast.setup.trial.scripted_api import ScriptedApi
@@ -101,7 +101,7 @@ def test_a_killed_client_leaves_no_server_behind(binary: Path, stage: Stage) -> 
     command += ["--allowedTools", "Bash", "--output-format", "stream-json", "--verbose"]
     with (
         (notes_folder(stage.home) / "out").open("wb") as out,
-        confined(
+        confine(
             command,
             folder=stage.project,
             environment=trial_environment(stage.home, LOUD),

@@ -14,7 +14,7 @@ from holdfast.setup.trial.namespace import (
     NamespaceImpossible,
     Patience,
     children_of,
-    confined,
+    confine,
     unshare_command,
     wait_for_end,
 )
@@ -36,7 +36,7 @@ def _run(tmp_path: Path, code: str) -> str:
     environment = {"PATH": os.environ["PATH"]}
     with (
         out.open("wb") as stdout,
-        confined(
+        confine(
             [sys.executable, "-I", "-c", code],
             folder=tmp_path,
             environment=environment,
@@ -84,7 +84,7 @@ def test_what_a_program_leaves_behind_in_its_group_is_ended(tmp_path: Path) -> N
 def test_a_program_that_does_not_end_is_ended(tmp_path: Path) -> None:
     with (
         (tmp_path / "out").open("wb") as stdout,
-        confined(
+        confine(
             ["/bin/sleep", "600"],
             folder=tmp_path,
             environment={},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.setup.installs import silenced
+from holdfast.setup.installs import settings_against_hooks
 
 from .machine import Desk
 
@@ -18,7 +18,7 @@ def local(desk: Desk, data: bytes) -> None:
 
 def test_nothing_silences_by_default(desk: Desk) -> None:
     desk.write(b'{"disableAllHooks": false, "env": {"A": "1", "HOLDFAST_DISABLE": "0"}}')
-    assert list(silenced(desk.project)) == []
+    assert list(settings_against_hooks(desk.project)) == []
 
 
 @pytest.mark.parametrize(
@@ -34,16 +34,16 @@ def test_a_settings_file_silences_until_a_stronger_one_says_no(
     desk: Desk, data: bytes, undone: bytes
 ) -> None:
     desk.write(data)
-    [said] = silenced(desk.project)
+    [said] = settings_against_hooks(desk.project)
     assert str(desk.settings) in said
     assert "take that out" in said
     if undone:
         local(desk, undone)
-        assert list(silenced(desk.project)) == []
+        assert list(settings_against_hooks(desk.project)) == []
 
 
 @pytest.mark.parametrize("name", ["HOLDFAST_DISABLE", "DISABLE_AUTO_CONTEXT_MANAGER"])
 def test_the_environment_silences(desk: Desk, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(name, "1")
-    [said] = silenced(desk.project)
+    [said] = settings_against_hooks(desk.project)
     assert f"{name} is set in the environment" in said

@@ -23,7 +23,7 @@ from holdfast.setup.install import (
     plan_install,
     plan_uninstall,
 )
-from holdfast.setup.targets import SKILLS, packaged, plugin_target
+from holdfast.setup.targets import SKILLS, plugin_target, read_packaged
 from holdfast.setup.trial.namespace import NamespaceImpossible, unshare_command
 
 from .machine import Desk
@@ -75,7 +75,7 @@ def test_what_it_says_is_filled_in(folder: Path) -> None:
 
 
 def test_its_licence_is_the_projects() -> None:
-    assert packaged("LICENSE") == (REPO / "LICENSE").read_text()
+    assert read_packaged("LICENSE") == (REPO / "LICENSE").read_text()
 
 
 def test_writing_it_again_changes_nothing_and_removing_it_leaves_nothing(

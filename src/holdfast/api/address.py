@@ -44,7 +44,7 @@ class Address:
 
     @property
     def is_loopback(self) -> bool:
-        return all(ipaddress.ip_address(one).is_loopback for one in _resolved(self.host))
+        return all(ipaddress.ip_address(one).is_loopback for one in _resolve(self.host))
 
     @property
     def names(self) -> frozenset[str]:
@@ -69,9 +69,9 @@ def assert_safe(address: Address, *, needs_token: bool) -> None:
         _assert_tls(address)
 
 
-def bound(address: Address) -> socket.socket:
+def bind(address: Address) -> socket.socket:
     """A socket that holds the port, so that nothing else is touched where it is taken."""
-    family, kind, proto, _, where = _looked_up(address.host, address.port)[0]
+    family, kind, proto, _, where = _look_up(address.host, address.port)[0]
     found = socket.socket(family, kind, proto)
     try:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -95,11 +95,11 @@ def _in_words(address: Address, error: OSError) -> CannotListen:
     return found
 
 
-def _resolved(host: str) -> list[str]:
-    return [str(one[4][0]).partition("%")[0] for one in _looked_up(host, 0)]
+def _resolve(host: str) -> list[str]:
+    return [str(one[4][0]).partition("%")[0] for one in _look_up(host, 0)]
 
 
-def _looked_up(host: str, port: int) -> list[tuple[int, int, int, str, tuple[object, ...]]]:
+def _look_up(host: str, port: int) -> list[tuple[int, int, int, str, tuple[object, ...]]]:
     name = host.strip("[]") or None
     try:
         found = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)

@@ -108,7 +108,7 @@ AGAIN_SECONDS = 1.0
 
 async def pokes(engine: Engine) -> AsyncGenerator[None, None]:
     """One each time something may have been committed; without an end, and never an error."""
-    hear = _asked if engine.dialect.name == "sqlite" else _told
+    hear = _poll_sqlite if engine.dialect.name == "sqlite" else _wait_for_postgres
     quiet = False
     while True:
         try:
@@ -122,7 +122,7 @@ async def pokes(engine: Engine) -> AsyncGenerator[None, None]:
         await asyncio.sleep(AGAIN_SECONDS)
 
 
-async def _asked(engine: Engine) -> AsyncGenerator[None, None]:
+async def _poll_sqlite(engine: Engine) -> AsyncGenerator[None, None]:
     """`data_version` moves when another connection commits; asking takes microseconds."""
     connection = await asyncio.to_thread(engine.raw_connection)
     try:
@@ -137,7 +137,7 @@ async def _asked(engine: Engine) -> AsyncGenerator[None, None]:
         connection.close()
 
 
-async def _told(engine: Engine) -> AsyncGenerator[None, None]:
+async def _wait_for_postgres(engine: Engine) -> AsyncGenerator[None, None]:
     import psycopg
 
     _, options = engine.dialect.create_connect_args(engine.url)

@@ -163,7 +163,7 @@ def _each_clean(value: Any) -> Any:
     return [_each_clean(inner) for inner in value] if isinstance(value, list) else value
 
 
-def _written_time(text: Any) -> Any:
+def _parse_time(text: Any) -> Any:
     if not isinstance(text, str):
         raise ValueError("must be a date and time, ISO 8601")
     ms = row_times.from_iso(text)
@@ -201,7 +201,7 @@ AgentName = Annotated[str, Field(min_length=1, max_length=256), AfterValidator(p
 Natural = Annotated[int, Field(ge=0, le=MOST_BIGINT)]
 TimeMs = Annotated[
     int,
-    BeforeValidator(_written_time),
+    BeforeValidator(_parse_time),
     Field(json_schema_extra={"type": "string", "format": "date-time"}),
 ]
 Id = Annotated[str, AfterValidator(_uuid), Field(json_schema_extra={"format": "uuid"})]
@@ -222,7 +222,7 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
 
-async def _known(request: Request) -> frozenset[str]:
+async def _known_topics(request: Request) -> frozenset[str]:
     found: frozenset[str] = request.app.state.topics
     return found
 
@@ -234,10 +234,10 @@ Topic = Annotated[
         examples=list(messages.BUILT_IN_TOPICS),
     ),
 ]
-Topics = Annotated[frozenset[str], Depends(_known)]
+Topics = Annotated[frozenset[str], Depends(_known_topics)]
 
 
-def must_know(known: frozenset[str], topic: str, where: str = "body") -> None:
+def require_topic(known: frozenset[str], topic: str, where: str = "body") -> None:
     """An unknown topic is told as any other field that does not fit."""
     if topic not in known:
         error = {

@@ -45,7 +45,7 @@ async def answer(send: Send, refusal: Refusal) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-async def bounded(app: ASGIApp, most: int, scope: Scope, receive: Receive, send: Send) -> None:
+async def run_bounded(app: ASGIApp, most: int, scope: Scope, receive: Receive, send: Send) -> None:
     """Run `app`; once the body is too long or too slow, what it would answer no longer counts."""
     seen = 0
     end = asyncio.get_running_loop().time() + BODY_SECONDS  # of all of it, or it could drip on
@@ -158,7 +158,7 @@ class Gate:
         if scope["type"] != "http":
             return await send({"type": "websocket.close", "code": 1008})
         send = _with_policy(send)
-        headers = _unrepeated(scope["headers"])
+        headers = _single_headers(scope["headers"])
         if headers is None:
             return await answer(send, Refusal(400, "A header that may come once came twice"))
         scope[KNOWN] = self._knows(headers)
@@ -167,7 +167,7 @@ class Gate:
             return await answer(send, refusal)
         if callable(self._rules.token) and scope[KNOWN]:
             send = self._while_known(scope["method"], headers, send)
-        await bounded(self._app, self._rules.most_body, scope, receive, send)
+        await run_bounded(self._app, self._rules.most_body, scope, receive, send)
 
     def _knows(self, headers: Headers) -> bool:
         token = self._rules.token
@@ -239,7 +239,7 @@ def _with_policy(send: Send) -> Send:
     return told
 
 
-def _unrepeated(pairs: list[tuple[bytes, bytes]]) -> Headers | None:
+def _single_headers(pairs: list[tuple[bytes, bytes]]) -> Headers | None:
     """None where one we judge by came twice: another reader might judge by the other."""
     headers: Headers = {}
     for name, value in pairs:

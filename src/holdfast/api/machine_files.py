@@ -36,7 +36,7 @@ async def read_files(look: Callable[P, T], *args: P.args, **more: P.kwargs) -> T
         raise Unreachable(f"reading files took more than {MOST_SECONDS:g} seconds") from None
 
 
-async def project_here(db: Database, project_id: str) -> str:
+async def local_project(db: Database, project_id: str) -> str:
     """The folder of a project in which a hook of this machine ran."""
     row = await db.read(lambda connection: projects.get(connection, project_id))
     path = locations.resolved(row["path"])
@@ -45,7 +45,7 @@ async def project_here(db: Database, project_id: str) -> str:
     return path
 
 
-async def window_here(session_id: str, agent_id: str = "") -> tuple[State, str]:
+async def local_window(session_id: str, agent_id: str = "") -> tuple[State, str]:
     """What was noted of a window here, and its folder."""
     state = await read_files(state_of, session_id, agent_id)
     if state is None:

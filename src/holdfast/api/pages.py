@@ -68,7 +68,7 @@ async def _to_page(_request: Request) -> Response:
 
 
 def _file(folder: Path, name: str, accepted: str) -> Response:
-    path = _found(folder, name or "index.html")
+    path = _find_file(folder, name or "index.html")
     if path is None:
         return _missing(folder, name)
     kept = "public, max-age=31536000, immutable" if name.startswith("assets/") else "no-cache"
@@ -81,7 +81,7 @@ def _file(folder: Path, name: str, accepted: str) -> Response:
     return FileResponse(path, headers=headers, media_type=TYPES[path.suffix])
 
 
-def _found(folder: Path, name: str) -> Path | None:
+def _find_file(folder: Path, name: str) -> Path | None:
     """A file of ours: no link and no `..` leads out of the folder, and only kinds we know."""
     try:
         path = (folder / name).resolve()

@@ -122,22 +122,22 @@ class Slip(BaseModel):
 
 def install(app: FastAPI) -> None:
     """Every way a route can end but well."""
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(RecursionError, _too_deep)
-    app.add_exception_handler(NotThere, _not_there)
-    app.add_exception_handler(Refused, _refused)
-    app.add_exception_handler(AlreadyThere, _taken)
-    app.add_exception_handler(HoldfastError, _failed)
-    app.add_exception_handler(Crowded, _crowded)
-    app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(Exception, _unknown)
+    app.add_exception_handler(RequestValidationError, _on_invalid)
+    app.add_exception_handler(RecursionError, _on_too_deep)
+    app.add_exception_handler(NotThere, _on_not_there)
+    app.add_exception_handler(Refused, _on_refused)
+    app.add_exception_handler(AlreadyThere, _on_already_there)
+    app.add_exception_handler(HoldfastError, _on_failure)
+    app.add_exception_handler(Crowded, _on_crowded)
+    app.add_exception_handler(HTTPException, _on_http_error)
+    app.add_exception_handler(Exception, _on_unknown_error)
 
 
-def _said(status: int, error: str, **more: Any) -> JSONResponse:
+def _error_response(status: int, error: str, **more: Any) -> JSONResponse:
     return JSONResponse({"error": error, **more}, status)
 
 
-def _invalid(_request: Request, failure: Exception) -> JSONResponse:
+def _on_invalid(_request: Request, failure: Exception) -> JSONResponse:
     assert isinstance(failure, RequestValidationError)
     details: dict[str, list[str]] = {}
     for one in failure.errors():
@@ -146,7 +146,7 @@ def _invalid(_request: Request, failure: Exception) -> JSONResponse:
         details.setdefault(name, []).append(str(one["msg"]))
     query_only = all(str(one["loc"][0]) == "query" for one in failure.errors())
     error = "Invalid query parameters" if query_only else "Validation failed"
-    return _said(400, error, details=details)
+    return _error_response(400, error, details=details)
 
 
 def _is_inner(part: object) -> bool:
@@ -154,55 +154,57 @@ def _is_inner(part: object) -> bool:
     return isinstance(part, str) and re.fullmatch(r"(?!constrained-)[\w-]+", part) is None
 
 
-def _too_deep(_request: Request, _error: Exception) -> JSONResponse:
-    return _said(400, "Validation failed", details={"body": ["nested too deep"]})
+def _on_too_deep(_request: Request, _error: Exception) -> JSONResponse:
+    return _error_response(400, "Validation failed", details={"body": ["nested too deep"]})
 
 
-def _not_there(_request: Request, error: Exception) -> JSONResponse:
-    return _said(404, str(error))
+def _on_not_there(_request: Request, error: Exception) -> JSONResponse:
+    return _error_response(404, str(error))
 
 
-def _refused(_request: Request, error: Exception) -> JSONResponse:
+def _on_refused(_request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, Refused)
     details = {error.field: [str(error)]} if error.field else {}
-    return _said(400, str(error), **({"details": details} if details else {}))
+    return _error_response(400, str(error), **({"details": details} if details else {}))
 
 
-def _taken(_request: Request, error: Exception) -> JSONResponse:
+def _on_already_there(_request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, AlreadyThere)
-    return _said(409, str(error), id=error.which, **error.more)
+    return _error_response(409, str(error), id=error.which, **error.more)
 
 
-def _failed(_request: Request, error: Exception) -> JSONResponse:
+def _on_failure(_request: Request, error: Exception) -> JSONResponse:
     """The database or the disk does not do what is asked: whatever fails says so in words."""
     assert isinstance(error, HoldfastError)
     log.add("ERROR", "api", str(error))
-    return _said(503, str(error), try_next=error.hint)
+    return _error_response(503, str(error), try_next=error.hint)
 
 
-def _crowded(_request: Request, error: Exception) -> JSONResponse:
+def _on_crowded(_request: Request, error: Exception) -> JSONResponse:
     return JSONResponse({"error": str(error)}, 503, headers={"Retry-After": "5"})
 
 
-def _http(request: Request, failure: Exception) -> JSONResponse:
+def _on_http_error(request: Request, failure: Exception) -> JSONResponse:
     assert isinstance(failure, HTTPException)
     words = {404: "Not found", 405: "Method not allowed"}
     error = words.get(failure.status_code, str(failure.detail))
-    headers = {"Allow": _allowed(request)} if failure.status_code == 405 else failure.headers
+    headers = (
+        {"Allow": _allowed_methods(request)} if failure.status_code == 405 else failure.headers
+    )
     return JSONResponse({"error": error}, failure.status_code, headers=headers)
 
 
-def _allowed(request: Request) -> str:
+def _allowed_methods(request: Request) -> str:
     """The methods of every route at this address; the framework names those of the first alone."""
     fits = (one for one in request.app.routes if one.matches(request.scope)[0] is not Match.NONE)
     found = {method for route in fits for method in getattr(route, "methods", None) or ()}
     return ", ".join(sorted(found))
 
 
-def _unknown(_request: Request, error: Exception) -> JSONResponse:
+def _on_unknown_error(_request: Request, error: Exception) -> JSONResponse:
     first = str(error).partition("\n")[0]  # below it PostgreSQL quotes the row
     log.add("ERROR", "api", f"{type(error).__name__}: {first}"[:300])
-    return _said(500, "Something went wrong; holdfast log says what")
+    return _error_response(500, "Something went wrong; holdfast log says what")
 
 
 NOT_FOUND: dict[int | str, dict[str, Any]] = {404: {"model": Slip, "description": "Not found"}}

@@ -151,8 +151,8 @@ def serve(plan: Plan, say: Callable[[str], None]) -> None:
         hosts=plan.address.names,
         behind_proxy=plan.address.behind_proxy,
     )
-    with addresses.bound(plan.address) as listener, _locked(listener):
-        store = _opened(plan.database, say)
+    with addresses.bind(plan.address) as listener, _hold_server_file(listener):
+        store = _open_store(plan.database, say)
         try:
             _greet(plan, listener, say)
             _run(store, rules, plan, listener)
@@ -162,7 +162,7 @@ def serve(plan: Plan, say: Callable[[str], None]) -> None:
 
 
 @contextmanager
-def _locked(listener: socket.socket) -> Iterator[None]:
+def _hold_server_file(listener: socket.socket) -> Iterator[None]:
     """Nobody else can have the port meanwhile, so the file can be removed at the end."""
     host, port = listener.getsockname()[:2]
     if host not in ("127.0.0.1", "0.0.0.0"):
@@ -178,7 +178,7 @@ def _locked(listener: socket.socket) -> Iterator[None]:
         yield
 
 
-def _opened(database: str, say: Callable[[str], None]) -> Store:
+def _open_store(database: str, say: Callable[[str], None]) -> Store:
     """A damaged file is set aside and made again, as `holdfast rebuild` does it."""
     healed = rebuild.heal(database)
     if healed is not None:

@@ -17,9 +17,9 @@ import msgspec
 from holdfast.record.model import Record
 from holdfast.record.results import answers
 from holdfast.record.user_input import author_of, own_words, queued_words
-from holdfast.redact.find import PASSES, find, redact, replaced, which_are_clean
+from holdfast.redact.find import PASSES, find, redact, replace_findings, which_are_clean
 from holdfast.redact.rule import REDACTED, SecretFinding
-from holdfast.redact.value import random_looking
+from holdfast.redact.value import looks_random
 from holdfast.text.sentences import LONGEST_CHARS, Lazy
 from holdfast.transcript import (
     Answer,
@@ -87,7 +87,7 @@ class ToldSecrets:
                 self.bare |= dict.fromkeys(text[one.start : one.end].split("\n"), one.placeholder)
                 if not again and before < len(self.pieces) + len(self.bare):
                     self.lines.add(offsets[bisect_right(starts, one.start) - 1])
-            left = replaced(text, found).split("\n")
+            left = replace_findings(text, found).split("\n")
             text = "\n".join(line for line in left if REDACTED in line)
             found = find(text) if again < PASSES - 1 else []
         return is_clean
@@ -112,7 +112,7 @@ class ToldSecrets:
 
 def is_known_bare(value: str) -> bool:
     """True for a value that is a secret also where no name stands beside it."""
-    return len(value) >= SHORTEST_BARE and random_looking(value)
+    return len(value) >= SHORTEST_BARE and looks_random(value)
 
 
 def spoken(entry: Entry) -> Iterator[str]:

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from holdfast.redact import certainty, names
 from holdfast.redact.certainty import Written, span_of
-from holdfast.redact.rule import SecretFinding, places
+from holdfast.redact.rule import SecretFinding, positions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -112,10 +112,10 @@ _KEY_CHARS = 64  # a longer key is not remembered
 def scan(page: SearchPage) -> Iterator[SecretFinding]:
     for name in names.ALL:
         if name.word in (page.low if " " in name.word else page.words_low):
-            yield from _named(page, name)
+            yield from _scan_name(page, name)
 
 
-def _written(low: str, end: int) -> Iterator[tuple[re.Match[str], re.Match[str]]]:
+def _values_after(low: str, end: int) -> Iterator[tuple[re.Match[str], re.Match[str]]]:
     """What parts the name that ends here from a value, and the value; the likeliest first."""
     end = _without_tail(low, end)
     ahead = low[end : end + _SEPARATOR_CHARS] if end >= 0 else ""
@@ -141,10 +141,10 @@ def _without_tail(low: str, end: int) -> int:
     return -1 if after and goes_on else match.end()
 
 
-def _named(page: SearchPage, name: SecretName) -> Iterator[SecretFinding]:
+def _scan_name(page: SearchPage, name: SecretName) -> Iterator[SecretFinding]:
     text, low, word = page.text, page.low, name.word
     done = 0
-    for at in _keys(low) if word == "key" else places(low, word):
+    for at in _keys(low) if word == "key" else positions(low, word):
         end = at + len(word)
         if at < done or not names.ends(low, end):
             continue
@@ -158,13 +158,13 @@ def _named(page: SearchPage, name: SecretName) -> Iterator[SecretFinding]:
             if at < done:
                 continue
         span = None
-        for separator, value in () if is_dull else _written(low, end):
+        for separator, value in () if is_dull else _values_after(low, end):
             span = span_of(Written(text, at, name, separator, value), sure)
             if span:
                 break
         if span is None and name.far and sure != names.WEAK:
             span = certainty.find_nearby(
-                text, at, end, name, sure == names.SURE, names.qualified(low, at)
+                text, at, end, name, sure == names.SURE, names.is_qualified(low, at)
             )
         if span:
             done = span[1]
@@ -184,15 +184,15 @@ def _last_of_chain(low: str, word: str, at: int) -> int:
 
 def is_telling(key: str) -> bool:
     """A key under which a secret stands, whatever that looks like: `password`, `api_key`."""
-    return _tells(key) if len(key) <= _KEY_CHARS else _judged(key)
+    return _tells(key) if len(key) <= _KEY_CHARS else _judge_key(key)
 
 
 @lru_cache(2_048)  # every row of a list has the same few keys, and judging one takes 25 µs
 def _tells(key: str) -> bool:
-    return _judged(key)
+    return _judge_key(key)
 
 
-def _judged(key: str) -> bool:
+def _judge_key(key: str) -> bool:
     text = key.strip()
     low = text.lower()
     return low != "pass" and any(

@@ -18,14 +18,14 @@ from holdfast.redact.value import (
     is_hex,
     is_key,
     is_made_up,
+    is_no_hash,
     is_password,
     is_phrase,
+    is_placeholder,
     is_random,
     is_strong,
     is_uuid,
     like_a_password,
-    stand_in,
-    unlike_a_hash,
 )
 
 TYPE_CHECKING = False
@@ -138,7 +138,7 @@ def _bare(written: Written, sure: int) -> Span | None:
     else:
         value = _first(written.text, start, bare)
         literal = _is_setting(written, start + len(bare)) and _has_digits(value)
-    if written.loose and not unlike_a_hash(value) and not _sure_alone(written.name, value):
+    if written.loose and not is_no_hash(value) and not _sure_alone(written.name, value):
         return None
     if (written.spoken or written.plain_pass) and not _spoken(value):
         return None
@@ -236,7 +236,7 @@ def _behind(text: str, end: int, spoken: Spoken) -> tuple[int, int] | None:
         in_row = "alues" in between.lower() and re.match(_COLUMNS, between, re.I) is not None
         if not in_row and re.search(_ANOTHER, between):
             return None
-        if stand_in(value):
+        if is_placeholder(value):
             continue
         follows = text[match.start() + len(value) :][:8]
         if (in_row and _in_a_row(value)) or _is_value(between, value, follows, spoken):

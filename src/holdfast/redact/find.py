@@ -34,23 +34,23 @@ _GONE = SecretFinding("password", 0, 0).placeholder
 
 def find(text: str) -> list[SecretFinding]:
     """The secrets of a text, in order, none overlapping."""
-    found = list(_found(text))
+    found = list(_search(text))
     if not text.isascii() and any(mark in text for mark in INVISIBLE):
-        found += _found_beneath(text)
+        found += _search_visible(text)
     return merge_findings(found)
 
 
-def _found(text: str) -> Iterator[SecretFinding]:
+def _search(text: str) -> Iterator[SecretFinding]:
     page = SearchPage(text)
     for scan in _SURER_FIRST:
         for one in scan(page):
-            yield line_breaks.lengthened(text, one) if scan in _GO_ON else one
+            yield line_breaks.extend_over_lines(text, one) if scan in _GO_ON else one
 
 
-def _found_beneath(text: str) -> Iterator[SecretFinding]:
+def _search_visible(text: str) -> Iterator[SecretFinding]:
     """What a reader sees: a character without width in a name or a token hides it from us."""
     kept = [at for at, mark in enumerate(text) if mark not in INVISIBLE]
-    for one in _found("".join([text[at] for at in kept])):
+    for one in _search("".join([text[at] for at in kept])):
         yield SecretFinding(one.kind, kept[one.start], kept[one.end - 1] + 1)
 
 
@@ -75,11 +75,11 @@ def redact(text: str) -> str:
         findings = find(text)
         if not findings:
             break
-        text = replaced(text, findings)
+        text = replace_findings(text, findings)
     return text
 
 
-def replaced(text: str, findings: list[SecretFinding]) -> str:
+def replace_findings(text: str, findings: list[SecretFinding]) -> str:
     """The text with a placeholder for each of these."""
     parts: list[str] = []
     at = 0
@@ -122,7 +122,7 @@ def redact_answer(question: str, answer: str) -> str:
             if start <= one.start < end
         ]
         if found:
-            return replaced(answer, found)
+            return replace_findings(answer, found)
     return answer
 
 

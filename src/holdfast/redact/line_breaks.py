@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 
 from holdfast.redact import shapes, token_prefixes
-from holdfast.redact.rule import SearchPage, SecretFinding, begins, places
-from holdfast.redact.value import random_looking
+from holdfast.redact.rule import SearchPage, SecretFinding, can_begin, positions
+from holdfast.redact.value import looks_random
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,17 +38,17 @@ def scan(page: SearchPage) -> Iterator[SecretFinding]:
     if "\n" not in page.text and "\\n" not in page.text:
         return
     known, tried = _FIRST or _read(), 0
-    for word in _unescaped(page.apart):
+    for word in _split_escaped(page.apart):
         part = word.rpartition("=")[2] if "=" in word else word
         if len(part) < SHORTEST_PART or not part.startswith(known.get(part[:2], ())):
             continue
         tried += 1
         if tried > MOST_TRIED:
             return
-        yield from _broken(page.text, part)
+        yield from _search_broken(page.text, part)
 
 
-def _unescaped(words: Iterable[str]) -> Iterator[str]:
+def _split_escaped(words: Iterable[str]) -> Iterator[str]:
     """Also those between escaped line ends, which are one word with their neighbours."""
     for word in words:
         if "\\" in word:
@@ -64,10 +64,10 @@ def _read() -> dict[str, tuple[str, ...]]:
     return _FIRST
 
 
-def _broken(text: str, part: str) -> Iterator[SecretFinding]:
-    ends = [at for at in places(text, part) if text.startswith(_ENDS, at + len(part))]
+def _search_broken(text: str, part: str) -> Iterator[SecretFinding]:
+    ends = [at for at in positions(text, part) if text.startswith(_ENDS, at + len(part))]
     for at in ends[:MOST_SAME] if ends and not _kind(part) else ():
-        kind, end = _read_on(text, part, at + len(part)) if begins(text, at) else ("", 0)
+        kind, end = _read_on(text, part, at + len(part)) if can_begin(text, at) else ("", 0)
         if kind:
             yield SecretFinding(kind, at, end)
 
@@ -89,7 +89,7 @@ def _kind(whole: str) -> str:
     return next((one.kind for one in found if one.start == 0), "")
 
 
-def lengthened(text: str, finding: SecretFinding) -> SecretFinding:
+def extend_over_lines(text: str, finding: SecretFinding) -> SecretFinding:
     """The finding, with the lines that its token goes on in."""
     end = finding.end
     if not text.startswith(_ENDS, end):
@@ -97,7 +97,7 @@ def lengthened(text: str, finding: SecretFinding) -> SecretFinding:
     is_wrapped = end - (text.rfind("\n", 0, end) + 1) >= WRAPPED_CHARS
     for _ in range(MOST_LINES):
         piece, behind = _next_piece(text, end)
-        if not random_looking(piece) or not (is_wrapped or len(piece) >= LONG_PIECE):
+        if not looks_random(piece) or not (is_wrapped or len(piece) >= LONG_PIECE):
             break
         end = behind
     return SecretFinding(finding.kind, finding.start, end)

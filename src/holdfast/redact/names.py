@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from holdfast.redact.rule import begins
+from holdfast.redact.rule import can_begin
 
 SURE, HINT, WEAK = 3, 2, 1
 
@@ -128,7 +128,7 @@ def _long_ahead(text: str, at: int) -> bool:
     return re.compile(_LONG).search(text, at, at + _AHEAD_CHARS) is not None
 
 
-def qualified(low: str, at: int) -> bool:
+def is_qualified(low: str, at: int) -> bool:
     """ "access token", "client secret": said of nothing but a secret."""
     return low[max(0, at - _BEFORE_CHARS) : at].rstrip("_-. ").endswith(_KEYS_TO_SOMETHING)
 
@@ -138,7 +138,7 @@ def begins_word(text: str, at: int, length: int) -> bool:
     if at == 0 or not text[at - 1].isalnum():
         return True
     if not text[at].isupper():
-        return text[at - 1].isdigit() or begins(text, at)
+        return text[at - 1].isdigit() or can_begin(text, at)
     return text[at - 1].islower() or text[at : at + length].isupper()
 
 

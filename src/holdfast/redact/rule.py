@@ -95,7 +95,7 @@ def lower_in_place(text: str) -> str:
     return low if len(low) == len(text) else text.translate(_ASCII_LOWER)
 
 
-def begins(text: str, at: int) -> bool:
+def can_begin(text: str, at: int) -> bool:
     """True where a word can begin: `\\n` before it in an escaped string ends in a letter too,
     and `__` parts the names in a tool's name."""
     if at == 0 or not (text[at - 1].isalnum() or text[at - 1] == "_"):
@@ -105,7 +105,7 @@ def begins(text: str, at: int) -> bool:
     return re.search(_GLUE, text[max(0, at - _GLUE_CHARS) : at]) is not None
 
 
-def places(hay: str, word: str) -> Iterator[int]:
+def positions(hay: str, word: str) -> Iterator[int]:
     """Where the word stands, one after the other."""
     at = hay.find(word)
     while at >= 0:
@@ -166,7 +166,7 @@ class Rule:
         if self.within == "very_long" and not self._pattern().search(page.very_long):
             return
         done = 0
-        for at in places(hay, word):
+        for at in positions(hay, word):
             if at < done or not hay.startswith(self.begins, at):
                 continue
             match = self._pattern().match(page.text, at)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from holdfast.redact.rule import Rule, SecretFinding
 from holdfast.redact.value import (
     is_key,
+    is_masked,
+    is_mixed,
     is_password,
     is_phrase,
+    is_placeholder,
     like_a_password,
-    masked,
-    mixed,
-    random_looking,
-    stand_in,
+    looks_random,
     user_and_password,
 )
 
@@ -29,10 +29,10 @@ _OPEN = r"\\{0,3}[\"']"
 
 
 def _not_masked(value: str) -> bool:
-    return not masked(value)
+    return not is_masked(value)
 
 
-def _packed(value: str) -> bool:
+def _is_packed(value: str) -> bool:
     """base64 of JSON that holds a password, as Kubernetes keeps a registry's."""
     from binascii import Error, a2b_base64
 
@@ -44,11 +44,11 @@ def _packed(value: str) -> bool:
 
 
 def _url_password(value: str) -> bool:
-    return not stand_in(value) and not value.isdigit()
+    return not is_placeholder(value) and not value.isdigit()
 
 
 def _url_user(value: str) -> bool:
-    return random_looking(value) and is_key(value, literal=True)
+    return looks_random(value) and is_key(value, literal=True)
 
 
 RULES = (
@@ -62,12 +62,12 @@ RULES = (
         "aws secret key",
         "AKIA ASIA",
         r"A[KS]IA[A-Z0-9]{16}[\s,:;|\"']{1,12}([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])",
-        random_looking,
+        looks_random,
     ),
     Rule("jwt", "eyJ", _APART + r"(eyJ[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+){0,3}+)"),
-    Rule("sendgrid key", "SG.", _START + r"(SG\.[\w-]{16,}+\.[\w-]{16,}+)", random_looking),
+    Rule("sendgrid key", "SG.", _START + r"(SG\.[\w-]{16,}+\.[\w-]{16,}+)", looks_random),
     Rule("google oauth token", "ya29.", _START + r"(ya29\.[\w.-]{20,}+)"),
-    Rule("twilio key", "SK AC", _START + r"((?:SK|AC)[0-9a-f]{32})(?![0-9A-Za-z])", random_looking),
+    Rule("twilio key", "SK AC", _START + r"((?:SK|AC)[0-9a-f]{32})(?![0-9A-Za-z])", looks_random),
     Rule(
         "mailgun key",
         "-",
@@ -83,12 +83,12 @@ RULES = (
     Rule("telegram token", ":AA", r"(?<=[0-9]{8}):(AA[\w-]{33,}+)"),
     Rule("telegram token", "%3AAA", r"(?<=[0-9]{8})%3A(AA[\w-]{33,}+)"),
     Rule("airtable token", "pat", _START + r"(pat[A-Za-z0-9]{14}\.[0-9a-f]{40,}+)"),
-    Rule("twitter token", "A" * 20, _START + r"(A{20}[\w%]{40,}+)", random_looking),
+    Rule("twitter token", "A" * 20, _START + r"(A{20}[\w%]{40,}+)", looks_random),
     Rule("firebase key", "AAAA", _START + r"(AAAA[\w-]{7}:[\w-]{130,}+)"),
     Rule("azure key", "accountkey= accesskey=", r"\w{9,10}=([\w+/%-]{40,}+={0,2})", any_case=True),
     Rule("azure signature", "sig=", r"(?<=[?&;])sig=([\w%+/=-]{30,}+)", any_case=True),
     Rule("azure signature", "sig\\u003d", r"sig\\u003d([\w%+/=-]{30,}+)", any_case=True),
-    Rule("azure secret", "8Q~", r"(?<=\w{3})(8Q~[\w.~-]{31,34}+)", random_looking),
+    Rule("azure secret", "8Q~", r"(?<=\w{3})(8Q~[\w.~-]{31,34}+)", looks_random),
     Rule("aws signature", "x-amz-signature=", r"[\w-]+=([0-9a-f]{64})", any_case=True),
     Rule("slack webhook", "hooks.slack.com/", r"hooks\.slack\.com/\w+/([\w/-]{20,}+)", _not_masked),
     Rule(
@@ -148,7 +148,7 @@ RULES = (
         "password",
         "securestring",
         rf"securestring(?:[ \t]+-\w{{1,20}}){{0,4}}[ \t]+{_OPEN}([^\"'\r\n]{{3,128}})[\"']",
-        lambda value: not stand_in(value),
+        lambda value: not is_placeholder(value),
         any_case=True,
         within="words_low",
     ),
@@ -167,7 +167,7 @@ RULES = (
         "fernet( jwt. hmac.new( fromhex( createhmac(",
         rf"[\w.]{{3,14}}\((?:[^()\"']{{0,80}},\s{{0,20}})?(?:{_OPEN}[^\"'\\\r\n]{{1,12}}\\{{0,3}}[\"'],\s{{0,4}})?"
         rf"b?{_OPEN}([^\"'\\\r\n]{{16,256}})",
-        lambda value: not stand_in(value) and random_looking(value),
+        lambda value: not is_placeholder(value) and looks_random(value),
         any_case=True,
         within="words_low",
     ),
@@ -203,7 +203,9 @@ RULES = (
         any_case=True,
         within="words_low",
     ),
-    Rule("registry password", "eyJ", _START + r"(eyJ[A-Za-z0-9+/]{40,}+={0,2})(?![.\w-])", _packed),
+    Rule(
+        "registry password", "eyJ", _START + r"(eyJ[A-Za-z0-9+/]{40,}+={0,2})(?![.\w-])", _is_packed
+    ),
     Rule(
         "password",
         "cred log sign entra melde",  # `creds: bob / …`
@@ -211,7 +213,7 @@ RULES = (
         r"(?: (?:are|is|as|with|using|user|con|dich|mit|via|for [\w.-]{1,40})){0,3}\**"
         r"[ \t]{0,2}[:=]?\**[ \t]{1,2}"
         r"[\"'`]?[\w.@+-]{1,64}[\"'`]?[ \t]?[:/][ \t]?[\"'`]?([^\s\"'`/:,]{6,64})",
-        lambda value: like_a_password(value) or (mixed(value) and len(value) >= 12),
+        lambda value: like_a_password(value) or (is_mixed(value) and len(value) >= 12),
         any_case=True,
         within="words_low",
         begins=(
@@ -223,7 +225,7 @@ RULES = (
         "password",
         "sqlplus expdp impdp",  # `sqlplus scott/…@db`
         r"(?:sqlplus|expdp|impdp)[^\r\n]{0,60}?\s\\{0,3}[\"']?[\w.$#-]{1,64}/\\{0,3}[\"']?([^\s\"'@\\/]{3,128})",
-        lambda value: not stand_in(value),
+        lambda value: not is_placeholder(value),
         within="words",
     ),
     Rule(

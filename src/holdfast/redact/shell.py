@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 
-from holdfast.redact.rule import SecretFinding, begins, places
+from holdfast.redact.rule import SecretFinding, can_begin, positions
 from holdfast.redact.value import (
+    is_mixed,
     is_password,
     is_phrase,
+    is_placeholder,
     is_random,
     like_a_password,
-    mixed,
-    stand_in,
 )
 
 TYPE_CHECKING = False
@@ -114,8 +114,8 @@ _TOOLS = frozenset(
 def scan(page: SearchPage) -> Iterator[SecretFinding]:
     there = _tools(page)
     if there:
-        yield from _found(page, there)
-    yield from _fed(page)
+        yield from _scan_commands(page, there)
+    yield from _scan_pipes(page)
 
 
 def _tools(page: SearchPage) -> frozenset[str]:
@@ -129,16 +129,16 @@ def _tools(page: SearchPage) -> frozenset[str]:
     return _TOOLS.intersection(apart)
 
 
-def _found(page: SearchPage, there: frozenset[str]) -> Iterator[SecretFinding]:
+def _scan_commands(page: SearchPage, there: frozenset[str]) -> Iterator[SecretFinding]:
     for tools, flags in _FLAGS.items():
         for arguments in _commands(page, there, tools):
-            yield from _passwords(_flagged(arguments, flags))
+            yield from _passwords(_flag_values(arguments, flags))
     for tools, (mark, flags) in _BOTH.items():
         for arguments in _commands(page, there, tools):
-            yield from _parted(_flagged(arguments, flags), mark)
+            yield from _passwords_after(_flag_values(arguments, flags), mark)
     for tools, verbs in _ARGUMENTS.items():
         for arguments in _commands(page, there, tools):
-            yield from _passwords(_counted(arguments, verbs), literal=tools != "net")
+            yield from _passwords(_positional_values(arguments, verbs), literal=tools != "net")
     yield from _anybody(page, there)
     yield from _any_flag(page, there)
     yield from _any_verb(page, there)
@@ -150,17 +150,17 @@ def _commands(page: SearchPage, there: frozenset[str], tools: str) -> Iterator[l
         if tool not in there:
             continue
         start, end = f"{tool} ", 0
-        for at in places(page.text, start):
+        for at in positions(page.text, start):
             if at >= end and _begins(page.text, at):
                 end = _command_end(page.text, at + len(start))
                 yield _arguments(page.text, at + len(start), end)
 
 
 def _begins(text: str, at: int) -> bool:
-    """`begins` of a rule, and `not-mysql` is another tool; `-mysql` is a line a diff takes out."""
+    """As `can_begin`; also, `not-mysql` is another tool; `-mysql` is a line a diff takes out."""
     if text[at - 1 : at] == "-":
         return at == 1 or text[at - 2] == "\n" or text[max(0, at - 3) : at - 1] == "\\n"
-    return begins(text, at) and text[at - 1 : at] != "."
+    return can_begin(text, at) and text[at - 1 : at] != "."
 
 
 def _command_end(text: str, at: int) -> int:
@@ -195,7 +195,7 @@ def _next(text: str, at: int) -> Place:
     return _place(found) if found else ("", at, at)
 
 
-def _flagged(arguments: Sequence[Argument], flags: str) -> Iterator[Place]:
+def _flag_values(arguments: Sequence[Argument], flags: str) -> Iterator[Place]:
     words = [one[0] for one in arguments]
     verbs = [flag for flag in flags.split() if flag[0] not in "-/"]
     if verbs and not any(verb in words for verb in verbs):
@@ -211,7 +211,7 @@ def _flagged(arguments: Sequence[Argument], flags: str) -> Iterator[Place]:
                 yield _place(arguments[number], len(name) + 1)
 
 
-def _counted(arguments: Sequence[Argument], verbs: str) -> Iterator[Place]:
+def _positional_values(arguments: Sequence[Argument], verbs: str) -> Iterator[Place]:
     words = [one[0] for one in arguments]
     for word in verbs.split():
         verb, _, count = word.partition(":")
@@ -232,10 +232,10 @@ def _passwords(places_: Iterator[Place], *, literal: bool = True) -> Iterator[Se
             yield SecretFinding("password", start, end)
 
 
-def _parted(places_: Iterator[Place], mark: str) -> Iterator[SecretFinding]:
+def _passwords_after(places_: Iterator[Place], mark: str) -> Iterator[SecretFinding]:
     for value, _, end in places_:
         user, parted, secret = value.partition(mark)
-        if parted and user and secret and not stand_in(secret):
+        if parted and user and secret and not is_placeholder(secret):
             yield SecretFinding("password", end - len(secret), end)
 
 
@@ -244,7 +244,7 @@ def _anybody(page: SearchPage, there: frozenset[str]) -> Iterator[SecretFinding]
     for flag in _ANY_BOTH:
         if flag.strip() not in there:
             continue
-        for at in places(page.text, flag):
+        for at in positions(page.text, flag):
             value, _, end = _next(page.text, at + len(flag))
             user, colon, secret = value.partition(":")
             if colon and user and "/" not in value and _sure(secret):
@@ -259,7 +259,7 @@ def _any_flag(page: SearchPage, there: frozenset[str]) -> Iterator[SecretFinding
     for flag in _KEY_FLAGS:
         if flag not in there:
             continue
-        for at in places(page.text, f" {flag} "):
+        for at in positions(page.text, f" {flag} "):
             if re.compile(_SHORT).match(page.text, at + len(flag) + 2):
                 continue
             value, start, end = _next(page.text, at + len(flag) + 2)
@@ -271,13 +271,13 @@ def _any_verb(page: SearchPage, there: frozenset[str]) -> Iterator[SecretFinding
     for verb in (*_VERBS, *_TWO_VERBS):
         if verb.split()[-1] not in there:
             continue
-        for at in places(page.text, f"{verb} "):
+        for at in positions(page.text, f"{verb} "):
             after = at + len(verb) + 1
             if not _begins(page.text, at):
                 continue
             for one in _arguments(page.text, after, _command_end(page.text, after))[:6]:
                 value, start, end = _place(one)
-                if is_random(value) or (_in_a_command(value) and mixed(value)):
+                if is_random(value) or (_in_a_command(value) and is_mixed(value)):
                     yield SecretFinding("password", start, end)
 
 
@@ -285,14 +285,14 @@ def _in_a_command(value: str) -> bool:
     return like_a_password(value) and not re.search(r"[/:=,(){}]", value)
 
 
-def _fed(page: SearchPage) -> Iterator[SecretFinding]:
+def _scan_pipes(page: SearchPage) -> Iterator[SecretFinding]:
     text = page.text
     for word in ("echo ", "printf "):
-        for at in places(text, word) if " |" in text and word.strip() in page.words else ():
+        for at in positions(text, word) if " |" in text and word.strip() in page.words else ():
             match = re.compile(_PIPED).match(text, at)
             if match and re.search(_ASKS, match["to"]):
-                yield from _given(match, user="chpasswd" in match["to"])
-    for at in places(text, "<<<"):
+                yield from _piped_password(match, user="chpasswd" in match["to"])
+    for at in positions(text, "<<<"):
         if text.startswith("<", at + 3):  # a run of them feeds nothing: 50,000 took 3 s
             continue
         match = re.compile(_HERE).match(text, at)
@@ -300,10 +300,10 @@ def _fed(page: SearchPage) -> Iterator[SecretFinding]:
             continue
         line = text[max(0, at - _HEAD_CHARS) : at].rpartition("\n")[2]
         if re.search(_ASKS, line):
-            yield from _given(match, user="chpasswd" in line)
+            yield from _piped_password(match, user="chpasswd" in line)
 
 
-def _given(match: re.Match[str], *, user: bool) -> Iterator[SecretFinding]:
+def _piped_password(match: re.Match[str], *, user: bool) -> Iterator[SecretFinding]:
     group = "quoted" if match["quoted"] is not None else "bare"
     value, start = match[group], match.start(group)
     if user and ":" in value:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-from holdfast.redact.rule import LONG_CHARS, Rule, SecretFinding, begins, places
-from holdfast.redact.value import is_key, masked, random_looking, stand_in, user_and_password
+from holdfast.redact.rule import LONG_CHARS, Rule, SecretFinding, can_begin, positions
+from holdfast.redact.value import is_key, is_masked, is_placeholder, looks_random, user_and_password
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def scan_tokens(page: SearchPage) -> Iterator[SecretFinding]:
     runs = " ".join([one for one in apart if len(one) >= LONG_CHARS and _may_be_made(one)])
     for kind, beginning, shortest, wide in _entries():
         if beginning in (page.long if "/" in beginning else runs):
-            yield from _found(page.text, kind, beginning, shortest, wide)
+            yield from _scan_prefix(page.text, kind, beginning, shortest, wide)
 
 
 def _may_be_made(word: str) -> bool:
@@ -127,13 +127,13 @@ def _read(entry: str) -> tuple[str, int, bool]:
     return entry[:-2], int(entry[-2:]), wide
 
 
-def _found(
+def _scan_prefix(
     text: str, kind: str, beginning: str, shortest: int, wide: bool
 ) -> Iterator[SecretFinding]:
     body = re.compile((_WORD if wide else _ALNUM) + (_TAIL if beginning in _TAILED else ""))
     done = 0
-    for at in places(text, beginning):
-        if at < done or not (begins(text, at) or not text[at - 1].isascii()):
+    for at in positions(text, beginning):
+        if at < done or not (can_begin(text, at) or not text[at - 1].isascii()):
             continue  # Chinese and Japanese put no blank between a word and a token
         match = body.match(text, at + len(beginning))
         if not match or (len(match[0]) < shortest and not _is_cut(text, match)):
@@ -154,7 +154,7 @@ def _is_cut(text: str, body: re.Match[str]) -> bool:
 def _real(beginning: str, body: str, wide: bool) -> bool:
     if beginning in _HEX_ONLY and body.strip("0123456789abcdef"):
         return False
-    return not masked(body) and (random_looking(body) or (not wide and len(body) >= 30))
+    return not is_masked(body) and (looks_random(body) or (not wide and len(body) >= 30))
 
 
 def scan_keys(page: SearchPage) -> Iterator[SecretFinding]:
@@ -206,11 +206,11 @@ def _before_block(text: str, floor: int, at: int) -> int:
 
 def _credential(value: str) -> bool:
     """After a scheme: short words are prose, as in "basic authentication"."""
-    return not stand_in(value) and (is_key(value, literal=True) or user_and_password(value))
+    return not is_placeholder(value) and (is_key(value, literal=True) or user_and_password(value))
 
 
 def _bearer(value: str) -> bool:
-    return is_key(value, literal=True) and random_looking(value)
+    return is_key(value, literal=True) and looks_random(value)
 
 
 def _cookies(value: str) -> bool:

@@ -71,7 +71,7 @@ _A_NAME = r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\Z"  # E2B_API_KEY
 _NOT_A_VALUE = r"[\w+.-]+://|[./~]*/|[A-Za-z]:[\\/]|[@.][\w/]|[\w-]+(?:/[\w.-]+)+\.\w{1,5}\Z"
 
 
-def masked(value: str) -> bool:
+def is_masked(value: str) -> bool:
     """`xxxx`, `****`, `sk-...`: somebody already took the secret out, or never put one in."""
     return (
         len(set(value.strip(_MASKS))) <= 1
@@ -83,40 +83,40 @@ def masked(value: str) -> bool:
     )
 
 
-def stand_in(value: str) -> bool:
+def is_placeholder(value: str) -> bool:
     """`${VAR}`, `<token>`, `your-key-here`, `os.environ["X"]`: says where a secret would go."""
     value = value[:JUDGED_CHARS]
-    if masked(value) or re.match(_VARIABLE, value) or value.lower().startswith(_ELSEWHERE):
+    if is_masked(value) or re.match(_VARIABLE, value) or value.lower().startswith(_ELSEWHERE):
         return True
     if "${" in value or "{{" in value or "$(" in value:
         return True
     low = value.lower()
-    if re.match(r".{0,12}\b(?:your|my)[_-]", low) and not mixed(value[-12:]):
+    if re.match(r".{0,12}\b(?:your|my)[_-]", low) and not is_mixed(value[-12:]):
         return True
-    if re.match(_FILL_IN, low) and not mixed(value[-12:]):
+    if re.match(_FILL_IN, low) and not is_mixed(value[-12:]):
         return True
     if re.match(_A_NAME, value) and re.search("KEY|TOKEN|SECRET|PASS|AUTH|CRED|_URL|_ID", value):
         return True
     return all(word in _STOCK for word in re.findall(_WORDS, low))
 
 
-def mixed(value: str) -> bool:
+def is_mixed(value: str) -> bool:
     """Letters and digits in turns, as keys have them and names do not."""
     digits = sum(char.isdigit() for char in value)
     return digits > 0 and digits < len(value) and (digits >= 4 or turns(value) >= 0.25)
 
 
-def random_looking(value: str) -> bool:
+def looks_random(value: str) -> bool:
     """Mixed, or, where chance left out the digits, upper and lower case in too short turns."""
-    if mixed(value):
+    if is_mixed(value):
         return True
     humps = re.findall("[A-Z]?[a-z]+|[A-Z]+", value)
     return len(value) >= 16 and len(value) < 2.6 * len(humps)  # `waitForTaskToken` has 4.0
 
 
-def unlike_a_hash(value: str) -> bool:
+def is_no_hash(value: str) -> bool:
     """Long and random, and not the hex of a commit: enough beside a name without any sign."""
-    return len(value) >= 20 and random_looking(value) and bool(value.lower().strip(_HEX))
+    return len(value) >= 20 and looks_random(value) and bool(value.lower().strip(_HEX))
 
 
 def is_made_up(value: str) -> bool:
@@ -127,7 +127,7 @@ def is_made_up(value: str) -> bool:
         or not re.search("[A-Za-z].*[A-Za-z]", value)
     ):
         return False
-    return mixed(value) and (
+    return is_mixed(value) and (
         re.search("[A-Z]", value) is not None or re.search(_SYMBOL, value) is not None
     )
 
@@ -152,7 +152,7 @@ def is_password(value: str, literal: bool) -> bool:
 
 @lru_cache(REMEMBERED)
 def _is_password(value: str, literal: bool) -> bool:
-    if len(value) < 4 or stand_in(value) or re.match(_NOT_A_VALUE, value):
+    if len(value) < 4 or is_placeholder(value) or re.match(_NOT_A_VALUE, value):
         return False
     if re.match(_CODE, value) and turns(value) < 0.25 and not re.search("[0-9]{3}", value):
         return False
@@ -174,7 +174,7 @@ def is_key(value: str, literal: bool) -> bool:
 
 @lru_cache(REMEMBERED)
 def _is_key(value: str, literal: bool) -> bool:
-    if len(value) < 8 or stand_in(value) or _is_path(value) or _is_code(value, literal):
+    if len(value) < 8 or is_placeholder(value) or _is_path(value) or _is_code(value, literal):
         return False
     if not re.search("[A-Za-z]", value):
         return False
@@ -184,8 +184,8 @@ def _is_key(value: str, literal: bool) -> bool:
         if value.isalpha() and (value.islower() or value.isupper()):  # `mysupersecretkey`
             return len(value) >= 16
         odd = len(value) >= 12 and re.search(rf"\w{_SYMBOL}\w", value) is not None
-        return odd or random_looking(value) or any(char.isdigit() for char in value)
-    return random_looking(value) and not re.match(r"[\d.:_-]+\Z", value)
+        return odd or looks_random(value) or any(char.isdigit() for char in value)
+    return looks_random(value) and not re.match(r"[\d.:_-]+\Z", value)
 
 
 def is_strong(value: str, hash_too: bool) -> bool:
@@ -197,7 +197,7 @@ def is_strong(value: str, hash_too: bool) -> bool:
 
 def is_random(value: str) -> bool:
     """Made by a machine beyond doubt: a long part of it changes between letters and digits."""
-    if len(value) < 16 or stand_in(value) or is_uuid(value) or value.count("/") > 3:
+    if len(value) < 16 or is_placeholder(value) or is_uuid(value) or value.count("/") > 3:
         return False
     part = max(re.split(r"[^A-Za-z0-9]", value[:JUDGED_CHARS]), key=len)
     if not part.lower().strip(_HEX):
@@ -224,7 +224,7 @@ def like_a_password(value: str) -> bool:
     """Eight or more letters and digits with capitals or symbols, and neither path nor version."""
     if (
         not 8 <= len(value) <= 64
-        or stand_in(value)
+        or is_placeholder(value)
         or re.search(r"://|\.[a-z]{1,5}\Z|\A[./~@-]", value)
     ):
         return False
@@ -237,7 +237,7 @@ def is_phrase(value: str, named_in_env: bool) -> bool:
     """Several words as a password: `my dog Rex 1987`, and not `Enter your password`."""
     value = value[:JUDGED_CHARS]
     if (
-        stand_in(value)
+        is_placeholder(value)
         or len(value) < 8
         or re.search(r"[.:?…](?:\s|\Z)|[<>{}()=\[\]|]|%[sd]", value)
     ):
@@ -268,7 +268,7 @@ def _is_code(value: str, literal: bool) -> bool:
     if literal or not re.match(_CODE, value):
         return re.match(_CODE, value) is not None and turns(value) < 0.3
     parts = re.split(r"\W+", value)
-    return not any(len(part) >= 16 and random_looking(part) for part in parts)
+    return not any(len(part) >= 16 and looks_random(part) for part in parts)
 
 
 def _is_path(value: str) -> bool:

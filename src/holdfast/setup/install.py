@@ -93,7 +93,7 @@ ANOTHER = "uninstall that one with its own `holdfast`, or say --force; both woul
 def plan_install(target: Target, home: Path, ours: Path, *, force: bool = False) -> InstallPlan:
     """What an install would change. Raises if it cannot or should not be done."""
     old = receipts.load(ours, target.anchor)
-    shares = [_joined(_look(part, old)) for part in target.parts]
+    shares = [_with_part_joined(_look(part, old)) for part in target.parts]
     edits = [share.change for share in shares if not share.change.is_none]
     notes = install_notes(target, home, ours, [share.wanted for share in shares])
     debris = _debris(target, ours)
@@ -190,7 +190,7 @@ def _without_us(part: InstallPart, now: bytes | None, old: Receipt | None) -> by
     return part.leave(now, BytesBefore(known=True, data=record.before))
 
 
-def _joined(share: _Share) -> _Share:
+def _with_part_joined(share: _Share) -> _Share:
     if share.part.is_joined(share.now, share.without):
         return share
     return replace(share, wanted=share.part.join(share.without))

@@ -60,7 +60,7 @@ class SettingsPart:
     def read(self) -> bytes | None:
         """The bytes. A link, a folder, and anything but JSON text is refused."""
         data = plain_bytes(self.path)
-        checked(self.path, data)
+        parse_settings(self.path, data)
         return data
 
     def is_joined(self, data: bytes | None, without: bytes | None) -> bool:
@@ -68,7 +68,7 @@ class SettingsPart:
         return settings_text.has_all(text_of(data), self.table, line, self.packages)
 
     def join(self, data: bytes | None) -> bytes:
-        settings = checked(self.path, data)
+        settings = parse_settings(self.path, data)
         try:
             settings_text.check_room(settings)
         except SettingsBroken as error:
@@ -91,7 +91,7 @@ class SettingsPart:
         return without, wanted
 
     def _line(self, without: bytes | None) -> dict[str, Any]:
-        held = checked(self.path, without)
+        held = parse_settings(self.path, without)
         theirs = command_to_wrap(held, self.below, self.packages)
         return wiring.status_line(theirs)
 
@@ -159,7 +159,7 @@ def text_of(data: bytes | None) -> str:
     return settings_text.or_empty((data or b"").decode())
 
 
-def checked(path: Path, data: bytes | None) -> dict[str, Any]:
+def parse_settings(path: Path, data: bytes | None) -> dict[str, Any]:
     try:
         return settings_text.check(text_of(data))
     except UnicodeDecodeError as error:
@@ -201,7 +201,7 @@ class ServerPart:
 
     def read(self) -> bytes | None:
         data = plain_bytes(self.path)
-        checked(self.path, data)
+        parse_settings(self.path, data)
         return data
 
     def is_joined(self, data: bytes | None, without: bytes | None) -> bool:

@@ -152,7 +152,7 @@ def _hooks_file(copies: list[dict[str, Any]]) -> Path | None:
     return None
 
 
-def silenced(project: Path) -> Iterator[str]:
+def settings_against_hooks(project: Path) -> Iterator[str]:
     """Each setting that keeps our hooks from running, with the file or environment it is in."""
     files = settings_files.list_files(str(project), os.environ)  # weakest first
     said = [(path, settings_in(path)) for path in files]
@@ -187,8 +187,8 @@ def install_notes(
     return (
         *_foreign_files(target, wanted),
         *(f"{one.words}; {TAKE_OUT}" for one in find_others(home, project, our_packages(ours))),
-        *silenced(project),
-        *(known_elsewhere(ours, but=target.anchor) if target.project is None else ()),
+        *settings_against_hooks(project),
+        *(other_receipts(ours, but=target.anchor) if target.project is None else ()),
         *_shared_file(target),
         *_hidden_status_line(target, home, project),
     )
@@ -214,7 +214,7 @@ def uninstall_notes(left: Iterable[tuple[InstallPart, bytes | None]]) -> tuple[s
     return tuple(notes)
 
 
-def installed_elsewhere(
+def other_places(
     target: Target, home: Path, project: Path, packages: Collection[str]
 ) -> Iterator[str]:
     """Other places of install, for a user who uninstalls where nothing is installed."""
@@ -233,7 +233,7 @@ def _foreign_files(target: Target, wanted: Sequence[bytes | None]) -> Iterator[s
             yield f"{part.path} has another MCP server named holdfast, so it was left alone"
 
 
-def known_elsewhere(ours: Path, *, but: Path) -> Iterator[str]:
+def other_receipts(ours: Path, *, but: Path) -> Iterator[str]:
     """Installs on this machine that our receipts name and that still exist."""
     packages = our_packages(ours)
     for kept in receipts.load_all(ours):

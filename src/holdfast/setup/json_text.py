@@ -76,7 +76,7 @@ def _root(text: str) -> tuple[Any, JsonPlace]:
     value, end = _decode(text, start)
     rest = _skip(text, end)
     if rest != len(text):
-        raise _broken("more text after the end", text, rest)
+        raise _error_at("more text after the end", text, rest)
     return value, JsonPlace("", start, start, end)
 
 
@@ -99,12 +99,12 @@ def _decode(text: str, at: int) -> tuple[Any, int]:
     try:
         return _DECODER.raw_decode(text, at)
     except json.JSONDecodeError as error:
-        raise _broken(error.msg, text, error.pos) from None
+        raise _error_at(error.msg, text, error.pos) from None
     except RecursionError:
         raise SettingsBroken("nested too deeply to be read") from None
 
 
-def _broken(problem: str, text: str, at: int) -> SettingsBroken:
+def _error_at(problem: str, text: str, at: int) -> SettingsBroken:
     before = text[:at]
     line, column = before.count("\n") + 1, at - (before.rfind("\n") + 1) + 1
     if line == 1 and text.startswith(_BOM):
@@ -116,11 +116,11 @@ def _refuse_constant(word: str) -> Any:
     raise SettingsBroken(f"not valid JSON: {word} is no JSON value")
 
 
-def _whole(digits: str) -> int | float:
+def _parse_int(digits: str) -> int | float:
     return int(digits) if len(digits) < 400 else float(digits)  # int() refuses 5,000 digits
 
 
-_DECODER = json.JSONDecoder(parse_int=_whole, parse_constant=_refuse_constant)
+_DECODER = json.JSONDecoder(parse_int=_parse_int, parse_constant=_refuse_constant)
 
 
 @dataclass(frozen=True, slots=True)

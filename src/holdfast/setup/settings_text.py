@@ -96,9 +96,9 @@ def join(text: str, table: HookTable, status_line: dict[str, Any]) -> str:
         for event, groups in table.items():
             text = _join_event(text, event, groups)
     if status_command_in(read(text)) is not None:
-        return replace(text, STATUS_COMMAND, _written(status_line["command"]))
+        return replace(text, STATUS_COMMAND, _to_json(status_line["command"]))
     if find(text, STATUS) is not None:
-        return replace(text, STATUS, _written(status_line))
+        return replace(text, STATUS, _to_json(status_line))
     return add(text, (), status_line, key="statusLine")
 
 
@@ -161,11 +161,11 @@ def _leave_status_line(text: str, before: str | None, below: str | None) -> str:
 def _theirs_as_written(theirs: str | None, before: str | None, below: str | None) -> str | None:
     """The user's command that was in this file; None if it was in another file, or nowhere."""
     if before is None:
-        return None if theirs in (None, below) else _written(theirs)
+        return None if theirs in (None, below) else _to_json(theirs)
     was = status_command_in(read(before))
     if was is None:
         return None
-    return raw(before, STATUS_COMMAND) if theirs in (None, was) else _written(theirs)
+    return raw(before, STATUS_COMMAND) if theirs in (None, was) else _to_json(theirs)
 
 
 def _our_hooks(
@@ -185,7 +185,7 @@ def _is_of(command: object, packages: Collection[str] | None) -> bool:
     return read_command(command) is not None if packages is None else is_ours(command, packages)
 
 
-def _written(value: object) -> str:
+def _to_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 

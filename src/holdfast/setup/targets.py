@@ -96,7 +96,7 @@ def settings_target(
     settings = settings_file(scope, home, project)
     below = tuple(settings_file(s, home, project) for s in BELOW[scope])
     parts: tuple[InstallPart, ...] = (
-        SettingsPart(settings, packages, below, hooks_wanted(settings, archive_chars, packages)),
+        SettingsPart(settings, packages, below, hooks_for(settings, archive_chars, packages)),
         server_part(scope, home, project, packages, wanted=server),
         *(
             OwnFile(
@@ -111,7 +111,7 @@ def settings_target(
     return Target(scope, settings, None if scope == "user" else project, parts, packages)
 
 
-def hooks_wanted(
+def hooks_for(
     path: Path, archive_chars: int | None, packages: frozenset[str] | None = None
 ) -> wiring.HookTable:
     """The hooks for this file. If nothing is said about archiving, it stays as it is installed."""
@@ -121,10 +121,10 @@ def hooks_wanted(
 
 def skill(name: str) -> str:
     """The text of `/holdfast:NAME`, for a command file and for a plugin's skill."""
-    return packaged(f"{name}.md").replace("{command}", console_command())
+    return read_packaged(f"{name}.md").replace("{command}", console_command())
 
 
-def packaged(name: str) -> str:
+def read_packaged(name: str) -> str:
     folder = resources.files("holdfast.setup") / "plugin_files"
     return (folder / name).read_text("utf-8")
 
@@ -136,15 +136,15 @@ def plugin_target(folder: Path, *, archive_chars: int | None = None) -> Target:
     if folder.is_dir() and any(folder.iterdir()) and not _is_ours(folder):
         raise NotAPluginFolder(f"{folder} is not empty and holds no Holdfast plugin")
     starts = wiring.server_entry()
-    hooks = hooks_wanted(folder / HOOKS, archive_chars)
+    hooks = hooks_for(folder / HOOKS, archive_chars)
     lines = {
         hook["command"] for groups in hooks.values() for one in groups for hook in one["hooks"]
     }
     varying = (
-        *(_escaped(line) for line in (*lines, wiring.status_command())),
+        *(_escape(line) for line in (*lines, wiring.status_command())),
         console_command(),
         holdfast.__version__,
-        *(_escaped(word) for word in (starts["command"], starts["args"][-1])),
+        *(_escape(word) for word in (starts["command"], starts["args"][-1])),
     )
     files = _files(folder, hooks)
     return Target(
@@ -163,7 +163,7 @@ def _files(folder: Path, hooks: wiring.HookTable) -> dict[str, str]:
         ".mcp.json": _json({"mcpServers": {wiring.SERVER: wiring.server_entry()}}),
         **{f"skills/{name}/SKILL.md": skill(name) for name in SKILLS},
         "README.md": _readme(folder),
-        "LICENSE": packaged("LICENSE"),
+        "LICENSE": read_packaged("LICENSE"),
     }
 
 
@@ -187,7 +187,7 @@ def _marketplace() -> dict[str, Any]:
 
 
 def _readme(folder: Path) -> str:
-    text = packaged("README.md").replace("{folder}", shlex.quote(str(folder)))
+    text = read_packaged("README.md").replace("{folder}", shlex.quote(str(folder)))
     return text.replace("{status_line}", _json({"statusLine": wiring.status_line()}).rstrip())
 
 
@@ -198,7 +198,7 @@ def _is_ours(folder: Path) -> bool:
         return False
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)[1:-1]
 
 

@@ -51,7 +51,7 @@ class BoardWriter:
     def trigger(self, seen: Glance, why: str, checkpoint: str, now_ms: int) -> None:
         """Announce a checkpoint, once. It is sent later if the board cannot be reached now, or if
         the watcher that took the checkpoint was killed before it announced it."""
-        if why_not := _refused(seen):
+        if why_not := _refusal(seen):
             log.add("WARN", "watcher", f"{seen.found.path} cannot be announced: {why_not}")
             return
         row = _row(seen, why, checkpoint, now_ms)
@@ -114,7 +114,7 @@ class BoardWriter:
             self._store = None
 
 
-def _refused(seen: Glance) -> str:
+def _refusal(seen: Glance) -> str:
     """Why the board would refuse these names. One refused message would block all others."""
     found = seen.found
     try:

@@ -24,7 +24,7 @@ from holdfast.api.fields import (
     TimeMs,
     Topic,
     Topics,
-    must_know,
+    require_topic,
 )
 from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, RowAnswer, paging, said
 from holdfast.hub import row_times
@@ -149,7 +149,7 @@ class MessageList(Paged):
 async def post(body: NewMessage, request: Request) -> Response:
     """To one agent, or (`to_agent` absent or null) to every agent of the project."""
     state = request.app.state  # not as three dependencies, which take a third of a post's time
-    must_know(state.topics, body.topic)
+    require_topic(state.topics, body.topic)
     row = messages.draft(
         body.from_agent,
         body.topic,
@@ -199,7 +199,7 @@ async def inbox(
     """What is for this agent; reading marks as read. Highest priority first, then oldest; where
     the limit cuts, unread ones stay. `unread_remaining` counts all that is for the agent."""
     if topic is not None:
-        must_know(known, topic, "query")
+        require_topic(known, topic, "query")
     ask = Ask(
         agent_id,
         row_times.now_ms(),

@@ -17,7 +17,7 @@ from holdfast.api.fields import (
     Text,
     Topic,
     Topics,
-    must_know,
+    require_topic,
 )
 from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, RowAnswer, paging, said
 from holdfast.hub import row_times
@@ -76,7 +76,7 @@ class SubscriptionsDeleted(ApiAnswer):
 @router.post("/subscribe", status_code=201, response_model=SubscriptionMade)
 async def subscribe(body: NewSubscription, db: Db, known: Topics) -> Response:
     """From the first one on, the agent gets broadcasts of its topics only."""
-    must_know(known, body.topic)
+    require_topic(known, body.topic)
     now = row_times.now_ms()
     row = await db.write(
         lambda c: messages.subscribe(c, body.agent_id, body.topic, body.callback_url, now)
@@ -95,7 +95,7 @@ async def listed(
 ) -> Response:
     """Oldest first."""
     if topic is not None:
-        must_know(known, topic, "query")
+        require_topic(known, topic, "query")
     page = await db.read(lambda c: messages.list_subscriptions(c, limit, offset, agent_id, topic))
     return said({"subscriptions": [Subscription.of(row) for row in page.rows], **paging(page)})
 

@@ -22,7 +22,7 @@ from holdfast.setup import changes
 from holdfast.setup import install as installing
 from holdfast.setup.errors import ChangedMeanwhile, LeftBehind
 from holdfast.setup.install import InstallPlan
-from holdfast.setup.installs import installed_elsewhere
+from holdfast.setup.installs import other_places
 from holdfast.setup.receipts import our_packages
 from holdfast.setup.targets import SCOPES, Target, plugin_target, settings_target
 from holdfast.wire import places
@@ -152,7 +152,7 @@ def uninstall(
     if plan.is_nothing and not plan.left:
         say(f"Not installed in {target.anchor}; nothing to change.")
         packages = our_packages(ours)
-        notes = tuple(installed_elsewhere(target, Path.home(), project.resolve(), packages))
+        notes = tuple(other_places(target, Path.home(), project.resolve(), packages))
     _say_notes(plan.notes + notes + (plan.left if dry_run else ()))
     say_what_stays()
     if plan.left and not dry_run:

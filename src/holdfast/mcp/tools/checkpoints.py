@@ -47,7 +47,7 @@ def answer_resume(asked: ResumeArguments) -> ToolAnswer:
         try:
             meant = find.find_by_name(asked.which, client_session.project())
         except NoCheckpoint:
-            return _archived(asked.which)
+            return _archived_brief(asked.which)
         entry, _ = checks.verify_entry(meant, known)
         return ToolAnswer(
             f"checkpoint {entry.id}",
@@ -69,7 +69,7 @@ def _archived_sessions() -> list[dict[str, object]]:
     return [{"id": session, "asked": fence.clean(asked)} for session, asked in sessions]
 
 
-def _archived(which: str) -> ToolAnswer:
+def _archived_brief(which: str) -> ToolAnswer:
     """The brief of an archived session; NoCheckpoint if there is no such session either."""
     try:
         session = transcripts.named(which)

@@ -36,7 +36,7 @@ MAX_TITLE_CHARS, MAX_WARNING_CHARS, MAX_PATH_CHARS = 300, 1000, 1000
 
 def answer_plan(asked: PlanArguments) -> ToolAnswer:
     root = Path(client_session.project()).resolve()
-    given = _given(asked, root)
+    given = _plan_from(asked, root)
     known = past.learn(root, transcripts_folder(), MAX_NEW_BYTES)
     found = make_workflow(given.plan, _room(), known, root)
     if given.note:
@@ -45,7 +45,7 @@ def answer_plan(asked: PlanArguments) -> ToolAnswer:
     return ToolAnswer(words, _summary(found), "batches", [_batch(one) for one in found.batches])
 
 
-def _given(asked: PlanArguments, root: Path) -> ContinuedPlan:
+def _plan_from(asked: PlanArguments, root: Path) -> ContinuedPlan:
     """The plan to arrange. For a file, tasks that a run has done are left out."""
     if bool(asked.text) == bool(asked.path):
         raise NoPlan("give either the plan's text or its path")

@@ -22,7 +22,7 @@ def _pending(asked: SegmentsArguments) -> ToolAnswer:
     return ToolAnswer(f"{len(found)} wait", {}, "segments", [_waiting(one) for one in found])
 
 
-def _compressed(asked: SegmentsArguments) -> ToolAnswer:
+def _compressed_answer(asked: SegmentsArguments) -> ToolAnswer:
     found = [("warm", one) for one in library.warm(client_session.project())]
     if asked.cold:
         found += [("cold", one) for one in library.cold(client_session.project())]
@@ -42,7 +42,7 @@ def _save(asked: SegmentsArguments) -> ToolAnswer:
 
 OPS: dict[str, Callable[[SegmentsArguments], ToolAnswer]] = {
     "pending": _pending,
-    "compressed": _compressed,
+    "compressed": _compressed_answer,
     "save": _save,
 }
 

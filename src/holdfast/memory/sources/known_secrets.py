@@ -15,7 +15,7 @@ from holdfast.memory.sources import calls
 from holdfast.record.secrets import MOST_BARE, READ_CHARS, SHORTEST_BARE, texts
 from holdfast.record.user_input import queued_words
 from holdfast.redact import find, redact, which_are_clean
-from holdfast.redact.value import random_looking
+from holdfast.redact.value import looks_random
 from holdfast.transcript.blocks import Text, ToolResult, ToolUse, decoded
 from holdfast.transcript.entries import Answer, Attachment, Entry, Prompt, Result
 from holdfast.transcript.reader import read_at
@@ -38,7 +38,7 @@ class KnownSecrets:
         text = "\n".join(said(entry, _ends))
         for one in find(text):
             for value in text[one.start : one.end].split("\n"):
-                if len(value) >= SHORTEST_BARE and random_looking(value):
+                if len(value) >= SHORTEST_BARE and looks_random(value):
                     self._values.setdefault(value, one.placeholder)
         if len(self._values) > before and len(self.lines) < MOST_LINES:
             self.lines.append(entry.offset)

@@ -21,16 +21,16 @@ from holdfast.setup.doctor import hooks as client_doctor
 from holdfast.setup.doctor.compaction import RehearsalStep, rehearse
 from holdfast.setup.doctor.hooks import FiredHook
 from holdfast.setup.doctor.mcp_server import look_at_servers
-from holdfast.setup.doctor.status_line import look_at_status_line
+from holdfast.setup.doctor.status_line import check_status_line
 from holdfast.setup.installs import (
     TAKE_OUT,
     Install,
     OtherHoldfast,
     find_installs,
     find_others,
-    known_elsewhere,
+    other_receipts,
     plugin_in,
-    silenced,
+    settings_against_hooks,
 )
 from holdfast.setup.receipts import our_packages
 from holdfast.transcript import Reader
@@ -51,7 +51,7 @@ def examine(project: Path, plugin_folder: Path | None = None) -> dict[str, Any]:
     others = find_others(Path.home(), project, packages)
     fired = {install: client_doctor.fire_all(list(install.runnable)) for install in installs}
     steps = {install: _rehearse(install, fired[install]) for install in installs}
-    line = look_at_status_line(installs, project, packages)
+    line = check_status_line(installs, project, packages)
     servers = look_at_servers(installs, project, packages)
     settings = settings_load.load(str(project))
     troubles = [
@@ -61,7 +61,7 @@ def examine(project: Path, plugin_folder: Path | None = None) -> dict[str, Any]:
         *(trouble for install in installs for trouble in _failed_steps(install, steps[install])),
         *line.troubles,
         *servers.troubles,
-        *silenced(project),
+        *settings_against_hooks(project),
         *_home_troubles(),
         *(f"{one}; {DamagedTranscript.hint}" for one in damaged_copies(COPIES_SECONDS)),
         *_write_troubles(int(time.time() * 1000)),
@@ -81,7 +81,7 @@ def examine(project: Path, plugin_folder: Path | None = None) -> dict[str, Any]:
         "transcript_lines": _tallies(),
         "limits": _limits(),
         "transcripts": transcripts_state(str(project.absolute())),
-        "notes": [*line.notes, *servers.notes, *_elsewhere(installs)],
+        "notes": [*line.notes, *servers.notes, *_notes_on_other_installs(installs)],
         "troubles": troubles,
     }
 
@@ -154,7 +154,7 @@ def _fix(install: Install) -> str:
     )
 
 
-def _elsewhere(installs: list[Install]) -> Iterator[str]:
+def _notes_on_other_installs(installs: list[Install]) -> Iterator[str]:
     """Notes from our receipts: a plugin folder to check, projects where hooks run twice."""
     if not installs:
         for kept in receipts.load_all(Path(places.home())):
@@ -163,7 +163,7 @@ def _elsewhere(installs: list[Install]) -> Iterator[str]:
                 yield f"a plugin was written: `holdfast doctor --plugin {folder}` checks it"
     for install in installs:
         if install.scope == "user":
-            yield from known_elsewhere(Path(places.home()), but=install.path)
+            yield from other_receipts(Path(places.home()), but=install.path)
 
 
 def _home_troubles() -> list[str]:

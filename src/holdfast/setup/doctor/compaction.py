@@ -60,25 +60,23 @@ def rehearse(commands: list[tuple[str, str]]) -> list[RehearsalStep]:
             sample_payloads.prompt_line(f"Fix the parser. {RULE}"),
             sample_payloads.answer_line(165_500),
         ]
-        said, first = _fired("PreCompact", before, folder, work)
-        steps = [_before(said, kept_in(folder), first)]
-        said, second = _fired(
+        said, first = _fire("PreCompact", before, folder, work)
+        steps = [_before(said, has_checkpoint(folder), first)]
+        said, second = _fire(
             "SessionStart", after, folder, [*work, *sample_payloads.compacted_lines()]
         )
         return [*steps, _after(said, second)]
 
 
-def kept_in(project: Path) -> bool:
+def has_checkpoint(project: Path) -> bool:
     """Whether this project has a checkpoint that can be read back completely."""
     return any(verify(str(path)).ok for path in (project / INSIDE).glob("*.md"))
 
 
-def _fired(
-    event: str, command: str, folder: Path, lines: list[dict[str, Any]]
-) -> tuple[str, float]:
+def _fire(event: str, command: str, folder: Path, lines: list[dict[str, Any]]) -> tuple[str, float]:
     """What reached the model, and the milliseconds it took; empty for a hook that failed."""
     own = {"source": "compact"} if event == "SessionStart" else {}
-    path = client_doctor.written(folder, lines)
+    path = client_doctor.write_transcript(folder, lines)
     where = {"session_id": client_doctor.SESSION, "transcript": path, "cwd": str(folder)}
     ran = client_doctor.run_as_client(
         command, sample_payloads.make_payload(event, **where) | own, folder
@@ -87,7 +85,7 @@ def _fired(
         return "", 0.0
     done, milliseconds = ran
     out = done.stdout.decode("utf-8", "replace").strip()
-    return client_doctor.understood(event, out)[0], milliseconds
+    return client_doctor.read_output(event, out)[0], milliseconds
 
 
 def _before(steering: str, kept: bool, milliseconds: float) -> RehearsalStep:
@@ -121,7 +119,7 @@ def try_cycle(binary: Path) -> dict[str, Any]:
             settings={"hooks": hook_table()},
             env={"HOLDFAST_HOME": str(home / ".holdfast")},
         )
-        return {"binary": os.fspath(binary)} | judge(trial, kept=kept_in(project))
+        return {"binary": os.fspath(binary)} | judge(trial, kept=has_checkpoint(project))
 
 
 def judge(trial: Trial, *, kept: bool) -> dict[str, Any]:

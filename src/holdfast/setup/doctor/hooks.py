@@ -88,7 +88,7 @@ def _fire(event: str, command: str, folder: Path) -> FiredHook:
     ran = run_as_client(command, sent, folder)
     if isinstance(ran, str):
         return FiredHook(event, command, False, None, 0.0, "", "", ran)
-    return _judged(event, command, *ran)
+    return _judge(event, command, *ran)
 
 
 def _long_output(limit: int) -> dict[str, Any]:
@@ -98,10 +98,10 @@ def _long_output(limit: int) -> dict[str, Any]:
 
 
 def _transcript(folder: Path) -> str:
-    return written(folder, [sample_payloads.answer_line(NEARLY_FULL)])
+    return write_transcript(folder, [sample_payloads.answer_line(NEARLY_FULL)])
 
 
-def written(folder: Path, lines: list[dict[str, Any]]) -> str:
+def write_transcript(folder: Path, lines: list[dict[str, Any]]) -> str:
     """Write a transcript of these lines; returns its path."""
     path = folder / "session.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -139,17 +139,17 @@ def run_as_client(
             timeout=30,
             check=False,
             cwd=folder,
-            env=surroundings(folder),
+            env=environment_in(folder),
         )
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
         return f"did not run: {error}"
     return run, round((time.perf_counter() - begun) * 1000, 1)
 
 
-def surroundings(folder: Path) -> dict[str, str]:
+def environment_in(folder: Path) -> dict[str, str]:
     """An environment in which everything is read and written inside this folder."""
     return {
-        **_passed_on(),
+        **_shell_variables(),
         "HOLDFAST_HOME": str(folder / "home"),
         "CLAUDE_PROJECT_DIR": str(folder),
         "CLAUDE_CONFIG_DIR": str(folder),
@@ -161,19 +161,19 @@ def _plain(line: str) -> str:
     return " / ".join(re.sub(r"\x1b\[[0-9;]*m", "", line).splitlines())[:200]
 
 
-def _passed_on() -> dict[str, str]:
+def _shell_variables() -> dict[str, str]:
     """The variables that a shell needs; no others are passed on."""
     return {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
 
 
-def _judged(
+def _judge(
     event: str, command: str, run: subprocess.CompletedProcess[bytes], milliseconds: float
 ) -> FiredHook:
     out = run.stdout.decode("utf-8", "replace").strip()
     trouble = missing(command) or run.stderr.decode("utf-8", "replace").strip()[:500]
     if run.returncode != 0:
         trouble = trouble or f"exit code {run.returncode}"
-    to_model, to_user, error = understood(event, out)
+    to_model, to_user, error = read_output(event, out)
     trouble = trouble or error
     if not trouble and event in SPEAKS and not to_model:
         archives = bool(archives_from(command))
@@ -182,7 +182,7 @@ def _judged(
     return FiredHook(event, command, ok, run.returncode, milliseconds, to_model, to_user, trouble)
 
 
-def understood(event: str, out: str) -> tuple[str, str, str]:
+def read_output(event: str, out: str) -> tuple[str, str, str]:
     """(to the model, to the user, trouble), by Claude Code's rules for what a hook prints."""
     if not out:
         return "", "", ""

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from holdfast.setup.doctor.hooks import surroundings
+from holdfast.setup.doctor.hooks import environment_in
 from holdfast.setup.installs import Install
 from holdfast.setup.targets import SCOPES, server_part
 from holdfast.setup.wiring import SERVER, read_server, server_entry
@@ -37,7 +37,7 @@ def look_at_servers(
     installs: list[Install], project: Path, packages: frozenset[str]
 ) -> ServersCheck:
     """Start each installed server. Hooks without a server are a note, not a problem."""
-    found = list(_installed(installs, project, packages))
+    found = list(_installed_servers(installs, project, packages))
     ours = [one for one in found if _may_start(*one, installs, project, packages)]
     started = tuple(start(*one) for one in ours)
     fix = "run `holdfast install`"
@@ -74,7 +74,7 @@ def _plugin_folders(installs: list[Install]) -> list[Path]:
     return [one.path.parent.parent for one in installs if one.scope == "plugin"]
 
 
-def _installed(
+def _installed_servers(
     installs: list[Install], project: Path, packages: frozenset[str]
 ) -> Iterator[tuple[Path, dict[str, Any]]]:
     """The servers of every Holdfast that Claude Code would start here."""
@@ -124,7 +124,7 @@ def _try_server(command: list[str], folder: Path) -> tuple[tuple[str, ...], str]
     pipe = subprocess.PIPE
     try:
         server = subprocess.Popen(
-            command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=folder, env=surroundings(folder)
+            command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=folder, env=environment_in(folder)
         )
     except (OSError, ValueError) as error:
         return (), f"does not start: {error}"

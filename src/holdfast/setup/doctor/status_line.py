@@ -28,13 +28,13 @@ class StatusLineCheck:
     notes: tuple[str, ...] = ()
 
 
-def look_at_status_line(
+def check_status_line(
     installs: list[Install], project: Path, packages: frozenset[str]
 ) -> StatusLineCheck:
     """Run the status line that Claude Code shows in this project."""
     if not installs:
         return StatusLineCheck()
-    gone = tuple(_gone(install) for install in installs if _is_gone(install))
+    gone = tuple(_describe_removed(install) for install in installs if _is_removed(install))
     files = settings_files.list_files(
         str(project), os.environ
     )  # weakest first: the last one is shown
@@ -44,27 +44,27 @@ def look_at_status_line(
         nothing = "no status line is installed" + _why(installs)
         return StatusLineCheck(None, gone, () if gone else (nothing,))
     path, command = shown[-1]
-    if path in _of_project(project) and not is_written_by_us(command):
+    if path in _project_files(project) and not is_written_by_us(command):
         words = f"the status line shown is that of {path}; it came with the project and was not run"
         return StatusLineCheck(None, gone, (words,))
-    line = _fired(path, command, packages)
+    line = _check_line(path, command, packages)
     return StatusLineCheck(line.fired, gone + line.troubles, line.notes)
 
 
-def _of_project(project: Path) -> set[Path]:
+def _project_files(project: Path) -> set[Path]:
     """The settings files of the project, unless they are the user's own."""
     files = {scope: settings_file(scope, Path.home(), project) for scope in SCOPES}
     return set(files.values()) - {files["user"]}
 
 
-def _is_gone(install: Install) -> bool:
+def _is_removed(install: Install) -> bool:
     """Whether our status line was removed from this place."""
     kept = receipts.load(Path(places.home()).absolute(), install.path)
     wrote = kept is not None and kept.record_of(install.path) is not None
     return wrote and status_command_in(settings_in(install.path)) is None
 
 
-def _gone(install: Install) -> str:
+def _describe_removed(install: Install) -> str:
     scope = "" if install.scope == "user" else f" --scope {install.scope}"
     return f"the status line is gone from {install.path}; run `holdfast install{scope}`"
 
@@ -75,7 +75,7 @@ def _why(installs: list[Install]) -> str:
     return "; a plugin cannot set it, its README.md says how"
 
 
-def _foreign(path: Path, fired: FiredHook) -> StatusLineCheck:
+def _check_foreign(path: Path, fired: FiredHook) -> StatusLineCheck:
     """The user's own status line. It may fail outside of a repository, but it must exist."""
     if fired.exit_code in CANNOT_RUN or missing(fired.command):
         said = f"the status line in {path}, which is not from Holdfast: {fired.trouble}"
@@ -83,10 +83,10 @@ def _foreign(path: Path, fired: FiredHook) -> StatusLineCheck:
     return StatusLineCheck(fired, (), (f"the status line shown is that of {path}, without ours",))
 
 
-def _fired(path: Path, command: str, packages: frozenset[str]) -> StatusLineCheck:
+def _check_line(path: Path, command: str, packages: frozenset[str]) -> StatusLineCheck:
     fired = fire_status_line(command)
     if not is_ours(command, packages):
-        return _foreign(path, fired)
+        return _check_foreign(path, fired)
     if fired.trouble:
         said = f"the status line in {path}: {fired.trouble}; run `holdfast install`"
         return StatusLineCheck(fired, (said,))

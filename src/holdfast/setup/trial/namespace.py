@@ -62,7 +62,7 @@ def unshare_command() -> list[str]:
 
 
 @contextlib.contextmanager
-def confined(
+def confine(
     command: Sequence[str],
     *,
     folder: Path,

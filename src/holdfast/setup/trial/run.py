@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from holdfast.setup.trial.namespace import Patience, confined
+from holdfast.setup.trial.namespace import Patience, confine
 from holdfast.setup.trial.script import Kind, ReceivedRequest, Script
 from holdfast.setup.trial.scripted_api import ScriptedApi
 
@@ -92,7 +92,7 @@ def run_trial(
     with (
         out.open("wb") as stdout,
         err.open("wb") as stderr,
-        confined(
+        confine(
             command, folder=project_dir, environment=environment, stdout=stdout, stderr=stderr
         ) as client,
         ScriptedApi(

@@ -9,7 +9,7 @@ from fastapi import Path, Query, Response
 from pydantic import AfterValidator, Field
 
 from holdfast.api.fields import MOST_ID, Body, Word, WordQuery, Words
-from holdfast.api.machine_files import read_files, window_here
+from holdfast.api.machine_files import local_window, read_files
 from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, said
 from holdfast.budget import operations
 from holdfast.budget.compartments import NAMES, PREFERENCES
@@ -106,7 +106,7 @@ class Eviction(Body):
 @router.get("", response_model=BudgetShown, responses=NOT_FOUND)
 async def get(session_id: SessionQuery, agent: WordQuery = None) -> Response:
     """The five compartments of the brief as it would be now, and what is in each."""
-    state, folder = await window_here(session_id, agent or "")
+    state, folder = await local_window(session_id, agent or "")
     found = await _done(window_budget.status, state, folder, row_times.now_ms())
     return said({**asdict(found), "pins": [one._asdict() for one in found.pins]})
 
@@ -114,14 +114,14 @@ async def get(session_id: SessionQuery, agent: WordQuery = None) -> Response:
 @router.post("/pins", status_code=201, response_model=BudgetPin, responses=NOT_FOUND)
 async def pin(body: NewPin) -> Response:
     """Put a text into every brief of its scope, until it is unpinned."""
-    state, _ = await window_here(body.session_id)
+    state, _ = await local_window(body.session_id)
     made = await _done(_pin, body, state)
     return said(made._asdict(), 201)
 
 
 @router.delete("/pins/{pin_id}", response_model=BudgetPin, responses=NOT_FOUND)
 async def unpin(pin_id: ItemPath, session_id: SessionQuery) -> Response:
-    state, _ = await window_here(session_id)
+    state, _ = await local_window(session_id)
     gone = await _done(operations.unpin, pin_id, project=state.project, session_id=state.session_id)
     return said(gone._asdict())
 
@@ -129,14 +129,14 @@ async def unpin(pin_id: ItemPath, session_id: SessionQuery) -> Response:
 @router.post("/evictions", status_code=201, response_model=BudgetItem, responses=NOT_FOUND)
 async def evict(body: Eviction) -> Response:
     """Leave an item out of the briefs of this session, unless it changes."""
-    state, folder = await window_here(body.session_id)
+    state, folder = await local_window(body.session_id)
     return said(asdict(await _done(window_budget.evict, body.item_id, state, folder)), 201)
 
 
 @router.delete("/evictions/{item_id}", response_model=EvictedItem, responses=NOT_FOUND)
 async def readmit(item_id: ItemPath, session_id: SessionQuery) -> Response:
     """Take an eviction back."""
-    state, _ = await window_here(session_id)
+    state, _ = await local_window(session_id)
     back = await _done(operations.readmit, item_id, session_id=state.session_id)
     return said({"id": back})
 

@@ -10,7 +10,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Database, Db
 from holdfast.api.fields import Body, IdQuery, Limit, Offset, Word, WordQuery
-from holdfast.api.machine_files import read_files, window_here
+from holdfast.api.machine_files import local_window, read_files
 from holdfast.api.responses import CONFLICT, NOT_FOUND, ApiAnswer, Paged, Router, said
 from holdfast.checkpoint import find, index, lineage, parse, provenance, verify
 from holdfast.checkpoint.document import Document
@@ -195,7 +195,7 @@ async def get(checkpoint_id: CheckpointPath, db: Db, project_id: IdQuery = None)
 )
 async def post(body: NewCheckpoint) -> Response:
     """Save one now, of a window with a transcript on this machine. A conflict: no place took it."""
-    _, folder = await window_here(body.session_id, body.agent_id or "")
+    _, folder = await local_window(body.session_id, body.agent_id or "")
     try:
         kept = await read_files(take_checkpoint.save_now, folder, row_times.now_ms())
     except CheckpointNotSaved as error:

@@ -9,7 +9,7 @@ from pydantic import AfterValidator
 
 from holdfast.api.database import Db
 from holdfast.api.fields import MOST_INT, IdQuery, plain
-from holdfast.api.machine_files import project_here, read_files
+from holdfast.api.machine_files import local_project, read_files
 from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, said
 from holdfast.hub.errors import NotThere, Refused, Unreachable
 from holdfast.memory import locations, maintenance, recall
@@ -96,7 +96,7 @@ async def search(
 ) -> Response:
     """As `holdfast search --json`: of one project, or of all on this machine. `cold`: archived
     topics too; `keyword`: by words only."""
-    project = await project_here(db, project_id) if project_id else await _any_project()
+    project = await local_project(db, project_id) if project_id else await _any_project()
     if not project:
         return said({"results": [], "mode": recall.KEYWORD, "notes": [NOWHERE]})
 
@@ -118,7 +118,7 @@ async def search(
 @router.get("/status", response_model=SearchIndexStatus, responses=NOT_FOUND)
 async def status(db: Db, project_id: IdQuery = None) -> Response:
     """How complete the index of a project is."""
-    project = await project_here(db, project_id) if project_id else await _any_project()
+    project = await local_project(db, project_id) if project_id else await _any_project()
     if not project:
         raise NotThere("Project on this machine")
     return said(await read_files(_of_index, lambda: maintenance.index_status(project).plain()))

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from holdfast.api.database import Db
 from holdfast.api.fields import IdQuery, WordQuery
-from holdfast.api.machine_files import project_here, read_files
+from holdfast.api.machine_files import local_project, read_files
 from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, said
 from holdfast.hub.clean_text import replace_unstorable
 from holdfast.redact import redact
@@ -87,7 +87,7 @@ class LogLineList(ApiAnswer):
 @router.get("/settings", response_model=SettingList, responses=NOT_FOUND)
 async def settings(db: Db, project_id: IdQuery = None) -> Response:
     """Every setting as it holds on this machine, for a project or outside of any. Read only."""
-    project = await project_here(db, project_id) if project_id else ""
+    project = await local_project(db, project_id) if project_id else ""
     return said(await read_files(_settings, project))
 
 
