@@ -1,5 +1,7 @@
-"""Text from outside made fit for a row: no secrets, no NUL, no half characters, bounded. A secret
-cannot be taken out of a name that others look up, so such a name is refused.
+"""Make text from outside fit for a row: no secrets, no NUL, no half characters, bounded.
+
+Others look a name up by its exact text, so a secret cannot be removed from it: such a name is
+refused.
 """
 
 from __future__ import annotations
@@ -17,14 +19,14 @@ SHORTEST_SECRET = 8  # looking costs 70 µs a text
 
 
 def clean(text: str, most: int) -> str:
-    """Redacted before it is cut, so that half a secret is never what is left."""
+    """Redact the text before cutting it, so that no half of a secret is left."""
     if len(text) < SHORTEST_SECRET:
         return replace_unstorable(text)[:most]
     return replace_unstorable(redact(text[: 2 * most]))[:most]
 
 
 def replace_unstorable(text: str) -> str:
-    """What neither database can hold becomes a question mark."""
+    """Replace characters that neither database can store with a question mark."""
     if "\0" in text:
         text = text.replace("\0", "?")
     try:
@@ -35,7 +37,7 @@ def replace_unstorable(text: str) -> str:
 
 
 def clean_value(value: Any, most: int, depth: int = MOST_DEPTH) -> Any:
-    """The same for anything JSON can say; what is too deep or too much is left out."""
+    """As `clean`, for any JSON value; parts that are too deep or too many are left out."""
     if isinstance(value, str):
         return clean(value, most)
     if isinstance(value, bool) or value is None:
@@ -61,7 +63,7 @@ MOST_TEXT_CHARS = 200_000
 
 
 def check_names(**names: str | None) -> None:
-    """By the field each is given in."""
+    """Check names; the error says which field holds the bad one."""
     for field, name in names.items():
         if name is None:
             continue
@@ -71,12 +73,12 @@ def check_names(**names: str | None) -> None:
 
 
 def check_agent(name: str, field: str) -> str:
-    """Who says or hears something."""
+    """Check the name of an agent."""
     return check_text(name, field, MOST_AGENT_CHARS)
 
 
 def check_text(words: str, field: str, most: int = MOST_TEXT_CHARS) -> str:
-    """The same words, if they are some; neither engine keeps NUL."""
+    """Return the text if it is not empty; neither engine stores NUL."""
     if not words.strip():
         raise Refused(f"{field} must not be empty", field)
     if len(words) > most:

@@ -17,7 +17,7 @@ class NotThere(HoldfastError):
 
 
 class Refused(HoldfastError):
-    """The words are well formed, but this cannot be done. `field`: what to change."""
+    """The request is well formed, but cannot be done. `field` names what to change."""
 
     exit_code = 2
 
@@ -27,7 +27,7 @@ class Refused(HoldfastError):
 
 
 class AlreadyThere(HoldfastError):
-    """It is there already, or another one has it. `more`: what a caller should know of that."""
+    """It exists already, or another agent has it. `more` holds details for the caller."""
 
     exit_code = 3
 
@@ -49,14 +49,14 @@ class NoSuchDatabase(StoreError):
 
 
 class TooNew(StoreError):
-    """A newer Holdfast wrote this database: it is left alone."""
+    """A newer Holdfast wrote this database, so it is not changed."""
 
     exit_code = 3
     hint = "upgrade holdfast, or point it at another database"
 
 
 class TooOld(StoreError):
-    """The database was made by an older version and has not been brought up yet."""
+    """An older version wrote the database, and it has not been upgraded yet."""
 
     exit_code = 3
     hint = "holdfast db migrate"
@@ -70,20 +70,20 @@ class Corrupt(StoreError):
 
 
 class NoRoom(StoreError):
-    """The disk is full, or does not let us write: nothing was."""
+    """The disk is full or refuses writes; nothing was written."""
 
     exit_code = 4
     hint = "free some space and make the file writable; what was committed before is safe"
 
 
 class Denied(NoRoom):
-    """The file, or its folder, is not ours to write; or it is no file."""
+    """The file or its folder is not writable, or it is no regular file."""
 
     hint = "is it a file, and may you write to it and to its folder?"
 
 
 class NotEmpty(StoreError):
-    """There are rows already."""
+    """The database has rows already."""
 
     exit_code = 3
     hint = "--yes puts the backup in their place; holdfast db backup keeps them first"

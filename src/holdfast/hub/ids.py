@@ -27,12 +27,13 @@ def is_reported(row_id: str) -> bool:
 
 
 def new() -> str:
-    """The id of a row somebody writes."""
+    """Make the random id of a row somebody writes."""
     return str(uuid.uuid4())
 
 
 def in_order(now_ms: int) -> str:
-    """As `new`, but those of one process sort as they were made, within a millisecond too."""
+    """As `new`, but ids of one process sort in the order they were made, within a millisecond
+    too."""
     order = next(_ORDER) & 0xFFFF_FFFF
     high = (now_ms & 0xFFFF_FFFF_FFFF) << 16 | 0x7000 | order >> 20
     # not `secrets`: a system call, for which a busy server's threads take turns; 50 µs
@@ -54,7 +55,7 @@ def request_id(session_id: str, prompt_key: str) -> str:
 
 
 def default_task_id(request_id: str) -> str:
-    """For subagents that were started under no task of the list."""
+    """Make the id of the task for subagents that were started outside any listed task."""
     return make_id("task", request_id)
 
 
@@ -67,12 +68,13 @@ def subtask_id(session_id: str, agent_id: str) -> str:
 
 
 def subtask_of_call(session_id: str, tool_use_id: str) -> str:
-    """An agent whose own id nobody told."""
+    """Make the id for an agent whose own id is not known."""
     return make_id("subtask", session_id, "call", tool_use_id)
 
 
 def action_id(session_id: str, tool_use_id: str) -> str:
-    """The same for the spool, which spells odd ids plainly, and the transcript, which does not."""
+    """Make the same id for a call in the spool, which simplifies odd ids, and in the transcript,
+    which does not."""
     return make_id("action", session_id, ident(tool_use_id))
 
 

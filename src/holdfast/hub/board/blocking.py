@@ -1,4 +1,4 @@
-"""Who waits for whom. A wait that would close a circle is refused."""
+"""Which agent waits for which. A wait that would close a circle is refused."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from holdfast.hub.store.rows import Row, first, rows, upsert
 from holdfast.hub.store.tables import agent_contexts, blockings, sessions, subtasks, windows
 
 MOST_LISTED = 1_000
-_LOCK = 0x401DFA59  # two that close a circle from both ends go one after the other
+_LOCK = 0x401DFA59  # two waits that would close a circle together are added one after the other
 
 
 def circle(waits: Mapping[str, Collection[str]], waiting: str, awaited: str) -> tuple[str, ...]:
-    """The shortest circle there would be if `waiting` waited for `awaited`; empty: none."""
+    """Return the shortest circle that would exist if `waiting` waited for `awaited`; empty if
+    none."""
     came_from = {awaited: waiting}
     to_visit = deque([awaited])
     while to_visit:
@@ -45,7 +46,7 @@ def _path_back(came_from: Mapping[str, str], waiting: str) -> tuple[str, ...]:
 def add(
     connection: Connection, blocked_by: str, blocked_agent: str, reason: str | None, now_ms: int
 ) -> Row:
-    """One per pair; a second one changes the reason."""
+    """Add a wait. There is one per pair of agents; adding it again changes the reason."""
     if blocked_by == blocked_agent:
         raise Refused("An agent cannot block itself", "blocked_agent")
     lock_blockings(connection)
@@ -68,7 +69,7 @@ def add(
 
 @dataclass(frozen=True, slots=True)
 class BlockedState:
-    """Where one agent stands: for whom it waits, and who waits for it."""
+    """One agent: the agents it waits for, and the agents that wait for it."""
 
     waits_for: list[Row]
     holds_up: list[Row]
@@ -83,7 +84,8 @@ def find_blockings(connection: Connection, agent_id: str) -> BlockedState:
 
 
 def list_all(connection: Connection, project_id: str | None = None) -> list[Row]:
-    """Everybody who waits, the longest first; of a project, where one of its agents is involved."""
+    """List all waiting agents, the longest wait first. With a project, a wait is listed if one
+    of the two agents works on it."""
     query = sa.select(blockings).order_by(blockings.c.created_ms, blockings.c.id)
     if project_id is not None:
         known = sa.union(
@@ -132,7 +134,7 @@ def lock_blockings(connection: Connection) -> None:
 
 
 def _reached_from(connection: Connection, agent_id: str) -> dict[str, list[str]]:
-    """Everybody this agent waits for, directly or through others, in one query."""
+    """Return every agent this one waits for, directly or through others, in one query."""
     start = sa.select(sa.literal(agent_id, sa.Text).label("agent")).cte("reached", recursive=True)
     on = blockings.c.blocked_agent == start.c.agent
     reached = start.union(sa.select(blockings.c.blocked_by).join(start, on))

@@ -1,4 +1,6 @@
-"""Claims: one agent has a piece of work of a project, until a moment. One statement decides."""
+"""Claims: one agent owns a piece of work in a project until a time. One SQL statement decides who
+gets it.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ def take(
     now_ms: int,
     ttl_seconds: int = USUAL_TTL_SECONDS,
 ) -> Row:
-    """Take it, or renew what one has; `Taken` while another has it."""
+    """Take a claim or renew it; raise `AlreadyThere` while another agent has it."""
     clean_text.check_names(work=work, agent_id=agent_id)
     projects.get(connection, project_id)
     row = {
@@ -36,7 +38,7 @@ def take(
         "claimed_ms": now_ms,
         "expires_ms": now_ms + ttl_seconds * 1000,
     }
-    for _ in range(3):  # on PostgreSQL the holder may let go between the two looks
+    for _ in range(3):  # on PostgreSQL the holder may release it between the two queries
         got = connection.execute(_take(connection, row, now_ms)).mappings().first()
         if got is not None:
             kind = "claim.taken" if got["claimed_ms"] == now_ms else "claim.renewed"
@@ -49,7 +51,7 @@ def take(
 
 
 def release(connection: Connection, project_id: str, work: str, agent_id: str, now_ms: int) -> Row:
-    """Only who has it may let it go."""
+    """Release a claim. Only the agent that has it may do so."""
     held = first(connection, sa.select(claims).where(_which(project_id, work)))
     if held is not None and held["agent_id"] != agent_id and held["expires_ms"] > now_ms:
         raise _already_claimed(held)
@@ -69,7 +71,7 @@ def list_page(
     project_id: str | None = None,
     agent_id: str | None = None,
 ) -> Page:
-    """Those that hold, soonest to expire first."""
+    """List claims that have not expired, soonest to expire first."""
     query = sa.select(claims).where(claims.c.expires_ms > now_ms)
     if project_id is not None:
         query = query.where(claims.c.project_id == project_id)

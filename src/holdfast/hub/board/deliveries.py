@@ -1,13 +1,13 @@
-"""Which messages are for an agent, and who was given which: nobody gets one twice.
+"""Which messages an agent gets, and which it got already. No agent gets a message twice.
 
-For an agent are those to it by name, always. Of those to everybody: not its own, those of its
-projects or of none, and, where it has subscribed to something, only those of its topics. An agent
-nobody has placed on a project hears every project: a client that does not say where it works must
-not miss its own.
+An agent always gets messages sent to its name. Of messages to everybody it gets those that it did
+not send itself, that belong to one of its projects or to none, and, if it has subscribed to topics,
+that have one of them. An agent that is not known on any project gets the messages of all projects:
+a client that does not say where it works must not miss its own.
 
-There is one row per message and agent. `read`: it reached the agent. `claimed`: a hook printed it,
-and the transcript has not yet shown that the model saw it. Whoever inserts the row has the message:
-of two that ask at once, one does.
+There is one row per message and agent. `claimed` means that a hook printed the message and the
+transcript has not yet shown that the model saw it. `read` means that it reached the agent. The
+process that inserts the row delivers the message; if two try at once, only one succeeds.
 """
 
 from __future__ import annotations
@@ -35,12 +35,13 @@ from holdfast.hub.store.tables import (
 )
 
 Condition = sa.ColumnElement[bool]
-Name: TypeAlias = str | sa.BindParameter[str]  # or the place of one, in a query that is made once
+Name: TypeAlias = str | sa.BindParameter[str]  # or a parameter, in a query that is built once
 Time: TypeAlias = int | sa.BindParameter[int]
 
 
 def hears(agent_id: Name, project_id: Name | None, now_ms: Time) -> Condition:
-    """As a condition on messages; without `project_id`, on the projects the agent is known on."""
+    """Build the condition on messages that this agent gets; without `project_id`, of all
+    projects on which the agent is known."""
     place = messages.c.project_id
     here = _is_in_known_project(agent_id) if project_id is None else place == project_id
     to_all = sa.and_(
@@ -53,7 +54,7 @@ def hears(agent_id: Name, project_id: Name | None, now_ms: Time) -> Condition:
 
 
 def is_for(agent_id: str) -> Condition:
-    """Whether it may be given to this agent at all."""
+    """Build the condition on messages that may go to this agent at all."""
     return messages.c.to_agent.is_(None) | (messages.c.to_agent == agent_id)
 
 
@@ -82,7 +83,7 @@ MOST_PENDING = 50  # as many as an outbox holds
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """An agent looks into its inbox."""
+    """A request of an agent for its inbox."""
 
     agent_id: str
     now_ms: int
@@ -100,7 +101,7 @@ class Ask:
 @dataclass(frozen=True, slots=True)
 class DeliveryInbox:
     rows: Sequence[Row]  # with `already_read`
-    unread_remaining: int  # of all that is for this agent, whatever was asked for
+    unread_remaining: int  # of all messages for this agent, without the filters
 
     @property
     def unread_ids(self) -> list[str]:
@@ -108,7 +109,8 @@ class DeliveryInbox:
 
 
 def look(connection: Connection, ask: Ask) -> DeliveryInbox:
-    """What is there, unread first where the limit cuts; nothing is marked."""
+    """Return the messages without marking any. If the limit cuts the list, unread ones come
+    first."""
     given = deliveries.alias("given")
     mine = (given.c.message_id == messages.c.id) & (given.c.agent_id == ask.agent_id)
     was_read = sa.case((given.c.message_id.is_(None), 0), else_=1)
@@ -127,7 +129,7 @@ def look(connection: Connection, ask: Ask) -> DeliveryInbox:
 
 
 def mark(connection: Connection, ask: Ask, inbox: DeliveryInbox) -> DeliveryInbox:
-    """Mark what was looked at as read; what another one got first is not unread to us."""
+    """Mark messages as read. One that another process delivered first counts as read too."""
     clean_text.check_names(agent_id=ask.agent_id)
     mine = set(_hand_over(connection, inbox.unread_ids, ask.agent_id, READ, ask.now_ms))
     if mine:
@@ -147,9 +149,13 @@ def pending(
     only_here: bool = False,
     but_topics: Collection[str] = (),
 ) -> list[Row]:
-    """What a hook has to say to this agent: neither claimed nor read yet, oldest first. What it is
-    not to hear must not take up the room: without `broadcasts` what names nobody, with `only_here`
-    what is of another project though it names it, and `but_topics`."""
+    """Return the messages a hook has to print for this agent: neither claimed nor read, oldest
+    first.
+
+    Messages the agent must not get are left out before the limit is applied: without `broadcasts`
+    those to everybody, with `only_here` those of other projects even if they name the agent, and
+    those with a topic in `but_topics`.
+    """
     is_recipient = hears(agent_id, project_id, now_ms)
     query = sa.select(messages).where(is_recipient, is_undelivered(agent_id))
     if not broadcasts:
@@ -163,7 +169,7 @@ def pending(
 
 
 def sent_to(connection: Connection, name: str, message_ids: Sequence[str]) -> set[str]:
-    """Those of the messages that were sent to this very name."""
+    """Return the ids of the messages that were sent to exactly this name."""
     mine = sa.select(messages.c.id).where(
         messages.c.id.in_(message_ids), messages.c.to_agent == name
     )
@@ -173,7 +179,8 @@ def sent_to(connection: Connection, name: str, message_ids: Sequence[str]) -> se
 def claim(
     connection: Connection, message_ids: Sequence[str], agent_id: str, now_ms: int
 ) -> list[str]:
-    """Those of the messages that are now this caller's to say; the others are somebody else's."""
+    """Claim messages and return the ids this caller may print; another caller has claimed the
+    rest."""
     mine = _hand_over(connection, message_ids, agent_id, CLAIMED, now_ms)
     if mine:
         _announce(connection, "message.claimed", agent_id, mine)
@@ -183,7 +190,8 @@ def claim(
 def confirm(
     connection: Connection, message_ids: Sequence[str], agent_id: str, now_ms: int
 ) -> list[str]:
-    """They were seen to reach the agent: read from now on, claimed before or not."""
+    """Mark messages as read after they were seen to reach the agent, whether claimed before or
+    not."""
     done = _hand_over(connection, message_ids, agent_id, READ, now_ms, confirms=True)
     if done:
         _announce(connection, "message.read", agent_id, done)
@@ -199,7 +207,8 @@ def _hand_over(
     *,
     confirms: bool = False,
 ) -> list[str]:
-    """One statement. In the order of ids, so that two of them never wait for each other."""
+    """Write the rows in one statement, in the order of ids, so that two of them never wait for
+    each other."""
     if not message_ids:
         return []
     given = sa.select(
@@ -241,7 +250,7 @@ def _unread(connection: Connection, ask: Ask) -> int:
 
 
 def is_undelivered(agent_id: Name) -> sa.ColumnElement[bool]:
-    """Neither claimed nor read by this agent yet; as a condition on messages."""
+    """Build the condition on messages that this agent has neither claimed nor read yet."""
     given = (deliveries.c.message_id == messages.c.id) & (deliveries.c.agent_id == agent_id)
     return ~sa.exists().where(given)
 

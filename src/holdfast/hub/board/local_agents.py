@@ -1,8 +1,8 @@
-"""The windows of this machine whose agents can be told something, and by which name each is called.
+"""The windows of this machine whose agents can get messages, and the name of each.
 
-A main window is called by its session, a subagent's by its own id. Either may be of a kind: what
-the client says it was started as (`agent_type`). Nothing of the store is loaded here: who sends to
-the team's server asks too.
+A main window has the name of its session, a subagent's window the agent's id. Either may have a
+kind: the `agent_type` that the client started it as. Nothing of the store is loaded here, because
+the process that sends to the team server uses this too.
 """
 
 from __future__ import annotations
@@ -26,11 +26,13 @@ from holdfast.window.state import State
 from holdfast.window.windows import LIVE_MS, is_over
 from holdfast.wire import places
 
-LISTENS_MS = 24 * 3_600_000  # called by name, it may have waited a day for its user
-# Said to a subagent only as it ends, and not worth making it go on: it is about its window.
+LISTENS_MS = (
+    24 * 3_600_000
+)  # a session may wait a day for its user, and still gets messages to its name
+# A subagent gets messages only as it ends. These concern its window, which ends with it.
 NOT_TO_AGENTS = frozenset(("checkpoint_trigger",))
 AHEAD_MS = 10 * 60_000
-LEAST_START = 8  # of an id that stands for the whole: as much as the log shows
+LEAST_START = 8  # characters of an id that identify it: as many as the log shows
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +51,12 @@ class Listener:
 
     @property
     def withheld_topics(self) -> Collection[str]:
-        """Topics."""
+        """Return the topics that this listener does not get."""
         return NOT_TO_AGENTS if self.is_agent else ()
 
 
 def has_windows() -> bool:
-    """Whether this machine has seen a session at all: a team's server has not. Takes 10 µs."""
+    """Return whether this machine has ever had a session; a team server has none. Takes 10 µs."""
     try:
         with os.scandir(places.windows()) as found:
             return any(found)
@@ -63,12 +65,13 @@ def has_windows() -> bool:
 
 
 def listeners(now_ms: int, name: str = "") -> list[Listener]:
-    """Of sessions that have not ended and were heard of within a day; all, or of one name."""
+    """List windows of sessions that have not ended and reported within a day; all, or those of
+    one name."""
     return _live(_windows_named(name) if name else states.all_windows(now_ms - LISTENS_MS), now_ms)
 
 
 def sessions_called(now_ms: int, session_ids: Collection[str]) -> list[Listener]:
-    """The same, of the main windows of these sessions: no other window is read."""
+    """As `listeners`, for the main windows of these sessions: no other window is read."""
     folders = [places.window(session_id) for session_id in session_ids]
     return _live([(folder, states.load(folder)) for folder in folders], now_ms)
 
@@ -82,14 +85,15 @@ def _live(windows: list[tuple[str, State]], now_ms: int) -> list[Listener]:
 
 
 def of_kind(now_ms: int, kind: str) -> list[Listener]:
-    """Those at work that were started as this; sessions first, as they hear at once, then the
-    newest, as it has the longest to go."""
+    """List working agents of this kind: sessions first, because they get messages at once, then
+    the newest, because it will probably run longest."""
     found = [one for one in listeners(now_ms) if one.kind == kind and _is_at_work(one, now_ms)]
     return sorted(found, key=lambda one: (one.is_agent, -one.heard_ms))
 
 
 def find_listeners(now_ms: int, name: str) -> list[Listener]:
-    """By this name: the one with this id, else those of this kind, else by the start of an id."""
+    """Find listeners by name: the one with this id, else those of this kind, else those whose id
+    begins with it."""
     exact = listeners(now_ms, name)
     if exact or len(name) < LEAST_START:
         return exact or of_kind(now_ms, name)
@@ -99,8 +103,8 @@ def find_listeners(now_ms: int, name: str) -> list[Listener]:
 def resolve_address(
     now_ms: int, name: str, project_id: str | None = None
 ) -> tuple[str, list[Listener]]:
-    """The name to send to, and who of this machine is going to hear it: one of them, where it is
-    a kind. The start of an id is made whole."""
+    """Return the name to send to and the listeners of this machine that may get the message; for
+    a kind, one of them gets it. The start of an id is completed."""
     found = find_listeners(now_ms, name)
     names = sorted({one.name for one in found})
     if name in names:
@@ -113,23 +117,23 @@ def resolve_address(
 
 
 def _is_at_work(one: Listener, now_ms: int) -> bool:
-    """Of a kind, another one may be asked: who is silent that long is not, nor who was last heard
-    of before the clock was set back."""
+    """Whether a message to a kind may go to this window. If it was silent for long, or its last
+    report is from before the clock was set back, another window of the kind gets it."""
     return -AHEAD_MS < now_ms - one.heard_ms < LIVE_MS
 
 
 def _windows_named(name: str) -> list[tuple[str, State]]:
-    """By their folders: nothing else is opened."""
+    """Find windows by their folder names; nothing else is opened."""
     folders = [places.window(name)]
     folders += map(str, Path(places.windows()).glob(f"*/agent-{escape(places.plain(name))}"))
     return [(folder, states.load(folder)) for folder in folders]
 
 
 def with_outbox() -> Iterator[Listener]:
-    """Those with something to settle, whether they live or not."""
+    """List windows with unsettled messages, whether they are live or not."""
     for path in sorted(Path(places.windows()).glob("*/*/outbox.*")):
         if path.name == "outbox.done" and places.has_outbox(str(path.parent)):
-            continue  # told of by its other file
+            continue  # its other file is listed
         if path.name in ("outbox.json", "outbox.done"):
             yield _of(str(path.parent), states.load(str(path.parent)))
 
@@ -151,15 +155,15 @@ def _is_live(folder: str, state: State, now_ms: int) -> bool:
 
 
 def _last_report_ms(folder: str, state: State) -> int:
-    """By hooks alone: without one it hears nothing, however much is written of it."""
+    """Time of the last hook. Only hooks deliver messages, so other activity does not count."""
     return max(state.at_ms, places.modified_ms(f"{folder}/spool"))
 
 
-MOST_NAME = 40  # characters of who says it: the words are what matters
+MOST_NAME = 40  # characters of the sender's name
 
 
 def entry_of(row: Mapping[str, Any]) -> OutboxEntry:
-    """For an outbox."""
+    """Make an outbox entry from a message."""
     tag = f"m-{row['id'].replace('-', '')[-12:]}"
     content = row["content"] or {}
     words = content.get("message")

@@ -36,7 +36,7 @@ BUILT_IN_TOPICS: Final = (
 
 
 def known_topics(registered: str) -> frozenset[str]:
-    """The built-in ones and those of the setting `topics`."""
+    """Return the built-in topics and those of the setting `topics`."""
     names = (name.strip() for name in registered.split(","))
     return frozenset(BUILT_IN_TOPICS) | {name for name in names if name}
 
@@ -67,7 +67,7 @@ def draft(
     ttl_seconds: int = USUAL_TTL_SECONDS,
     project_id: str | None = None,
 ) -> Row:
-    """The row to post; plain words are kept as `{"message": …}`."""
+    """Make the row to post. Plain text is stored as `{"message": …}`."""
     return {
         "id": ids.in_order(now_ms),
         "project_id": project_id,
@@ -82,7 +82,7 @@ def draft(
 
 
 def post(connection: Connection, row: Row) -> None:
-    """Its project, if it has one, must be there; that is asked once."""
+    """Post a message. Its project, if it has one, must exist; that is checked once."""
     clean_text.check_names(
         from_agent=row["from_agent"], to_agent=row["to_agent"], topic=row["topic"]
     )
@@ -97,7 +97,7 @@ def post(connection: Connection, row: Row) -> None:
 
 
 def post_once(connection: Connection, row: Row) -> bool:
-    """As `post`, for a message whose id is made of what it says: false where it is there."""
+    """Post a message whose id is made from its content; return False if it was posted before."""
     there = sa.select(messages.c.id).where(messages.c.id == row["id"])
     if connection.scalar(there) is not None:
         return False
@@ -108,7 +108,8 @@ def post_once(connection: Connection, row: Row) -> bool:
 def list_page(
     connection: Connection, limit: int, offset: int, project_id: str | None = None
 ) -> Page:
-    """Newest first, expired ones too until they are cleaned up; each with who has read it."""
+    """List messages, newest first, with the agents that have read each. Expired ones are listed
+    until cleanup removes them."""
     query = sa.select(messages).order_by(messages.c.created_ms.desc(), messages.c.id.desc())
     total = None
     if project_id is None:
@@ -124,7 +125,8 @@ def list_page(
 
 
 def _had(connection: Connection, message_ids: list[str]) -> dict[tuple[str, str], list[str]]:
-    """By message and state: who has read it, to whom it was said and not yet seen to arrive."""
+    """Return, by message and state, the agents that read it and those it was printed for without
+    a sign that it arrived."""
     table = deliveries.c
     given = sa.select(table.message_id, table.state, table.agent_id).where(
         table.message_id.in_(message_ids)
@@ -141,7 +143,7 @@ STATES = ("waiting", "said", "confirmed", "expired")
 
 
 def state_of(row: Row, now_ms: int) -> str:
-    """Of a listed message: how far the agent that has come furthest is."""
+    """Return the state of a listed message: that of the agent that is furthest."""
     if row["read_by"]:
         return "confirmed"
     if row["said_to"]:
@@ -150,7 +152,7 @@ def state_of(row: Row, now_ms: int) -> str:
 
 
 def states(connection: Connection, now_ms: int, project_id: str | None = None) -> dict[str, int]:
-    """How many messages are in each state; those cleaned up are no longer counted."""
+    """Count the messages in each state; removed ones are not counted."""
     reached = (
         sa.select(sa.func.max(sa.case((deliveries.c.state == "read", 2), else_=1)))
         .where(deliveries.c.message_id == messages.c.id)
@@ -168,7 +170,7 @@ def states(connection: Connection, now_ms: int, project_id: str | None = None) -
 def subscribe(
     connection: Connection, agent_id: str, topic: str, callback_url: str | None, now_ms: int
 ) -> Row:
-    """One per agent and topic; a second one changes what is given."""
+    """Subscribe an agent to a topic. Subscribing again changes the given fields."""
     row = {
         "id": ids.new(),
         "agent_id": agent_id,
@@ -198,7 +200,7 @@ def list_subscriptions(
 
 
 def subscriptions_of(connection: Connection, agent_id: str) -> list[Row]:
-    """All of one agent; there are no more than topics."""
+    """List all subscriptions of one agent; there cannot be more than topics."""
     return rows(connection, _SORTED.where(subscriptions.c.agent_id == agent_id))
 
 

@@ -1,8 +1,10 @@
-"""The board's way to an agent and back: messages go into the outbox of its window, where its hooks
-find them without a database; what its hooks said, and what was seen to arrive, comes back as rows.
+"""Deliver messages through the outboxes of windows, and record what was delivered.
 
-Any number of processes may do either at once: an outbox changes only under its window's lock, and
-rows are handed over by one statement.
+Messages are put into the outbox file of a window, where its hooks find them without a database.
+What hooks printed, and what was seen to arrive, is written back as rows.
+
+Any number of processes may do this at once: an outbox changes only under its window's lock, and
+each row is inserted by one statement.
 """
 
 from __future__ import annotations
@@ -25,12 +27,15 @@ from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
 
 PATIENCE_SECONDS = 2.0
-Wanted = tuple[Row, Sequence[Listener]]  # a message, and who could hear it
-Holdings = list[tuple[Listener, dict[str, str]]]  # whose outbox holds what, in which state
+Wanted = tuple[Row, Sequence[Listener]]  # a message, and the listeners that could get it
+Holdings = list[
+    tuple[Listener, dict[str, str]]
+]  # by listener: the messages in its outbox and their states
 
 
 def give(wanted: Sequence[Wanted], now_ms: int) -> bool:
-    """Each to one of those it is for; whether nobody here has to be given any later."""
+    """Give each message to one of the listeners it is for; return whether none is left to give
+    later."""
     if not wanted:
         return True
     try:
@@ -40,7 +45,7 @@ def give(wanted: Sequence[Wanted], now_ms: int) -> bool:
                 _give(row, whom, holdings, now_ms)
     except (WindowBusy, OSError) as error:
         log.add("WARN", "board", f"to be handed out later: {error}")
-    return False  # until it was said, he who has it may end, and another is to have it
+    return False  # its listener may end before a hook prints it; then another gets it
 
 
 def _held(folder: str) -> dict[str, str]:
@@ -49,8 +54,8 @@ def _held(folder: str) -> dict[str, str]:
 
 
 def _give(row: Row, whom: Sequence[Listener], holdings: Holdings, now_ms: int) -> None:
-    """Unless somebody has it who can still hear it. Taken back from who has ended before it is
-    given to another: in between the board alone has it."""
+    """Give a message, unless a live listener has it. It is removed from the outbox of an ended
+    window before another gets it; in between only the board has it."""
     able = {one.folder for one in whom}
     for holder, given in holdings:
         if row["id"] not in given:
@@ -58,19 +63,20 @@ def _give(row: Row, whom: Sequence[Listener], holdings: Holdings, now_ms: int) -
         if holder.folder in able or given[row["id"]] != WAITING:
             return
         if outbox_delivery.take_back(holder.folder, {row["id"]}):
-            return  # it was said since we looked
+            return  # a hook has printed it meanwhile
     outbox_delivery.add_messages(whom[0].folder, [entry_of(row)], now_ms)
 
 
 def post(store: Store, row: Row) -> None:
-    """On the board, and on its way; what cannot be handed out now, the watcher does later."""
+    """Post a message and hand it out. What cannot be handed out now, the watcher hands out
+    later."""
     store.write(lambda c: messages.post(c, row))
     hand_out_posted(store, [row])
 
 
 def delivery_words(row: Row, whom: Sequence[Listener], is_ours_alone: bool) -> str:
-    """How a message that was posted will be heard, as far as this machine can tell; `whom`: those
-    it is for. On a database that machines share, what is for a kind waits for who reads it."""
+    """Say how a posted message will reach `whom`, as far as this machine knows. In a database
+    that several machines share, a message to a kind waits until an agent asks for it."""
     if row["to_agent"] is None:
         return "told by each session's next hook"
     if not whom:
@@ -84,8 +90,8 @@ def delivery_words(row: Row, whom: Sequence[Listener], is_ours_alone: bool) -> s
 
 
 def hand_out_posted(store: Store, posted: Sequence[Row]) -> None:
-    """Messages that were just posted, to those they are for; each post stands in any case. Whoever
-    is handed one is handed all that waits for him, so of many alike one will do."""
+    """Hand out messages that were just posted; if that fails, they stay posted. A listener gets
+    everything that waits for it, so one of several messages to the same name is enough."""
     for row in {(one["to_agent"], one["project_id"]): one for one in posted}.values():
         try:
             _hand_posted(store, row)
@@ -104,8 +110,8 @@ def _hand_posted(store: Store, row: Row) -> None:
 
 
 def hand_out(store: Store, now_ms: int) -> bool:
-    """What is pending; whether all of it is on its way: every window could be reached, and none
-    has more waiting than an outbox holds."""
+    """Hand out everything pending. Return True if all of it is on its way: every window could be
+    reached, and none has more waiting than an outbox holds."""
     everybody = listeners(now_ms)
     missed = [one for one in everybody if not _hand(store, one, now_ms)]
     kinds = {one.kind for one in everybody if one.kind}
@@ -114,8 +120,9 @@ def hand_out(store: Store, now_ms: int) -> bool:
 
 
 def _hand_kind(store: Store, kind: str, now_ms: int) -> bool:
-    """What is for whoever was started as this. On a database that machines share nobody can tell
-    whether one there has it: it waits for who reads it."""
+    """Hand out messages to a kind of agent. In a database that several machines share, nobody
+    knows whether an agent of another machine has the message, so it waits until an agent asks
+    for it."""
     whom = of_kind(now_ms, kind) if store.is_sqlite else []
     alike: dict[tuple[str, bool], list[Listener]] = {}
     for one in whom:
@@ -128,9 +135,8 @@ def _hand_kind(store: Store, kind: str, now_ms: int) -> bool:
 
 
 def _pending(store: Store, one: Listener, name: str, now_ms: int) -> list[Row]:
-    """For this window, by its own name or by its kind. A kind is not one of its kind everywhere:
-    only who works on the message's project. What is for everybody, a subagent hears by its
-    parent's ear."""
+    """Return messages for this window, by its name or by its kind. Messages to a kind reach only
+    windows on the message's project. A subagent gets messages to everybody through its parent."""
     is_own = name == one.name
     ask = partial(
         deliveries.pending,
@@ -151,7 +157,7 @@ def _may_hear(one: Listener, row: Row) -> bool:
 
 
 def _hand(store: Store, one: Listener, now_ms: int) -> bool:
-    _settle(store, one, now_ms)  # what was said makes room for what waits
+    _settle(store, one, now_ms)  # printed messages make room for waiting ones
     rows = _pending(store, one, one.name, now_ms)
     if not rows:
         return True
@@ -167,8 +173,8 @@ def _hand(store: Store, one: Listener, now_ms: int) -> bool:
 
 
 def settle(store: Store, now_ms: int) -> None:
-    """Take down what hooks said and what arrived. Written first, forgotten after: a crash in
-    between writes it again, which changes nothing."""
+    """Record what hooks printed and what arrived. Rows are written before outboxes are cleared:
+    after a crash in between they are written again, which changes nothing."""
     for one in with_outbox():
         _settle(store, one, now_ms)
 
@@ -191,7 +197,8 @@ def _settle(store: Store, one: Listener, now_ms: int) -> None:
 
 
 def _is_ours(message_id: str) -> bool:
-    """The team's server is told of its own (`carrying`)."""
+    """Whether the message is from this board; messages of the team server are reported to it
+    (`message_client`)."""
     return not message_id.startswith(outbox.TEAM)
 
 
@@ -202,7 +209,7 @@ def _note(
     over: Sequence[DoneMessage],
     now_ms: int,
 ) -> None:
-    """By the name each was sent to: that of the window, or of its kind."""
+    """Record deliveries under the name each message was sent to: the window's name or its kind."""
     confirmed = [done.id for done in over if done.state == CONFIRMED]
     deliveries.claim(connection, said, one.name, now_ms)
     deliveries.confirm(connection, confirmed, one.name, now_ms)
@@ -213,7 +220,8 @@ def _note(
 
 
 def withdraw_read(found: DeliveryInbox, ask: Ask) -> DeliveryInbox:
-    """The inbox without what a hook has said already; what is read now no hook will say."""
+    """Return the inbox without messages that a hook has printed; hooks will not print what is
+    read now."""
     try:
         said = withdraw(ask.agent_id, found.unread_ids, ask.now_ms)
     except (WindowBusy, OSError) as error:
@@ -224,8 +232,8 @@ def withdraw_read(found: DeliveryInbox, ask: Ask) -> DeliveryInbox:
 
 
 def withdraw(agent_id: str, message_ids: Iterable[str], now_ms: int) -> set[str]:
-    """The agent is about to read these itself: they are not said any more. Those that were said
-    already are named: it has seen them, or is about to."""
+    """Withdraw messages that the agent is about to read itself, so that no hook prints them.
+    Return those that were printed already."""
     wanted, said = set(message_ids), set[str]()
     for one in (listeners(now_ms, agent_id) or _holders(agent_id)) if wanted else ():
         said |= outbox_delivery.take_back(one.folder, wanted)
@@ -233,5 +241,5 @@ def withdraw(agent_id: str, message_ids: Iterable[str], now_ms: int) -> set[str]
 
 
 def _holders(kind: str) -> list[Listener]:
-    """Who may have been given what is for a kind of agent."""
+    """List windows that may have a message for a kind of agent."""
     return [one for one in with_outbox() if one.kind == kind]

@@ -1,1 +1,1 @@
-"""What hooks and transcripts tell, read into records and written as rows."""
+"""Read what hooks and transcripts report into records, and write them as rows."""

@@ -1,10 +1,10 @@
-"""What a session may want to know of the shared work, in one small file beside its window.
+"""The shared work of a session in one small file beside its window.
 
-It begins with how many subtasks of the session run, so that a hook at the end of a turn reads 128
-bytes and no JSON (`wire.places.runs_subtasks`).
+It begins with the number of the session's running subtasks, so that a hook at the end of a turn
+reads 128 bytes and no JSON (`wire.places.runs_subtasks`).
 
-Whoever is warm writes it from the store (`refresh`); hooks, which open no database, read it. It is
-an index: missing, broken or old, a hook goes on with what it knows itself.
+Processes with a database write it from the store (`refresh`); hooks, which open no database, read
+it. It is an index: if it is missing, broken or old, a hook continues without it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SHRINKING = ("recent_actions", "recent_messages", "open_elsewhere", "agent_state
 
 
 def read_projection(folder: str) -> dict[str, Any]:
-    """Of the session this window belongs to; nothing where it cannot be read."""
+    """Read the projection of the window's session; empty if it cannot be read."""
     main = f"{os.path.dirname(folder.rstrip('/'))}/main"  # noqa: PTH120 (pathlib costs 8 ms)
     data = places.read_small(f"{main}/{NAME}", MOST_BYTES + 1)
     try:
@@ -43,7 +43,7 @@ def is_fresh(found: Mapping[str, Any], now_ms: int) -> bool:
 
 
 def objects_in(found: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
-    """The objects of a list in it; whatever else is there is left out."""
+    """Return the objects of a list in the projection; anything else in it is left out."""
     value = found.get(name)
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
@@ -54,7 +54,8 @@ def text(found: Mapping[str, Any], name: str) -> str:
 
 
 def subtasks(found: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Those of this session: under the request being worked on, and open ones of earlier ones."""
+    """Return this session's subtasks: those of the current request, and open ones of earlier
+    requests."""
     tree = found.get("hierarchy")
     if not isinstance(tree, dict):
         return []
@@ -70,7 +71,7 @@ def running(found: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def write(folder: str, found: Mapping[str, Any]) -> None:
-    """Whole, by its name; the longest lists are halved until it is small."""
+    """Replace the file. The longest lists are halved until it is small enough."""
     whole = {"running_subtasks": len(running(found)), **found}
     places.replace_whole(f"{folder}/{NAME}", _encode_bounded(whole))
 

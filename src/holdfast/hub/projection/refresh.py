@@ -1,5 +1,5 @@
-"""Projections of the live sessions of this machine, written again from the store: rows made short,
-in the words of the API, without secrets.
+"""Write the projections of this machine's live sessions from the store: short rows, with the API's
+field names, without secrets.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ WORDS, SHORT = 600, 200
 
 
 def hierarchy(project: Row, asked: list[Row], listed: list[Row], parts: list[Row]) -> Row:
-    """The tree of the request being worked on."""
+    """Return the tree of the current request."""
     below: dict[str, list[Row]] = {}
     for part in parts:
         below.setdefault(part["task_id"], []).append(subtask(part))
@@ -53,7 +53,7 @@ def hierarchy(project: Row, asked: list[Row], listed: list[Row], parts: list[Row
 
 
 def waves(listed: Iterable[Row]) -> list[Row]:
-    """How each wave of the request stands."""
+    """Return the status of each wave of the request."""
     tallies: dict[int, Counter[str]] = {}
     for one in listed:
         tallies.setdefault(one["wave_number"], Counter())[one["status"]] += 1
@@ -137,7 +137,7 @@ def _words(content: Any) -> str:
 
 
 MOST_PLACES = 20
-# What a window tells of itself is in no projection, and comes with every call.
+# These events come with every call, and a projection holds nothing of them.
 CALLS = "actions.created"
 OF_WINDOWS = ("window.changed", "alert.raised", "brief.given", "checkpoint.kept")
 MOST_ACTIONS, MOST_MESSAGES, MOST_TASKS, MOST_SUBTASKS, MOST_AGENTS = 100, 50, 100, 200, 50
@@ -150,12 +150,13 @@ def refresh(
     session_ids: Collection[str] = (),
     now_ms: int | None = None,
 ) -> int:
-    """How many were written: those of these projects and these sessions, or of all."""
+    """Write the projections of these projects and sessions, or of all; return how many were
+    written."""
     now_ms = row_times.now_ms() if now_ms is None else now_ms
     written = 0
     wanted = live(now_ms, () if project_ids else session_ids)
     if project_ids:
-        # Asked first: to project 200 sessions takes a second, and most are of other projects.
+        # Filter first: building 200 projections takes a second, and most are of other projects.
         mine = store.read(partial(_sessions_of, project_ids=project_ids)) | set(session_ids)
         wanted = [(folder, session_id) for folder, session_id in wanted if session_id in mine]
     for folder, session_id in wanted:
@@ -176,10 +177,10 @@ def _sessions_of(connection: Connection, project_ids: Collection[str]) -> set[st
 
 
 def follow(store: Store, after: int) -> int:
-    """Those of projects in which something happened since event `after`; the number of the newest
-    event, to ask with the next time. A call concerns its own session alone."""
+    """Write the projections of projects with events after number `after`; return the newest
+    event's number, for the next call. A tool call concerns only its own session."""
     last, changed_projects, changed_sessions = store.read(partial(_changed_since, after=after))
-    if None in changed_projects:  # without one it may concern anybody
+    if None in changed_projects:  # an event without a project may concern any session
         refresh(store)
     elif changed_projects or changed_sessions:
         known = [one for one in changed_projects if one is not None]
@@ -202,14 +203,14 @@ def _changed_since(connection: Connection, after: int) -> tuple[int, set[str | N
 
 
 def live(now_ms: int, session_ids: Collection[str] = ()) -> list[tuple[str, str]]:
-    """(main window's folder, session) of recently active sessions that have not ended: of these,
-    or of all."""
+    """Return (main window's folder, session) of recently active sessions that have not ended: of
+    these, or of all."""
     found = sessions_called(now_ms, session_ids) if session_ids else listeners(now_ms)
     return [(one.folder, one.name) for one in found if not one.is_agent]
 
 
 def build_projection(connection: Connection, session_id: str, now_ms: int) -> dict[str, Any]:
-    """Everything the file holds; empty for a session the store does not know."""
+    """Return the content of the file; empty for a session the store does not know."""
     session = first(connection, sa.select(sessions).where(sessions.c.id == session_id))
     if session is None or session["project_id"] is None:
         return {}
@@ -239,7 +240,7 @@ def build_projection(connection: Connection, session_id: str, now_ms: int) -> di
 
 
 def _newest(connection: Connection, table: sa.Table, where: Any, most: int) -> list[Row]:
-    """Newest last."""
+    """Return the newest rows, newest last."""
     query = sa.select(table).where(where)
     query = query.order_by(table.c.created_ms.desc(), table.c.id.desc()).limit(most)
     return rows(connection, query)[::-1]
@@ -253,14 +254,14 @@ def _tasks(connection: Connection, request_id: str) -> list[Row]:
 
 
 def _subtasks(connection: Connection, where: Any) -> list[Row]:
-    """Those not over first, then the newest."""
+    """Return open subtasks first, then the newest."""
     over = sa.case((subtasks.c.status.in_(OPEN), 0), else_=1)
     query = sa.select(subtasks).where(where).order_by(over, subtasks.c.created_ms.desc())
     return rows(connection, query.limit(MOST_SUBTASKS))
 
 
 def _work_of_other_sessions(connection: Connection, session: Row, now_ms: int) -> list[Row]:
-    """What agents of other live sessions of this project have not finished."""
+    """List open work of agents in other live sessions of this project."""
     others = sa.select(sessions.c.id).where(
         sessions.c.project_id == session["project_id"],
         sessions.c.id != session["id"],

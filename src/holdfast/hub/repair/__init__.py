@@ -1,1 +1,1 @@
-"""Making rows again, and rescuing what a damaged file still holds."""
+"""Build rows again, and rescue what a damaged file still holds."""

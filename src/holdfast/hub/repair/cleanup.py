@@ -1,6 +1,6 @@
-"""Old things go: messages past their time, snapshots and events past theirs, sessions that fell
-silent without saying goodbye. What a person would look for is kept for as long as checkpoints
-are."""
+"""Delete what is old: expired messages, old snapshots and events. Close sessions that ended without
+a report. What a person would look for stays as long as checkpoints do.
+"""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from holdfast.hub.tree import event_log, readings, tasks, waves
 from holdfast.hub.tree.agent_contexts import SNAPSHOT
 
 DAY_MS = 86_400_000
-SILENT_MS = DAY_MS  # a session unheard of for a day has ended, its running subtasks failed
+SILENT_MS = DAY_MS  # a session without a report for a day has ended; its running subtasks failed
 KEPT_MS = 30 * DAY_MS
-EXPIRED_KEPT_MS = DAY_MS  # an expired message is still listed for a day, for whoever wonders
+EXPIRED_KEPT_MS = DAY_MS  # an expired message stays listed for a day
 
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """How long what is known of agents stays, snapshots among it."""
+    """How long contexts and snapshots of agents stay."""
 
     days: int = 30
     daily_after_days: int = 7  # from then on one snapshot a day and session
@@ -46,7 +46,7 @@ DEFAULT = Retention()
 
 
 def run(connection: Connection, now_ms: int, retention: Retention = DEFAULT) -> dict[str, Any]:
-    """One cleaning, and its figures as `/api/cleanup/stats` tells them."""
+    """Clean up once and return the figures that `/api/cleanup/stats` shows."""
     old_ms = now_ms - retention.days * DAY_MS
     thinned_ms = now_ms - retention.daily_after_days * DAY_MS
     began = time.monotonic()
@@ -78,7 +78,7 @@ def last(connection: Connection) -> tuple[int, dict[str, Any]] | None:
 
 
 def message_figures(connection: Connection, now_ms: int) -> dict[str, Any]:
-    """`unread`: not expired, and no agent has it yet."""
+    """Count messages. `unread`: not expired, and delivered to no agent yet."""
     table = messages.c
     expired = sa.func.coalesce(sa.func.sum(sa.case((table.expires_ms <= now_ms, 1), else_=0)), 0)
     by_topic = connection.execute(
@@ -99,7 +99,7 @@ def message_figures(connection: Connection, now_ms: int) -> dict[str, Any]:
 
 
 def snapshot_figures(connection: Connection) -> tuple[int, int | None]:
-    """How many snapshots the guard took by itself, and when the newest of all was taken."""
+    """Count the snapshots that the guard took, and return when the newest of all was taken."""
     table = agent_contexts.c
     trigger = table.role_context["trigger"].as_string()
     of_snapshots = table.agent_type == SNAPSHOT
@@ -123,7 +123,7 @@ def _close_sessions(connection: Connection, now_ms: int) -> int:
 
 
 def _fail_subtasks(connection: Connection, now_ms: int) -> int:
-    """Nobody works on them any more: their session has ended."""
+    """Mark running subtasks of ended sessions as failed."""
     ended = sa.select(sessions.c.id).where(sessions.c.ended_ms.is_not(None))
     table = subtasks.c
     left = (table.status == "running") & table.session_id.in_(ended)
@@ -139,7 +139,7 @@ def _fail_subtasks(connection: Connection, now_ms: int) -> int:
 
 
 def _old_contexts(connection: Connection, before_ms: int) -> int:
-    """The newest snapshot of a session is kept, however old."""
+    """Delete old contexts; the newest snapshot of a session stays, however old."""
     table, newer = agent_contexts.c, agent_contexts.alias("newer")
     same = (newer.c.session_id == table.session_id) & (newer.c.agent_type == SNAPSHOT)
     later = sa.select(newer.c.id).where(same, newer.c.updated_ms > table.updated_ms).exists()

@@ -1,7 +1,7 @@
-"""The rows made again from what hooks, transcripts and checkpoints tell; what people wrote stays.
+"""Build rows again from hooks, transcripts and checkpoints; what people wrote stays.
 
-Only what this machine can tell is made again: sessions whose windows are gone, or which others told
-of, are left as they are.
+Only sessions of this machine are rebuilt. Sessions whose windows are gone, or that other machines
+reported, stay as they are.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from holdfast.hub.store.tables import (
 from holdfast.hub.tree import projects
 from holdfast.hub.tree.agent_contexts import SNAPSHOT
 
-TOLD = 5  # the version of an id that was made from what it names
+REPORTED_VERSION = 5  # of UUIDs made by `ids.make_id`
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +47,15 @@ class Rebuilt:
 
 
 def rebuild(address: str = "") -> Rebuilt:
-    """A damaged SQLite file is set aside and said; a sound database keeps what people wrote."""
+    """Rebuild the database. A damaged SQLite file is set aside and reported; a sound database
+    keeps what people wrote."""
     address = address or default_url()
     old = set_aside_if_damaged(address)
     return _fill(address, old)
 
 
 def heal(address: str = "") -> Rebuilt | None:
-    """As `rebuild` does where the file is damaged; a sound database is left as it is."""
+    """Rebuild a damaged file as `rebuild` does; a sound database is left alone."""
     address = address or default_url()
     old = set_aside_if_damaged(address)
     return _fill(address, old) if old else None
@@ -81,8 +82,8 @@ def _address_without_password(store: Store) -> str:
 
 
 def forget(store: Store, sources: Iterable[str]) -> None:
-    """What these sources told, and that they did. A row with something of people's below it stays,
-    and is brought up to date."""
+    """Delete the rows and positions of these sources. A row above something that people wrote
+    stays, and is updated."""
     for source in sources:
         session_id = gather.session_of(source)
         store.write(partial(_forget, source=source, session_id=session_id))
@@ -103,7 +104,7 @@ def _forget(connection: Connection, source: str, session_id: str) -> None:
 
 
 def _ingested_rows_of(session_id: str) -> list[sa.Delete]:
-    """From the leaves to the root."""
+    """Return the deletions, from the leaves to the root."""
     asked = sa.select(requests.c.id).where(requests.c.session_id == session_id)
     done = sa.exists().where(actions.c.subtask_id == subtasks.c.id)
     parts = sa.exists().where(subtasks.c.task_id == tasks.c.id)
@@ -130,4 +131,4 @@ def _ingested_rows_of(session_id: str) -> list[sa.Delete]:
 
 
 def _is_ingested(table: sa.Table) -> sa.ColumnElement[bool]:
-    return sa.func.substr(table.c.id, 15, 1) == str(TOLD)
+    return sa.func.substr(table.c.id, 15, 1) == str(REPORTED_VERSION)

@@ -1,6 +1,7 @@
-"""Rows of a damaged SQLite file that nothing else tells, put into the new one; and totals, counted.
+"""Copy rows that nothing else can restore from a damaged SQLite file into the new one, and recount
+totals.
 
-The file is read page by page, as SQLite itself stops at the first page that is damaged.
+The file is read page by page, because SQLite itself stops at the first damaged page.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _LOOKS: dict[str, Callable[[Row], bool]] = {
 
 
 class RowsLeft:
-    """The whole rows of each table."""
+    """The complete rows of each table."""
 
     def __init__(self, file: RawFile, tables: Sequence[sa.Table]) -> None:
         self._file = file
@@ -56,7 +57,7 @@ def rows_left(path: Path, tables: Sequence[sa.Table]) -> Iterator[RowsLeft]:
 
 
 def _table_of(rows: Iterable[RawRow], tables: Sequence[sa.Table]) -> sa.Table | None:
-    """The one most of the rows fit; of two, the first."""
+    """Return the table that most of the rows fit; the first of two that fit equally."""
     fits: Counter[sa.Table] = Counter()
     for values in rows:
         fits.update(table for table in tables if _fit_row(table, values) is not None)
@@ -64,7 +65,7 @@ def _table_of(rows: Iterable[RawRow], tables: Sequence[sa.Table]) -> sa.Table | 
 
 
 def _fit_row(table: sa.Table, values: RawRow) -> Row | None:
-    """The row, or nothing where it is not what the table holds."""
+    """Return the row, or None if its values do not fit the table."""
     if len(values) != len(table.columns):
         return None
     row: Row = {}
@@ -91,8 +92,8 @@ NOWHERE = ids.project_id(f"/{LOST}")  # of requests and tasks whose own place is
 
 
 def save(store: Store, old: Path) -> dict[str, int]:
-    """Rows of the damaged file that are not there again: parents first. A row whose parent is lost
-    gets one that says so; what is there of it was not lost."""
+    """Insert the damaged file's rows that are still missing, parents first. A row whose parent
+    is lost gets a placeholder parent. Existing rows are left alone."""
     saved: dict[str, int] = {}
     wanted = [table for table in metadata.sorted_tables if table.name not in NOT_SAVED]
     with rows_left(old, wanted) as left:
@@ -139,14 +140,15 @@ def _add_placeholders(connection: Connection, table: sa.Table, lost: list[str]) 
     if not lost:
         return
     rows = [_STAND_INS[table.name](one) for one in lost]
-    for key in table.foreign_keys:  # each of them stands below one of its own kind
+    for key in table.foreign_keys:  # the placeholder's parent is a placeholder too
         parent = key.column.table
         _add_placeholders(connection, parent, sorted(_missing(connection, parent, {NOWHERE})))
     connection.execute(sa.insert(table), rows)
 
 
 def _lost_project(project_id: str) -> Row:
-    """Its path is told again by whoever works there: the id is made from it."""
+    """Make a placeholder project. Its path is filled in when a session in it reports: the id is
+    made from it."""
     path = f"/{LOST}" if project_id == NOWHERE else f"/{LOST}/{project_id}"
     return {"id": project_id, "path": path, "metadata": {}, "created_ms": 0, "updated_ms": 0}
 
@@ -174,7 +176,7 @@ def _count_again(connection: Connection, session_id: str) -> None:
 
 
 def sums(connection: Connection, session_id: str) -> dict[str, int]:
-    """A session's totals, counted."""
+    """Count a session's totals."""
     worked = sa.case((actions.c.exit_code == 0, 1), else_=0)
     took = actions.c.duration_ms
     found = connection.execute(

@@ -213,7 +213,7 @@ def _send_source(
             conflicts += 1
             position = _position_from(status, answer)
             if conflicts > MOST_CONFLICTS:
-                raise _Refused("it stands elsewhere each time; do two machines share one home?")
+                raise _Refused("its position differs each time; do two machines share one home?")
         known.refused.pop(source, None)
         save_position(server.url, source, position)
     return True

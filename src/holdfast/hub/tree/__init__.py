@@ -1,1 +1,3 @@
-"""What sessions and agents know together: projects, requests, tasks, actions, messages, claims."""
+"""The tree of shared work: projects, sessions, requests, tasks, subtasks, actions; and readings and
+events.
+"""

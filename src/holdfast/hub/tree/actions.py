@@ -1,6 +1,8 @@
-"""Actions: one tool call each. By far the most rows there are, so writing one is kept short.
+"""Actions: one tool call each. These are by far the most rows, so writing one is kept short.
 
-For actions sent over HTTP; those read from transcripts are written by `ingest/writers/actions`."""
+This module writes actions sent over HTTP; `ingest/writers/sessions` writes those read from
+transcripts.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +66,8 @@ def draft(given: Row, now_ms: int) -> Row:
 
 
 def add(connection: Connection, row: Row, project_path: str | None = None) -> Row:
-    """Write a drafted one: its project and session are there from now on, with it in their sums."""
+    """Write a drafted action. Its project and session are created if they are new, and their
+    sums grow."""
     if row["subtask_id"] is not None:
         session_id = _session_of(connection, row["subtask_id"])
         row = {**row, "session_id": row["session_id"] or session_id}
@@ -97,7 +100,7 @@ def list_page(
     tool_type: str | None = None,
     project_id: str | None = None,
 ) -> Page:
-    """Newest first, without what went in and came out."""
+    """List actions, newest first, without their input and output."""
     by_tool = {"project_id": project_id, "tool_name": tool_name, "tool_type": tool_type}
     filters = _filters(session_id=session_id, **by_tool)
     query = sa.select(*SHOWN).where(*filters)
@@ -111,7 +114,7 @@ def list_page(
 
 
 def hourly(connection: Connection, now_ms: int, session_id: str | None = None) -> list[Row]:
-    """How many in each hour of the last day; hours without any are left out."""
+    """Count the actions of each hour of the last day; hours without any are left out."""
     hour = (actions.c.created_ms // HOUR_MS).label("hour")
     since = actions.c.created_ms > now_ms - 24 * HOUR_MS
     query = sa.select(hour, sa.func.count().label("count"))
@@ -123,7 +126,7 @@ def hourly(connection: Connection, now_ms: int, session_id: str | None = None) -
 
 
 def top_tools(connection: Connection, limit: int, tool_type: str | None = None) -> list[Row]:
-    """What is called most, among the newest calls."""
+    """Return the tools called most among the newest calls."""
     newest = sa.select(actions.c.tool_name, actions.c.tool_type)
     newest = newest.where(*_filters(tool_type=tool_type))
     newest = newest.order_by(actions.c.created_ms.desc(), actions.c.id.desc()).limit(NEWEST)
@@ -135,7 +138,7 @@ def top_tools(connection: Connection, limit: int, tool_type: str | None = None) 
 
 
 def keywords(text: str | None, paths: Iterable[str]) -> list[str]:
-    """The first ten different words that mean something."""
+    """Return the first ten different words that mean something."""
     words = " ".join((text or "", *paths))[:_READ_CHARS].lower()
     found = dict.fromkeys(word for word in _WORD.findall(words) if word not in _SAY_NOTHING)
     return list(found)[:MOST_KEYWORDS]

@@ -1,6 +1,7 @@
-"""What is known of each agent, and its snapshots, which are rows of the same table: saved through
-the API, found by the exact session, restored as a brief. While an agent is at work its row
-follows its newest subtask that is not over.
+"""What is known of each agent, and its snapshots, which are rows of the same table.
+
+Snapshots are saved through the API, found by the exact session, and restored as a brief. While an
+agent works, its row follows its newest open subtask.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def list_page(
     session_id: str | None = None,
     project_id: str | None = None,
 ) -> Page:
-    """Newest first. A snapshot is also found by the id of its session."""
+    """List contexts, newest first. A snapshot is also found by the id of its session."""
     table = agent_contexts.c
     query = sa.select(agent_contexts).order_by(table.updated_ms.desc(), table.id)
     if agent_id is not None:
@@ -50,7 +51,7 @@ def list_page(
 
 
 def figures(connection: Connection) -> dict[str, Any]:
-    """How many there are, of which kinds, in which state."""
+    """Count contexts, in total and by type and status."""
     table = agent_contexts.c
     of_type = _count_by(connection, table.agent_type)
     of_status = _count_by(connection, table.status)
@@ -68,7 +69,7 @@ def figures(connection: Connection) -> dict[str, Any]:
 
 
 def tools_used(connection: Connection) -> dict[str, int]:
-    """In how many contexts each tool was used."""
+    """Count for each tool the contexts that used it."""
     query = sa.select(agent_contexts.c.tools_used).order_by(agent_contexts.c.updated_ms.desc())
     found: dict[str, int] = {}
     for row in rows(connection, query.limit(1000)):
@@ -83,7 +84,7 @@ def _count_by(connection: Connection, column: sa.Column[Any]) -> dict[str, int]:
 
 
 def follow(connection: Connection, session_id: str, agent_id: str, now_ms: int) -> None:
-    """After one of its subtasks changed: the row says so, or goes with the last of them."""
+    """Update the agent's row after one of its subtasks changed; delete it with the last of them."""
     row_id = ids.context_id(session_id, agent_id)
     subtask = _at_work_on(connection, session_id, agent_id)
     if subtask is None:
@@ -144,7 +145,7 @@ def _role(subtask: Row) -> Row:
 def below(
     connection: Connection, project_id: str, which_tasks: sa.ColumnElement[bool], now_ms: int
 ) -> None:
-    """Tasks and all under them."""
+    """Return the tasks of a request and everything below them."""
     of_tasks = subtasks.c.task_id.in_(_ids(tasks, which_tasks))
     subtasks_below(connection, project_id, of_tasks, now_ms)
     gone = connection.execute(sa.delete(tasks).where(which_tasks)).rowcount
@@ -154,7 +155,7 @@ def below(
 def subtasks_below(
     connection: Connection, project_id: str, which_subtasks: sa.ColumnElement[bool], now_ms: int
 ) -> None:
-    """Subtasks, and what was done for them."""
+    """Return the subtasks of a task and their actions."""
     agent = sa.select(subtasks.c.session_id, subtasks.c.agent_id).distinct()
     at_work = connection.execute(agent.where(which_subtasks, subtasks.c.agent_id.is_not(None)))
     agents = [(session_id, agent_id) for session_id, agent_id in at_work]
@@ -233,7 +234,7 @@ def latest_snapshot(connection: Connection, session_id: str) -> Row | None:
 def note_compaction(
     connection: Connection, session_id: str, summary: str, agent: str, now_ms: int
 ) -> None:
-    """Note that this session's window was compacted; a session nobody knows is not invented."""
+    """Record that this session's window was compacted. An unknown session is not created."""
     given = {"of_session": session_id, "summary": summary or None, "agent": agent, "now_ms": now_ms}
     if connection.execute(_COMPACTED, given).rowcount:
         pending_writes.announce(
@@ -250,7 +251,7 @@ def snapshot_status(connection: Connection, session_id: str) -> Row | None:
 
 
 def open_now(connection: Connection, saved: Sequence[Any], open_ones: Sequence[Row]) -> list[Any]:
-    """Saved tasks and the store's open ones, each once; the store knows which have ended since."""
+    """Merge saved tasks with the store's open ones. The store knows which have ended since."""
     named = {name for one in saved if (name := task_id(one))}
     over = set(connection.scalars(_ENDED, {"named": sorted(named)})) if named else set()
     left = [one for one in saved if task_id(one) not in over]

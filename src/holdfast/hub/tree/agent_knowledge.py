@@ -1,7 +1,7 @@
-"""What one agent should know now: its tasks, what it did, who wrote to it, who waits for whom.
+"""What one agent should know now: its tasks, its calls, messages to it, and who waits for whom.
 
-Its queries are made once, when this module is loaded: making one takes several times as long as
-running it, and a restore asks eleven.
+Its queries are built once, when this module is loaded: building one takes several times as long as
+running it, and a restore runs eleven.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from holdfast.window.view import EDITS
 MOST = 50
 MOST_REQUESTS = 10
 WAVES_BEFORE, WAVES_SHOWN = 2, 8
-MOST_EDITS = 500  # calls that are looked at for the files they changed
+MOST_EDITS = 500  # calls searched for changed files
 DURATIONS = frozenset(("total_duration_ms", "duration_ms"))
 
 _SESSION = sa.bindparam("session_id", type_=sa.Text)
@@ -54,8 +54,8 @@ _SESSION_AND_PROJECT = (
 
 
 def _newest_open(*columns: sa.Column[Any]) -> sa.Select[Any]:
-    """Open subtasks of the agent or of the session. The newest of each status stand first in an
-    index: a session with a thousand open ones is not sorted."""
+    """Build the query for open subtasks of the agent or the session. An index orders them by
+    status and age, so a session with a thousand open ones is not sorted."""
     table = subtasks.c
     newest = sa.select(table.id, table.created_ms).order_by(table.created_ms.desc()).limit(MOST)
     of_session = newest.where(table.session_id == _SESSION)
@@ -111,7 +111,7 @@ class KnowledgeQuery:
     blocking: bool = True
     history_limit: int = 50
     agent_type: bool = True  # look the agent's type up where it was last active
-    for_brief: bool = False  # only what a brief tells of a row, without its times
+    for_brief: bool = False  # only the columns that a brief shows
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class KnownWork:
     session_id: str | None
     agent_type: str | None
     data: dict[str, Any]
-    saved: dict[str, Any]  # the newest snapshot in its one form, brought up to date
+    saved: dict[str, Any]  # the newest snapshot, normalized and updated
     sources: list[dict[str, Any]] = field(default_factory=list)
 
     @property
@@ -187,7 +187,7 @@ def _session_and_project(connection: Connection, session_id: str) -> tuple[Row |
 def _since(
     connection: Connection, session_id: str, saved: Mapping[str, Any], tasks: Sequence[Row]
 ) -> dict[str, Any]:
-    """What the store knows beside the snapshot, or without one, as it stands now."""
+    """What the store knows now in addition to the snapshot, or without one."""
     changed = _changed_files(connection, session_id)
     return {
         "requests": _newest_requests(connection, session_id)
@@ -204,7 +204,7 @@ def _newest_requests(connection: Connection, session_id: str) -> list[Row]:
 
 
 def _waves(connection: Connection, session_id: str) -> dict[str, Any]:
-    """How the waves around the current one stand, in the form of a saved `wave_state`."""
+    """Return the waves around the current one, in the form of a saved `wave_state`."""
     found = waves.of_session(connection, session_id)
     open_ones = (at for at, one in enumerate(found) if one["status"] not in SETTLED)
     current = next(open_ones, None)
@@ -251,7 +251,7 @@ def _tasks(
 def _unread(
     connection: Connection, agent_id: str, project_id: str | None, now_ms: int
 ) -> list[Row]:
-    """To look is not to read: what is listed here is delivered another time."""
+    """List unread messages without marking them: they are delivered another time."""
     given = {"agent_id": agent_id, "now_ms": now_ms}
     given |= {} if project_id is None else {"project_id": project_id}
     query = _unread_messages(is_placed=project_id is not None)
@@ -284,7 +284,7 @@ def _with_iso_times(row: Row) -> Row:
 
 
 def _with_iso_times_each(found: list[Row]) -> list[Row]:
-    """Times as they are written outside: `created_ms` becomes `created_at`."""
+    """Replace times by their public form: `created_ms` becomes `created_at`."""
     names = found[0] if found else ()
     times = {
         name: f"{name[:-3]}_at" for name in names if name.endswith("_ms") and name not in DURATIONS

@@ -1,5 +1,6 @@
-"""How full an agent's window is, as the store was told: by hooks (a reading), or by a client that
-counts what it sends (`tokens/track`: an estimate, and said to be one)."""
+"""How full an agent's window is: as hooks read it, or as a client counts what it sends
+(`tokens/track`, which is an estimate and marked as one).
+"""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ LATE_MS = 2_000  # a last call may be reported a moment after the end
 
 
 def find(connection: Connection, agent_id: str) -> Row | None:
-    """The newest window of this agent; a session's id means its main window."""
+    """Find the newest window of this agent; for a session's id, its main window."""
     table = windows.c
     main = (table.session_id == agent_id) & (table.agent_id == "")
     query = sa.select(windows).where((table.agent_id == agent_id) | main)
@@ -101,8 +102,8 @@ def _is_over() -> sa.ColumnElement[bool]:
 
 
 def room(row: Row | None, tokens: int | None = None) -> dict[str, Any]:
-    """What an orchestrator gives out work by: zone, forecast, room left, and whether work of so
-    many tokens fits. None means unknown: for example for an unknown agent."""
+    """Return what an orchestrator needs to hand out work: zone, forecast, room left, and whether
+    work of so many tokens fits. None means unknown, for example for an unknown agent."""
     held = (row or {}).get("health") or {}
     used, edge = (row or {}).get("used_tokens"), held.get("edge_tokens")
     left = max(0, edge - used) if row and edge else None
@@ -129,7 +130,7 @@ def track(
     model: str | None,
     now_ms: int,
 ) -> None:
-    """Add what a client sent; where a hook reads the window itself, its number stays."""
+    """Add the tokens a client sent. If a hook reads the window itself, its number stays."""
     tokens = min(round(chars / CHARS_PER_TOKEN), MOST_TRACKED)
     key = (windows.c.session_id == session_id) & (windows.c.agent_id == agent_id)
     held = sa.select(windows).where(key).with_for_update(key_share=True)  # others count too
@@ -169,7 +170,7 @@ def announce(connection: Connection, row: Row) -> None:
 
 
 def reset(connection: Connection, row: Row, now_ms: int) -> Row:
-    """Its window was compacted. Counting starts again; no reading is invented."""
+    """Start counting again after a compaction; no reading is invented."""
     changes: dict[str, Any] = {
         "compact_count": windows.c.compact_count + 1,
         "compacted_ms": now_ms,
@@ -224,7 +225,7 @@ def refresh_readings(found: Sequence[Row], now_ms: int) -> list[Row]:
 
 
 def state_of(session_id: str, agent_id: str) -> State | None:
-    """What was noted on this machine of a window with a transcript; None if nothing was."""
+    """Return this machine's state of a window that has a transcript; None if there is none."""
     state = states.load(places.window(session_id, agent_id))
     mine = (state.session_id, state.agent_id) == (session_id, agent_id)
     return state if mine and state.transcript else None

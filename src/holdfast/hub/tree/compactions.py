@@ -32,7 +32,7 @@ def list_page(
     session_id: str | None = None,
     since_ms: int | None = None,
 ) -> Page:
-    """Newest first."""
+    """List compactions, newest first."""
     table = compactions.c
     query = sa.select(compactions)
     if project_id is not None:
@@ -46,14 +46,14 @@ def list_page(
 
 
 def of_window(connection: Connection, session_id: str, agent_id: str) -> list[Row]:
-    """Oldest first."""
+    """List the compactions of one window, oldest first."""
     table = compactions.c
     mine = (table.session_id == session_id) & (table.agent_id == agent_id)
     return rows(connection, sa.select(compactions).where(mine).order_by(table.number))
 
 
 def summary_checks(connection: Connection, found: Iterable[Row]) -> list[dict[str, Any]]:
-    """What the hooks noted of each summary when they checked it; nothing where none did."""
+    """Return the hooks' check of each compaction's summary; empty if no hook checked it."""
     found = list(found)
     sessions = sorted({row["session_id"] for row in found})
     query = sa.select(audit).where(audit.c.kind == FREED, audit.c.session_id.in_(sessions))
@@ -64,7 +64,7 @@ def summary_checks(connection: Connection, found: Iterable[Row]) -> list[dict[st
 
 
 def totals(connection: Connection, since_ms: int) -> dict[str, int]:
-    """How many there were since a time, and what their summaries lost and got wrong."""
+    """Count the compactions since a time, and what their summaries lost and got wrong."""
     table = compactions.c
     count = sa.select(sa.func.count()).select_from(compactions).where(table.at_ms >= since_ms)
     query = sa.select(audit.c.body).where(audit.c.kind == FREED, audit.c.at_ms >= since_ms)
@@ -85,7 +85,7 @@ def _number(value: object) -> int:
 
 
 def _check_of(row: Row, events: list[Row]) -> dict[str, Any]:
-    """By its number, else by its time: older hooks wrote no number."""
+    """Find the check by the compaction's number, else by its time: older hooks wrote no number."""
     for event in events:
         if event["body"].get("number") == row["number"]:
             return dict(event["body"])

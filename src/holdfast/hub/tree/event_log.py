@@ -32,7 +32,7 @@ def list_page(
     session_id: str | None = None,
     kind: str | None = None,
 ) -> Page:
-    """Newest first."""
+    """List audit events, newest first."""
     query = sa.select(audit).order_by(audit.c.at_ms.desc(), audit.c.id)
     if session_id is not None:
         query = query.where(audit.c.session_id == session_id)
@@ -42,7 +42,8 @@ def list_page(
 
 
 def decisions(connection: Connection, session_id: str | None = None) -> list[dict[str, Any]]:
-    """Those taken under pressure, newest first: by audit events, and the checkpoints' snapshots."""
+    """List decisions taken under pressure, newest first: from audit events and the snapshots of
+    checkpoints."""
     kinds = audit.c.kind.in_((PRESSURE, FREED))
     where = kinds if session_id is None else kinds & (audit.c.session_id == session_id)
     query = sa.select(audit).where(where).order_by(audit.c.at_ms.desc(), audit.c.id)
@@ -116,7 +117,8 @@ class EventFilter:
 
 @dataclass(frozen=True, slots=True)
 class Since:
-    """`last`: what to ask after next time; it moves on past events nobody here wanted."""
+    """Events after a number. `last` is the number to ask with next time; it also covers events
+    that were filtered out."""
 
     rows: list[Row]
     last: int
@@ -129,7 +131,8 @@ def newest(connection: Connection) -> int:
 
 
 def since(connection: Connection, after: int, wanted: EventFilter, limit: int) -> Since:
-    """Oldest first. A number from the future (of another database) means: from now on."""
+    """List events oldest first. A number that does not exist yet (from another database) means:
+    from now on."""
     last = newest(connection)
     if after >= last:
         return Since([], last, more=False, missed=after > last)
@@ -145,7 +148,7 @@ def since(connection: Connection, after: int, wanted: EventFilter, limit: int) -
 
 
 def prune(connection: Connection, now_ms: int) -> int:
-    """A day of them, and never more than so many."""
+    """Keep the events of one day, and never more than a fixed number."""
     too_old = events.c.at_ms < now_ms - KEPT_MS
     too_many = events.c.id <= newest(connection) - MOST_LIVE_EVENTS
     # The newest stays, so that numbers go on from it and a listener sees where it stands.

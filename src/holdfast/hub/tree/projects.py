@@ -1,4 +1,6 @@
-"""Projects: one per path. The id is made from the path, so everybody finds the same one."""
+"""Projects: one per path. The id is made from the path, so every machine and process gets the same
+one.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ _PROJECT = sa.bindparam("project_id", type_=sa.Text)
 
 
 def _figures_query() -> sa.Select[Any]:
-    """Made once: making it takes twice as long as running it."""
+    """Build the query once: building it takes twice as long as running it."""
     worked = (
         sa.select(
             sa.func.coalesce(sa.func.sum(sessions.c.total_tools_used), 0).label("actions"),
@@ -57,19 +59,21 @@ def put(
     name: str | None = None,
     metadata: dict[str, Any] | None = None,
 ) -> Row:
-    """Make it, or change what is given: the name is kept, and metadata merged one level."""
+    """Create a project or update it. The name stays unless one is given; metadata is merged one
+    level deep."""
     if not _made(connection, path, now_ms, {"name": name, "metadata": metadata or {}}):
         _change(connection, path, now_ms, name, metadata or {})
     return by_path(connection, path)
 
 
 def meet(connection: Connection, path: str, now_ms: int) -> None:
-    """Somebody speaks of it: there from now on."""
+    """Create the project if it is new."""
     _made(connection, path, now_ms, {"metadata": {}})
 
 
 def _made(connection: Connection, path: str, now_ms: int, more: Row) -> bool:
-    """False where it was there already; of several that make it at once, one does."""
+    """Create the project; return False if it existed. Of several that create it at once, one
+    succeeds."""
     path, project_id = tidy(path), id_of(path)
     row = {"id": project_id, "path": path, "created_ms": now_ms, "updated_ms": now_ms, **more}
     is_new = put_new(connection, projects, row)
@@ -84,7 +88,8 @@ def _made(connection: Connection, path: str, now_ms: int, more: Row) -> bool:
 def _change(
     connection: Connection, path: str, now_ms: int, name: str | None, metadata: dict[str, Any]
 ) -> None:
-    """Its path too: a project recovered from a damaged file has none until it is reported again."""
+    """Update the project, and its path too: one recovered from a damaged file has no path until
+    it is reported again."""
     mine = projects.c.id == id_of(path)
     held = sa.select(projects).where(mine).with_for_update(key_share=True)  # others may tell too
     before = first(connection, held) or {"updated_ms": 0, "metadata": {}}
@@ -110,7 +115,8 @@ def get(connection: Connection, project_id: str) -> Row:
 
 
 def must_know(connection: Connection, project_id: str) -> None:
-    """As `get`, asked once: if it is deleted, writes that refer to it fail and are retried."""
+    """As `get`, but checked once: if the project is deleted later, writes that refer to it fail
+    and are retried."""
     if not pending_writes.knows(connection, "project", project_id):
         get(connection, project_id)
         pending_writes.learn(connection, "project", project_id)
@@ -128,7 +134,7 @@ def list_page(connection: Connection, limit: int, offset: int) -> Page:
 
 
 def remove(connection: Connection, project_id: str) -> None:
-    """With everything that belongs to it."""
+    """Delete the project and everything that belongs to it."""
     get(connection, project_id)
     spoken_in = sa.select(requests.c.session_id).where(requests.c.project_id == project_id)
     connection.execute(sa.delete(waves).where(waves.c.session_id.in_(spoken_in)))
@@ -143,19 +149,20 @@ def remove(connection: Connection, project_id: str) -> None:
 
 
 def count(connection: Connection, project_id: str, noun: str, by: int = 1) -> None:
-    """Requests, tasks or subtasks more or less: in all, and in this project."""
+    """Add to the stored counts of requests, tasks or subtasks: in total and for this project."""
     pending_writes.count(connection, noun, by)
     pending_writes.count(connection, pending_writes.of_project(noun, project_id), by)
 
 
 def recount(connection: Connection) -> None:
-    """Count all rows again, in all, by project and by tool."""
+    """Count all rows again: in total, by project and by tool."""
     pending_writes.recount_all(connection)
     totals.recount_calls(connection)
 
 
 def figures(connection: Connection, project_id: str) -> tuple[Row, Row]:
-    """A project and its figures: its sessions' totals and kept counts, no row is counted."""
+    """Return a project and its figures, from its sessions' totals and stored counts; no rows are
+    counted."""
     nouns = {noun: pending_writes.of_project(noun, project_id) for noun in _BY_PROJECT}
     found = first(connection, _MEASURED, {"project_id": project_id, **nouns})
     if found is None:

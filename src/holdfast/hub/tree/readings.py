@@ -86,7 +86,7 @@ def list_readings(
 def at_time(
     connection: Connection, session_id: str, agent_id: str, at_ms: int
 ) -> UsedAtStep | None:
-    """The last one of a window before a time."""
+    """Return the last reading of a window before a time."""
     table = readings.c
     mine = (table.session_id == session_id) & (table.agent_id == agent_id)
     later = sa.select(readings).where(mine, table.last_ms >= at_ms).order_by(table.chunk).limit(1)
@@ -98,7 +98,7 @@ def at_time(
 
 
 def bounds(connection: Connection, session_id: str, agent_id: str) -> tuple[int, int] | None:
-    """The first and the last step of a window that are kept."""
+    """Return the first and the last stored step of a window."""
     table = readings.c
     mine = (table.session_id == session_id) & (table.agent_id == agent_id)
     ends = connection.execute(
@@ -112,7 +112,8 @@ def bounds(connection: Connection, session_id: str, agent_id: str) -> tuple[int,
 
 
 def trends(connection: Connection, sessions: Iterable[str]) -> dict[tuple[str, str], list[float]]:
-    """The last shares of the limit of every window of these sessions, by session and agent."""
+    """Return the last shares of the limit for every window of these sessions, by session and
+    agent."""
     wanted = sorted(set(sessions))
     found: dict[tuple[str, str], list[float]] = {}
     for start in range(0, len(wanted), 500):
@@ -125,7 +126,7 @@ def trends(connection: Connection, sessions: Iterable[str]) -> dict[tuple[str, s
 
 
 def _last_rows(connection: Connection, sessions: list[str]) -> list[Row]:
-    """The last row of each window, and the one before where that is short; newest first."""
+    """Return the last row of each window, and the one before if that is short; newest first."""
     table = readings.c
     ends = sa.select(table.session_id, table.agent_id, sa.func.max(table.chunk).label("chunk"))
     ends = ends.where(table.session_id.in_(sessions)).group_by(table.session_id, table.agent_id)
@@ -139,8 +140,9 @@ def _last_rows(connection: Connection, sessions: list[str]) -> list[Row]:
 
 
 def thin(found: Sequence[UsedAtStep], most: int) -> list[UsedAtStep]:
-    """At most so many (four at least): of each of equal stretches the least and the greatest, as
-    they came; the first and the last stay. A curve as many points wide looks the same."""
+    """Return at most so many readings (at least four): the least and the greatest of each of
+    equal stretches, in their order, with the first and the last. A curve that is as many points
+    wide looks the same."""
     if len(found) <= most:
         return list(found)
     inner, buckets = found[1:-1], (most - 2) // 2
@@ -156,7 +158,7 @@ def _used_tokens(one: UsedAtStep) -> int:
 
 
 def prune(connection: Connection, now_ms: int) -> None:
-    """Thin what is older than a day; drop what is too old or too much."""
+    """Thin readings older than a day; delete those that are too old or too many."""
     table = readings.c
     connection.execute(sa.delete(readings).where(table.last_ms < now_ms - KEPT_MS))
     old = sa.select(readings).where(table.last_ms < now_ms - DAY_MS, table.thinned == 0)
@@ -176,7 +178,7 @@ def _thin_row(row: Row) -> dict[str, Any]:
 
 
 def _drop_beyond(connection: Connection, most: int) -> None:
-    """The oldest rows, as far as there are more readings than this."""
+    """Delete the oldest rows while there are more readings than this."""
     table = readings.c
     over = (connection.scalar(sa.select(sa.func.coalesce(sa.func.sum(table.n), 0))) or 0) - most
     if over <= 0:
@@ -191,7 +193,8 @@ def _drop_beyond(connection: Connection, most: int) -> None:
 
 
 def _pack(steps: Mapping[int, tuple[int, int]]) -> dict[str, Any]:
-    """Times are counted from the first of the row: five digits where there were thirteen."""
+    """Encode the readings of a row. Times are stored relative to the first: five digits instead
+    of thirteen."""
     ordered = sorted(steps.items())
     first_ms = ordered[0][1][0]
     return {
@@ -220,7 +223,7 @@ MOST_MARKS = 1_000  # of each kind, the newest
 
 
 def alert_marks(connection: Connection, session_id: str, agent_id: str) -> list[dict[str, Any]]:
-    """Oldest first."""
+    """List the alerts of a window, oldest first."""
     mine = (audit.c.session_id == session_id) & (audit.c.kind == PRESSURE)
     whose = sa.func.coalesce(audit.c.agent_id, "") == agent_id
     query = sa.select(audit).where(mine, whose).order_by(audit.c.at_ms.desc()).limit(MOST_MARKS)
@@ -241,7 +244,7 @@ def _alert(at_ms: int, body: dict[str, Any]) -> dict[str, Any]:
 def checkpoint_marks(
     connection: Connection, session_id: str, agent_id: str
 ) -> list[dict[str, Any]]:
-    """Oldest first."""
+    """List the checkpoints of a window, oldest first."""
     table = agent_contexts.c
     mine = (table.session_id == session_id) & (table.agent_type == SNAPSHOT)
     query = sa.select(table.compact_id, table.updated_ms, table.role_context).where(mine)

@@ -1,5 +1,5 @@
-"""Requests: what a user asked for, in one session of one project; and a project as a tree of
-requests, tasks and subtasks, in four queries whatever its size.
+"""Requests: what a user asked for, in one session of one project. A project is also read as a tree
+of requests, tasks and subtasks, in four queries whatever its size.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NEWEST_FIRST = (requests.c.created_ms.desc(), requests.c.id.desc())
 
 
 def add(connection: Connection, given: Row, now_ms: int) -> Row:
-    """A new one; its session is there from now on."""
+    """Add a request; create its session if it is new."""
     projects.get(connection, given["project_id"])
     status = given.get("status", "active")
     row = {
@@ -47,7 +47,7 @@ def get(connection: Connection, request_id: str) -> Row:
 
 
 def _held(connection: Connection, request_id: str) -> Row:
-    """As `get`, to change it: what others change of it meanwhile comes after."""
+    """As `get`, and lock the row: others change it only after this transaction."""
     query = sa.select(requests).where(requests.c.id == request_id)
     return _fetch(connection, query.with_for_update(key_share=True))
 
@@ -73,7 +73,7 @@ def list_page(
     session_id: str | None = None,
     status: str | None = None,
 ) -> Page:
-    """Newest first."""
+    """List requests, newest first."""
     wanted = {"project_id": project_id, "session_id": session_id, "status": status}
     filters = [requests.c[name] == value for name, value in wanted.items() if value is not None]
     query = sa.select(requests).where(*filters).order_by(*NEWEST_FIRST)
@@ -82,14 +82,14 @@ def list_page(
 
 
 def latest(connection: Connection, limit: int, **of: str) -> list[Row]:
-    """The last ones of a project or of a session, without counting the others."""
+    """Return the last requests of a project or a session, without counting the others."""
     filters = [requests.c[name] == value for name, value in of.items()]
     query = sa.select(requests).where(*filters).order_by(*NEWEST_FIRST).limit(limit)
     return rows(connection, query)
 
 
 def change(connection: Connection, request_id: str, given: Row, now_ms: int) -> Row:
-    """Its status, or more metadata: merged one level."""
+    """Change the status, or add metadata, merged one level deep."""
     if not given:
         raise Refused("No update fields provided")
     before = _held(connection, request_id)
@@ -108,7 +108,7 @@ def change(connection: Connection, request_id: str, given: Row, now_ms: int) -> 
 
 
 def remove(connection: Connection, request_id: str, now_ms: int) -> None:
-    """With its tasks, their subtasks and what was done for them."""
+    """Delete the request with its tasks, their subtasks and their actions."""
     row = get(connection, request_id)
     waves.hold(connection, row["session_id"])
     agent_contexts.below(connection, row["project_id"], tasks.c.request_id == request_id, now_ms)
@@ -147,7 +147,7 @@ class HierarchyTree:
 def tree_of_project(
     connection: Connection, project_id: str, limit: int, offset: int
 ) -> HierarchyTree:
-    """Requests newest first, tasks by wave, subtasks oldest first."""
+    """Return requests newest first, tasks by wave, subtasks oldest first."""
     project, figures = projects.figures(connection, project_id)
     page = {"project_id": project_id, "limit": limit, "offset": offset}
     asked = rows(connection, _REQUESTS, page)
@@ -156,8 +156,8 @@ def tree_of_project(
 
 
 def _grow(connection: Connection, asked: list[Row]) -> None:
-    """Tasks and subtasks are sorted here: they come by index and in groups of a few, and the
-    database would sort all of them by six columns."""
+    """Attach tasks and subtasks. They are sorted here, in groups of a few; the database would
+    sort all of them by six columns."""
     if not asked:
         return
     wanted = {"request_ids": [request["id"] for request in asked]}

@@ -28,7 +28,7 @@ TOTALS = ("total_tools_used", "total_success", "total_errors")
 
 
 def add(connection: Connection, row: dict[str, Any], now_ms: int) -> Row:
-    """A new one; `row` holds columns of the table, `id` among them."""
+    """Add a session; `row` holds columns of the table, including `id`."""
     if row.get("project_id") is not None:
         _must_exist(connection, row["project_id"])
     if find(connection, row["id"]) is not None:
@@ -83,7 +83,7 @@ def list_page(
     project_id: str | None = None,
     active_only: bool = False,
 ) -> Page:
-    """Newest first. Active: not ended, or ended less than half an hour ago."""
+    """List sessions, newest first. Active means not ended, or ended less than half an hour ago."""
     query = sa.select(sessions).order_by(sessions.c.started_ms.desc(), sessions.c.id)
     if project_id is not None:
         query = query.where(sessions.c.project_id == project_id)
@@ -125,7 +125,7 @@ def _tell(connection: Connection, kind: str, row: Mapping[str, Any]) -> None:
 
 
 def stats(connection: Connection, now_ms: int) -> dict[str, Any]:
-    """All sessions in one look, and by project."""
+    """Count sessions: in total and by project."""
     ended = sessions.c.ended_ms
     active = sa.case((ended.is_(None) | (ended > now_ms - ACTIVE_MS), 1), else_=0)
     overview = connection.execute(
@@ -179,7 +179,7 @@ _PROJECT = (projects.c.path.label("project_path"), projects.c.name.label("projec
 
 
 def agents_at_work(connection: Connection, limit: int, offset: int) -> list[Row]:
-    """Running subtasks, the newest first."""
+    """List running subtasks, newest first."""
     done = sa.select(sa.func.count()).where(actions.c.subtask_id == subtasks.c.id)
     query = (
         sa.select(
@@ -202,7 +202,7 @@ def agents_at_work(connection: Connection, limit: int, offset: int) -> list[Row]
 
 
 def live_sessions(connection: Connection, limit: int, offset: int, now_ms: int) -> Page:
-    """Active sessions with the project they are in."""
+    """List active sessions with their project."""
     page = list_page(connection, limit, offset, now_ms=now_ms, active_only=True)
     wanted = {row["project_id"] for row in page.rows if row["project_id"] is not None}
     query = sa.select(projects.c.id, *_PROJECT).where(projects.c.id.in_(wanted))
@@ -215,7 +215,7 @@ def live_sessions(connection: Connection, limit: int, offset: int, now_ms: int) 
 
 
 def session_as_agent(session: Row) -> Row:
-    """A session where no agent runs: it is its own agent."""
+    """Describe a session without running agents as its own agent."""
     return {
         "subtask_id": None,
         "agent_type": "session",

@@ -1,4 +1,4 @@
-"""Which statuses there are, and what a new one says of the times of a row."""
+"""The statuses of work, and how a new status changes the times of a row."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ OPEN = UNDER_WAY | {"pending"}
 
 
 def times(status: str, now_ms: int, before: Row | None = None) -> Row:
-    """When it began, kept once known, and when it ended: None again once work resumes."""
+    """Return the start time, which stays once it is known, and the end time, which is None again
+    once work resumes."""
     before = before or {}
     began, ended = before.get("started_ms"), before.get("completed_ms")
     if status == "running" and began is None:
@@ -30,15 +31,16 @@ def times(status: str, now_ms: int, before: Row | None = None) -> Row:
 
 
 def end_time(status: str, now_ms: int, before: Row | None = None) -> Row:
-    """The same for a row that does not tell when it began."""
+    """As `times`, for a row without a start time."""
     known = times(status, now_ms, before)
     return {"status": status, "completed_ms": known["completed_ms"]}
 
 
 def following(task: str, below: Collection[str], *, taken_up: bool = False) -> str:
-    """How a task stands by its subtasks: over once all of them are (completed if every one was,
-    else failed), blocked while all that are left are, under way once one is. `taken_up`: one was
-    just begun, an ended task goes on."""
+    """Return the status of a task from the statuses of its subtasks: ended once all of them are
+    (completed if every one is, else failed), blocked while all that are left are blocked,
+    running once one has started. `taken_up`: a subtask was just started, so an ended task
+    resumes."""
     left = set(below) - ENDED
     if below and not left:
         return "completed" if set(below) == {"completed"} else "failed"

@@ -50,7 +50,7 @@ def get(connection: Connection, subtask_id: str) -> Row:
 
 
 def actions_of(connection: Connection, subtask_id: str) -> list[Row]:
-    """What was done for it, oldest first."""
+    """List the actions of a subtask, oldest first."""
     query = sa.select(actions).where(actions.c.subtask_id == subtask_id)
     return rows(connection, query.order_by(actions.c.created_ms, actions.c.id).limit(MOST_ACTIONS))
 
@@ -68,7 +68,7 @@ def list_page(
     project_id: str | None = None,
     is_subagent: bool | None = None,
 ) -> Page:
-    """Newest first; oldest first within one task."""
+    """List subtasks, newest first; oldest first within one task."""
     wanted = {
         "task_id": task_id,
         "session_id": session_id,
@@ -121,7 +121,8 @@ def change(connection: Connection, subtask_id: str, given: Row, now_ms: int) -> 
 
 
 def close_session(connection: Connection, session_id: str, now_ms: int) -> int:
-    """The session is over: what was under way in it did not get done. How many there were."""
+    """Mark the running subtasks of an ended session as not completed; return how many there
+    were."""
     under_way = sa.select(subtasks, requests.c.project_id).select_from(
         subtasks.join(tasks).join(requests)
     )
@@ -144,7 +145,7 @@ def close_session(connection: Connection, session_id: str, now_ms: int) -> int:
 
 
 def remove(connection: Connection, subtask_id: str, now_ms: int) -> None:
-    """With what was done for it."""
+    """Delete the subtask with its actions."""
     row, project_id = _with_project(connection, subtask_id)
     waves.hold(connection, row["session_id"])
     agent_contexts.subtasks_below(connection, project_id, subtasks.c.id == subtask_id, now_ms)
@@ -153,7 +154,7 @@ def remove(connection: Connection, subtask_id: str, now_ms: int) -> None:
 
 
 def _with_project(connection: Connection, subtask_id: str) -> tuple[Row, str]:
-    """The subtask, and the project it belongs to."""
+    """Return the subtask and the project it belongs to."""
     query = sa.select(subtasks, requests.c.project_id).select_from(
         subtasks.join(tasks).join(requests)
     )
@@ -172,7 +173,7 @@ def _must_exist(connection: Connection, blockers: list[str]) -> None:
 
 
 def _no_circle(connection: Connection, subtask_id: str, blockers: list[str]) -> None:
-    """Read level by level from the blockers on: few steps, each by primary key."""
+    """Check for a circle, level by level from the blockers: few steps, each by primary key."""
     if blockers:
         blocking.lock_blockings(connection)
     waits: dict[str, list[str]] = {}

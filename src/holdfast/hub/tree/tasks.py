@@ -1,4 +1,4 @@
-"""Tasks: the stages of a request. Each stands in a wave."""
+"""Tasks: the stages of a request. Each belongs to a wave."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from holdfast.hub.tree import agent_contexts, projects, waves
 from holdfast.hub.tree import requests as asked
 from holdfast.hub.tree.statuses import end_time, following
 
-PLACE = (requests.c.project_id, requests.c.session_id)  # where a task stands
+PLACE = (requests.c.project_id, requests.c.session_id)  # of the task's request
 MOST_SUBTASKS = 1_000
 
 
 def add(connection: Connection, given: Row, now_ms: int) -> Row:
-    """A new one, in the wave after the last of its request unless another is named."""
+    """Add a task, in the wave after the last of its request unless a wave is given."""
     request = asked.get(connection, given["request_id"])
     waves.hold(connection, request["session_id"])
     number = given.get("wave_number")
@@ -47,7 +47,8 @@ def get(connection: Connection, task_id: str) -> Row:
 
 
 def placed(connection: Connection, task_id: str) -> tuple[Row, Row]:
-    """The task, and the project and session it belongs to; one that is not there is named."""
+    """Return the task, and the project and session it belongs to; the error names a missing
+    task."""
     try:
         return _placed(connection, task_id)
     except NotThere as error:
@@ -70,7 +71,7 @@ def list_page(
     session_id: str | None = None,
     project_id: str | None = None,
 ) -> Page:
-    """By wave within a request; newest first among all."""
+    """List tasks: by wave within one request, else newest first."""
     wanted = {"request_id": request_id, "status": status}
     filters = [tasks.c[name] == value for name, value in wanted.items() if value is not None]
     place = {"session_id": session_id, "project_id": project_id}
@@ -86,7 +87,7 @@ def list_page(
 
 
 def ids_where(**place: str | None) -> sa.Select[tuple[str]]:
-    """The tasks of requests of this session or project."""
+    """Build the query for the tasks of this session's or project's requests."""
     filters = [requests.c[name] == value for name, value in place.items() if value is not None]
     return sa.select(tasks.c.id).join_from(tasks, requests).where(*filters)
 
@@ -111,8 +112,9 @@ def change(connection: Connection, task_id: str, given: Row, now_ms: int) -> Row
 
 
 def follow(connection: Connection, task_id: str, now_ms: int, *, taken_up: bool = False) -> None:
-    """After a subtask changed: the task, and with it its wave, stands as its subtasks do. What
-    hooks tell of is left to them: a request's end ends its task there. `waves.hold` it first."""
+    """After a subtask changed, set the status of its task and wave from the subtasks. Tasks that
+    hooks report are left alone: there the end of the request ends its task. Call `waves.hold`
+    first."""
     if ids.is_reported(task_id):
         return
     below = sa.select(subtasks.c.status).where(subtasks.c.task_id == task_id).distinct()
@@ -123,7 +125,7 @@ def follow(connection: Connection, task_id: str, now_ms: int, *, taken_up: bool 
 
 
 def remove(connection: Connection, task_id: str, now_ms: int) -> None:
-    """With its subtasks and what was done for them."""
+    """Delete the task with its subtasks and their actions."""
     row, place = _placed(connection, task_id)
     waves.hold(connection, place["session_id"])
     agent_contexts.below(connection, place["project_id"], tasks.c.id == task_id, now_ms)

@@ -1,8 +1,10 @@
-"""The totals of a session, and how often each tool was called in a project. Every tool call adds to
-them, at the end of its transaction, so that a filtered list of a million actions states its
-total without counting.
+"""The totals of a session, and how often each tool was called in a project.
 
-A session that stands in the project of the call proves by its reference that the project is there.
+Every tool call adds to them at the end of its transaction, so that a filtered list of a million
+actions states its total without counting.
+
+A session that belongs to the project of a call references it, so the project needs no check of its
+own.
 """
 
 from __future__ import annotations
@@ -36,7 +38,8 @@ _TAKEN_UP = (
 
 
 def add(connection: Connection, action: Row) -> bool:
-    """False where the session is not known, or not in this project: then `begin`."""
+    """Add a call to the totals; return False if the session is unknown or in another project:
+    then use `begin`."""
     if action["session_id"] is None or not _is_in_project(connection, action):
         return False
     _grow(connection, action, action["project_id"])
@@ -44,7 +47,7 @@ def add(connection: Connection, action: Row) -> bool:
 
 
 def begin(connection: Connection, action: Row) -> None:
-    """The same, for a session that may be new; it keeps the project it has."""
+    """As `add`, for a session that may be new; a known one stays in its project."""
     if action["session_id"] is None:
         return
     row = {
@@ -72,7 +75,8 @@ def note_activity(connection: Connection, session_id: str, now_ms: int) -> None:
 
 
 def _is_in_project(connection: Connection, action: Row) -> bool:
-    """Asked once for all calls of a session: should it go, the sums find no row and say so."""
+    """Checked once for all calls of a session: if the session is deleted, the sums find no row
+    and report it."""
     if pending_writes.knows(connection, *_place(action)):
         return True
     given = {"session_id": action["session_id"], "new_project_id": action["project_id"]}
@@ -110,13 +114,13 @@ COLUMNS = (sa.func.coalesce(actions.c.project_id, NO_PROJECT), actions.c.tool_na
 
 
 def add_calls(connection: Connection, row: Row, by: int = 1) -> None:
-    """One action more, or less."""
+    """Add to the number of calls, or subtract with a negative `by`."""
     key = (row["project_id"] or NO_PROJECT, row["tool_name"], row["tool_type"])
     pending_writes.tally(connection, KEPT, key, by)
 
 
 def remove_calls(connection: Connection, which: sa.ColumnElement[bool]) -> int:
-    """Delete these actions; how many there were."""
+    """Delete these actions; return how many there were."""
     gone = connection.execute(sa.delete(actions).where(which).returning(*COLUMNS)).all()
     for project_id, tool_name, tool_type in gone:
         pending_writes.tally(connection, KEPT, (project_id, tool_name, tool_type), -1)
@@ -124,7 +128,7 @@ def remove_calls(connection: Connection, which: sa.ColumnElement[bool]) -> int:
 
 
 def place_calls(connection: Connection, homeless: sa.ColumnElement[bool], project_id: str) -> None:
-    """Give these actions, which had none, a project."""
+    """Assign these actions, which have no project, to one."""
     placed = sa.update(actions).where(homeless).values(project_id=project_id)
     calls = connection.execute(placed.returning(actions.c.tool_name, actions.c.tool_type)).all()
     for tool_name, tool_type in calls:
@@ -133,7 +137,7 @@ def place_calls(connection: Connection, homeless: sa.ColumnElement[bool], projec
 
 
 def total_calls(connection: Connection, wanted: dict[str, str | None]) -> int:
-    """`wanted`: any of project, tool and type."""
+    """Return the number of calls; `wanted` filters by project, tool and type."""
     filters = [tool_counts.c[name] == value for name, value in wanted.items() if value is not None]
     query = sa.select(sa.func.coalesce(sa.func.sum(tool_counts.c.n), 0)).where(*filters)
     return int(connection.scalar(query) or 0)

@@ -1,8 +1,8 @@
-"""The waves of a session as rows: kept in step with its tasks, and announced.
+"""The waves of a session as rows, which follow its tasks, and their announcement.
 
-A wave is over when all its tasks are: completed if every one was, else failed. It is blocked while
-all tasks that are left in it are. The one after a completed row of waves starts by itself; the
-first, and one behind a failure, wait for somebody to begin.
+A wave ends when all its tasks have: completed if every one is, else failed. It is blocked while all
+its open tasks are. The wave after a completed one starts by itself; the first wave, and one after a
+failure, start with their first task.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class WaveState:
 
 
 def judge(tallies: Mapping[int, Tally]) -> dict[int, str]:
-    """The status of each wave, by its number."""
+    """Return the status of each wave, by its number."""
     verdict: dict[int, str] = {}
     for number in sorted(tallies):
         in_line = bool(verdict) and all(status == "completed" for status in verdict.values())
@@ -43,7 +43,7 @@ def judge(tallies: Mapping[int, Tally]) -> dict[int, str]:
 def moves(
     kept: Mapping[int, WaveState], verdict: Mapping[int, str], now_ms: int
 ) -> list[WaveState]:
-    """Waves that stand differently than was known, with their new times; lowest first."""
+    """Return waves whose status has changed, with their new times; lowest number first."""
     return [
         _advance(kept.get(number), number, verdict[number], now_ms)
         for number in sorted(verdict)
@@ -52,7 +52,7 @@ def moves(
 
 
 def spanning(number: int, status: str, span: tuple[int, int]) -> WaveState:
-    """A wave with the times of its tasks."""
+    """Return a wave with the times of its tasks."""
     if status in ("pending", "blocked"):
         return WaveState(number, status)
     return WaveState(number, status, span[0], span[1] if status in SETTLED else None)
@@ -100,16 +100,16 @@ _TALLIES = (
 
 
 def hold(connection: Connection, session_id: str) -> None:
-    """One at a time changes the tasks of a session: two that end the last two tasks of a wave
-    must not both look before the other wrote. On SQLite there is but one writer anyway."""
+    """Lock the tasks of a session: two transactions that end the last two tasks of a wave must
+    not both read before the other writes. SQLite has only one writer anyway."""
     if connection.dialect.name == "postgresql":
         key = sa.func.pg_advisory_xact_lock(_LOCK, sa.func.hashtext(session_id))
         connection.execute(sa.select(key))
 
 
 def settle(connection: Connection, session_id: str, project_id: str, now_ms: int | None) -> None:
-    """After a task changed: waves that start or are settled by it. `hold` it first. Without a time
-    it is that of the tasks: the same whenever they are reported."""
+    """Start or end waves after a task changed; call `hold` first. Without a time, the times of
+    the tasks are used, so the result does not depend on when they are reported."""
     of_session = waves.c.session_id == session_id
     known = {row["wave_number"]: _read(row) for row in _stored_waves(connection, session_id)}
     verdict = judge(_tallies(connection, session_id))
@@ -143,20 +143,20 @@ def settle(connection: Connection, session_id: str, project_id: str, now_ms: int
 
 
 def current(connection: Connection, session_id: str) -> Row | None:
-    """The lowest wave that is not settled, or none."""
+    """Return the lowest wave that has not ended, or None."""
     unsettled = _of(session_id).where(waves.c.status.not_in(SETTLED)).limit(1)
     found = _with_counts(connection, session_id, rows(connection, unsettled))
     return found[0] if found else None
 
 
 def history(connection: Connection, session_id: str, limit: int, offset: int) -> Page:
-    """A page of a session's, in their order."""
+    """Return a page of a session's waves, in order."""
     page = fetch_page(connection, _of(session_id), limit, offset)
     return Page(_with_counts(connection, session_id, list(page.rows)), page.total, limit, offset)
 
 
 def of_session(connection: Connection, session_id: str) -> list[Row]:
-    """The first `MOST` of a session, in their order."""
+    """Return the first `MOST` waves of a session, in order."""
     return _with_counts(
         connection, session_id, rows(connection, _FIRST, {"session_id": session_id})
     )
@@ -176,7 +176,7 @@ def _read(row: Row) -> WaveState:
 
 
 def _with_counts(connection: Connection, session_id: str, found: list[Row]) -> list[Row]:
-    """With how many tasks there are in each, and how they ended."""
+    """Add to each wave the number of its tasks, and how they ended."""
     tallies = _tallies(connection, session_id) if found else {}
     for row in found:
         tally = tallies.get(row["wave_number"], {})
@@ -195,7 +195,7 @@ def _tallies(connection: Connection, session_id: str) -> dict[int, dict[str, int
 
 
 def _spans(connection: Connection, session_id: str) -> dict[int, tuple[int, int]]:
-    """When the first task of each wave began, and the last one ended."""
+    """Return when the first task of each wave began and the last one ended."""
     ended = sa.func.coalesce(tasks.c.completed_ms, tasks.c.created_ms)
     columns = (tasks.c.wave_number, sa.func.min(tasks.c.created_ms), sa.func.max(ended))
     query = sa.select(*columns).join_from(tasks, requests)
