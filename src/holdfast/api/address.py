@@ -1,4 +1,6 @@
-"""Where a server may listen (X5): loopback, or elsewhere with TLS or a proxy that has it."""
+"""Where a server may listen: on loopback, or on another address with TLS or behind a proxy that has
+it.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ WILDCARDS = ("0.0.0.0", "::", "")
 
 
 class NotSafe(HoldfastError):
-    """It would be reachable by others in the open."""
+    """Others could reach the server without encryption."""
 
     exit_code = 3
 
@@ -36,7 +38,7 @@ class Address:
     tls_cert: Path | None = None
     tls_key: Path | None = None
     behind_proxy: bool = False
-    allowed: tuple[str, ...] = ()  # further names a request may call us by
+    allowed: tuple[str, ...] = ()  # further host names we answer to
 
     @property
     def scheme(self) -> str:
@@ -54,7 +56,7 @@ class Address:
 
 
 def assert_safe(address: Address, *, needs_token: bool) -> None:
-    """Refuse what would leave the machine unprotected."""
+    """Refuse an address that would leave the machine unprotected."""
     if bool(address.tls_cert) != bool(address.tls_key):
         raise NotSafe("--tls-cert and --tls-key belong together")
     if not needs_token and (address.behind_proxy or not address.is_loopback):
@@ -70,7 +72,7 @@ def assert_safe(address: Address, *, needs_token: bool) -> None:
 
 
 def bind(address: Address) -> socket.socket:
-    """A socket that holds the port, so that nothing else is touched where it is taken."""
+    """Bind the port first, so that nothing else is touched if it is taken."""
     family, kind, proto, _, where = _look_up(address.host, address.port)[0]
     found = socket.socket(family, kind, proto)
     try:

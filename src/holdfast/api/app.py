@@ -48,7 +48,7 @@ from holdfast.hub.store.store import Store
 from holdfast.settings import load
 
 ROUTERS = (
-    actions.router,  # first what comes most: each route is asked in turn, some 2 µs each
+    actions.router,  # the most frequent first: routes are tried in order, 2 µs each
     messages.router,
     team.exchange_router,
     health.router,
@@ -84,7 +84,8 @@ ROUTERS = (
 
 
 def create(store: Store, token: Token | None = None) -> FastAPI:
-    """`token`: what the gate asks for, which a ticket is traded for."""
+    """Create the application. `token` is the one the gate checks; a login ticket is exchanged
+    for it."""
     app = FastAPI(
         title="Holdfast",
         version=holdfast.__version__,
@@ -105,7 +106,7 @@ def create(store: Store, token: Token | None = None) -> FastAPI:
 
 
 def put_behind(app: FastAPI, store: Store) -> None:
-    """What routes ask for, on this database."""
+    """Attach the database and everything else that routes use."""
     app.state.database = Database(store)
     app.state.handing = Handing(store)
     app.state.hub = Hub(store)

@@ -1,6 +1,7 @@
-"""What a route may do with the database: read on another thread, write together with the others.
+"""How a route uses the database: it reads on another thread and writes in one group with other
+requests.
 
-Whoever asks is answered in time, also while the database hangs: then with 503.
+A request is answered in time even if the database hangs: with 503.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Database:
         return await self._in_time(asyncio.to_thread(self.store.read, query))
 
     async def write(self, change: Callable[[Connection], T]) -> T:
-        """One that is given up before its turn came is never written."""
+        """Write a change. A request that is cancelled before its turn is never written."""
         try:
             return await self._in_time(self._written(change))
         except DBAPIError as error:
@@ -59,7 +60,7 @@ class Database:
 
 
 class _Inbox:
-    """One wake-up of the loop for all that were committed together."""
+    """Wakes the event loop once for all changes that were committed together."""
 
     __slots__ = ("loop",)
 

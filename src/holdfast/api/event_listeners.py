@@ -1,6 +1,6 @@
-"""The listeners to events in this process. A poke says "look": listeners that have come equally far
-share one read, and each sends at its own pace, so a slow one holds up nobody. Commits of other
-processes poke too: PostgreSQL notifies, SQLite is asked twice a second.
+"""The event listeners of this process. A poke tells them to look for new events. Listeners at the
+same position share one read, and each sends at its own pace, so a slow one delays no other. Commits
+of other processes poke too: PostgreSQL notifies, and SQLite is polled twice a second.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PAUSE_SECONDS = 0.002  # per listener: a hundred of them look at most five times
 
 
 class Crowded(HoldfastError):
-    """As many as there may be are listening."""
+    """The limit of listeners is reached."""
 
 
 class Hub:
@@ -38,17 +38,17 @@ class Hub:
         store.changed.append(self.poke)
 
     def poke(self) -> None:
-        """From any thread."""
+        """Wake the listeners; may be called from any thread."""
         loop = self._loop
         if loop is not None and self._listeners and not loop.is_closed():
             loop.call_soon_threadsafe(self._wake)
 
     def has_listeners(self) -> bool:
-        """Somebody listens."""
+        """Whether anybody listens."""
         return bool(self._listeners)
 
     def stop(self) -> None:
-        """The server ends: let every listener go."""
+        """End every listener, because the server ends."""
         self.stopping = True
         self.poke()
 
@@ -62,8 +62,8 @@ class Hub:
 
     @asynccontextmanager
     async def joined(self) -> AsyncIterator[asyncio.Event]:
-        """An event that is set whenever there may be something new; it is set at first."""
-        self.expect_room()  # asked once more: many may have been let in together
+        """Yield an event that is set whenever there may be something new; it is set at first."""
+        self.expect_room()  # check again: many may have joined together
         self._loop = asyncio.get_running_loop()
         poked = asyncio.Event()
         poked.set()
@@ -79,13 +79,15 @@ class Hub:
                 self._others = None
 
     async def read_once(self, what: Hashable, read: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """What `read` finds since the last poke, read once for all who ask for the same. Ten
-        listeners that each read for themselves were a third of what the server did."""
+        """Return what `read` finds since the last poke, read once for all listeners that ask for
+        the same. Ten listeners that each read for themselves took a third of the server's time."""
         found: asyncio.Task[T] | None = self._reads.get(what)
         if found is None:
             found = self._reads[what] = asyncio.ensure_future(read())
             found.add_done_callback(lambda task: self._forget_failed(what, task))
-        return await asyncio.shield(found)  # one that goes away leaves it to the others
+        return await asyncio.shield(
+            found
+        )  # a listener that leaves does not cancel it for the others
 
     def _forget_failed(self, what: Hashable, task: asyncio.Task[Any]) -> None:
         if task.cancelled() or task.exception() is not None:
@@ -107,7 +109,7 @@ AGAIN_SECONDS = 1.0
 
 
 async def pokes(engine: Engine) -> AsyncGenerator[None, None]:
-    """One each time something may have been committed; without an end, and never an error."""
+    """Yield each time something may have been committed; this never ends and never raises."""
     hear = _poll_sqlite if engine.dialect.name == "sqlite" else _wait_for_postgres
     quiet = False
     while True:
@@ -123,7 +125,8 @@ async def pokes(engine: Engine) -> AsyncGenerator[None, None]:
 
 
 async def _poll_sqlite(engine: Engine) -> AsyncGenerator[None, None]:
-    """`data_version` moves when another connection commits; asking takes microseconds."""
+    """Yield when `data_version` changes: another connection has committed. A query takes
+    microseconds."""
     connection = await asyncio.to_thread(engine.raw_connection)
     try:
         before = None
@@ -145,7 +148,7 @@ async def _wait_for_postgres(engine: Engine) -> AsyncGenerator[None, None]:
     connection = await psycopg.AsyncConnection.connect(**{**options, **own})
     try:
         await connection.execute(f"LISTEN {pending_writes.CHANNEL}")
-        yield  # whatever came while nobody listened
+        yield  # something may have come while nobody listened
         async for _ in connection.notifies():
             yield
     finally:

@@ -1,5 +1,6 @@
-"""What a field may hold, said once. What no database can keep is refused here, by name; secrets
-are taken out of every free text before a route sees it."""
+"""What each kind of field may hold, defined once. Values that no database can store are refused
+here, with the field's name. Secrets are removed from every free text before a route sees it.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ from holdfast.wire.log import is_utf8
 
 MOST_INT = 2**31 - 1
 MOST_BIGINT = 2**53
-MOST_TEXT = 200_000  # looked through for secrets while everybody waits: under a second
+MOST_TEXT = 200_000  # searched for secrets while other requests wait: under a second
 MOST_JSON = 400_000
 MOST_ID = 512
 MOST_DEPTH = 64
@@ -45,7 +46,7 @@ register_url_convertor("text", _AnyText())
 
 
 def plain(text: str) -> str:
-    """Neither engine keeps NUL, and half a surrogate is no character."""
+    """Refuse NUL, which neither engine stores, and half a surrogate pair, which is no character."""
     if "\x00" in text:
         raise ValueError("must not hold the character NUL")
     if not is_utf8(text):
@@ -55,14 +56,15 @@ def plain(text: str) -> str:
 
 @lru_cache(MOST_NAMES)  # the same few names come with every call; one that is refused is not kept
 def public(text: str) -> str:
-    """A name is what others look it up by: a secret cannot be taken out of it, so it is refused."""
+    """Refuse a name that holds a secret: others look it up by its exact text, so the secret
+    cannot be removed."""
     if not are_clean((plain(text),)):
         raise ValueError("must not hold a secret")
     return text
 
 
 def storable(value: Any, depth: int = 0) -> Any:
-    """A JSON value both engines give back as it was."""
+    """Refuse a JSON value that an engine would not return unchanged."""
     if depth > MOST_DEPTH:
         raise ValueError(f"must not be nested deeper than {MOST_DEPTH}")
     if isinstance(value, str):
@@ -98,9 +100,9 @@ def clean_each(texts: list[str]) -> list[str]:
 
 
 def clean_fields(texts: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a large body without secrets. They are looked through as one text, which takes
-    2 ms for 50 KB, and field by field, which takes 8, only where there is a secret. `values` are
-    JSON, in which a key may tell; in `texts` and what they hold, keys tell nothing."""
+    """Remove secrets from the fields of a large body. They are searched as one text, which takes
+    2 ms for 50 KB; only if there is a secret, field by field, which takes 8. `values` are JSON,
+    in which a key may show that its value is a secret; keys in `texts` show nothing."""
     named = {name: without_named(value) for name, value in values.items()}
     if are_clean([*_texts(texts), *(_bounded_json(value) for value in named.values())]):
         return {**texts, **named}
@@ -120,14 +122,14 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def not_large(value: Any) -> Any:
-    """Asked before what is inside is looked at."""
+    """Check the size before the content is looked at."""
     if len(str(value)) > MOST_JSON:
         raise ValueError(f"must hold at most {MOST_JSON} characters")
     return value
 
 
 def bounded_value(value: Any) -> Any:
-    """A JSON value that may be stored, once its secrets are taken out."""
+    """Check that a JSON value may be stored; its secrets are removed later."""
     _bounded_json(value)
     return value
 
@@ -141,7 +143,7 @@ def _bounded_json(value: Any) -> str:
 
 
 def clean_value(value: Any) -> Any:
-    """A JSON value without secrets: the name before a secret often tells that it is one."""
+    """Remove secrets from a JSON value; the name before a value often shows that it is a secret."""
     text = _bounded_json(value)
     named = without_named(value)
     if named != value:
@@ -173,7 +175,7 @@ def _parse_time(text: Any) -> Any:
 
 
 def _uuid(text: str) -> str:
-    """As it is always written, however it was."""
+    """Return a UUID in its usual form, whatever form it came in."""
     try:
         return str(UUID(text))
     except ValueError as error:
@@ -181,7 +183,7 @@ def _uuid(text: str) -> str:
 
 
 def at_most(most: int) -> AfterValidator:
-    """A page asked larger than there are is as large as there are: `limit` is told as applied."""
+    """Lower a page size that is above the maximum; the answer's `limit` is the applied one."""
     return AfterValidator(lambda asked: min(asked, most))
 
 
@@ -217,7 +219,7 @@ IdQuery = Annotated[Id | None, Query()]
 
 
 class Body(BaseModel):
-    """What a client sends. Fields we do not know are ignored, as existing clients expect."""
+    """What a client sends. Unknown fields are ignored, as existing clients expect."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -238,7 +240,7 @@ Topics = Annotated[frozenset[str], Depends(_known_topics)]
 
 
 def require_topic(known: frozenset[str], topic: str, where: str = "body") -> None:
-    """An unknown topic is told as any other field that does not fit."""
+    """Report an unknown topic like any other invalid field."""
     if topic not in known:
         error = {
             "type": "value_error",

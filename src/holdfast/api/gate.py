@@ -1,6 +1,7 @@
-"""Who may come in (X5): the right host name, no other origin, the token, bounded in size and rate.
+"""Who may use the server: the right host name, no other origin, the token, bounded in size and
+rate.
 
-One plain ASGI layer in front of everything: what it turns away never reaches a route.
+It is one plain ASGI layer in front of everything: a refused request never reaches a route.
 """
 
 from __future__ import annotations
@@ -46,9 +47,12 @@ async def answer(send: Send, refusal: Refusal) -> None:
 
 
 async def run_bounded(app: ASGIApp, most: int, scope: Scope, receive: Receive, send: Send) -> None:
-    """Run `app`; once the body is too long or too slow, what it would answer no longer counts."""
+    """Run `app`. Once the body is too long or too slow, the answer of `app` is replaced by an
+    error."""
     seen = 0
-    end = asyncio.get_running_loop().time() + BODY_SECONDS  # of all of it, or it could drip on
+    end = (
+        asyncio.get_running_loop().time() + BODY_SECONDS
+    )  # for the whole body, or it could drip for ever
     whole = started = False
     refusal: Refusal | None = None
 
@@ -95,14 +99,16 @@ class _Bucket:
 
 @dataclass(slots=True)
 class Rate:
-    """A bucket per caller that fills again; those not seen for long are forgotten first."""
+    """A bucket of requests per caller that fills again; callers not seen for long are dropped
+    first."""
 
     per_second: float
     burst: float
     callers: OrderedDict[Hashable, _Bucket] = field(default_factory=OrderedDict)
 
     def wait_seconds(self, caller: Hashable, now: float) -> float:
-        """0: come in. `now` never goes back."""
+        """Return how long the caller has to wait; 0 means that it may pass. `now` never goes
+        back."""
         bucket = self.callers.get(caller)
         if bucket is None:
             bucket = self.callers[caller] = _Bucket(self.burst, now)
@@ -128,7 +134,7 @@ OWN_PAGES = frozenset((b"", b"same-origin", b"none"))
 
 _HOST = re.compile(rb"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?")
 
-KNOWN = "holdfast.known"  # in a scope: who sent this request knows the token
+KNOWN = "holdfast.known"  # in a scope: this request came with the token
 
 Headers: TypeAlias = dict[bytes, bytes]
 Token: TypeAlias = str | Callable[[], str]  # one that may change is asked for at each request
@@ -136,7 +142,7 @@ Token: TypeAlias = str | Callable[[], str]  # one that may change is asked for a
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    token: Token | None  # None: whoever reaches this address may come in
+    token: Token | None  # None: every caller may pass
     hosts: frozenset[str] = LOOPBACK
     most_body: int = MOST_BODY
     per_second: float = 500.0
@@ -179,7 +185,7 @@ class Gate:
         return bool(token) and scheme.lower() == b"bearer" and is_it
 
     def _while_known(self, method: str, headers: Headers, send: Send) -> Send:
-        """A stream or a long look ends with the token it was asked with; writes are answered."""
+        """End a stream or a long poll when its token changes; writes are still answered."""
         over = False
 
         async def passed(message: Message) -> None:
@@ -202,21 +208,23 @@ class Gate:
         if not self._is_served(_name(headers.get(b"host", b"")), scope):
             return Refusal(403, "This host name is not served here; see --allow-host")
         asks_page = is_page(scope["path"]) and scope["method"] in ("GET", "HEAD")
-        if not (asks_page or _from_own_page(headers)):  # a link to a page may stand anywhere
+        if not (asks_page or _from_own_page(headers)):  # any site may link to a page
             return Refusal(403, "Requests of other origins are not served")
         if not (known or asks_page or scope["path"] in OPEN):
             return NO_TOKEN
         return self._too_long(headers.get(b"content-length", b"0"))
 
     def _caller(self, scope: Scope, headers: Headers) -> str:
-        """Those who know the token have a bucket of their own: strangers cannot empty it."""
+        """Name the caller's bucket. Callers with the token have their own, so strangers cannot
+        empty it."""
         if self._rules.behind_proxy and b"x-forwarded-for" in headers:
             # The last one is what the proxy saw; those before it anybody can write.
             return headers[b"x-forwarded-for"].rpartition(b",")[2].strip().decode("latin-1")
         return str(scope["client"][0]) if scope.get("client") else ""
 
     def _is_served(self, name: str, scope: Scope) -> bool:
-        """By a name of ours, or by the very address the request came to: no name was rebound."""
+        """Whether the host is one of our names, or the exact address the request came to. This
+        prevents DNS rebinding."""
         reached = scope["server"][0] if scope.get("server") else ""
         return name in self._rules.hosts or (name != "" and name == reached)
 
@@ -229,7 +237,7 @@ class Gate:
 
 
 def _with_policy(send: Send) -> Send:
-    """Every answer, also a refusal: what a browser may do with it."""
+    """Add the browser policy to every answer, also to a refusal."""
 
     async def told(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -240,7 +248,8 @@ def _with_policy(send: Send) -> Send:
 
 
 def _single_headers(pairs: list[tuple[bytes, bytes]]) -> Headers | None:
-    """None where one we judge by came twice: another reader might judge by the other."""
+    """Return the headers; None if one that we check came twice, because another reader might use
+    the other."""
     headers: Headers = {}
     for name, value in pairs:
         if name in headers and name in ONCE:
@@ -250,11 +259,10 @@ def _single_headers(pairs: list[tuple[bytes, bytes]]) -> Headers | None:
 
 
 def _from_own_page(headers: Headers) -> bool:
-    """Programs send none of these. A page of another port is "same-site": not ours either.
-
-    Bodies need no JSON type, so a form of any page could send one: an old browser that names no
-    origin for a form still names the page it came from.
-    """
+    """Whether a browser sent this from our own page. Programs send none of these headers. A page
+    on another port is "same-site" and not ours. Bodies need no JSON type, so a form of any page
+    could send one: an old browser that names no origin for a form still names the page it came
+    from."""
     if headers.get(b"sec-fetch-site", b"") not in OWN_PAGES:
         return False
     host = headers.get(b"host", b"").lower()
@@ -266,6 +274,6 @@ def _from_own_page(headers: Headers) -> bool:
 
 
 def _name(host: bytes) -> str:
-    """The name of a Host header, without its port; empty where it is none."""
+    """Return the name in a Host header, without its port; empty if it is invalid."""
     found = _HOST.fullmatch(host.lower())
     return (found[1] or found[2]).decode("ascii") if found else ""

@@ -1,4 +1,4 @@
-"""A link to the dashboard of a server that runs on this machine already."""
+"""Get a link to the dashboard from a server that already runs on this machine."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ LOCK_SECONDS = 1.0
 
 
 class NoLink(HoldfastError):
-    """Something listens there, and gives no link."""
+    """A program listens on the port and gives no link."""
 
     exit_code = 5
 
 
 def link_or_serve(port: int, serve: Callable[[], None]) -> str:
-    """A link of the server that runs; else serve to the end, and no link. Where two begin at once,
-    the one that does not get the port asks the other."""
+    """Return a link from the running server; if none runs, serve until the end and return no
+    link. If two start at once, the one that does not get the port asks the other."""
     found = running_link(port)
     if found:
         return found
@@ -40,7 +40,7 @@ def link_or_serve(port: int, serve: Callable[[], None]) -> str:
 
 
 def running_link(port: int) -> str:
-    """A link that is good once; empty where nothing listens on this port of 127.0.0.1.
+    """Return a link that works once; empty if nothing listens on this port of 127.0.0.1.
 
     The token is sent only to the server that holds the lock of this home: another program or user
     on that port would take it, and could show a link of its own.
@@ -62,7 +62,7 @@ def running_link(port: int) -> str:
 
 
 def _is_ours(port: int) -> bool:
-    """Asked for a moment: a server that has just begun to listen is about to lock."""
+    """Try for a moment: a server that has just started to listen is about to take the lock."""
     until = time.monotonic() + LOCK_SECONDS
     while not lock.is_held(str(server.lock_file(port))):
         if time.monotonic() >= until:

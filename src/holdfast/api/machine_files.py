@@ -1,8 +1,7 @@
-"""What routes may read from files of this machine, on threads of their own.
+"""Read files of this machine for routes, on separate threads.
 
-A search or a long transcript may take seconds; the threads that ask the database are few, and must
-not wait behind it. And nothing is opened because somebody told its path: a project counts as being
-here only where a hook ran in it.
+A search or a long transcript may take seconds; the few threads for the database must not wait for
+it. A path from a request is never opened: a project is local only if a hook ran in it.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ async def read_files(look: Callable[P, T], *args: P.args, **more: P.kwargs) -> T
 
 
 async def local_project(db: Database, project_id: str) -> str:
-    """The folder of a project in which a hook of this machine ran."""
+    """Return the folder of a project in which a hook of this machine ran."""
     row = await db.read(lambda connection: projects.get(connection, project_id))
     path = locations.resolved(row["path"])
     if path not in await read_files(sessions.projects):
@@ -46,7 +45,7 @@ async def local_project(db: Database, project_id: str) -> str:
 
 
 async def local_window(session_id: str, agent_id: str = "") -> tuple[State, str]:
-    """What was noted of a window here, and its folder."""
+    """Return the state and the folder of a window on this machine."""
     state = await read_files(state_of, session_id, agent_id)
     if state is None:
         raise NotThere("Session with a transcript on this machine")

@@ -1,8 +1,8 @@
 """The dashboard's files under `/ui/`, and the policy that every answer carries.
 
-The files hold no data, so they are served without a token. Files with a hash in their names
-(`assets/`) may be kept for a year; the others are asked for again each time. Compressed copies lie
-beside them where the build made some.
+The files hold no data, so they are served without a token. Browsers may cache files with a hash in
+their names (`assets/`) for a year; the others are checked each time. If the build made compressed
+copies, they are used.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ NOT_BUILT = (
 
 
 def is_page(path: str) -> bool:
-    """Whether this is the address of a page or one of its files: open to everybody who may come."""
+    """Whether this is the address of a page or one of its files; these need no token."""
     return path in (START, PLACE[:-1]) or path.startswith(PLACE)
 
 
 def join(app: FastAPI, folder: Path = FOLDER) -> None:
-    """Beside the routes that are described: these answer no data."""
+    """Add the page routes. They answer no data, so the API description leaves them out."""
     methods = ["GET", "HEAD"]
 
     async def file(request: Request) -> Response:
@@ -82,7 +82,7 @@ def _file(folder: Path, name: str, accepted: str) -> Response:
 
 
 def _find_file(folder: Path, name: str) -> Path | None:
-    """A file of ours: no link and no `..` leads out of the folder, and only kinds we know."""
+    """Find a file of ours: of a known kind, and no link or `..` leads out of the folder."""
     try:
         path = (folder / name).resolve()
         inside = path.is_relative_to(folder.resolve()) and path.suffix in TYPES

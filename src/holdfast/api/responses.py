@@ -1,9 +1,9 @@
-"""Routers and answers. Answers are encoded here and described by models that the tests hold every
-answer to. Errors are answers too: `{"error": …}`, with the fields at fault. Nothing a client
-sends is a 500.
+"""Routers and answers. Answers are encoded here and described by models; tests check every answer
+against its model. Errors are answers too: `{"error": …}`, with the fields at fault. No request
+causes a 500.
 
-Routes stand in the application itself, one after the other: nested routers are asked in turn, which
-took longer than the rest of a request.
+Routes are added to the application itself: searching nested routers one after the other took longer
+than the rest of a request.
 
 A large body is parsed, validated and searched for secrets on another thread: megabytes of text may
 take a second, and no other request waits for that. There is one such thread, so large bodies wait
@@ -37,7 +37,7 @@ from holdfast.hub.store.rows import Page, Row
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
 
-LARGE_BYTES = 64 << 10  # less than this is done before a thread has woken
+LARGE_BYTES = 64 << 10  # a smaller body is done before a thread has started
 _ASIDE = ThreadPoolExecutor(1, "holdfast-large")
 
 
@@ -45,11 +45,11 @@ JSON = (b"content-type", b"application/json")
 
 
 class Route(APIRoute):
-    """As any other, for a body that is a model of ours (`fields.Body`).
+    """A route whose body is one of our models (`fields.Body`).
 
-    Every body is read as JSON, whatever its type is called: curl calls it a form unless told, and
-    scripts that hide its output would not see that their save was refused. The gate has turned
-    away what pages of other origins send.
+    Every body is read as JSON, whatever its content type: curl sends a form type by default, and
+    scripts that hide its output would not see that their save was refused. The gate has already
+    refused requests from pages of other origins.
     """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -60,7 +60,7 @@ class Route(APIRoute):
         async def handled(request: Request) -> Response:
             try:
                 return await handle(_Request(_as_json(request.scope), request.receive, field))
-            except HTTPException as error:  # as which everything is told that json() raises
+            except HTTPException as error:  # FastAPI wraps what json() raises
                 if isinstance(error.__cause__, RequestValidationError):
                     raise error.__cause__ from None
                 raise
@@ -79,7 +79,7 @@ class _Request(Request):
         self._field = field
 
     async def json(self) -> Any:
-        """A large one comes as the model it is: validating that again is looking at its type."""
+        """Return a large body as its model; FastAPI then only checks the type."""
         body = await self.body()
         if len(body) <= LARGE_BYTES:
             return await super().json()
@@ -114,14 +114,14 @@ class Router(APIRouter):
 
 
 class Slip(BaseModel):
-    """What every error looks like."""
+    """The form of every error."""
 
     model_config = ConfigDict(extra="allow")
     error: str
 
 
 def install(app: FastAPI) -> None:
-    """Every way a route can end but well."""
+    """Install a handler for every kind of error."""
     app.add_exception_handler(RequestValidationError, _on_invalid)
     app.add_exception_handler(RecursionError, _on_too_deep)
     app.add_exception_handler(NotThere, _on_not_there)
@@ -150,7 +150,8 @@ def _on_invalid(_request: Request, failure: Exception) -> JSONResponse:
 
 
 def _is_inner(part: object) -> bool:
-    """`function-after[…]`, `constrained-str`: how a field of two kinds was tried."""
+    """Whether this part of a location is pydantic's own (`function-after[…]`, `constrained-str`)
+    and not a field."""
     return isinstance(part, str) and re.fullmatch(r"(?!constrained-)[\w-]+", part) is None
 
 
@@ -174,7 +175,7 @@ def _on_already_there(_request: Request, error: Exception) -> JSONResponse:
 
 
 def _on_failure(_request: Request, error: Exception) -> JSONResponse:
-    """The database or the disk does not do what is asked: whatever fails says so in words."""
+    """The database or the disk failed; the error says how."""
     assert isinstance(error, HoldfastError)
     log.add("ERROR", "api", str(error))
     return _error_response(503, str(error), try_next=error.hint)
@@ -195,7 +196,8 @@ def _on_http_error(request: Request, failure: Exception) -> JSONResponse:
 
 
 def _allowed_methods(request: Request) -> str:
-    """The methods of every route at this address; the framework names those of the first alone."""
+    """Return the methods of every route at this address; the framework returns only those of the
+    first."""
     fits = (one for one in request.app.routes if one.matches(request.scope)[0] is not Match.NONE)
     found = {method for route in fits for method in getattr(route, "methods", None) or ()}
     return ", ".join(sorted(found))
@@ -212,8 +214,8 @@ CONFLICT: dict[int | str, dict[str, Any]] = {409: {"model": Slip, "description":
 
 
 class ApiAnswer(BaseModel):
-    """Only a description: nothing is validated on the way out, `said` encodes it as it is. Its
-    schema is made when `/openapi.json` is asked for, not at every start."""
+    """Only a description: `said` encodes an answer without validating it. The schema is built
+    when `/openapi.json` is requested, not at every start."""
 
     model_config = ConfigDict(extra="forbid", defer_build=True)
 
@@ -223,12 +225,13 @@ def said(content: Any, status: int = 200) -> Response:
 
 
 class RowAnswer(ApiAnswer):
-    """An answer made from a row. A field is the column of its name; `at` and `…_at` are the times
-    in `at_ms` and `…_ms`; a list or an object that the row does not have is empty."""
+    """An answer made from a row. Each field is the column of its name; `at` and `…_at` are the
+    times in `at_ms` and `…_ms`; a list or object that is NULL becomes empty."""
 
     @classmethod
     def of(cls, row: Row, **derived: Any) -> dict[str, Any]:
-        """`derived`: fields that are not a column, or not as the column has them."""
+        """Build the answer. `derived` are fields that are no column, or that differ from their
+        column."""
         columns = _columns(cls, tuple(derived))
         found = {name: row[column] for name, column in columns.names.items()}
         for name in columns.times:
@@ -246,7 +249,7 @@ class _Columns(NamedTuple):
 
 @cache
 def _columns(answer: type[RowAnswer], derived: tuple[str, ...]) -> _Columns:
-    """Found once for each answer: the fields of a page of actions are read 11,000 times."""
+    """Cached for each answer class: a page of actions reads its fields 11,000 times."""
     fields = {name: one for name, one in answer.model_fields.items() if name not in derived}
     times = [name for name in fields if name == "at" or name.endswith("_at")]
     names = {name: f"{name.removesuffix('_at')}_ms" if name in times else name for name in fields}
@@ -260,7 +263,8 @@ def nothing() -> Response:
 
 
 def paging(page: Page) -> dict[str, int]:
-    """`count` is this page's, `total` all there are."""
+    """Return the page's fields: `count` is the number of rows on this page, `total` that of all
+    rows."""
     return {
         "count": len(page.rows),
         "total": page.total,

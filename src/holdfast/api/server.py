@@ -44,12 +44,13 @@ MOST_CONNECTIONS = 600  # of the 1,024 files a process may usually open
 
 
 class Connection(H11Protocol):
-    """A connection is bounded before its first request: in how long a head may take, and in number.
+    """A connection with limits before its first request: on the time for the request head, and on
+    their number.
 
-    uvicorn waits for the end of a head as long as the other side likes; a few hundred that never
-    end theirs would use up every file this process may open, the database's with them. Where there
-    are as many as may be, a new one takes the place of one that never showed the token: whoever
-    knows it gets in, however many others hold on.
+    uvicorn waits for the end of a head without a limit; a few hundred connections that never finish
+    theirs would use up every file this process may open, including the database's. At the limit, a
+    new connection replaces one that never showed the token, so that callers with the token always
+    get in.
     """
 
     _late: asyncio.TimerHandle | None = None
@@ -76,7 +77,8 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def _make_room(self) -> None:
-        """The oldest stranger goes, of the address that has the most of them; else this one."""
+        """Close the oldest connection without the token, from the address that has most of them;
+        else refuse this one."""
         others = [cast("Connection", one) for one in self.connections]
         still = [one for one in others if not one.transport.is_closing()]
         if len(still) <= MOST_CONNECTIONS:
@@ -88,7 +90,7 @@ class Connection(H11Protocol):
 
     @property
     def is_known(self) -> bool:
-        """A request on this connection came with the token."""
+        """Whether a request on this connection came with the token."""
         asked = getattr(self, "scope", None) or {}
         return self._was_known or bool(asked.get(KNOWN))
 
@@ -109,12 +111,13 @@ class Connection(H11Protocol):
 
 
 END_SECONDS = 5
-LAST_SECONDS = 20.0  # a database that hangs must not keep a server that was told to end
+LAST_SECONDS = 20.0  # a hanging database must not keep a server from ending
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`on_link`: told the link to the dashboard once the port is bound; it is good once."""
+    """What to serve. `on_link` gets the link to the dashboard once the port is bound; it works
+    once."""
 
     address: Address
     database: str = ""
@@ -126,7 +129,8 @@ def token_file() -> Path:
 
 
 def lock_file(port: int) -> Path:
-    """Held by the server of this home on a port of 127.0.0.1: nobody else there is sent a token."""
+    """The lock that the server of this home holds on a port of 127.0.0.1. The token is sent to
+    no other program."""
     return Path(places.home()) / f"serve-{port}.lock"
 
 
@@ -135,7 +139,8 @@ def needs_token() -> bool:
 
 
 def token() -> Token:
-    """`HOLDFAST_API_TOKEN`, else what our file holds at each request; made at the first start."""
+    """Return the token: `HOLDFAST_API_TOKEN`, else our file's content at each request. It is
+    created at the first start."""
     given = os.environ.get("HOLDFAST_API_TOKEN")
     if given is not None:
         return secret_file.usable(given, "HOLDFAST_API_TOKEN")
@@ -144,7 +149,7 @@ def token() -> Token:
 
 
 def serve(plan: Plan, say: Callable[[str], None]) -> None:
-    """Until a signal ends it. Everything that was acknowledged is written."""
+    """Serve until a signal ends it. Every acknowledged write is on disk."""
     addresses.assert_safe(plan.address, needs_token=needs_token())
     rules = Rules(
         token=token() if needs_token() else None,
@@ -163,7 +168,8 @@ def serve(plan: Plan, say: Callable[[str], None]) -> None:
 
 @contextmanager
 def _hold_server_file(listener: socket.socket) -> Iterator[None]:
-    """Nobody else can have the port meanwhile, so the file can be removed at the end."""
+    """Hold the lock. No other process can have the port meanwhile, so the file can be removed at
+    the end."""
     host, port = listener.getsockname()[:2]
     if host not in ("127.0.0.1", "0.0.0.0"):
         yield
@@ -173,13 +179,13 @@ def _hold_server_file(listener: socket.socket) -> Iterator[None]:
         try:
             held.enter_context(lock.hold_file(str(path)))
             held.callback(path.unlink, missing_ok=True)
-        except OSError as error:  # the home cannot be written: it serves, and `ui` finds it not
+        except OSError as error:  # the home is not writable: it serves, but `ui` cannot find it
             log.add("WARN", "serve", f"{path} cannot be locked: {error.strerror or error}")
         yield
 
 
 def _open_store(database: str, say: Callable[[str], None]) -> Store:
-    """A damaged file is set aside and made again, as `holdfast rebuild` does it."""
+    """Open the store. A damaged file is set aside and rebuilt, as `holdfast rebuild` does."""
     healed = rebuild.heal(database)
     if healed is not None:
         n = sum(healed.saved.values())
@@ -244,15 +250,15 @@ def _run(store: Store, rules: Rules, plan: Plan, listener: socket.socket) -> Non
 
 
 def settle_memory() -> None:
-    """What is there before the first request stays: the collector need not look at it again. A
-    hierarchy of a thousand subtasks makes it run, and took 1.4 times as long. Of 170,000 objects it
-    would find a thousand to remove, in a tenth of the start."""
+    """Exempt everything loaded before the first request from garbage collection. A tree of a
+    thousand subtasks starts a collection, which made it take 1.4 times as long. Of 170,000
+    objects it would find a thousand to free, in a tenth of the start-up time."""
     gc.freeze()
     gc.enable()
 
 
 class _Server(uvicorn.Server):
-    """Ends well on a signal: listeners are let go, and the process exits with 0."""
+    """Ends cleanly on a signal: listeners are closed, and the process exits with 0."""
 
     def __init__(self, config: uvicorn.Config, hub: Hub) -> None:
         super().__init__(config)

@@ -104,7 +104,7 @@ class TopTools(ApiAnswer):
 
 @router.post("", status_code=201, response_model=ActionMade, responses=NOT_FOUND)
 async def post(body: NewAction, db: Db) -> Response:
-    """One tool call. Its project (by path) and session need not be known yet."""
+    """Record one tool call. Its project (by path) and session are created if they are new."""
     given = body.model_dump(exclude_none=True)
     draft = actions.draft(given, row_times.now_ms())
     row = await db.write(lambda c: actions.add(c, draft, body.project_path))
@@ -135,7 +135,7 @@ async def listed(
 
 @router.get("/hourly", response_model=Hourly)
 async def hourly(db: Db, session_id: WordQuery = None) -> Response:
-    """How many in each hour of the last day."""
+    """Count the calls in each hour of the last day."""
     now = row_times.now_ms()
     data = await db.read(lambda c: actions.hourly(c, now, session_id))
     return said({"data": data, "period": "24h"})
@@ -143,7 +143,7 @@ async def hourly(db: Db, session_id: WordQuery = None) -> Response:
 
 @router.get("/top-tools", response_model=TopTools)
 async def top_tools(db: Db, tool_type: ToolType | None = None, limit: Limit = 10) -> Response:
-    """Which tools are called most, among the newest 10,000 calls."""
+    """The tools called most among the newest 10,000 calls."""
     data = await db.read(lambda c: actions.top_tools(c, limit, tool_type))
     return said({"data": data, "limit": limit})
 

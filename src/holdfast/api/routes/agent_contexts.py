@@ -1,4 +1,4 @@
-"""`/api/agent-contexts`: what is known of each agent; `/api/context`: what an agent should know
+"""`/api/agent-contexts`: what is known of each agent. `/api/context`: what an agent should know
 now, as a brief or as rows.
 """
 
@@ -129,7 +129,7 @@ def shown(row: Row) -> dict[str, Any]:
 
 
 def _tokens(snapshot: dict[str, Any]) -> int:
-    """Of all of it, as it would be read: JSON, by characters."""
+    """Estimate the tokens of the whole answer, from the characters of its JSON."""
     return round(len(msgspec.json.encode(snapshot).decode()) / CHARS_PER_TOKEN)
 
 
@@ -193,7 +193,7 @@ async def get(
     include_blocking: bool = True,
     history_limit: Annotated[History, Query()] = 50,
 ) -> Response:
-    """The session is found by the agent where it is not named."""
+    """If no session is named, the agent's newest session is used."""
     wanted = agent_knowledge.KnowledgeQuery(
         include_history, include_messages, include_blocking, history_limit
     )

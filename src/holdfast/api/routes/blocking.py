@@ -1,4 +1,4 @@
-"""`/api/blocking`, `/api/unblock`: who waits for whom."""
+"""`/api/blocking`, `/api/unblock`: which agent waits for which."""
 
 from __future__ import annotations
 
@@ -96,7 +96,8 @@ class BlockingsDeleted(ApiAnswer):
 
 @router.post("/blocking", status_code=201, response_model=BlockingMade)
 async def post(body: NewBlocking, db: Db) -> Response:
-    """`blocked_agent` waits for `blocked_by`. A circle is refused, and named."""
+    """`blocked_agent` waits for `blocked_by`. A wait that would close a circle is refused; the
+    error shows the circle."""
     now = row_times.now_ms()
     row = await db.write(
         lambda c: blocking.add(c, body.blocked_by, body.blocked_agent, body.reason, now)
@@ -107,7 +108,7 @@ async def post(body: NewBlocking, db: Db) -> Response:
 
 @router.get("/blocking", response_model=BlockingList)
 async def listed(db: Db, project_id: IdQuery = None) -> Response:
-    """Everybody who waits, the longest first; at most 1,000."""
+    """All waiting agents, the longest wait first; at most 1,000."""
     found = await db.read(lambda c: blocking.list_all(c, project_id))
     shown = [{**removed(row), "since": row_times.to_iso(row["created_ms"])} for row in found]
     return said({"blockings": shown, "count": len(shown)})
@@ -115,14 +116,14 @@ async def listed(db: Db, project_id: IdQuery = None) -> Response:
 
 @router.get("/blocking/check", response_model=BlockingCheck)
 async def check(db: Db, blocker: Agent, blocked: Agent) -> Response:
-    """Does `blocked` wait for `blocker`, directly?"""
+    """Whether `blocked` waits directly for `blocker`."""
     found = await db.read(lambda c: blocking.is_blocked(c, blocker, blocked))
     return said({"blocker": blocker, "blocked": blocked, "is_blocked": found})
 
 
 @router.get("/blocking/{agent_id:text}", response_model=BlockingStatus)
 async def standing(agent_id: AgentPath, db: Db) -> Response:
-    """For whom an agent waits, and who waits for it."""
+    """The agents that an agent waits for, and those that wait for it."""
     found = await db.read(lambda c: blocking.find_blockings(c, agent_id))
     waits_for, holds_up = found.waits_for, found.holds_up
     return said(

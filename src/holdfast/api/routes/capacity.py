@@ -1,7 +1,8 @@
-"""`/api/capacity`, `/api/tokens/track`, `/api/context/health`: how full a window is, to route by.
+"""`/api/capacity`, `/api/tokens/track`, `/api/context/health`: how full a window is, so that work
+can be routed.
 
-The number is the real reading where hooks tell it. A percentage is a share of the edge, where the
-client compacts, so `max_capacity` is the edge; `window_tokens` is the whole window.
+If hooks report the window, the number is their reading. A percentage is a share of the compaction
+limit, so `max_capacity` is the compaction limit; `window_tokens` is the whole window.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ ADVICE = {
     "warn": "The window is filling; finish what is begun before starting more.",
     "save": "Take a checkpoint now.",
     "compact": "Compact now: /compact.",
-    "unknown": "No reading of this agent's window has been told.",
+    "unknown": "No reading of this agent's window has been reported.",
 }
 
 
@@ -89,7 +90,7 @@ class Recommendation(ApiAnswer):
 
 
 class CapacityRoom(ApiAnswer):
-    """What an orchestrator gives out work by; null: unknown."""
+    """What an orchestrator needs to hand out work; null means unknown."""
 
     status: str
     recommended_action: str
@@ -105,8 +106,8 @@ class CapacityRoom(ApiAnswer):
 
 
 class AgentCapacity(CapacityRoom):
-    """`agent_id` of a session's own window (`is_main`) is that of the session. `used_ratio` is the
-    share of `edge_tokens`, where the client compacts; `trend` has up to 40 of the last steps."""
+    """For a session's own window (`is_main`), `agent_id` is the session's id. `used_ratio` is
+    the share of `edge_tokens`, the compaction limit; `trend` has up to 40 of the last steps."""
 
     agent_id: str
     session_id: str
@@ -148,7 +149,7 @@ class CapacityHealth(ApiAnswer):
 
 @router.post("/tokens/track", status_code=204, response_class=Response)
 async def track(body: Track, db: Db) -> Response:
-    """For clients that count what they send; where hooks read the window, their number stays."""
+    """For clients that count what they send. If hooks read the window, their number stays."""
     now, chars = row_times.now_ms(), body.input_size + body.output_size
     await db.write(
         lambda c: capacity.track(c, body.session_id, body.agent_id, chars, body.model_id, now)
@@ -164,7 +165,7 @@ async def get(agent_id: AgentPath, db: Db) -> Response:
 
 @router.post("/capacity/{agent_id:text}/reset", response_model=Capacity, responses=NOT_FOUND)
 async def reset(agent_id: AgentPath, db: Db) -> Response:
-    """The window was compacted. A reading is not changed by that: the next one tells."""
+    """Report that the window was compacted. This changes no reading; the next one shows it."""
 
     def change(connection: Connection) -> Row:
         row = _there(capacity.find(connection, agent_id))
@@ -175,8 +176,8 @@ async def reset(agent_id: AgentPath, db: Db) -> Response:
 
 @router.get("/context/health", response_model=AgentCapacityList)
 async def agents(db: Db, fits: Fits = None, project_id: IdQuery = None) -> Response:
-    """Every live agent, the emptiest last: zone, forecast, room left, and whether a task of
-    `fits` tokens would end before its compaction limit."""
+    """Every live agent, the fullest first: zone, forecast, room left, and whether a task of
+    `fits` tokens would end before the compaction limit."""
     now = row_times.now_ms()
 
     def look(connection: Connection) -> list[dict[str, Any]]:
@@ -190,7 +191,7 @@ async def agents(db: Db, fits: Fits = None, project_id: IdQuery = None) -> Respo
 
 @router.get("/context/health/{agent_id:text}", response_model=CapacityHealth)
 async def health(agent_id: AgentPath, db: Db, request: Request, fits: Fits = None) -> Response:
-    """Always an answer: `unknown` for an agent nobody told of, `degraded` without a database."""
+    """Always answers: `unknown` for an unknown agent, `degraded` without a database."""
     status = "healthy"
     try:
         row = await db.read(lambda c: capacity.find(c, agent_id))
@@ -278,7 +279,7 @@ def _advice(row: Row | None, action: str) -> str:
 
 
 def _minutes(minutes: Any) -> str:
-    """ "10m", "1h 5m"; a window that does not fill has no end."""
+    """Format minutes as "10m" or "1h 5m"; "∞" for a window that does not fill."""
     if not isinstance(minutes, int | float):
         return "∞"
     whole = max(0, int(minutes))

@@ -1,4 +1,4 @@
-"""`/api/claims`: one agent has a piece of work, for a while. Not part of the older interface."""
+"""`/api/claims`: one agent owns a piece of work for a while. Not part of the older interface."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ClaimList(Paged):
 
 
 class ClaimHolder(Slip):
-    """Who has it, and until when."""
+    """The agent that has the claim, and until when."""
 
     id: str
     agent_id: str | None = None
@@ -72,7 +72,7 @@ HELD: dict[int | str, dict[str, Any]] = {
 
 @router.post("", status_code=201, response_model=ClaimMade, responses={**NOT_FOUND, **HELD})
 async def take(body: NewClaim, db: Db) -> Response:
-    """Take it, or renew what one has. An expired claim is anybody's."""
+    """Take a claim, or renew your own. Any agent may take an expired claim."""
     now, project_id = row_times.now_ms(), str(body.project_id)
     row = await db.write(
         lambda c: claims.take(c, project_id, body.work, body.agent_id, now, body.ttl_seconds)
@@ -87,7 +87,7 @@ async def release(
     work: Annotated[Work, Query()],
     agent_id: Annotated[AgentName, Query()],
 ) -> Response:
-    """Only who has it may let it go."""
+    """Release a claim. Only the agent that has it may do so."""
     now = row_times.now_ms()
     row = await db.write(lambda c: claims.release(c, str(project_id), work, agent_id, now))
     return said({"success": True, "released": ClaimedPath.of(row)})
@@ -101,7 +101,7 @@ async def listed(
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> Response:
-    """Those that hold now, soonest to expire first."""
+    """Claims that have not expired, soonest to expire first."""
     now, place = row_times.now_ms(), None if project_id is None else str(project_id)
     page = await db.read(
         lambda c: claims.list_page(c, limit, offset, now, project_id=place, agent_id=agent_id)

@@ -1,4 +1,4 @@
-"""`/api/compact`: save what a session knows, and get it back as a brief."""
+"""`/api/compact`: save what a session knows, and restore it as a brief."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ class ActiveTask(Body):
 
 
 class AgentState(Body):
-    """Further fields, such as the `role_context` of a listed context, are kept."""
+    """The state of one agent. Further fields, such as the `role_context` of a listed context,
+    are stored too."""
 
     model_config = ConfigDict(extra="allow")
     agent_id: UncheckedText
@@ -134,7 +135,7 @@ BriefTokens = Annotated[int, Field(ge=100, le=8000)]
 
 
 def wanted_tokens(asked: int | None) -> int:
-    """What the user set, unless a client asks for a size."""
+    """The size the client asks for, else the user's setting."""
     return settings_load.load().whole("brief_tokens") if asked is None else asked
 
 
@@ -173,7 +174,7 @@ class SnapshotStatus(ApiAnswer):
 
 @router.post("/save", status_code=201, response_model=SnapshotSaved)
 async def save(body: Save, db: Db) -> Response:
-    """Keep what a session knows; secrets are taken out first."""
+    """Save what a session knows. Secrets are removed first."""
     now = row_times.now_ms()
     snapshot = body.snapshot
     row = await db.write(lambda c: agent_contexts.save_snapshot(c, body.session_id, snapshot, now))
@@ -210,7 +211,7 @@ async def snapshot(session_id: SessionPath, db: Db) -> Response:
 
 @router.post("/restore", response_model=SnapshotRestored)
 async def restore(body: Restore, db: Db) -> Response:
-    """The brief, within `max_tokens`; an unknown session gets an empty one."""
+    """Restore the brief, within `max_tokens`; an unknown session gets an empty one."""
     now = row_times.now_ms()
     summary = body.compact_summary or ""
     # At once: while the note goes to the disk, the brief is composed on the thread that has read.
@@ -246,7 +247,7 @@ def _restored(connection: Connection, body: Restore, now_ms: int) -> dict[str, A
 
 @router.get("/status/{session_id:text}", response_model=SnapshotStatus)
 async def status(session_id: SessionPath, db: Db) -> Response:
-    """Has this session been compacted?"""
+    """Whether this session has been compacted."""
     row = await db.read(lambda c: agent_contexts.snapshot_status(c, session_id))
     if row is None:
         return said({"session_id": session_id, "exists": False, "compacted": False})
@@ -263,6 +264,6 @@ async def status(session_id: SessionPath, db: Db) -> Response:
 
 
 def _held(row: Row) -> dict[str, Any]:
-    """A snapshot in the one form, with every field clients look for."""
+    """Return a snapshot in its normal form, with every field that clients expect."""
     held = snapshot_form.normalize(row["role_context"])
     return {**held, "saved_at": row_times.to_iso(row["updated_ms"])}

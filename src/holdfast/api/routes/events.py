@@ -1,4 +1,4 @@
-"""`/api/events`: live as a stream, or in pages; `/api/audit`: what was done under pressure."""
+"""`/api/events`: live as a stream, or in pages. `/api/audit`: alerts and decisions."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ class EventRow(RowAnswer):
 
 
 class EventList(ApiAnswer):
-    """`last`: ask with `after` = this for what comes next. `missed`: some were pruned by then."""
+    """`last`: pass it as `after` to get the next events. `missed`: events after the given number
+    were already pruned."""
 
     events: list[EventRow]
     count: int
@@ -82,10 +83,9 @@ async def get(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     last_event_id: Annotated[LastId, Header()] = None,
 ) -> Response:
-    """A stream without an end; `wait` (seconds), or `Accept: application/json`, asks for a page.
-
-    A stream begins now, a page with the oldest event kept; `after` or `Last-Event-ID` say where.
-    """
+    """A stream without an end. With `wait` (seconds), or `Accept: application/json`, a page. A
+    stream begins now, a page with the oldest stored event, unless `after` or `Last-Event-ID` is
+    given."""
     wanted = EventFilter(project_id, session_id, kind)
     begin = last_event_id if last_event_id is not None else after
     accepts = request.headers.get("accept", "")
@@ -135,7 +135,7 @@ class _Stream(StreamingResponse):
             async with asyncio.timeout(STUCK_SECONDS):
                 await send(message)
 
-        with suppress(TimeoutError):  # whoever stopped reading may come again and resume
+        with suppress(TimeoutError):  # a client that stopped reading can resume later
             async with self._hub.joined() as poked:
                 self.body_iterator = self._events(poked)
                 await super().__call__(scope, receive, patient)
@@ -159,7 +159,8 @@ class _Stream(StreamingResponse):
             await asyncio.sleep(self._hub.pause_seconds)
 
     async def _news(self) -> AsyncIterator[bytes]:
-        """Nothing is held open while a reader is slow: it is read, closed, and then sent."""
+        """Read events, close the connection, then send: nothing is held open while a reader is
+        slow."""
         more = True
         while more and not self._hub.stopping:
             told, found = await self._hub.read_once((self._after, self._wanted), self._read)
@@ -175,7 +176,8 @@ class _Stream(StreamingResponse):
 
 
 def written(row: Row) -> bytes:
-    """One event as the stream has it: JSON holds no line ends, and neither may a kind."""
+    """Format one event for the stream: JSON has no line ends, and a kind may not have any
+    either."""
     kind = " ".join(str(row["kind"]).split())
     data = msgspec.json.encode(EventRow.of(row))
     return b"id: %d\nevent: %s\ndata: %s\n\n" % (row["id"], kind.encode(), data)
@@ -199,8 +201,8 @@ class AuditEventList(Paged):
 
 
 class PressureDecision(ApiAnswer):
-    """`zone`, `level` and `used_ratio` are those of the last alert before it; `question` is what
-    the decision answers, `turn` the turn it was taken in, `by` the user or the model."""
+    """`zone`, `level` and `used_ratio` are those of the last alert before the decision;
+    `question` is what it answers, `turn` the turn it was taken in, `by` the user or the model."""
 
     session_id: str
     agent_id: str | None

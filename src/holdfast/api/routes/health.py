@@ -1,5 +1,5 @@
-"""`/health` (the one route without a token), `/stats`, `/api/cleanup/stats`, and `/metrics` for
-Prometheus: one line per live window, and how the writing goes.
+"""`/health` (the only route without a token), `/stats`, `/api/cleanup/stats`, and `/metrics` for
+Prometheus: one line per live window, and the state of writes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ COUNTED = {
 
 
 class WriteFigures(ApiAnswer):
-    """Of this server since it started. A refused request (404, 409) is neither."""
+    """Writes of this server since it started. A refused request (404, 409) counts as neither."""
 
     written: int
     failed: int
@@ -96,9 +96,9 @@ class CleanupStats(ApiAnswer):
 
 @router.get("/health", response_model=ServerHealth, responses={503: {"model": ServerHealth}})
 async def health(db: Db) -> Response:
-    """Is the server there, and does its database answer? `degraded`: it answers, but a valid write
-    failed in the last ten minutes, or none has succeeded since one failed. `capacity_percentage`
-    is that of the fullest live window."""
+    """Whether the server runs and its database answers. `degraded`: it answers, but a valid
+    write failed in the last ten minutes, or none has succeeded since one failed.
+    `capacity_percentage` is that of the fullest live window."""
     began = time.perf_counter()
     try:
         windows = await db.read(lambda c: capacity.live(c, row_times.now_ms()))
@@ -147,7 +147,7 @@ async def stats(db: Db) -> Response:
 
 @router.get("/api/cleanup/stats", response_model=CleanupStats)
 async def cleanup_stats(db: Db) -> Response:
-    """The last cleaning, and what waits for the next."""
+    """The last cleanup, and what the next one will remove."""
     now = row_times.now_ms()
 
     def look(connection: Connection) -> dict[str, Any]:
@@ -185,7 +185,7 @@ GAUGES = {
     "/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}}
 )
 async def metrics(db: Db) -> Response:
-    """Windows heard of in the last half hour; writes since the server started."""
+    """Windows that reported in the last half hour; writes since the server started."""
     from prometheus_client import CollectorRegistry, generate_latest
 
     windows = await db.read(lambda c: capacity.live(c, row_times.now_ms()))

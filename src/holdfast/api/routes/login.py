@@ -1,8 +1,8 @@
-"""`/api/login`: a link that works once is traded for the token.
+"""`/api/login`: exchange a link that works once for the token.
 
-A page in a browser cannot read the file that holds the token. Whoever can read it, such as
-`holdfast ui`, asks for a ticket and opens a link with it; the page hands the ticket in and gets the
-token. The ticket stands in the fragment of the link, which no browser sends to a server.
+A page in a browser cannot read the file that holds the token. A program that can, such as `holdfast
+ui`, requests a ticket and opens a link with it; the page sends the ticket and gets the token. The
+ticket is in the fragment of the link, which no browser sends to a server.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NOT_GOOD = "This link was used already, or is too old: holdfast ui makes another
 
 @dataclass(slots=True)
 class Tickets:
-    """Those that are out, by hash: each is good once, for five minutes."""
+    """Valid tickets, by hash: each works once, for five minutes."""
 
     token: Token | None = None
     out: dict[bytes, float] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class Tickets:
         return time.monotonic() < until
 
     def current_token(self) -> str:
-        """Empty where the server asks for none."""
+        """The token; empty if the server needs none."""
         return self.token() if callable(self.token) else self.token or ""
 
 
@@ -60,11 +60,11 @@ def link(base: str, ticket: str) -> str:
 
 
 class LoginTicket(Body):
-    ticket: Annotated[str, Field(min_length=1, max_length=200)]  # it looks like a secret: it is one
+    ticket: Annotated[str, Field(min_length=1, max_length=200)]  # not `Text`: that would redact it
 
 
 class LoginToken(ApiAnswer):
-    """Empty: this server asks for no token."""
+    """The token; empty if this server needs none."""
 
     token: str
 
@@ -77,7 +77,7 @@ class NewTicket(ApiAnswer):
 
 @router.post("", response_model=LoginToken)
 async def login(body: LoginTicket, request: Request) -> Response:
-    """The token, for a ticket. Asked without a token."""
+    """Exchange a ticket for the token. This request needs no token."""
     tickets: Tickets = request.app.state.tickets
     if tickets.token is None:
         return said({"token": ""})
@@ -88,7 +88,7 @@ async def login(body: LoginTicket, request: Request) -> Response:
 
 @router.post("/tickets", status_code=201, response_model=NewTicket)
 async def ticket(request: Request) -> Response:
-    """A ticket that is good once, for five minutes, and the link to open in a browser."""
+    """A ticket that works once, for five minutes, and the link to open in a browser."""
     tickets: Tickets = request.app.state.tickets
     made = tickets.new()
     until = row_times.now_ms() + int(GOOD_SECONDS * 1000)

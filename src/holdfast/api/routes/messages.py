@@ -1,4 +1,4 @@
-"""`/api/messages`: between agents. Both spellings of existing clients are accepted."""
+"""`/api/messages`: messages between agents. Both spellings of existing clients are accepted."""
 
 from __future__ import annotations
 
@@ -38,10 +38,11 @@ LOOK_SECONDS = 0.02
 
 
 class Handing:
-    """Messages that were posted here go to whom they are for before the post is answered: the next
-    hook prints them. Where there are very many to be told, nobody waits for the last of them.
+    """Hands posted messages to their recipients before the post is answered, so that the next hook
+    prints them. If there are very many recipients, the answer does not wait for the last.
 
-    One thread: whoever's turn it is takes all that wait, and the rest find nothing to do.
+    There is one thread: a call takes everything that waits, and the calls behind it find nothing to
+    do.
     """
 
     def __init__(self, store: Store) -> None:
@@ -52,13 +53,14 @@ class Handing:
 
     async def hand(self, row: Row) -> None:
         if self._is_nobody_here():
-            return  # waking the thread takes longer than all the rest of a post
+            return  # starting the thread takes longer than the rest of a post
         self._waiting.put(row)
         going = asyncio.get_running_loop().run_in_executor(self._thread, self._hand_all)
         await asyncio.wait([going], timeout=PATIENCE_SECONDS)
 
     def _is_nobody_here(self) -> bool:
-        """Known for a moment: each look at the disk lets another thread have its turn first."""
+        """Whether this machine has no windows, cached for a moment: each access to the disk
+        gives up the thread's turn."""
         now = time.monotonic()
         if now - self._looked_at > LOOK_SECONDS:
             self._looked_at, self._has_windows = now, local_agents.has_windows()
@@ -147,7 +149,8 @@ class MessageList(Paged):
 
 @router.post("", status_code=201, response_model=MessageMade, responses=NOT_FOUND)
 async def post(body: NewMessage, request: Request) -> Response:
-    """To one agent, or (`to_agent` absent or null) to every agent of the project."""
+    """Post a message to one agent, or, if `to_agent` is absent or null, to every agent of the
+    project."""
     state = request.app.state  # not as three dependencies, which take a third of a post's time
     require_topic(state.topics, body.topic)
     row = messages.draft(
@@ -176,8 +179,8 @@ async def listed(
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> Response:
-    """Newest first, nothing is marked as read. Expired ones are listed, and counted in `total`,
-    until they are cleaned up."""
+    """Newest first. Nothing is marked as read. Expired messages are listed, and counted in
+    `total`, until they are cleaned up."""
     now, where = row_times.now_ms(), _text(project_id)
     page = await db.read(lambda c: messages.list_page(c, limit, offset, where))
     states = await db.read(lambda c: messages.states(c, now, where))
@@ -196,8 +199,9 @@ async def inbox(
     project_id: Annotated[Id | None, Query()] = None,
     limit: Limit = 100,
 ) -> Response:
-    """What is for this agent; reading marks as read. Highest priority first, then oldest; where
-    the limit cuts, unread ones stay. `unread_remaining` counts all that is for the agent."""
+    """The messages for this agent; reading marks them as read. Highest priority first, then
+    oldest. Messages beyond the limit stay unread. `unread_remaining` counts all unread messages
+    for the agent."""
     if topic is not None:
         require_topic(known, topic, "query")
     ask = Ask(

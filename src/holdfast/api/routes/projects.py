@@ -93,7 +93,7 @@ class ProjectList(Paged):
 
 @router.post("", status_code=201, response_model=ProjectMade)
 async def post(body: NewProject, db: Db) -> Response:
-    """Make a project, or change the one at this path."""
+    """Create a project, or change the one at this path."""
     now = row_times.now_ms()
     row = await db.write(
         lambda c: projects.put(c, body.path, now, name=body.name, metadata=body.metadata)
@@ -112,7 +112,7 @@ async def listed(db: Db, limit: Limit = 100, offset: Offset = 0) -> Response:
 async def by_path(
     db: Db, path: Annotated[str, Query(max_length=MOST_TEXT), AfterValidator(plain)] = ""
 ) -> Response:
-    """The project at this path, wrapped and bare: both kinds of client find what they look for."""
+    """The project at this path, both wrapped and bare, for two kinds of clients."""
     if not path:
         raise Refused("Missing query parameter: path", "path")
     row = ProjectRow.of(await db.read(lambda c: projects.by_path(c, path)))
@@ -121,7 +121,8 @@ async def by_path(
 
 @router.get("/{project_id}", response_model=WholeProject, responses=NOT_FOUND)
 async def get(project_id: IdPath, db: Db) -> Response:
-    """With its last 50 requests, within it and beside it, and its figures."""
+    """The project with its figures and its last 50 requests, which are both inside it and beside
+    it."""
 
     def both(connection: Connection) -> tuple[Row, Row, list[Row]]:
         project, figures = projects.figures(connection, str(project_id))
@@ -140,7 +141,7 @@ async def get(project_id: IdPath, db: Db) -> Response:
 
 @router.delete("/{project_id}", status_code=204, response_class=Response, responses=NOT_FOUND)
 async def remove(project_id: IdPath, db: Db) -> Response:
-    """The project, and all that belongs to it."""
+    """Delete the project and everything that belongs to it."""
     await db.write(lambda c: projects.remove(c, str(project_id)))
     return nothing()
 
@@ -161,7 +162,7 @@ class HierarchyProject(ProjectRow):
 
 
 class HierarchyCounts(ApiAnswer):
-    """All there are in the project, on this page or not."""
+    """Totals of the project, not only of this page."""
 
     requests: int
     tasks: int
@@ -169,7 +170,7 @@ class HierarchyCounts(ApiAnswer):
 
 
 class Hierarchy(Paged):
-    """`count`, `total`, `limit` and `offset` are those of the requests."""
+    """`count`, `total`, `limit` and `offset` count requests."""
 
     hierarchy: HierarchyProject
     project: ProjectRow
@@ -182,7 +183,7 @@ class Hierarchy(Paged):
 async def get_hierarchy(
     project_id: IdPath, db: Db, limit: Limit = 50, offset: Offset = 0
 ) -> Response:
-    """Requests newest first, a page of them; in each its tasks by wave, with their subtasks."""
+    """A page of requests, newest first; in each its tasks by wave, with their subtasks."""
     tree = await db.read(lambda c: tree_of_project(c, str(project_id), limit, offset))
     project = ProjectRow.of(tree.project)
     asked = msgspec.Raw(msgspec.json.encode([_grown(row) for row in tree.requests.rows]))

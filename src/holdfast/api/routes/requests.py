@@ -83,7 +83,7 @@ class RequestList(Paged):
 
 @router.post("", status_code=201, response_model=RequestMade, responses=NOT_FOUND)
 async def post(body: NewRequest, db: Db) -> Response:
-    """What a user asks for. The session need not be known yet."""
+    """Add a request of the user. The session is created if it is new."""
     now, given = row_times.now_ms(), body.model_dump(exclude_none=True)
     row = await db.write(lambda c: requests.add(c, given, now))
     return said({"success": True, "request": RequestRow.of(row)}, 201)
@@ -106,7 +106,7 @@ async def listed(
 
 @router.get("/{request_id}", response_model=RequestFound, responses=NOT_FOUND)
 async def get(request_id: IdPath, db: Db) -> Response:
-    """With its tasks, by wave."""
+    """The request with its tasks, by wave."""
 
     def both(connection: Connection) -> tuple[Row, list[Row]]:
         row = requests.get(connection, str(request_id))
@@ -119,7 +119,7 @@ async def get(request_id: IdPath, db: Db) -> Response:
 
 @router.patch("/{request_id}", response_model=RequestMade, responses=NOT_FOUND)
 async def patch(request_id: IdPath, body: RequestChange, db: Db) -> Response:
-    """Its status, or more metadata. Completing it is noted with the time."""
+    """Change the status, or add metadata. The time of completion is recorded."""
     now, given = row_times.now_ms(), body.model_dump(exclude_none=True)
     row = await db.write(lambda c: requests.change(c, str(request_id), given, now))
     return said({"success": True, "request": RequestRow.of(row)})
@@ -127,7 +127,7 @@ async def patch(request_id: IdPath, body: RequestChange, db: Db) -> Response:
 
 @router.delete("/{request_id}", status_code=204, response_class=Response, responses=NOT_FOUND)
 async def remove(request_id: IdPath, db: Db) -> Response:
-    """With its tasks and all below."""
+    """Delete the request with its tasks and everything below them."""
     now = row_times.now_ms()
     await db.write(lambda c: requests.remove(c, str(request_id), now))
     return nothing()

@@ -1,4 +1,4 @@
-"""`/api/sessions`, and `/api/active-sessions`: who is at work now."""
+"""`/api/sessions`, and `/api/active-sessions`: sessions and agents that work now."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class SessionList(Paged):
 
 @router.post("", status_code=201, response_model=SessionRow, responses={**NOT_FOUND, **CONFLICT})
 async def post(body: NewSession, db: Db) -> Response:
-    """A new session; one that is there already is a conflict."""
+    """Add a session; an existing id is a conflict."""
     now, row = row_times.now_ms(), columns(body.model_dump(exclude_none=True))
     return said(SessionRow.of(await db.write(lambda c: sessions.add(c, row, now))), 201)
 
@@ -120,7 +120,7 @@ async def listed(
     limit: Limit = 50,
     offset: Offset = 0,
 ) -> Response:
-    """Newest first; active ones have not ended, or less than half an hour ago."""
+    """Newest first. Active sessions have not ended, or ended less than half an hour ago."""
     now = row_times.now_ms()
     page = await db.read(
         lambda c: sessions.list_page(
@@ -132,7 +132,7 @@ async def listed(
 
 @router.get("/stats", response_model=SessionStats)
 async def stats(db: Db) -> Response:
-    """All sessions in one look, and by project."""
+    """Totals of all sessions, and by project."""
     now = row_times.now_ms()
     found = await db.read(lambda c: sessions.stats(c, now))
     return said({**found, "timestamp": row_times.to_iso(now)})
@@ -140,7 +140,7 @@ async def stats(db: Db) -> Response:
 
 @router.get("/{session_id:text}", response_model=SessionWithRequests, responses=NOT_FOUND)
 async def get(session_id: SessionPath, db: Db) -> Response:
-    """The session, and the last 20 things asked in it."""
+    """The session and its last 20 requests."""
 
     def both(connection: Connection) -> tuple[Row, list[Row]]:
         row = sessions.get(connection, session_id)
@@ -153,7 +153,7 @@ async def get(session_id: SessionPath, db: Db) -> Response:
 
 @router.patch("/{session_id:text}", response_model=SessionRow, responses=NOT_FOUND)
 async def patch(session_id: SessionPath, body: SessionChange, db: Db) -> Response:
-    """End it, re-open it (`ended_at: null`), or set its totals."""
+    """End a session, re-open it (`ended_at: null`), or set its totals."""
     changes = columns(body.model_dump(exclude_unset=True))
     given = {name: value for name, value in changes.items() if _may_set(name, value)}
     return said(SessionRow.of(await db.write(lambda c: sessions.change(c, session_id, given))))
@@ -196,7 +196,7 @@ class ActiveSession(SessionRow):
 
 
 class ActiveSessionList(Paged):
-    """`count` and `total` are those of the sessions; `agents_count` of agents that really run."""
+    """`count` and `total` count sessions; `agents_count` counts running agents."""
 
     active_agents: list[ActiveAgent]
     active_sessions: list[ActiveSession]
@@ -205,7 +205,7 @@ class ActiveSessionList(Paged):
 
 @active_router.get("", response_model=ActiveSessionList, name="get")
 async def get_active(db: Db, limit: Limit = 100, offset: Offset = 0) -> Response:
-    """Running agents and active sessions; where no agent runs, the sessions stand for them."""
+    """Running agents and active sessions. If no agent runs, the sessions are listed as agents."""
     now = row_times.now_ms()
 
     def both(connection: Connection) -> tuple[list[Row], Page]:

@@ -1,4 +1,4 @@
-"""`/api/subscribe`, `/api/subscriptions`, `/api/unsubscribe`: which broadcasts an agent wants."""
+"""`/api/subscribe`, `/api/subscriptions`, `/api/unsubscribe`: the broadcasts an agent wants."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class SubscriptionsDeleted(ApiAnswer):
 
 @router.post("/subscribe", status_code=201, response_model=SubscriptionMade)
 async def subscribe(body: NewSubscription, db: Db, known: Topics) -> Response:
-    """From the first one on, the agent gets broadcasts of its topics only."""
+    """After its first subscription, an agent gets only broadcasts of its topics."""
     require_topic(known, body.topic)
     now = row_times.now_ms()
     row = await db.write(

@@ -109,7 +109,8 @@ class SubtaskClosed(ApiAnswer):
 
 @router.post("", status_code=201, response_model=SubtaskMade, responses=NOT_FOUND)
 async def post(body: NewSubtask, db: Db) -> Response:
-    """With `agent_type` and `agent_id`, the agent is among the agent contexts until it is over."""
+    """Add a subtask. With `agent_type` and `agent_id`, the agent is listed among the agent
+    contexts until the subtask ends."""
     now, given = row_times.now_ms(), body.model_dump(exclude_none=True)
     row = await db.write(lambda c: subtasks.add(c, given, now))
     return said({"success": True, "subtask": shown(row)}, 201)
@@ -117,7 +118,8 @@ async def post(body: NewSubtask, db: Db) -> Response:
 
 @router.post("/close-session", response_model=SubtaskClosed)
 async def close_session(body: SessionSubtasks, db: Db) -> Response:
-    """What is running, paused or blocked in this session has failed: the session ended."""
+    """Mark running, paused and blocked subtasks of this session as failed, because the session
+    ended."""
     now = row_times.now_ms()
     closed = await db.write(lambda c: subtasks.close_session(c, body.session_id, now))
     return said({"closed": closed, "session_id": body.session_id})
@@ -156,7 +158,7 @@ async def listed(
 
 @router.get("/{subtask_id}", response_model=SubtaskFound, responses=NOT_FOUND)
 async def get(subtask_id: IdPath, db: Db) -> Response:
-    """With what was done for it, oldest first."""
+    """The subtask with its actions, oldest first."""
 
     def both(connection: Connection) -> tuple[Row, list[Row]]:
         row = subtasks.get(connection, str(subtask_id))
@@ -169,7 +171,7 @@ async def get(subtask_id: IdPath, db: Db) -> Response:
 
 @router.patch("/{subtask_id}", response_model=SubtaskMade, responses=NOT_FOUND)
 async def patch(subtask_id: IdPath, body: SubtaskChange, db: Db) -> Response:
-    """Running notes when it began, once; completed and failed note when it ended."""
+    """`running` records the start time, once; `completed` and `failed` record the end time."""
     now, given = row_times.now_ms(), body.model_dump(exclude_none=True)
     row = await db.write(lambda c: subtasks.change(c, str(subtask_id), given, now))
     return said({"success": True, "subtask": shown(row)})
@@ -177,7 +179,7 @@ async def patch(subtask_id: IdPath, body: SubtaskChange, db: Db) -> Response:
 
 @router.delete("/{subtask_id}", status_code=204, response_class=Response, responses=NOT_FOUND)
 async def remove(subtask_id: IdPath, db: Db) -> Response:
-    """With what was done for it."""
+    """Delete the subtask with its actions."""
     now = row_times.now_ms()
     await db.write(lambda c: subtasks.remove(c, str(subtask_id), now))
     return nothing()

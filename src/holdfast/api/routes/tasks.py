@@ -80,7 +80,7 @@ class TaskList(Paged):
 
 @router.post("", status_code=201, response_model=TaskMade, responses=NOT_FOUND)
 async def post(body: NewTask, db: Db) -> Response:
-    """In the wave after the last of its request, unless `wave_number` says another."""
+    """Add a task, in the wave after the last of its request unless `wave_number` is given."""
     now, given = row_times.now_ms(), body.model_dump(exclude_none=True)
     row = await db.write(lambda c: tasks.add(c, given, now))
     return said({"success": True, "task": TaskRow.of(row)}, 201)
@@ -109,7 +109,7 @@ async def listed(
 
 @router.get("/{task_id}", response_model=TaskFound, responses=NOT_FOUND)
 async def get(task_id: IdPath, db: Db) -> Response:
-    """With its subtasks, oldest first."""
+    """The task with its subtasks, oldest first."""
 
     def both(connection: Connection) -> tuple[Row, list[Row]]:
         row = tasks.get(connection, str(task_id))
@@ -122,7 +122,7 @@ async def get(task_id: IdPath, db: Db) -> Response:
 
 @router.patch("/{task_id}", response_model=TaskMade, responses=NOT_FOUND)
 async def patch(task_id: IdPath, body: TaskChange, db: Db) -> Response:
-    """Completing the last task of a wave settles it, and the next wave starts."""
+    """Change a task. Completing the last task of a wave ends the wave, and the next one starts."""
     now, given = row_times.now_ms(), body.model_dump(exclude_none=True)
     row = await db.write(lambda c: tasks.change(c, str(task_id), given, now))
     return said({"success": True, "task": TaskRow.of(row)})
@@ -130,7 +130,7 @@ async def patch(task_id: IdPath, body: TaskChange, db: Db) -> Response:
 
 @router.delete("/{task_id}", status_code=204, response_class=Response, responses=NOT_FOUND)
 async def remove(task_id: IdPath, db: Db) -> Response:
-    """With its subtasks and what was done for them."""
+    """Delete the task with its subtasks and their actions."""
     now = row_times.now_ms()
     await db.write(lambda c: tasks.remove(c, str(task_id), now))
     return nothing()
@@ -161,7 +161,7 @@ class WaveHistory(Paged):
 
 @wave_router.get("/{session_id}/current", response_model=CurrentWave, responses=NOT_FOUND)
 async def current(session_id: SessionPath, db: Db) -> Response:
-    """The lowest wave that is not settled."""
+    """The lowest wave that has not ended."""
     row = await db.read(lambda c: waves.current(c, session_id))
     if row is None:
         return said(Slip(error="No active wave found for session").model_dump(), 404)
@@ -172,6 +172,6 @@ async def current(session_id: SessionPath, db: Db) -> Response:
 async def history(
     session_id: SessionPath, db: Db, limit: Limit = 100, offset: Offset = 0
 ) -> Response:
-    """All waves of the session, in their order."""
+    """All waves of the session, in order."""
     page = await db.read(lambda c: waves.history(c, session_id, limit, offset))
     return said({"waves": [WaveRow.of(row) for row in page.rows], **paging(page)})

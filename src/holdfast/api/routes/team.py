@@ -1,5 +1,5 @@
-"""What another machine exchanges with this server: `/api/intake` takes what its sessions report, in
-order and exactly once; `/api/messages/exchange` tells its agents what they were sent.
+"""Exchange with other machines: `/api/intake` takes what their sessions report, in order and
+exactly once; `/api/messages/exchange` delivers messages to their agents.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ Position = Annotated[dict[str, Any], AfterValidator(storable)]
 
 
 class IntakeBatch(Body):
-    """What one source told between two positions; a position is its source's own matter."""
+    """What one source reported between two positions. Only the source interprets its positions."""
 
     source: Word
     since: Position
@@ -71,7 +71,7 @@ class IntakeBatch(Body):
 
 
 class IntakeAnswer(ApiAnswer):
-    """Everything up to this position is kept: go on from here."""
+    """Everything up to this position is stored; continue from here."""
 
     position: dict[str, Any]
 
@@ -82,7 +82,7 @@ class IntakeRefused(ApiAnswer):
 
 
 class Taking:
-    """How a batch is read, without secrets, and taken in; the real way, unless a test's."""
+    """How a batch is decoded, redacted and ingested; a test may replace it."""
 
     behind: type[StalePosition] = StalePosition
 
@@ -106,7 +106,8 @@ async def _taking(request: Request) -> Any:
 
 @router.post("", response_model=IntakeAnswer, responses={409: {"model": IntakeRefused}})
 async def post(body: IntakeBatch, db: Db, taking: Annotated[Any, Depends(_taking)]) -> Response:
-    """Take a batch whole. 409: this source stands elsewhere, at the position answered."""
+    """Store a batch completely. 409: the batch does not begin at this source's position, which
+    the answer states."""
     batch = await asyncio.to_thread(lambda: taking.read(body.model_dump()))
     try:
         await db.write(lambda c: taking.take(c, batch))
@@ -114,7 +115,13 @@ async def post(body: IntakeBatch, db: Db, taking: Annotated[Any, Depends(_taking
         log.add("ERROR", "intake", f"{body.source}: {error.orig}"[:300])
         raise Refused("These deeds do not fit what is here", "deeds") from error
     except taking.behind as elsewhere:
-        return said({"error": "This source stands elsewhere", "position": elsewhere.position}, 409)
+        return said(
+            {
+                "error": "The batch does not begin at this source's position",
+                "position": elsewhere.position,
+            },
+            409,
+        )
     return said({"position": body.until})
 
 
@@ -125,11 +132,11 @@ Ids = Annotated[list[Id], Field(max_length=MOST_IDS)]
 
 
 class ExchangeWindow(Body):
-    """One agent of that machine."""
+    """One agent of the other machine."""
 
     agent: AgentName
     project_path: FilePath | None = Field(None, description="where it works")
-    listens: bool = Field(True, description="it may be told something; else it only tells")
+    listens: bool = Field(True, description="it can get messages; otherwise it only reports")
     hears_all: bool = Field(True, description="also what is for everybody")
     waiting: Ids = Field([], description="messages it was given and has not said yet")
     said: Ids = Field([], description="messages a hook there has printed")
@@ -157,16 +164,16 @@ class DeliveryReceipt(ApiAnswer):
 
 
 class ExchangeAnswer(ApiAnswer):
-    """In the order they were asked for."""
+    """One answer per window, in the order of the request."""
 
     agents: list[DeliveryReceipt]
 
 
 @exchange_router.post("/exchange", response_model=ExchangeAnswer, name="post")
 async def exchange(body: ExchangeRequest, db: Db) -> Response:
-    """For each agent what it has not been told yet, oldest first, at most 50, and which of those
-    that wait there were read elsewhere (`had`). Nothing is marked by being given: tell what was
-    `said` and `confirmed`, as often as you like."""
+    """For each agent: messages it has not got yet, oldest first, at most 50; and which of its
+    waiting messages were read on another machine (`had`). Fetching marks nothing: report `said`
+    and `confirmed` messages, as often as you like."""
     now = row_times.now_ms()
     turns = [_turn(one) for one in body.agents]
     reported = [one for one in turns if one.said or one.confirmed]

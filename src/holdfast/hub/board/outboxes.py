@@ -78,15 +78,19 @@ def delivery_words(row: Row, whom: Sequence[Listener], is_ours_alone: bool) -> s
     """Say how a posted message will reach `whom`, as far as this machine knows. In a database
     that several machines share, a message to a kind waits until an agent asks for it."""
     if row["to_agent"] is None:
-        return "told by each session's next hook"
+        return "delivered by each session's next hook"
     if not whom:
-        return "nobody at work on this machine goes by that name: it waits for who reads it"
+        return (
+            "no agent at work on this machine has that name: it waits until one reads it"
+        )
     if not any(one.name == row["to_agent"] for one in whom):
         if not is_ours_alone:
-            return "machines share this board: it waits for who reads it; an id is told by hooks"
-        return f"told to one of {len(whom)} at work as {row['to_agent']}"
+            return "machines share this board: it waits until one reads it; hooks deliver to ids"
+        return f"delivered to one of {len(whom)} at work as {row['to_agent']}"
     is_agent = whom[0].is_agent
-    return "told as the subagent ends" if is_agent else "told by the session's next hook"
+    return (
+        "delivered when the subagent ends" if is_agent else "delivered by the session's next hook"
+    )
 
 
 def hand_out_posted(store: Store, posted: Sequence[Row]) -> None:

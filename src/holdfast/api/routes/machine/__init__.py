@@ -1,1 +1,1 @@
-"""Routes over what lies in files of this machine, and over what was kept of its windows."""
+"""Routes over files of this machine, and over rows about its windows."""

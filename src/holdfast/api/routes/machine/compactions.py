@@ -27,7 +27,7 @@ GONE = "its transcript is not there any more: this is what the hooks reported"
 
 
 class CompactionRow(ApiAnswer):
-    """Counts are null where no hook checked the summary; tokens where nobody told them."""
+    """Counts are null if no hook checked the summary; tokens are null if they are unknown."""
 
     session_id: str
     agent_id: str | None
@@ -50,7 +50,7 @@ class CompactionList(Paged):
 
 
 class SourcePlace(ApiAnswer):
-    """Where in the session: time, step and turn; null where it has no place of its own."""
+    """The place in the session: time, step and turn; null if it has none."""
 
     at: str | None
     step: int | None
@@ -69,13 +69,14 @@ class CompactedItem(SourcePlace):
 
 
 class KeptItem(CompactedItem):
-    """`is_shortened`: the summary tells only a part of these words, or tells them in others."""
+    """`is_shortened`: the summary has only a part of these words, or other words for them."""
 
     is_shortened: bool
 
 
 class LostItem(CompactedItem):
-    """`restored_in`: `brief` or `second_brief`, and `line` its place there; else `why_not`."""
+    """`restored_in` is `brief` or `second_brief`, and `line` is the place in it; otherwise
+    `why_not` says why not."""
 
     restored_in: str | None
     line: int | None
@@ -90,7 +91,7 @@ class GivenLine(SourcePlace):
 
 
 class CompactionParts(ApiAnswer):
-    """What the new window is made of. `always_tokens`: system prompt, tools, files read again."""
+    """The parts of the new window. `always_tokens`: system prompt, tools, and files read again."""
 
     always_tokens: int | None
     summary_tokens: int | None
@@ -181,7 +182,7 @@ async def get(session_id: SessionPath, number: Number, db: Db, agent: WordQuery 
 def _report(
     session_id: str, agent_id: str, number: int
 ) -> tuple[dict[str, Any] | None, str | None]:
-    """What the transcript tells, or why it cannot."""
+    """Read the report from the transcript, or say why it cannot be read."""
     state = state_of(session_id, agent_id)
     if state is None:
         return None, ELSEWHERE
@@ -193,7 +194,8 @@ def _report(
 
 
 def _row(connection: Connection, row: Row) -> dict[str, Any]:
-    """How full it was afterwards, where the client does not say so: as the next step found it."""
+    """Make the row. If the client does not say how full the window was afterwards, the next
+    step's reading is used."""
     after, limit = row["after_tokens"], None
     if row["step"] is not None:
         around = readings.list_readings(
@@ -262,7 +264,8 @@ def _told(noted: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parts(report: dict[str, Any] | None, after: int | None) -> dict[str, Any]:
-    """What is not the summary nor ours was there before, or was read again by the client."""
+    """Divide the new window: what is neither the summary nor ours was there before, or the
+    client read it again."""
     if report is None:
         return dict.fromkeys(CompactionParts.model_fields)
     ours = report["summary_tokens"] + report["restored_tokens"]
