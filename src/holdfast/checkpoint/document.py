@@ -1,4 +1,6 @@
-"""A checkpoint as a value: what was known, when, and of which session. No disk in here."""
+"""A checkpoint as a value: what was known, when, and in which session. Nothing here touches the
+disk.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ Sections = Mapping[str, Sequence[str]]
 
 
 class Document(msgspec.Struct, frozen=True):
-    """Items are plain texts without a bullet; they may hold any character and any line."""
+    """Items are plain texts without a bullet; they may hold any character and any number of
+    lines."""
 
     created: datetime
     trigger: str
@@ -59,7 +62,7 @@ def with_required(sections: Sections) -> dict[str, list[str]]:
 
 
 def summary_of(sections: Sections, snapshot: Mapping[str, Any]) -> str:
-    """One line: what the snapshot says of itself, else the first thing that is to be done."""
+    """One line: the snapshot's own summary, else the first next step."""
     said = snapshot.get("context_summary")
     lines = [said] if isinstance(said, str) else []
     for name in ("Next Steps", "What Changed", "Active Issues", "Key Decisions"):
@@ -75,7 +78,7 @@ def hash_of(facts: object) -> str:
 
 
 def to_second(moment: datetime) -> datetime:
-    """UTC to the second, as the file is named; a moment without a zone is taken as UTC."""
+    """UTC to the second, as in the file's name; a time without a zone counts as UTC."""
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return aware.astimezone(UTC).replace(microsecond=0)
 

@@ -1,4 +1,4 @@
-"""One line of the index: what a checkpoint says of itself, without its content."""
+"""One line of the index: what a checkpoint states about itself, without its content."""
 
 import json
 import os
@@ -37,7 +37,8 @@ class CheckpointEntry(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fiel
 
     @property
     def rank(self) -> tuple[str, int]:
-        """Later is greater, as far as the clocks that wrote them can be believed."""
+        """A later checkpoint has a greater rank, as far as the clocks that dated them can be
+        trusted."""
         return self.created, number(self.id)
 
     @property
@@ -46,7 +47,7 @@ class CheckpointEntry(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fiel
 
     @property
     def sound(self) -> bool:
-        """Says what a file could say; a row that does not is read from its file again."""
+        """Whether a file could hold these values; if not, the entry is read from its file again."""
         try:
             timestamps.from_iso(self.created)
         except ValueError:
@@ -61,12 +62,12 @@ class CheckpointEntry(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fiel
 
 
 def from_rows(rows: object) -> list[CheckpointEntry]:
-    """Rows of the index as `json` gives them; msgspec.ValidationError for anything else."""
+    """Decode rows of the index; msgspec.ValidationError for anything else."""
     return msgspec.convert(rows, list[CheckpointEntry])
 
 
 def from_file(path: str) -> CheckpointEntry:
-    """What the file itself says; Damaged if it says nothing we can read."""
+    """Read the entry from the file itself; DamagedCheckpoint if it is unreadable."""
     found = parse.parse(parse.load(path))
     document = found.document
     checkpoint_id = id_of(path.rpartition("/")[2])
@@ -89,7 +90,7 @@ def from_file(path: str) -> CheckpointEntry:
 
 
 def files_in(folder: str) -> list[str]:
-    """Files with a final name, newest first; dated more than a day ahead, they come last."""
+    """List files with a final name, newest first; those dated more than a day ahead come last."""
     names = [name for name in names_in(folder) if id_of(name)]
     soon = time.strftime("%Y-%m-%d-%H%M%S", time.gmtime(time.time() + AHEAD_SECONDS))
     names.sort(key=lambda name: (name[:17] <= soon, name[:17], number(id_of(name))), reverse=True)
@@ -97,7 +98,7 @@ def files_in(folder: str) -> list[str]:
 
 
 def readable_in(folders: Iterable[str], known: Iterable[str] = ()) -> list[str]:
-    """The files worth opening: those we know of, and so many of the others of each folder."""
+    """List the files worth opening: known ones, and a limited number of others in each folder."""
     ours, found = set(known), []
     for folder in folders:
         paths = files_in(folder)
@@ -107,7 +108,8 @@ def readable_in(folders: Iterable[str], known: Iterable[str] = ()) -> list[str]:
 
 
 def _affordable(paths: list[str]) -> list[str]:
-    """As many from the front as may be read in all; what is too large to be one counts nothing."""
+    """Return as many files from the front as the limit on bytes allows; too large files are
+    skipped."""
     left, found = NEWEST_READ_BYTES, []
     for path in paths:
         size = _size(path)
@@ -126,8 +128,8 @@ def _size(path: str) -> int:
 
 
 def below(folders: Iterable[str]) -> tuple[str, ...]:
-    """How the path of a file in these folders begins: asked before what is exact, as most of a
-    thousand entries lie elsewhere."""
+    """Return the prefixes of paths in these folders: a quick test before the exact one, because
+    most of a thousand entries are in other folders."""
     return tuple([f"{folder}/" for folder in folders])
 
 
@@ -137,10 +139,11 @@ def reconcile(
     new: str = "",
     only: Container[str] | None = None,
 ) -> list[CheckpointEntry]:
-    """The entries as the files of these folders have them: lost ones found, gone ones dropped, and
-    those that did not verify looked at again; a `new` file is ours, though no entry names it yet.
+    """Bring the entries in line with the files of these folders: add missing ones, drop those whose
+    file is gone, and check again those that did not verify. A `new` file is ours, though no entry
+    names it yet.
 
-    A file without an entry is read whole only if its content hash is among `only`, where given: a
+    If `only` is given, a file without an entry is read only if its content hash is in it: a
     repository may hold 400 files of 8 MB each, and a hook has no time for them.
     """
     entries = list(entries)
@@ -167,6 +170,7 @@ def reconcile(
 def newest_of(
     entries: Iterable[CheckpointEntry], session_id: str, agent_id: str
 ) -> CheckpointEntry | None:
-    """The last of one window, by its own count: a clock set back does not change the order."""
+    """Return the last entry of one window by its own count: a clock set back does not change the
+    order."""
     same = [one for one in entries if (one.session_id, one.agent_id) == (session_id, agent_id)]
     return max(same, key=lambda one: (one.iteration, *one.rank), default=None)

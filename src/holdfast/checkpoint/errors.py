@@ -13,26 +13,26 @@ class CheckpointNotSaved(HoldfastError):
 
 
 class NoCheckpoint(HoldfastError):
-    """Nothing fits what was asked for."""
+    """No checkpoint matches the request."""
 
     hint = "`holdfast resume` lists what there is; `holdfast rebuild` looks at the files again"
 
 
 class FirstOfSession(NoCheckpoint):
-    """It has no earlier one to be compared with."""
+    """There is no earlier checkpoint to compare with."""
 
     hint = "name two: holdfast diff OLDER NEWER; `holdfast resume` lists them"
 
 
 class UnclearCheckpoint(HoldfastError):
-    """More than one fits."""
+    """More than one checkpoint matches."""
 
     exit_code = 2
     hint = "name the file instead"
 
 
 class DamagedCheckpoint(HoldfastError):
-    """A file that does not hold what a checkpoint holds; `part` says which part of it."""
+    """The file is not a valid checkpoint; `part` says which part is wrong."""
 
     hint = "`holdfast verify` says what is wrong with it"
 
@@ -42,12 +42,12 @@ class DamagedCheckpoint(HoldfastError):
 
 
 class Changed(HoldfastError):
-    """Not what was kept: somebody wrote into it, or it was damaged."""
+    """The file is not what was saved: somebody edited it, or it was damaged."""
 
     hint = "`holdfast verify FILE` says what is wrong; --anyway loads it as it is"
 
 
 class NewerCheckpointIndex(HoldfastError):
-    """Written by a newer Holdfast: ours to read around, not to overwrite."""
+    """A newer Holdfast wrote the index, so it is not overwritten."""
 
     hint = "upgrade Holdfast; checkpoints themselves can still be named by file"

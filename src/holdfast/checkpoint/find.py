@@ -1,4 +1,4 @@
-"""Which checkpoint is meant: the newest of a project, or the one somebody names."""
+"""Find a checkpoint: the newest of a project, or the one that a word names."""
 
 from __future__ import annotations
 
@@ -24,10 +24,12 @@ LATEST, PREVIOUS = "latest", "previous"
 def newest(
     project: str, now: datetime, within: timedelta = FRESH, session_id: str | None = None
 ) -> VerifyReport | None:
-    """The newest verified checkpoint of a project's main sessions, read from its file, or None.
+    """Return the newest verified checkpoint of a project's main sessions, read from its file, or
+    None.
 
-    Only one that this machine made: its text is handed to the model unasked. A clock set back dates
-    old ones into the future: as far ahead as `within`, they still count.
+    Only checkpoints made on this machine count, because the model gets the text without asking for
+    it. After a clock was set back, old ones are dated in the future: they count up to `within`
+    ahead.
     """
     for one in sort_entries(index.of_project(project)):
         if one.agent_id or session_id not in (None, one.session_id):
@@ -39,7 +41,7 @@ def newest(
 
 
 def newest_of_window(project: str, session_id: str, agent_id: str = "") -> VerifyReport | None:
-    """The newest verified one of one window, of any age: what a compaction gives back."""
+    """Return the newest verified checkpoint of one window, of any age: a compaction restores it."""
     left = [one for one in index.of_project(project) if one.agent_id == agent_id]
     while (last := newest_of(left, session_id, agent_id)) is not None:
         report = verify(last.path)
@@ -50,7 +52,8 @@ def newest_of_window(project: str, session_id: str, agent_id: str = "") -> Verif
 
 
 def sort_entries(entries: Iterable[CheckpointEntry]) -> list[CheckpointEntry]:
-    """Newest first: windows by their last checkpoint's time, within a window by its own count."""
+    """Sort newest first: windows by the time of their last checkpoint, within a window by its
+    own count."""
     windows: dict[tuple[str, str, str], list[CheckpointEntry]] = {}
     for one in entries:  # each project counts for itself
         windows.setdefault((one.project, one.session_id, one.agent_id), []).append(one)
@@ -66,7 +69,7 @@ def sort_entries(entries: Iterable[CheckpointEntry]) -> list[CheckpointEntry]:
 
 
 def find_by_name(word: str, project: str) -> CheckpointEntry:
-    """By file, by id or the start of one, or `latest` and `previous` of the project."""
+    """Find by file, by id or the start of one, or by `latest` and `previous` in the project."""
     if "/" in word or word.endswith(".md"):
         return _by_file(word)
     here = sort_entries(index.of_project(project))
@@ -82,8 +85,8 @@ def find_by_name(word: str, project: str) -> CheckpointEntry:
 
 
 def newest_of_session(session_id: str) -> CheckpointEntry | None:
-    """The newest of the session whose id is this or begins so, in any project; a subagent's only if
-    the session itself has none."""
+    """Return the newest of the session whose id begins with this, in any project; a subagent's
+    only if the session itself has none."""
     known = [one for one in index.load_or_empty() if one.session_id.startswith(session_id)]
     return next(iter(sort_entries([one for one in known if not one.agent_id] or known)), None)
 
@@ -91,8 +94,8 @@ def newest_of_session(session_id: str) -> CheckpointEntry | None:
 def newest_with_parent(
     project: str, session_id: str = ""
 ) -> tuple[CheckpointEntry, CheckpointEntry]:
-    """The newest checkpoint of this session, else of the project's newest, and the one before it in
-    the same window: its parent, or where that was removed, the newest that is left."""
+    """Return the newest checkpoint of this session, or of the project's newest session, and the
+    one before it in the same window: its parent, or, if that was removed, the newest one left."""
     here = sort_entries(index.of_project(project))
     of_session = [one for one in here if session_id and one.session_id == session_id]
     found = of_session or here
@@ -107,7 +110,8 @@ def newest_with_parent(
 
 
 def full_path(word: str) -> str:
-    """As the index spells it: the folder resolved, the name as it is (a link is not followed)."""
+    """Return the path as the index spells it: the folder resolved, the name as it is (a link is
+    not followed)."""
     folder, _, name = word.rpartition("/")
     return f"{os.path.realpath(folder or ('/' if word.startswith('/') else '.'))}/{name}"
 
@@ -126,7 +130,7 @@ def _first(here: list[CheckpointEntry], project: str) -> CheckpointEntry:
 
 
 def _before(latest: CheckpointEntry, here: list[CheckpointEntry]) -> CheckpointEntry:
-    """Its parent where that is still there, else the one before it in the list."""
+    """Return the parent if it still exists, else the one before it in the list."""
     line = lineage.trace(latest, here)
     if len(line) > 1:
         return line[1]

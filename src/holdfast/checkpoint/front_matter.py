@@ -1,4 +1,4 @@
-"""The front matter: a strict corner of YAML that any YAML reader reads, and we without one.
+"""The front matter: a strict subset of YAML, so that any YAML reader can read it and we need none.
 
 `key: value` lines, where a value is a JSON string, a whole number, `true` or `false`. No PyYAML:
 its import alone costs 3.4 times an interpreter's start, and a hook writes this.
@@ -40,10 +40,8 @@ def _write_value(value: Value) -> str:
 
 
 def quote(text: str) -> str:
-    """A JSON string that means the same in YAML.
-
-    Characters past U+FFFF stay as they are: JSON spells them as two halves, YAML would read two.
-    """
+    """Return a JSON string that means the same in YAML. Characters past U+FFFF are not escaped:
+    JSON writes them as two halves, which YAML would read as two characters."""
     found = json.dumps(text, ensure_ascii=False)
     for character in set(acting(found)):
         if character <= "\uffff":
@@ -52,7 +50,7 @@ def quote(text: str) -> str:
 
 
 def read(lines: list[str]) -> dict[str, Value]:
-    """Exactly the known fields, each once and of its type; a newer version is said to be one."""
+    """Read exactly the known fields, each once and of its type; the error names a newer version."""
     values: dict[str, Value] = {}
     for line in lines:
         name, colon, text = line.partition(": ")

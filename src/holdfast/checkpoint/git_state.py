@@ -1,7 +1,8 @@
-"""Where a project's git stands, read from its own files: a process would cost the hook more.
+"""The branch and commit of a project, read from git's own files: starting git would cost the hook
+more.
 
-The files come with the folder, so nothing in them is believed further than it goes: a name that
-could lead out of the folder of refs is no ref, and of what is read only a commit is shown.
+The files come with the folder, so they are not trusted: a name that could lead out of the folder of
+refs is not followed, and only a commit id is shown of what is read.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _NOT_IN_A_REF = frozenset(" ~^:?*[\\\x7f") | {chr(code) for code in range(32)}
 
 
 def git_state(project: str) -> str:
-    """`branch NAME at COMMIT`, or nothing where there is no repository to be seen."""
+    """Return `branch NAME at COMMIT`; empty if there is no repository."""
     folder = _find_repository(project)
     head = _head(folder) if folder else ""
     if not head.startswith("ref: "):
@@ -34,8 +35,8 @@ def git_state(project: str) -> str:
 
 
 def _find_repository(project: str) -> str:
-    """The repository's folder: of the project, or of a folder above it that has the same owner, as
-    git looks; in a worktree or a submodule, `.git` is a file that names it."""
+    """Find the repository's folder as git does: in the project, or in a folder above it with the
+    same owner. In a worktree or a submodule, `.git` is a file that names it."""
     owner = _owner(project)
     for _ in range(MOST_PARENTS):
         dot_git = f"{project.rstrip('/')}/.git"
@@ -51,7 +52,7 @@ def _find_repository(project: str) -> str:
 
 
 def _owner(folder: str) -> tuple[int, int] | None:
-    """Whose it is, and on which disk."""
+    """Return the owner and the disk of a folder."""
     try:
         about = os.stat(folder)  # noqa: PTH116
     except (OSError, ValueError):
@@ -60,7 +61,7 @@ def _owner(folder: str) -> tuple[int, int] | None:
 
 
 def _head(folder: str) -> str:
-    """What HEAD says; in old repositories it is a link to the ref."""
+    """Return the content of HEAD; in old repositories it is a link to the ref."""
     try:
         target = os.readlink(f"{folder}/HEAD")  # noqa: PTH115
     except (OSError, ValueError):
@@ -69,13 +70,13 @@ def _head(folder: str) -> str:
 
 
 def _common(folder: str) -> str:
-    """Where a worktree's branches are: in the folder of the repository it belongs to."""
+    """Return the folder that holds a worktree's branches: that of its main repository."""
     named = _first_line(f"{folder}/commondir")
     return os.path.join(folder, named) if named else folder  # noqa: PTH118
 
 
 def _is_ref(name: str) -> bool:
-    """As git allows them: no part that begins with a dot, so that none leads out of the folder."""
+    """Whether git allows this name: no part begins with a dot, so none leads out of the folder."""
     parts = name.split("/")
     return (
         parts[0] == "refs"
@@ -87,7 +88,7 @@ def _is_ref(name: str) -> bool:
 
 
 def _commit(ref: str, folders: list[str]) -> str:
-    """The start of the commit a ref stands for; nothing for a branch without one."""
+    """Return the start of the ref's commit id; empty for a branch without a commit."""
     for _ in range(MOST_LINKS):
         said = next(filter(None, (_first_line(f"{folder}/{ref}") for folder in folders)), "")
         if _is_commit(said):
@@ -101,7 +102,7 @@ def _commit(ref: str, folders: list[str]) -> str:
 
 
 def _packed_commit(ref: str, path: str) -> str:
-    """Of the many refs in one file: `COMMIT REF` on a line each."""
+    """Find the ref in the file of packed refs, which has `COMMIT REF` on each line."""
     data = places.read_small(path, MOST_PACKED_BYTES)
     at = data.find(f" {ref}\n".encode())
     said = data[max(0, at - 64) : max(0, at)].rpartition(b"\n")[2].decode("ascii", "replace")

@@ -39,7 +39,7 @@ _last: tuple[bytes, list[CheckpointEntry]] = (
 
 
 class BrokenIndex(Exception):
-    """Not there, or not an index of ours: to be made again."""
+    """The index is missing or not ours; it has to be rebuilt."""
 
 
 def path() -> str:
@@ -47,7 +47,7 @@ def path() -> str:
 
 
 def load() -> list[CheckpointEntry]:
-    """Every entry; BrokenIndex when it must be made again."""
+    """Load every entry; BrokenIndex if the index has to be rebuilt."""
     global _last
     data = places.read_small(path(), LARGEST_BYTES)
     if not data:
@@ -63,7 +63,7 @@ def load() -> list[CheckpointEntry]:
 
 
 def _slowly(value: dict[str, object]) -> list[CheckpointEntry]:
-    """For paths that are not UTF-8, and to say what is wrong."""
+    """Decode paths that are not UTF-8, and find out what is wrong."""
     version = str(value.get("version", ""))
     major = version.partition(".")[0]
     if major.isdecimal() and major.lstrip("0") not in ("", "1"):
@@ -78,7 +78,7 @@ def _slowly(value: dict[str, object]) -> list[CheckpointEntry]:
 
 
 def load_or_empty() -> list[CheckpointEntry]:
-    """What the index says; nothing where it cannot be read."""
+    """Load every entry; none if the index cannot be read."""
     try:
         return load()
     except (BrokenIndex, NewerCheckpointIndex):
@@ -86,7 +86,7 @@ def load_or_empty() -> list[CheckpointEntry]:
 
 
 def newer_version_error() -> str:
-    """Why nothing can be said of any entry, where a newer Holdfast has written the index."""
+    """Return the error if a newer Holdfast has written the index; empty otherwise."""
     try:
         load()
     except NewerCheckpointIndex as error:
@@ -97,10 +97,11 @@ def newer_version_error() -> str:
 
 
 def of_project(project: str, *, foreign: bool = False) -> list[CheckpointEntry]:
-    """A project's checkpoints as its folders have them now, oldest first; nothing is written.
+    """Return a project's checkpoints as its folders have them now, oldest first; nothing is
+    written.
 
-    Only those that this machine made, unless `foreign` ones are asked for: anyone may have put
-    a file into a repository. A project that was moved keeps those that lie in it.
+    Without `foreign`, only those made on this machine: anyone may have put a file into a
+    repository. A project that was moved keeps the checkpoints inside it.
     """
     project = folders.resolve(project)
     inside = folders.readable(project)
@@ -116,10 +117,8 @@ def _only(foreign: bool = False) -> Container[str] | None:
 
 
 def refresh(project: str, new: str = "", patience: float = lock.PATIENCE_SECONDS) -> list[str]:
-    """Bring one project's entries in line with its files; what went wrong, in words.
-
-    An entry for the path of a `new` file is of one that was removed before, and is not believed.
-    """
+    """Bring one project's entries in line with its files; return what went wrong, in words. An
+    entry for the path of a `new` file belongs to a removed file and is ignored."""
     project = folders.resolve(project)
     with lock.hold(folders.home_folder(), patience) as ours:
         if not ours:
@@ -140,7 +139,8 @@ def refresh(project: str, new: str = "", patience: float = lock.PATIENCE_SECONDS
 
 
 def _rows_of(data: bytes, project: str, inside: list[str]) -> list[CheckpointEntry] | None:
-    """The entries that name the project or one of its folders; None where only the whole tells."""
+    """Return the entries that name the project or one of its folders; None if the whole index
+    has to be decoded."""
     if not data.startswith(_HEAD) or not data.endswith(b"}" + _TAIL):
         return None
     lines: dict[int, bytes] = {}
@@ -160,8 +160,8 @@ def _rows_of(data: bytes, project: str, inside: list[str]) -> list[CheckpointEnt
 
 
 def _with_new(project: str, new: str) -> bytes:
-    """The index with the entry of a new file behind the last; nothing if more than that is to be
-    done: the project's other files are not as their entries say, or one dated later is there."""
+    """Return the index with the entry of a new file appended; empty if that is not enough: the
+    project's other files differ from their entries, or one with a later date exists."""
     data, inside = places.read_small(path(), LARGEST_BYTES), folders.readable(project)
     rows = _rows_of(data, project, inside)
     if rows is None or any(one.path == new for one in rows):
@@ -192,7 +192,7 @@ def _load_or_rebuild() -> tuple[list[CheckpointEntry], list[str]]:
 
 
 def save(entries: Iterable[CheckpointEntry]) -> None:
-    """One entry a line, oldest first: quick to write, and a diff of it can be read."""
+    """Write one entry per line, oldest first: this is quick, and a diff of it is readable."""
     ordered = sorted(entries, key=_order)
     _replace(_head() + _rows(ordered) + _TAIL)
 
@@ -208,7 +208,7 @@ def _replace(data: bytes) -> None:
 
 
 def _order(one: CheckpointEntry) -> tuple[str, int, str]:
-    """By rank, then path. Mostly no number stands behind an id, and there are a thousand."""
+    """By rank, then path. Most of a thousand ids have no number at their end."""
     return one.created, number(one.id) if len(one.id) > STAMP_CHARS else 0, one.path
 
 
@@ -220,7 +220,7 @@ def _rows(entries: list[CheckpointEntry]) -> bytes:
 
 
 def projects() -> list[str]:
-    """Every project we ever kept a checkpoint of, from whatever still says so."""
+    """Return every project that ever had a checkpoint, from every place that records it."""
     listed = _read(PROJECTS).get("projects")
     found = {one for one in listed if isinstance(one, str)} if isinstance(listed, list) else set()
     found |= {one.project for one in load_or_empty()}
@@ -228,7 +228,7 @@ def projects() -> list[str]:
 
 
 def _by_snapshots() -> set[str]:
-    """Each folder of ours holds snapshots, and each of them names its project."""
+    """Return the projects that our snapshots name."""
     found = set()
     for key in folders.names_in(folders.root()):
         snapshots = [

@@ -1,4 +1,4 @@
-"""Where a checkpoint comes from: its parents, back to the first, and what changed since."""
+"""The lineage of a checkpoint: its parents, back to the first, and what changed since."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class SectionChange(msgspec.Struct, frozen=True):
 
 
 def extend(document: Document, entries: Iterable[CheckpointEntry]) -> Document:
-    """Count on from the newest of the same window; what the caller stated stays."""
+    """Continue the count of the window's newest checkpoint; values that the caller set stay."""
     last = newest_of(entries, document.session_id, document.agent_id)
     if last is None:
         return replace(document, iteration=document.iteration or 1)
@@ -31,7 +31,7 @@ def extend(document: Document, entries: Iterable[CheckpointEntry]) -> Document:
 
 
 def trace(entry: CheckpointEntry, entries: Iterable[CheckpointEntry]) -> list[CheckpointEntry]:
-    """This one, its parent, and so on to the first known; a circle ends where it closes."""
+    """Return this one, its parent, and so on to the first known; a circle ends where it closes."""
     by_id: dict[str, list[CheckpointEntry]] = {}
     for one in entries:
         by_id.setdefault(one.id, []).append(one)
@@ -51,7 +51,8 @@ def _parent(
 
 
 def compare(older: Document, newer: Document) -> list[SectionChange]:
-    """Items added and removed, per section, in their order; sections alike are left out."""
+    """Return the items added and removed in each section, in order; unchanged sections are left
+    out."""
     headings = [*newer.sections, *(name for name in older.sections if name not in newer.sections)]
     found = []
     for name in headings:
@@ -63,7 +64,7 @@ def compare(older: Document, newer: Document) -> list[SectionChange]:
 
 
 def items_beyond(items: Sequence[str], others: Sequence[str]) -> list[str]:
-    """What is in one list and not in the other, counted: two equal items are two."""
+    """Return the items of one list that the other lacks, counting repeated ones."""
     left = Counter(others)
     found = []
     for item in items:

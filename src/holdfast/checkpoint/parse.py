@@ -1,4 +1,4 @@
-"""Markdown back to a document: strict, because the format is ours."""
+"""Parse the Markdown of a checkpoint: strictly, because the format is ours."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ParsedCheckpoint(msgspec.Struct, frozen=True):
 
 
 def load(path: str, most: int = LARGEST_BYTES) -> bytes:
-    """The file's bytes, or so many of them; a link, a pipe or a giant is not a checkpoint."""
+    """Read the file, or its first bytes; a link, a pipe or a giant file is not a checkpoint."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError) as error:
@@ -52,7 +52,7 @@ def _bytes(fd: int, most: int) -> bytes:
 
 
 def stated_hash(path: str) -> str:
-    """The content hash a file states in its front matter, unproven: only its head is read."""
+    """Return the content hash that a file states, unchecked: only its beginning is read."""
     try:
         head = load(path, HEAD_BYTES)
     except DamagedCheckpoint:
@@ -71,7 +71,7 @@ def _why(error: OSError | ValueError) -> str:
 
 
 def parse(data: bytes) -> ParsedCheckpoint:
-    """The document a file holds (without its snapshot), and whether it is as it was kept."""
+    """Return the document in a file (without its snapshot), and whether it is unchanged."""
     before, stated, after = _split(data)
     lines = _text(before[len(_FENCE) :] + stated, front_matter.PART).split("\n")[:-1]
     values = front_matter.read(lines)
@@ -81,7 +81,8 @@ def parse(data: bytes) -> ParsedCheckpoint:
 
 
 def _split(data: bytes) -> tuple[bytes, bytes, bytes]:
-    """Front matter up to the hash, the line with the hash, and the rest from the closing fence."""
+    """Return the front matter up to the hash, the line with the hash, and the rest from the
+    closing fence."""
     if not data:
         raise DamagedCheckpoint("file", "empty")
     end = data.find(b"\n" + _FENCE, len(_FENCE) - 1) + 1
@@ -137,7 +138,7 @@ def _sections(text: str) -> dict[str, list[str]]:
 
 
 def _chunks(text: str) -> list[str]:
-    """Sections without their `## `; a blank line and two hashes never stand inside an item."""
+    """Split into sections at `## `; a blank line followed by `## ` never occurs inside an item."""
     if not text:
         return []
     if not text.startswith("\n## ") or not text.endswith("\n"):

@@ -26,10 +26,10 @@ def path() -> str:
 
 
 def record(content_hash: str, known: Callable[[], Iterable[CheckpointEntry]]) -> str:
-    """Note that this checkpoint is made here, on disk before the file has its name.
+    """Record on disk that this machine makes this checkpoint, before the file gets its name.
 
-    The first note brings along what earlier releases made, as their snapshots tell. Returns why
-    nothing could be noted, or nothing: a checkpoint matters more than its note.
+    The first record includes what earlier releases made, found by their snapshots. Returns why
+    nothing could be recorded, or an empty text: a checkpoint matters more than its record.
     """
     earlier = [one.content_hash for one in _with_snapshot(known())] if hashes() is None else []
     lines = "".join(f"{one}\n" for one in [*earlier, content_hash])
@@ -48,7 +48,7 @@ def record(content_hash: str, known: Callable[[], Iterable[CheckpointEntry]]) ->
 
 
 def own_entries(entries: Iterable[CheckpointEntry]) -> list[CheckpointEntry]:
-    """Those of the entries that this machine made."""
+    """Return the entries of checkpoints made on this machine."""
     noted = hashes()
     if noted is None:
         return _with_snapshot(entries)
@@ -60,7 +60,8 @@ def is_own(entry: CheckpointEntry) -> bool:
 
 
 def hashes() -> frozenset[str] | None:
-    """None where nothing was ever noted: before the first checkpoint of this release."""
+    """Return the recorded hashes; None if nothing was ever recorded, as before the first
+    checkpoint of this release."""
     global _last
     try:
         fd = os.open(path(), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -81,8 +82,9 @@ def hashes() -> frozenset[str] | None:
 
 
 def _with_snapshot(entries: Iterable[CheckpointEntry]) -> list[CheckpointEntry]:
-    """Those whose snapshot lies here. Whoever made a checkpoint wrote one; one that `rebuild` made
-    again says so. A folder is listed once: most of 1,000 entries need no more."""
+    """Return entries that have a snapshot on this machine: saving a checkpoint writes one, and
+    one that `rebuild` made is marked. Each folder is listed once, which is enough for most of
+    1,000 entries."""
     listed: dict[str, set[str]] = {}
     found = []
     for one in entries:

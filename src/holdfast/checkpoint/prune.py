@@ -1,5 +1,5 @@
-"""How long checkpoints stay: which ones may go (a judgement), removing them (the disk), and the
-folders that go with an uninstall, if all in them is ours.
+"""How long checkpoints stay: decide which may be removed, remove them, and find the folders that an
+uninstall may remove because everything in them is ours.
 """
 
 from __future__ import annotations
@@ -39,10 +39,8 @@ DEFAULT = CheckpointRetention()
 def spent(
     entries: Iterable[CheckpointEntry], now: datetime, retention: CheckpointRetention = DEFAULT
 ) -> list[CheckpointEntry]:
-    """Of one project, those that may go; never the newest verified one of a session.
-
-    One that does not verify is never named: someone may have written into it by hand.
-    """
+    """Return the checkpoints of one project that may be removed; never the newest verified one
+    of a session. One that does not verify is never returned: somebody may have edited it."""
     ours = sorted((one for one in entries if one.verified), key=lambda one: one.rank)
     last = {one.path for one in _last_of_sessions(ours)}
     newest = {one.path for one in ours[-retention.at_least :]} if retention.at_least else set()
@@ -59,7 +57,7 @@ def spent(
 
 
 def _last_of_sessions(ours: list[CheckpointEntry]) -> list[CheckpointEntry]:
-    """A session's own newest; a subagent's only where the session itself has none."""
+    """Return each session's own newest; a subagent's only if the session itself has none."""
     last: dict[str, CheckpointEntry] = {}
     for one in sorted(ours, key=lambda one: (not one.agent_id, one.iteration, one.rank)):
         last[one.session_id] = one
@@ -78,7 +76,7 @@ def _in_time(
 def prune(
     project: str, now: datetime, retention: CheckpointRetention = DEFAULT, *, dry_run: bool = False
 ) -> Pruned:
-    """Let a project's spent checkpoints go; a dry run only names them."""
+    """Remove a project's spent checkpoints; a dry run only lists them."""
     project = folders.resolve(project)
     doomed = spent(index.of_project(project), now, retention)
     if dry_run:
@@ -93,7 +91,8 @@ def prune(
 
 
 def _remove(one: CheckpointEntry, inside: list[str]) -> str:
-    """Why it could not go, or nothing. Looked at once more: the index alone removes no file."""
+    """Remove one; return why it could not be removed, or an empty text. The file is checked
+    first: the index alone is no reason to remove a file."""
     folder, _, name = one.path.rpartition("/")
     report = verify(one.path)
     if folder not in inside or not timestamps.id_of(name):
@@ -108,7 +107,8 @@ def _remove(one: CheckpointEntry, inside: list[str]) -> str:
 
 
 def _sweep(project: str) -> None:
-    """Snapshots go with their files; none go while no file is to be seen (a disk not mounted)."""
+    """Remove snapshots whose file is gone; none while no file is found at all (the disk may not
+    be mounted)."""
     paths = [path for folder in folders.readable(project) for path in files_in(folder)]
     present = {timestamps.id_of(path.rpartition("/")[2]) for path in paths}
     for checkpoint_id in snapshot.names(project) - present if present else ():
@@ -120,7 +120,7 @@ IGNORE = b"*\n"
 
 
 class Left(msgspec.Struct, frozen=True):
-    """A project's folder of checkpoints as it lies there."""
+    """A project's folder of checkpoints."""
 
     project: str
     place: FolderPlace
@@ -137,7 +137,8 @@ class Left(msgspec.Struct, frozen=True):
 
 
 def folders_left(also: Iterable[str] = ()) -> list[Left]:
-    """Of every project we know or are told of; one that cannot be entered holds nothing of ours."""
+    """Return the folders of every known or given project; one that cannot be opened has nothing
+    of ours."""
     found = []
     for project in sorted({*index.projects(), *(folders.resolve(one) for one in also)}):
         with suppress(UnusableFolder):
@@ -149,7 +150,8 @@ def folders_left(also: Iterable[str] = ()) -> list[Left]:
 
 
 def remove_folder(left: Left) -> str:
-    """The folder and what was judged to be ours; in words why it did not go, if it did not."""
+    """Remove the folder and our files in it; return why it could not be removed, or an empty
+    text."""
     try:
         with folders.enter(left.place) as folder:
             for name in left.names:

@@ -1,4 +1,4 @@
-"""Make everything again that can be made from the files: index, list of projects, snapshots."""
+"""Rebuild everything that can be made from the files: index, list of projects, snapshots."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class RebuiltIndex(msgspec.Struct, frozen=True):
 
 
 def rebuild(also: Iterable[str] = ()) -> RebuiltIndex:
-    """Read every checkpoint of every project we know, or are told of, and write the index anew."""
+    """Read every checkpoint of every known or given project, and write a new index."""
     with lock.hold(folders.home_folder(), patience=10.0) as ours:
         if not ours:
             raise CheckpointNotSaved(f"the index in {folders.root()} is busy or cannot be written")

@@ -20,7 +20,7 @@ NONE = "(none)"
 
 
 def render(document: Document) -> bytes:
-    """The whole file of a settled document, its own hash inside."""
+    """Return the whole file of a normalized document, with its own hash."""
     head = front_matter.write(_front(document))
     tail = "---\n" + body(document)
     said = content_hash(f"---\n{head}".encode(), tail.encode())
@@ -28,12 +28,12 @@ def render(document: Document) -> bytes:
 
 
 def content_hash(before: bytes, after: bytes) -> str:
-    """Of the file without the line that holds the hash."""
+    """Hash the file without the line that holds the hash."""
     return digest(before + after)
 
 
 def body(document: Document) -> str:
-    """The sections alone, as they stand in the file: also how a checkpoint is shown."""
+    """Return the sections as they are in the file; a checkpoint is also shown like this."""
     return "".join(_section(name, items) for name, items in document.sections.items())
 
 

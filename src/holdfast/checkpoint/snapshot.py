@@ -1,4 +1,4 @@
-"""The second face of a checkpoint: the JSON snapshot, for programs. Made again if it is lost."""
+"""The JSON snapshot of a checkpoint, for programs. It is made again if it is lost."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LISTS = (
 
 
 def complete(document: Document, checkpoint_id: str, path: str) -> dict[str, Any]:
-    """The snapshot's fields, those it was given first, and which checkpoint it belongs to."""
+    """Return all fields of the snapshot: the given ones, and which checkpoint it belongs to."""
     return {
         "context_summary": document.summary,
         "hierarchy": {},
@@ -44,7 +44,7 @@ def complete(document: Document, checkpoint_id: str, path: str) -> dict[str, Any
 
 
 def from_sections(document: Document) -> Mapping[str, Any]:
-    """What the markdown still knows, when the snapshot itself is lost."""
+    """Return what the Markdown still has when the snapshot itself is lost."""
     return {
         "active_tasks": list(document.sections.get("Next Steps", ())),
         "modified_files": list(document.sections.get("What Changed", ())),
@@ -77,6 +77,6 @@ def load(project: str, checkpoint_id: str) -> dict[str, Any]:
 
 
 def names(project: str) -> set[str]:
-    """Ids that have a snapshot: taken, wherever the markdown lies."""
+    """Return the ids that have a snapshot; they are taken, whether the Markdown exists or not."""
     found = folders.names_in(folders.home_path(project))
     return {name.removesuffix(".json") for name in found if name.endswith(".json")}

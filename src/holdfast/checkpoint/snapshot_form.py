@@ -1,4 +1,4 @@
-"""One form for every snapshot, whoever built it: our hooks, clients of the API, older scripts.
+"""Normalize snapshots of any origin: our hooks, clients of the API, older scripts.
 
 Scripts send a list either as the list or as the whole answer it came in (`{"contexts": […]}`),
 agent states also as an object keyed by the agent, and open tasks sometimes only inside the tree of
@@ -22,7 +22,8 @@ MOST_TREE_CHARS = 100_000  # of the 400,000 that a field may hold; 1,000 subtask
 
 
 def normalize(snapshot: Any) -> dict[str, Any]:
-    """The snapshot in one form; applied twice it gives the same. Unknown fields stay."""
+    """Return the snapshot in its normal form; normalizing twice changes nothing. Unknown fields
+    stay."""
     snapshot = snapshot if isinstance(snapshot, dict) else {}
     tree = work_tree(snapshot.get("hierarchy"))
     lists = {name: items(snapshot.get(name)) for name in LISTS}
@@ -141,7 +142,7 @@ def _newest_first(found: Items) -> Items:
 
 
 def _waves(snapshot: Mapping[str, Any]) -> dict[str, Any] | None:
-    """`wave_state` as it was saved, else how each wave of our own snapshot stands."""
+    """Return `wave_state` as it was saved, else the status of each wave in our own snapshot."""
     state = snapshot.get("wave_state")
     if isinstance(state, dict):
         return state

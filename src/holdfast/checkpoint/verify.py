@@ -1,7 +1,8 @@
-"""Is it what was kept? File, front matter, required sections, content hash, index entry.
+"""Check that a checkpoint is what was saved: file, front matter, required sections, content hash,
+index entry.
 
-A file that is whole but has no entry in the index is not damaged: the index can be made again from
-the files. That, and who made the file, are notes beside the verdict.
+A complete file without an entry in the index is not damaged: the index can be rebuilt from the
+files. That, and who made the file, are notes beside the verdict.
 """
 
 from __future__ import annotations
@@ -59,15 +60,15 @@ def verify(path: str, entries: Iterable[CheckpointEntry] | None = None) -> Verif
 def verify_entry(
     entry: CheckpointEntry, entries: Iterable[CheckpointEntry]
 ) -> tuple[CheckpointEntry, Document | None]:
-    """The entry, verified if its file is now what was kept, and what the file holds: no index
-    knows what came after it."""
+    """Return the entry with the result of a check now, and the document in the file: the index
+    does not know what happened to the file since."""
     same = [one for one in entries if one.path == entry.path]
     report = verify(entry.path, same or None)
     return replace(entry, verified=report.ok), report.document
 
 
 def verify_all(entries: Iterable[CheckpointEntry], projects: Iterable[str]) -> list[VerifyReport]:
-    """Every file of every known folder, and every entry whose file is gone."""
+    """Check every file of every known folder, and every entry whose file is gone."""
     entries = list(entries)
     known = [one.path for one in entries]
     places = [folder for one in projects for folder in folders.readable(one)]
@@ -75,7 +76,7 @@ def verify_all(entries: Iterable[CheckpointEntry], projects: Iterable[str]) -> l
 
 
 def everything(also: Iterable[str] = ()) -> list[VerifyReport]:
-    """Of every project we know or are told of: without an index, nobody else names one."""
+    """Check every known or given project: without an index, only the caller can name one."""
     told = {folders.resolve(one) for one in also}
     return verify_all(index.load_or_empty(), sorted({*index.projects(), *told}))
 

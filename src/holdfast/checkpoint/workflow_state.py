@@ -1,7 +1,7 @@
-"""The state a conductor keeps of its own workflow in the project: `conductor-state.json`.
+"""The workflow state that an orchestrating tool keeps in the project: `conductor-state.json`.
 
-It is somebody else's file, of no fixed form: an object with names, numbers, and lists of specs.
-It is quoted as it is, short; nothing in it is interpreted.
+The file belongs to that tool and has no fixed form: an object with names, numbers, and lists of
+specs. It is quoted in short; nothing in it is interpreted.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MOST_LINES, MOST_CHARS, MOST_DEPTH = 40, 300, 4
 
 
 def read(project: str) -> tuple[str, dict[str, Any]]:
-    """(where it lies in the project, what it holds); empty where there is none."""
+    """Return the file's path in the project and its content; both empty if there is none."""
     for place in PLACES:
         path = places.resolve_inside(project, place) if project else ""
         state = scan.parse_object(places.read_small(path)) if path else {}

@@ -75,7 +75,8 @@ def _twin(document: Document, known: list[CheckpointEntry]) -> SavedCheckpoint |
 
 
 def _write_document(document: Document) -> SavedCheckpoint:
-    """In the project if it can be, else in our own folder; each refusal is kept as a reason."""
+    """Write into the project if possible, else into our own folder; the reason for each refusal
+    is returned."""
     data = render(document)
     if len(data) > LARGEST_BYTES:
         raise CheckpointNotSaved(f"{len(data):,} bytes are more than a checkpoint may have")

@@ -1,7 +1,7 @@
-"""As a subagent ends: what was left for it by name makes it go on once, with that in hand.
+"""When a subagent ends: messages to its name make it continue once, and it gets them.
 
-Its calls' hooks are asynchronous, and what they print goes to its parent; its start is over before
-anybody knows its id. Its stop is the one moment at which it, and nobody else, can be told.
+What the asynchronous hooks of its calls print goes to its parent, and at its start nobody knows its
+id yet. Its stop is the only moment at which a hook reaches it and nobody else.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""A window that fills again at once: after three compactions in a row Claude Code ends the turn.
+"""Alert when a window fills again at once: after three compactions in a row Claude Code ends the
+turn.
 
-The second of these compactions, within three steps of the one before, raises one alarm that says
-what fills the window. Model and user read it in the new window, before Claude Code gives up.
+The second of these compactions, within three steps of the first, raises one alert that says what
+fills the window. Model and user read it in the new window, before Claude Code gives up.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""What speaks against the end of a turn: the same facts for the hook that may object and for
-`status`, which always shows them."""
+"""What speaks against ending a turn: the same facts for the stop hook, which may object, and for
+`status`, which always shows them.
+"""
 
 from __future__ import annotations
 

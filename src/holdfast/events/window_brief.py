@@ -1,6 +1,6 @@
-"""What a window is handed back: its facts, the rules the client forgets, and what was set for it.
+"""The brief of a window: its facts, the rules the client forgets, and what the user set for it.
 
-One place, so that `holdfast brief` and `holdfast budget` show what the hook would say.
+This is one place, so that `holdfast brief` and `holdfast budget` show what the hook would print.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
-"""msgspec without what no hook uses of it: loading it whole takes 1.2 to 1.6 of a bare start more.
+"""Load msgspec without the parts that no hook uses: the whole takes 1.2 to 1.6 bare starts more.
 
-Loaded whole, a save of 5 MB takes 13.1 of a bare start (at most 12 are allowed) and a restore 8.6
-(at most 8).
+With the whole, a save of 5 MB takes 13.1 bare starts (12 are allowed) and a restore 8.6 (8 are
+allowed).
 
-As it loads, msgspec takes a class each from `uuid` and `decimal`, to know such values by, and
-brings schemas, msgpack, TOML and YAML along, which want `platform`, `textwrap` and `numbers`; and
-where there is a `typing_extensions` it takes two names from there which our Pythons' `typing` has
-too. None of that is in what we read and write. So stand-ins are there while it loads, and only
-then: afterwards `sys.modules` holds nothing but real modules, and whoever asks for one gets it.
+While it loads, msgspec imports one class each from `uuid` and `decimal`, to recognise their values.
+It also imports its modules for schemas, msgpack, TOML and YAML, which need `platform`, `textwrap`
+and `numbers`. If `typing_extensions` is installed, it takes two names from there that our Pythons'
+`typing` has too. Hooks need none of these. So placeholder modules take their place while msgspec
+loads. Afterwards they are removed, and every later import gets the real module.
 
-It also makes one `ForwardRef`, to learn which arguments that takes. The first text that a process
-compiles takes 1 ms, and the annotations that a save or a restore reads are no texts.
+msgspec also creates one `ForwardRef`, to find out which arguments it takes. Compiling the first
+text of a process takes 1 ms, and no annotation that a save or a restore reads is a text.
 """
 
 from __future__ import annotations
@@ -31,18 +31,19 @@ class Nobodys(type):
 
 
 class StandIn(ModuleType):
-    """A module that has a class of any name."""
+    """A placeholder module that has a class of any name."""
 
     def __getattr__(self, name: str) -> Nobodys:
         return Nobodys(name, (), {})
 
 
 def _take_any(*given: object, **named: object) -> None:
-    """Stands in for `typing.ForwardRef`."""
+    """Takes the place of `typing.ForwardRef`."""
 
 
 def load() -> None:
-    """Import msgspec so. A version that will not be loaded so is loaded whole by who needs it."""
+    """Import msgspec this way. If a version cannot be loaded so, the first module that needs
+    msgspec loads the whole."""
     if "msgspec" in sys.modules:
         return
     stand_ins: dict[str, ModuleType | None] = {

@@ -17,7 +17,7 @@ TOLD_SECONDS = 60.0  # how often the server hears of a long turn
 
 
 def tell_server(event: str) -> None:
-    """At the end of a turn at once; during a long turn now and then."""
+    """Send at the end of a turn; during a long turn once a minute."""
     if event in ENDS or (event in TOOL_EVENTS and _sent_long_ago()):
         start("forward")
 

@@ -1,13 +1,14 @@
-"""A rule: words that must stand in the text, and a pattern tried only where one of them does.
+"""A rule: words that must occur in the text, and a pattern that is tried only where one of them
+does.
 
 `str.find` searches 100 KB in about 10 µs; compiling one pattern takes 20 to 50 times that. So a
-text without the word costs next to nothing, and a pattern is compiled when its word is first met.
-Each pattern is tried at its word only, and what it may read from there is either bounded or
-possessive, so the whole stays linear.
+text without the word costs next to nothing, and a pattern is compiled when its word first occurs.
+Each pattern is tried at its word only, and what it reads from there is bounded or possessive, so
+the whole stays linear.
 
-Most of a text is short words, and no token is short. There are 150 words to look for, so a page
-offers its long words alone to be searched first: that saves 9 of 10 ms. A quote or comma ends a
-word too: no token holds one, and JSON without blanks would be one long word.
+Most of a text is short words, and no token is short. There are 150 words to look for, so only the
+long words of a page are searched first: that saves 9 of 10 ms. A quote or comma ends a word too: no
+token holds one, and JSON without blanks would be one long word.
 """
 
 from __future__ import annotations
@@ -57,7 +58,8 @@ class SecretFinding:
 
 
 def merge_findings(findings: Iterable[SecretFinding]) -> list[SecretFinding]:
-    """In order and apart; where two overlap, the one found first (the surer rule) names both."""
+    """Sort findings and merge those that overlap; the one found first (by the surer rule) names
+    the result."""
     ranked = sorted(enumerate(findings), key=lambda item: item[1].start)
     kept: list[tuple[int, SecretFinding]] = []
     for rank, one in ranked:
@@ -72,7 +74,7 @@ def merge_findings(findings: Iterable[SecretFinding]) -> list[SecretFinding]:
 
 
 class SearchPage:
-    """The text, the same in small letters, and its words, each once: all, long and very long."""
+    """The text, the same in lower case, and its words, each once: all, long and very long ones."""
 
     __slots__ = ("apart", "long", "long_low", "low", "text", "very_long", "words", "words_low")
 
@@ -90,7 +92,7 @@ class SearchPage:
 
 
 def lower_in_place(text: str) -> str:
-    """In small letters, each at its old place: "İ".lower() is two characters long."""
+    """Lower the text without moving any character: "İ".lower() is two characters long."""
     low = text.lower()
     return low if len(low) == len(text) else text.translate(_ASCII_LOWER)
 
@@ -106,7 +108,7 @@ def can_begin(text: str, at: int) -> bool:
 
 
 def positions(hay: str, word: str) -> Iterator[int]:
-    """Where the word stands, one after the other."""
+    """Yield each position of the word."""
     at = hay.find(word)
     while at >= 0:
         yield at
@@ -114,11 +116,12 @@ def positions(hay: str, word: str) -> Iterator[int]:
 
 
 class Rule:
-    """Group 1 of the pattern is the secret; `judge` may still say that it is none.
+    """Group 1 of the pattern is the secret; `judge` may reject it.
 
-    A rule of one long word says so by `within`, the part of a page worth looking through first.
-    With `once`, what the judge refused is passed over: no part of it could fare better. With
-    `begins`, one of these must stand where the word does: any text has `log`, few have `log in`.
+    `within` is the part of a page that is searched for the words first: the long words, for a rule
+    that finds one long word. With `once`, a match that the judge rejected is skipped whole, because
+    no part of it could pass. With `begins`, one of these texts must start where the word does: any
+    text has `log`, few have `log in`.
     """
 
     __slots__ = (

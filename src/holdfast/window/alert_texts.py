@@ -1,4 +1,4 @@
-"""What is said at a crossing: facts first, one sentence of advice, at most 60 tokens."""
+"""The text of an alert: facts first, one sentence of advice, at most 60 tokens."""
 
 from __future__ import annotations
 
@@ -57,17 +57,17 @@ END = {"early": "compaction", "window": "compaction", "refusal": "its end"}
 
 
 def estimate_mark(estimated: bool) -> str:
-    """Stands before every share and count of a reading that is an estimate."""
+    """Return "about " for a reading that is an estimate; it is put before its shares and counts."""
     return "about " if estimated else ""
 
 
 def format_tokens(used_tokens: int, estimated: bool) -> str:
-    """A reading's tokens; of an estimate no more digits than it has."""
+    """Format a reading's tokens; an estimate is rounded to thousands."""
     return f"about {round(used_tokens, -3):,}" if estimated else f"{used_tokens:,}"
 
 
 def name(crossing: Crossing) -> str:
-    """The gravest news of the moment: zone and alert are one message."""
+    """Name the most severe change: zone and alert are one message."""
     if crossing.alert is not None and crossing.alert >= Alert.URGENT:
         return crossing.alert.name.lower()
     if crossing.zone is Zone.RED:
@@ -87,8 +87,8 @@ def to_model(
     *,
     saved: bool = True,
 ) -> str:
-    """`window` is its number: what comes late is not read as news of the next one. `saved`: there
-    is a checkpoint."""
+    """Compose the text for the model. `window` is the window's number, so that a late text is
+    not read as news of the next window. `saved`: there is a checkpoint."""
     level, refused = name(crossing), edge.kind == "refusal"
     if saved:
         advice = (REFUSED_TO_MODEL if refused else TO_MODEL)[level]
@@ -122,7 +122,7 @@ def _share(verdict: Verdict, reading: Reading, edge: CompactionLimit, window: in
 
 
 def _compose(full: str, forecast: Forecast, advice: str) -> str:
-    """The message; without the forecast where it would be too long."""
+    """Join the parts; leave the forecast out if the text would be too long."""
     steps = in_words(forecast.ops_left_low, forecast.ops_left_high)
     away = f", {steps} away" if steps else ""
     text = f"{full}{away}. {advice}"

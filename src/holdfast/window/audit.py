@@ -28,8 +28,8 @@ def path() -> Path:
 
 
 def add(event: Mapping[str, Any]) -> None:
-    """One write of one line; no line is ever changed. What cannot be written is said in the log,
-    and stops nothing."""
+    """Append one line with one write; no line is ever changed. A failure is logged and stops
+    nothing."""
     try:
         line = (json.dumps(dict(event), ensure_ascii=True) + "\n").encode()
         if places.append(str(path()), line) > ROTATE_BYTES:
@@ -39,7 +39,7 @@ def add(event: Mapping[str, Any]) -> None:
 
 
 def events() -> Iterator[dict[str, Any]]:
-    """All events, oldest first; a torn line is passed over."""
+    """Return all events, oldest first; a torn line is skipped."""
     newer = _open(path())  # first: should it be moved aside now, it is read twice, never missed
     older = _open(Path(f"{path()}.1"))
     if older and newer and os.path.sameopenfile(older.fileno(), newer.fileno()):
@@ -65,7 +65,8 @@ def _event(line: bytes) -> dict[str, Any] | None:
 def under_pressure(
     decisions: Iterable[tuple[int, Mapping[str, Any]]], events: Iterable[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Of one window: (when, what is known of a decision) and its audit events. Oldest first."""
+    """Return the (time, decision) pairs of one window that fall into times of pressure, by its
+    audit events; oldest first."""
     timed = (event for event in events if type(event.get("at_ms")) is int)
     alerts = sorted(timed, key=lambda event: event["at_ms"])
     times = [event["at_ms"] for event in alerts]

@@ -15,7 +15,8 @@ TRIGGER, NOTHING = "trigger_checkpoint", "none"
 
 
 def task_fits(room_tokens: int | None, tokens: int) -> bool | None:
-    """Whether work of so many tokens ends before the edge; None where the room is unknown."""
+    """Whether work of so many tokens ends before the compaction limit; None if the room is
+    unknown."""
     return None if room_tokens is None else tokens <= room_tokens
 
 
@@ -24,8 +25,8 @@ def status(used_ratio: float, watch_at: float) -> str:
 
 
 def action(used_tokens: int, edge_tokens: int, checkpoint_tokens: int, watch_at: float) -> str:
-    """A checkpoint, where none was kept since the window became that full; `checkpoint_tokens`:
-    how full it was at the last one."""
+    """Return what to do: take a checkpoint if none was saved since the window became this full.
+    `checkpoint_tokens`: how full it was at the last one."""
     mark = watch_at * edge_tokens
     saved = min(checkpoint_tokens, used_tokens)
     return TRIGGER if used_tokens >= mark > saved else NOTHING
@@ -77,7 +78,8 @@ def describe(view: View, state: State, watch_at: float) -> dict[str, Any]:
 
 
 def fits(found: dict[str, Any], task_tokens: int) -> dict[str, Any]:
-    """Whether a task of so many tokens ends before the edge, in a window as described."""
+    """Whether a task of so many tokens ends before the compaction limit, in a window as
+    described."""
     used = found["used_tokens"] + task_tokens
     return {
         "task_tokens": task_tokens,

@@ -93,12 +93,12 @@ def of(path: str, *, sidechain: bool = False) -> WindowHistory:
 
 
 def lower_levels(levels: list[int], microcompaction: Boundary) -> list[int]:
-    """Earlier levels as if what is cleared now had never been there."""
+    """Reduce earlier levels by what a microcompaction cleared now."""
     return [level - microcompaction.saved_tokens for level in levels]
 
 
 def follow() -> None:
-    """From now on keep what was read: for a process that lives, and asks often."""
+    """Cache what was read from now on: for a long-running process that reads often."""
     from holdfast.window.tail_reader import Following
 
     _kept[:] = [Following()]

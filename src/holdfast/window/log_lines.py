@@ -1,4 +1,4 @@
-"""The lines of the log, the older file's first."""
+"""Read the lines of the log, the older file first."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def lines() -> list[str]:
 
 
 def read(line: str) -> LogLine | None:
-    """None for a line that is torn."""
+    """Split a line; None if it is torn."""
     words = line.split(" ", 3)
     return LogLine(*words) if len(words) == 4 else None
 
 
 def fits(line: LogLine, level: str | None, session: str) -> bool:
-    """Of this level or a graver one, and of this session."""
+    """Whether the line has this level or a more severe one, and belongs to this session."""
     graver = log.LEVELS[log.LEVELS.index(level) :] if level else log.LEVELS
     return line.level in graver and line.place.startswith(session[:8])

@@ -22,7 +22,7 @@ MOST = 400
 
 
 class Conditions(NamedTuple):
-    """What must be the same for one compaction to tell about the next."""
+    """What must be equal for one compaction to be evidence for the next."""
 
     model: str
     client_version: str
@@ -110,7 +110,7 @@ def forget(now_ms: int) -> int:
 
 
 def learned_limits() -> list[dict[str, Any]]:
-    """Every limit that compactions on this machine set against the table, with its source."""
+    """Return every limit that compactions on this machine contradict, with its source."""
     seen: defaultdict[Conditions, list[int]] = defaultdict(list)
     for one in load().observations:
         seen[one.conditions].append(one.pre_tokens)

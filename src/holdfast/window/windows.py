@@ -38,7 +38,8 @@ def is_over(folder: str, state: State) -> bool:
 
 
 def for_transcript(path: Path, session_id: str, agent_id: str) -> tuple[State, str]:
-    """A transcript's state and folder. Two files may claim one session: each has a folder."""
+    """Return a transcript's state and folder. Two files may claim one session; each has its own
+    folder."""
     folder = places.window(session_id, agent_id)
     state = window_state.load(folder)
     if state.transcript and not _is_same(Path(state.transcript), path):

@@ -1,4 +1,6 @@
-"""JSON for the hot ring: the C scanner under `json`, without `json`, which loads `re` (+13 ms)."""
+"""JSON for the hot path: the C scanner under `json`, without `json` itself, which loads `re` (+13
+ms).
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ if TYPE_CHECKING:
 
 
 class _Rules:
-    """What the scanner asks of a decoder; control characters in strings are let through."""
+    """The attributes that the scanner reads from a decoder; control characters in strings are
+    accepted."""
 
     strict = False
     object_hook = None
@@ -38,7 +41,7 @@ _scan = _scanner()
 
 
 def parse(data: bytes) -> Any:
-    """One JSON value; anything else is a ValueError, however deep or odd."""
+    """Parse one JSON value; anything else is a ValueError, however deep or odd."""
     text = data.decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
     try:
         value, end = _scan(text, 0)
@@ -51,7 +54,7 @@ def parse(data: bytes) -> Any:
 
 
 def parse_object(data: bytes) -> dict[str, Any]:
-    """One JSON object; whatever else was there becomes an empty one."""
+    """Parse one JSON object; anything else gives an empty one."""
     try:
         value = parse(data)
     except ValueError:
@@ -60,6 +63,6 @@ def parse_object(data: bytes) -> dict[str, Any]:
 
 
 def text_of(holder: dict[str, Any], key: str) -> str:
-    """The string under a key, or an empty one: a payload's fields are never taken on trust."""
+    """Return the string under a key, or an empty one: fields of a payload may have any type."""
     value = holder.get(key)
     return value if isinstance(value, str) else ""

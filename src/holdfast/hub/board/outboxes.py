@@ -80,9 +80,7 @@ def delivery_words(row: Row, whom: Sequence[Listener], is_ours_alone: bool) -> s
     if row["to_agent"] is None:
         return "delivered by each session's next hook"
     if not whom:
-        return (
-            "no agent at work on this machine has that name: it waits until one reads it"
-        )
+        return "no agent at work on this machine has that name: it waits until one reads it"
     if not any(one.name == row["to_agent"] for one in whom):
         if not is_ours_alone:
             return "machines share this board: it waits until one reads it; hooks deliver to ids"
