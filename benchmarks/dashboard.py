@@ -21,7 +21,7 @@ from typing import Any
 
 from tests.api.live import Process, a_url, as_process
 from tests.builders import EDGE
-from tests.contracts.told import START_MS
+from tests.contracts.session_script import START_MS
 from tests.dashboard import fetch_browser
 from tests.dashboard.machine import LiveSession
 
@@ -73,8 +73,8 @@ def _measured(home: Path, stack: ExitStack) -> Iterator[Row]:
     drawn = _watch_drawing(page) if page is not None else None
     spent, sent = _busy(server, sessions)
     time.sleep(5.0)
-    told = sorted(heard[key] - at for key, (at, _) in sent.items() if key in heard)
-    yield "a hook's line until its event, p50 / p95", _seconds(told, len(sent)), "p95 ≤ 1 s"
+    script = sorted(heard[key] - at for key, (at, _) in sent.items() if key in heard)
+    yield "a hook's line until its event, p50 / p95", _seconds(script, len(sent)), "p95 ≤ 1 s"
     if drawn is not None:
         lags = _drawing_lags(drawn(), sent)
         yield "a hook's line until it is drawn, p50 / p95", _seconds(lags, len(sent)), "p95 ≤ 1 s"
@@ -108,11 +108,11 @@ def _fill(database: str, sessions: list[str]) -> None:
     store, now_ms = Store.open(database), int(time.time() * 1000)
     each = READINGS // len(sessions)
     for session in sessions:
-        used, told = 20_000, []
+        used, script = 20_000, []
         for step in range(1, each + 1):
             used = used + random.randint(100, 3_000) if used < EDGE else 30_000
-            told.append((step, now_ms - (each - step) * 9_000, used))
-        store.write(lambda c, of=session, all_=told: readings.add(c, of, "", all_, EDGE))  # type: ignore[misc]
+            script.append((step, now_ms - (each - step) * 9_000, used))
+        store.write(lambda c, of=session, all_=script: readings.add(c, of, "", all_, EDGE))  # type: ignore[misc]
     store.close()
 
 

@@ -44,7 +44,7 @@ ABOUT_STORES = tuple(
         "cli/test_db.py",
         "team",
         "watcher",
-        "hub/test_status.py",
+        "hub/test_statuses.py",
     )
 )
 GIVEN = "HOLDFAST_TEST_DATABASE_URL"

@@ -11,14 +11,14 @@ from starlette.testclient import TestClient
 
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
-from tests.contracts.told import Told
+from tests.contracts.session_script import ScriptedSession
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Told:
+def script(tmp_path: Path) -> ScriptedSession:
     project = tmp_path / "tide"
     project.mkdir()
-    return Told(tmp_path, project=str(project))
+    return ScriptedSession(tmp_path, project=str(project))
 
 
 def _saved(api: TestClient, **given: Any) -> dict[str, Any]:
@@ -29,16 +29,18 @@ def _saved(api: TestClient, **given: Any) -> dict[str, Any]:
 
 @pytest.mark.requirement("U5", "S2")
 def test_a_checkpoint_is_saved_listed_and_shown_whole(
-    api: TestClient, store: Store, told: Told
+    api: TestClient, store: Store, script: ScriptedSession
 ) -> None:
-    told.prompt("Build the tide tables")
-    told.call("Edit", {"file_path": f"{told.project}/a.py", "old_string": "1", "new_string": "2"})
+    script.prompt("Build the tide tables")
+    script.call(
+        "Edit", {"file_path": f"{script.project}/a.py", "old_string": "1", "new_string": "2"}
+    )
     sync(store)
     made = _saved(api)
     page = api.get("/api/checkpoints").json()
     [row] = page["checkpoints"]
     assert (row["id"], row["number"], row["trigger"]) == (made["id"], 1, "manual")
-    assert row["is_verified"] and row["is_own"] and row["project"] == told.project
+    assert row["is_verified"] and row["is_own"] and row["project"] == script.project
     assert row["used_ratio"] == round(30 / 167_000, 4)
     whole = api.get(f"/api/checkpoints/{made['id']}").json()
     assert whole["ok"] and whole["lineage"] == [made["id"]]
@@ -53,13 +55,13 @@ def test_a_checkpoint_is_saved_listed_and_shown_whole(
 
 @pytest.mark.requirement("U5", "S2")
 def test_two_checkpoints_are_compared_and_the_first_has_nothing_before_it(
-    api: TestClient, store: Store, told: Told
+    api: TestClient, store: Store, script: ScriptedSession
 ) -> None:
-    told.prompt("Build the tide tables")
-    told.call()
+    script.prompt("Build the tide tables")
+    script.call()
     sync(store)
     first = _saved(api)["id"]
-    told.lists("read the gauge file", 1)
+    script.lists("read the gauge file", 1)
     second = _saved(api)["id"]
     found = api.get("/api/checkpoints/diff", params={"newer": second}).json()
     assert (found["older"]["id"], found["newer"]["id"]) == (first, second)
@@ -77,9 +79,11 @@ def test_two_checkpoints_are_compared_and_the_first_has_nothing_before_it(
 
 
 @pytest.mark.requirement("U5", "S2")
-def test_a_changed_file_is_said_to_be_changed(api: TestClient, store: Store, told: Told) -> None:
-    told.prompt("Build the tide tables")
-    told.call()
+def test_a_changed_file_is_said_to_be_changed(
+    api: TestClient, store: Store, script: ScriptedSession
+) -> None:
+    script.prompt("Build the tide tables")
+    script.call()
     sync(store)
     made = _saved(api)
     assert api.post(f"/api/checkpoints/{made['id']}/verify").json()["ok"]
@@ -92,7 +96,9 @@ def test_a_changed_file_is_said_to_be_changed(api: TestClient, store: Store, tol
 
 
 @pytest.mark.requirement("S2", "X5")
-def test_only_what_the_index_names_is_opened(api: TestClient, store: Store, told: Told) -> None:
+def test_only_what_the_index_names_is_opened(
+    api: TestClient, store: Store, script: ScriptedSession
+) -> None:
     for path in ("..%2F..%2Fetc%2Fpasswd", "nothing", "a.md"):
         assert api.get(f"/api/checkpoints/{path}").status_code in (400, 404)
     assert api.get("/api/checkpoints/diff", params={"newer": "/etc/passwd"}).status_code == 400
@@ -102,12 +108,12 @@ def test_only_what_the_index_names_is_opened(api: TestClient, store: Store, told
 
 @pytest.mark.requirement("U5", "S2")
 def test_a_folder_whose_name_is_not_utf_8_takes_no_page_from_the_others(
-    api: TestClient, store: Store, told: Told, tmp_path: Path
+    api: TestClient, store: Store, script: ScriptedSession, tmp_path: Path
 ) -> None:
     odd = os.fsdecode(os.fsencode(tmp_path) + b"/ab\xffc")  # sorts before "tide"
     Path(odd).mkdir()
-    other = Told(tmp_path, "s2", odd)
-    for one in (told, other):
+    other = ScriptedSession(tmp_path, "s2", odd)
+    for one in (script, other):
         one.prompt("Where do the mareograph readings come from?")
         one.call()
     sync(store)

@@ -14,31 +14,31 @@ from holdfast.record import read_record
 from holdfast.window import audit
 from holdfast.window.audit import FREED
 from tests.builders import a_boundary, a_summary
-from tests.contracts.told import START_MS, Told, stamp
+from tests.contracts.session_script import START_MS, ScriptedSession, stamp
 
 RULE = "Never write into the gauge archive, only into tide_tables"
 ASKED = "Please round every height to whole centimetres"
 
 
-def _compacted(tmp_path: Path, summary: str) -> Told:
-    told = Told(tmp_path)
+def _compacted(tmp_path: Path, summary: str) -> ScriptedSession:
+    script = ScriptedSession(tmp_path)
     first = {"type": "user", "uuid": "u-0", "parentUuid": None, "promptId": "prompt-0"}
-    told.write({**first, "message": {"role": "user", "content": RULE}})
-    told.call(answer="3 files")
-    told.prompt(ASKED)
-    told.call("Bash", {"command": "pytest tests/tides"}, "1 failed", failed=True)
-    _compacts(told, summary)
-    return told
+    script.write({**first, "message": {"role": "user", "content": RULE}})
+    script.call(answer="3 files")
+    script.prompt(ASKED)
+    script.call("Bash", {"command": "pytest tests/tides"}, "1 failed", failed=True)
+    _compacts(script, summary)
+    return script
 
 
-def _compacts(told: Told, summary: str) -> None:
+def _compacts(script: ScriptedSession, summary: str) -> None:
     for line in (a_boundary(), a_summary(summary)):
-        told.write({**line, "timestamp": stamp(told.now_ms), "uuid": f"c-{told.now_ms}"})
+        script.write({**line, "timestamp": stamp(script.now_ms), "uuid": f"c-{script.now_ms}"})
 
 
-def _given(told: Told, text: str) -> None:
+def _given(script: ScriptedSession, text: str) -> None:
     added = {"type": "hook_additional_context", "content": [text]}
-    told.write({"type": "attachment", "uuid": f"g-{told.now_ms}", "attachment": added})
+    script.write({"type": "attachment", "uuid": f"g-{script.now_ms}", "attachment": added})
 
 
 @pytest.mark.requirement("B10", "U5", "S2")
@@ -84,9 +84,9 @@ def test_what_a_summary_says_too_much_comes_with_what_speaks_against_it(
 def test_a_brief_that_the_transcript_shows_is_told_as_it_was_given(
     api: TestClient, store: Store, tmp_path: Path
 ) -> None:
-    told = _compacted(tmp_path, "Work goes on.")
-    brief = compose(read_record(told.transcript), summary="").text
-    _given(told, f"{brief}\nand one more line")
+    script = _compacted(tmp_path, "Work goes on.")
+    brief = compose(read_record(script.transcript), summary="").text
+    _given(script, f"{brief}\nand one more line")
     sync(store)
     found = api.get("/api/compactions/s1/1").json()
     assert found["was_given"]
@@ -101,10 +101,10 @@ def test_a_brief_that_the_transcript_shows_is_told_as_it_was_given(
 def test_compactions_are_listed_newest_first_with_what_the_hooks_noted(
     api: TestClient, store: Store, tmp_path: Path
 ) -> None:
-    told = _compacted(tmp_path, "Work goes on.")
-    told.call()
-    _compacts(told, "Still at work.")
-    freed = {"event": FREED, "at_ms": START_MS + told.now_ms, "session_id": "s1", "agent_id": ""}
+    script = _compacted(tmp_path, "Work goes on.")
+    script.call()
+    _compacts(script, "Still at work.")
+    freed = {"event": FREED, "at_ms": START_MS + script.now_ms, "session_id": "s1", "agent_id": ""}
     claim = {"sentence": "All is done.", "evidence": "one test fails"}
     noted = {"number": 2, "lost": 5, "restored": 4, "called_done": [claim], "in_users_name": []}
     audit.add({**freed, **noted})
@@ -125,17 +125,17 @@ def test_compactions_are_listed_newest_first_with_what_the_hooks_noted(
 def test_without_its_transcript_a_compaction_is_told_as_far_as_the_hooks_told_it(
     api: TestClient, store: Store, tmp_path: Path
 ) -> None:
-    told = _compacted(tmp_path, "Work goes on.")
-    freed = {"event": FREED, "at_ms": START_MS + told.now_ms, "session_id": "s1", "agent_id": ""}
+    script = _compacted(tmp_path, "Work goes on.")
+    freed = {"event": FREED, "at_ms": START_MS + script.now_ms, "session_id": "s1", "agent_id": ""}
     claim = {"sentence": "All is done.", "evidence": "one test fails"}
     audit.add({**freed, "lost": 2, "called_done": [claim], "in_users_name": []})
     sync(store)
-    told.transcript.unlink()
+    script.transcript.unlink()
     found = api.get("/api/compactions/s1/1").json()
     assert not found["is_available"] and "not there any more" in found["note"]
     assert found["called_done"][0]["sentence"] == "All is done."
     assert (found["counts"]["lost"], found["counts"]["kept"], found["summary"]) == (2, None, None)
-    told.note(transcript="")
+    script.note(transcript="")
     assert "not on this machine" in api.get("/api/compactions/s1/1").json()["note"]
 
 
@@ -143,10 +143,10 @@ def test_without_its_transcript_a_compaction_is_told_as_far_as_the_hooks_told_it
 def test_what_is_no_compaction_is_404_and_secrets_do_not_come_out(
     api: TestClient, store: Store, tmp_path: Path
 ) -> None:
-    told = Told(tmp_path)
-    told.prompt("the token is ghp_" + "a1B2" * 9 + " keep it")
-    told.call()
-    _compacts(told, "The user gave ghp_" + "a1B2" * 9)
+    script = ScriptedSession(tmp_path)
+    script.prompt("the token is ghp_" + "a1B2" * 9 + " keep it")
+    script.call()
+    _compacts(script, "The user gave ghp_" + "a1B2" * 9)
     sync(store)
     answer = api.get("/api/compactions/s1/1")
     assert answer.status_code == 200 and "a1B2a1B2" not in answer.text

@@ -17,7 +17,7 @@ from holdfast.hub.ingest import records
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import capacity
 from holdfast.window.windows import LIVE_MS
-from tests.contracts.told import rows_of
+from tests.contracts.session_script import rows_of
 
 TOKEN = "ghp_" + "a1B2" * 9
 PROJECT, SESSION = str(uuid.UUID(int=1)), "s1"
@@ -53,12 +53,12 @@ WORDY: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
-def _batch(told: list[Any], since: Any = None, until: Any = None) -> dict[str, Any]:
+def _batch(script: list[Any], since: Any = None, until: Any = None) -> dict[str, Any]:
     return {
         "source": "window:m:s1/main",
         "since": since or {},
         "until": until or {"at": 1},
-        "deeds": told,
+        "deeds": script,
         "version": 1,
     }
 
@@ -115,8 +115,8 @@ ALL = [*MET, *WORDY]
 def test_every_field_may_hold_anything_and_nothing_is_a_500(api: TestClient, number: int) -> None:
     for field in ALL[number]:
         for odd in HOSTILE:
-            told = [*ALL[:number], {**ALL[number], field: odd}, *ALL[number + 1 :]]
-            data = json.dumps(_batch(told, {"at": 99})).encode()
+            script = [*ALL[:number], {**ALL[number], field: odd}, *ALL[number + 1 :]]
+            data = json.dumps(_batch(script, {"at": 99})).encode()
             status = _post(api, data)
             assert status in (400, 409), (field, odd)
 
@@ -134,24 +134,24 @@ ids = st.sampled_from([PROJECT, ONE, TWO, THREE])
 @st.composite
 def tellings(draw: st.DrawFn) -> list[dict[str, Any]]:
     """Deeds in any order, of rows that may be there or not, and of each other."""
-    told = []
+    script = []
     for one in draw(st.lists(deed, max_size=8)):
         mixed = {
             name: draw(ids) for name, held in one.items() if held in (PROJECT, ONE, TWO, THREE)
         }
-        told.append({**one, **mixed})
-    return told
+        script.append({**one, **mixed})
+    return script
 
 
 @pytest.mark.requirement("X7", "S4")
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(tellings())
 def test_deeds_of_rows_that_are_not_there_are_taken_or_refused(
-    api: TestClient, told: list[dict[str, Any]]
+    api: TestClient, script: list[dict[str, Any]]
 ) -> None:
-    batch = _batch(told) | {"source": f"window:m:{uuid.uuid4()}/main"}
+    batch = _batch(script) | {"source": f"window:m:{uuid.uuid4()}/main"}
     answer = api.post("/api/intake", json=batch)
-    assert answer.status_code in (200, 400), (answer.text, told)
+    assert answer.status_code in (200, 400), (answer.text, script)
 
 
 @pytest.mark.requirement("X7", "S4")

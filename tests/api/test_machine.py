@@ -13,23 +13,23 @@ from holdfast.hub.store.store import Store
 from holdfast.window import audit
 from holdfast.window.audit import FREED
 from holdfast.wire import log, places
-from tests.contracts import told as telling
-from tests.contracts.told import Told
+from tests.contracts import session_script as telling
+from tests.contracts.session_script import ScriptedSession
 
 NOWHERE = "00000000-0000-4000-8000-000000000000"
 
 
 @pytest.fixture
-def told(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Told:
+def script(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ScriptedSession:
     monkeypatch.setattr(telling, "START_MS", int(time.time() * 1000) - 60_000)
     project = tmp_path / "tide"
     project.mkdir()
-    told = Told(tmp_path, project=str(project.resolve()))
-    told.prompt("Where do the mareograph readings come from?")
-    told.call()
-    told.says("From the harbour office.")
+    script = ScriptedSession(tmp_path, project=str(project.resolve()))
+    script.prompt("Where do the mareograph readings come from?")
+    script.call()
+    script.says("From the harbour office.")
     sync(store)
-    return told
+    return script
 
 
 def _project(api: TestClient) -> str:
@@ -38,19 +38,21 @@ def _project(api: TestClient) -> str:
 
 
 @pytest.mark.requirement("R6", "U5", "S2")
-def test_a_search_finds_a_turn_and_leads_to_its_words(api: TestClient, told: Told) -> None:
+def test_a_search_finds_a_turn_and_leads_to_its_words(
+    api: TestClient, script: ScriptedSession
+) -> None:
     asked = {"q": "mareograph", "keyword": "true", "project_id": _project(api)}
     found = api.get("/api/search", params=asked).json()
     assert found["mode"] == "keyword"
     [result] = found["results"]
     assert (result["session"], result["turns"]) == ("s1", [1, 1])
-    assert result["project"] == told.project
+    assert result["project"] == script.project
     everywhere = api.get("/api/search", params={"q": "mareograph", "keyword": "true"}).json()
     assert [one["id"] for one in everywhere["results"]] == [result["id"]]
     source = f"/api/search/{result['id']}"
-    whole = api.get(source, params={"project": told.project}).json()
+    whole = api.get(source, params={"project": script.project}).json()
     assert "mareograph" in whole["text"] and not whole["gone"]
-    assert api.get("/api/search/0000", params={"project": told.project}).status_code == 404
+    assert api.get("/api/search/0000", params={"project": script.project}).status_code == 404
     assert api.get(source, params={"project": "/etc"}).status_code == 404
     status = api.get("/api/search/status", params={"project_id": _project(api)}).json()
     assert status["items"] >= 1
@@ -72,9 +74,9 @@ def test_a_project_that_no_hook_of_this_machine_ran_in_is_not_read(
 
 @pytest.mark.requirement("U5", "S2")
 def test_settings_say_where_each_value_comes_from_and_what_it_overrules(
-    api: TestClient, told: Told, monkeypatch: pytest.MonkeyPatch
+    api: TestClient, script: ScriptedSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    home, project = Path(places.home()), Path(told.project)
+    home, project = Path(places.home()), Path(script.project)
     home.mkdir(exist_ok=True)
     (home / "settings.toml").write_text('# mine\nzone_red = 0.85\ncolour = "red"\n')
     (project / ".claude").mkdir()
@@ -96,7 +98,7 @@ def test_settings_say_where_each_value_comes_from_and_what_it_overrules(
 
 @pytest.mark.requirement("K3", "U5", "S2")
 def test_the_budget_is_shown_and_pins_and_evictions_are_taken_back(
-    api: TestClient, told: Told
+    api: TestClient, script: ScriptedSession
 ) -> None:
     whose = {"session_id": "s1"}
     made = api.post("/api/budget/pins", json={**whose, "text": "Heights in centimetres"})
@@ -120,7 +122,7 @@ def test_the_budget_is_shown_and_pins_and_evictions_are_taken_back(
 
 
 @pytest.mark.requirement("S2")
-def test_the_log_is_read_by_level_and_by_session(api: TestClient, told: Told) -> None:
+def test_the_log_is_read_by_level_and_by_session(api: TestClient, script: ScriptedSession) -> None:
     log.add("INFO", "s1", "compacted")
     log.add("ERROR", "serve", "the disk is full")
     lines = api.get("/api/log").json()["lines"]
@@ -134,11 +136,11 @@ def test_the_log_is_read_by_level_and_by_session(api: TestClient, told: Told) ->
 
 @pytest.mark.requirement("U5", "S2")
 def test_the_totals_of_a_day_are_sums_of_what_hooks_noted(
-    api: TestClient, store: Store, told: Told
+    api: TestClient, store: Store, script: ScriptedSession
 ) -> None:
-    told.compacts()
+    script.compacts()
     claim = {"sentence": "All is done.", "evidence": "one test fails"}
-    at_ms = telling.START_MS + told.now_ms
+    at_ms = telling.START_MS + script.now_ms
     freed = {"event": FREED, "at_ms": at_ms, "session_id": "s1", "agent_id": "", "number": 1}
     audit.add({**freed, "lost": 5, "restored": 4, "called_done": [claim], "in_users_name": []})
     made = api.post("/api/checkpoints", json={"session_id": "s1"}).json()
@@ -157,8 +159,10 @@ def test_the_totals_of_a_day_are_sums_of_what_hooks_noted(
 
 
 @pytest.mark.requirement("U5", "S2")
-def test_everybody_who_waits_is_listed_at_once(api: TestClient, store: Store, told: Told) -> None:
-    told.works("a1")
+def test_everybody_who_waits_is_listed_at_once(
+    api: TestClient, store: Store, script: ScriptedSession
+) -> None:
+    script.works("a1")
     sync(store)
     for blocked, by in (("a1", "a2"), ("b1", "b2")):
         api.post("/api/blocking", json={"blocked_agent": blocked, "blocked_by": by})
@@ -170,7 +174,9 @@ def test_everybody_who_waits_is_listed_at_once(api: TestClient, store: Store, to
 
 
 @pytest.mark.requirement("K3", "U5", "S2")
-def test_pins_of_a_newer_holdfast_are_left_alone_in_words(api: TestClient, told: Told) -> None:
+def test_pins_of_a_newer_holdfast_are_left_alone_in_words(
+    api: TestClient, script: ScriptedSession
+) -> None:
     whose = {"session_id": "s1"}
     api.post("/api/budget/pins", json={**whose, "text": "Heights in centimetres"})
     [ledger] = (Path(places.home()) / "budget").glob("project-*.json")

@@ -14,15 +14,15 @@ from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
 from holdfast.window import audit
 from holdfast.window.audit import FREED
-from tests.contracts import told as telling
-from tests.contracts.told import Told
+from tests.contracts import session_script as telling
+from tests.contracts.session_script import ScriptedSession
 
 
 @pytest.fixture
-def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Told:
+def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ScriptedSession:
     """A session that is at work now."""
     monkeypatch.setattr(telling, "START_MS", int(time.time() * 1000) - 60_000)
-    return Told(tmp_path)
+    return ScriptedSession(tmp_path)
 
 
 def _events(api: TestClient, kind: str) -> list[dict[str, Any]]:
@@ -32,12 +32,12 @@ def _events(api: TestClient, kind: str) -> list[dict[str, Any]]:
 
 @pytest.mark.requirement("U5", "S2")
 def test_a_window_is_told_with_its_project_its_last_request_and_its_last_steps(
-    api: TestClient, store: Store, told: Told
+    api: TestClient, store: Store, script: ScriptedSession
 ) -> None:
-    told.prompt("build  the\ntide tables")
-    told.call()
-    told.works("a1")
-    told.note(model="claude-sonnet-4-6", checkpoint_trigger="guard", compactions=2)
+    script.prompt("build  the\ntide tables")
+    script.call()
+    script.works("a1")
+    script.note(model="claude-sonnet-4-6", checkpoint_trigger="guard", compactions=2)
     sync(store)
     found = api.get("/api/context/health").json()["agents"]
     main = next(one for one in found if one["is_main"])
@@ -53,10 +53,10 @@ def test_a_window_is_told_with_its_project_its_last_request_and_its_last_steps(
 
 @pytest.mark.requirement("U5", "S2")
 def test_a_change_of_a_window_carries_its_reading(
-    api: TestClient, store: Store, told: Told
+    api: TestClient, store: Store, script: ScriptedSession
 ) -> None:
-    told.prompt()
-    told.note(used_tokens=20_000, velocity=1_000.0, growth=900.0)
+    script.prompt()
+    script.note(used_tokens=20_000, velocity=1_000.0, growth=900.0)
     sync(store)
     [event] = _events(api, "window.changed")
     ops = event["body"]["ops_left"]
@@ -69,11 +69,11 @@ def test_a_change_of_a_window_carries_its_reading(
 
 @pytest.mark.requirement("U5", "S2")
 def test_listeners_hear_of_alerts_and_of_checked_summaries_once(
-    api: TestClient, store: Store, told: Told
+    api: TestClient, store: Store, script: ScriptedSession
 ) -> None:
-    told.prompt()
+    script.prompt()
     sync(store)
-    told.alerts()
+    script.alerts()
     claim = {"sentence": "All gauges are read.", "evidence": "the last run failed"}
     freed = {"event": FREED, "at_ms": telling.START_MS, "session_id": "s1", "agent_id": ""}
     audit.add({**freed, "number": 1, "lost": 4, "restored": 3, "called_done": [claim]})
@@ -95,21 +95,21 @@ def test_listeners_hear_of_alerts_and_of_checked_summaries_once(
 
 @pytest.mark.requirement("U5", "S2")
 def test_a_compaction_that_begins_and_ends_is_told_at_once(
-    api: TestClient, store: Store, told: Told
+    api: TestClient, store: Store, script: ScriptedSession
 ) -> None:
-    told.prompt()
-    told.call()
-    noted = {"compacting_ms": int(time.time() * 1000), "compacting_answer": _last_answer(told)}
-    told.note(**noted)
+    script.prompt()
+    script.call()
+    noted = {"compacting_ms": int(time.time() * 1000), "compacting_answer": _last_answer(script)}
+    script.note(**noted)
     sync(store)
-    told.compacts()
-    told.says("going on")
-    told.note(**noted, compactions=1)
+    script.compacts()
+    script.says("going on")
+    script.note(**noted, compactions=1)
     sync(store)
     begun, ended = (one["body"]["compacting"] for one in _events(api, "window.changed"))
     assert (begun, ended) == (True, False)
 
 
-def _last_answer(told: Told) -> str:
-    lines = map(json.loads, told.transcript.read_text().splitlines())
+def _last_answer(script: ScriptedSession) -> str:
+    lines = map(json.loads, script.transcript.read_text().splitlines())
     return str([one["message"]["id"] for one in lines if one["type"] == "assistant"][-1])

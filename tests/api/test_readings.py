@@ -10,19 +10,19 @@ from starlette.testclient import TestClient
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import readings
-from tests.contracts.told import START_MS, Told
+from tests.contracts.session_script import START_MS, ScriptedSession
 
 
 @pytest.mark.requirement("S2", "U5")
 def test_a_curve_comes_with_what_happened_on_it(
     api: TestClient, store: Store, tmp_path: Path
 ) -> None:
-    told = Told(tmp_path)
-    told.prompt()
-    told.call()
-    told.alerts()
-    told.compacts()
-    told.says("done")
+    script = ScriptedSession(tmp_path)
+    script.prompt()
+    script.call()
+    script.alerts()
+    script.compacts()
+    script.says("done")
     sync(store)
     found = api.get("/api/sessions/s1/readings").json()
     assert found["step"] == [1, 2] and found["used_tokens"] == [30, 30]
@@ -41,8 +41,8 @@ def test_a_curve_comes_with_what_happened_on_it(
 def test_a_long_curve_is_thinned_and_an_agent_has_its_own(
     api: TestClient, store: Store, tmp_path: Path
 ) -> None:
-    told = Told(tmp_path)
-    told.prompt()
+    script = ScriptedSession(tmp_path)
+    script.prompt()
     sync(store)
     many = [(step, START_MS + step, step) for step in range(5_000)]
     store.write(lambda c: readings.add(c, "s1", "", many, 10_000))

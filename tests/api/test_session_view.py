@@ -10,25 +10,27 @@ from starlette.testclient import TestClient
 from holdfast.budget import operations
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
-from tests.contracts.told import Told
+from tests.contracts.session_script import ScriptedSession
 
 
 @pytest.fixture
-def told(store: Store, tmp_path: Path) -> Told:
-    told = Told(tmp_path)
-    told.prompt("Build the tide tables")
-    told.call("Edit", {"file_path": "/p/tide/a.py", "old_string": "1", "new_string": "2"})
-    told.lists("read the gauge file", 1)
-    told.compacts()
-    told.prompt("Run the tests")
-    told.call("Bash", {"command": "pytest tests"}, "FAILED test_a: 1 failed", failed=True)
-    told.says("One test fails.")
+def script(store: Store, tmp_path: Path) -> ScriptedSession:
+    script = ScriptedSession(tmp_path)
+    script.prompt("Build the tide tables")
+    script.call("Edit", {"file_path": "/p/tide/a.py", "old_string": "1", "new_string": "2"})
+    script.lists("read the gauge file", 1)
+    script.compacts()
+    script.prompt("Run the tests")
+    script.call("Bash", {"command": "pytest tests"}, "FAILED test_a: 1 failed", failed=True)
+    script.says("One test fails.")
     sync(store)
-    return told
+    return script
 
 
 @pytest.mark.requirement("U5", "S2")
-def test_turns_are_told_newest_first_with_what_came_of_them(api: TestClient, told: Told) -> None:
+def test_turns_are_told_newest_first_with_what_came_of_them(
+    api: TestClient, script: ScriptedSession
+) -> None:
     page = api.get("/api/sessions/s1/turns").json()
     assert page["is_available"] and page["note"] is None and page["total"] == 2
     newest, first = page["turns"]
@@ -44,9 +46,9 @@ def test_turns_are_told_newest_first_with_what_came_of_them(api: TestClient, tol
 
 @pytest.mark.requirement("U5", "S2")
 def test_the_state_tells_what_is_open_what_fails_and_which_rules_hold(
-    api: TestClient, told: Told
+    api: TestClient, script: ScriptedSession
 ) -> None:
-    operations.pin("Heights are whole centimetres", now_ms=1, project=told.project)
+    operations.pin("Heights are whole centimetres", now_ms=1, project=script.project)
     found = api.get("/api/sessions/s1/state").json()
     [task] = found["tasks"]
     assert (task["text"], task["turn"], task["step"]) == ("read the gauge file", 1, 2)
@@ -56,17 +58,17 @@ def test_the_state_tells_what_is_open_what_fails_and_which_rules_hold(
     assert found["rules"][0]["turn"] is None
     assert any(one["path"].endswith("a.py") and one["edits"] for one in found["files"])
     assert found["call"] is None and found["step"] == 4
-    told.prompt("and now?")
-    told.answer([{"type": "tool_use", "id": "t9", "name": "Bash", "input": {"command": "ls"}}])
+    script.prompt("and now?")
+    script.answer([{"type": "tool_use", "id": "t9", "name": "Bash", "input": {"command": "ls"}}])
     call = api.get("/api/sessions/s1/state").json()["call"]
     assert (call["tool"], call["what"], call["step"]) == ("Bash", "ls", 5)
 
 
 @pytest.mark.requirement("U5", "S2")
 def test_without_its_transcript_a_session_is_told_by_its_requests(
-    api: TestClient, told: Told
+    api: TestClient, script: ScriptedSession
 ) -> None:
-    told.transcript.unlink()
+    script.transcript.unlink()
     page = api.get("/api/sessions/s1/turns").json()
     assert not page["is_available"] and "not there any more" in page["note"]
     assert [one["asked"] for one in page["turns"]] == ["Run the tests", "Build the tide tables"]
@@ -89,9 +91,9 @@ def test_of_a_session_of_another_machine_no_path_is_opened(
 @pytest.mark.requirement("U5", "S2")
 @pytest.mark.parametrize("left", [b"", b"\0" * 4096])
 def test_a_session_before_its_first_prompt_has_no_turns(
-    api: TestClient, told: Told, left: bytes
+    api: TestClient, script: ScriptedSession, left: bytes
 ) -> None:
-    told.transcript.write_bytes(left)
+    script.transcript.write_bytes(left)
     page = api.get("/api/sessions/s1/turns")
     assert page.status_code == 200, page.text
     assert (page.json()["turns"], page.json()["total"]) == ([], 0)

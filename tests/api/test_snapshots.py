@@ -17,7 +17,7 @@ from holdfast.hub import ids
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import agent_contexts
-from tests.contracts.told import Told
+from tests.contracts.session_script import ScriptedSession
 from tests.hot.hooks import fire
 
 PATH = "/home/user/project"
@@ -35,12 +35,12 @@ def test_our_own_hooks_snapshot_with_an_open_task_is_restored(
 ) -> None:
     project = tmp_path / "project"
     project.mkdir()
-    told = Told(tmp_path, project=str(project))
-    told.prompt("Build the tide tables and print them as a table, please")
-    told.lists("read the gauge file", 1)
-    told.lists("print the table", 2)
-    told.ticks(1, "in_progress")
-    fire("PreCompact", told.transcript, environ={"CLAUDE_PROJECT_DIR": str(project)})
+    script = ScriptedSession(tmp_path, project=str(project))
+    script.prompt("Build the tide tables and print them as a table, please")
+    script.lists("read the gauge file", 1)
+    script.lists("print the table", 2)
+    script.ticks(1, "in_progress")
+    fire("PreCompact", script.transcript, environ={"CLAUDE_PROJECT_DIR": str(project)})
     sync(store)
     brief = _restored(api, "s1")
     assert brief.count("read the gauge file") == brief.count("print the table") == 1

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from holdfast.hub.board import blocking
 from holdfast.hub.errors import NotThere, Refused
 from holdfast.hub.store.store import Store
-from tests.contracts import together
+from tests.contracts import parallel_threads
 
 NOW = 1_760_000_000_000
 AGENTS = st.sampled_from("abcdefg")
@@ -104,7 +104,7 @@ def test_two_that_close_a_circle_from_both_ends_do_not_both_get_through(
 ) -> None:
     for n in range(4):
         add(store, f"m{n}", f"a{n}")
-        got = together.threads(
+        got = parallel_threads.threads(
             store_url,
             [
                 lambda c, n=n: blocking.add(c, f"b{n}", f"m{n}", None, NOW),  # type: ignore[misc]

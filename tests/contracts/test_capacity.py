@@ -9,7 +9,7 @@ import pytest
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import windows
 from holdfast.hub.tree import capacity
-from tests.contracts import together
+from tests.contracts import parallel_threads
 
 NOW = 1_770_000_000_000
 
@@ -21,6 +21,6 @@ def test_nothing_is_lost_of_what_several_count_at_once(store: Store, store_url: 
     )
     store.write(track)
     for _ in range(5):
-        assert together.threads(store_url, [track] * 8) == [None] * 8
+        assert parallel_threads.threads(store_url, [track] * 8) == [None] * 8
     [found] = store.read(lambda c: c.execute(windows.select()).all())
     assert found.used_tokens == 41 * 1_000

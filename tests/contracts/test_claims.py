@@ -10,7 +10,7 @@ from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import projects
 from tests.concurrent_processes import processes
-from tests.contracts import together
+from tests.contracts import parallel_threads
 
 NOW = 1_760_000_000_000
 CLAIMER = """
@@ -102,7 +102,7 @@ def test_of_eight_at_once_exactly_one_has_it(
 ) -> None:
     if before != "nobody":
         take(store, project_id, before, NOW - 60_000)
-    got = together.threads(
+    got = parallel_threads.threads(
         store_url,
         [
             lambda c, n=n: claims.take(c, project_id, "the tests", f"{n}", NOW)  # type: ignore[misc]

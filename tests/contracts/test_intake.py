@@ -20,7 +20,7 @@ from holdfast.hub.store import pending_writes
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import metadata, positions, requests, tasks
 from holdfast.hub.tree import actions, projects, totals
-from tests.contracts.told import START_MS, Told, emptied, rows_of
+from tests.contracts.session_script import START_MS, ScriptedSession, emptied, rows_of
 
 COUNTED = ("projects", "sessions", "requests", "tasks", "subtasks", "actions")
 
@@ -40,8 +40,8 @@ def _checked_sums(store: Store) -> None:
         asked = {row["id"] for row in found["requests"] if row["project_id"] == project["id"]}
         listed = {row["id"] for row in found["tasks"] if row["request_id"] in asked}
         parts = [row for row in found["subtasks"] if row["task_id"] in listed]
-        told = (stats["total_requests"], stats["total_tasks"], stats["total_subtasks"])
-        assert told == (len(asked), len(listed), len(parts))
+        script = (stats["total_requests"], stats["total_tasks"], stats["total_subtasks"])
+        assert script == (len(asked), len(listed), len(parts))
     for session in found["sessions"]:
         mine = [row for row in found["actions"] if row["session_id"] == session["id"]]
         timed = [row["duration_ms"] for row in mine if row["duration_ms"] is not None]
@@ -72,25 +72,25 @@ def _kept_by_tool(store: Store) -> dict[tuple[str, ...], int]:
 
 @pytest.mark.requirement("A1", "A6", "S1")
 def test_a_session_is_a_tree_without_anybody_writing_one(store: Store, tmp_path: Path) -> None:
-    told = Told(tmp_path)
-    told.starts()
-    told.prompt("Build the tide tables, please")
-    told.lists("read the gauge file", 1)
-    told.ticks(1, "in_progress")
-    told.works("a1")
-    told.call("Edit", {"file_path": "/p/tide/tide.py"}, took_ms=12)
-    told.call("Bash", {"command": "make test"}, "Exit code 2\nboom", failed=True)
-    told.ticks(1, "completed")
-    told.says("The tables are there.")
-    told.ends()
-    told.note()
+    script = ScriptedSession(tmp_path)
+    script.starts()
+    script.prompt("Build the tide tables, please")
+    script.lists("read the gauge file", 1)
+    script.ticks(1, "in_progress")
+    script.works("a1")
+    script.call("Edit", {"file_path": "/p/tide/tide.py"}, took_ms=12)
+    script.call("Bash", {"command": "make test"}, "Exit code 2\nboom", failed=True)
+    script.ticks(1, "completed")
+    script.says("The tables are there.")
+    script.ends()
+    script.note()
     sync(store)
 
     project, session = _only(store, "projects"), _only(store, "sessions")
     assert (project["id"], project["path"]) == (projects.id_of("/p/tide"), "/p/tide")
     assert (session["id"], session["project_id"]) == ("s1", project["id"])
     assert session["started_ms"] == START_MS + 1_000
-    assert session["ended_ms"] == session["seen_ms"] == START_MS + told.now_ms
+    assert session["ended_ms"] == session["seen_ms"] == START_MS + script.now_ms
     request = _only(store, "requests")
     assert (request["prompt"], request["status"]) == ("Build the tide tables, please", "completed")
     task = _only(store, "tasks")
@@ -122,12 +122,12 @@ def test_a_session_is_a_tree_without_anybody_writing_one(store: Store, tmp_path:
 def test_the_spool_alone_tells_of_calls_and_the_transcript_adds_to_the_same_row(
     store: Store, tmp_path: Path
 ) -> None:
-    told = Told(tmp_path)
-    failed = told.call(failed=True, transcript=False, took_ms=77)
+    script = ScriptedSession(tmp_path)
+    failed = script.call(failed=True, transcript=False, took_ms=77)
     sync(store)
     action = _only(store, "actions")
     assert (action["tool_name"], action["exit_code"], action["duration_ms"]) == ("Bash", 1, 77)
-    told.call("Bash", {"command": "make"}, "Exit code 3", failed=True, hook=False, use_id=failed)
+    script.call("Bash", {"command": "make"}, "Exit code 3", failed=True, hook=False, use_id=failed)
     sync(store)
     assert _only(store, "actions") == {
         **action,
@@ -141,13 +141,13 @@ def test_the_spool_alone_tells_of_calls_and_the_transcript_adds_to_the_same_row(
 
 @pytest.mark.requirement("A1", "S1")
 def test_a_call_is_counted_under_the_tool_it_turned_out_to_be(store: Store, tmp_path: Path) -> None:
-    told = Told(tmp_path)
-    use_id = told.call("Bash", transcript=False)
-    told.call("Read", {"file_path": "/p/tide/a.py"})
+    script = ScriptedSession(tmp_path)
+    use_id = script.call("Bash", transcript=False)
+    script.call("Read", {"file_path": "/p/tide/a.py"})
     sync(store)
     place = projects.id_of("/p/tide")
     assert _kept_by_tool(store) == {(place, "Bash", "builtin"): 1, (place, "Read", "builtin"): 1}
-    told.call("mcp__tide__read", hook=False, use_id=use_id)
+    script.call("mcp__tide__read", hook=False, use_id=use_id)
     sync(store)
     assert _kept_by_tool(store) == {
         (place, "Read", "builtin"): 1,
@@ -164,8 +164,8 @@ def test_a_call_told_before_its_project_was_known_is_counted_there_later(
     drafted = actions.draft(given, START_MS)
     store.write(lambda c: actions.add(c, drafted))
     assert _kept_by_tool(store) == {(totals.NO_PROJECT, "Bash", "builtin"): 1}
-    told = Told(tmp_path)
-    told.call("Bash")
+    script = ScriptedSession(tmp_path)
+    script.call("Bash")
     sync(store)
     place = projects.id_of("/p/tide")
     assert _kept_by_tool(store) == {(place, "Bash", "builtin"): 2}
@@ -176,11 +176,11 @@ def test_a_call_told_before_its_project_was_known_is_counted_there_later(
 @pytest.mark.requirement("A1", "X4")
 def test_secrets_odd_characters_and_floods_do_not_get_in(store: Store, tmp_path: Path) -> None:
     token = "ghp_" + "a1B2" * 9
-    told = Told(tmp_path)
-    told.prompt(f"use {token} and \x00 and \ud83d " + "long words " * 2_000)
-    told.call("Bash", {"command": f"curl -H 'Authorization: Bearer {token}' x\x00\ud83d"})
-    told.call("Write", {"file_path": "/p/\ud83d.txt", "content": "x" * 100_000})
-    told.call("mcp__tide\x00__read", {"deep": [[[[1]]]], "n": 1e300})
+    script = ScriptedSession(tmp_path)
+    script.prompt(f"use {token} and \x00 and \ud83d " + "long words " * 2_000)
+    script.call("Bash", {"command": f"curl -H 'Authorization: Bearer {token}' x\x00\ud83d"})
+    script.call("Write", {"file_path": "/p/\ud83d.txt", "content": "x" * 100_000})
+    script.call("mcp__tide\x00__read", {"deep": [[[[1]]]], "n": 1e300})
     sync(store)
     found = rows_of(store)
     text = json.dumps(found)
@@ -196,9 +196,9 @@ def test_secrets_odd_characters_and_floods_do_not_get_in(store: Store, tmp_path:
 def test_a_batch_is_taken_once_and_one_from_elsewhere_is_refused(
     store: Store, tmp_path: Path
 ) -> None:
-    told = Told(tmp_path)
-    told.prompt()
-    told.call()
+    script = ScriptedSession(tmp_path)
+    script.prompt()
+    script.call()
     [source, *_] = gather.sources()
     first = gather.gather(source, {})
     assert first is not None
@@ -214,45 +214,45 @@ def test_a_batch_is_taken_once_and_one_from_elsewhere_is_refused(
 
 @pytest.mark.requirement("A1")
 def test_what_was_edited_later_is_not_undone(store: Store, tmp_path: Path) -> None:
-    told = Told(tmp_path)
-    told.prompt()
-    told.lists("first", 1)
+    script = ScriptedSession(tmp_path)
+    script.prompt()
+    script.lists("first", 1)
     sync(store)
     late = START_MS + 10_000_000
     done = {"status": "completed", "completed_ms": late}
     store.write(lambda c: c.execute(sa.update(tasks).values(done)))
     store.write(lambda c: c.execute(sa.update(requests).values(done)))
-    told.ticks(1, "in_progress")
-    told.says("done")
+    script.ticks(1, "in_progress")
+    script.says("done")
     sync(store)
     assert (_only(store, "tasks")["status"], _only(store, "tasks")["completed_ms"]) == (
         *done.values(),
     )
     assert _only(store, "requests")["completed_ms"] == late
-    told.now_ms += 20_000_000
-    told.ticks(1, "in_progress")
+    script.now_ms += 20_000_000
+    script.ticks(1, "in_progress")
     sync(store)
     assert _only(store, "tasks")["status"] == "running"
 
 
 @pytest.mark.requirement("A1", "C1")
 def test_compactions_alerts_and_background_agents_are_told(store: Store, tmp_path: Path) -> None:
-    told = Told(tmp_path)
-    told.prompt()
-    told.agent_starts("b1")
+    script = ScriptedSession(tmp_path)
+    script.prompt()
+    script.agent_starts("b1")
     given = {"description": "watch the build", "subagent_type": "reviewer"}
     launched = "Async agent launched successfully.\nagentId: b1 (internal)"
-    told.call("Agent", given, launched, copy={"isAsync": True, "agentId": "b1"})
+    script.call("Agent", given, launched, copy={"isAsync": True, "agentId": "b1"})
     sync(store)
     assert (_only(store, "subtasks")["status"], _only(store, "subtasks")["description"]) == (
         *("running", "watch the build"),
     )
-    told.prompt(
+    script.prompt(
         "<task-notification><task-id>b1</task-id><status>failed</status></task-notification>"
     )
-    told.compacts()
-    told.compacts()
-    told.alerts()
+    script.compacts()
+    script.compacts()
+    script.alerts()
     sync(store)
     assert _only(store, "subtasks")["status"] == "failed"
     session = _only(store, "sessions")
@@ -263,29 +263,29 @@ def test_compactions_alerts_and_background_agents_are_told(store: Store, tmp_pat
 
 
 STEPS: dict[str, Any] = {
-    "prompt": lambda told, n: told.prompt(f"please do thing number {n}"),
-    "call": lambda told, n: told.call("Read", {"file_path": f"/p/{n}.py"}),
-    "failed call": lambda told, n: told.call(answer="Exit code 7", failed=True),
-    "call only a hook saw": lambda told, n: told.call(transcript=False),
-    "call no hook saw": lambda told, n: told.call(hook=False),
-    "agent": lambda told, n: told.works(f"a{n}"),
-    "agent starts": lambda told, n: told.agent_starts("again"),
-    "agent stops": lambda told, n: told.agent_stops("again"),
-    "list": lambda told, n: told.lists(f"task {n}", n),
-    "tick": lambda told, n: told.ticks(n - 1, "in_progress"),
-    "done": lambda told, n: told.ticks(n - 2, "completed"),
-    "strike": lambda told, n: told.ticks(n - 1, "deleted"),
-    "todo": lambda told, n: told.call(
+    "prompt": lambda script, n: script.prompt(f"please do thing number {n}"),
+    "call": lambda script, n: script.call("Read", {"file_path": f"/p/{n}.py"}),
+    "failed call": lambda script, n: script.call(answer="Exit code 7", failed=True),
+    "call only a hook saw": lambda script, n: script.call(transcript=False),
+    "call no hook saw": lambda script, n: script.call(hook=False),
+    "agent": lambda script, n: script.works(f"a{n}"),
+    "agent starts": lambda script, n: script.agent_starts("again"),
+    "agent stops": lambda script, n: script.agent_stops("again"),
+    "list": lambda script, n: script.lists(f"task {n}", n),
+    "tick": lambda script, n: script.ticks(n - 1, "in_progress"),
+    "done": lambda script, n: script.ticks(n - 2, "completed"),
+    "strike": lambda script, n: script.ticks(n - 1, "deleted"),
+    "todo": lambda script, n: script.call(
         "TodoWrite", {"todos": [{"content": f"item {n % 3}", "status": "in_progress"}]}
     ),
-    "skill": lambda told, n: told.call("Skill", {"skill": f"skill-{n % 2}"}),
-    "says": lambda told, n: told.says(f"said {n}"),
-    "compacts": lambda told, n: told.compacts(),
-    "alerts": lambda told, n: told.alerts(),
-    "ends": lambda told, n: told.ends(),
-    "starts": lambda told, n: told.starts(),
-    "notes": lambda told, n: told.note(),
-    "rotates": lambda told, n: told.rotates(),
+    "skill": lambda script, n: script.call("Skill", {"skill": f"skill-{n % 2}"}),
+    "says": lambda script, n: script.says(f"said {n}"),
+    "compacts": lambda script, n: script.compacts(),
+    "alerts": lambda script, n: script.alerts(),
+    "ends": lambda script, n: script.ends(),
+    "starts": lambda script, n: script.starts(),
+    "notes": lambda script, n: script.note(),
+    "rotates": lambda script, n: script.rotates(),
     "sync": None,
 }
 
@@ -302,18 +302,18 @@ def test_any_number_of_steps_is_one_step_from_the_beginning(
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOLDFAST_HOME", str(folder / "home"))
         emptied(store)
-        pair = [Told(folder, "s1"), Told(folder, "s2", "/p/other")]
+        pair = [ScriptedSession(folder, "s1"), ScriptedSession(folder, "s2", "/p/other")]
         chance = random.Random(seed)
         rotated = set()
         for number, step in enumerate(steps):
             if STEPS[step] is None:
                 sync(store)
                 continue
-            told = chance.choice(pair)
-            if step == "rotates" and told in rotated:
+            script = chance.choice(pair)
+            if step == "rotates" and script in rotated:
                 continue  # a second time would lose lines, as it may
-            rotated |= {told} if step == "rotates" else set()
-            STEPS[step](told, number)
+            rotated |= {script} if step == "rotates" else set()
+            STEPS[step](script, number)
         sync(store)
         _checked_sums(store)
         stepwise = rows_of(store)
@@ -344,16 +344,16 @@ def test_ends_and_beginnings_tell_the_same_however_the_clock_jumps(
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOLDFAST_HOME", str(folder / "home"))
         emptied(store)
-        told = Told(folder)
-        told.agent_starts("a1")
+        script = ScriptedSession(folder)
+        script.agent_starts("a1")
         ended_ms = 0
         for event, second in steps:
             if event == "sync":
                 sync(store)
                 continue
-            told.now_ms = second * 1_000
-            told.line(event, flags="usage")
-            at_ms = START_MS + told.now_ms
+            script.now_ms = second * 1_000
+            script.line(event, flags="usage")
+            at_ms = START_MS + script.now_ms
             if event == "SessionEnd":
                 ended_ms = max(ended_ms, at_ms)
             elif at_ms > ended_ms:
@@ -370,16 +370,16 @@ def test_ends_and_beginnings_tell_the_same_however_the_clock_jumps(
 def test_a_lost_position_means_work_and_no_doubles(
     store: Store, tmp_path: Path, lost: dict[str, Any]
 ) -> None:
-    told = Told(tmp_path)
-    told.starts()
-    told.prompt()
-    told.lists("first", 1)
-    told.works("a1")
-    told.call(failed=True)
-    told.compacts()
-    told.call("Skill", {"skill": "tides"})
-    told.says("done")
-    told.alerts()
+    script = ScriptedSession(tmp_path)
+    script.starts()
+    script.prompt()
+    script.lists("first", 1)
+    script.works("a1")
+    script.call(failed=True)
+    script.compacts()
+    script.call("Skill", {"skill": "tides"})
+    script.says("done")
+    script.alerts()
     sync(store)
     before = rows_of(store)
     store.write(lambda c: c.execute(sa.update(positions).values(position=lost)))
@@ -390,10 +390,10 @@ def test_a_lost_position_means_work_and_no_doubles(
 
 @pytest.mark.requirement("A1")
 def test_large_sources_come_in_bounded_batches(store: Store, tmp_path: Path) -> None:
-    told = Told(tmp_path)
-    told.prompt()
+    script = ScriptedSession(tmp_path)
+    script.prompt()
     for _ in range(1_500):
-        told.call()
+        script.call()
     [source, *_] = gather.sources()
     position: dict[str, Any] = {}
     sizes = []
@@ -409,13 +409,13 @@ def test_large_sources_come_in_bounded_batches(store: Store, tmp_path: Path) -> 
 
 @pytest.mark.requirement("A1", "X6")
 def test_nothing_is_lost_when_the_spool_is_rotated_or_torn(store: Store, tmp_path: Path) -> None:
-    told = Told(tmp_path)
-    told.call(transcript=False)
+    script = ScriptedSession(tmp_path)
+    script.call(transcript=False)
     sync(store)
-    told.call(transcript=False)
-    told.rotates()
-    told.call(transcript=False)
-    spool_file = Path(positions_file(told))
+    script.call(transcript=False)
+    script.rotates()
+    script.call(transcript=False)
+    spool_file = Path(positions_file(script))
     whole = spool_file.read_bytes()
     spool_file.write_bytes(whole + b"v2 1767225699000 PostToolUse 5 usage half")
     sync(store)
@@ -426,10 +426,10 @@ def test_nothing_is_lost_when_the_spool_is_rotated_or_torn(store: Store, tmp_pat
     assert read_positions(store)["window:s1/main"]["spool"].values()
 
 
-def positions_file(told: Told) -> str:
+def positions_file(script: ScriptedSession) -> str:
     from holdfast.wire import places
 
-    return f"{places.window(told.session)}/spool"
+    return f"{places.window(script.session)}/spool"
 
 
 def test_every_derived_table_is_known_to_the_store() -> None:

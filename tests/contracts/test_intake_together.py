@@ -16,7 +16,7 @@ from holdfast.client import sample_payloads
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
 from holdfast.wire import places, spool
-from tests.contracts.told import Told, emptied, rows_of
+from tests.contracts.session_script import ScriptedSession, emptied, rows_of
 from tests.hot.hooks import run
 
 HOOKS, EACH = 8, 10
@@ -54,7 +54,7 @@ def test_eight_processes_of_hooks_and_two_that_take_in(
     store: Store, store_url: str, tmp_path: Path
 ) -> None:
     for number in range(4):
-        Told(tmp_path, f"s{number}", "/p")
+        ScriptedSession(tmp_path, f"s{number}", "/p")
     takers = [
         subprocess.Popen(
             [sys.executable, "-c", TAKING_IN, store_url],
@@ -90,13 +90,13 @@ def test_several_that_take_in_the_same_at_once_take_it_in_once(
     store: Store, store_url: str, tmp_path: Path
 ) -> None:
     for number in range(6):
-        told = Told(tmp_path, f"s{number}")
-        told.prompt()
+        script = ScriptedSession(tmp_path, f"s{number}")
+        script.prompt()
         for agent in ("a1", "a2"):
-            told.works(agent)
+            script.works(agent)
         for _ in range(40):
-            told.call()
-        told.says("done")
+            script.call()
+        script.says("done")
 
     def take_in(_: int) -> None:
         own = Store.open(store_url)
@@ -117,11 +117,11 @@ def test_killed_at_any_instant_it_goes_on_as_if_nothing_had_been(
     store: Store, store_url: str, tmp_path: Path
 ) -> None:
     for number in range(3):
-        told = Told(tmp_path, f"s{number}")
-        told.prompt()
+        script = ScriptedSession(tmp_path, f"s{number}")
+        script.prompt()
         for _ in range(300):
-            told.call()
-        told.works("a1")
+            script.call()
+        script.works("a1")
     for wait_s in (0.5, 0.6, 0.7, 0.8, 1.0, 1.2):
         taker = subprocess.Popen(
             [sys.executable, "-c", TAKING_IN, store_url], stdin=subprocess.PIPE

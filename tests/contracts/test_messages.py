@@ -15,7 +15,7 @@ from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import agent_contexts, events
 from holdfast.hub.tree import projects
-from tests.contracts import together
+from tests.contracts import parallel_threads
 
 NOW = 1_760_000_000_000
 TOPIC = "task.created"
@@ -188,7 +188,7 @@ def test_of_readers_at_once_only_one_gets_a_message_as_unread(store: Store, stor
         posted(store, f"{n}", to_agent="b" if n % 2 else None)
     ask = Ask("b", NOW)
     looked = store.read(lambda c: deliveries.look(c, ask))
-    got = together.threads(store_url, [lambda c: deliveries.mark(c, ask, looked)] * 6)
+    got = parallel_threads.threads(store_url, [lambda c: deliveries.mark(c, ask, looked)] * 6)
     fresh: list[str] = []
     for inbox in got:
         assert isinstance(inbox, DeliveryInbox)
@@ -231,7 +231,7 @@ def test_nobody_claims_what_is_for_another(store: Store) -> None:
 def test_of_hooks_at_once_only_one_claims_a_message(store: Store, store_url: str) -> None:
     sent = [posted(store, f"{n}") for n in range(10)]
     backwards = list(reversed(sent))
-    got = together.threads(
+    got = parallel_threads.threads(
         store_url,
         [
             lambda c: deliveries.claim(c, sent, "b", NOW),

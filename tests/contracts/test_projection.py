@@ -22,7 +22,7 @@ from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import actions, blockings, messages, tasks
 from holdfast.hub.tree import subtasks as work_subtasks
 from tests.builders import SONNET
-from tests.contracts.told import START_MS, Told, rows_of
+from tests.contracts.session_script import START_MS, ScriptedSession, rows_of
 from tests.hot.hooks import COMMAND, fire, to_model, window
 
 TOKEN = "ghp_" + "a1B2" * 9
@@ -33,20 +33,20 @@ def _read(session: str = "s1") -> dict[str, Any]:
     return projection_file.read_projection(str(window(session)))
 
 
-def _a_project(folder: Path) -> Told:
+def _a_project(folder: Path) -> ScriptedSession:
     """Two sessions on one project, each with its agents."""
     project = folder / "project"
     project.mkdir(exist_ok=True)
-    told = Told(folder, project=str(project))
-    told.prompt("Build the tide tables and print them as a table, please")
-    told.lists("read the gauge file", 1)
-    told.lists("print the table", 2)
-    told.ticks(1, "in_progress")
-    told.works("a1")
-    other = Told(folder, "s2", str(project))
+    script = ScriptedSession(folder, project=str(project))
+    script.prompt("Build the tide tables and print them as a table, please")
+    script.lists("read the gauge file", 1)
+    script.lists("print the table", 2)
+    script.ticks(1, "in_progress")
+    script.works("a1")
+    other = ScriptedSession(folder, "s2", str(project))
     other.prompt("Write the manual")
     other.agent_starts("b1", "writer")
-    return told
+    return script
 
 
 def _also(store: Store) -> None:
@@ -88,10 +88,10 @@ def test_a_wave_stands_in_the_file_as_the_store_has_it() -> None:
 def test_a_sync_leaves_each_live_session_what_it_may_want_to_know(
     store: Store, tmp_path: Path
 ) -> None:
-    told = _a_project(tmp_path)
+    script = _a_project(tmp_path)
     sync(store)
     _also(store)
-    now_ms = START_MS + told.now_ms
+    now_ms = START_MS + script.now_ms
     assert refresh.refresh(store, now_ms=now_ms) == 2
     found = _read()
     [request] = found["hierarchy"]["requests"]
@@ -116,14 +116,14 @@ def test_a_sync_leaves_each_live_session_what_it_may_want_to_know(
 
 @pytest.mark.requirement("C3")
 def test_only_live_sessions_of_the_project_are_told(store: Store, tmp_path: Path) -> None:
-    told = _a_project(tmp_path)
-    other = Told(tmp_path, "s3", "/p/other")
+    script = _a_project(tmp_path)
+    other = ScriptedSession(tmp_path, "s3", "/p/other")
     other.prompt()
     sync(store)
     for session in ("s1", "s2", "s3"):
         (window(session) / "work.json").unlink(missing_ok=True)
-    told.note(ended_ms=5)
-    now_ms = START_MS + told.now_ms
+    script.note(ended_ms=5)
+    now_ms = START_MS + script.now_ms
     project_id = rows_of(store, "sessions")["sessions"][1]["project_id"]
     assert refresh.refresh(store, project_ids=[project_id], now_ms=now_ms) == 1
     assert _read() == {} == _read("s3")
@@ -163,7 +163,7 @@ def _snapshot(project: Path) -> dict[str, Any]:
 
 @pytest.mark.requirement("C3", "C1")
 def test_a_checkpoint_holds_what_the_store_knows(tmp_path: Path) -> None:
-    told = _a_project(tmp_path)
+    script = _a_project(tmp_path)
     calls = [{"tool_name": f"T{n}"} for n in range(100)]
     tree = {"requests": [{"prompt": "p", "tasks": []}]}
     messages_ = [{"from_agent": "b1", "content": "hello"}]
@@ -175,8 +175,8 @@ def test_a_checkpoint_holds_what_the_store_knows(tmp_path: Path) -> None:
         recent_messages=messages_,
         agent_states=states,
     )
-    fire("PreCompact", told.transcript, environ={"CLAUDE_PROJECT_DIR": told.project})
-    found = _snapshot(Path(told.project))
+    fire("PreCompact", script.transcript, environ={"CLAUDE_PROJECT_DIR": script.project})
+    found = _snapshot(Path(script.project))
     assert (found["hierarchy"], found["recent_actions"]) == (tree, calls)
     assert (found["recent_messages"], found["agent_states"]) == (messages_, states)
 
@@ -186,11 +186,11 @@ def test_a_checkpoint_holds_what_the_store_knows(tmp_path: Path) -> None:
 def test_without_a_fresh_projection_a_checkpoint_holds_what_is_known_anyway(
     tmp_path: Path, old: bool
 ) -> None:
-    told = _a_project(tmp_path)
+    script = _a_project(tmp_path)
     if old:
         _now(window(), at_ms=5, hierarchy={"requests": []}, recent_messages=[{"content": "old"}])
-    fire("PreCompact", told.transcript, environ={"CLAUDE_PROJECT_DIR": told.project})
-    found = _snapshot(Path(told.project))
+    fire("PreCompact", script.transcript, environ={"CLAUDE_PROJECT_DIR": script.project})
+    found = _snapshot(Path(script.project))
     [request] = found["hierarchy"]["requests"]
     assert request["prompt"].startswith("Build the tide tables")
     assert [task["description"] for task in request["tasks"]] == [
@@ -206,7 +206,7 @@ def test_without_a_fresh_projection_a_checkpoint_holds_what_is_known_anyway(
 
 @pytest.mark.requirement("B3", "C3")
 def test_the_brief_tells_of_waves_of_others_and_of_who_waits(tmp_path: Path) -> None:
-    told = _a_project(tmp_path)
+    script = _a_project(tmp_path)
     _now(
         window(),
         waves=[
@@ -218,12 +218,12 @@ def test_the_brief_tells_of_waves_of_others_and_of_who_waits(tmp_path: Path) -> 
         ],
         blocking=[{"blocked_agent": "s1", "blocked_by": "b1", "reason": "the schema"}],
     )
-    said = to_model(fire("SessionStart", told.transcript, source="compact", model=SONNET))
+    said = to_model(fire("SessionStart", script.transcript, source="compact", model=SONNET))
     assert "wave 2 of 2 running: 1 of 3 tasks done" in said
     assert "in another session, writer, running: the manual" in said
     assert "s1 waits for b1: the schema" in said
     _now(window(), waves=[{"wave_number": 1}], open_elsewhere="x", blocking=[5, {"reason": 3}])
-    again = to_model(fire("SessionStart", told.transcript, source="compact", model=SONNET))
+    again = to_model(fire("SessionStart", script.transcript, source="compact", model=SONNET))
     assert "Build the tide tables" in again
 
 
@@ -231,25 +231,25 @@ def test_the_brief_tells_of_waves_of_others_and_of_who_waits(tmp_path: Path) -> 
 def test_the_brief_tells_of_running_subtasks_that_only_the_store_knows(
     store: Store, tmp_path: Path
 ) -> None:
-    told = _a_project(tmp_path)
-    told.agent_starts("a2")
+    script = _a_project(tmp_path)
+    script.agent_starts("a2")
     given = {"description": "sound the depth", "prompt": "…", "subagent_type": "reviewer"}
     answer = "Async agent launched successfully.\nagentId: a2 (internal)"
-    told.call("Agent", given, answer, copy={"agentId": "a2", "status": "async_launched"})
+    script.call("Agent", given, answer, copy={"agentId": "a2", "status": "async_launched"})
     sync(store)
     _through_the_api(store, "weigh the anchor", "running", "deckhand")
     _through_the_api(store, "paint the hull", "pending", "painter")
     _through_the_api(store, "sweep the deck", "completed", "sweeper")
-    assert refresh.refresh(store, now_ms=START_MS + told.now_ms) == 2
+    assert refresh.refresh(store, now_ms=START_MS + script.now_ms) == 2
     assert {one["agent_id"] for one in projection_file.running(_read())} == {"a2", "deckhand-1"}
-    said = to_model(fire("SessionStart", told.transcript, source="compact", model=SONNET))
+    said = to_model(fire("SessionStart", script.transcript, source="compact", model=SONNET))
     assert "deckhand, running (by the store, " in said
     assert " UTC): weigh the anchor" in said
     assert "painter, pending (by the store, " in said
     assert "sweep the deck" not in said
     assert "reviewer, running (by the store" not in said, "the transcript tells of this one"
     agent: Any = {"agent_id": "deckhand-1", "agent_type": "deckhand"}
-    own = to_model(fire("SessionStart", told.transcript, source="compact", model=SONNET, **agent))
+    own = to_model(fire("SessionStart", script.transcript, source="compact", model=SONNET, **agent))
     assert "weigh the anchor" not in own, "a subagent is not told of itself"
 
 
@@ -264,7 +264,7 @@ def _through_the_api(store: Store, words: str, status: str, agent_type: str) -> 
 @pytest.mark.requirement("B9", "C11", "C3")
 @pytest.mark.parametrize("event", ["PreCompact", "SessionStart"])
 def test_no_hook_loads_the_store(sqlite_url: str, tmp_path: Path, event: str) -> None:
-    told = _a_project(tmp_path)
+    script = _a_project(tmp_path)
     store = Store.open(sqlite_url)
     sync(store)
     some = [_an_action(n) for n in range(2_000)]
@@ -273,7 +273,7 @@ def test_no_hook_loads_the_store(sqlite_url: str, tmp_path: Path, event: str) ->
     refresh.refresh(store, now_ms=START_MS)
     store.close()
     sent = sample_payloads.make_payload(
-        event, session_id="s1", transcript=str(told.transcript), cwd="/p"
+        event, session_id="s1", transcript=str(script.transcript), cwd="/p"
     )
     sent |= {"source": "compact"} if event == "SessionStart" else {}
     ran = subprocess.run(
@@ -307,9 +307,9 @@ def test_gathering_loads_no_database_either() -> None:
 
 @pytest.mark.requirement("C3")
 def test_few_questions_are_asked_of_the_store(store: Store, tmp_path: Path) -> None:
-    told = _a_project(tmp_path)
+    script = _a_project(tmp_path)
     for number in range(30):
-        told.works(f"x{number}")
+        script.works(f"x{number}")
     sync(store)
     asked = []
     sa.event.listen(store.engine, "before_cursor_execute", lambda *given: asked.append(given[2]))
@@ -321,12 +321,12 @@ def test_few_questions_are_asked_of_the_store(store: Store, tmp_path: Path) -> N
 def test_a_change_through_the_api_reaches_the_sessions_of_its_project(
     store: Store, tmp_path: Path
 ) -> None:
-    told = _a_project(tmp_path)
-    told.now_ms = 0
+    script = _a_project(tmp_path)
+    script.now_ms = 0
     sync(store)
     for name in ("s1", "s2"):
-        told = Told(tmp_path, name, str(tmp_path / "project"))
-        told.note(at_ms=2**50)  # heard of just now, by any clock
+        script = ScriptedSession(tmp_path, name, str(tmp_path / "project"))
+        script.note(at_ms=2**50)  # heard of just now, by any clock
     last = refresh.follow(store, 0)
     (window() / "work.json").unlink()
     assert refresh.follow(store, last) == last
@@ -340,11 +340,11 @@ def test_a_change_through_the_api_reaches_the_sessions_of_its_project(
 
 @pytest.mark.requirement("C3", "U5")
 def test_a_call_concerns_its_own_session_and_a_reading_nobody(store: Store, tmp_path: Path) -> None:
-    told = _a_project(tmp_path)
-    told.now_ms = 0
+    script = _a_project(tmp_path)
+    script.now_ms = 0
     sync(store)
     for name in ("s1", "s2"):
-        Told(tmp_path, name, str(tmp_path / "project")).note(at_ms=2**50)
+        ScriptedSession(tmp_path, name, str(tmp_path / "project")).note(at_ms=2**50)
     [project] = rows_of(store, "projects")["projects"]
     files = [window(name) / "work.json" for name in ("s1", "s2")]
     for kind, written in (("actions.created", [True, False]), ("window.changed", [False, False])):

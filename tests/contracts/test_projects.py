@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import projects, requests
-from tests.contracts import together
+from tests.contracts import parallel_threads
 from tests.contracts.trees import NOW, a_request
 
 MANY = 8
@@ -23,7 +23,9 @@ def test_a_project_told_of_by_many_at_once_is_one_with_all_they_said(
         partial(projects.put, path="/w/app", now_ms=NOW, metadata={key: n})
         for key, n in ALL.items()
     ]
-    errors = [one for one in together.threads(store_url, puts) if isinstance(one, Exception)]
+    errors = [
+        one for one in parallel_threads.threads(store_url, puts) if isinstance(one, Exception)
+    ]
     assert errors == []
     assert store.read(lambda c: projects.by_path(c, "/w/app"))["metadata"] == ALL
     assert store.read(lambda c: projects.list_page(c, 10, 0)).total == 1
@@ -36,5 +38,5 @@ def test_metadata_of_a_request_told_by_many_at_once_is_merged(store: Store, stor
         partial(requests.change, request_id=request["id"], given={"metadata": {key: n}}, now_ms=NOW)
         for key, n in ALL.items()
     ]
-    together.threads(store_url, changes)
+    parallel_threads.threads(store_url, changes)
     assert store.read(lambda c: requests.get(c, request["id"]))["metadata"] == ALL

@@ -18,14 +18,14 @@ from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import positions
 from holdfast.hub.tree import compactions, readings, sessions
 from holdfast.hub.tree.readings import DAY_MS, KEPT_MS, UsedAtStep
-from tests.contracts.told import START_MS, Told, rows_of
+from tests.contracts.session_script import START_MS, ScriptedSession, rows_of
 
 EXACT = range(1, 1_024)
 
 
 def _add(store: Store, steps: range, session: str = "s1", at_ms: int = START_MS) -> None:
-    told = [(step, at_ms + step, 1_000 * (step % 97)) for step in steps]
-    store.write(lambda c: readings.add(c, session, "", told, 167_000))
+    script = [(step, at_ms + step, 1_000 * (step % 97)) for step in steps]
+    store.write(lambda c: readings.add(c, session, "", script, 167_000))
 
 
 def _of(store: Store, session: str = "s1", **bounds: Any) -> list[UsedAtStep]:
@@ -36,14 +36,14 @@ def _of(store: Store, session: str = "s1", **bounds: Any) -> list[UsedAtStep]:
 def test_each_step_of_a_transcript_is_one_reading_however_often_it_is_told(
     store: Store, tmp_path: Path
 ) -> None:
-    told = Told(tmp_path)
-    told.prompt()
-    told.call()
-    told.call()
+    script = ScriptedSession(tmp_path)
+    script.prompt()
+    script.call()
+    script.call()
     sync(store)
-    told.compacts()
-    told.says("done")
-    told.works("a1")
+    script.compacts()
+    script.says("done")
+    script.works("a1")
     sync(store)
     found = _of(store)
     assert [one.step for one in found] == [1, 2, 3, 4]
@@ -63,11 +63,11 @@ def test_each_step_of_a_transcript_is_one_reading_however_often_it_is_told(
 def test_a_session_taken_in_before_steps_were_counted_gets_its_curve_when_it_goes_on(
     store: Store, tmp_path: Path
 ) -> None:
-    told = Told(tmp_path)
-    told.prompt()
-    told.call()
-    told.compacts()
-    told.call()
+    script = ScriptedSession(tmp_path)
+    script.prompt()
+    script.call()
+    script.compacts()
+    script.call()
     sync(store)
     source = next(one for one in gather.sources() if one.startswith("window:"))
     held = store.read(partial(read_position, source=source))
@@ -75,7 +75,7 @@ def test_a_session_taken_in_before_steps_were_counted_gets_its_curve_when_it_goe
     store.write(lambda c: c.execute(sa.update(positions).values(position=older)))
     store.write(lambda c: c.execute(sa.text("DELETE FROM readings")))
     store.write(lambda c: c.execute(sa.text("DELETE FROM compactions")))
-    told.call()
+    script.call()
     sync(store)
     assert [one.step for one in _of(store)] == [1, 2, 3]
     assert [row["step"] for row in store.read(lambda c: compactions.of_window(c, "s1", ""))] == [1]
@@ -126,10 +126,10 @@ def test_readings_are_bounded_in_age_and_in_number(
 
 @pytest.mark.requirement("U5")
 def test_the_readings_of_a_session_go_with_it(store: Store, tmp_path: Path) -> None:
-    told = Told(tmp_path)
-    told.prompt()
-    told.call()
-    told.compacts()
+    script = ScriptedSession(tmp_path)
+    script.prompt()
+    script.call()
+    script.compacts()
     sync(store)
     store.write(lambda c: sessions.remove(c, "s1"))
     assert rows_of(store, "readings", "compactions") == {"readings": [], "compactions": []}

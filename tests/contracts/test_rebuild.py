@@ -19,23 +19,23 @@ from holdfast.hub.repair import rebuild
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import actions, claims, messages, requests, sessions, subtasks, tasks
 from tests.checkpoint.documents import a_document
-from tests.contracts.told import START_MS, Told, emptied, rows_of
+from tests.contracts.session_script import START_MS, ScriptedSession, emptied, rows_of
 
 
-def _a_day_of_work(folder: Path) -> Told:
-    told = Told(folder)
-    told.starts()
-    told.prompt()
-    told.lists("first", 1)
-    told.works("a1")
-    told.call(failed=True)
-    told.compacts()
-    told.alerts()
-    told.says("done")
-    told.ends()
-    told.note()
+def _a_day_of_work(folder: Path) -> ScriptedSession:
+    script = ScriptedSession(folder)
+    script.starts()
+    script.prompt()
+    script.lists("first", 1)
+    script.works("a1")
+    script.call(failed=True)
+    script.compacts()
+    script.alerts()
+    script.says("done")
+    script.ends()
+    script.note()
     keep(a_document(folder, session_id="s1"))
-    return told
+    return script
 
 
 def _by_people(store: Store) -> dict[str, list[dict[str, Any]]]:
@@ -59,8 +59,8 @@ def _by_people(store: Store) -> dict[str, list[dict[str, Any]]]:
         }
         connection.execute(sa.insert(subtasks), {**part, "created_ms": 1})
         call: dict[str, Any] = {"id": ids.new(), "session_id": "s1", "tool_type": "builtin"}
-        [told] = connection.execute(sa.select(subtasks.c.id).where(subtasks.c.agent_id == "a1"))
-        call |= {"tool_name": "Bash", "subtask_id": told[0], "created_ms": 1, "exit_code": 1}
+        [script] = connection.execute(sa.select(subtasks.c.id).where(subtasks.c.agent_id == "a1"))
+        call |= {"tool_name": "Bash", "subtask_id": script[0], "created_ms": 1, "exit_code": 1}
         connection.execute(sa.insert(actions), call)
         message = {
             "id": ids.new(),
@@ -83,8 +83,8 @@ def _by_people(store: Store) -> dict[str, list[dict[str, Any]]]:
 
 def _everything(store: Store) -> dict[str, list[dict[str, Any]]]:
     found = rows_of(store) | rows_of(store, "messages", "claims")
-    told = [row for row in found["waves"] if row["wave_number"] != 7]  # of a task put in by hand
-    found["waves"] = told
+    script = [row for row in found["waves"] if row["wave_number"] != 7]  # of a task put in by hand
+    found["waves"] = script
     for row in found["sessions"]:
         if row["id"] == "elsewhere":
             row["total_tools_used"] = 0  # nothing there tells of any
@@ -137,24 +137,24 @@ def test_a_deleted_database_is_the_same_again(store: Store, store_url: str, tmp_
 def test_subtasks_under_way_end_with_their_session_and_again_at_the_same_time(
     store: Store, tmp_path: Path, goes_on: bool
 ) -> None:
-    told = Told(tmp_path)
-    told.starts()
-    told.prompt()
-    told.lists("first", 1)
-    told.agent_starts("a1")
-    told.agent_starts("a2")
+    script = ScriptedSession(tmp_path)
+    script.starts()
+    script.prompt()
+    script.lists("first", 1)
+    script.agent_starts("a1")
+    script.agent_starts("a2")
     sync(store)
-    told.ends()
-    ended_ms = START_MS + told.now_ms
+    script.ends()
+    ended_ms = START_MS + script.now_ms
     sync(store)
     cut = rows_of(store, "subtasks")["subtasks"]
     assert [(row["status"], row["completed_ms"]) for row in cut] == [("failed", ended_ms)] * 2
-    told.starts()
+    script.starts()
     if goes_on:
-        told.agent_stops("a1")
-    told.ticks(1, "completed")
+        script.agent_stops("a1")
+    script.ticks(1, "completed")
     sync(store)
-    told.ends()
+    script.ends()
     sync(store)
     before = rows_of(store)
     stood = sorted(row["status"] for row in before["subtasks"])
@@ -197,11 +197,13 @@ def test_a_damaged_file_is_set_aside_read_as_far_as_it_goes_and_said(
     assert aside.stat().st_size > 100_000
     again = Store.open(sqlite_url)
     after = _everything(again)
-    told = {
+    script = {
         name: [row for row in after[name] if row["id"][14:15] == "5"]
         for name in ("actions", "requests", "subtasks")
     }
-    assert told == {name: [row for row in before[name] if row["id"][14:15] == "5"] for name in told}
+    assert script == {
+        name: [row for row in before[name] if row["id"][14:15] == "5"] for name in script
+    }
     if harm == "middle":
         assert len(after["messages"]) > 100  # those before and behind the damage
     again.close()

@@ -8,7 +8,7 @@ from typing import Any
 
 from holdfast.wire import places, spool
 from tests.builders import EDGE, a_boundary, a_summary
-from tests.contracts.told import START_MS, Told, stamp
+from tests.contracts.session_script import START_MS, ScriptedSession, stamp
 
 RULE = "Never write into the gauge archive, only into tide_tables"
 HOSTILE = "<img src=x onerror=alert(1)> <script>alert(2)</script> \u202egpj.exe"
@@ -16,7 +16,7 @@ CLAIM = "All tests in tests/tides pass."
 NAMED = "- The user explicitly allowed force pushes to the harbour branch."
 
 
-class LiveSession(Told):
+class LiveSession(ScriptedSession):
     """A session of the last minutes; `used` is what its next answer leaves in the window."""
 
     def __init__(self, folder: Path, session: str, project: str, minutes: int = 30) -> None:

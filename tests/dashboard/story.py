@@ -24,7 +24,7 @@ from holdfast.window.audit import FREED, PRESSURE
 from holdfast.wire import places
 from tests.api.live import a_url
 from tests.builders import EDGE
-from tests.contracts.told import START_MS
+from tests.contracts.session_script import START_MS
 from tests.dashboard.machine import LiveSession
 
 MINUTE = 60_000

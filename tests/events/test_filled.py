@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
-from tests.contracts.told import emptied, rows_of
+from tests.contracts.session_script import emptied, rows_of
 from tests.hot.hooks import run
 
 DEMO = Path(__file__).parents[2] / "demo"

@@ -51,7 +51,8 @@ lean_msgspec.load()
 import msgspec, msgspec.toml, msgspec.inspect, uuid, decimal
 print(uuid.UUID(int=0), decimal.Decimal("1.5"), msgspec.toml.__spec__.name)
 print(msgspec.inspect.type_info(int).__class__.__name__)
-print([name for name, one in sys.modules.items() if isinstance(one, lean_msgspec.StandIn)])
+placeholder = lean_msgspec.PlaceholderModule
+print([name for name, one in sys.modules.items() if isinstance(one, placeholder)])
 """
     assert _says(code).split("\n") == [f"{NOUGHT} 1.5 msgspec.toml", "IntType", "[]"]
 
@@ -76,7 +77,7 @@ def test_what_is_loaded_later_finds_sys_modules_as_if_nothing_had_been() -> None
 before = dict(sys.modules)
 lean_msgspec.load()
 print({name: one for name, one in before.items() if sys.modules.get(name) is not one})
-fake = (type(None), lean_msgspec.StandIn)
+fake = (type(None), lean_msgspec.PlaceholderModule)
 print([name for name, one in sys.modules.items() if isinstance(one, fake)])
 import typing_extensions, sqlalchemy
 print(sqlalchemy.select(1))
@@ -100,7 +101,7 @@ def test_a_version_that_will_not_have_it_is_loaded_whole() -> None:
     code = """
 def refuse(self, name):
     raise AttributeError(name)
-lean_msgspec.StandIn.__getattr__ = refuse
+lean_msgspec.PlaceholderModule.__getattr__ = refuse
 lean_msgspec.load()
 print("msgspec" in sys.modules, "uuid" in sys.modules)
 import msgspec, uuid, decimal

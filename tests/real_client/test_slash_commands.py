@@ -37,7 +37,7 @@ BETTER = "The tide table\u2019s heights are in metres (`m`), $(pwd) or not; see 
 Say = Callable[[ReceivedRequest], Step]
 
 
-class Told:
+class ScriptedSession:
     """One step for each main request; the others are answered in a word."""
 
     def __init__(self, steps: Sequence[Say]) -> None:
@@ -108,7 +108,7 @@ def ran(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Ran:
     stage = a_stage(tmp_path_factory.mktemp("slash"))
     (stage.project / "plan.md").write_text(PLAN)
     install(stage)
-    with in_a_terminal(binary, stage, Told([*PLANNING, *COMPRESSING]), None) as terminal:
+    with in_a_terminal(binary, stage, ScriptedSession([*PLANNING, *COMPRESSING]), None) as terminal:
         terminal.wait(lambda: READY in terminal.painted)
         terminal.type_line("/holdfast:plan plan.md")
         terminal.wait(lambda: TURN_ENDED in terminal.debug_log)
@@ -135,7 +135,7 @@ def _archive(stage: Stage, *sessions: str) -> None:
 
 def _headless(binary: Path, stage: Stage, words: str, steps: Sequence[Say], *args: str) -> Trial:
     return run_trial(
-        *(binary, stage.project, stage.home, Told(steps)),
+        *(binary, stage.project, stage.home, ScriptedSession(steps)),
         prompt=words,
         model=MODEL,
         env=LOUD,

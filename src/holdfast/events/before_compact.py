@@ -36,7 +36,7 @@ def tell(moment: Moment) -> str:
         state.velocity = state.growth = state.pace_ms = 0.0
         record = _read(state, moment.folder)
         kept = take_checkpoint.take(state, moment.folder, trigger, moment.now_ms, record=record)
-        _note_crowding(state, record, trigger)
+        _note_rapid_refill(state, record, trigger)
         make_mark.rouse(moment.folder, state)
     saved = f"checkpoint {kept.id}" if kept else "no checkpoint"
     said = f"compaction ({trigger}) at {_fill(moment)}, {saved}"
@@ -66,14 +66,14 @@ def _fill(moment: Moment) -> str:
     return f"{about}{moment.line.used:,} tokens"
 
 
-def _note_crowding(state: State, record: Record | None, trigger: str) -> None:
+def _note_rapid_refill(state: State, record: Record | None, trigger: str) -> None:
     """Record whether this window filled again at once, and with what."""
     if record is None or not record.compactions or record.since_summary > FEW_STEPS:
         return
-    from holdfast.events import crowding  # imported only if the alarm is needed
+    from holdfast.events import rapid_refill  # imported only if the alarm is needed
 
     try:
-        crowding.note(state, record, trigger)
+        rapid_refill.note(state, record, trigger)
     except Exception as error:  # the compaction does not wait for this
         log.add(
             "ERROR",

@@ -23,18 +23,18 @@ PARTS = ("inspect", "msgpack", "toml", "yaml")
 _SCHEMAS = "msgspec._json_schema"
 
 
-class Nobodys(type):
+class PlaceholderType(type):
     """A class no value is of; msgspec asks `SafeUUID` for one of its members too."""
 
     def __getattr__(cls, name: str) -> None:
         return None
 
 
-class StandIn(ModuleType):
+class PlaceholderModule(ModuleType):
     """A placeholder module that has a class of any name."""
 
-    def __getattr__(self, name: str) -> Nobodys:
-        return Nobodys(name, (), {})
+    def __getattr__(self, name: str) -> PlaceholderType:
+        return PlaceholderType(name, (), {})
 
 
 def _take_any(*given: object, **named: object) -> None:
@@ -46,13 +46,13 @@ def load() -> None:
     msgspec loads the whole."""
     if "msgspec" in sys.modules:
         return
-    stand_ins: dict[str, ModuleType | None] = {
-        name: StandIn(name)
+    placeholders: dict[str, ModuleType | None] = {
+        name: PlaceholderModule(name)
         for name in (*CLASSES_FROM, _SCHEMAS, *(f"msgspec.{part}" for part in PARTS))
     }
-    stand_ins["typing_extensions"] = None  # such an import fails, and msgspec takes `typing`
-    absent = [name for name in stand_ins if name not in sys.modules]
-    sys.modules.update({name: stand_ins[name] for name in absent})  # type: ignore[misc]
+    placeholders["typing_extensions"] = None  # such an import fails, and msgspec takes `typing`
+    absent = [name for name in placeholders if name not in sys.modules]
+    sys.modules.update({name: placeholders[name] for name in absent})  # type: ignore[misc]
     typing = vars(__import__("typing"))
     reference, typing["ForwardRef"] = typing["ForwardRef"], _take_any
     try:

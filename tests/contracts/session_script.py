@@ -1,4 +1,4 @@
-"""A session as its hooks and its client leave it on the disk, told step by step."""
+"""A session as its hooks and its client leave it on disk, written step by step."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def stamp(ms: int) -> str:
     return row_times.to_iso(START_MS + ms) or ""
 
 
-class Told:
+class ScriptedSession:
     """Each method is one thing that happens; files grow as the real ones do."""
 
     def __init__(self, folder: Path, session: str = "s1", project: str = "/p/tide") -> None:
@@ -117,8 +117,8 @@ class Told:
             self.answer([block], agent=agent)
         if hook:
             event = "PostToolUseFailure" if failed else "PostToolUse"
-            told = {"tool_use_id": use_id, "tool": tool, "duration_ms": took_ms}
-            self.line(event, agent, flags="usage", **told)
+            script = {"tool_use_id": use_id, "tool": tool, "duration_ms": took_ms}
+            self.line(event, agent, flags="usage", **script)
         if transcript:
             result = {"type": "tool_result", "tool_use_id": use_id, "content": answer}
             message = {"role": "user", "content": [{**result, "is_error": failed}]}
@@ -145,12 +145,12 @@ class Told:
         self.line("Stop", flags="usage")
 
     def agent_starts(self, agent: str, kind: str = "reviewer") -> None:
-        told = {"tool_use_id": agent, "tool": kind, "answer_id": self.prompt_id}
-        self.line("SubagentStart", flags="agent", **told)
+        script = {"tool_use_id": agent, "tool": kind, "answer_id": self.prompt_id}
+        self.line("SubagentStart", flags="agent", **script)
 
     def agent_stops(self, agent: str, kind: str = "reviewer") -> None:
-        told = {"tool_use_id": agent, "tool": kind, "answer_id": self.prompt_id}
-        self.line("SubagentStop", flags="agent", **told)
+        script = {"tool_use_id": agent, "tool": kind, "answer_id": self.prompt_id}
+        self.line("SubagentStop", flags="agent", **script)
 
     def agent_answers(self, agent: str, about: str = "look at the code", **also: Any) -> None:
         given = {"description": about, "prompt": about, "subagent_type": "reviewer"}

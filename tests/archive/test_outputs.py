@@ -1,4 +1,4 @@
-"""Outputs on disk: whole, owner-only, found by their id alone, and not for ever."""
+"""Outputs on disk: complete, owner-only, found by their id alone, and removed in time."""
 
 from __future__ import annotations
 

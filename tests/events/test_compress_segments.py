@@ -1,4 +1,6 @@
-"""Rolling through the real hook processes: when it happens, who is told, and who never waits."""
+"""Compressing through the real hook processes: when it happens, who is notified, and who never
+waits.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What waits together is written together: all of it, in order, and nothing that was refused."""
+"""Waiting changes are written together: all of them, in order, without the refused ones."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""A task made through the API stands as its subtasks do, and its wave as its tasks: as in a tree
-that filled itself, where the end of the work is seen without anybody telling."""
+"""A task made through the API follows its subtasks, and its wave follows its tasks, as in a tree
+that was read from transcripts.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Sending goes on: past a stranger who says yes, a clock that jumped, a window nobody can read."""
+"""Sending continues past a foreign server that says yes, a clock that jumped, and an unreadable
+window.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pins, evictions and shares: kept in small files, bounded, and read by anyone tolerantly."""
+"""Pins, evictions and shares: stored in small files, bounded, and read tolerantly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The chores of a process that lives: one that fails stops no other, and is told of once."""
+"""Background chores of a long-running process: a failing one stops no other and is logged once."""
 
 from __future__ import annotations
 

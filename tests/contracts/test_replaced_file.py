@@ -1,4 +1,4 @@
-"""A file that was set aside under a process that has it open takes no more writes."""
+"""A file that was set aside while a process has it open takes no more writes."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A window that refills at once, in the real client: what is said before it gives up."""
+"""A window that refills at once, in the real client: the alert before it gives up."""
 
 from __future__ import annotations
 

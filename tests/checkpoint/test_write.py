@@ -1,4 +1,4 @@
-"""Keeping: two faces, once per state, in its place in the line."""
+"""Saving a checkpoint: Markdown and snapshot, once per state, with its parent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A window that fills again at once: one alarm says with what, before the client gives up."""
+"""A window that fills again at once: one alert says with what, before the client gives up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A message waits in its window's outbox, is said, and is seen to arrive."""
+"""A message waits in its window's outbox, is printed, and is seen to arrive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a transaction did is told at its end: in the order of commits, and counted."""
+"""Counts and events are written at the end of a transaction, in the order of commits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How waves are judged: values only."""
+"""How the status of a wave is derived."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Full, rotten and simple disks: proven or not kept, and no litter."""
+"""Full, faulty and simple disks: a checkpoint is proven or not saved, and nothing is left over."""
 
 from __future__ import annotations
 
