@@ -53,21 +53,6 @@ def test_it_is_found_without_any_index(tmp_path: Path) -> None:
     assert found.path == kept.path
 
 
-@pytest.mark.requirement("W5", "C8")
-def test_a_window_gets_its_own_newest(tmp_path: Path) -> None:
-    _kept(tmp_path, 0, "main")
-    agents = _kept(tmp_path, 0, "agent", agent_id="a1")
-    later = _kept(tmp_path, -100, "the clock was set back", agent_id="a1")
-    found = find.newest_of_window(str(tmp_path), "s1", "a1")
-    assert found is not None
-    assert found.path == later.path
-    Path(later.path).write_text("damaged")
-    found = find.newest_of_window(str(tmp_path), "s1", "a1")
-    assert found is not None
-    assert found.path == agents.path
-    assert find.newest_of_window(str(tmp_path), "s9") is None
-
-
 @pytest.mark.requirement("C8", "B7")
 def test_a_checkpoint_is_named_by_id_start_file_or_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

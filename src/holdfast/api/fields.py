@@ -197,7 +197,6 @@ Words = Annotated[str, Field(min_length=1, max_length=MOST_TEXT), AfterValidator
 FilePath = Annotated[str, Field(min_length=1, max_length=4096), AfterValidator(public)]
 Texts = Annotated[list[str], Field(max_length=1_000), AfterValidator(clean_each)]
 Object = Annotated[dict[str, Any], AfterValidator(clean_value)]
-Anything = Annotated[Any, AfterValidator(clean_value)]
 # Two of them in one index must fit PostgreSQL's 2,704 bytes: 2 x 256 characters of 4 bytes.
 AgentName = Annotated[str, Field(min_length=1, max_length=256), AfterValidator(public)]
 Natural = Annotated[int, Field(ge=0, le=MOST_BIGINT)]

@@ -95,11 +95,6 @@ def _save_all(most_bytes: int, give_up: float) -> SaveResult:
     return done
 
 
-def last_saved() -> float:
-    """When the archive was last updated; 0 if never."""
-    return places.modified_ms(f"{transcripts.folder()}/{STAMP}") / 1000
-
-
 def save(source: str, room: int) -> int:
     """Save one transcript. Returns by how many bytes the archive grew, 0 if nothing changed.
     TooLarge leaves the copy as it was."""

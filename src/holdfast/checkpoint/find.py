@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from holdfast.checkpoint import index, lineage
-from holdfast.checkpoint.entry import CheckpointEntry, from_file, newest_of
+from holdfast.checkpoint.entry import CheckpointEntry, from_file
 from holdfast.checkpoint.errors import (
     DamagedCheckpoint,
     FirstOfSession,
@@ -37,17 +37,6 @@ def newest(
         report = verify(one.path) if abs(now - timestamps.from_iso(one.created)) <= within else None
         if report is not None and report.ok and report.content_hash == one.content_hash:
             return report
-    return None
-
-
-def newest_of_window(project: str, session_id: str, agent_id: str = "") -> VerifyReport | None:
-    """Return the newest verified checkpoint of one window, of any age: a compaction restores it."""
-    left = [one for one in index.of_project(project) if one.agent_id == agent_id]
-    while (last := newest_of(left, session_id, agent_id)) is not None:
-        report = verify(last.path)
-        if report.ok:
-            return report
-        left.remove(last)
     return None
 
 
