@@ -1,6 +1,6 @@
 """The compactions of a transcript: what each summary lost or got wrong, and what we restore.
 
-What was given back is read from the transcript; where no hook ran, it is what would have been.
+What was restored is read from the transcript; if no hook ran, it is what would have been restored.
 """
 
 from __future__ import annotations
@@ -100,20 +100,8 @@ def summary_losses(path: Path, *, sidechain: bool) -> Iterator[tuple[int, Summar
         record = reader.read_redacted(path, until=one.offset)
         summary = reader.known.without_in(redact(one.text))[: after_compact.MOST_SUMMARY]
         lost, checked = contents_of(summary, record).lost, check(record, summary)
-        first = compose(
-            record,
-            DEFAULT_TOKENS,
-            may_grow=True,
-            remark_chars=window_brief.REMARK_CHARS,
-            summary="",
-        )
-        second = compose(
-            record,
-            after_compact.SECOND_TOKENS,
-            claims=checked.told,
-            remark_chars=after_compact.REMARK_CHARS,
-            summary=f"{summary}\n{first.text}",
-        )
+        first = _first_brief(record)
+        second = _second_brief(record, checked, summary, first.text)
         given = {_key(item) for item in (*first.items, *second.items)}
         texts = [brief.text for brief in (first, second) if brief.lines]
         yield (
@@ -126,6 +114,23 @@ def summary_losses(path: Path, *, sidechain: bool) -> Iterator[tuple[int, Summar
                 checked,
             ),
         )
+
+
+def _first_brief(record: Record) -> Brief:
+    """The brief that SessionStart composes after a compaction."""
+    remark_chars = window_brief.REMARK_CHARS
+    return compose(record, DEFAULT_TOKENS, may_grow=True, remark_chars=remark_chars, summary="")
+
+
+def _second_brief(record: Record, checked: SummaryCheck, summary: str, first: str) -> Brief:
+    """The brief of what is in neither the summary nor the first brief."""
+    return compose(
+        record,
+        after_compact.SECOND_TOKENS,
+        claims=checked.told,
+        remark_chars=after_compact.REMARK_CHARS,
+        summary=f"{summary}\n{first}",
+    )
 
 
 def _key(item: BriefItem) -> tuple[str, float]:
@@ -145,7 +150,7 @@ MOST_REPORTS = 16
 
 @dataclass(frozen=True, slots=True)
 class _Compaction:
-    """Where it stands, and what the model got: the summary, and the briefs that hooks added."""
+    """Its place in the file, and what the model got: the summary and the briefs of our hooks."""
 
     offset: int
     trigger: str = ""
@@ -160,11 +165,11 @@ def compaction_report(path: Path, number: int, *, sidechain: bool) -> dict[str, 
     if not 1 <= number <= len(found):
         return None
     one = found[number - 1]
-    told = _report(str(path), path.stat().st_ino, one, sidechain)
-    return {"total": len(found), **told}
+    report = _report(str(path), path.stat().st_ino, one, sidechain)
+    return {"total": len(found), **report}
 
 
-@lru_cache(MOST_REPORTS)  # a long transcript takes a second, and what it said stays said
+@lru_cache(MOST_REPORTS)  # a long transcript takes a second, and its past does not change
 def _report(path: str, _inode: int, one: _Compaction, sidechain: bool) -> dict[str, Any]:
     reader = RecordReader(sidechain=sidechain)
     record = reader.read_redacted(path, until=one.offset)
@@ -173,13 +178,13 @@ def _report(path: str, _inode: int, one: _Compaction, sidechain: bool) -> dict[s
         return reader.known.without_in(redact(text))
 
     summary = None if one.summary is None else clean(one.summary)[: after_compact.MOST_SUMMARY]
-    told = _Told(record, summary or "", [clean(text) for text in one.given])
+    contents = _ReportedContents(record, summary or "", [clean(text) for text in one.given])
     return {
         "was_given": bool(one.given),
         "summary": summary,
         "instructions": steer(record, shown=one.trigger == "manual") or None,
         "summary_tokens": tokens_of(units(summary or "")),
-        **told.values(),
+        **contents.values(),
     }
 
 
@@ -211,27 +216,15 @@ def _texts(entry: Attachment) -> list[str]:
     return [one for one in some if isinstance(one, str)]
 
 
-class _Told:
+class _ReportedContents:
     """What one summary and two briefs hold of a record."""
 
     def __init__(self, record: Record, summary: str, given: list[str]) -> None:
         self._record = record
         self._checked = check(record, summary)
         self._contents = contents_of(summary, record)
-        first = compose(
-            record,
-            DEFAULT_TOKENS,
-            may_grow=True,
-            remark_chars=window_brief.REMARK_CHARS,
-            summary="",
-        )
-        second = compose(
-            record,
-            after_compact.SECOND_TOKENS,
-            claims=self._checked.told,
-            remark_chars=after_compact.REMARK_CHARS,
-            summary=f"{summary}\n{given[0] if given else first.text}",
-        )
+        first = _first_brief(record)
+        second = _second_brief(record, self._checked, summary, given[0] if given else first.text)
         self._briefs = {
             "brief": _lines(first, given[:1] if given else None),
             "second_brief": _lines(second, given[1:2] if given else None),
@@ -265,8 +258,8 @@ class _Told:
         return {"restored_in": None, "line": None, "why_not": NO_ROOM}
 
     def _item(self, one: BriefItem) -> dict[str, Any]:
-        told = {"kind": one.section, "text": one.text, "reason": one.reason}
-        return {**told, **self._place(one.place)}
+        item = {"kind": one.section, "text": one.text, "reason": one.reason}
+        return {**item, **self._place(one.place)}
 
     def _claim(self, one: FalseClaim) -> dict[str, Any]:
         return {"sentence": one.sentence, "evidence": one.evidence, **self._place(one.place)}
@@ -279,8 +272,8 @@ _Line = tuple[str, str, Place]
 
 
 def _lines(brief: Brief, given: list[str] | None) -> list[_Line]:
-    """The lines that were given, each with its reason where the brief composed now has the same.
-    An item of several lines stays one."""
+    """The restored lines, each with its reason if a brief composed now has the same line. An item
+    of several lines stays one."""
     composed = [(one.text, one.reason, one.source) for one in brief.lines]
     if given is None:
         return composed
