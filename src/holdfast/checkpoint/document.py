@@ -63,8 +63,8 @@ def with_required(sections: Sections) -> dict[str, list[str]]:
 
 def summary_of(sections: Sections, snapshot: Mapping[str, Any]) -> str:
     """One line: the snapshot's own summary, else the first next step."""
-    said = snapshot.get("context_summary")
-    lines = [said] if isinstance(said, str) else []
+    summary = snapshot.get("context_summary")
+    lines = [summary] if isinstance(summary, str) else []
     for name in ("Next Steps", "What Changed", "Active Issues", "Key Decisions"):
         lines += list(sections.get(name, ()))[:1]
     text = next((" ".join(line.split()) for line in lines if line.strip()), "")

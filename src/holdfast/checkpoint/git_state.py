@@ -90,12 +90,12 @@ def _is_ref(name: str) -> bool:
 def _commit(ref: str, folders: list[str]) -> str:
     """Return the start of the ref's commit id; empty for a branch without a commit."""
     for _ in range(MOST_LINKS):
-        said = next(filter(None, (_first_line(f"{folder}/{ref}") for folder in folders)), "")
-        if _is_commit(said):
-            return said[:12]
-        if not said.startswith("ref: "):
+        commit = next(filter(None, (_first_line(f"{folder}/{ref}") for folder in folders)), "")
+        if _is_commit(commit):
+            return commit[:12]
+        if not commit.startswith("ref: "):
             return _packed_commit(ref, f"{folders[-1]}/packed-refs")
-        ref = said.removeprefix("ref: ")
+        ref = commit.removeprefix("ref: ")
         if not _is_ref(ref):
             break
     return UNKNOWN
@@ -105,9 +105,9 @@ def _packed_commit(ref: str, path: str) -> str:
     """Find the ref in the file of packed refs, which has `COMMIT REF` on each line."""
     data = places.read_small(path, MOST_PACKED_BYTES)
     at = data.find(f" {ref}\n".encode())
-    said = data[max(0, at - 64) : max(0, at)].rpartition(b"\n")[2].decode("ascii", "replace")
-    if _is_commit(said):
-        return said[:12]
+    commit = data[max(0, at - 64) : max(0, at)].rpartition(b"\n")[2].decode("ascii", "replace")
+    if _is_commit(commit):
+        return commit[:12]
     return UNKNOWN if len(data) == MOST_PACKED_BYTES else ""
 
 

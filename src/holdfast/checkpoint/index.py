@@ -130,12 +130,12 @@ def refresh(project: str, new: str = "", patience: float = lock.PATIENCE_SECONDS
             if new and (data := _with_new(project, new)):
                 _replace(data)
                 return []
-            entries, said = _load_or_rebuild()
+            entries, errors = _load_or_rebuild()
             entries = [one for one in entries if one.path != new]
             save(reconcile(entries, folders.readable(project), new, _only()))
         except (OSError, NewerCheckpointIndex) as error:
             return [f"the index was not written: {error}"]
-        return said
+        return errors
 
 
 def _rows_of(data: bytes, project: str, inside: list[str]) -> list[CheckpointEntry] | None:
@@ -144,9 +144,9 @@ def _rows_of(data: bytes, project: str, inside: list[str]) -> list[CheckpointEnt
     if not data.startswith(_HEAD) or not data.endswith(b"}" + _TAIL):
         return None
     lines: dict[int, bytes] = {}
-    for told in (project, *[one for one in inside if project not in one]):
-        sought = told.encode("ascii", "replace")
-        if not told or sought.decode("ascii") != told or b'"' in sought or b"\\" in sought:
+    for place in (project, *[one for one in inside if project not in one]):
+        sought = place.encode("ascii", "replace")
+        if not place or sought.decode("ascii") != place or b'"' in sought or b"\\" in sought:
             return None  # not as it is written in JSON
         at = data.find(sought)
         while at >= 0:

@@ -23,8 +23,8 @@ def render(document: Document) -> bytes:
     """Return the whole file of a normalized document, with its own hash."""
     head = front_matter.write(_front(document))
     tail = "---\n" + body(document)
-    said = content_hash(f"---\n{head}".encode(), tail.encode())
-    return f"---\n{head}{front_matter.HASH}: {front_matter.quote(said)}\n{tail}".encode()
+    stated = content_hash(f"---\n{head}".encode(), tail.encode())
+    return f"---\n{head}{front_matter.HASH}: {front_matter.quote(stated)}\n{tail}".encode()
 
 
 def content_hash(before: bytes, after: bytes) -> str:

@@ -147,8 +147,8 @@ def _waves(snapshot: Mapping[str, Any]) -> dict[str, Any] | None:
     if isinstance(state, dict):
         return state
     waves = _below(snapshot, "waves")
-    told = {f"wave {one.get('wave_number')}": one.get("status") for one in waves}
-    return told or None
+    statuses = {f"wave {one.get('wave_number')}": one.get("status") for one in waves}
+    return statuses or None
 
 
 def _as_task(row: dict[str, Any]) -> dict[str, Any]:

@@ -45,16 +45,16 @@ def verify(path: str, entries: Iterable[CheckpointEntry] | None = None) -> Verif
         return VerifyReport(
             path, (CheckpointFinding(error.part, f"{error.words}{_way_out(error, entries)}"),)
         )
-    said = [*_name(path, found.document), *_sections(found.document)]
+    findings = [*_name(path, found.document), *_sections(found.document)]
     if not found.whole:
         words = "the content is not what was saved; it was changed afterwards"
-        said.append(CheckpointFinding("content hash", words))
+        findings.append(CheckpointFinding("content hash", words))
     notes: tuple[str, ...] = ()
     if entries is not None:
         row = next((one for one in entries if one.path == path), None)
-        said += _entry(row, found.content_hash)
+        findings += _entry(row, found.content_hash)
         notes = (*_missing(row), *_foreign(path))
-    return VerifyReport(path, tuple(said), found.document, found.content_hash, notes)
+    return VerifyReport(path, tuple(findings), found.document, found.content_hash, notes)
 
 
 def verify_entry(
@@ -77,8 +77,8 @@ def verify_all(entries: Iterable[CheckpointEntry], projects: Iterable[str]) -> l
 
 def everything(also: Iterable[str] = ()) -> list[VerifyReport]:
     """Check every known or given project: without an index, only the caller can name one."""
-    told = {folders.resolve(one) for one in also}
-    return verify_all(index.load_or_empty(), sorted({*index.projects(), *told}))
+    given = {folders.resolve(one) for one in also}
+    return verify_all(index.load_or_empty(), sorted({*index.projects(), *given}))
 
 
 def _way_out(error: DamagedCheckpoint, entries: Iterable[CheckpointEntry] | None) -> str:

@@ -80,8 +80,8 @@ def _write_document(document: Document) -> SavedCheckpoint:
     data = render(document)
     if len(data) > LARGEST_BYTES:
         raise CheckpointNotSaved(f"{len(data):,} bytes are more than a checkpoint may have")
-    said = parse(data).content_hash
-    trouble = provenance.record(said, index.load_or_empty)
+    content_hash = parse(data).content_hash
+    trouble = provenance.record(content_hash, index.load_or_empty)
     reasons: list[str] = []
     for place in folders.candidates(document.project):
         reasons += [place.why] if place.why else []
@@ -93,7 +93,7 @@ def _write_document(document: Document) -> SavedCheckpoint:
         path = f"{place.path}/{checkpoint_id}.md"
         elsewhere, notes = "; ".join(reasons), (trouble,) if trouble else ()
         return SavedCheckpoint(
-            checkpoint_id, path, document, said, why_elsewhere=elsewhere, notes=notes
+            checkpoint_id, path, document, content_hash, why_elsewhere=elsewhere, notes=notes
         )
     raise CheckpointNotSaved("no checkpoint was saved: " + "; ".join(reasons))
 

@@ -27,8 +27,10 @@ _FIELDS = {"Bash": "stdout", "Grep": "content", "WebFetch": "result"}
 
 def block_stop(reason: str, *, to_user: str = "") -> str:
     """Continue the turn, and tell the model why."""
-    said = {"decision": "block", "reason": reason}
-    return json.dumps({**said, "systemMessage": to_user} if to_user else said, ensure_ascii=False)
+    output = {"decision": "block", "reason": reason}
+    return json.dumps(
+        {**output, "systemMessage": to_user} if to_user else output, ensure_ascii=False
+    )
 
 
 def add_context(event: str, *, to_model: str = "", to_user: str = "") -> str:

@@ -35,7 +35,7 @@ def find_memory_folder(project: str, environ: Mapping[str, str] | None = None) -
         f"{config_folder(environ)}/projects/{slug(find_root(project))}/memory",
         "the usual place",
     )
-    said, is_on, refused = environ.get(OFF, ""), True, ""
+    switch, is_on, refused = environ.get(OFF, ""), True, ""
     for file, settings in settings_files.read_by_file(project, environ):
         given = settings.get("autoMemoryDirectory")
         if isinstance(given, str) and (chosen := _resolve(given, environ)):
@@ -47,8 +47,8 @@ def find_memory_folder(project: str, environ: Mapping[str, str] | None = None) -
             is_on = bool(settings["autoMemoryEnabled"])
         block = settings.get("env")
         if isinstance(block, dict) and isinstance(block.get(OFF), str):
-            said = said or block[OFF]
-    word = said.strip().lower()
+            switch = switch or block[OFF]
+    word = switch.strip().lower()
     if word in _TRUE:
         return MemoryFolder(path, False, f"{OFF} is set")
     if not is_on and word not in _FALSE:

@@ -111,12 +111,12 @@ def _restored_words(restored: str, lost: int, checked: SummaryCheck) -> str:
     """One line for the user: what was restored, and what the summary got wrong."""
     if not restored or restored.startswith(RESTORED):  # told already, and not yet heard
         return restored
-    done, said = len(checked.called_done), len(checked.in_users_name)
+    done, invented = len(checked.called_done), len(checked.in_users_name)
     wrong = [f"lost {lost} thing{'' if lost == 1 else 's'}"] if lost else []
     wrong += [f"calls {done} open thing{'' if done == 1 else 's'} done"] if done else []
     wrong += (
-        [f"says {said} thing{'' if said == 1 else 's'} in your name that you did not say"]
-        if said
+        [f"says {invented} thing{'' if invented == 1 else 's'} in your name that you did not say"]
+        if invented
         else []
     )
     words = f"{RESTORED}{restored}"

@@ -15,8 +15,8 @@ def tell(moment: Moment) -> str:
     agent had it, the parent's next one did). So nothing is printed for a subagent.
     """
     news = alerting.judge(moment, may_roll=True)
-    said = "" if moment.payload.get("agent_id") else news.to_model
-    if not said and settings_load.load().word("server"):
+    to_model = "" if moment.payload.get("agent_id") else news.to_model
+    if not to_model and settings_load.load().word("server"):
         _forward(moment.now_ms)  # only if there is nothing to print, which must not wait
     if news.rolls:
         from holdfast.events import (
@@ -24,7 +24,7 @@ def tell(moment: Moment) -> str:
         )
 
         compress_segments.in_passing(moment)
-    return hook_outputs.add_context(moment.line.event, to_model=said)
+    return hook_outputs.add_context(moment.line.event, to_model=to_model)
 
 
 def _forward(now_ms: int) -> None:

@@ -24,9 +24,9 @@ def tell(payload: dict[str, Any], folder: str, now_ms: int) -> str:
     path = places.transcript(scan.text_of(payload, "transcript_path"), agent_id)
     try:
         with lock_state(folder) as state:
-            said = outbox_delivery.messages_for_turn(
+            messages = outbox_delivery.messages_for_turn(
                 folder, state.transcript or path, now_ms, MOST_AT_END
             )
     except WindowBusy:
         return ""
-    return hook_outputs.add_context("SubagentStop", to_model=said)
+    return hook_outputs.add_context("SubagentStop", to_model=messages)

@@ -39,8 +39,8 @@ def tell(moment: Moment) -> str:
         _note_rapid_refill(state, record, trigger)
         make_mark.rouse(moment.folder, state)
     saved = f"checkpoint {kept.id}" if kept else "no checkpoint"
-    said = f"compaction ({trigger}) at {_fill(moment)}, {saved}"
-    log.add("INFO", record_session.log_name(state), said)
+    line = f"compaction ({trigger}) at {_fill(moment)}, {saved}"
+    log.add("INFO", record_session.log_name(state), line)
     if kept is None and _may_block(state, moment):
         return json.dumps({"decision": "block", "reason": REASON})
     return _steering(state, record, shown=trigger == "manual")

@@ -21,8 +21,10 @@ MOST_NOTE = 4 << 20
 def check(settings: Settings, now_ms: int) -> str:
     """Why no line can be added now, with the settings to fix; empty if all is well."""
     folder = settings.word("notes_folder")
-    said = _unfit(_note(settings, now_ms), Path(folder).expanduser()) if folder else ""
-    return f"notes_folder, notes_name: {said}; no line is left in a day's note" if said else ""
+    problem = _unfit(_note(settings, now_ms), Path(folder).expanduser()) if folder else ""
+    return (
+        f"notes_folder, notes_name: {problem}; no line is left in a day's note" if problem else ""
+    )
 
 
 def _note(settings: Settings, now_ms: int) -> Path:

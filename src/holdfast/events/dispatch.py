@@ -25,5 +25,5 @@ def tell(moment: Moment) -> str:
     story = STORIES.get(moment.line.event)
     if story is None:
         return ""
-    said: str = import_module(f"holdfast.events.{story}").tell(moment)
-    return said
+    text: str = import_module(f"holdfast.events.{story}").tell(moment)
+    return text

@@ -30,7 +30,7 @@ def tell(moment: Moment) -> str:
         else:
             state.started_ms, state.ended_ms = moment.now_ms, 0
             _ask_settings(state, moment.now_ms)
-        said = _text_for(source, state, moment)
+        text = _text_for(source, state, moment)
         make_mark.rouse(moment.folder, state)
     log.add(
         "INFO",
@@ -38,13 +38,13 @@ def tell(moment: Moment) -> str:
         f"session {source}, model {state.model or 'unknown'}",
     )
     if not alarm:
-        return hook_outputs.add_context("SessionStart", to_model=said)
+        return hook_outputs.add_context("SessionStart", to_model=text)
     log.add("ALERT", record_session.log_name(state), alarm)
     to_user = f"{alarm}. Make that folder writable." if unsaved else alarm
     to_model = f"{alarm}{GO_ON}" if unsaved else alarm
     return hook_outputs.add_context(
         "SessionStart",
-        to_model=f"Holdfast: {to_model}\n{said}",
+        to_model=f"Holdfast: {to_model}\n{text}",
         to_user="" if state.agent_id else f"Holdfast: {to_user}",
     )
 

@@ -175,9 +175,9 @@ def _note_agent(payload: dict[str, Any], event: str, now_ms: int) -> None:
         return  # the compaction's own agent has no window and no file
     own = places.window(session_id, agent_id)
     if event == "SubagentStop" and places.has_outbox(own):
-        said = _wake("agent_stop").tell(payload, own, now_ms)
-        if said:
-            return _say(said)  # it continues
+        text = _wake("agent_stop").tell(payload, own, now_ms)
+        if text:
+            return _say(text)  # it continues
     prompt_id = scan.text_of(payload, "prompt_id")  # whose request it works on
     line = spool.SpoolLine(now_ms, event, 0, "agent", agent_id, kind, answer_id=prompt_id)
     spool.append(places.window(session_id), line)

@@ -98,10 +98,10 @@ class McpServer:
 
     def _call(self, request: RpcRequest, name: str, arguments: dict[str, Any]) -> None:
         with self._calls.one():
-            said = self._call_tool(self._pages, name, arguments)
+            result = self._call_tool(self._pages, name, arguments)
             if request.id in self._running:
                 self._running.discard(request.id)
-                self._send(protocol.success(request, _result(said)))
+                self._send(protocol.success(request, _result(result)))
 
     def _send(self, *messages: Message) -> None:
         """Write each message as one complete line."""
@@ -116,11 +116,11 @@ def _list_tools() -> list[Message]:
     return [tool.listed for tool in TOOLS.values()]
 
 
-def _result(said: CallResult) -> Message:
-    content = [{"type": "text", "text": said.words}]
-    if said.found is None:
+def _result(result: CallResult) -> Message:
+    content = [{"type": "text", "text": result.words}]
+    if result.found is None:
         return {"content": content, "isError": True}
-    return {"content": content, "structuredContent": said.found}
+    return {"content": content, "structuredContent": result.found}
 
 
 def _own_streams() -> tuple[BinaryIO, int]:

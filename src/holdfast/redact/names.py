@@ -113,8 +113,8 @@ def _key(text: str, low: str, at: int) -> int:
         return _key_alone(text, low, at)
     if before.endswith(_KEYS_TO_SOMETHING):
         return SURE
-    said = _long_ahead(text, at) and begins_word(text, at, 3)
-    return HINT if said and not before.endswith(_KEYS_OF_THINGS) else 0
+    is_named = _long_ahead(text, at) and begins_word(text, at, 3)
+    return HINT if is_named and not before.endswith(_KEYS_OF_THINGS) else 0
 
 
 def _key_alone(text: str, low: str, at: int) -> int:

@@ -155,13 +155,13 @@ def _hooks_file(copies: list[dict[str, Any]]) -> Path | None:
 def settings_against_hooks(project: Path) -> Iterator[str]:
     """Each setting that keeps our hooks from running, with the file or environment it is in."""
     files = settings_files.list_files(str(project), os.environ)  # weakest first
-    said = [(path, settings_in(path)) for path in files]
-    off = [(path, held["disableAllHooks"]) for path, held in said if "disableAllHooks" in held]
+    settings = [(path, settings_in(path)) for path in files]
+    off = [(path, held["disableAllHooks"]) for path, held in settings if "disableAllHooks" in held]
     if off and off[-1][1] is True:
         yield f"hooks are silenced: {off[-1][0]} says disableAllHooks; take that out"
     for name in OFF_WORDS:
         places = [("the environment", os.environ[name])] if name in os.environ else []
-        blocks = [(path, held.get("env")) for path, held in said]
+        blocks = [(path, held.get("env")) for path, held in settings]
         places += [
             (f"`env` in {path}", str(block[name]))
             for path, block in blocks

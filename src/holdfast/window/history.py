@@ -142,8 +142,8 @@ def total_tokens(operation: Operation, density: float) -> int:
     usage = operation.usage
     if not operation.output_is_partial:
         return usage.total_tokens
-    said = int(answer_chars(operation) / density)
-    return usage.input_side_tokens + max(usage.output_tokens, said)
+    answer_tokens = int(answer_chars(operation) / density)
+    return usage.input_side_tokens + max(usage.output_tokens, answer_tokens)
 
 
 def fit_density(asked: list[Operation]) -> float | None:

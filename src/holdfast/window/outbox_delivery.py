@@ -189,12 +189,12 @@ def take_back(folder: str, message_ids: Set[str]) -> set[str]:
     with lock_state(folder) as state:
         box = outbox.load(folder)
         mine = [one for one in box.entries if outbox.bare(one.id) in message_ids]
-        said = [one for one in mine if one.state != WAITING]
-        box.entries = [one for one in box.entries if one not in mine or one in said]
+        printed = [one for one in mine if one.state != WAITING]
+        box.entries = [one for one in box.entries if one not in mine or one in printed]
         outbox.save(folder, box)
         if not box.entries:
             _rouse(folder, state)
-    return {outbox.bare(one.id) for one in said}
+    return {outbox.bare(one.id) for one in printed}
 
 
 def _rouse(folder: str, state: State) -> None:

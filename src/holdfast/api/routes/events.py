@@ -150,8 +150,8 @@ class _Stream(StreamingResponse):
                 yield b": still here\n\n"
             poked.clear()
             try:
-                async for told in self._news():
-                    yield told
+                async for events in self._news():
+                    yield events
             except StoreError:
                 yield b": the database does not answer\n\n"
                 await asyncio.sleep(AGAIN_SECONDS)
@@ -163,9 +163,9 @@ class _Stream(StreamingResponse):
         slow."""
         more = True
         while more and not self._hub.stopping:
-            told, found = await self._hub.read_once((self._after, self._wanted), self._read)
-            if told:
-                yield told
+            events, found = await self._hub.read_once((self._after, self._wanted), self._read)
+            if events:
+                yield events
             self._after, more = found.last, found.more
 
     async def _read(self) -> tuple[bytes, Since]:

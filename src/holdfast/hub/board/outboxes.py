@@ -187,10 +187,10 @@ def _settle(store: Store, one: Listener, now_ms: int) -> None:
     try:
         with lock_state(one.folder):
             outbox_delivery.look(one.folder, one.transcript, now_ms)
-            said = [entry.id for entry in outbox.load(one.folder).said if _is_ours(entry.id)]
+            printed = [entry.id for entry in outbox.load(one.folder).said if _is_ours(entry.id)]
             over = [done for done in outbox.done_messages(one.folder) if _is_ours(done.id)]
-        if said or over:
-            store.write(partial(_note, one=one, said=said, over=over, now_ms=now_ms))
+        if printed or over:
+            store.write(partial(_note, one=one, printed=printed, over=over, now_ms=now_ms))
         if over:
             with lock_state(one.folder):
                 outbox.forget_done(one.folder, over)
@@ -207,17 +207,17 @@ def _is_ours(message_id: str) -> bool:
 def _note(
     connection: Connection,
     one: Listener,
-    said: Sequence[str],
+    printed: Sequence[str],
     over: Sequence[DoneMessage],
     now_ms: int,
 ) -> None:
     """Record deliveries under the name each message was sent to: the window's name or its kind."""
     confirmed = [done.id for done in over if done.state == CONFIRMED]
-    deliveries.claim(connection, said, one.name, now_ms)
+    deliveries.claim(connection, printed, one.name, now_ms)
     deliveries.confirm(connection, confirmed, one.name, now_ms)
     if one.kind:
-        named = deliveries.sent_to(connection, one.kind, [*said, *confirmed])
-        deliveries.claim(connection, [i for i in said if i in named], one.kind, now_ms)
+        named = deliveries.sent_to(connection, one.kind, [*printed, *confirmed])
+        deliveries.claim(connection, [i for i in printed if i in named], one.kind, now_ms)
         deliveries.confirm(connection, [i for i in confirmed if i in named], one.kind, now_ms)
 
 
@@ -225,21 +225,23 @@ def withdraw_read(found: DeliveryInbox, ask: Ask) -> DeliveryInbox:
     """Return the inbox without messages that a hook has printed; hooks will not print what is
     read now."""
     try:
-        said = withdraw(ask.agent_id, found.unread_ids, ask.now_ms)
+        printed = withdraw(ask.agent_id, found.unread_ids, ask.now_ms)
     except (WindowBusy, OSError) as error:
         log.add("WARN", "board", f"{ask.agent_id}: a hook may say what was read: {error}")
         return found
-    rows = [{**row, "already_read": row["already_read"] or row["id"] in said} for row in found.rows]
-    return DeliveryInbox(rows, max(0, found.unread_remaining - len(said)))
+    rows = [
+        {**row, "already_read": row["already_read"] or row["id"] in printed} for row in found.rows
+    ]
+    return DeliveryInbox(rows, max(0, found.unread_remaining - len(printed)))
 
 
 def withdraw(agent_id: str, message_ids: Iterable[str], now_ms: int) -> set[str]:
     """Withdraw messages that the agent is about to read itself, so that no hook prints them.
     Return those that were printed already."""
-    wanted, said = set(message_ids), set[str]()
+    wanted, printed = set(message_ids), set[str]()
     for one in (listeners(now_ms, agent_id) or _holders(agent_id)) if wanted else ():
-        said |= outbox_delivery.take_back(one.folder, wanted)
-    return said
+        printed |= outbox_delivery.take_back(one.folder, wanted)
+    return printed
 
 
 def _holders(kind: str) -> list[Listener]:

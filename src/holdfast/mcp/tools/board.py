@@ -107,8 +107,8 @@ def _require(text: str, name: str) -> str:
 def _message(row: Row) -> dict[str, Any]:
     """The complete message: once read, it is not returned again."""
     content = row["content"]
-    said = content["message"] if list(content) == ["message"] else content
-    return {**refresh.message(row), "content": said}
+    message = content["message"] if list(content) == ["message"] else content
+    return {**refresh.message(row), "content": message}
 
 
 def _claim_row(row: Row) -> dict[str, Any]:

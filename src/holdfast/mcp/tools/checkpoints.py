@@ -96,5 +96,8 @@ def _brief() -> ToolAnswer:
 
 
 def _checkpoint_row(entry: CheckpointEntry) -> dict[str, object]:
-    said = ("id", "created", "trigger", "verified", "summary", "session_id")
-    return {**{name: getattr(entry, name) for name in said}, "made_here": provenance.is_own(entry)}
+    fields = ("id", "created", "trigger", "verified", "summary", "session_id")
+    return {
+        **{name: getattr(entry, name) for name in fields},
+        "made_here": provenance.is_own(entry),
+    }

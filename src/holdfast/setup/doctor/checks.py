@@ -121,15 +121,15 @@ def _troubles(install: Install, fired: list[FiredHook]) -> list[str]:
     for one in fired:
         if one.trouble:
             events.setdefault(one.trouble, []).append(one.event)
-    said = [f"{', '.join(names)}: {trouble}; {fix}" for trouble, names in events.items()]
-    said += [
+    problems = [f"{', '.join(names)}: {trouble}; {fix}" for trouble, names in events.items()]
+    problems += [
         f"{event} in {install.path} was not run: this Holdfast did not write that line; {fix}"
         for event, command in install.commands
         if (event, command) not in install.runnable
     ]
     have = {event for event, _ in install.commands}
     missing = [event for event in sample_payloads.EVENTS if event not in have]
-    return said + ([f"not installed for {', '.join(missing)}; {fix}"] if missing else [])
+    return problems + ([f"not installed for {', '.join(missing)}; {fix}"] if missing else [])
 
 
 def _rehearse(install: Install, fired: list[FiredHook]) -> list[RehearsalStep]:

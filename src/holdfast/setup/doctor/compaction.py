@@ -60,12 +60,12 @@ def rehearse(commands: list[tuple[str, str]]) -> list[RehearsalStep]:
             sample_payloads.prompt_line(f"Fix the parser. {RULE}"),
             sample_payloads.answer_line(165_500),
         ]
-        said, first = _fire("PreCompact", before, folder, work)
-        steps = [_before(said, has_checkpoint(folder), first)]
-        said, second = _fire(
+        text, first = _fire("PreCompact", before, folder, work)
+        steps = [_before(text, has_checkpoint(folder), first)]
+        text, second = _fire(
             "SessionStart", after, folder, [*work, *sample_payloads.compacted_lines()]
         )
-        return [*steps, _after(said, second)]
+        return [*steps, _after(text, second)]
 
 
 def has_checkpoint(project: Path) -> bool:

@@ -191,12 +191,12 @@ def read_output(event: str, out: str) -> tuple[str, str, str]:
     if event in ("PreCompact", "PostCompact", "SessionEnd", "SubagentStop", "SubagentStart"):
         return "", "", f"printed where nothing may be printed: {out[:80]!r}"
     try:
-        said = json.loads(out)
+        output = json.loads(out)
     except ValueError:
         return "", "", f"printed something that is not JSON: {out[:80]!r}"
-    if not isinstance(said, dict):
+    if not isinstance(output, dict):
         return "", "", "printed JSON that is no object"
-    inner = said.get("hookSpecificOutput", {})
+    inner = output.get("hookSpecificOutput", {})
     if inner and inner.get("hookEventName") != event:
         return "", "", "named another event: the client throws that away"
     if event == "Stop" and inner:
@@ -204,4 +204,4 @@ def read_output(event: str, out: str) -> tuple[str, str, str]:
     context = str(inner.get("additionalContext", ""))
     if "updatedToolOutput" in inner:
         context = "a preview of an output that was archived"
-    return context, str(said.get("systemMessage", "")), ""
+    return context, str(output.get("systemMessage", "")), ""

@@ -149,8 +149,8 @@ def _talk(server: subprocess.Popen[bytes]) -> tuple[tuple[str, ...], str]:
         server.stdin.close()
     except (OSError, ValueError, KeyError, TypeError):
         server.kill()
-        said = server.stderr.read().decode("utf-8", "replace").strip()
-        return (), (said.splitlines()[-1][:300] if said else "did not answer as a server does")
+        errors = server.stderr.read().decode("utf-8", "replace").strip()
+        return (), (errors.splitlines()[-1][:300] if errors else "did not answer as a server does")
     try:
         server.wait(TRIAL_SECONDS)
     except subprocess.TimeoutExpired:
@@ -163,9 +163,9 @@ def _ask(
 ) -> dict[str, Any]:
     _send(sending, {"id": number, "method": method, "params": params})
     while True:
-        said = json.loads(hearing.readline())
-        if said.get("id") == number:
-            result: dict[str, Any] = said["result"]
+        answer = json.loads(hearing.readline())
+        if answer.get("id") == number:
+            result: dict[str, Any] = answer["result"]
             return result
 
 

@@ -78,8 +78,10 @@ def _why(installs: list[Install]) -> str:
 def _check_foreign(path: Path, fired: FiredHook) -> StatusLineCheck:
     """The user's own status line. It may fail outside of a repository, but it must exist."""
     if fired.exit_code in CANNOT_RUN or missing(fired.command):
-        said = f"the status line in {path}, which is not from Holdfast: {fired.trouble}"
-        return StatusLineCheck(fired, (f"{said}; fix it, or remove it and run `holdfast install`",))
+        words = f"the status line in {path}, which is not from Holdfast: {fired.trouble}"
+        return StatusLineCheck(
+            fired, (f"{words}; fix it, or remove it and run `holdfast install`",)
+        )
     return StatusLineCheck(fired, (), (f"the status line shown is that of {path}, without ours",))
 
 
@@ -88,8 +90,8 @@ def _check_line(path: Path, command: str, packages: frozenset[str]) -> StatusLin
     if not is_ours(command, packages):
         return _check_foreign(path, fired)
     if fired.trouble:
-        said = f"the status line in {path}: {fired.trouble}; run `holdfast install`"
-        return StatusLineCheck(fired, (said,))
+        trouble = f"the status line in {path}: {fired.trouble}; run `holdfast install`"
+        return StatusLineCheck(fired, (trouble,))
     theirs = wrapped_in(command)
     if not theirs:
         return StatusLineCheck(fired)

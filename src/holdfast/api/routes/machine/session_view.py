@@ -202,9 +202,9 @@ def _viewed(
 def _asked(row: Row) -> dict[str, Any]:
     """All that is known of a turn without its transcript."""
     nothing: dict[str, Any] = dict.fromkeys(("number", "step", "steps", "said"))
-    told = {"asked": row["prompt"], "is_cut": False, "at": row_times.to_iso(row["created_ms"])}
+    known = {"asked": row["prompt"], "is_cut": False, "at": row_times.to_iso(row["created_ms"])}
     no = dict.fromkeys(("is_interrupted", "is_waiting", "is_taken_back"), False)
-    return {**nothing, **told, "edited": [], "runs": [], "questions": [], **no}
+    return {**nothing, **known, "edited": [], "runs": [], "questions": [], **no}
 
 
 def _around(turn: dict[str, Any], freed: list[Row], read: list[UsedAtStep]) -> dict[str, Any]:
