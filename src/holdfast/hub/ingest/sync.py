@@ -29,7 +29,8 @@ from holdfast.hub.ingest.records import (
     RecordedWindow,
 )
 from holdfast.hub.ingest.writers import contexts
-from holdfast.hub.ingest.writers.sessions import Actions, create_missing, update_times
+from holdfast.hub.ingest.writers.actions import Actions
+from holdfast.hub.ingest.writers.sessions import create_missing, update_times
 from holdfast.hub.ingest.writers.tree import Subtasks, Tree
 from holdfast.hub.projection import refresh
 from holdfast.hub.store import pending_writes

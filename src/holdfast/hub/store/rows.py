@@ -1,12 +1,14 @@
 """Rows as plain values: read, read as a page of a list, inserted or changed in one statement on
-both engines.
+both engines. `RowCache` fetches rows of one table together, lets a caller change them in memory,
+and writes them back together.
 
-Statements of the busiest paths are made once: making one costs several times what running it does.
+Statements of the busiest paths are built once: building one costs several times what running it
+does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeAlias
@@ -16,6 +18,7 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.sql.dml import Insert
 
 MOST_COUNTED = 10_000
+FETCHED_AT_ONCE = 500
 Row: TypeAlias = dict[str, Any]
 
 
@@ -120,3 +123,77 @@ def insert_into(dialect: str, table: sa.Table) -> Any:
     from sqlalchemy.dialects import sqlite
 
     return sqlite.insert(table)
+
+
+class RowCache:
+    """`get` and `put` by id; `flush` writes what is new or changed, in two statements."""
+
+    def __init__(self, connection: Connection, table: sa.Table, ids: Iterable[str]) -> None:
+        self._connection, self._table = connection, table
+        self._before: dict[str, Row] = {}
+        self.rows: dict[str, Row] = {}
+        self.fetch(ids)
+
+    def fetch(self, ids: Iterable[str]) -> None:
+        """Fetch rows and lock them until the end of the transaction."""
+        wanted = sorted({row_id for row_id in ids if row_id} - self.rows.keys())
+        for some in _chunks(wanted):
+            query = (
+                sa.select(self._table)
+                .where(self._table.c.id.in_(some))
+                .with_for_update(key_share=True)
+            )
+            for found in self._connection.execute(query).mappings():
+                row = dict(found)
+                self._before[row["id"]] = dict(row)
+                self.rows[row["id"]] = row
+
+    def get(self, row_id: str) -> Row | None:
+        return self.rows.get(row_id)
+
+    def put(self, row: Row) -> Row:
+        self.rows[row["id"]] = row
+        return row
+
+    def drop(self, row_id: str) -> None:
+        self.rows.pop(row_id, None)
+        self._before.pop(row_id, None)
+
+    def before(self, row_id: str) -> Row | None:
+        return self._before.get(row_id)
+
+    @property
+    def added(self) -> list[Row]:
+        return [row for row_id, row in self.rows.items() if row_id not in self._before]
+
+    @property
+    def changed(self) -> list[Row]:
+        known = self._before
+        return [row for row_id, row in self.rows.items() if row != known.get(row_id, row)]
+
+    def flush(self) -> tuple[list[Row], list[Row]]:
+        """Write added and changed rows and return both."""
+        added, changed = self.added, self.changed
+        if added:
+            names = [column.name for column in self._table.columns]
+            whole = [{name: row.get(name) for name in names} for row in added]
+            self._connection.execute(sa.insert(self._table), whole)
+        if changed:
+            self._connection.execute(self._update(), [_bound(row) for row in changed])
+        self._before |= {row["id"]: dict(row) for row in (*added, *changed)}
+        return added, changed
+
+    def _update(self) -> sa.Update:
+        columns = [column.name for column in self._table.columns if column.name != "id"]
+        values: dict[str, Any] = {name: sa.bindparam(f"b_{name}") for name in columns}
+        by_id = self._table.c.id == sa.bindparam("b_id")
+        return sa.update(self._table).where(by_id).values(values)
+
+
+def _bound(row: Row) -> Row:
+    return {f"b_{name}": value for name, value in row.items()}
+
+
+def _chunks(wanted: list[str]) -> Iterator[list[str]]:
+    for start in range(0, len(wanted), FETCHED_AT_ONCE):
+        yield wanted[start : start + FETCHED_AT_ONCE]

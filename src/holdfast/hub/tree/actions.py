@@ -1,6 +1,6 @@
 """Actions: one tool call each. These are by far the most rows, so writing one is kept short.
 
-This module writes actions sent over HTTP; `ingest/writers/sessions` writes those read from
+This module writes actions sent over HTTP; `ingest/writers/actions` writes those read from
 transcripts.
 """
 

@@ -18,8 +18,7 @@ from holdfast.hub.ingest.records import (
     RecordedReadings,
     RecordedWindow,
 )
-from holdfast.hub.ingest.writers.row_cache import RowCache
-from holdfast.hub.store.rows import Row, first, upsert
+from holdfast.hub.store.rows import Row, RowCache, first, upsert
 from holdfast.hub.store.tables import agent_contexts, audit, sessions, subtasks, windows
 from holdfast.hub.tree import capacity, compactions, readings
 from holdfast.hub.tree.agent_contexts import SNAPSHOT

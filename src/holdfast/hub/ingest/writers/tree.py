@@ -19,8 +19,7 @@ from holdfast.hub.ingest.records import (
     RecordedSubtask,
     RecordedTask,
 )
-from holdfast.hub.ingest.writers.row_cache import RowCache
-from holdfast.hub.store.rows import Row
+from holdfast.hub.store.rows import Row, RowCache
 from holdfast.hub.store.tables import actions, requests, sessions, subtasks, tasks
 
 DEFAULT_NAME = "Subagents"
