@@ -182,18 +182,18 @@ def _serve(address: str, port: int) -> None:
 
     from holdfast.api.app import create
     from holdfast.api.gate import Gate, Rules
-    from holdfast.api.responses import said
+    from holdfast.api.responses import respond
     from holdfast.api.server import Connection, settle_memory
     from holdfast.hub.store.store import Store
 
     app, write = create(Store.open(address)), _bare(address)
 
     async def nothing(_body: dict[str, object]) -> Response:
-        return said({"success": True}, 201)
+        return respond({"success": True}, 201)
 
     async def bare(_body: dict[str, object]) -> Response:
         write()
-        return said({"success": True}, 201)
+        return respond({"success": True}, 201)
 
     for route in (nothing, bare):
         app.add_api_route(f"/{route.__name__}", route, methods=["POST"], status_code=201)

@@ -42,7 +42,7 @@ from holdfast.api.routes.machine import (
     settings,
     today,
 )
-from holdfast.api.routes.messages import Handing
+from holdfast.api.routes.messages import MessageHandout
 from holdfast.hub.board.messages import known_topics
 from holdfast.hub.store.store import Store
 from holdfast.settings import load
@@ -108,6 +108,6 @@ def create(store: Store, token: Token | None = None) -> FastAPI:
 def put_behind(app: FastAPI, store: Store) -> None:
     """Attach the database and everything else that routes use."""
     app.state.database = Database(store)
-    app.state.handing = Handing(store)
+    app.state.handing = MessageHandout(store)
     app.state.hub = Hub(store)
     app.state.topics = known_topics(load.load().word("topics"))

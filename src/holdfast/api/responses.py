@@ -96,12 +96,12 @@ def _read(body: bytes, field: Any) -> Any:
 
 
 # By reference, not as a model: FastAPI would make 300 validators of them at every start.
-_SLIP = {"application/json": {"schema": {"$ref": "#/components/schemas/Slip"}}}
+_ERROR_CONTENT = {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorAnswer"}}}
 COMMON: dict[int | str, dict[str, Any]] = {
-    400: {"description": "Something about the request does not fit", "content": _SLIP},
-    401: {"description": "No token, or not the right one", "content": _SLIP},
-    429: {"description": "Too many requests: `Retry-After`", "content": _SLIP},
-    503: {"description": "The database does not answer", "content": _SLIP},
+    400: {"description": "Something about the request does not fit", "content": _ERROR_CONTENT},
+    401: {"description": "No token, or not the right one", "content": _ERROR_CONTENT},
+    429: {"description": "Too many requests: `Retry-After`", "content": _ERROR_CONTENT},
+    503: {"description": "The database does not answer", "content": _ERROR_CONTENT},
 }
 
 
@@ -113,7 +113,7 @@ class Router(APIRouter):
         app.router.routes.extend(self.routes)
 
 
-class Slip(BaseModel):
+class ErrorAnswer(BaseModel):
     """The form of every error."""
 
     model_config = ConfigDict(extra="allow")
@@ -209,18 +209,22 @@ def _on_unknown_error(_request: Request, error: Exception) -> JSONResponse:
     return _error_response(500, "Something went wrong; holdfast log says what")
 
 
-NOT_FOUND: dict[int | str, dict[str, Any]] = {404: {"model": Slip, "description": "Not found"}}
-CONFLICT: dict[int | str, dict[str, Any]] = {409: {"model": Slip, "description": "There already"}}
+NOT_FOUND: dict[int | str, dict[str, Any]] = {
+    404: {"model": ErrorAnswer, "description": "Not found"}
+}
+CONFLICT: dict[int | str, dict[str, Any]] = {
+    409: {"model": ErrorAnswer, "description": "There already"}
+}
 
 
 class ApiAnswer(BaseModel):
-    """Only a description: `said` encodes an answer without validating it. The schema is built
+    """Only a description: `respond` encodes an answer without validating it. The schema is built
     when `/openapi.json` is requested, not at every start."""
 
     model_config = ConfigDict(extra="forbid", defer_build=True)
 
 
-def said(content: Any, status: int = 200) -> Response:
+def respond(content: Any, status: int = 200) -> Response:
     return Response(msgspec.json.encode(content), status, media_type="application/json")
 
 
@@ -258,7 +262,7 @@ def _columns(answer: type[RowAnswer], derived: tuple[str, ...]) -> _Columns:
     return _Columns(names, times, empty)
 
 
-def nothing() -> Response:
+def no_content() -> Response:
     return Response(status_code=204)
 
 

@@ -22,7 +22,7 @@ from holdfast.api.fields import (
     WordQuery,
     at_most,
 )
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, RowAnswer, paging, said
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, RowAnswer, paging, respond
 from holdfast.hub import row_times
 from holdfast.hub.store.rows import Row
 from holdfast.hub.tree import actions
@@ -109,7 +109,7 @@ async def post(body: NewAction, db: Db) -> Response:
     draft = actions.draft(given, row_times.now_ms())
     row = await db.write(lambda c: actions.add(c, draft, body.project_path))
     action = ActionRecorded.of(row, keywords_extracted=len(row["keywords"]))
-    return said({"success": True, "action": action}, 201)
+    return respond({"success": True, "action": action}, 201)
 
 
 @router.get("", response_model=ActionList)
@@ -130,7 +130,7 @@ async def listed(
         "project_id": project_id,
     }
     page = await db.read(lambda c: actions.list_page(c, limit, offset, **wanted))
-    return said({"actions": [shown(row) for row in page.rows], **paging(page)})
+    return respond({"actions": [answer_for(row) for row in page.rows], **paging(page)})
 
 
 @router.get("/hourly", response_model=Hourly)
@@ -138,15 +138,15 @@ async def hourly(db: Db, session_id: WordQuery = None) -> Response:
     """Count the calls in each hour of the last day."""
     now = row_times.now_ms()
     data = await db.read(lambda c: actions.hourly(c, now, session_id))
-    return said({"data": data, "period": "24h"})
+    return respond({"data": data, "period": "24h"})
 
 
 @router.get("/top-tools", response_model=TopTools)
 async def top_tools(db: Db, tool_type: ToolType | None = None, limit: Limit = 10) -> Response:
     """The tools called most among the newest 10,000 calls."""
     data = await db.read(lambda c: actions.top_tools(c, limit, tool_type))
-    return said({"data": data, "limit": limit})
+    return respond({"data": data, "limit": limit})
 
 
-def shown(row: Row) -> dict[str, Any]:
+def answer_for(row: Row) -> dict[str, Any]:
     return Action.of(row, keywords_extracted=len(row["keywords"] or []))

@@ -13,7 +13,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Db
 from holdfast.api.fields import AgentPath, Body, IdQuery, Offset, Text, Word, WordQuery
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, RowAnswer, paging, said
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, RowAnswer, paging, respond
 from holdfast.api.routes.compact import BriefTokens, RestoreSource, wanted_tokens
 from holdfast.brief.store_brief import compose_shared
 from holdfast.hub import ids, row_times
@@ -94,10 +94,10 @@ async def listed(
             session_id=session_id,
             project_id=project_id,
         )
-        found = {"contexts": [shown(row) for row in page.rows], **paging(page)}
+        found = {"contexts": [answer_for(row) for row in page.rows], **paging(page)}
         return {**found, **agent_contexts.figures(connection)}
 
-    return said({**await db.read(look), "timestamp": row_times.to_iso(row_times.now_ms())})
+    return respond({**await db.read(look), "timestamp": row_times.to_iso(row_times.now_ms())})
 
 
 @router.get("/stats", response_model=ContextOverview)
@@ -108,15 +108,15 @@ async def stats(db: Db) -> Response:
             "overview": figures["stats"],
             "top_types": figures["type_distribution"][:10],
             "recent_activity": [
-                shown(row) for row in agent_contexts.list_page(connection, 10, 0).rows
+                answer_for(row) for row in agent_contexts.list_page(connection, 10, 0).rows
             ],
             "tools_used": agent_contexts.tools_used(connection),
         }
 
-    return said({**await db.read(look), "timestamp": row_times.to_iso(row_times.now_ms())})
+    return respond({**await db.read(look), "timestamp": row_times.to_iso(row_times.now_ms())})
 
 
-def shown(row: Row) -> dict[str, Any]:
+def answer_for(row: Row) -> dict[str, Any]:
     role = row["role_context"] if isinstance(row["role_context"], dict) else {}
     is_snapshot = row["agent_type"] == agent_contexts.SNAPSHOT
     return AgentContext.of(
@@ -205,9 +205,9 @@ async def get(
         "agent_type": agent_type or found.agent_type,
     }
     if format == "raw":
-        return said({**who, "data": found.data, "counts": found.counts})
+        return respond({**who, "data": found.data, "counts": found.counts})
     brief = _brief(found, agent_type, max_tokens, now)
-    return said({**who, "brief": brief, "sources": found.sources})
+    return respond({**who, "brief": brief, "sources": found.sources})
 
 
 @context_router.post("/generate", status_code=201, response_model=Generated, responses=NOT_FOUND)
@@ -221,7 +221,7 @@ async def generate(body: Generate, db: Db) -> Response:
     )
     brief = _brief(found, body.agent_type, body.max_tokens, now)
     named = {"agent_id": body.agent_id, "session_id": body.session_id}
-    return said({"success": True, "brief": {**brief, **named}, "sources": found.sources}, 201)
+    return respond({"success": True, "brief": {**brief, **named}, "sources": found.sources}, 201)
 
 
 def _brief(

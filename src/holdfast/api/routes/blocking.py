@@ -8,7 +8,7 @@ from fastapi import Query, Response
 
 from holdfast.api.database import Db
 from holdfast.api.fields import AgentName, AgentPath, Body, IdPath, IdQuery, Text
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, said
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, respond
 from holdfast.hub import row_times
 from holdfast.hub.board import blocking
 from holdfast.hub.store.rows import Row
@@ -102,23 +102,23 @@ async def post(body: NewBlocking, db: Db) -> Response:
     row = await db.write(
         lambda c: blocking.add(c, body.blocked_by, body.blocked_agent, body.reason, now)
     )
-    made = {**removed(row), "created_at": row_times.to_iso(row["created_ms"])}
-    return said({"success": True, "blocking": made}, 201)
+    made = {**removed_answer(row), "created_at": row_times.to_iso(row["created_ms"])}
+    return respond({"success": True, "blocking": made}, 201)
 
 
 @router.get("/blocking", response_model=BlockingList)
 async def listed(db: Db, project_id: IdQuery = None) -> Response:
     """All waiting agents, the longest wait first; at most 1,000."""
     found = await db.read(lambda c: blocking.list_all(c, project_id))
-    shown = [{**removed(row), "since": row_times.to_iso(row["created_ms"])} for row in found]
-    return said({"blockings": shown, "count": len(shown)})
+    shown = [{**removed_answer(row), "since": row_times.to_iso(row["created_ms"])} for row in found]
+    return respond({"blockings": shown, "count": len(shown)})
 
 
 @router.get("/blocking/check", response_model=BlockingCheck)
 async def check(db: Db, blocker: Agent, blocked: Agent) -> Response:
     """Whether `blocked` waits directly for `blocker`."""
     found = await db.read(lambda c: blocking.is_blocked(c, blocker, blocked))
-    return said({"blocker": blocker, "blocked": blocked, "is_blocked": found})
+    return respond({"blocker": blocker, "blocked": blocked, "is_blocked": found})
 
 
 @router.get("/blocking/{agent_id:text}", response_model=BlockingStatus)
@@ -126,7 +126,7 @@ async def standing(agent_id: AgentPath, db: Db) -> Response:
     """The agents that an agent waits for, and those that wait for it."""
     found = await db.read(lambda c: blocking.find_blockings(c, agent_id))
     waits_for, holds_up = found.waits_for, found.holds_up
-    return said(
+    return respond(
         {
             "agent_id": agent_id,
             "is_blocked": bool(waits_for),
@@ -141,16 +141,16 @@ async def standing(agent_id: AgentPath, db: Db) -> Response:
 @router.post("/unblock", response_model=Unblocked, responses=NOT_FOUND)
 async def unblock(body: BlockingPair, db: Db) -> Response:
     row = await db.write(lambda c: blocking.remove(c, body.blocked_by, body.blocked_agent))
-    return said({"success": True, "unblocked": removed(row)})
+    return respond({"success": True, "unblocked": removed_answer(row)})
 
 
 @router.delete("/blocking/{blocking_id}", response_model=BlockingsDeleted, responses=NOT_FOUND)
 async def remove(blocking_id: IdPath, db: Db) -> Response:
     await db.write(lambda c: blocking.remove_by_id(c, str(blocking_id)))
-    return said({"success": True})
+    return respond({"success": True})
 
 
-def removed(row: Row) -> dict[str, Any]:
+def removed_answer(row: Row) -> dict[str, Any]:
     return {name: row[name] for name in ("id", "blocked_by", "blocked_agent", "reason")}
 
 

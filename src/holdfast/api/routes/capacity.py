@@ -16,7 +16,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Db
 from holdfast.api.fields import MOST_INT, AgentPath, Body, IdQuery, Text, Word
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, nothing, said
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, no_content, respond
 from holdfast.hub import row_times
 from holdfast.hub.errors import NotThere, StoreError
 from holdfast.hub.store.rows import Row
@@ -154,13 +154,15 @@ async def track(body: Track, db: Db) -> Response:
     await db.write(
         lambda c: capacity.track(c, body.session_id, body.agent_id, chars, body.model_id, now)
     )
-    return nothing()
+    return no_content()
 
 
 @router.get("/capacity/{agent_id:text}", response_model=Capacity, responses=NOT_FOUND)
 async def get(agent_id: AgentPath, db: Db) -> Response:
     """The newest window of this agent, or of the session with this id."""
-    return said(shown(agent_id, _there(await db.read(lambda c: capacity.find(c, agent_id)))))
+    return respond(
+        answer_for(agent_id, _there(await db.read(lambda c: capacity.find(c, agent_id))))
+    )
 
 
 @router.post("/capacity/{agent_id:text}/reset", response_model=Capacity, responses=NOT_FOUND)
@@ -171,7 +173,7 @@ async def reset(agent_id: AgentPath, db: Db) -> Response:
         row = _there(capacity.find(connection, agent_id))
         return capacity.reset(connection, row, row_times.now_ms())
 
-    return said(shown(agent_id, await db.write(change)))
+    return respond(answer_for(agent_id, await db.write(change)))
 
 
 @router.get("/context/health", response_model=AgentCapacityList)
@@ -186,7 +188,7 @@ async def agents(db: Db, fits: Fits = None, project_id: IdQuery = None) -> Respo
         return [{**_agent(row, fits), **also} for row, also in zip(found, more, strict=True)]
 
     listed = await db.read(look)
-    return said({"agents": listed, "count": len(listed)})
+    return respond({"agents": listed, "count": len(listed)})
 
 
 @router.get("/context/health/{agent_id:text}", response_model=CapacityHealth)
@@ -197,10 +199,10 @@ async def health(agent_id: AgentPath, db: Db, request: Request, fits: Fits = Non
         row = await db.read(lambda c: capacity.find(c, agent_id))
     except StoreError:
         row, status = None, "degraded"
-    whole = shown(agent_id, row) if row else UNKNOWN
-    action = advised(row)
+    whole = answer_for(agent_id, row) if row else UNKNOWN
+    action = advise(row)
     started: float = request.app.state.started
-    return said(
+    return respond(
         {
             "server": {"status": status, "uptime_seconds": int(time.monotonic() - started)},
             "capacity": {name: whole[name] for name in ShortCapacity.model_fields},
@@ -227,7 +229,7 @@ def _agent(row: Row, fits: int | None) -> dict[str, Any]:
     }
 
 
-def shown(agent_id: str, row: Row) -> dict[str, Any]:
+def answer_for(agent_id: str, row: Row) -> dict[str, Any]:
     held = row["health"] or {}
     edge = int(held.get("edge_tokens") or 0)
     minutes = held.get("minutes_left")
@@ -244,7 +246,7 @@ def shown(agent_id: str, row: Row) -> dict[str, Any]:
         "alert": held.get("alert"),
         "estimated": bool(held.get("estimated", True)),
         "minutes_remaining": _minutes(minutes),
-        "shouldIntervene": advised(row) in ("save", "compact"),
+        "shouldIntervene": advise(row) in ("save", "compact"),
         "compact_count": row["compact_count"],
         "last_compact_at": row_times.to_iso(row["compacted_ms"]),
         "last_updated_at": row_times.to_iso(row["updated_ms"]),
@@ -263,7 +265,7 @@ UNKNOWN: dict[str, Any] = {
 }
 
 
-def advised(row: Row | None) -> str:
+def advise(row: Row | None) -> str:
     """none, warn, save or compact, from zone and alert."""
     held = (row or {}).get("health") or {}
     zone, alert = held.get("zone"), held.get("alert")

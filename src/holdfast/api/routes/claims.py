@@ -12,12 +12,12 @@ from holdfast.api.fields import MOST_ID, AgentName, Body, Id, Offset, clean
 from holdfast.api.responses import (
     NOT_FOUND,
     ApiAnswer,
+    ErrorAnswer,
     Paged,
     Router,
     RowAnswer,
-    Slip,
     paging,
-    said,
+    respond,
 )
 from holdfast.hub import row_times
 from holdfast.hub.board import claims
@@ -56,7 +56,7 @@ class ClaimList(Paged):
     claims: list[ClaimedPath]
 
 
-class ClaimHolder(Slip):
+class ClaimHolder(ErrorAnswer):
     """The agent that has the claim, and until when."""
 
     id: str
@@ -77,7 +77,7 @@ async def take(body: NewClaim, db: Db) -> Response:
     row = await db.write(
         lambda c: claims.take(c, project_id, body.work, body.agent_id, now, body.ttl_seconds)
     )
-    return said({"success": True, "claim": ClaimedPath.of(row)}, 201)
+    return respond({"success": True, "claim": ClaimedPath.of(row)}, 201)
 
 
 @router.delete("", response_model=ClaimsReleased, responses={**NOT_FOUND, **HELD})
@@ -90,7 +90,7 @@ async def release(
     """Release a claim. Only the agent that has it may do so."""
     now = row_times.now_ms()
     row = await db.write(lambda c: claims.release(c, str(project_id), work, agent_id, now))
-    return said({"success": True, "released": ClaimedPath.of(row)})
+    return respond({"success": True, "released": ClaimedPath.of(row)})
 
 
 @router.get("", response_model=ClaimList)
@@ -106,4 +106,4 @@ async def listed(
     page = await db.read(
         lambda c: claims.list_page(c, limit, offset, now, project_id=place, agent_id=agent_id)
     )
-    return said({"claims": [ClaimedPath.of(row) for row in page.rows], **paging(page)})
+    return respond({"claims": [ClaimedPath.of(row) for row in page.rows], **paging(page)})

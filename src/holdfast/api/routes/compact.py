@@ -29,7 +29,7 @@ from holdfast.api.fields import (
     clean_fields,
     not_large,
 )
-from holdfast.api.responses import ApiAnswer, Router, said
+from holdfast.api.responses import ApiAnswer, Router, respond
 from holdfast.brief.store_brief import compose_shared
 from holdfast.checkpoint import snapshot_form
 from holdfast.hub import row_times
@@ -187,7 +187,9 @@ async def save(body: Save, db: Db) -> Response:
         "agents_count": len(snapshot["agent_states"]),
     }
     saved_at = row_times.to_iso(now)
-    return said({"success": True, "id": row["id"], "snapshot": counts, "saved_at": saved_at}, 201)
+    return respond(
+        {"success": True, "id": row["id"], "snapshot": counts, "saved_at": saved_at}, 201
+    )
 
 
 @router.get("/snapshot/{session_id:text}", response_model=Snapshot)
@@ -195,9 +197,9 @@ async def snapshot(session_id: SessionPath, db: Db) -> Response:
     """The newest of exactly this session."""
     row = await db.read(lambda c: agent_contexts.latest_snapshot(c, session_id))
     if row is None:
-        return said({"session_id": session_id, "exists": False, "snapshot": None})
-    held = _held(row)
-    return said(
+        return respond({"session_id": session_id, "exists": False, "snapshot": None})
+    held = _normalized(row)
+    return respond(
         {
             "session_id": session_id,
             "exists": True,
@@ -221,12 +223,12 @@ async def restore(body: Restore, db: Db) -> Response:
                 c, body.session_id, summary, body.agent_id, now
             )
         ),
-        db.read(lambda c: _restored(c, body, now)),
+        db.read(lambda c: _restore(c, body, now)),
     )
-    return said({"success": True, **found, "restored_at": row_times.to_iso(now)})
+    return respond({"success": True, **found, "restored_at": row_times.to_iso(now)})
 
 
-def _restored(connection: Connection, body: Restore, now_ms: int) -> dict[str, Any]:
+def _restore(connection: Connection, body: Restore, now_ms: int) -> dict[str, Any]:
     wanted = agent_knowledge.KnowledgeQuery(agent_type=False, for_brief=True)
     found = agent_knowledge.find_work(connection, body.agent_id, body.session_id, wanted, now_ms)
     is_known = found.data["session"] or agent_contexts.snapshot_status(connection, body.session_id)
@@ -250,8 +252,8 @@ async def status(session_id: SessionPath, db: Db) -> Response:
     """Whether this session has been compacted."""
     row = await db.read(lambda c: agent_contexts.snapshot_status(c, session_id))
     if row is None:
-        return said({"session_id": session_id, "exists": False, "compacted": False})
-    return said(
+        return respond({"session_id": session_id, "exists": False, "compacted": False})
+    return respond(
         {
             "session_id": session_id,
             "exists": True,
@@ -263,7 +265,7 @@ async def status(session_id: SessionPath, db: Db) -> Response:
     )
 
 
-def _held(row: Row) -> dict[str, Any]:
+def _normalized(row: Row) -> dict[str, Any]:
     """Return a snapshot in its normal form, with every field that clients expect."""
     held = snapshot_form.normalize(row["role_context"])
     return {**held, "saved_at": row_times.to_iso(row["updated_ms"])}

@@ -17,7 +17,7 @@ from starlette.types import Message, Receive, Scope, Send
 from holdfast.api.database import Database, Db
 from holdfast.api.event_listeners import Hub
 from holdfast.api.fields import MOST_BIGINT, MOST_ID, Offset, WordQuery, plain
-from holdfast.api.responses import ApiAnswer, Paged, Router, RowAnswer, Slip, paging, said
+from holdfast.api.responses import ApiAnswer, ErrorAnswer, Paged, Router, RowAnswer, paging, respond
 from holdfast.hub import row_times
 from holdfast.hub.errors import StoreError
 from holdfast.hub.store.rows import Page, Row
@@ -66,7 +66,7 @@ async def _hub(request: Request) -> Hub:
 
 STREAM: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}},
-    503: {"model": Slip, "description": "Too many listen already, or the database is away"},
+    503: {"model": ErrorAnswer, "description": "Too many listen already, or the database is away"},
 }
 
 
@@ -111,7 +111,7 @@ async def _page(
                     look = partial(event_log.since, after=found.last, wanted=wanted, limit=limit)
                     found = await db.read(look)
                     await asyncio.sleep(hub.pause_seconds)
-    return said(
+    return respond(
         {
             "events": [EventRow.of(row) for row in found.rows],
             "count": len(found.rows),
@@ -172,10 +172,10 @@ class _Stream(StreamingResponse):
         after, wanted = self._after, self._wanted
         found = await self._db.read(lambda c: event_log.since(c, after, wanted, READ_AT_ONCE))
         missed = b"event: missed\ndata: {}\n\n" if found.missed else b""
-        return missed + b"".join(written(row) for row in found.rows), found
+        return missed + b"".join(format_event(row) for row in found.rows), found
 
 
-def written(row: Row) -> bytes:
+def format_event(row: Row) -> bytes:
     """Format one event for the stream: JSON has no line ends, and a kind may not have any
     either."""
     kind = " ".join(str(row["kind"]).split())
@@ -228,7 +228,7 @@ async def decisions(
     found = await db.read(lambda c: event_log.decisions(c, session_id))
     page = [_decision(one) for one in found[offset : offset + limit]]
     figures = {"count": len(page), "total": len(found), "limit": limit, "offset": offset}
-    return said({"decisions": page, **figures})
+    return respond({"decisions": page, **figures})
 
 
 @audit_router.get(
@@ -251,7 +251,7 @@ async def audit_listed(
     )
     if format == "jsonl":
         return Response(b"".join(_lines(page)), media_type="application/x-ndjson")
-    return said({"events": [AuditEvent.of(row) for row in page.rows], **paging(page)})
+    return respond({"events": [AuditEvent.of(row) for row in page.rows], **paging(page)})
 
 
 def _lines(page: Page) -> Iterator[bytes]:

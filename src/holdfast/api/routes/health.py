@@ -13,7 +13,7 @@ from sqlalchemy.engine import Connection
 
 import holdfast
 from holdfast.api.database import Db
-from holdfast.api.responses import ApiAnswer, Router, said
+from holdfast.api.responses import ApiAnswer, Router, respond
 from holdfast.hub import row_times
 from holdfast.hub.errors import StoreError
 from holdfast.hub.repair import cleanup
@@ -107,10 +107,10 @@ async def health(db: Db) -> Response:
     except StoreError as error:
         words = public_message(error)  # anybody may ask
         found = {"healthy": False, "error": words}
-        return said(_health(found, db.store.write_health, began), 503)
+        return respond(_health(found, db.store.write_health, began), 503)
     fullest = capacity.used_ratio(windows[0]) if windows else 0.0
     found = {"healthy": True, "capacity_percentage": round(100 * fullest, 2)}
-    return said(_health(found, db.store.write_health, began))
+    return respond(_health(found, db.store.write_health, began))
 
 
 def _health(database: dict[str, Any], writes: WriteHealth, began: float) -> dict[str, Any]:
@@ -142,7 +142,7 @@ async def stats(db: Db) -> Response:
     found = await db.read(
         lambda c: {name: pending_writes.stored_count(c, noun) for name, noun in COUNTED.items()}
     )
-    return said({**found, "timestamp": row_times.to_iso(row_times.now_ms())})
+    return respond({**found, "timestamp": row_times.to_iso(row_times.now_ms())})
 
 
 @router.get("/api/cleanup/stats", response_model=CleanupStats)
@@ -161,7 +161,7 @@ async def cleanup_stats(db: Db) -> Response:
             "timestamp": row_times.to_iso(now),
         }
 
-    return said(await db.read(look))
+    return respond(await db.read(look))
 
 
 metrics_router = Router(tags=["health"])

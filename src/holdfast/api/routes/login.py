@@ -19,7 +19,7 @@ from pydantic import Field
 from holdfast.api.fields import Body
 from holdfast.api.gate import NO_TOKEN, Token
 from holdfast.api.pages import PLACE
-from holdfast.api.responses import ApiAnswer, Router, said
+from holdfast.api.responses import ApiAnswer, Router, respond
 from holdfast.hub import row_times
 
 router = Router(prefix="/api/login", tags=["login"])
@@ -80,10 +80,10 @@ async def login(body: LoginTicket, request: Request) -> Response:
     """Exchange a ticket for the token. This request needs no token."""
     tickets: Tickets = request.app.state.tickets
     if tickets.token is None:
-        return said({"token": ""})
+        return respond({"token": ""})
     if not tickets.take(body.ticket):
-        return said({"error": NOT_GOOD}, NO_TOKEN.status)
-    return said({"token": tickets.current_token()})
+        return respond({"error": NOT_GOOD}, NO_TOKEN.status)
+    return respond({"token": tickets.current_token()})
 
 
 @router.post("/tickets", status_code=201, response_model=NewTicket)
@@ -93,4 +93,4 @@ async def ticket(request: Request) -> Response:
     made = tickets.new()
     until = row_times.now_ms() + int(GOOD_SECONDS * 1000)
     where = link(str(request.base_url), made)
-    return said({"ticket": made, "expires_at": row_times.to_iso(until), "link": where}, 201)
+    return respond({"ticket": made, "expires_at": row_times.to_iso(until), "link": where}, 201)

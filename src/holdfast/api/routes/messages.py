@@ -26,7 +26,7 @@ from holdfast.api.fields import (
     Topics,
     require_topic,
 )
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, RowAnswer, paging, said
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, RowAnswer, paging, respond
 from holdfast.hub import row_times
 from holdfast.hub.board import deliveries, local_agents, messages, outboxes
 from holdfast.hub.board.deliveries import Ask
@@ -37,7 +37,7 @@ PATIENCE_SECONDS = 0.25
 LOOK_SECONDS = 0.02
 
 
-class Handing:
+class MessageHandout:
     """Hands posted messages to their recipients before the post is answered, so that the next hook
     prints them. If there are very many recipients, the answer does not wait for the last.
 
@@ -165,7 +165,7 @@ async def post(body: NewMessage, request: Request) -> Response:
     )
     await state.database.write(lambda c: messages.post(c, row))
     await state.handing.hand(row)
-    return said(
+    return respond(
         {"success": True, "message": MessagePosted.of(row, is_broadcast=row["to_agent"] is None)},
         201,
     )
@@ -185,7 +185,7 @@ async def listed(
     page = await db.read(lambda c: messages.list_page(c, limit, offset, where))
     states = await db.read(lambda c: messages.states(c, now, where))
     listing = [raw(row, now) for row in page.rows]
-    return said({"messages": listing, "states": states, **paging(page)})
+    return respond({"messages": listing, "states": states, **paging(page)})
 
 
 @router.get("/{agent_id:text}", response_model=AgentInbox)
@@ -217,7 +217,7 @@ async def inbox(
     if found.unread_ids:
         looked = await asyncio.to_thread(outboxes.withdraw_read, found, ask)
         found = await db.write(lambda c: deliveries.mark(c, ask, looked))
-    return said(
+    return respond(
         {
             "agent_id": agent_id,
             "messages": [

@@ -27,9 +27,9 @@ from holdfast.api.responses import (
     Paged,
     Router,
     RowAnswer,
-    nothing,
+    no_content,
     paging,
-    said,
+    respond,
 )
 from holdfast.api.routes import requests, subtasks, tasks
 from holdfast.hub import row_times
@@ -98,14 +98,14 @@ async def post(body: NewProject, db: Db) -> Response:
     row = await db.write(
         lambda c: projects.put(c, body.path, now, name=body.name, metadata=body.metadata)
     )
-    return said({"success": True, "project": ProjectRow.of(row)}, 201)
+    return respond({"success": True, "project": ProjectRow.of(row)}, 201)
 
 
 @router.get("", response_model=ProjectList)
 async def listed(db: Db, limit: Limit = 100, offset: Offset = 0) -> Response:
     """Newest first."""
     page = await db.read(lambda c: projects.list_page(c, limit, offset))
-    return said({"projects": [ProjectRow.of(row) for row in page.rows], **paging(page)})
+    return respond({"projects": [ProjectRow.of(row) for row in page.rows], **paging(page)})
 
 
 @router.get("/by-path", response_model=ProjectFound, responses=NOT_FOUND)
@@ -116,7 +116,7 @@ async def by_path(
     if not path:
         raise Refused("Missing query parameter: path", "path")
     row = ProjectRow.of(await db.read(lambda c: projects.by_path(c, path)))
-    return said({**row, "project": row})
+    return respond({**row, "project": row})
 
 
 @router.get("/{project_id}", response_model=WholeProject, responses=NOT_FOUND)
@@ -130,11 +130,11 @@ async def get(project_id: IdPath, db: Db) -> Response:
 
     project, figures, asked = await db.read(both)
     last = [requests.RequestRow.of(row) for row in asked]
-    return said(
+    return respond(
         {
             "project": {**ProjectRow.of(project), "requests": last},
             "requests": last,
-            "stats": stats_shown(figures),
+            "stats": figures_answer(figures),
         }
     )
 
@@ -143,10 +143,10 @@ async def get(project_id: IdPath, db: Db) -> Response:
 async def remove(project_id: IdPath, db: Db) -> Response:
     """Delete the project and everything that belongs to it."""
     await db.write(lambda c: projects.remove(c, str(project_id)))
-    return nothing()
+    return no_content()
 
 
-def stats_shown(figures: Row) -> dict[str, Any]:
+def figures_answer(figures: Row) -> dict[str, Any]:
     return ProjectStats.of(figures, last_activity=row_times.to_iso(figures["last_activity_ms"]))
 
 
@@ -186,14 +186,14 @@ async def get_hierarchy(
     """A page of requests, newest first; in each its tasks by wave, with their subtasks."""
     tree = await db.read(lambda c: tree_of_project(c, str(project_id), limit, offset))
     project = ProjectRow.of(tree.project)
-    asked = msgspec.Raw(msgspec.json.encode([_grown(row) for row in tree.requests.rows]))
+    asked = msgspec.Raw(msgspec.json.encode([_tree_of(row) for row in tree.requests.rows]))
     figures = tree.figures
-    return said(
+    return respond(
         {
             "hierarchy": {**project, "requests": asked},
             "project": project,
             "requests": asked,
-            "stats": stats_shown(figures),
+            "stats": figures_answer(figures),
             "counts": {
                 "requests": figures["total_requests"],
                 "tasks": figures["total_tasks"],
@@ -204,9 +204,12 @@ async def get_hierarchy(
     )
 
 
-def _grown(request: Row) -> dict[str, Any]:
+def _tree_of(request: Row) -> dict[str, Any]:
     below = [
-        {**tasks.TaskRow.of(task), "subtasks": [subtasks.shown(row) for row in task["subtasks"]]}
+        {
+            **tasks.TaskRow.of(task),
+            "subtasks": [subtasks.answer_for(row) for row in task["subtasks"]],
+        }
         for task in request["tasks"]
     ]
     return {**requests.RequestRow.of(request), "tasks": below}

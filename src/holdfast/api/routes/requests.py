@@ -26,9 +26,9 @@ from holdfast.api.responses import (
     Paged,
     Router,
     RowAnswer,
-    nothing,
+    no_content,
     paging,
-    said,
+    respond,
 )
 from holdfast.api.routes import tasks
 from holdfast.hub import row_times
@@ -86,7 +86,7 @@ async def post(body: NewRequest, db: Db) -> Response:
     """Add a request of the user. The session is created if it is new."""
     now, given = row_times.now_ms(), body.model_dump(exclude_none=True)
     row = await db.write(lambda c: requests.add(c, given, now))
-    return said({"success": True, "request": RequestRow.of(row)}, 201)
+    return respond({"success": True, "request": RequestRow.of(row)}, 201)
 
 
 @router.get("", response_model=RequestList)
@@ -101,7 +101,7 @@ async def listed(
     """Newest first."""
     wanted = {"project_id": project_id, "session_id": session_id, "status": status}
     page = await db.read(lambda c: requests.list_page(c, limit, offset, **wanted))
-    return said({"requests": [RequestRow.of(row) for row in page.rows], **paging(page)})
+    return respond({"requests": [RequestRow.of(row) for row in page.rows], **paging(page)})
 
 
 @router.get("/{request_id}", response_model=RequestFound, responses=NOT_FOUND)
@@ -114,7 +114,7 @@ async def get(request_id: IdPath, db: Db) -> Response:
 
     row, below = await db.read(both)
     whole = {**RequestRow.of(row), "tasks": [tasks.TaskRow.of(task) for task in below]}
-    return said({"request": whole})
+    return respond({"request": whole})
 
 
 @router.patch("/{request_id}", response_model=RequestMade, responses=NOT_FOUND)
@@ -122,7 +122,7 @@ async def patch(request_id: IdPath, body: RequestChange, db: Db) -> Response:
     """Change the status, or add metadata. The time of completion is recorded."""
     now, given = row_times.now_ms(), body.model_dump(exclude_none=True)
     row = await db.write(lambda c: requests.change(c, str(request_id), given, now))
-    return said({"success": True, "request": RequestRow.of(row)})
+    return respond({"success": True, "request": RequestRow.of(row)})
 
 
 @router.delete("/{request_id}", status_code=204, response_class=Response, responses=NOT_FOUND)
@@ -130,4 +130,4 @@ async def remove(request_id: IdPath, db: Db) -> Response:
     """Delete the request with its tasks and everything below them."""
     now = row_times.now_ms()
     await db.write(lambda c: requests.remove(c, str(request_id), now))
-    return nothing()
+    return no_content()

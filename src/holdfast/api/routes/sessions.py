@@ -27,9 +27,9 @@ from holdfast.api.responses import (
     Paged,
     Router,
     RowAnswer,
-    nothing,
+    no_content,
     paging,
-    said,
+    respond,
 )
 from holdfast.hub import row_times
 from holdfast.hub.store.rows import Page, Row
@@ -109,7 +109,7 @@ class SessionList(Paged):
 async def post(body: NewSession, db: Db) -> Response:
     """Add a session; an existing id is a conflict."""
     now, row = row_times.now_ms(), columns(body.model_dump(exclude_none=True))
-    return said(SessionRow.of(await db.write(lambda c: sessions.add(c, row, now))), 201)
+    return respond(SessionRow.of(await db.write(lambda c: sessions.add(c, row, now))), 201)
 
 
 @router.get("", response_model=SessionList)
@@ -127,7 +127,7 @@ async def listed(
             c, limit, offset, now_ms=now, project_id=project_id, active_only=active_only
         )
     )
-    return said({"sessions": [SessionRow.of(row) for row in page.rows], **paging(page)})
+    return respond({"sessions": [SessionRow.of(row) for row in page.rows], **paging(page)})
 
 
 @router.get("/stats", response_model=SessionStats)
@@ -135,7 +135,7 @@ async def stats(db: Db) -> Response:
     """Totals of all sessions, and by project."""
     now = row_times.now_ms()
     found = await db.read(lambda c: sessions.stats(c, now))
-    return said({**found, "timestamp": row_times.to_iso(now)})
+    return respond({**found, "timestamp": row_times.to_iso(now)})
 
 
 @router.get("/{session_id:text}", response_model=SessionWithRequests, responses=NOT_FOUND)
@@ -148,7 +148,7 @@ async def get(session_id: SessionPath, db: Db) -> Response:
 
     row, asked = await db.read(both)
     last = [SessionQuery.of(one) for one in asked]
-    return said({**SessionRow.of(row), "requests": last})
+    return respond({**SessionRow.of(row), "requests": last})
 
 
 @router.patch("/{session_id:text}", response_model=SessionRow, responses=NOT_FOUND)
@@ -156,13 +156,13 @@ async def patch(session_id: SessionPath, body: SessionChange, db: Db) -> Respons
     """End a session, re-open it (`ended_at: null`), or set its totals."""
     changes = columns(body.model_dump(exclude_unset=True))
     given = {name: value for name, value in changes.items() if _may_set(name, value)}
-    return said(SessionRow.of(await db.write(lambda c: sessions.change(c, session_id, given))))
+    return respond(SessionRow.of(await db.write(lambda c: sessions.change(c, session_id, given))))
 
 
 @router.delete("/{session_id:text}", status_code=204, response_class=Response, responses=NOT_FOUND)
 async def remove(session_id: SessionPath, db: Db) -> Response:
     await db.write(lambda c: sessions.remove(c, session_id))
-    return nothing()
+    return no_content()
 
 
 def columns(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -214,7 +214,7 @@ async def get_active(db: Db, limit: Limit = 100, offset: Offset = 0) -> Response
 
     running, page = await db.read(both)
     shown_agents = running or [session_as_agent(row) for row in page.rows]
-    return said(
+    return respond(
         {
             "active_agents": [ActiveAgent.of(row) for row in shown_agents],
             "active_sessions": [ActiveSession.of(row) for row in page.rows],

@@ -19,7 +19,7 @@ from holdfast.api.fields import (
     Topics,
     require_topic,
 )
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, RowAnswer, paging, said
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, RowAnswer, paging, respond
 from holdfast.hub import row_times
 from holdfast.hub.board import messages
 from holdfast.hub.store.rows import Row
@@ -81,7 +81,7 @@ async def subscribe(body: NewSubscription, db: Db, known: Topics) -> Response:
     row = await db.write(
         lambda c: messages.subscribe(c, body.agent_id, body.topic, body.callback_url, now)
     )
-    return said({"success": True, "subscription": Subscription.of(row)}, 201)
+    return respond({"success": True, "subscription": Subscription.of(row)}, 201)
 
 
 @router.get("/subscriptions", response_model=SubscriptionList)
@@ -97,13 +97,13 @@ async def listed(
     if topic is not None:
         require_topic(known, topic, "query")
     page = await db.read(lambda c: messages.list_subscriptions(c, limit, offset, agent_id, topic))
-    return said({"subscriptions": [Subscription.of(row) for row in page.rows], **paging(page)})
+    return respond({"subscriptions": [Subscription.of(row) for row in page.rows], **paging(page)})
 
 
 @router.get("/subscriptions/{agent_id:text}", response_model=AgentSubscriptions)
 async def of_agent(agent_id: AgentPath, db: Db) -> Response:
     found = await db.read(lambda c: messages.subscriptions_of(c, agent_id))
-    return said(
+    return respond(
         {
             "agent_id": agent_id,
             "subscriptions": [Subscription.of(row) for row in found],
@@ -115,7 +115,9 @@ async def of_agent(agent_id: AgentPath, db: Db) -> Response:
 
 @router.post("/unsubscribe", response_model=SubscriptionsDeleted, responses=NOT_FOUND)
 async def unsubscribe(body: SubscriptionFilter, db: Db) -> Response:
-    return _deleted(await db.write(lambda c: messages.unsubscribe(c, body.agent_id, body.topic)))
+    return _deleted_answer(
+        await db.write(lambda c: messages.unsubscribe(c, body.agent_id, body.topic))
+    )
 
 
 @router.delete(
@@ -123,9 +125,9 @@ async def unsubscribe(body: SubscriptionFilter, db: Db) -> Response:
 )
 async def remove(subscription_id: IdPath, db: Db) -> Response:
     which = str(subscription_id)
-    return _deleted(await db.write(lambda c: messages.remove_subscription(c, which)))
+    return _deleted_answer(await db.write(lambda c: messages.remove_subscription(c, which)))
 
 
-def _deleted(row: Row) -> Response:
+def _deleted_answer(row: Row) -> Response:
     pair = {name: row[name] for name in ("id", "agent_id", "topic")}
-    return said({"success": True, "deleted": pair})
+    return respond({"success": True, "deleted": pair})

@@ -28,9 +28,9 @@ from holdfast.api.responses import (
     Paged,
     Router,
     RowAnswer,
-    nothing,
+    no_content,
     paging,
-    said,
+    respond,
 )
 from holdfast.api.routes import actions
 from holdfast.hub import row_times
@@ -113,7 +113,7 @@ async def post(body: NewSubtask, db: Db) -> Response:
     contexts until the subtask ends."""
     now, given = row_times.now_ms(), body.model_dump(exclude_none=True)
     row = await db.write(lambda c: subtasks.add(c, given, now))
-    return said({"success": True, "subtask": shown(row)}, 201)
+    return respond({"success": True, "subtask": answer_for(row)}, 201)
 
 
 @router.post("/close-session", response_model=SubtaskClosed)
@@ -122,7 +122,7 @@ async def close_session(body: SessionSubtasks, db: Db) -> Response:
     ended."""
     now = row_times.now_ms()
     closed = await db.write(lambda c: subtasks.close_session(c, body.session_id, now))
-    return said({"closed": closed, "session_id": body.session_id})
+    return respond({"closed": closed, "session_id": body.session_id})
 
 
 @router.get("", response_model=SubtaskList)
@@ -153,7 +153,7 @@ async def listed(
             is_subagent=is_subagent,
         )
     )
-    return said({"subtasks": [shown(row) for row in page.rows], **paging(page)})
+    return respond({"subtasks": [answer_for(row) for row in page.rows], **paging(page)})
 
 
 @router.get("/{subtask_id}", response_model=SubtaskFound, responses=NOT_FOUND)
@@ -165,8 +165,8 @@ async def get(subtask_id: IdPath, db: Db) -> Response:
         return row, subtasks.actions_of(connection, row["id"])
 
     row, done = await db.read(both)
-    whole = {**shown(row), "actions": [actions.shown(action) for action in done]}
-    return said({"subtask": whole})
+    whole = {**answer_for(row), "actions": [actions.answer_for(action) for action in done]}
+    return respond({"subtask": whole})
 
 
 @router.patch("/{subtask_id}", response_model=SubtaskMade, responses=NOT_FOUND)
@@ -174,7 +174,7 @@ async def patch(subtask_id: IdPath, body: SubtaskChange, db: Db) -> Response:
     """`running` records the start time, once; `completed` and `failed` record the end time."""
     now, given = row_times.now_ms(), body.model_dump(exclude_none=True)
     row = await db.write(lambda c: subtasks.change(c, str(subtask_id), given, now))
-    return said({"success": True, "subtask": shown(row)})
+    return respond({"success": True, "subtask": answer_for(row)})
 
 
 @router.delete("/{subtask_id}", status_code=204, response_class=Response, responses=NOT_FOUND)
@@ -182,8 +182,8 @@ async def remove(subtask_id: IdPath, db: Db) -> Response:
     """Delete the subtask with its actions."""
     now = row_times.now_ms()
     await db.write(lambda c: subtasks.remove(c, str(subtask_id), now))
-    return nothing()
+    return no_content()
 
 
-def shown(row: Row) -> dict[str, Any]:
+def answer_for(row: Row) -> dict[str, Any]:
     return SubtaskRow.of(row, task_list_id=row["task_id"])

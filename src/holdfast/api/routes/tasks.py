@@ -23,13 +23,13 @@ from holdfast.api.fields import (
 from holdfast.api.responses import (
     NOT_FOUND,
     ApiAnswer,
+    ErrorAnswer,
     Paged,
     Router,
     RowAnswer,
-    Slip,
-    nothing,
+    no_content,
     paging,
-    said,
+    respond,
 )
 from holdfast.api.routes import subtasks
 from holdfast.hub import row_times
@@ -83,7 +83,7 @@ async def post(body: NewTask, db: Db) -> Response:
     """Add a task, in the wave after the last of its request unless `wave_number` is given."""
     now, given = row_times.now_ms(), body.model_dump(exclude_none=True)
     row = await db.write(lambda c: tasks.add(c, given, now))
-    return said({"success": True, "task": TaskRow.of(row)}, 201)
+    return respond({"success": True, "task": TaskRow.of(row)}, 201)
 
 
 @router.get("", response_model=TaskList)
@@ -104,7 +104,7 @@ async def listed(
         "project_id": project_id,
     }
     page = await db.read(lambda c: tasks.list_page(c, limit, offset, **wanted))
-    return said({"tasks": [TaskRow.of(row) for row in page.rows], **paging(page)})
+    return respond({"tasks": [TaskRow.of(row) for row in page.rows], **paging(page)})
 
 
 @router.get("/{task_id}", response_model=TaskFound, responses=NOT_FOUND)
@@ -116,8 +116,8 @@ async def get(task_id: IdPath, db: Db) -> Response:
         return row, tasks.subtasks_of(connection, row["id"])
 
     row, below = await db.read(both)
-    whole = {**TaskRow.of(row), "subtasks": [subtasks.shown(subtask) for subtask in below]}
-    return said({"task": whole})
+    whole = {**TaskRow.of(row), "subtasks": [subtasks.answer_for(subtask) for subtask in below]}
+    return respond({"task": whole})
 
 
 @router.patch("/{task_id}", response_model=TaskMade, responses=NOT_FOUND)
@@ -125,7 +125,7 @@ async def patch(task_id: IdPath, body: TaskChange, db: Db) -> Response:
     """Change a task. Completing the last task of a wave ends the wave, and the next one starts."""
     now, given = row_times.now_ms(), body.model_dump(exclude_none=True)
     row = await db.write(lambda c: tasks.change(c, str(task_id), given, now))
-    return said({"success": True, "task": TaskRow.of(row)})
+    return respond({"success": True, "task": TaskRow.of(row)})
 
 
 @router.delete("/{task_id}", status_code=204, response_class=Response, responses=NOT_FOUND)
@@ -133,7 +133,7 @@ async def remove(task_id: IdPath, db: Db) -> Response:
     """Delete the task with its subtasks and their actions."""
     now = row_times.now_ms()
     await db.write(lambda c: tasks.remove(c, str(task_id), now))
-    return nothing()
+    return no_content()
 
 
 wave_router = Router(prefix="/api/waves", tags=["waves"])
@@ -164,8 +164,8 @@ async def current(session_id: SessionPath, db: Db) -> Response:
     """The lowest wave that has not ended."""
     row = await db.read(lambda c: waves.current(c, session_id))
     if row is None:
-        return said(Slip(error="No active wave found for session").model_dump(), 404)
-    return said({"wave": WaveRow.of(row)})
+        return respond(ErrorAnswer(error="No active wave found for session").model_dump(), 404)
+    return respond({"wave": WaveRow.of(row)})
 
 
 @wave_router.get("/{session_id}/history", response_model=WaveHistory)
@@ -174,4 +174,4 @@ async def history(
 ) -> Response:
     """All waves of the session, in order."""
     page = await db.read(lambda c: waves.history(c, session_id, limit, offset))
-    return said({"waves": [WaveRow.of(row) for row in page.rows], **paging(page)})
+    return respond({"waves": [WaveRow.of(row) for row in page.rows], **paging(page)})

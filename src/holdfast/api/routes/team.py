@@ -16,7 +16,7 @@ from sqlalchemy.exc import DataError, IntegrityError
 
 from holdfast.api.database import Db
 from holdfast.api.fields import AgentName, Body, FilePath, Id, Word, storable
-from holdfast.api.responses import ApiAnswer, Router, said
+from holdfast.api.responses import ApiAnswer, Router, respond
 from holdfast.hub import ids, row_times
 from holdfast.hub.errors import Refused
 from holdfast.hub.ingest import records
@@ -81,7 +81,7 @@ class IntakeRefused(ApiAnswer):
     position: dict[str, Any]
 
 
-class Taking:
+class BatchIntake:
     """How a batch is decoded, redacted and ingested; a test may replace it."""
 
     behind: type[StalePosition] = StalePosition
@@ -100,7 +100,7 @@ class Taking:
 async def _taking(request: Request) -> Any:
     state = request.app.state
     if getattr(state, "taking", None) is None:
-        state.taking = Taking()
+        state.taking = BatchIntake()
     return state.taking
 
 
@@ -115,14 +115,14 @@ async def post(body: IntakeBatch, db: Db, taking: Annotated[Any, Depends(_taking
         log.add("ERROR", "intake", f"{body.source}: {error.orig}"[:300])
         raise Refused("These deeds do not fit what is here", "deeds") from error
     except taking.behind as elsewhere:
-        return said(
+        return respond(
             {
                 "error": "The batch does not begin at this source's position",
                 "position": elsewhere.position,
             },
             409,
         )
-    return said({"position": body.until})
+    return respond({"position": body.until})
 
 
 exchange_router = Router(prefix="/api/messages", tags=["messages"])
@@ -180,12 +180,12 @@ async def exchange(body: ExchangeRequest, db: Db) -> Response:
     if reported:
         await db.write(lambda c: message_server.note(c, reported, now))
     found = await db.read(lambda c: message_server.find_messages(c, turns, now))
-    return said(
+    return respond(
         {
             "agents": [
                 {
                     "agent": one.agent_id,
-                    "messages": [carried(row, now) for row in given.rows],
+                    "messages": [message_for(row, now) for row in given.rows],
                     "had": given.had,
                 }
                 for one, given in zip(turns, found, strict=True)
@@ -194,7 +194,7 @@ async def exchange(body: ExchangeRequest, db: Db) -> Response:
     )
 
 
-def carried(row: Row, now_ms: int) -> dict[str, Any]:
+def message_for(row: Row, now_ms: int) -> dict[str, Any]:
     same = {name: row[name] for name in ("id", "from_agent", "to_agent", "topic")}
     times = {"age_ms": now_ms - row["created_ms"], "left_ms": row["expires_ms"] - now_ms}
     return {**same, "content": row["content"] or {}, **times}

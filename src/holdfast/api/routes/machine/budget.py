@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field
 
 from holdfast.api.fields import MOST_ID, Body, Word, WordQuery, Words
 from holdfast.api.machine_files import local_window, read_files
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, said
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, respond
 from holdfast.budget import operations
 from holdfast.budget.compartments import NAMES, PREFERENCES
 from holdfast.budget.ledger import InvalidPin, NoSuchPin, Pin, TooManyPins
@@ -107,38 +107,38 @@ class Eviction(Body):
 async def get(session_id: SessionQuery, agent: WordQuery = None) -> Response:
     """The five compartments of the brief as it would be now, and what is in each."""
     state, folder = await local_window(session_id, agent or "")
-    found = await _done(window_budget.status, state, folder, row_times.now_ms())
-    return said({**asdict(found), "pins": [one._asdict() for one in found.pins]})
+    found = await _call(window_budget.status, state, folder, row_times.now_ms())
+    return respond({**asdict(found), "pins": [one._asdict() for one in found.pins]})
 
 
 @router.post("/pins", status_code=201, response_model=BudgetPin, responses=NOT_FOUND)
 async def pin(body: NewPin) -> Response:
     """Put a text into every brief of its scope, until it is unpinned."""
     state, _ = await local_window(body.session_id)
-    made = await _done(_pin, body, state)
-    return said(made._asdict(), 201)
+    made = await _call(_pin, body, state)
+    return respond(made._asdict(), 201)
 
 
 @router.delete("/pins/{pin_id}", response_model=BudgetPin, responses=NOT_FOUND)
 async def unpin(pin_id: ItemPath, session_id: SessionQuery) -> Response:
     state, _ = await local_window(session_id)
-    gone = await _done(operations.unpin, pin_id, project=state.project, session_id=state.session_id)
-    return said(gone._asdict())
+    gone = await _call(operations.unpin, pin_id, project=state.project, session_id=state.session_id)
+    return respond(gone._asdict())
 
 
 @router.post("/evictions", status_code=201, response_model=BudgetItem, responses=NOT_FOUND)
 async def evict(body: Eviction) -> Response:
     """Leave an item out of the briefs of this session, unless it changes."""
     state, folder = await local_window(body.session_id)
-    return said(asdict(await _done(window_budget.evict, body.item_id, state, folder)), 201)
+    return respond(asdict(await _call(window_budget.evict, body.item_id, state, folder)), 201)
 
 
 @router.delete("/evictions/{item_id}", response_model=EvictedItem, responses=NOT_FOUND)
 async def readmit(item_id: ItemPath, session_id: SessionQuery) -> Response:
     """Take an eviction back."""
     state, _ = await local_window(session_id)
-    back = await _done(operations.readmit, item_id, session_id=state.session_id)
-    return said({"id": back})
+    back = await _call(operations.readmit, item_id, session_id=state.session_id)
+    return respond({"id": back})
 
 
 def _pin(body: NewPin, state: State) -> Pin:
@@ -152,7 +152,7 @@ def _pin(body: NewPin, state: State) -> Pin:
     )
 
 
-async def _done(act: Any, *args: Any, **more: Any) -> Any:
+async def _call(act: Any, *args: Any, **more: Any) -> Any:
     try:
         return await read_files(act, *args, **more)
     except NoSuchPin as error:

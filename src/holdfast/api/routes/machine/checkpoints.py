@@ -11,7 +11,7 @@ from sqlalchemy.engine import Connection
 from holdfast.api.database import Database, Db
 from holdfast.api.fields import Body, IdQuery, Limit, Offset, Word, WordQuery
 from holdfast.api.machine_files import local_window, read_files
-from holdfast.api.responses import CONFLICT, NOT_FOUND, ApiAnswer, Paged, Router, said
+from holdfast.api.responses import CONFLICT, NOT_FOUND, ApiAnswer, Paged, Router, respond
 from holdfast.checkpoint import find, index, lineage, parse, provenance, verify
 from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.entry import CheckpointEntry
@@ -138,7 +138,7 @@ async def listed(
     found, total = await read_files(look)
     rows = await _rows(db, found)
     figures = {"count": len(rows), "total": total, "limit": limit, "offset": offset}
-    return said({"checkpoints": rows, **figures})
+    return respond({"checkpoints": rows, **figures})
 
 
 @router.get("/diff", response_model=CheckpointDiff, responses=NOT_FOUND)
@@ -152,9 +152,9 @@ async def diff(
 
     def look() -> tuple[list[CheckpointEntry], list[dict[str, Any]]]:
         entries = index.load_or_empty()
-        after = _named(newer, project_id, entries)
+        after = _find_entry(newer, project_id, entries)
         if older is not None:
-            ends = [_named(older, project_id, entries), after]
+            ends = [_find_entry(older, project_id, entries), after]
         else:
             ends = lineage.trace(after, entries)[:2][::-1]
         documents = [_document(one) for one in ends]
@@ -162,7 +162,7 @@ async def diff(
 
     ends, sections = await read_files(look)
     rows = await _rows(db, ends)
-    return said(
+    return respond(
         {"older": rows[0] if len(rows) > 1 else None, "newer": rows[-1], "sections": sections}
     )
 
@@ -173,7 +173,7 @@ async def get(checkpoint_id: CheckpointPath, db: Db, project_id: IdQuery = None)
 
     def look() -> tuple[CheckpointEntry, dict[str, Any]]:
         entries = index.load_or_empty()
-        entry = _named(checkpoint_id, project_id, entries)
+        entry = _find_entry(checkpoint_id, project_id, entries)
         report = verify.verify(entry.path, entries)
         line = [one.id for one in lineage.trace(entry, entries)]
         held = report.document.sections if report.document else {}
@@ -187,7 +187,7 @@ async def get(checkpoint_id: CheckpointPath, db: Db, project_id: IdQuery = None)
 
     entry, content = await read_files(look)
     [row] = await _rows(db, [entry])
-    return said({**row, **content, "is_verified": content["ok"]})
+    return respond({**row, **content, "is_verified": content["ok"]})
 
 
 @router.post(
@@ -202,7 +202,7 @@ async def post(body: NewCheckpoint) -> Response:
         raise AlreadyThere(str(error), body.session_id) from error
     notes = [*([f"not in the project: {kept.why_elsewhere}"] if kept.why_elsewhere else [])]
     made = {"id": kept.id, "path": replace_unstorable(kept.path), "content_hash": kept.content_hash}
-    return said({**made, "is_reused": kept.reused, "notes": [*notes, *kept.notes]}, 201)
+    return respond({**made, "is_reused": kept.reused, "notes": [*notes, *kept.notes]}, 201)
 
 
 @router.post("/{checkpoint_id}/verify", response_model=CheckpointVerified, responses=NOT_FOUND)
@@ -211,11 +211,11 @@ async def verified(checkpoint_id: CheckpointPath, project_id: IdQuery = None) ->
 
     def look() -> dict[str, Any]:
         entries = index.load_or_empty()
-        entry = _named(checkpoint_id, project_id, entries)
+        entry = _find_entry(checkpoint_id, project_id, entries)
         report = verify.verify(entry.path, entries)
         return {"id": entry.id, "path": replace_unstorable(entry.path), **_verdict(report)}
 
-    return said(await read_files(look))
+    return respond(await read_files(look))
 
 
 def _verdict(report: verify.VerifyReport) -> dict[str, Any]:
@@ -223,7 +223,7 @@ def _verdict(report: verify.VerifyReport) -> dict[str, Any]:
     return {"ok": report.ok, "findings": found, "notes": list(report.notes)}
 
 
-def _named(
+def _find_entry(
     checkpoint_id: str, project_id: str | None, entries: Iterable[CheckpointEntry]
 ) -> CheckpointEntry:
     fits = [

@@ -11,7 +11,7 @@ from sqlalchemy.engine import Connection
 from holdfast.api.database import Db
 from holdfast.api.fields import MOST_INT, IdQuery, Limit, Offset, SessionPath, WordQuery
 from holdfast.api.machine_files import read_files
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, paging, said
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, paging, respond
 from holdfast.events.summary_losses import compaction_report
 from holdfast.hub import row_times
 from holdfast.hub.errors import NotThere
@@ -83,7 +83,7 @@ class LostItem(CompactedItem):
     why_not: str | None
 
 
-class GivenLine(SourcePlace):
+class RestoredLine(SourcePlace):
     """A line without a reason is a heading, or part of the frame."""
 
     line: str
@@ -133,8 +133,8 @@ class CompactionDetail(ApiAnswer):
     attributed: list[SummaryClaim]
     lost: list[LostItem]
     kept: list[KeptItem]
-    brief: list[GivenLine]
-    second_brief: list[GivenLine]
+    brief: list[RestoredLine]
+    second_brief: list[RestoredLine]
     summary: str | None
     instructions: str | None
 
@@ -158,7 +158,7 @@ async def listed(
         return page, [{**_row(connection, row), **_counts(note)} for row, note in pairs]
 
     page, rows = await db.read(look)
-    return said({"compactions": rows, **paging(page)})
+    return respond({"compactions": rows, **paging(page)})
 
 
 @router.get("/{session_id:text}/{number}", response_model=CompactionDetail, responses=NOT_FOUND)
@@ -175,8 +175,13 @@ async def get(session_id: SessionPath, number: Number, db: Db, agent: WordQuery 
 
     row, total, noted = await db.read(look)
     report, note = await read_files(_report, session_id, agent or "", number)
-    whole = {**row, "total": total, "note": note, **(_whole(report) if report else _told(noted))}
-    return said({**whole, "parts": _parts(report, row["after_tokens"])})
+    whole = {
+        **row,
+        "total": total,
+        "note": note,
+        **(_from_report(report) if report else _from_hooks(noted)),
+    }
+    return respond({**whole, "parts": _parts(report, row["after_tokens"])})
 
 
 def _report(
@@ -229,7 +234,7 @@ def _length(value: object) -> int | None:
     return len(value) if isinstance(value, list) else None
 
 
-def _whole(report: dict[str, Any]) -> dict[str, Any]:
+def _from_report(report: dict[str, Any]) -> dict[str, Any]:
     rest = ("summary_tokens", "restored_tokens", "total")
     lists = {name: value for name, value in report.items() if name not in rest}
     counts = {
@@ -242,7 +247,7 @@ def _whole(report: dict[str, Any]) -> dict[str, Any]:
     return {**lists, "is_available": True, "counts": counts}
 
 
-def _told(noted: dict[str, Any]) -> dict[str, Any]:
+def _from_hooks(noted: dict[str, Any]) -> dict[str, Any]:
     nowhere = dict.fromkeys(SourcePlace.model_fields)
     claims = {
         name: [

@@ -11,7 +11,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Db
 from holdfast.api.fields import MOST_BIGINT, SessionPath, WordQuery
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, said
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, respond
 from holdfast.hub.store.rows import Row
 from holdfast.hub.tree import compactions, readings, sessions
 from holdfast.hub.tree.readings import UsedAtStep
@@ -112,7 +112,7 @@ async def get(
             ],
         }
 
-    return said(await db.read(look))
+    return respond(await db.read(look))
 
 
 def _columns(found: Sequence[UsedAtStep], points: int) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pydantic import AfterValidator
 from holdfast.api.database import Db
 from holdfast.api.fields import MOST_INT, IdQuery, plain
 from holdfast.api.machine_files import local_project, read_files
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, said
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, respond
 from holdfast.hub.errors import NotThere, Refused, Unreachable
 from holdfast.memory import locations, maintenance, recall
 from holdfast.memory.errors import FitsSeveral, NotFound, OfIndex
@@ -98,7 +98,7 @@ async def search(
     topics too; `keyword`: by words only."""
     project = await local_project(db, project_id) if project_id else await _any_project()
     if not project:
-        return said({"results": [], "mode": recall.KEYWORD, "notes": [NOWHERE]})
+        return respond({"results": [], "mode": recall.KEYWORD, "notes": [NOWHERE]})
 
     def look() -> dict[str, Any]:
         found = recall.recall(
@@ -112,7 +112,7 @@ async def search(
         )
         return found.plain()
 
-    return said(await read_files(_of_index, look))
+    return respond(await read_files(_of_index, look))
 
 
 @router.get("/status", response_model=SearchIndexStatus, responses=NOT_FOUND)
@@ -121,7 +121,7 @@ async def status(db: Db, project_id: IdQuery = None) -> Response:
     project = await local_project(db, project_id) if project_id else await _any_project()
     if not project:
         raise NotThere("Project on this machine")
-    return said(await read_files(_of_index, lambda: maintenance.index_status(project).plain()))
+    return respond(await read_files(_of_index, lambda: maintenance.index_status(project).plain()))
 
 
 @router.get("/{item_id}", response_model=SearchSource, responses=NOT_FOUND)
@@ -138,7 +138,7 @@ async def source(
     if where not in known:
         raise NotThere("Project on this machine")
     look = lambda: expand(item_id, project=where, offset=offset).plain()  # noqa: E731
-    return said(await read_files(_of_index, look))
+    return respond(await read_files(_of_index, look))
 
 
 async def _any_project() -> str:

@@ -13,7 +13,7 @@ from sqlalchemy.engine import Connection
 from holdfast.api.database import Db
 from holdfast.api.fields import Limit, Offset, SessionPath, WordQuery
 from holdfast.api.machine_files import read_files
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, said
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, respond
 from holdfast.api.routes.machine.compactions import SourcePlace
 from holdfast.budget import ledger
 from holdfast.client.instructions import collect_marked_rules
@@ -120,7 +120,7 @@ class UsedFile(ApiAnswer):
     step: int
 
 
-class SubagentTold(SourcePlace):
+class SubagentReport(SourcePlace):
     kind: str
     asked: str
     status: str
@@ -143,7 +143,7 @@ class SessionState(ApiAnswer):
     rules: list[RuleInForce]
     decisions: list[PlacedText]
     files: list[UsedFile]
-    agents: list[SubagentTold]
+    agents: list[SubagentReport]
 
 
 @router.get("/{session_id:text}/turns", response_model=SessionTurnList, responses=NOT_FOUND)
@@ -159,15 +159,15 @@ async def turns(
         return freed, readings.list_readings(connection, session_id, agent or ""), list(page.rows)
 
     freed, read, asked = await db.read(look)
-    found, note = await read_files(_viewed, turns_of, session_id, agent or "")
+    found, note = await read_files(_view_of, turns_of, session_id, agent or "")
     if found is None:
-        found = [_asked(row) for row in reversed(asked if agent is None else [])]
+        found = [_from_request(row) for row in reversed(asked if agent is None else [])]
     some = found[::-1][offset : offset + limit]
     figures = {"count": len(some), "total": len(found), "limit": limit, "offset": offset}
-    return said(
+    return respond(
         {
             **_whose(session_id, agent, note),
-            "turns": [{**one, **_around(one, freed, read)} for one in some],
+            "turns": [{**one, **_with_tokens(one, freed, read)} for one in some],
             **figures,
         }
     )
@@ -177,8 +177,8 @@ async def turns(
 async def state(session_id: SessionPath, db: Db, agent: WordQuery = None) -> Response:
     """What stands now: open tasks, failing commands, questions, rules, files, the open call."""
     await db.read(lambda c: sessions.get(c, session_id))
-    found, note = await read_files(_viewed, state_now, session_id, agent or "")
-    return said({**_whose(session_id, agent, note), **(found or NOTHING)})
+    found, note = await read_files(_view_of, state_now, session_id, agent or "")
+    return respond({**_whose(session_id, agent, note), **(found or NOTHING)})
 
 
 def _whose(session_id: str, agent: str | None, note: str | None) -> dict[str, Any]:
@@ -186,7 +186,7 @@ def _whose(session_id: str, agent: str | None, note: str | None) -> dict[str, An
     return {**who, "is_available": note is None, "note": note}
 
 
-def _viewed(
+def _view_of(
     view: Callable[[State, str], View], session_id: str, agent_id: str
 ) -> tuple[View | None, str | None]:
     """What the record of a window on this machine tells, or why it cannot."""
@@ -199,7 +199,7 @@ def _viewed(
         return None, GONE
 
 
-def _asked(row: Row) -> dict[str, Any]:
+def _from_request(row: Row) -> dict[str, Any]:
     """All that is known of a turn without its transcript."""
     nothing: dict[str, Any] = dict.fromkeys(("number", "step", "steps", "said"))
     known = {"asked": row["prompt"], "is_cut": False, "at": row_times.to_iso(row["created_ms"])}
@@ -207,14 +207,17 @@ def _asked(row: Row) -> dict[str, Any]:
     return {**nothing, **known, "edited": [], "runs": [], "questions": [], **no}
 
 
-def _around(turn: dict[str, Any], freed: list[Row], read: list[UsedAtStep]) -> dict[str, Any]:
+def _with_tokens(turn: dict[str, Any], freed: list[Row], read: list[UsedAtStep]) -> dict[str, Any]:
     """The window it was typed in, and the tokens its steps added."""
     at_ms = row_times.from_iso(turn["at"]) if turn["at"] else None
     before = sum(at_ms is not None and row["at_ms"] <= at_ms for row in freed)
-    return {"window": 1 + before, "tokens_added": _added(turn, read) if turn["steps"] else None}
+    return {
+        "window": 1 + before,
+        "tokens_added": _added_tokens(turn, read) if turn["steps"] else None,
+    }
 
 
-def _added(turn: dict[str, Any], read: list[UsedAtStep]) -> int | None:
+def _added_tokens(turn: dict[str, Any], read: list[UsedAtStep]) -> int | None:
     """By the readings from before its first step to its last; what a compaction freed in between
     is not counted. None where they do not reach so far."""
     first, last = turn["step"] - 1, turn["step"] + turn["steps"] - 1

@@ -12,7 +12,7 @@ from pydantic import Field
 from holdfast.api.database import Db
 from holdfast.api.fields import IdQuery, WordQuery
 from holdfast.api.machine_files import local_project, read_files
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, said
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, respond
 from holdfast.hub.clean_text import replace_unstorable
 from holdfast.redact import redact
 from holdfast.settings import load
@@ -88,7 +88,7 @@ class LogLineList(ApiAnswer):
 async def settings(db: Db, project_id: IdQuery = None) -> Response:
     """Every setting as it holds on this machine, for a project or outside of any. Read only."""
     project = await local_project(db, project_id) if project_id else ""
-    return said(await read_files(_settings, project))
+    return respond(await read_files(_settings, project))
 
 
 @router.get("/log", response_model=LogLineList)
@@ -105,7 +105,7 @@ async def log(
         return [one._asdict() for one in found[-limit:]]
 
     lines = await read_files(look)
-    return said({"lines": lines, "count": len(lines), "limit": limit})
+    return respond({"lines": lines, "count": len(lines), "limit": limit})
 
 
 def _settings(project: str) -> dict[str, Any]:

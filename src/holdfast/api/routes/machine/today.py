@@ -11,7 +11,7 @@ from sqlalchemy.engine import Connection
 from holdfast.api.database import Db
 from holdfast.api.fields import TimeMs
 from holdfast.api.machine_files import read_files
-from holdfast.api.responses import ApiAnswer, Router, said
+from holdfast.api.responses import ApiAnswer, Router, respond
 from holdfast.checkpoint import find, index, verify
 from holdfast.hub import row_times
 from holdfast.hub.tree import capacity, compactions, readings
@@ -54,20 +54,20 @@ async def get(db: Db, since: Annotated[TimeMs | None, Query()] = None) -> Respon
         }
 
     totals = await db.read(look)
-    return said({**totals, "checkpoints_changed": await read_files(_changed, since_ms)})
+    return respond({**totals, "checkpoints_changed": await read_files(_count_changed, since_ms)})
 
 
-def _changed(since_ms: int) -> int:
+def _count_changed(since_ms: int) -> int:
     recent = [one for one in index.load_or_empty() if one.sound and _at_ms(one.created) >= since_ms]
     some = find.sort_entries(recent)[:MOST_VERIFIED]
-    return sum(not _is_whole(one.path, one.content_hash, _signed(one.path)) for one in some)
+    return sum(not _is_whole(one.path, one.content_hash, _signature_of(one.path)) for one in some)
 
 
 def _at_ms(created: str) -> int:
     return int(timestamps.from_iso(created).timestamp() * 1000)
 
 
-def _signed(path: str) -> tuple[int, int]:
+def _signature_of(path: str) -> tuple[int, int]:
     from pathlib import Path
 
     try:
