@@ -116,7 +116,8 @@ def scan(page: SearchPage) -> Iterator[SecretFinding]:
 
 
 def _values_after(low: str, end: int) -> Iterator[tuple[re.Match[str], re.Match[str]]]:
-    """What parts the name that ends here from a value, and the value; the likeliest first."""
+    """Yield the separator after the name that ends here, with the value behind it; the likeliest
+    first."""
     end = _without_tail(low, end)
     ahead = low[end : end + _SEPARATOR_CHARS] if end >= 0 else ""
     for needs, pattern in _SEPARATORS if ahead else ():
@@ -128,7 +129,8 @@ def _values_after(low: str, end: int) -> Iterator[tuple[re.Match[str], re.Match[
 
 
 def _without_tail(low: str, end: int) -> int:
-    """Where the name ends with its tail, as in `password_prod`; -1 where it is another word."""
+    """Return where the name ends with its tail, as in `password_prod`; -1 if it is part of
+    another word."""
     follows = low[end : end + 1]
     if not (follows.isascii() and (follows.isalnum() or follows in ("_", "-"))):
         return end
@@ -172,18 +174,19 @@ def _scan_name(page: SearchPage, name: SecretName) -> Iterator[SecretFinding]:
 
 
 def _keys(low: str) -> Iterator[int]:
-    """Where "key" is followed by a blank or by a long value: any code has `key="tide"`."""
+    """Yield where "key" is followed by a blank or by a long value: any code has `key="tide"`."""
     return (match.start() for match in re.compile(_KEY).finditer(low))
 
 
 def _last_of_chain(low: str, word: str, at: int) -> int:
-    """`password=password=…`: only the last name of a chain can have a value that is one."""
+    """Return the last name in `password=password=…`: only that one can have a value."""
     chain = re.compile(f"(?:{re.escape(word)}[=:])+").match(low, at)
     return chain.end() - len(word) - 1 if chain else at
 
 
 def is_telling(key: str) -> bool:
-    """A key under which a secret stands, whatever that looks like: `password`, `api_key`."""
+    """Whether a key says that its value is a secret, whatever the value looks like: `password`,
+    `api_key`."""
     return _tells(key) if len(key) <= _KEY_CHARS else _judge_key(key)
 
 

@@ -107,7 +107,7 @@ class Written:
 
 
 def span_of(written: Written, sure: int) -> Span | None:
-    """Where the value stands, if the way it is written and what it holds make it a secret."""
+    """Return the span of the value, if its form and its content make it a secret."""
     if written.verdict:  # `--- PASS: TestThis2`
         return None
     if written.match["bare"] is not None:
@@ -146,14 +146,14 @@ def _bare(written: Written, sure: int) -> Span | None:
 
 
 def _sure_alone(name: SecretName, value: str) -> bool:
-    """Behind `password` and a blank: a value that can be no word of a sentence."""
+    """Whether a value behind `password` and a blank can be no word of a sentence."""
     if not name.password:
         return False
     return like_a_password(value) or is_made_up(value) or (len(value) >= 12 and is_hex(value))
 
 
 def _is_setting(written: Written, end: int) -> bool:
-    """The whole line is `name: value` or `name=value`, as settings have it."""
+    """Whether the whole line is `name: value` or `name=value`, as in settings."""
     text, at = written.text, written.ends_at
     head = text[max(0, at - 64) : at]
     line = re.split(r"\n|\\n", head)[-1]
@@ -187,7 +187,7 @@ def _spoken(value: str) -> bool:
 
 
 def _first(text: str, start: int, bare: str) -> str:
-    """The value without what code writes behind it; nothing where it is a call."""
+    """Return the value without the code behind it; empty if it is a call."""
     head = re.split(_STOPS, bare, maxsplit=1)[0]
     follows = text[start + len(head) : start + len(head) + 2]
     if follows[:1] in _CALLS and follows != "</":
@@ -201,7 +201,7 @@ def _first(text: str, start: int, bare: str) -> str:
 def find_nearby(
     text: str, at: int, end: int, name: SecretName, sure: bool, qualified: bool
 ) -> tuple[int, int] | None:
-    """The value that the name from `at` to `end` speaks of, in front of it or behind."""
+    """Find the value that the name from `at` to `end` refers to, before or after it."""
     return (
         (_printed(text, at, end) if sure else None)
         or _behind(text, end, Spoken(name.password, sure, qualified))
@@ -221,7 +221,7 @@ class Spoken:
 
 
 def _behind(text: str, end: int, spoken: Spoken) -> tuple[int, int] | None:
-    """A word nearby, if it can be nothing else; `secrets.json` is a file."""
+    """Find a word nearby that can be nothing but the value; `secrets.json` is a file."""
     if re.compile(r"[A-Za-z0-9+/]|\.[A-Za-z]").match(text, end):  # or base64 goes on
         return None
     if not re.compile(_ANY).search(text, end, end + NEXT_LINE_CHARS):
@@ -289,7 +289,8 @@ def _is_value(between: str, value: str, follows: str, spoken: Spoken) -> bool:
 
 
 def _is_hex_key(length: int, between: str, adjacent: bool, set_off: bool) -> bool:
-    """Forty digits are a commit, unless they are set off or stand right behind an "access key"."""
+    """Whether hex digits are a key. Forty digits are a commit, unless they are set off or
+    directly follow "access key"."""
     if length == 40:
         return adjacent or (
             set_off and ("\n" not in between or ":" in between or between[:1] == "\n")

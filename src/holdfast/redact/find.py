@@ -1,4 +1,4 @@
-"""All rules applied to a text, and the text or JSON value without the secrets they find.
+"""Apply all rules to a text, and remove the secrets they find from the text or JSON value.
 
 In JSON a key may say that the value below it is secret: in lists, numbers and objects too.
 """
@@ -33,7 +33,7 @@ _GONE = SecretFinding("password", 0, 0).placeholder
 
 
 def find(text: str) -> list[SecretFinding]:
-    """The secrets of a text, in order, none overlapping."""
+    """Return the secrets of a text, in order, without overlaps."""
     found = list(_search(text))
     if not text.isascii() and any(mark in text for mark in INVISIBLE):
         found += _search_visible(text)
@@ -48,19 +48,21 @@ def _search(text: str) -> Iterator[SecretFinding]:
 
 
 def _search_visible(text: str) -> Iterator[SecretFinding]:
-    """What a reader sees: a character without width in a name or a token hides it from us."""
+    """Search what a reader sees: an invisible character in a name or a token would hide it from
+    the rules."""
     kept = [at for at, mark in enumerate(text) if mark not in INVISIBLE]
     for one in _search("".join([text[at] for at in kept])):
         yield SecretFinding(one.kind, kept[one.start], kept[one.end - 1] + 1)
 
 
 def are_clean(texts: Iterable[str]) -> bool:
-    """None holds a secret: looked through as one text, in a tenth of the time."""
+    """Whether no text holds a secret. They are searched as one text, in a tenth of the time."""
     return not find("\n".join(texts))
 
 
 def which_are_clean(texts: Sequence[str]) -> list[bool]:
-    """Of each whether it holds none: looked through together, and in halves where there is one."""
+    """Return for each text whether it is clean. They are searched together, and in halves if one
+    is not."""
     if not texts or are_clean(texts):
         return [True] * len(texts)
     if len(texts) == 1:
@@ -70,7 +72,8 @@ def which_are_clean(texts: Sequence[str]) -> list[bool]:
 
 
 def redact(text: str) -> str:
-    """The text with a short placeholder for each secret; the very same text when there is none."""
+    """Replace each secret with a short placeholder; return the same text object if there is
+    none."""
     for _ in range(PASSES):
         findings = find(text)
         if not findings:
@@ -80,7 +83,7 @@ def redact(text: str) -> str:
 
 
 def replace_findings(text: str, findings: list[SecretFinding]) -> str:
-    """The text with a placeholder for each of these."""
+    """Replace each finding with a placeholder."""
     parts: list[str] = []
     at = 0
     for one in findings:
@@ -90,7 +93,7 @@ def replace_findings(text: str, findings: list[SecretFinding]) -> str:
 
 
 def without_named(value: Any, *, is_named: bool = False) -> Any:
-    """The value, a placeholder in each place that a key above it says is secret."""
+    """Replace every value whose key says that it is secret with a placeholder."""
     if isinstance(value, dict):
         return {
             key: without_named(inner, is_named=is_named or is_telling(key))
@@ -102,7 +105,7 @@ def without_named(value: Any, *, is_named: bool = False) -> Any:
 
 
 def redact_each(value: Any) -> Any:
-    """The same value, and no secret in any of its texts, keys among them."""
+    """Redact every text in the value, including its keys."""
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, dict):
@@ -113,7 +116,7 @@ def redact_each(value: Any) -> Any:
 
 
 def redact_answer(question: str, answer: str) -> str:
-    """The answer without what the question says is secret: "What is the admin password?"."""
+    """Redact the answer to a question that asks for a secret: "What is the admin password?"."""
     for before, behind in ((f'"{question}"="', '"'), (f"{question}\n", "")):
         start, end = len(before), len(before) + len(answer)
         found = [

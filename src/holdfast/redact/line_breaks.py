@@ -1,8 +1,8 @@
-"""Tokens that a terminal, a mail or an editor has broken over several lines.
+"""Find tokens that a terminal, a mail or an editor has broken over several lines.
 
-The first part alone may be too short for its kind, and the rest has no beginning to know it by. So
-the part before a line end is read with what the next lines begin with; and a token that was found
-goes on in the next line where that looks made by a machine. A word, a name or a call does not.
+The first part alone may be too short for its kind, and the rest has no known beginning. So the part
+before a line end is read together with the start of the next lines; and a token that was found
+continues in the next line if that looks machine-made.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _FIRST: dict[str, tuple[str, ...]] = {}  # beginnings of tokens by their first t
 
 
 def scan(page: SearchPage) -> Iterator[SecretFinding]:
-    """Tokens whose first part ends a line."""
+    """Find tokens whose first part ends a line."""
     if "\n" not in page.text and "\\n" not in page.text:
         return
     known, tried = _FIRST or _read(), 0
@@ -49,7 +49,7 @@ def scan(page: SearchPage) -> Iterator[SecretFinding]:
 
 
 def _split_escaped(words: Iterable[str]) -> Iterator[str]:
-    """Also those between escaped line ends, which are one word with their neighbours."""
+    """Yield words, also those between escaped line ends, which are glued to their neighbours."""
     for word in words:
         if "\\" in word:
             first, *others = word.split("\\")
@@ -73,7 +73,7 @@ def _search_broken(text: str, part: str) -> Iterator[SecretFinding]:
 
 
 def _read_on(text: str, whole: str, end: int) -> tuple[str, int]:
-    """With as many lines as make it a token: its kind and its end."""
+    """Add lines until it is a token; return its kind and its end."""
     for _ in range(MOST_JOINED):
         piece, end = _next_piece(text, end)
         whole += piece
@@ -83,14 +83,14 @@ def _read_on(text: str, whole: str, end: int) -> tuple[str, int]:
 
 
 def _kind(whole: str) -> str:
-    """Of the token that this is, if it is one to its end."""
+    """Return the kind of token that this is, from start to end; empty if it is none."""
     page = SearchPage(f"{whole} ")
     found = (one for scan in (token_prefixes.scan_tokens, shapes.scan) for one in scan(page))
     return next((one.kind for one in found if one.start == 0), "")
 
 
 def extend_over_lines(text: str, finding: SecretFinding) -> SecretFinding:
-    """The finding, with the lines that its token goes on in."""
+    """Extend the finding over the lines in which its token continues."""
     end = finding.end
     if not text.startswith(_ENDS, end):
         return finding
@@ -104,7 +104,7 @@ def extend_over_lines(text: str, finding: SecretFinding) -> SecretFinding:
 
 
 def _next_piece(text: str, end: int) -> tuple[str, int]:
-    """What the next line begins with, and where that ends; nothing where it may be a word."""
+    """Return the start of the next line and its end; empty if it may be a word."""
     match = re.compile(_PIECE).match(text, end)
     if match is None or _is_word(match[1]):
         return "", end
@@ -112,7 +112,8 @@ def _next_piece(text: str, end: int) -> tuple[str, int]:
 
 
 def _is_word(piece: str) -> bool:
-    """A word, a number, a date; the parts of a signed token are long, of a version short."""
+    """Whether it is a word, a number or a date. The parts of a signed token are long, those of a
+    version short."""
     if piece.isalpha():
         return piece.islower() or piece.istitle() or piece.isupper()
     return not re.search("[A-Za-z]", piece) or ("." in piece and len(piece) < LONG_PIECE)

@@ -93,7 +93,7 @@ _SECRETIVE = (  # `"Jwt": { "Key": …`
 
 
 def telling(text: str, low: str, name: SecretName, at: int) -> int:
-    """What the name at this place says: SURE, a HINT, or 0 where it says nothing."""
+    """Return what the name at this place says: SURE, a HINT, or 0 for nothing."""
     if name.word == "key":
         return _key(text, low, at)
     if name.level == HINT and not _long_ahead(text, at):
@@ -104,7 +104,7 @@ def telling(text: str, low: str, name: SecretName, at: int) -> int:
 
 
 def _key(text: str, low: str, at: int) -> int:
-    """What stands before it tells: `api_key` opens something, `cache key` names a thing."""
+    """Judge "key" by what is before it: `api_key` opens something, `cache key` names a thing."""
     last = low[at - 1 : at]
     if last not in _PARTS and not last.isalnum():
         return _key_alone(text, low, at)
@@ -124,17 +124,19 @@ def _key_alone(text: str, low: str, at: int) -> int:
 
 
 def _long_ahead(text: str, at: int) -> bool:
-    """Behind a hint only a long value counts: most places are passed over by this look alone."""
+    """Whether a long value follows: after a hint only such a value counts, and most places fail
+    this quick test."""
     return re.compile(_LONG).search(text, at, at + _AHEAD_CHARS) is not None
 
 
 def is_qualified(low: str, at: int) -> bool:
-    """ "access token", "client secret": said of nothing but a secret."""
+    """Whether it is "access token", "client secret" or the like, which only mean a secret."""
     return low[max(0, at - _BEFORE_CHARS) : at].rstrip("_-. ").endswith(_KEYS_TO_SOMETHING)
 
 
 def begins_word(text: str, at: int, length: int) -> bool:
-    """`db_pass`, `dbPass`, `DBPASS`, and not `bypass` or `monkey`."""
+    """Whether the name begins a word: `db_pass`, `dbPass`, `DBPASS`, but not `bypass` or
+    `monkey`."""
     if at == 0 or not text[at - 1].isalnum():
         return True
     if not text[at].isupper():
@@ -143,6 +145,6 @@ def begins_word(text: str, at: int, length: int) -> bool:
 
 
 def ends(low: str, end: int) -> bool:
-    """ "Passed" and "tokens" are other words: the name ends here, or in a tail of its own."""
+    """Whether the name ends here or in a known tail: "passed" and "tokens" are other words."""
     follows = low[end : end + 1]
     return not (follows.isascii() and follows.isalpha()) or low.startswith(TAILS, end)

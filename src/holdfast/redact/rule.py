@@ -98,8 +98,8 @@ def lower_in_place(text: str) -> str:
 
 
 def can_begin(text: str, at: int) -> bool:
-    """True where a word can begin: `\\n` before it in an escaped string ends in a letter too,
-    and `__` parts the names in a tool's name."""
+    r"""Whether a word can begin here: `\n` in an escaped string ends in a letter too, and `__`
+    separates the names in a tool's name."""
     if at == 0 or not (text[at - 1].isalnum() or text[at - 1] == "_"):
         return True
     if text[max(0, at - 2) : at] == "__":

@@ -33,7 +33,7 @@ def _not_masked(value: str) -> bool:
 
 
 def _is_packed(value: str) -> bool:
-    """base64 of JSON that holds a password, as Kubernetes keeps a registry's."""
+    """Whether it is base64 of JSON with a password, as Kubernetes stores a registry's."""
     from binascii import Error, a2b_base64
 
     try:

@@ -119,7 +119,8 @@ def scan(page: SearchPage) -> Iterator[SecretFinding]:
 
 
 def _tools(page: SearchPage) -> frozenset[str]:
-    """Which of our tools and flags stand in the text, by set rather than one search for each."""
+    """Return which of our tools and flags occur in the text, by sets rather than one search for
+    each."""
     words = re.sub(_COLOUR, " ", page.words) if "\x1b" in page.words else page.words
     for glue in _GLUED:
         words = words.replace(glue, f"{glue} " if glue == "=" else " ")
@@ -157,14 +158,15 @@ def _commands(page: SearchPage, there: frozenset[str], tools: str) -> Iterator[l
 
 
 def _begins(text: str, at: int) -> bool:
-    """As `can_begin`; also, `not-mysql` is another tool; `-mysql` is a line a diff takes out."""
+    """As `can_begin`. In addition, `not-mysql` is another tool, and `-mysql` is a line removed
+    in a diff."""
     if text[at - 1 : at] == "-":
         return at == 1 or text[at - 2] == "\n" or text[max(0, at - 3) : at - 1] == "\\n"
     return can_begin(text, at) and text[at - 1 : at] != "."
 
 
 def _command_end(text: str, at: int) -> int:
-    """A backslash at the end of a line carries the command on."""
+    """Return the end of the command; a backslash at the end of a line continues it."""
     stop = at + LONGEST_CHARS
     for match in re.compile(_ENDS).finditer(text, at, stop):
         if match[0] not in ("\n", "\\n") or not text[at : match.start()].endswith("\\"):
@@ -181,7 +183,7 @@ Place = tuple[str, int, int]
 
 
 def _place(one: Argument, skip: int = 0) -> Place:
-    """An argument without its quotes, and where it stands; JSON around it is not part of it."""
+    """Return an argument without its quotes, and its span; JSON around it is not part of it."""
     text = one[0][skip:]
     inner = text.lstrip("\\\"'`")
     opened = text[: len(text) - len(inner)].strip("\\")[-1:]
@@ -240,7 +242,7 @@ def _passwords_after(places_: Iterator[Place], mark: str) -> Iterator[SecretFind
 
 
 def _anybody(page: SearchPage, there: frozenset[str]) -> Iterator[SecretFinding]:
-    """`--auth user:password` of a tool we do not know."""
+    """Find `--auth user:password` of unknown tools."""
     for flag in _ANY_BOTH:
         if flag.strip() not in there:
             continue

@@ -103,12 +103,13 @@ def scan_tokens(page: SearchPage) -> Iterator[SecretFinding]:
 
 
 def _may_be_made(word: str) -> bool:
-    """By a machine: with digits, or so long that chance may have left them out."""
+    """Whether a machine may have made it: it has digits, or is so long that they may be missing
+    by chance."""
     return not _DIGITS.isdisjoint(word) or (len(word) > NO_DIGIT_CHARS and not word.islower())
 
 
 def _entries() -> list[tuple[str, str, int, bool]]:
-    """The table, read once, when the first text with a long word comes."""
+    """Parse the table once, for the first text with a long word."""
     if not _READ:
         _READ.extend(
             (kind, *_read(entry)) for kind, all_ in _TABLE.items() for entry in all_.split()
@@ -144,7 +145,8 @@ def _scan_prefix(
 
 
 def _is_cut(text: str, body: re.Match[str]) -> bool:
-    """Too short for its kind, because a text was cut there: shown by a mark, or by its end."""
+    """Whether it is too short for its kind because the text was cut: there is a mark, or the
+    text ends."""
     after = text[body.end() : body.end() + 2]
     if after[:1] == "…" or after == " …":
         return len(body[0]) >= CUT_MARKED_CHARS
@@ -198,7 +200,7 @@ def _end_of_block(text: str, mark: re.Match[str], after: re.Match[str] | None) -
 
 
 def _before_block(text: str, floor: int, at: int) -> int:
-    """Where the lines of a key begin whose head was cut off."""
+    """Return where the lines of a key begin if its head was cut off."""
     floor = max(floor, at - LONGEST_CHARS)
     match = re.match(_BACKWARDS, text[floor:at][::-1])
     return at - match.end() if match else at
@@ -214,7 +216,7 @@ def _bearer(value: str) -> bool:
 
 
 def _cookies(value: str) -> bool:
-    """True if any of the pairs looks like the key to a session."""
+    """Whether any of the pairs looks like a session key."""
     pairs = (pair.partition("=") for pair in value.split(";"))
     return any(is_key(part.strip(), literal=False) for _, _, part in pairs)
 

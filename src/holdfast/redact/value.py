@@ -1,6 +1,6 @@
-"""Is this value a secret, or a stand-in for one, or code?
+"""Judge whether a value is a secret, a placeholder for one, or code.
 
-Only asked about values that already bear a telling name or beginning.
+Only values with a telling name or a known beginning are judged.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _NOT_A_VALUE = r"[\w+.-]+://|[./~]*/|[A-Za-z]:[\\/]|[@.][\w/]|[\w-]+(?:/[\w.-]+)
 
 
 def is_masked(value: str) -> bool:
-    """`xxxx`, `****`, `sk-...`: somebody already took the secret out, or never put one in."""
+    """Whether the secret was removed or never there: `xxxx`, `****`, `sk-...`."""
     return (
         len(set(value.strip(_MASKS))) <= 1
         or "..." in value
@@ -84,7 +84,8 @@ def is_masked(value: str) -> bool:
 
 
 def is_placeholder(value: str) -> bool:
-    """`${VAR}`, `<token>`, `your-key-here`, `os.environ["X"]`: says where a secret would go."""
+    """Whether it only shows where a secret would go: `${VAR}`, `<token>`, `your-key-here`,
+    `os.environ["X"]`."""
     value = value[:JUDGED_CHARS]
     if is_masked(value) or re.match(_VARIABLE, value) or value.lower().startswith(_ELSEWHERE):
         return True
@@ -101,13 +102,14 @@ def is_placeholder(value: str) -> bool:
 
 
 def is_mixed(value: str) -> bool:
-    """Letters and digits in turns, as keys have them and names do not."""
+    """Whether letters and digits alternate, as in keys and not in names."""
     digits = sum(char.isdigit() for char in value)
     return digits > 0 and digits < len(value) and (digits >= 4 or turns(value) >= 0.25)
 
 
 def looks_random(value: str) -> bool:
-    """Mixed, or, where chance left out the digits, upper and lower case in too short turns."""
+    """Whether it is mixed, or, without digits by chance, changes between upper and lower case
+    too often."""
     if is_mixed(value):
         return True
     humps = re.findall("[A-Z]?[a-z]+|[A-Z]+", value)
@@ -115,12 +117,14 @@ def looks_random(value: str) -> bool:
 
 
 def is_no_hash(value: str) -> bool:
-    """Long and random, and not the hex of a commit: enough beside a name without any sign."""
+    """Whether it is long, random and not the hex of a commit: enough beside a name without any
+    other sign."""
     return len(value) >= 20 and looks_random(value) and bool(value.lower().strip(_HEX))
 
 
 def is_made_up(value: str) -> bool:
-    """Eight or more letters and digits in turns, or with symbols: enough behind `password`."""
+    """Whether eight or more letters and digits alternate, or are mixed with symbols: enough
+    after `password`."""
     if (
         len(value) < 8
         or not value.lower().strip(_HEX)
@@ -189,14 +193,14 @@ def _is_key(value: str, literal: bool) -> bool:
 
 
 def is_strong(value: str, hash_too: bool) -> bool:
-    """Long and random beyond doubt: asked where the name alone does not say much."""
+    """Whether it is long and random beyond doubt: needed if the name alone says little."""
     if len(value) < 16 or not _is_key(value[:JUDGED_CHARS], False) or is_uuid(value):
         return False
     return hash_too or bool(value.lower().rpartition(":")[2].strip(_HEX))
 
 
 def is_random(value: str) -> bool:
-    """Made by a machine beyond doubt: a long part of it changes between letters and digits."""
+    """Whether a machine made it beyond doubt: a long part alternates between letters and digits."""
     if len(value) < 16 or is_placeholder(value) or is_uuid(value) or value.count("/") > 3:
         return False
     part = max(re.split(r"[^A-Za-z0-9]", value[:JUDGED_CHARS]), key=len)

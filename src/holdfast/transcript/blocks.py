@@ -38,14 +38,14 @@ class Malformed(Exception):
 
 
 class _Anything(msgspec.Struct):
-    """Any object; nothing of it is kept."""
+    """Any object, without its content."""
 
 
 check_object = msgspec.json.Decoder(_Anything).decode
 
 
 def repair(data: bytes) -> bytes:
-    """The same value with `?` for each half character; empty when it is not JSON at all."""
+    """Return the same value with `?` for each half character; empty if it is not JSON at all."""
     if len(data) > LARGEST_TREE_BYTES:
         return b""
     try:
@@ -56,8 +56,8 @@ def repair(data: bytes) -> bytes:
 
 
 def end_of_torn(data: bytes) -> int:
-    """Where a whole line begins behind a torn one; 0 where none does. After a crash or on a full
-    disk a line is left without its end, and the client writes the next one right behind it."""
+    """Return where a complete line begins behind a torn one; 0 if there is none. After a crash
+    or on a full disk a line has no end, and the client writes the next one directly behind it."""
     start = max(data.rfind(mark, 1) for mark in _LINE_STARTS)
     if start <= 0:
         return 0
@@ -69,19 +69,20 @@ def end_of_torn(data: bytes) -> int:
 
 
 def may_hold_words(data: bytes) -> bool:
-    """A line that does not parse may have been a prompt, unless it tells what it was."""
+    """Whether a line that does not parse may have been a prompt; some lines show that they are
+    not."""
     return not any(mark in data for mark in _NO_WORDS)
 
 
 def decoded(raw: msgspec.Raw) -> Any:
-    """What an undecoded piece holds; None when it holds nothing, or nothing readable."""
+    """Decode a piece; None if it is empty or unreadable."""
     small = memoryview(raw).nbytes <= LARGEST_TREE_BYTES
     wanted: Any = Any if small else str
     return attempt(msgspec.json.Decoder(wanted).decode, bytes(raw))
 
 
 def attempt(decode: Callable[[bytes], DecodedValue], data: bytes) -> DecodedValue | None:
-    """Decode as it is, or else repaired; None when neither will do."""
+    """Decode the bytes as they are, or else repaired; None if neither works."""
     try:
         return decode(data)
     except UNDECODABLE:
@@ -102,7 +103,7 @@ class Usage(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def input_side_tokens(self) -> int:
-        """All that was sent, cached or not."""
+        """All tokens that were sent, cached or not."""
         return self.input_tokens + self.cache_creation_tokens + self.cache_read_tokens
 
     @property
@@ -122,7 +123,7 @@ class Text(Block, frozen=True, gc=False, tag="text"):
 
 
 class Thinking(Block, frozen=True, gc=False, tag="thinking"):
-    """What the model thought aloud; newer clients often leave it empty."""
+    """The model's thoughts; newer clients often leave them empty."""
 
     thinking: str = ""
 
@@ -142,7 +143,7 @@ class ToolUse(Block, frozen=True, gc=False, tag="tool_use"):
 
 
 class ToolResult(Block, frozen=True, gc=False, tag="tool_result"):
-    """What one tool call gave back, as the model saw it."""
+    """The result of one tool call, as the model saw it."""
 
     tool_use_id: str = ""
     raw_content: msgspec.Raw = msgspec.field(default_factory=msgspec.Raw, name="content")

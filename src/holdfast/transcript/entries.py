@@ -61,7 +61,7 @@ class PromptOrigin(msgspec.Struct, frozen=True, gc=False):
 
 
 class CompactMetadata(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """What a boundary line knows of its compaction."""
+    """What a boundary line states about its compaction."""
 
     trigger: str = ""
     pre_tokens: Tokens | None = None
@@ -69,7 +69,7 @@ class CompactMetadata(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
 
 class MicrocompactMetadata(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """What a line knows of old tool results that were cleared from the context."""
+    """What a line states about old tool results that were cleared from the context."""
 
     trigger: str = ""
     pre_tokens: Tokens | None = None
@@ -136,7 +136,7 @@ decode_copy = msgspec.json.Decoder(ResultCopy).decode
 
 
 class Entry(msgspec.Struct, frozen=True, gc=False):
-    """What every line carries; `offset` is the byte at which the line begins."""
+    """The fields of every line; `offset` is the byte at which the line begins."""
 
     offset: int
     line: TranscriptLine
@@ -204,7 +204,7 @@ class Answer(Entry, frozen=True, gc=False):
 
 
 class Prompt(Entry, frozen=True, gc=False):
-    """The user's own words, or (`is_meta`) words the client puts in the user's mouth."""
+    """The user's own words, or (`is_meta`) words that the client wrote in the user's name."""
 
     message: TranscriptMessage
 
@@ -221,7 +221,7 @@ class Prompt(Entry, frozen=True, gc=False):
 
     @property
     def prompt_id(self) -> str:
-        """The id hooks are told too; empty on older clients."""
+        """The id that hooks get too; empty on older clients."""
         return self.line.prompt_id or ""
 
     @property
@@ -230,7 +230,7 @@ class Prompt(Entry, frozen=True, gc=False):
 
 
 class Result(Entry, frozen=True, gc=False):
-    """What tools gave back; `text` holds words that came beside the results, seldom any."""
+    """Results of tools; `text` holds words beside the results, which are rare."""
 
     message: TranscriptMessage
     data: bytes  # the line itself

@@ -27,7 +27,8 @@ _ID = re.compile(rb'"(?:id|tool_use_id)":"([^"]{1,80})"')
 
 
 def session_id(path: Path) -> str:
-    """As the last lines have it: a resumed session may begin with those of the one before."""
+    """Return the session id of the last lines: a resumed session may begin with lines of the one
+    before."""
     start = max(0, path.stat().st_size - END_BYTES)
     found = [entry.session_id for entry in read(path, start=start) if entry.session_id]
     return found[-1] if found else ""
@@ -41,7 +42,8 @@ class Compactions(msgspec.Struct, frozen=True):
 
 
 def compactions(path: Path, *, sidechain: bool = False) -> Compactions:
-    """From the few lines that tell of one: a gigabyte takes a second, not ten."""
+    """Count compactions from the few lines that mention one: a gigabyte takes a second instead
+    of ten."""
     boundaries = summaries = 0
     thinned: list[Boundary] = []
     with path.open("rb") as file:
@@ -78,7 +80,8 @@ def is_id(word: str) -> bool:
 
 
 def find_calls(path: Path, ids: Collection[str]) -> Iterator[ToolCall]:
-    """Those with these ids, in the order of the file. Only lines that name one are decoded."""
+    """Find the calls with these ids, in the order of the file. Only lines that name one are
+    decoded."""
     wanted = {one.encode() for one in ids}
     uses: dict[str, ToolUse] = {}
     with path.open("rb") as file:
@@ -120,7 +123,8 @@ def subagent_files(transcript: str | os.PathLike[str]) -> list[tuple[str, Path]]
 
 
 def subagent_file(transcript: str | os.PathLike[str], agent_id: str) -> Path | None:
-    """Where this agent's transcript is or would be; None when the id is not an id."""
+    """Return the path of this agent's transcript, whether it exists or not; None if the id is
+    invalid."""
     folder = _folder(Path(transcript))
     if folder is None or not _A_NAME.fullmatch(agent_id):
         return None

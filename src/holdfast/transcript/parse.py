@@ -96,17 +96,17 @@ class LineTally:  # no dataclass: that import costs 20 ms, and a compaction wait
 
     @property
     def lines(self) -> int:
-        """Whole lines met; empty ones are not counted."""
+        """Complete lines; empty ones are not counted."""
         return sum(self.by_type.values()) + self.malformed + self.oversized
 
     @property
     def torn(self) -> int:
-        """Lines that do not parse, an unfinished last one among them."""
+        """Lines that do not parse, including an unfinished last one."""
         return self.malformed + self.torn_tail
 
     @property
     def unknown(self) -> dict[str, int]:
-        """Line types we have never heard of, and how many of each."""
+        """Unknown line types, and how many lines of each."""
         return {
             name: count
             for name, count in self.by_type.items()
@@ -126,7 +126,7 @@ class LineTally:  # no dataclass: that import costs 20 ms, and a compaction wait
         }
 
     def add_type(self, name: str) -> None:
-        """Count one line of this type, holding only so many different names."""
+        """Count one line of this type; the number of different types is limited."""
         if name not in self.by_type:
             name = name[:LONGEST_TYPE] or "(none)"
             if name not in self.by_type and len(self.by_type) >= MOST_TYPES:
@@ -134,13 +134,13 @@ class LineTally:  # no dataclass: that import costs 20 ms, and a compaction wait
         self.by_type[name] = self.by_type.get(name, 0) + 1
 
     def add_misfit(self, fields: Iterable[str]) -> None:
-        """Count one line whose named fields were not as they should be."""
+        """Count one line and the names of its invalid fields."""
         self.misfit += 1
         self.misfit_fields.update(fields)
 
 
 def without_tool_result(data: bytes) -> bytes:
-    """The line less its `toolUseResult`; the line itself where there is none to cut safely."""
+    """Return the line without its `toolUseResult`; unchanged if that cannot be cut safely."""
     end = data.rfind(_NEXT, -TAIL_BYTES)
     start = data.find(_COPY, 0, end) if end > 0 else -1
     if start < 0 or data.find(_SIDECHAIN, 0, start) < 0:  # it must not be in what is cut
@@ -215,7 +215,7 @@ BUILDERS: dict[str, Callable[[int, TranscriptLine, bytes], Entry | None]] = {
 
 
 def parse(data: bytes, offset: int, tally: LineTally) -> Entry | None:
-    """The entry in one line; None when there is none. Raises Malformed and nothing else."""
+    """Return the entry in one line; None if there is none. Raises Malformed and nothing else."""
     try:
         line = decode(data if len(data) < WORTH_CUTTING_BYTES else without_tool_result(data))
     except UNDECODABLE:
@@ -230,7 +230,7 @@ def parse(data: bytes, offset: int, tally: LineTally) -> Entry | None:
 
 
 def _second_try(data: bytes, tally: LineTally) -> TranscriptLine:
-    """Slower, for the few lines that are not as they should be."""
+    """Parse a line with invalid fields; this is slower, and rarely needed."""
     from holdfast.transcript.lenient_line import decode_leniently
 
     errors: list[str] = []

@@ -32,7 +32,7 @@ MOST_LINES, MOST_BYTES = 5000, 4 << 20
 
 
 class Unreadable(OSError):
-    """There is no transcript to be read at this path."""
+    """There is no readable transcript at this path."""
 
     hint = (
         "check the path and its permissions; Claude Code writes the file after its first answer, "
@@ -62,8 +62,8 @@ class TranscriptSource:
         self._file.close()
 
     def lines(self, start: int, longest: int) -> Iterator[bytes]:
-        """Lines from byte `start` of the text; what is longer than `longest` comes in pieces. Asked
-        again, a gzip is not begun anew for what lies further on."""
+        """Yield lines from byte `start` of the text; a line longer than `longest` comes in
+        pieces. A second call continues in a gzip file instead of starting again, if it can."""
         try:
             stream = self._stream = self._stream or self._unzipped()
             stream.seek(start)  # past the end there is simply nothing to read
@@ -169,7 +169,7 @@ class Reader:
         return None
 
     def _skip_rest(self, offset: int, lines: Iterator[bytes]) -> None:
-        """Of a line too long to hold, let the remaining pieces go by."""
+        """Skip the remaining pieces of a line that is too long."""
         for data in lines:
             self.offset += len(data)
             if data.endswith(b"\n"):
@@ -189,7 +189,8 @@ class Reader:
 
 
 def behind_torn(data: bytes, offset: int, tally: LineTally) -> Entry | None:
-    """Of a line that does not parse, the whole line that was written behind a torn one."""
+    """Return the entry of a complete line that was written behind a torn one, in a line that
+    does not parse."""
     if data.isspace():
         return None
     tally.malformed += 1
@@ -216,7 +217,7 @@ def read(
 
 
 def read_at(path: str | os.PathLike[str], offsets: Iterable[int]) -> Iterator[Entry]:
-    """The entries that begin at these bytes, first to last, in one going through."""
+    """Return the entries that begin at these bytes, in order, in one pass."""
     with TranscriptSource(path) as source:
         for offset in sorted(offsets):
             data = next(source.lines(offset, LONGEST_LINE_BYTES), b"")
@@ -233,8 +234,8 @@ class _Opening(msgspec.Struct, rename="camel"):
 
 
 def begins_midway(path: str | os.PathLike[str]) -> bool:
-    """The first line of the conversation follows a line that this file does not hold. Old clients
-    wrote subagents' lines between; a subagent's own file has no others."""
+    """Whether the first line of the conversation follows a line that this file does not hold.
+    Old clients wrote subagents' lines in between; a subagent's own file has no others."""
     first: _Opening | None = None
     try:
         with TranscriptSource(path, OPENING_BYTES) as source:  # an archived copy is a gzip

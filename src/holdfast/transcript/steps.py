@@ -55,12 +55,14 @@ class Operation(NamedTuple):
 
     @property
     def usage(self) -> Usage:
-        """Of the last line: earlier ones may have been written while the answer streamed."""
+        """The usage on the last line: earlier lines may have been written while the answer
+        streamed."""
         return self.lines[-1].usage
 
     @property
     def output_is_partial(self) -> bool:
-        """Even the last line was written too early, so its output count is only a floor."""
+        """Whether even the last line was written too early, so that its output count is only a
+        lower bound."""
         return self.lines[-1].stop_reason is None
 
     @property
@@ -81,7 +83,7 @@ class Operation(NamedTuple):
 
     @property
     def results(self) -> tuple[ToolResult, ...]:
-        """Every result that came back, one per call."""
+        """Every result, one per call."""
         return tuple(
             result for entry in self.after if isinstance(entry, Result) for result in entry.results
         )
@@ -121,10 +123,9 @@ IDS_REMEMBERED = 4096  # of answers already told, should a file repeat one
 
 
 def operations(entries: Iterable[Entry], *, sidechain: bool = False) -> Iterator[StepItem]:
-    """Each answer once, with what followed it, between the compactions it stands between.
-
-    A subagent's lines are left out, unless `sidechain`: in a subagent's own file all lines are.
-    """
+    """Yield each answer once, with what followed it, and the compactions in between. A
+    subagent's lines are left out unless `sidechain`: in a subagent's own file all lines are
+    such."""
     gathering = _Gathering()
     for entry in entries:
         if sidechain or not entry.is_sidechain:
@@ -133,7 +134,7 @@ def operations(entries: Iterable[Entry], *, sidechain: bool = False) -> Iterator
 
 
 class _Gathering:
-    """The operation being put together; each step gives back what is finished."""
+    """The operation being assembled; each step returns what is finished."""
 
     def __init__(self) -> None:
         self._told: dict[int, None] = {}  # hashes: an id may be as long as a line
@@ -190,7 +191,7 @@ class _Gathering:
         return [*done, boundary]
 
     def _micro(self, boundary: Boundary) -> list[StepItem]:
-        """Nothing ends here: an open operation is finished first, and told first."""
+        """A microcompaction ends no operation, but an open one is finished and yielded first."""
         if not self._lines:
             return [boundary]
         self._keep(self._held, boundary)

@@ -63,8 +63,8 @@ _INTERRUPTED = Lazy(r"^\[Request interrupted by user(?: for tool use)?\][ \t]*\n
 
 
 def user_words(text: str, author: Author = "") -> str:
-    """What the user typed; empty where nothing of the text is theirs. Where the client says that
-    the user typed it, all is theirs but the blocks that the client itself put in."""
+    """Return what the user typed; empty if none of the text is the user's. If the client says
+    that the user typed it, all of it counts except blocks that the client inserted."""
     if author == "other":
         return ""
     if len(text) > READ_CHARS:
@@ -92,8 +92,8 @@ def _without_notice(text: str) -> str:
 
 
 def without_briefs(text: str) -> str:
-    """The text less what Holdfast itself restored: quoted again, it would grow with each session.
-    A fence that is not closed stays, and so does one that is only spoken of."""
+    """Return the text without what Holdfast itself restored: quoted again, it would grow with
+    each session. A fence that is not closed stays, and so does one that is only mentioned."""
     kept, at = [], 0
     while found := _BRIEF.pattern.search(text, at) if "<holdfast-brief" in text else None:
         end = text.find(_BRIEF_ENDS, found.end() - 1)
@@ -105,7 +105,7 @@ def without_briefs(text: str) -> str:
 
 
 def _without_result_note(text: str) -> str:
-    """Behind a notification the client says where its result lies."""
+    """Remove the client's note after a notification, which says where the result is stored."""
     return _RESULT_NOTE.pattern.sub("", text) if "<task-notification" in text else text
 
 
