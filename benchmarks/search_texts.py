@@ -74,7 +74,7 @@ def filled(index: Index, texts: Texts, count: int) -> tuple[float, float]:
         index.store.write(lambda c: c.exec_driver_sql("DROP INDEX IF EXISTS recall_vectors_near"))
     for _ in range(0, count, THREAD):
         missing = index.without_vector(THREAD)
-        made = vector.kept(texts.vectors(len(missing)))
+        made = vector.encode(texts.vectors(len(missing)))
         began = time.perf_counter()
         keys = [(place, told) for place, told, _ in missing]
         index.put_vectors(MODEL, dict(zip(keys, made, strict=True)))

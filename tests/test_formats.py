@@ -146,7 +146,7 @@ def _ledger(folder: Path) -> Path:
 def _windows(folder: Path) -> Path:
     """A session whose window is gone is known from this file alone."""
     _window_of("s1", folder)
-    sessions.noted()
+    sessions.sessions_of_hooks()
     Path(places.window("s1"), "state.json").unlink()
     return Path(memory_places.root(), sessions.SEEN)
 
@@ -172,7 +172,7 @@ FORMATS = {
     "an archived transcript": Format(_transcript, _read_transcript),
     "the index of checkpoints": Format(_index, _read_index),
     "a ledger of pins": Format(_ledger, lambda folder: ledger.load(str(folder / "budget.json"))),
-    "windows.json": Format(_windows, lambda folder: sessions.noted()),
+    "windows.json": Format(_windows, lambda folder: sessions.sessions_of_hooks()),
     "a receipt": Format(_receipt, lambda folder: receipts.load(folder, folder / "settings.json")),
 }
 

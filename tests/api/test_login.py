@@ -163,7 +163,7 @@ def test_a_stranger_on_the_port_is_told_no_token_and_gives_no_link() -> None:
     link = b'{"link": "http://127.0.0.1:1/"}'
     reply = b"HTTP/1.1 201 Created\r\nContent-Length: %d\r\n\r\n%s" % (len(link), link)
     told: list[bytes] = []
-    secret_file.made(server.token_file())
+    secret_file.read_or_create(server.token_file())
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         server.lock_file(port).touch()  # as a server that was killed leaves it

@@ -79,9 +79,9 @@ def test_a_port_that_is_taken_is_said() -> None:
 @pytest.mark.requirement("X5")
 def test_the_token_is_made_once_and_owner_only(tmp_path: Path) -> None:
     path = tmp_path / "home" / "token"
-    made = secret_file.made(path)
+    made = secret_file.read_or_create(path)
     assert len(made) >= 40
-    assert secret_file.made(path) == made
+    assert secret_file.read_or_create(path) == made
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     assert [one.name for one in path.parent.iterdir()] == ["token"]
@@ -91,7 +91,7 @@ def test_the_token_is_made_once_and_owner_only(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o602, 0o660])
 def test_a_token_others_can_read_or_write_is_refused(tmp_path: Path, mode: int) -> None:
     path = tmp_path / "token"
-    secret_file.made(path)
+    secret_file.read_or_create(path)
     path.chmod(mode)
     with pytest.raises(SecretExposed) as error:
         secret_file.read(path)
@@ -100,12 +100,12 @@ def test_a_token_others_can_read_or_write_is_refused(tmp_path: Path, mode: int) 
 
 @pytest.mark.requirement("X5")
 def test_a_token_that_is_a_link_or_no_file_is_refused(tmp_path: Path) -> None:
-    secret_file.made(tmp_path / "real")
+    secret_file.read_or_create(tmp_path / "real")
     (tmp_path / "link").symlink_to(tmp_path / "real")
     os.mkfifo(tmp_path / "pipe", 0o600)
     for name in ("link", "pipe"):
         with pytest.raises(SecretExposed):
-            secret_file.made(tmp_path / name)
+            secret_file.read_or_create(tmp_path / name)
 
 
 @pytest.mark.requirement("X5")
@@ -173,7 +173,7 @@ def test_what_it_refuses_is_said_with_the_next_thing_to_try(tmp_path: Path, own_
     short = run("serve", "--port", "0", environ={"HOLDFAST_API_TOKEN": "short"})
     assert (short.returncode, "HOLDFAST_API_TOKEN does not hold" in short.stderr) == (3, True)
     path = own_home / ".holdfast" / "token"
-    secret_file.made(path)
+    secret_file.read_or_create(path)
     path.chmod(0o644)
     seen = run("serve", "--port", "0", "--database", url)
     assert (seen.returncode, "chmod 600" in seen.stderr) == (3, True)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from holdfast.archive import transcripts
-from holdfast.archive.save_transcripts import SaveResult, held, save_all, save_in_turn
+from holdfast.archive.save_transcripts import SaveResult, hold_archive, save_all, save_in_turn
 from holdfast.archive.transcript_secrets import Cleaner
 from holdfast.archive.transcripts import damage
 from holdfast.redact import redact
@@ -371,7 +371,7 @@ def test_when_time_is_up_the_rest_waits() -> None:
 def test_of_two_that_wait_one_leaves() -> None:
     a_session("s1")
     with ThreadPoolExecutor(2) as pool:
-        with held():
+        with hold_archive():
             running = {pool.submit(save_in_turn, ROOM, 60) for _ in range(2)}
             [first] = wait(running, return_when=FIRST_COMPLETED).done
         [other] = running - {first}

@@ -71,7 +71,7 @@ def embedded(index: Index, means: dict[str, float]) -> dict[str, vector.Array]:
     for n, (place, text_hash, text) in enumerate(index.without_vector(100), 1):
         near = means.get(text.strip(), 0.0)
         pointing = near * direction(0) + (1 - near**2) ** 0.5 * direction(n)
-        made[place, text_hash] = vector.kept(vector.unit(pointing))[0]
+        made[place, text_hash] = vector.encode(vector.unit(pointing))[0]
     index.put_vectors("m", made)
     return {"m": direction(0)[0]}
 
@@ -243,7 +243,7 @@ def test_a_source_is_replaced_whole_and_what_stays_keeps_its_vector(index: Index
 
 def put_all(index: Index, embedder: str = "m") -> int:
     missing = index.without_vector(99)
-    made = vector.kept(np.concatenate([direction(n) for n in range(len(missing))]))
+    made = vector.encode(np.concatenate([direction(n) for n in range(len(missing))]))
     keys = [(place, told) for place, told, _ in missing]
     return index.put_vectors(embedder, dict(zip(keys, made, strict=True)))
 
@@ -326,7 +326,7 @@ def test_a_text_that_changed_while_it_was_embedded_gets_no_old_vector(index: Ind
     index.begin_vectors("m")
     [(place, told, _)] = index.without_vector(9)
     index.take("s", "1", "2", some("after"))
-    assert index.put_vectors("m", {(place, told): vector.kept(direction(0))[0]}) == 0
+    assert index.put_vectors("m", {(place, told): vector.encode(direction(0))[0]}) == 0
     assert index.counts().vectors == 0
 
 

@@ -349,7 +349,7 @@ def test_rebuild_makes_every_index_again_and_keeps_vectors(project: Path) -> Non
 
     from holdfast.memory.embed import vector
 
-    [kept] = vector.kept(vector.unit(np.ones((1, 8), np.float32)))
+    [kept] = vector.encode(vector.unit(np.ones((1, 8), np.float32)))
     missing = index.without_vector(9)
     index.put_vectors("m", {(p, h): kept for p, h, _ in missing})
     [done] = rebuild([str(project)])

@@ -31,6 +31,6 @@ def a_segment(segment_id: str = "s1_seg_1_0", **fields: Any) -> Compressed:
 
 
 def kept(*segments: Compressed) -> None:
-    with disk.held():
+    with disk.hold_segments():
         for one in segments:
             library.keep(one, NOW_MS)

@@ -54,7 +54,7 @@ def test_tiers_are_listed_by_project_and_session() -> None:
 def test_a_demoted_segment_is_cold_and_still_found() -> None:
     kept(a_segment())
     [one] = library.warm()
-    with disk.held():
+    with disk.hold_segments():
         library.demote(one, NOW_MS)
     assert library.warm() == []
     assert [found.segment_id for found in library.cold("/p", "s1")] == ["s1_seg_1_0"]
@@ -66,7 +66,7 @@ def test_a_demoted_segment_is_cold_and_still_found() -> None:
 def test_a_segment_killed_on_its_way_to_the_archive_counts_as_warm_once(own_home: Path) -> None:
     kept(a_segment())
     before = _warm_file(own_home).read_bytes()
-    with disk.held():
+    with disk.hold_segments():
         library.demote(library.warm()[0], NOW_MS)
     _warm_file(own_home).write_bytes(before)
     assert len(library.warm()) == 1
@@ -76,7 +76,7 @@ def test_a_segment_killed_on_its_way_to_the_archive_counts_as_warm_once(own_home
 @pytest.mark.requirement("R2")
 def test_a_pruned_archive_keeps_its_summary_and_what_it_is_known_by() -> None:
     kept(a_segment(metadata={"own_content": "ours", "transcript": "/t.jsonl"}))
-    with disk.held():
+    with disk.hold_segments():
         library.demote(library.warm()[0], NOW_MS)
         library.prune(library.cold()[0], NOW_MS + 31 * DAY_MS)
     [one] = library.cold()

@@ -144,7 +144,7 @@ def token() -> Token:
     given = os.environ.get("HOLDFAST_API_TOKEN")
     if given is not None:
         return secret_file.usable(given, "HOLDFAST_API_TOKEN")
-    secret_file.made(token_file())
+    secret_file.read_or_create(token_file())
     return secret_file.SecretFile(token_file()).now
 
 

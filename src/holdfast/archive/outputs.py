@@ -82,14 +82,14 @@ def load(output_id: str) -> Output:
 
 def beginning(start: str) -> list[str]:
     """The ids that begin with `start`."""
-    names = (path.rpartition("/")[2].removesuffix(".txt") for _, _, path in _known())
+    names = (path.rpartition("/")[2].removesuffix(".txt") for _, _, path in _list_outputs())
     return sorted(name for name in names if name.startswith(start))
 
 
 def prune(days: float, most_bytes: int, now: float) -> int:
     """Delete outputs that are too old, then the oldest until the rest fits; how many. Drafts of
     killed hooks are deleted too."""
-    known = sorted(_known(), reverse=True)
+    known = sorted(_list_outputs(), reverse=True)
     kept = dropped = 0
     for at, size, path in known:
         kept += size
@@ -116,7 +116,7 @@ def prune_is_due(now: float) -> bool:
     return True
 
 
-def _known() -> list[tuple[float, int, str]]:
+def _list_outputs() -> list[tuple[float, int, str]]:
     found = []
     try:
         with os.scandir(folder()) as entries:

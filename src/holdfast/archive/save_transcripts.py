@@ -59,13 +59,13 @@ class _Found(NamedTuple):
 
 def save_all(most_bytes: int) -> SaveResult:
     """Save every transcript of the client that changed."""
-    with held():
+    with hold_archive():
         return _save_all(most_bytes, float("inf"))
 
 
 def save_in_turn(most_bytes: int, seconds: float) -> SaveResult:
     """Save as many as the time allows. Does nothing if another process already waits to do so."""
-    with _one_by_one() as is_ours:
+    with _worker_lock() as is_ours:
         return _save_all(most_bytes, time.monotonic() + seconds) if is_ours else SaveResult()
 
 
@@ -176,7 +176,7 @@ class _Packer:
             clean = cleaner.without(batch)
             left_out = sum(data == LEFT_OUT for data in clean)
             self.about = self.about._replace(
-                asked=self.about.asked or _asked(clean),
+                asked=self.about.asked or _first_request(clean),
                 lines=self.about.lines + len(clean),
                 left_out=self.about.left_out + left_out,
                 source_bytes=end,
@@ -220,7 +220,7 @@ def _lines_at(source: str, offsets: tuple[int, ...]) -> Iterator[Line]:
             yield offset, next(opened.lines(offset, LONGEST_LINE_BYTES), b"")
 
 
-def _asked(lines: list[bytes]) -> str:
+def _first_request(lines: list[bytes]) -> str:
     """What the user asked first."""
     for data in lines:
         with suppress(Malformed):
@@ -287,14 +287,14 @@ def _note(most_bytes: int, floor: float) -> None:
 
 
 @contextmanager
-def _one_by_one() -> Iterator[bool]:
+def _worker_lock() -> Iterator[bool]:
     """One process works and one waits. A third leaves: the waiting one will see its changes too."""
-    waiting = _opened("waiting.lock")
+    waiting = _open_lock("waiting.lock")
     try:
         if not lock.acquire(waiting):
             yield False
             return
-        with held():
+        with hold_archive():
             lock.release(waiting)
             yield True
     finally:
@@ -302,9 +302,9 @@ def _one_by_one() -> Iterator[bool]:
 
 
 @contextmanager
-def held() -> Iterator[None]:
+def hold_archive() -> Iterator[None]:
     """Hold the archive's lock: nobody else writes or removes copies meanwhile."""
-    fd = _opened("lock")
+    fd = _open_lock("lock")
     try:
         lock.acquire(fd, lock.FOREVER)
         yield
@@ -312,7 +312,7 @@ def held() -> Iterator[None]:
         os.close(fd)
 
 
-def _opened(name: str) -> int:
+def _open_lock(name: str) -> int:
     with enter(FolderPlace(places.home(), "transcripts")) as folder:
         return os.open(name, _FLAGS, 0o600, dir_fd=folder)
 

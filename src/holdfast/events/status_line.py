@@ -82,7 +82,7 @@ def _ours(folder: str, payload: dict[str, Any]) -> str:
     alert = guard.Alert(min(state.alert, guard.Alert.CRITICAL)).name.lower() if state.alert else ""
     facts = StatusFacts(used, edge_tokens, zone, alert, about, _model(payload))
     if end.basis == "usage" and state.velocity > 0:
-        facts = replace(facts, **_ahead(state, edge_tokens - used))
+        facts = replace(facts, **_forecast(state, edge_tokens - used))
     return format_line(facts, settings.word("status_line"))
 
 
@@ -131,7 +131,7 @@ def _thousands(tokens: int) -> str:
     return f"{tokens / 1000:,.0f}k" if tokens >= 1000 else str(tokens)
 
 
-def _ahead(state: State, room: int) -> dict[str, Any]:
+def _forecast(state: State, room: int) -> dict[str, Any]:
     """The steps left, from what hooks measured, and the age of the last checkpoint."""
     ops = int(max(0, room) / state.velocity)
     low, high = velocity.steps_range(room, state.growth or state.velocity, ops)

@@ -35,7 +35,7 @@ def expand(
     if item.kind == SEGMENT:
         _was_read(item)
     gone = bool(not text and (item.uuids or item.first_turn))
-    text = text or _kept(item)
+    text = text or _stored_text(item)
     end = offset + max(1, most_chars)
     shown = text[offset:end]
     origin = f"{item.kind} {item.id}, {item.file or 'saved by Holdfast'}"
@@ -45,7 +45,7 @@ def expand(
 
 def beginning(start: str, project: str = "") -> list[str]:
     """The ids of items that begin so: enough of them to tell whether it is one."""
-    found, _ = _asked(
+    found, _ = _ask_indexes(
         lambda one: one.beginning(start, 2 + MOST_PIECES), locations.resolved(project)
     )
     return sorted({item_id for some in found for item_id in some}) if start else []
@@ -68,19 +68,19 @@ def _find(item_id: str, project: str) -> tuple[Item, list[str]]:
         if is_fresh:
             _bring_up(project)
         for name in names:
-            item, notes = _known(name, project)
+            item, notes = _find_item(name, project)
             if item:
                 return item, notes
     error = Forgotten if item_id.startswith(f"{TURN}-") else NotFound
     raise error("; ".join([f"there is no {fence.flat(item_id, 80)!r}", *notes]))
 
 
-def _known(name: str, project: str) -> tuple[Item | None, list[str]]:
-    found, notes = _asked(lambda one: one.find(name), project)
+def _find_item(name: str, project: str) -> tuple[Item | None, list[str]]:
+    found, notes = _ask_indexes(lambda one: one.find(name), project)
     if item := next(found, None):
         return item, notes
     meant = only(name, beginning(name, project))
-    return _known(meant, project) if meant else (None, notes)
+    return _find_item(meant, project) if meant else (None, notes)
 
 
 def _bring_up(project: str) -> None:
@@ -89,7 +89,7 @@ def _bring_up(project: str) -> None:
         sync(project, seconds=SYNC_SECONDS)
 
 
-def _asked(ask: Callable[[Index], T | None], project: str) -> tuple[Iterator[T], list[str]]:
+def _ask_indexes(ask: Callable[[Index], T | None], project: str) -> tuple[Iterator[T], list[str]]:
     """What each index says, one after the other, and what could not be asked: one holds up no
     other. A note is there once its index was."""
     notes: list[str] = []
@@ -116,7 +116,7 @@ def _indexes(project: str, notes: list[str]) -> Iterator[Index]:
             notes.append(f"left out: {error}")
         else:
             yield own
-    yield from engines.others(project, notes)
+    yield from engines.other_indexes(project, notes)
 
 
 def _original(item: Item) -> tuple[str, list[str]]:
@@ -151,6 +151,6 @@ def _was_read(item: Item) -> None:
     library.note_access(segment_id(item.id), int(time.time() * 1000))
 
 
-def _kept(item: Item) -> str:
+def _stored_text(item: Item) -> str:
     parts = (item.title, item.text, item.more)
     return "\n".join(fence.line(part) for part in parts if part)

@@ -47,22 +47,22 @@ def fill(
     while missing := index.without_vector(TOGETHER):
         if is_over() or time.monotonic() > give_up:
             break
-        made = vector.kept(embedder.embed([text for _, _, text in missing]))
+        made = vector.encode(embedder.embed([text for _, _, text in missing]))
         keys = [(place, text_hash) for place, text_hash, _ in missing]
         taken = index.put_vectors(embedder.name, dict(zip(keys, made, strict=True)))
         if not taken:
             break  # another embedder has taken over, or the texts changed: try next time
         done += taken
-        report(done, _left(index))
-    return Filled(done, _left(index))
+        report(done, _missing_vectors(index))
+    return Filled(done, _missing_vectors(index))
 
 
 def is_missing(index: Index) -> bool:
     """Return whether vectors are missing; if not, no model need be loaded."""
-    return _left(index) > 0
+    return _missing_vectors(index) > 0
 
 
-def _left(index: Index) -> int:
+def _missing_vectors(index: Index) -> int:
     counts = index.counts()
     return max(0, counts.items - counts.vectors)
 

@@ -81,10 +81,10 @@ def _opened(project: str, everywhere: bool, notes: list[str]) -> list[Index]:
         own = [_fresh(project, notes)]
     except OfIndex as error:
         notes.append(f"left out: {error}")
-        if found := [*engines.others(project, notes)]:
+        if found := [*engines.other_indexes(project, notes)]:
             return found
         raise
-    return [*own, *engines.others(project, notes)]
+    return [*own, *engines.other_indexes(project, notes)]
 
 
 def _without(indexes: list[Index], project: str, error: OfIndex, notes: list[str]) -> list[Index]:

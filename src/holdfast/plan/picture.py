@@ -70,7 +70,7 @@ def draw_svg(workflow: Workflow) -> str:
         sheet.text(MARGIN, sheet.top + LINE, f"{more:,} more batches")
         sheet.top += LINE
     _legend(sheet, [_colour(batch) for batch in shown])
-    return _whole(sheet, named(workflow.title or "plan"))
+    return _svg(sheet, named(workflow.title or "plan"))
 
 
 @dataclass
@@ -198,7 +198,7 @@ def _legend(sheet: _Sheet, colours: Sequence[str]) -> None:
         sheet.top = top
 
 
-def _whole(sheet: _Sheet, title: str) -> str:
+def _svg(sheet: _Sheet, title: str) -> str:
     high = sheet.top + MARGIN
     dark = "".join(f".{name}{{fill:{dark}}}" for name, (_, dark) in COLOURS.items())
     edges = f".box{{stroke:{COLOURS['edge'][1]}}}.line{{stroke:{COLOURS['mark'][1]}}}"

@@ -141,7 +141,8 @@ def _turns(source: SegmentSource, closing: dict[int, ModelWords]) -> Iterator[Se
         number = len(turns) - 1 - age
         worth = 9.0 if not number else 8.0 / (1 + age)
         if turn.asked:
-            text = f"{'Asked' if (own and turn is own[0]) or number else 'Part of'}: {_asked(turn)}"
+            label = "Asked" if (own and turn is own[0]) or number else "Part of"
+            text = f"{label}: {_request_of(turn)}"
             yield SegmentItem(TURNS, text, worth, number, rank=FIRST)
         if said := closing.get(offset):
             text = f"Outcome: {_indented(said.text)}"
@@ -149,7 +150,7 @@ def _turns(source: SegmentSource, closing: dict[int, ModelWords]) -> Iterator[Se
             yield SegmentItem(TURNS, text, 10.0 if not age else worth, number + 0.5, rank=rank)
 
 
-def _asked(turn: Turn) -> str:
+def _request_of(turn: Turn) -> str:
     asked = one_line(turn.asked.replace(CUT, " […] "), LONGEST_ASKED)
     return f"{asked} (to: {one_line(turn.reply_to, LONGEST_REPLY)})" if turn.reply_to else asked
 

@@ -40,7 +40,7 @@ def place(*below: str) -> FolderPlace:
 
 
 @contextmanager
-def held() -> Iterator[None]:
+def hold_segments() -> Iterator[None]:
     """Hold the lock of all segments; SegmentsBusy if it was not free in time."""
     with lock.hold(place()) as ours:
         if not ours:

@@ -138,7 +138,7 @@ def note_access(segment_id: str, now_ms: int) -> None:
 
 
 def _note_access(segment_id: str, now_ms: int) -> None:
-    with disk.held():
+    with disk.hold_segments():
         folder = _find_folder(segment_id)
         one = _load(folder, segment_id) if folder else None
         if folder is None or one is None:
@@ -165,7 +165,7 @@ def save(
 ) -> Compressed:
     """Save a model's text in place of Holdfast's, which stays stored; it is redacted, and limited
     in length."""
-    with disk.held():
+    with disk.hold_segments():
         folder = _find_folder(segment_id)
         one = _load(folder, segment_id) if folder else None
         if folder is None or one is None:

@@ -129,7 +129,7 @@ def _look(
     report: RollReport,
 ) -> None:
     limits = Limits.of(settings_load.load(project))
-    with disk.held():
+    with disk.hold_segments():
         mine = disk.load_queue(known.session_id)
         if not force and not tiers.is_due(known.turn, mine.last_check_turn, limits.check_turns):
             report.why_not = (
@@ -144,7 +144,7 @@ def _look(
         mine.last_check_turn = known.turn
         disk.save_queue(known.session_id, mine)
     _compress(known, record, mine, transcript, project, now_ms, report)
-    with disk.held():
+    with disk.hold_segments():
         if used_ratio >= limits.archive_from:
             _archive(known, limits, now_ms, report)
         if force or tiers.is_due(known.turn, mine.last_prune_turn, limits.prune_turns):
@@ -215,7 +215,7 @@ def _compress(
 
 def _store(known: Cut, made: Compressed, now_ms: int, report: RollReport) -> None:
     """Store it first, then take it out of the queue."""
-    with disk.held():
+    with disk.hold_segments():
         made = library.keep(made, now_ms)
         mine = disk.load_queue(known.session_id)
         done = disk.done_entry(made, known.turn)

@@ -101,7 +101,7 @@ class SecretFile:
         self._text = text
 
 
-def made(path: Path) -> str:
+def read_or_create(path: Path) -> str:
     """The secret in a file; a new one is made if there is none. Of two that make it, one wins."""
     found = read(path)
     if found:

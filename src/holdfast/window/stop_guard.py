@@ -62,7 +62,7 @@ def _running(names: Sequence[str]) -> str:
         asked = "wait for it if your answer needs its result, otherwise say that it still runs."
         return f"1 subtask is still running ({names[0]}): {asked}"
     asked = "wait for them if your answer needs their results, otherwise say that they still run."
-    return f"{len(names)} subtasks are still running ({_some(names)}): {asked}"
+    return f"{len(names)} subtasks are still running ({_name_some(names)}): {asked}"
 
 
 def _failed(names: Sequence[str]) -> str:
@@ -70,10 +70,10 @@ def _failed(names: Sequence[str]) -> str:
         asked = "fix it if it belongs to the task, otherwise say that it fails."
         return f"{names[0]} failed and has not succeeded since: {asked}"
     asked = "fix what belongs to the task, and say what still fails."
-    return f"{_some(names)} failed and have not succeeded since: {asked}"
+    return f"{_name_some(names)} failed and have not succeeded since: {asked}"
 
 
-def _some(names: Sequence[str]) -> str:
+def _name_some(names: Sequence[str]) -> str:
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     return ", ".join(names[:MOST_NAMED]) + more
 

@@ -161,7 +161,7 @@ async def track(body: Track, db: Db) -> Response:
 async def get(agent_id: AgentPath, db: Db) -> Response:
     """The newest window of this agent, or of the session with this id."""
     return respond(
-        answer_for(agent_id, _there(await db.read(lambda c: capacity.find(c, agent_id))))
+        answer_for(agent_id, _require(await db.read(lambda c: capacity.find(c, agent_id))))
     )
 
 
@@ -170,7 +170,7 @@ async def reset(agent_id: AgentPath, db: Db) -> Response:
     """Report that the window was compacted. This changes no reading; the next one shows it."""
 
     def change(connection: Connection) -> Row:
-        row = _there(capacity.find(connection, agent_id))
+        row = _require(capacity.find(connection, agent_id))
         return capacity.reset(connection, row, row_times.now_ms())
 
     return respond(answer_for(agent_id, await db.write(change)))
@@ -288,7 +288,7 @@ def _minutes(minutes: Any) -> str:
     return f"{whole}m" if whole < 60 else f"{whole // 60}h {whole % 60}m"
 
 
-def _there(row: Row | None) -> Row:
+def _require(row: Row | None) -> Row:
     if row is None:
         raise NotThere("Agent capacity")
     return row

@@ -97,7 +97,7 @@ class BatchIntake:
         ingest_batch(connection, batch)
 
 
-async def _taking(request: Request) -> Any:
+async def _intake_of(request: Request) -> Any:
     state = request.app.state
     if getattr(state, "taking", None) is None:
         state.taking = BatchIntake()
@@ -105,7 +105,7 @@ async def _taking(request: Request) -> Any:
 
 
 @router.post("", response_model=IntakeAnswer, responses={409: {"model": IntakeRefused}})
-async def post(body: IntakeBatch, db: Db, taking: Annotated[Any, Depends(_taking)]) -> Response:
+async def post(body: IntakeBatch, db: Db, taking: Annotated[Any, Depends(_intake_of)]) -> Response:
     """Store a batch completely. 409: the batch does not begin at this source's position, which
     the answer states."""
     batch = await asyncio.to_thread(lambda: taking.read(body.model_dump()))

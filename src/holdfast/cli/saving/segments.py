@@ -153,7 +153,7 @@ def clear(segment_ids: tuple[str, ...], session: str, yes: bool) -> None:
     if not yes and not asked(f"Remove {len(found)} for good?"):
         say("Nothing was removed.", err=True)
         sys.exit(1)
-    with disk.held():
+    with disk.hold_segments():
         gone = [one for one in found if library.clear(one)]
     say(f"{len(gone)} removed; the transcript still has what they stood for")
 

@@ -110,7 +110,7 @@ def remove(sessions: tuple[str, ...], everything: bool, yes: bool) -> None:
     if not yes and not asked(f"Remove {_counted(found)} for good?"):
         say("Nothing was removed.", err=True)
         sys.exit(1)
-    with save_transcripts.held():
+    with save_transcripts.hold_archive():
         for one in found:
             archive.remove(one)
         archive.forget_removed()

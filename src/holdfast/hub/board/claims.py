@@ -44,7 +44,7 @@ def take(
             kind = "claim.taken" if got["claimed_ms"] == now_ms else "claim.renewed"
             _announce(connection, kind, dict(got))
             return dict(got)
-        holder = first(connection, sa.select(claims).where(_which(project_id, work)))
+        holder = first(connection, sa.select(claims).where(_is_claim(project_id, work)))
         if holder is not None:
             raise _already_claimed(holder)
     raise AlreadyThere("Others are taking it right now", work)
@@ -52,10 +52,10 @@ def take(
 
 def release(connection: Connection, project_id: str, work: str, agent_id: str, now_ms: int) -> Row:
     """Release a claim. Only the agent that has it may do so."""
-    held = first(connection, sa.select(claims).where(_which(project_id, work)))
+    held = first(connection, sa.select(claims).where(_is_claim(project_id, work)))
     if held is not None and held["agent_id"] != agent_id and held["expires_ms"] > now_ms:
         raise _already_claimed(held)
-    mine = _which(project_id, work) & (claims.c.agent_id == agent_id)
+    mine = _is_claim(project_id, work) & (claims.c.agent_id == agent_id)
     if not connection.execute(sa.delete(claims).where(mine)).rowcount or held is None:
         raise NotThere("Claim")
     _announce(connection, "claim.released", held)
@@ -93,7 +93,7 @@ def _take(connection: Connection, row: Row, now_ms: int) -> Any:
     return upsert(connection, claims, key, row, changes, only=mine | free).returning(claims)
 
 
-def _which(project_id: str, work: str) -> sa.ColumnElement[bool]:
+def _is_claim(project_id: str, work: str) -> sa.ColumnElement[bool]:
     return (claims.c.project_id == project_id) & (claims.c.work == work)
 
 

@@ -40,7 +40,7 @@ def give(wanted: Sequence[Wanted], now_ms: int) -> bool:
         return True
     try:
         with hold_in_home("handing.lock", PATIENCE_SECONDS) as is_alone:
-            holdings = [(one, _held(one.folder)) for one in with_outbox()] if is_alone else []
+            holdings = [(one, _holdings(one.folder)) for one in with_outbox()] if is_alone else []
             for row, whom in wanted if is_alone else ():
                 _give(row, whom, holdings, now_ms)
     except (WindowBusy, OSError) as error:
@@ -48,7 +48,7 @@ def give(wanted: Sequence[Wanted], now_ms: int) -> bool:
     return False  # its listener may end before a hook prints it; then another gets it
 
 
-def _held(folder: str) -> dict[str, str]:
+def _holdings(folder: str) -> dict[str, str]:
     held = {one.id: one.state for one in outbox.load(folder).entries}
     return held | {one.id: one.state for one in outbox.done_messages(folder)}
 

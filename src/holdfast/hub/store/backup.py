@@ -242,7 +242,9 @@ def _fill(connection: Connection, lines: Iterator[Any]) -> dict[str, int]:
         if name not in tables:
             raise NoBackup(f"there is no table {name} in this version")
         filled[name] = 0
-        while some := [dict(zip(columns, row, strict=True)) for _, columns, row in _some(rows)]:
+        while some := [
+            dict(zip(columns, row, strict=True)) for _, columns, row in _next_rows(rows)
+        ]:
             connection.execute(sa.insert(tables[name]), some)
             filled[name] += len(some)
         counted = sa.select(sa.func.count()).select_from(tables[name])
@@ -251,7 +253,7 @@ def _fill(connection: Connection, lines: Iterator[Any]) -> dict[str, int]:
     return filled
 
 
-def _some(rows: Iterator[tuple[str, list[str], list[Any]]]) -> Iterator[Any]:
+def _next_rows(rows: Iterator[tuple[str, list[str], list[Any]]]) -> Iterator[Any]:
     return islice(rows, AT_ONCE)
 
 

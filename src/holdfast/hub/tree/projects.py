@@ -61,17 +61,17 @@ def put(
 ) -> Row:
     """Create a project or update it. The name stays unless one is given; metadata is merged one
     level deep."""
-    if not _made(connection, path, now_ms, {"name": name, "metadata": metadata or {}}):
+    if not _create(connection, path, now_ms, {"name": name, "metadata": metadata or {}}):
         _change(connection, path, now_ms, name, metadata or {})
     return by_path(connection, path)
 
 
 def meet(connection: Connection, path: str, now_ms: int) -> None:
     """Create the project if it is new."""
-    _made(connection, path, now_ms, {"metadata": {}})
+    _create(connection, path, now_ms, {"metadata": {}})
 
 
-def _made(connection: Connection, path: str, now_ms: int, more: Row) -> bool:
+def _create(connection: Connection, path: str, now_ms: int, more: Row) -> bool:
     """Create the project; return False if it existed. Of several that create it at once, one
     succeeds."""
     path, project_id = tidy(path), id_of(path)

@@ -46,7 +46,7 @@ def get(connection: Connection, request_id: str) -> Row:
     return _fetch(connection, sa.select(requests).where(requests.c.id == request_id))
 
 
-def _held(connection: Connection, request_id: str) -> Row:
+def _get_locked(connection: Connection, request_id: str) -> Row:
     """As `get`, and lock the row: others change it only after this transaction."""
     query = sa.select(requests).where(requests.c.id == request_id)
     return _fetch(connection, query.with_for_update(key_share=True))
@@ -92,7 +92,7 @@ def change(connection: Connection, request_id: str, given: Row, now_ms: int) -> 
     """Change the status, or add metadata, merged one level deep."""
     if not given:
         raise Refused("No update fields provided")
-    before = _held(connection, request_id)
+    before = _get_locked(connection, request_id)
     changes: dict[str, Any] = {}
     if "status" in given:
         changes = end_time(given["status"], now_ms, before)

@@ -27,7 +27,7 @@ def answer_context_budget(asked: ContextBudgetArguments) -> ToolAnswer:
 
 def _status() -> ToolAnswer:
     folder, state = client_session.window()
-    found = window_budget.status(state, folder, _now())
+    found = window_budget.status(state, folder, _forecast_now())
     fields = {
         "role": found.role,
         "max_tokens": found.max_tokens,
@@ -59,7 +59,7 @@ def _pin(asked: ContextBudgetArguments) -> tuple[str, dict[str, Any]]:
     _, state = client_session.window()
     one = operations.pin(
         asked.text,
-        now_ms=_now(),
+        now_ms=_forecast_now(),
         compartment=asked.compartment,
         scope=asked.scope,
         project=state.project,
@@ -106,10 +106,10 @@ OPS: dict[str, Callable[[ContextBudgetArguments], tuple[str, dict[str, Any]]]] =
 def _forecast() -> dict[str, Any]:
     folder, state = client_session.window()
     settings = settings_load.load(state.project)
-    seen = view.of_transcript(state, settings, _now(), folder)
+    seen = view.of_transcript(state, settings, _forecast_now(), folder)
     found = health.describe(seen, state, settings.share("watch_at"))
     return {name: found[name] for name in FORECAST_FIELDS}
 
 
-def _now() -> int:
+def _forecast_now() -> int:
     return int(time.time() * 1000)

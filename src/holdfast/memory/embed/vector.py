@@ -27,7 +27,7 @@ def unit(vectors: Array) -> Array:
     return found
 
 
-def kept(vectors: Array) -> list[Kept]:
+def encode(vectors: Array) -> list[Kept]:
     """Rows of length one, each as it is kept."""
     tops = np.maximum(np.abs(vectors).max(axis=1), 1e-9)
     bytes_ = np.rint(vectors * (STEPS / tops)[:, None]).astype(np.int8)
@@ -48,7 +48,7 @@ def signs(vectors: Array) -> Array:
     return np.ascontiguousarray(packed).view(np.uint64)
 
 
-def whole(parts: Sequence[bytes]) -> Array:
+def decode(parts: Sequence[bytes]) -> Array:
     """The vectors again, nearly."""
     raw = np.frombuffer(b"".join(parts), np.uint8).reshape(len(parts), -1)
     scales = np.ascontiguousarray(raw[:, :SCALE_BYTES]).view("<f4")
@@ -71,7 +71,7 @@ def added(total: bytes, more: Sequence[Kept], sign: int) -> bytes:
     """The sum of vectors and their number, as one row of numbers."""
     if not more:
         return total
-    rows = whole([one.parts for one in more]).sum(axis=0, dtype=np.float64)
+    rows = decode([one.parts for one in more]).sum(axis=0, dtype=np.float64)
     grown = sign * np.append(rows, len(more))
     if total:
         grown += np.frombuffer(total, np.float64)
@@ -90,5 +90,5 @@ def mean(total: bytes, size: int) -> Array:
 def nearness(query: Array, total: bytes, parts: Sequence[bytes]) -> list[float]:
     """Of the query less the mean of all: what is near to everything is near to nothing."""
     centred = query - mean(total, len(query))
-    near: list[float] = (whole(parts) @ centred).tolist()
+    near: list[float] = (decode(parts) @ centred).tolist()
     return near

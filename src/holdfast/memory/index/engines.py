@@ -75,7 +75,7 @@ def shared(project: str) -> Shared:
     return _shares[key]
 
 
-def others(project: str, notes: list[str]) -> Iterator[Index]:
+def other_indexes(project: str, notes: list[str]) -> Iterator[Index]:
     """Yield every other project's index as it is; note unreadable ones."""
     if is_shared():
         import sqlalchemy as sa

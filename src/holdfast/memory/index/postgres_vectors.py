@@ -107,11 +107,11 @@ class PostgresVectors:
         """Inside the caller's transaction; how many are new."""
         if not found:
             return 0
-        from holdfast.memory.embed.vector import whole
+        from holdfast.memory.embed.vector import decode
 
         rows = [
             {"project": self._project, "place": place, "size": len(row), "vector": _written(row)}
-            for place, row in zip(found, whole([one.parts for one in found.values()]), strict=True)
+            for place, row in zip(found, decode([one.parts for one in found.values()]), strict=True)
         ]
         query = sa.text(
             "INSERT INTO recall_vectors (project, place, size, vector) "
@@ -134,7 +134,7 @@ class PostgresVectors:
             return {}
         import numpy as np
 
-        from holdfast.memory.embed.vector import kept
+        from holdfast.memory.embed.vector import encode
 
         query = (
             "SELECT i.hash, v.vector::text FROM recall_items i JOIN recall_vectors v "
@@ -146,7 +146,7 @@ class PostgresVectors:
         if not rows:
             return {}
         whole = np.array([_read(text) for _, text in rows], np.float32)
-        return dict(zip([text_hash for text_hash, _ in rows], kept(whole), strict=True))
+        return dict(zip([text_hash for text_hash, _ in rows], encode(whole), strict=True))
 
     def near(self, c: Connection, query: Any, most: int) -> ScoreQuery | None:
         """What finds the nearest by meaning; nothing where there are no vectors."""

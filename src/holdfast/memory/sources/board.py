@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from holdfast.memory import locations as here
+from holdfast.memory import locations
 from holdfast.memory.index import engines, sqlite_file
 from holdfast.memory.item import MESSAGE, Item, id_of
 from holdfast.memory.sources.source import MemorySource, SourceRead, clean
@@ -32,10 +32,10 @@ def sources(project: str) -> Iterator[MemorySource]:
         yield from _shared(project)
         return
     path = _file()
-    stamp = here.stamp(path) if path else ""
+    stamp = locations.stamp(path) if path else ""
     if stamp:
         yield MemorySource(
-            KEY, f"{stamp} {here.stamp(path + '-wal')}", partial(_read, path, project)
+            KEY, f"{stamp} {locations.stamp(path + '-wal')}", partial(_read, path, project)
         )
 
 

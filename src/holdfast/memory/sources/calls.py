@@ -30,7 +30,7 @@ _MAIN_ARGUMENTS = (
 
 def call(block: ToolUse, *, is_clean: bool = False) -> str:
     """`is_clean`: it was looked through before, and holds no secret."""
-    first = head(what(block))
+    first = head(main_argument(block))
     return f"{block.name} {(first if is_clean else redact(first))[:CALL_CHARS]}".strip()
 
 
@@ -50,14 +50,14 @@ def asks_us(command: str) -> bool:
     return program.rpartition("/")[2] == "holdfast" and rest.lstrip().startswith(_BY_HAND)
 
 
-def what(block: ToolUse) -> str:
+def main_argument(block: ToolUse) -> str:
     """What the call is about."""
     given = block.input
     values = (given.get(name) for name in _MAIN_ARGUMENTS)
     return next((value for value in values if isinstance(value, str) and value), "")
 
 
-def offered(block: ToolUse) -> dict[str, str]:
+def choices_in(block: ToolUse) -> dict[str, str]:
     """The choices of each question that the model asks by a tool."""
     asked = block.input.get("questions")
     found: dict[str, str] = {}
@@ -106,7 +106,7 @@ def tail(text: str) -> str:
     return text[start + 1 if start > 0 else -SEEN_CHARS :]
 
 
-def seen(text: str) -> Iterator[str]:
+def searched_parts(text: str) -> Iterator[str]:
     """All that is gone through of a result."""
     if len(text) <= 2 * SEEN_CHARS:
         yield text

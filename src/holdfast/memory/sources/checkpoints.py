@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from holdfast.files.digest import digest
-from holdfast.memory import locations as here
+from holdfast.memory import locations
 from holdfast.memory.item import CHECKPOINT, DECISION, Item, id_of
 from holdfast.memory.sources.source import HOW, MemorySource, SourceRead, clean, pieces
 from holdfast.wire import places
@@ -22,7 +22,7 @@ FOREIGN = "from a checkpoint not made on this machine"
 def sources(project: str) -> Iterator[MemorySource]:
     files = _files(project)
     if files:
-        stamps = "\n".join(f"{path} {here.stamp(path)}" for path in files)
+        stamps = "\n".join(f"{path} {locations.stamp(path)}" for path in files)
         stamp = f"{HOW}-own-{digest(stamps.encode('utf-8', 'surrogatepass'))[:16]}"
         yield MemorySource(KEY, stamp, partial(_read, project, files))
 
@@ -35,11 +35,11 @@ def _local_paths(project: str) -> set[str]:
 
 def _files(project: str) -> list[str]:
     """The newest, oldest first: their names are their dates."""
-    ours = f"{places.home().rstrip('/')}/checkpoints/{here.key(project)}/files"
+    ours = f"{places.home().rstrip('/')}/checkpoints/{locations.key(project)}/files"
     found = [
         (name, f"{folder}/{name}")
         for folder in (places.resolve_inside(project, INSIDE), ours)
-        for name in here.names_in(folder)
+        for name in locations.names_in(folder)
         if name[:1].isdigit() and name.endswith(".md")
     ]
     return [path for _, path in sorted(found)[-MOST_FILES:]]

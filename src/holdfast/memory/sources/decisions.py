@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from holdfast.archive import transcripts as archived
-from holdfast.memory import locations as here
+from holdfast.memory import locations
 from holdfast.memory.index.interface import TURN_POSITIONS
 from holdfast.memory.item import DECISION, Item, id_of
 from holdfast.memory.sources import sessions
@@ -20,16 +20,16 @@ RULE, CHOICE = "rule", "decision"
 
 
 def sources(project: str) -> Iterator[MemorySource]:
-    for session, (owner, transcript) in sessions.noted().items():
+    for session, (owner, transcript) in sessions.sessions_of_hooks().items():
         if owner != project:
             continue
         folder = f"{places.windows()}/{session}"
-        for leaf in here.names_in(folder):
+        for leaf in locations.names_in(folder):
             path = f"{folder}/{leaf}/record.json"
-            if stamp := here.stamp(path):
+            if stamp := locations.stamp(path):
                 agent = leaf.removeprefix("agent-") if leaf != "main" else ""
                 own = places.transcript(transcript, agent)
-                told_there = bool(here.stamp(archived.instead_of(own)))
+                told_there = bool(locations.stamp(archived.instead_of(own)))
                 stamp = f"{HOW}-{stamp}-{'there' if told_there else 'gone'}"
                 read = partial(_read, path, own, agent, told_there)
                 yield MemorySource(f"{KEY}{session}/{leaf}", stamp, read)

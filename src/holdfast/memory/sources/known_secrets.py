@@ -35,7 +35,7 @@ class KnownSecrets:
         if len(self._values) >= MOST_BARE:
             return
         before = len(self._values)
-        text = "\n".join(said(entry, _ends))
+        text = "\n".join(texts_of(entry, _ends))
         for one in find(text):
             for value in text[one.start : one.end].split("\n"):
                 if len(value) >= SHORTEST_BARE and looks_random(value):
@@ -62,7 +62,7 @@ class KnownSecrets:
         return text
 
 
-def said(entry: Entry, of_result: Callable[[str], Iterable[str]]) -> Iterator[str]:
+def texts_of(entry: Entry, of_result: Callable[[str], Iterable[str]]) -> Iterator[str]:
     """The texts of an entry, those of calls as far as names are taken from them; `of_result`: what
     is gone through of a result."""
     if isinstance(entry, Prompt):
@@ -101,8 +101,8 @@ def looked_through(entries: Iterable[Entry]) -> Iterator[tuple[Entry, bool]]:
 
 def _words(entry: Entry) -> Iterator[str]:
     """Yield every text of an entry that may be indexed or name a secret."""
-    yield from said(entry, calls.seen)
+    yield from texts_of(entry, calls.searched_parts)
     for block in entry.blocks if isinstance(entry, Answer) else ():
-        what = calls.what(block) if isinstance(block, ToolUse) else ""
+        what = calls.main_argument(block) if isinstance(block, ToolUse) else ""
         if len(what) > READ_CHARS:  # else it was among those
             yield what[: calls.SEEN_CHARS]

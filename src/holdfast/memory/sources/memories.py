@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from holdfast.client.memory_folder import find_memory_folder
-from holdfast.memory import locations as here
+from holdfast.memory import locations
 from holdfast.memory.item import MEMORY, Item, id_of
 from holdfast.memory.sources.source import MemorySource, SourceRead, clean, pieces
 
@@ -18,12 +18,12 @@ INDEX = "MEMORY.md"
 
 def sources(project: str) -> Iterator[MemorySource]:
     folder = find_memory_folder(project).path
-    for name in sorted(here.names_in(folder))[:MOST_FILES]:
+    for name in sorted(locations.names_in(folder))[:MOST_FILES]:
         path = f"{folder}/{name}"
         # A link may lead anywhere: what is not in the folder is not a memory of this project.
         if not name.endswith(".md") or name == INDEX or os.path.islink(path):  # noqa: PTH114
             continue
-        if stamp := here.stamp(path):
+        if stamp := locations.stamp(path):
             yield MemorySource(f"{KEY}{path}", stamp, partial(_read, folder, name))
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from holdfast.files.digest import digest
-from holdfast.memory import locations as here
+from holdfast.memory import locations
 from holdfast.memory.item import SEGMENT, Item
 from holdfast.memory.sources.source import MemorySource, SourceRead, clean, pieces
 from holdfast.wire import places
@@ -29,7 +29,7 @@ def sources(project: str) -> Iterator[MemorySource]:
     """One for the whole shelf; without any file on it, none."""
     roots = [f"{places.home().rstrip('/')}/{OURS}"]
     roots += filter(None, (places.resolve_inside(project, inside) for inside in THEIRS))
-    stamps = [f"{path} {here.stamp(path)}" for root in roots for path in _below(root)]
+    stamps = [f"{path} {locations.stamp(path)}" for root in roots for path in _below(root)]
     if stamps:
         stamp = digest("\n".join(stamps).encode("utf-8", "surrogatepass"))[:16]
         yield MemorySource(KEY, stamp, partial(_read, project))
@@ -42,7 +42,7 @@ def segment_id(item_id: str) -> str:
 
 def _below(folder: str, depth: int = 3) -> Iterator[str]:
     """No link is followed: one to `/` would have every search walk the whole disk."""
-    for name in sorted(here.names_in(folder)):
+    for name in sorted(locations.names_in(folder)):
         path = f"{folder}/{name}"
         if name.endswith(".json"):
             yield path

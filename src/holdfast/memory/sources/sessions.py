@@ -17,7 +17,6 @@ from functools import partial
 
 from holdfast.archive import transcripts as archived
 from holdfast.memory import locations
-from holdfast.memory import locations as here
 from holdfast.memory.sources.source import HOW, MemorySource, SourceRead
 from holdfast.wire import places
 
@@ -31,29 +30,31 @@ AGENTS = "/subagents"
 
 def transcripts(project: str) -> list[str]:
     """Main transcripts of a project, each once, subagents' not among them."""
-    folder = here.client_folder(project)
-    found = {f"{folder}/{n}" for n in here.names_in(folder) if n.endswith((".jsonl", ".jsonl.gz"))}
-    found |= {path for owner, path in noted().values() if owner == project and path}
+    folder = locations.client_folder(project)
+    found = {
+        f"{folder}/{n}" for n in locations.names_in(folder) if n.endswith((".jsonl", ".jsonl.gz"))
+    }
+    found |= {path for owner, path in sessions_of_hooks().values() if owner == project and path}
     return sorted(found)
 
 
 def projects() -> set[str]:
     """Every project a hook ran in."""
-    return {project for project, _ in noted().values() if project}
+    return {project for project, _ in sessions_of_hooks().values() if project}
 
 
-def noted() -> dict[str, tuple[str, str]]:
+def sessions_of_hooks() -> dict[str, tuple[str, str]]:
     """(project, transcript) by session; states that did not change are not read again."""
-    known, changed = _seen(), False
-    for session in here.names_in(places.windows()):
+    known, changed = _load_cache(), False
+    for session in locations.names_in(places.windows()):
         path = f"{places.windows()}/{session}/main/state.json"
-        stamp = here.stamp(path)
+        stamp = locations.stamp(path)
         if not stamp or known.get(session, [""])[0] == stamp:
             continue
         known[session] = [stamp, *_read_state(path)]
         changed = True
     if changed:
-        _remember(known)
+        _save_cache(known)
     return {session: (project, path) for session, (_, project, path) in known.items()}
 
 
@@ -62,13 +63,13 @@ def _read_state(path: str) -> tuple[str, str]:
         found = json.loads(places.read_small(path, 1 << 20))
         project, transcript = found.get("project"), found.get("transcript")
         if isinstance(project, str) and isinstance(transcript, str) and project:
-            return here.resolved(project), transcript
+            return locations.resolved(project), transcript
     return "", ""
 
 
-def _seen() -> Known:
+def _load_cache() -> Known:
     with suppress(ValueError, RecursionError):
-        found = json.loads(places.read_small(f"{here.root()}/{SEEN}", MOST_BYTES) or b"{}")
+        found = json.loads(places.read_small(f"{locations.root()}/{SEEN}", MOST_BYTES) or b"{}")
         if isinstance(found, dict) and found.get("version") == VERSION:
             rows = found.get("windows")
             return {k: v for k, v in rows.items() if _fits(v)} if isinstance(rows, dict) else {}
@@ -79,11 +80,11 @@ def _fits(row: object) -> bool:
     return isinstance(row, list) and len(row) == 3 and all(isinstance(one, str) for one in row)
 
 
-def _remember(known: Known) -> None:
+def _save_cache(known: Known) -> None:
     with suppress(OSError):  # an aid only: the next search reads the states again
-        os.makedirs(here.root(), 0o700, exist_ok=True)  # noqa: PTH103
+        os.makedirs(locations.root(), 0o700, exist_ok=True)  # noqa: PTH103
         data = json.dumps({"version": VERSION, "windows": known}).encode()
-        places.replace_whole(f"{here.root()}/{SEEN}", data)
+        places.replace_whole(f"{locations.root()}/{SEEN}", data)
 
 
 def sources(project: str) -> Iterator[MemorySource]:

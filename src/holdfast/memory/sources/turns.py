@@ -154,7 +154,7 @@ class _Fold:
         unit.begins_turn = True
         unit.texts.append(words)
         unit.hold(entry)
-        self._asked = _asked(words, answers)
+        self._asked = _title_of(words, answers)
 
     def _turn_begun_by(self, entry: Entry) -> str:
         """The question of the model's that these words answer. What else was said before is not
@@ -193,7 +193,7 @@ class _Fold:
         if isinstance(plan, str):
             unit.add_part(SpokenPart(MODEL, plan, self._asked))
         if block.name == results.ASKED:
-            self._offered |= calls.offered(block)
+            self._offered |= calls.choices_in(block)
         unit.add_more(calls.call(block, is_clean=is_clean))
 
     def _begins_unit(self, unit: Unit, texts: list[str]) -> bool:
@@ -243,14 +243,14 @@ class _Fold:
                 unit.add_part(SpokenPart(USER, one.answer, one.text, offered, DECISION))
         if turns[-1:] != before and turns[-1].asked:
             unit.add_part(SpokenPart(USER, turns[-1].asked, turns[-1].reply_to, kind=DECISION))
-            self._asked = _asked(turns[-1].asked, turns[-1].reply_to)
+            self._asked = _title_of(turns[-1].asked, turns[-1].reply_to)
 
 
 def _answered(turns: list[Turn]) -> Iterator[Question]:
     return (one for turn in turns[-3:] for one in turn.questions if one.answer)
 
 
-def _asked(words: str, answers: str) -> str:
+def _title_of(words: str, answers: str) -> str:
     """What a turn is about: "yes" says it only with the question."""
     if answers:
         return clip_last(f"{answers} → {words}", TITLE_CHARS)

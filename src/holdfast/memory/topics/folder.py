@@ -56,7 +56,7 @@ def is_free(folder: Path, name: str, taken: frozenset[str]) -> bool:
     return name.casefold() not in taken and not os.path.lexists(folder / name)
 
 
-def taken(folder: Path) -> frozenset[str]:
+def taken_names(folder: Path) -> frozenset[str]:
     """All that lies there, however much it is and whoever may read it, in one case."""
     try:
         return frozenset(name.casefold() for name in os.listdir(folder)) | {"memory.md"}  # noqa: PTH208
@@ -139,7 +139,7 @@ def remove(folder: Path, name: str) -> None:
         raise NotWritten(f"{folder / name} cannot be removed: {error.strerror}") from error
 
 
-def beside(folder: Path) -> Path:
+def folder_for_copies(folder: Path) -> Path:
     """What we keep of this folder, with our own files."""
     key = crc32(str(folder.resolve()).encode("utf-8", "surrogateescape"))
     return Path(places.home()) / "memory" / f"{key:08x}"
@@ -152,7 +152,7 @@ def make(folder: Path) -> None:
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """One Holdfast at a time; the lock lies with our files, not with theirs."""
-    ours = beside(folder)
+    ours = folder_for_copies(folder)
     try:
         fd = lock.open_file(str(ours / "lock"))
     except OSError as error:
@@ -215,7 +215,7 @@ def copy(path: Path, file: str, now_ms: int) -> str:
     found = read(path, file)
     if found is None:
         return ""
-    place = beside(path) / "before"
+    place = folder_for_copies(path) / "before"
     target = place / f"{now_ms:013}-{file}"
     try:
         make(place)

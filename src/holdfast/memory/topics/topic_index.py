@@ -163,7 +163,7 @@ def is_page(one: MemoryTopic) -> bool:
 def page(path: Path) -> str:
     """The one we write: it is ours, or nothing is there yet."""
     ours = [file for file in FILES if _page(path, file)]
-    taken = folder.taken(path)
+    taken = folder.taken_names(path)
     free = (file for file in FILES if folder.is_free(path, file, taken))
     found = ours[0] if ours else next(free, "")
     if not found:

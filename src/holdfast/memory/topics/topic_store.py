@@ -131,7 +131,7 @@ def _file_for(path: Path, known: Sequence[MemoryTopic], name: str) -> str:
         raise NotOurTopic(f"{same[0].file} has that name, and is not ours or was edited since")
     if ours:
         return ours[0].file
-    taken = folder.taken(path) | frozenset(topic_index.FILES)
+    taken = folder.taken_names(path) | frozenset(topic_index.FILES)
     stem = topic.file_name(name).removesuffix(".md")
     return next(one for n in count() if folder.is_free(path, one := _numbered(stem, n), taken))
 

@@ -225,7 +225,7 @@ def _of_pool(
         return _stated(bounds, _no_past(len(past.seen)))
     near = pool.nearest(known, count)
     share = PRIOR_WORTH / (PRIOR_WORTH + len(pool.seen))
-    pooled = _quantiles(sorted(_carried(known, one, line) for one in near), count)
+    pooled = _quantiles(sorted(_move_to(known, one, line) for one in near), count)
     if "touched" in known:
         low, high = pool.ends(line)
         pooled = (pooled[0], pooled[0] + low, pooled[0] + high)
@@ -234,7 +234,7 @@ def _of_pool(
     return _stated(mixed, f"{count} past requests{which}, {here} in this project")
 
 
-def _carried(known: dict[str, float], one: PastCase, line: FittedLine) -> float:
+def _move_to(known: dict[str, float], one: PastCase, line: FittedLine) -> float:
     """Move a past request to the known number of files and these words."""
     if "touched" not in known:
         return one.grown

@@ -118,10 +118,10 @@ def parse_tasks(prompt: str) -> list[PromptTask]:
     head, tasks = parted(prompt)
     if _AGAIN in head:
         return []
-    return [_given(title, body) for title, body in tasks]
+    return [_prompt_task(title, body) for title, body in tasks]
 
 
-def _given(title: str, body: str) -> PromptTask:
+def _prompt_task(title: str, body: str) -> PromptTask:
     body = body.partition(f"\n{STEP_OF} ")[0]  # text about the whole task is not this step's
     listed = _FILES.search(body)
     words = _PART.sub("", title)

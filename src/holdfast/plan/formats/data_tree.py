@@ -39,7 +39,7 @@ _WORDS: dict[str, Scalar] = {
 def parse_json(text: str) -> Node:
     """Parse JSON. The standard decoder checks it first, so the walk sees only valid JSON."""
     try:
-        json.loads(text, parse_constant=_refuse, parse_int=_whole)
+        json.loads(text, parse_constant=_refuse, parse_int=_parse_int)
     except json.JSONDecodeError as error:
         raise BadPlan(
             f"not JSON: {error.msg}", PlanPosition(error.lineno, error.colno), JSON_HINT
@@ -59,7 +59,7 @@ def _refuse(name: str) -> object:
     raise ValueError(f"{name} is no JSON number")
 
 
-def _whole(digits: str) -> int:
+def _parse_int(digits: str) -> int:
     """Refuse very long numbers ourselves: Python's own error text would not help the user."""
     if len(digits) > 30:
         raise ValueError("a number of more than 30 digits")

@@ -182,7 +182,7 @@ class _Reading:
             self.bullet = self.bullet or (place if bullet else None)
             self._tell(line.rstrip())
             return
-        values = _said(item, bullet.group(2) if bullet else line.strip(), place)
+        values = _read_line(item, bullet.group(2) if bullet else line.strip(), place)
         self._bullets = _Bullets(indent, values) if values is not None else None
 
     def _above(self, indent: int) -> _Item | None:
@@ -192,7 +192,7 @@ class _Reading:
         return self._open[-1] if self._open else None
 
 
-def _said(item: _Item, words: str, place: PlanPosition) -> list[Node] | None:
+def _read_line(item: _Item, words: str, place: PlanPosition) -> list[Node] | None:
     """Read a line of a task: a field, whose values may continue as bullets, or description."""
     named = _FIELD.fullmatch(_BOLD.sub(r"\2:", words, count=1) if words[:1] in "*_" else words)
     name = _BLANK.sub(" ", named.group(1).strip().lower()) if named else ""

@@ -25,13 +25,15 @@ SessionQuery = Annotated[str, Query(min_length=1, max_length=MOST_ID)]
 ItemPath = Annotated[str, Path(pattern=r"^[0-9a-f]{1,8}$")]
 
 
-def _known(name: str) -> str:
+def _check_name(name: str) -> str:
     if name not in NAMES:
         raise ValueError(f"must be one of {', '.join(NAMES)}")
     return name
 
 
-Compartment = Annotated[str, AfterValidator(_known), Field(json_schema_extra={"enum": [*NAMES]})]
+Compartment = Annotated[
+    str, AfterValidator(_check_name), Field(json_schema_extra={"enum": [*NAMES]})
+]
 
 
 class BudgetItem(ApiAnswer):
