@@ -1,4 +1,4 @@
-"""Names in the source: one public class per name, and modules named by plain nouns."""
+"""Names in the source: one public class per name, modules are nouns, functions are verbs."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ _PRONOUNS_AND_ADVERBS = (
 )
 _FIGURES = "company deeds desk floor met seat slips trouble utils helpers misc common"
 FORBIDDEN = frozenset(f"{_PARTICIPLES} {_PRONOUNS_AND_ADVERBS} {_FIGURES}".split())
+# Folders that still have functions named by such a word.
+UNFINISHED = frozenset("brief checkpoint cli memory plan record run".split())
 
 
 def _modules() -> list[Path]:
@@ -37,6 +39,17 @@ def test_no_two_public_classes_have_the_same_name() -> None:
 
 def test_modules_are_named_by_nouns() -> None:
     assert [str(path) for path in _modules() if path.stem in FORBIDDEN] == []
+
+
+def test_functions_are_not_named_by_a_participle_or_pronoun() -> None:
+    found = [
+        f"{path.relative_to(SOURCE)}: {node.name}"
+        for path in _modules()
+        if path.relative_to(SOURCE).parts[0] not in UNFINISHED
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.FunctionDef) and node.name.strip("_") in FORBIDDEN
+    ]
+    assert found == []
 
 
 def test_no_folder_holds_too_many_files() -> None:

@@ -70,7 +70,7 @@ def save_in_turn(most_bytes: int, seconds: float) -> SaveResult:
 
 
 def _save_all(most_bytes: int, give_up: float) -> SaveResult:
-    done, floor = SaveResult(), _floor(most_bytes)
+    done, floor = SaveResult(), _read_floor(most_bytes)
     used = sum(one.bytes for one in transcripts.sessions())
     for found in _sessions():
         if found.changed <= floor:
@@ -269,7 +269,7 @@ def _entries(folder: str | Path) -> list[os.DirEntry[str]]:
         return []
 
 
-def _floor(most_bytes: int) -> float:
+def _read_floor(most_bytes: int) -> float:
     """Sessions that last changed then or before were removed for want of room, and are not archived
     again until the limit is raised."""
     with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):

@@ -1,3 +1,1 @@
-"""The tree of shared work: projects, sessions, requests, tasks, subtasks, actions; and readings and
-events.
-"""
+"""The tree of shared work, from projects to tool calls, with the readings and events of windows."""
