@@ -38,9 +38,9 @@ def test_they_are_kept_and_marked(tmp_path: Path) -> None:
     lines = compose(record).text.splitlines()
     [draft] = [line for line in lines if DRAFT in line]
     [meant] = [line for line in lines if line.startswith(f"- “{MEANT}”")]
-    assert draft.endswith("(taken back)") and "taken back" not in meant
+    assert draft.endswith("(taken back after the answer)") and "taken back" not in meant
     words = sections_of(record)["User Words"]
-    assert [one.endswith("(taken back)") for one in words] == [False, True, False]
+    assert [one.endswith("(taken back after the answer)") for one in words] == [False, True, False]
 
 
 def test_what_they_edited_may_still_be_there(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_what_they_edited_may_still_be_there(tmp_path: Path) -> None:
     session.user(DRAFT, parentUuid="u-ask").edits("/work/project/tides.sql").says("Written.")
     record = session.user(MEANT, parentUuid="u-ask").record(tmp_path)
     [draft] = [line for line in compose(record).text.splitlines() if DRAFT in line]
-    assert draft.endswith("(taken back; what it edited may still be there)")
+    assert draft.endswith("(taken back after the answer; what it edited may still be there)")
 
 
 def test_they_decide_nothing(tmp_path: Path) -> None:

@@ -220,7 +220,9 @@ def stopped(turns: Sequence[Turn], at: int) -> str:
     the next words replace these or go on with them only their reader can tell."""
     turn, following = turns[at], turns[at + 1 : at + 2]
     if turn.taken_back:
-        return f"{TAKEN_BACK}; what it edited may still be there" if turn.edited else TAKEN_BACK
+        after = " after the answer" if turn.said else ""
+        left = "; what it edited may still be there" if turn.edited else ""
+        return f"{TAKEN_BACK}{after}{left}"
     if not turn.interrupted or not following:
         return ""
     is_untouched = not turn.said and following[0].place.op == turn.place.op

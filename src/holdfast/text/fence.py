@@ -190,9 +190,22 @@ def code(line: str, most: int) -> str:
     line that is not an import, a comment or a `set`."""
     line = clean(line.strip())
     first, _, rest = line.partition("\n")
-    more = " …" if rest or len(first) > most else ""
+    more = " …" if rest else ""
     handed = _telling(rest) if "<<" in first else ""
-    return _add_ticks(first[:most]) + more + (f" {_add_ticks(handed[:most])} …" if handed else "")
+    return (
+        _add_ticks(_without_middle(first, most))
+        + more
+        + (f" {_add_ticks(handed[:most])} …" if handed else "")
+    )
+
+
+def _without_middle(line: str, most: int) -> str:
+    """The head and the last words of a long command: commands that begin alike differ there."""
+    if len(line) <= most:
+        return line
+    head = line[: most * 2 // 3].rstrip()
+    end = line[len(head) + 3 - most :]
+    return f"{head} … {end.partition(' ')[2] or end}"
 
 
 def _add_ticks(text: str) -> str:
