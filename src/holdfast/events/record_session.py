@@ -26,6 +26,8 @@ def record(state: State, moment: Moment) -> None:
     state.model = inert(seen.model, MOST_NAME) or _name(payload, "model") or state.model
     state.client_version = inert(seen.version, MOST_NAME) or state.client_version
     _correct_times(state, moment.now_ms)
+    if moment.now_ms > state.ended_ms:
+        state.ended_ms = 0  # it was resumed; the hook of its start may have been killed
     state.at_ms = moment.now_ms
     state.started_ms = state.started_ms or moment.now_ms
     command_line = limit_settings.command_line_of(os.environ.get("CLAUDE_PID", ""))

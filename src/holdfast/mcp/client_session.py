@@ -7,6 +7,7 @@ from pathlib import Path
 
 from holdfast.window import state as window_state
 from holdfast.window.state import State
+from holdfast.window.windows import is_over
 from holdfast.wire import places
 from holdfast.wire.errors import HoldfastError
 
@@ -28,10 +29,10 @@ def window() -> tuple[str, State]:
     session; then the newest window of this project is returned."""
     folder = places.window(session_id())
     state = window_state.load(folder) if session_id() else State()
-    if state.session_id and not state.ended_ms:
+    if state.session_id and not is_over(folder, state):
         return folder, state
     for other, found in window_state.all_windows():
-        if not found.agent_id and not found.ended_ms and found.project == project():
+        if not found.agent_id and found.project == project() and not is_over(other, found):
             return other, found
     if not state.session_id:
         raise UnknownSession("no hook has reported this session yet")

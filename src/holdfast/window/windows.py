@@ -22,7 +22,7 @@ from holdfast.window import health
 from holdfast.window import state as window_state
 from holdfast.window.guard import Thresholds, place
 from holdfast.window.state import State, all_windows
-from holdfast.wire import places
+from holdfast.wire import places, spool
 
 LIVE_MS = 30 * 60_000  # after a longer silence it was killed or left open
 MOST_SECONDS = 1.0  # the end of one long transcript takes 60 ms, and there may be a thousand
@@ -33,8 +33,16 @@ _lock = threading.Lock()
 
 
 def is_over(folder: str, state: State) -> bool:
-    """Whether its session or its agent has ended, as its hooks reported."""
-    return bool(state.ended_ms) or places.is_closed(folder)
+    """Whether its session or its agent has ended, as its hooks reported. A session that reports
+    again was resumed, also if the hook of its new start was killed."""
+    if places.is_closed(folder):
+        return True
+    return bool(state.ended_ms) and not _has_reported_since(folder, state.ended_ms)
+
+
+def _has_reported_since(folder: str, ended_ms: int) -> bool:
+    """By the last lines of the spool: a hook that is not woken records nothing else."""
+    return any(line.ms > ended_ms for line in spool.recent(folder))
 
 
 def for_transcript(path: Path, session_id: str, agent_id: str) -> tuple[State, str]:
