@@ -8,12 +8,14 @@ SECRETS ?=
 FABRICATIONS ?=
 QUESTIONS ?=
 ENDURANCE ?=
+SECONDS ?= 600
+SEED ?=
 CLIENT_VERSION := 2.1.325
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where an environment forbids bytecode, every test run compiles every module anew: 20 of 67 seconds of CPU.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo test cover quick store check docs reference bench fuzz client dashboard browser lock clean
+.PHONY: help demo test cover quick store check docs reference bench fuzz torture client dashboard browser lock clean
 .DEFAULT_GOAL := help
 
 help: ## what can be made
@@ -50,7 +52,7 @@ check: $(VENV)/.ready ## format, lint, types, import contracts
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/mypy tests benchmarks demo docs
+	$(BIN)/mypy tests benchmarks torture demo docs
 	$(BIN)/lint-imports
 	$(BIN)/python dashboard/build.py --check
 
@@ -80,6 +82,9 @@ bench: $(VENV)/.ready ## print the figures: make bench CORPUS=DIR EVALUATE=FILE 
 
 fuzz: $(VENV)/.ready ## a few minutes of hostile input against the hook
 	$(BIN)/python -m benchmarks.fuzz
+
+torture: $(VENV)/.ready ## sessions at work while processes die and disks fill: make torture SECONDS=120 SEED=1
+	$(BIN)/python -m torture --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
 lock: ## write requirements.lock anew from pyproject.toml
 	$(BIN)/pip install --quiet uv

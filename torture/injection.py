@@ -1,0 +1,85 @@
+"""Kill a process at one of its system calls, or let that call fail, with strace.
+
+What is on a disk changes only by the calls listed in `CHANGING`. A process that dies between two
+of them leaves what it would have left at the start of the second one. So one death at the start of
+each of them stands for a death at any instant.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+CHANGING = (
+    *("write", "pwrite64", "ftruncate", "fallocate", "fsync", "fdatasync", "flock"),
+    *("rename", "renameat", "renameat2", "link", "linkat", "symlink", "symlinkat"),
+    *("unlink", "unlinkat", "mkdir", "mkdirat", "rmdir", "fchmod", "utimensat", "openat"),
+)
+TALKING = ("sendto", "recvfrom", "connect")  # to PostgreSQL
+KILL = "signal=SIGKILL"
+ERRORS = ("error=ENOSPC", "error=EIO", "error=EACCES")
+NEVER_FAIL = frozenset(("connect", "recvfrom", "sendto", "flock"))  # these are only killed at
+_CALL = re.compile(r"^(?:\d+ +)?(\w+)\((.*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One call of a process: the n-th of its name."""
+
+    call: str
+    number: int
+
+
+@cache
+def strace() -> str:
+    """The path of a strace that works here; empty if there is none."""
+    found = shutil.which("strace") or ""
+    probe = [found, "--seccomp-bpf", "-f", "-o", "/dev/null", "-e", "trace=openat", "true"]
+    if not found or subprocess.run(probe, capture_output=True, check=False).returncode != 0:
+        return ""
+    return found
+
+
+def counting(account: Path, calls: Sequence[str]) -> list[str]:
+    """The words before a command that write its calls into a file."""
+    return [*_words(account), "-e", f"trace={','.join(calls)}"]
+
+
+def injecting(account: Path, point: Point, fault: str) -> list[str]:
+    """The words before a command that let one of its calls fail or be its last."""
+    rule = f"{point.call}:{fault}:when={point.number}"
+    quick = fault != KILL  # strace 6.1 forgets to send a signal if it stops at few calls only
+    return [*_words(account, quick), "-e", f"trace={point.call}", "-e", f"inject={rule}"]
+
+
+def _words(account: Path, quick: bool = True) -> list[str]:
+    few = ["--seccomp-bpf"] if quick else []
+    return [strace(), *few, "-f", "-qq", "-o", str(account)]
+
+
+def points(account: str) -> list[Point]:
+    """The calls that change something: a file that is only read is opened without O_CREAT."""
+    seen: Counter[str] = Counter()
+    found = []
+    for line in account.splitlines():
+        if not (call := _CALL.match(line)):
+            continue
+        seen[call[1]] += 1
+        if call[1] != "openat" or "O_CREAT" in call[2]:
+            found.append(Point(call[1], seen[call[1]]))
+    return list(dict.fromkeys(found))
+
+
+def was_injected(account: Path) -> bool:
+    """Whether the call that was to fail was reached."""
+    try:
+        text = account.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    return "(INJECTED)" in text
