@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import signal
 import sys
 import time
 import traceback
@@ -22,6 +23,8 @@ MOST_PLACES = 1_000_000
 def main() -> int:
     given = _arguments()
     own_namespace()
+    for sig in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(sig, _interrupt)
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     print(f"seed {given.seed}")
     _report_what_is_missing()
@@ -41,6 +44,11 @@ def main() -> int:
     _print_table(tallies)
     print(broken or "no promise was broken")
     return 1 if broken else 0
+
+
+def _interrupt(*_: object) -> None:
+    """End what was started, and print what is known so far."""
+    raise KeyboardInterrupt
 
 
 def _arguments() -> argparse.Namespace:
@@ -81,6 +89,9 @@ def _torture(
                 rounds=given.rounds,
                 keep=given.keep,
             )
+            print(f"{engine}, place {number}: {tally.faults.total():,} faults so far")
+        except KeyboardInterrupt:
+            return "ended by a signal"
         except Exception:
             again = f"--seed {given.seed} --engine {engine} --first {number} --places 1"
             return f"{traceback.format_exc()}\nplay it again: python -m torture {again}"

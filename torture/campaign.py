@@ -42,7 +42,7 @@ from torture.script import Firing, ScriptedSession
 from torture.server import Server
 
 SESSIONS = 4
-ROUNDS = 40  # of one place
+ROUNDS = 25  # of one place
 STEPS = 3  # of each session in a round
 ROWS_EVERY = 3  # rounds: a row that is lost stays lost
 MOST_STEPS = 40  # without faults, at its end, until what waits was delivered

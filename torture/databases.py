@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import subprocess
 import tempfile
 import time
 import uuid
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ import sqlalchemy as sa
 from holdfast.hub.store.engine import parse_url
 
 SQLITE, POSTGRES = "SQLite", "PostgreSQL"
+START_TRIES = 12
 
 
 class NoPostgres(Exception):
@@ -56,9 +58,18 @@ class PostgresServer:
         for name in [name for name in kept if name.startswith("HOLDFAST_")]:
             del os.environ[name]
         try:
-            self.server.ensure_postgres_running()
+            self._wait_until_it_runs()
         finally:
             os.environ.update(kept)
+
+    def _wait_until_it_runs(self) -> None:
+        """After a crash it reads its log first; on a busy machine that takes longer than the
+        starter waits."""
+        for _ in range(START_TRIES - 1):
+            with suppress(subprocess.SubprocessError):
+                self.server.ensure_postgres_running()
+                return
+        self.server.ensure_postgres_running()
 
     def _administer(self, statement: str) -> None:
         engine = sa.create_engine(
