@@ -88,10 +88,16 @@ def _retry(connection: Connection, change: Callable[[Connection], T]) -> T:
 
 
 def _commit(connection: Connection, change: Callable[[Connection], T]) -> T:
+    """Nothing may stay pending after an error: whoever reads with this connection next would
+    write it."""
     pending_writes.clear(connection)
-    with connection.begin():
-        answer = change(connection)
-        pending_writes.settle(connection, last=True)
+    try:
+        with connection.begin():
+            answer = change(connection)
+            pending_writes.settle(connection, last=True)
+    except BaseException:
+        pending_writes.clear(connection)
+        raise
     assert_not_replaced(connection)
     return answer
 
