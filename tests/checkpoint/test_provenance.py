@@ -228,3 +228,36 @@ def _bytes_read() -> int:
     """What this process has asked the system for, in bytes, cached or not."""
     [line] = [one for one in Path("/proc/self/io").read_text().splitlines() if "rchar" in one]
     return int(line.split()[1])
+
+
+@pytest.mark.requirement("C5", "X6")
+def test_a_note_that_failed_once_is_written_after_the_file(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, refusals = os.open, [OSError(28, "No space left on device")]
+
+    def fails_once(path: str, *given: int, **named: int) -> int:
+        if path == provenance.NAME and refusals:
+            raise refusals.pop()
+        return real(path, *given, **named)
+
+    monkeypatch.setattr(os, "open", fails_once)
+    kept = _kept(project, 1, "src/a.py:1-9 - a parser")
+    assert not refusals and not kept.notes
+    assert [one.path for one in index.of_project(str(project))] == [kept.path]
+
+
+@pytest.mark.requirement("X6")
+def test_a_note_cut_short_by_a_full_disk_is_reported(project: Path) -> None:
+    """No file may grow past what the list holds already: only a part of the next line fits."""
+    _kept(project, 1, "src/a.py:1-9 - a parser")
+    code = (
+        "import resource, sys\n"
+        "from holdfast.checkpoint import provenance\n"
+        "size = int(sys.argv[1])\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))\n"
+        "print(provenance.record('0' * 64, list))"
+    )
+    room = str(Path(provenance.path()).stat().st_size + 20)
+    said = subprocess.run([sys.executable, "-c", code, room], capture_output=True, text=True)
+    assert "not noted as made on this machine" in said.stdout, said.stderr

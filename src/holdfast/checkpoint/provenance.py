@@ -38,7 +38,8 @@ def record(content_hash: str, known: Callable[[], Iterable[CheckpointEntry]]) ->
         with folders.enter(folders.home_folder()) as folder:
             fd = os.open(NAME, flags, 0o600, dir_fd=folder)
         try:
-            os.write(fd, f"\n{lines}".encode())  # its own line, also after one that was cut short
+            # its own line, also after one that was cut short
+            places.write_all(fd, f"\n{lines}".encode())
             os.fsync(fd)
         finally:
             os.close(fd)

@@ -91,6 +91,8 @@ def _write_document(document: Document) -> SavedCheckpoint:
             reasons.append(f"{place.path}: {getattr(error, 'strerror', '') or error}")
             continue
         path = f"{place.path}/{checkpoint_id}.md"
+        if trouble:  # it may have passed; a checkpoint that is not noted is never offered
+            trouble = provenance.record(content_hash, index.load_or_empty)
         elsewhere, notes = "; ".join(reasons), (trouble,) if trouble else ()
         return SavedCheckpoint(
             checkpoint_id, path, document, content_hash, why_elsewhere=elsewhere, notes=notes
