@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -93,6 +95,27 @@ def test_items_are_whole_or_not_there_and_the_cut_is_announced(
     for item in brief.items:
         if item.section == "tasks":
             assert item.text in whole
+
+
+RULES = ("Run the slow tests before you commit.", "Never push to the release branch.")
+
+
+@pytest.mark.requirement("B4", "B11")
+@given(
+    facts=sessions(),
+    lengths=st.lists(st.integers(1, 150), min_size=1, max_size=12),
+    budgets=st.tuples(st.integers(40, 3_000), st.integers(40, 3_000)),
+)
+def test_a_larger_budget_never_loses_a_pinned_rule_or_a_word_of_the_user(
+    facts: Record, lengths: list[int], budgets: tuple[int, int]
+) -> None:
+    """Every word is another one, so that each can be looked for."""
+    said = [[f"rope{turn}x{n}" for n in range(count)] for turn, count in enumerate(lengths)]
+    facts.turns = [Turn(" ".join(words), Place(op=turn)) for turn, words in enumerate(said)]
+    small, large = (compose(facts, tokens, marked=RULES).text for tokens in sorted(budgets))
+    assert [rule for rule in RULES if rule in small and rule not in large] == []
+    shown = [set(re.findall(r"rope\d+x\d+\b", text)) for text in (small, large)]
+    assert shown[0] <= shown[1]
 
 
 @pytest.mark.requirement("B4")

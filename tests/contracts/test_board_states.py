@@ -1,4 +1,4 @@
-"""Messages and claims of the board against a dict, with writes that fail among them; both engines."""
+"""Messages and claims of the board against a dict, with failing writes among them; both engines."""
 
 from __future__ import annotations
 

@@ -95,6 +95,25 @@ def test_reading_on_equals_reading_at_once(
     assert read_record(path, state=part) == whole
 
 
+@pytest.mark.requirement("C2", "C11")
+@given(steps=st.lists(STEPS, max_size=12), cuts=st.lists(st.integers(0, 9_000), max_size=4))
+def test_reading_on_from_anywhere_also_within_a_line_equals_reading_at_once(
+    steps: list[tuple[str, str]], cuts: list[int], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """A hook reads while the client writes: the last line may be half there."""
+    data = told(steps).data()
+    path = tmp_path_factory.mktemp("t") / "s-1.jsonl"
+    path.write_bytes(data)
+    whole, part = read_record(path), Record()
+    for cut in sorted(cuts):
+        path.write_bytes(data[:cut])
+        saved = load(save(read_record(path, state=part)))
+        assert saved is not None
+        part = saved
+    path.write_bytes(data)
+    assert read_record(path, state=part) == whole
+
+
 @pytest.mark.requirement("C11")
 def test_what_was_read_is_not_read_again(tmp_path: Path) -> None:
     path = Session().user("Always be brief.").written(tmp_path)

@@ -1,0 +1,111 @@
+"""The journal of a run against a list of records: killed, torn, on a full disk, changed."""
+
+from __future__ import annotations
+
+import resource
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from holdfast.run.errors import JournalNotWritten
+from holdfast.run.journal import VERSION, Journal
+from tests.checkpoint.killing import killed_at
+from tests.state_machines import play
+
+KINDS = st.sampled_from(("started", "ended", "checkpoint"))
+WORDS = st.text(max_size=20)
+
+
+class JournalMachine(RuleBasedStateMachine):
+    """`records` is what a runner that starts now must find."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.place = tempfile.TemporaryDirectory()
+        self.path = Path(self.place.name, "journal.jsonl")
+        self.records: list[dict[str, Any]] = []
+        self.journal = Journal(self.place.name)
+
+    def teardown(self) -> None:
+        self.place.cleanup()
+
+    def _new(self, kind: str, words: str) -> list[dict[str, Any]]:
+        first = [] if self.records else [{"kind": "run", "version": VERSION}]
+        return [*first, {"kind": kind, "session": words}]
+
+    @rule(kind=KINDS, words=WORDS)
+    def add(self, kind: str, words: str) -> None:
+        new = self._new(kind, words)
+        self.journal.add(kind, session=words)
+        self.records += new
+
+    @rule(kind=KINDS, words=WORDS, at=st.integers(1, 12))
+    def add_and_die(self, kind: str, words: str, at: int) -> None:
+        """The whole record or nothing; the next runner cuts off what is torn."""
+        new = self._new(kind, words)
+        died = killed_at(at, partial(self.journal.add, kind, session=words))
+        self.open_again()
+        written = self.journal.records[len(self.records) :]
+        assert written in ([], new, new[:1] if len(new) == 2 else [])
+        assert died or written == new
+        self.records += written
+
+    @rule(kind=KINDS, words=WORDS, room=st.integers(0, 60))
+    def add_on_a_full_disk(self, kind: str, words: str, room: int) -> None:
+        new, size = self._new(kind, words), self.path.stat().st_size if self.path.exists() else 0
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size + room, hard))
+        try:
+            self.journal.add(kind, session=words)
+            self.records += new
+        except JournalNotWritten:
+            assert self.path.stat().st_size == size if self.path.exists() else size == 0
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    @rule(cut=st.integers(1, 10))
+    def tear(self, cut: int) -> None:
+        """A runner on another version of this file died in the middle of a line."""
+        if self.records:
+            with self.path.open("ab") as file:
+                file.write(b'{"kind": "ended", "session": "torn"}'[:-cut])
+            self.open_again()
+            assert self.journal.notes
+
+    @rule()
+    def remove_the_file(self) -> None:
+        """The runner still knows everything, and writes it again with the next record."""
+        if self.records:
+            self.path.unlink()
+            self.add("checkpoint", "after")
+
+    @rule(where=st.integers(0, 20), data=st.sampled_from((b"\0\0\0", b"not json", b"[]", b"{}")))
+    def damage_a_line(self, where: int, data: bytes) -> None:
+        """That line is lost, and said; the others are used."""
+        if self.records:
+            lines = self.path.read_bytes().splitlines()
+            lost = where % len(lines)
+            lines[lost] = data
+            self.path.write_bytes(b"".join(line + b"\n" for line in lines))
+            del self.records[lost]
+            self.open_again()
+            assert "damaged" in self.journal.notes[0]
+
+    @rule()
+    def open_again(self) -> None:
+        self.journal = Journal(self.place.name)
+
+    @invariant()
+    def every_record_is_there_once_and_in_order(self) -> None:
+        assert self.journal.records == self.records
+        assert Journal(self.place.name, only_read=True).records == self.records
+
+
+@pytest.mark.requirement("P5", "X6")
+def test_no_record_is_lost_or_doubled() -> None:
+    play(JournalMachine, most_examples=40, steps=20)
