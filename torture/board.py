@@ -101,9 +101,9 @@ class Board:
             one.start()
         for one in racers:
             one.join()
-        self._judge_race(work, before, answers)
+        self.judge_race(work, before, answers)
 
-    def _judge_race(self, work: str, before: set[str], answers: dict[str, Answered]) -> None:
+    def judge_race(self, work: str, before: set[str], answers: dict[str, Answered]) -> None:
         if any(answer.status == ABSENT for answer in answers.values()):
             return  # the project is not known to the database yet
         got = {agent for agent, answer in answers.items() if answer.status == MADE}

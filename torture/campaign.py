@@ -46,7 +46,6 @@ ROUNDS = 25  # of one place
 STEPS = 3  # of each session in a round
 ROWS_EVERY = 3  # rounds: a row that is lost stays lost
 MOST_STEPS = 40  # without faults, at its end, until what waits was delivered
-DAMAGES = 12
 FULL, READ_ONLY, SERVER_KILLED, STOPPED, DAMAGED, REFUSED = (
     "disk full",
     "folder read-only",
@@ -125,7 +124,7 @@ class Campaign:
             self._drain()
         finally:
             self.server.end(signal.SIGKILL)
-        self._damage_files(over)
+        self._damage_files(over, max(1, rounds // 2))
         promises.no_process_left(self.place)
         promises.nothing_outside(self.place, outside)
 
@@ -320,8 +319,8 @@ class Campaign:
                 return
         raise BrokenPromise(f"messages were never given to the model: {unheard}")
 
-    def _damage_files(self, over: Callable[[], bool]) -> None:
-        for _ in range(DAMAGES):
+    def _damage_files(self, over: Callable[[], bool], times: int) -> None:
+        for _ in range(times):
             if over():
                 return
             with damage.put_back(self.place):

@@ -1,0 +1,132 @@
+"""`make torture`, in small; and that its checks notice a broken promise."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+from torture import injection, promises
+from torture.board import Board, BrokenPromise
+from torture.injection import Point
+from torture.place import Place, fingerprint
+from torture.processes import ALONE, KILLED, Ended, Runner
+from torture.server import Answered
+
+from holdfast.checkpoint.write import keep
+from tests.checkpoint.documents import a_document
+
+ROOT = Path(__file__).parents[1]
+COMMAND = [sys.executable, "-m", "torture", "--rounds", "3", "--places", "1"]
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    found = Place(tmp_path, f"sqlite:///{tmp_path / 'holdfast.db'}")
+    for folder in (found.holdfast, *found.projects, found.transcripts):
+        folder.mkdir(parents=True)
+    monkeypatch.setenv("HOLDFAST_HOME", str(found.holdfast))
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+@pytest.mark.requirement("X1", "X3", "X4", "X6")
+def test_no_promise_breaks_in_a_few_rounds_on_both_engines() -> None:
+    ran = subprocess.run(
+        [*COMMAND, "--seed", "7"], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "seed 7" in ran.stdout
+    [faults] = re.findall(r"\| all faults \| (\d+)", ran.stdout)
+    assert int(faults) > 0
+
+
+def test_the_same_seed_gives_the_same_session(tmp_path: Path, place: Place) -> None:
+    from torture.script import ScriptedSession
+
+    def played(name: str) -> list[str]:
+        session = ScriptedSession("s1", place.projects[0], tmp_path / name, Random("7"))
+        plays = session.play()
+        return [next(plays).kind for _ in range(40)]
+
+    assert played("a.jsonl") == played("b.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("ended", "words"),
+    [
+        (Ended(2, "", "", ALONE), "ended with 2"),
+        (Ended(0, "no json", "", ALONE), "not JSON"),
+        (Ended(0, "", "ghp_0123456789012345678901", ALONE), "a secret"),
+    ],
+)
+def test_a_hook_that_breaks_a_session_is_noticed(ended: Ended, words: str) -> None:
+    with pytest.raises(BrokenPromise, match=words):
+        promises.hook("PostToolUse", ended, ["ghp_0123456789012345678901"])
+
+
+def test_a_killed_hook_may_have_printed_half_an_answer() -> None:
+    promises.hook("PostToolUse", Ended(-9, '{"hookSp', "", KILLED), [])
+
+
+def test_a_checkpoint_that_is_gone_or_damaged_is_noticed(place: Place) -> None:
+    kept = keep(a_document(place.projects[0], "the state"))
+    assert promises.checkpoints(place, {kept.path}) == 1
+    Path(kept.path).write_text("something else")
+    with pytest.raises(BrokenPromise, match="does not verify"):
+        promises.checkpoints(place, set())
+    Path(kept.path).unlink()
+    with pytest.raises(BrokenPromise, match="reported and gone"):
+        promises.checkpoints(place, {kept.path})
+
+
+def test_a_file_written_outside_our_folders_is_noticed(place: Place) -> None:
+    before = fingerprint(place)
+    (place.holdfast / "ours").write_text("")
+    promises.nothing_outside(place, before)
+    (place.home / ".bashrc").write_text("")
+    with pytest.raises(BrokenPromise, match="bashrc"):
+        promises.nothing_outside(place, before)
+
+
+def test_work_that_was_given_to_two_agents_is_noticed(place: Place) -> None:
+    board = Board(place, Random(1))
+    with pytest.raises(BrokenPromise, match="given to two"):
+        board.judge_race("w", set(), {"a": Answered(201, {}), "b": Answered(201, {})})
+
+
+def test_a_process_that_is_left_is_noticed(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(promises, "END_SECONDS", 0.0)
+    code = "import sys; print('here', flush=True); sys.stdin.read()"
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=pipe, stdout=pipe, env={**os.environ, **place.environ}
+    ) as left:
+        assert left.stdout is not None and left.stdout.readline() == b"here\n"
+        with pytest.raises(BrokenPromise, match="processes are left"):
+            promises.no_process_left(place)
+        left.kill()
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("X6")
+def test_a_process_dies_at_the_call_that_was_chosen_and_not_before(place: Place) -> None:
+    if not injection.strace():
+        pytest.skip("NO STRACE: faults at single system calls are not tested")
+    runner, target = Runner(place, Random(1)), place.root / "written"
+    code = f"import os; fd = os.open({str(target)!r}, os.O_WRONLY | os.O_CREAT); "
+    code += "[os.write(fd, b'x') for _ in range(3)]"
+    command = [sys.executable, "-I", "-S", "-c", code]
+    account = place.root / "calls"
+    subprocess.run([*injection.counting(account, ("write",)), *command], check=True)
+    assert injection.points(account.read_text()) == [Point("write", n) for n in (1, 2, 3)]
+    target.unlink()
+    words = injection.injecting(account, Point("write", 3), injection.KILL)
+    ended = runner.run("writer", [*words, *command], fault=ALONE, cwd=place.root)
+    assert ended.was_killed
+    assert target.read_text() == "xx"
