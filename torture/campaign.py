@@ -310,9 +310,10 @@ class Campaign:
         self._sum_up()
 
     def _deliver(self, store: Store) -> None:
-        """As the watcher does every 30 s: what waits on the board goes to its session."""
-        outboxes.hand_out(store, int(time.time() * 1000))
+        """What waits on the board goes to its session, as the watcher sees to every 30 s; a session
+        that has just ended gets it once it is resumed."""
         for _ in range(MOST_STEPS):
+            outboxes.hand_out(store, int(time.time() * 1000))
             self._all_at_once([ALONE for _ in self.sessions], is_ending=True)
             unheard = promises.messages_unheard(self.board.tags(store), self.sessions)
             if not unheard:
@@ -386,5 +387,5 @@ def _copied(place: Place, keep: Path | None) -> Iterator[None]:
         yield
     except BaseException:
         if keep is not None:
-            shutil.copytree(place.root, keep, symlinks=True)
+            shutil.copytree(place.root, keep / place.root.parent.name, symlinks=True)
         raise
