@@ -89,7 +89,7 @@ def _torture(
                 rounds=given.rounds,
                 keep=given.keep,
             )
-            print(f"{engine}, place {number}: {tally.faults.total():,} faults so far")
+            print(f"{engine}, place {number}: {tally.all_faults:,} faults so far")
         except KeyboardInterrupt:
             return "ended by a signal"
         except Exception:
@@ -101,7 +101,7 @@ def _torture(
 def _print_table(tallies: dict[str, Tally]) -> None:
     lines = [["faults", *tallies]]
     lines += [[kind, *(f"{one.faults[kind]:,}" for one in tallies.values())] for kind in KINDS]
-    lines.append(["all faults", *(f"{one.faults.total():,}" for one in tallies.values())])
+    lines.append(["all but refused requests", *(f"{one.all_faults:,}" for one in tallies.values())])
     lines.append(["rounds, each followed by checks", *_each(tallies, "rounds")])
     lines.append(["tool calls, all there once", *_each(tallies, "calls")])
     lines.append(["messages, each given to the model once", *_each(tallies, "messages")])

@@ -77,6 +77,10 @@ class Tally:
     known_points: set[tuple[str, str]] = field(default_factory=set)
     hit_points: set[tuple[str, str]] = field(default_factory=set)
 
+    @property
+    def all_faults(self) -> int:
+        return self.faults.total() - self.faults[REFUSED]
+
 
 @dataclass(slots=True)
 class Campaign:
