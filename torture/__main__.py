@@ -104,7 +104,8 @@ def _print_table(tallies: dict[str, Tally]) -> None:
     lines.append(["all but refused requests", *(f"{one.all_faults:,}" for one in tallies.values())])
     lines.append(["rounds, each followed by checks", *_each(tallies, "rounds")])
     lines.append(["tool calls, all there once", *_each(tallies, "calls")])
-    lines.append(["messages, each given to the model once", *_each(tallies, "messages")])
+    lines.append(["messages, none given to the model twice", *_each(tallies, "messages")])
+    lines.append(["of these given up: three hooks died saying them", *_each(tallies, "given_up")])
     points = (f"{len(one.hit_points):,} of {len(one.known_points):,}" for one in tallies.values())
     lines.append(["system calls hit, of those known", *points])
     for number, line in enumerate(lines):

@@ -16,8 +16,11 @@ from urllib.parse import urlencode
 import sqlalchemy as sa
 
 from holdfast.hub import ids
+from holdfast.hub.board.deliveries import CLAIMED
 from holdfast.hub.store.store import Store
-from holdfast.hub.store.tables import claims, messages
+from holdfast.hub.store.tables import claims, deliveries, messages
+from holdfast.window import outbox
+from holdfast.wire.places import window
 from torture.place import Place
 from torture.server import Answered, Server
 
@@ -161,8 +164,20 @@ class Board:
         rows = store.read(lambda c: list(c.execute(query)))
         found: dict[str, list[str]] = {}
         for message_id, to_agent in rows:
-            found.setdefault(to_agent, []).append(f"m-{message_id.replace('-', '')[-12:]}")
+            found.setdefault(to_agent, []).append(tag_of(message_id))
         return found
+
+    def given_up(self, store: Store) -> set[str]:
+        """The tags of messages that three hooks recorded as said, and none of them printed: the
+        outbox says nothing a fourth time."""
+        query = sa.select(deliveries.c.message_id, deliveries.c.agent_id)
+        claimed = query.where(deliveries.c.state == CLAIMED)
+        rows = store.read(lambda c: list(c.execute(claimed)))
+        return {tag_of(one) for one, agent in rows if one not in outbox.known(window(agent))}
+
+
+def tag_of(message_id: str) -> str:
+    return f"m-{message_id.replace('-', '')[-12:]}"
 
 
 def _times(word: str, texts: Sequence[str]) -> int:

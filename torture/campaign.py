@@ -73,6 +73,7 @@ class Tally:
     checkpoints: int = 0
     calls: int = 0
     messages: int = 0
+    given_up: int = 0
     claims: int = 0
     known_points: set[tuple[str, str]] = field(default_factory=set)
     hit_points: set[tuple[str, str]] = field(default_factory=set)
@@ -320,7 +321,9 @@ class Campaign:
             outboxes.hand_out(store, int(time.time() * 1000))
             self._all_at_once([ALONE for _ in self.sessions], is_ending=True)
             unheard = promises.messages_unheard(self.board.tags(store), self.sessions)
-            if not unheard:
+            given_up = self.board.given_up(store) & {*unheard}
+            if given_up == {*unheard}:
+                self.tally.given_up += len(given_up)
                 return
         raise BrokenPromise(f"messages were never given to the model: {unheard}")
 

@@ -176,12 +176,26 @@ def read_only(folder: Path) -> Iterator[None]:
         finally:
             folder.chmod(mode)
         return
-    _run("mount", "--bind", str(folder), str(folder))
+    aside = folder.parent / f"{folder.name}-read-only"
+    with _mounted_aside(folder, aside):
+        _run("mount", "--bind", str(aside), str(folder))
+        try:
+            yield
+        finally:
+            _run("umount", "--lazy", str(folder))
+
+
+@contextmanager
+def _mounted_aside(folder: Path, aside: Path) -> Iterator[None]:
+    """A second mount is made read-only before anyone can open a file through it."""
+    aside.mkdir()
+    _run("mount", "--bind", str(folder), str(aside))
     try:
-        _run("mount", "-o", "remount,bind,ro", str(folder))
+        _run("mount", "-o", "remount,bind,ro", str(aside))
         yield
     finally:
-        _run("umount", "--lazy", str(folder))
+        _run("umount", "--lazy", str(aside))
+        aside.rmdir()
 
 
 def limit_files(most_bytes: int) -> None:
