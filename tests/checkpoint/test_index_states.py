@@ -67,6 +67,7 @@ class IndexMachine(RuleBasedStateMachine):
         kept = keep(a_document(self._project(name), text, session_id=session, created=created))
         assert not kept.reused and kept.path not in self.saved[name]
         self.saved[name].add(kept.path)
+        assert kept.path in {one.path for one in index.load()}
         again = keep(a_document(self._project(name), text, session_id=session, created=created))
         assert again.reused and again.path == kept.path
 
