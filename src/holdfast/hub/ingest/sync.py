@@ -79,7 +79,7 @@ def ingest_batch(
 
     Raises StalePosition before anything is written.
     """
-    _lock_source(connection, batch.source)
+    lock_source(connection, batch.source)
     stored = read_position(connection, batch.source)
     if stored != batch.since:
         raise StalePosition(batch.source, stored)
@@ -140,8 +140,9 @@ def _write_records(connection: Connection, records: Sequence[RecordedEvent]) -> 
     return BatchCounts(len(asked), len(listed), len(started), len(done), len(saved))
 
 
-def _lock_source(connection: Connection, source: str) -> None:
-    """Lock a source on PostgreSQL; on SQLite there is only one writer anyway."""
+def lock_source(connection: Connection, source: str) -> None:
+    """Lock a source on PostgreSQL until the transaction ends; on SQLite there is only one writer
+    anyway."""
     if connection.dialect.name == "postgresql":
         number = int.from_bytes(hashlib.sha256(source.encode()).digest()[:4], signed=True)
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK & 0x7FFFFFFF, number)))

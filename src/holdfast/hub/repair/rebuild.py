@@ -6,7 +6,7 @@ reported, stay as they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.hub.ingest import gather
-from holdfast.hub.ingest.sync import IngestResult, sync
+from holdfast.hub.ingest.sync import IngestResult, lock_source, sync
 from holdfast.hub.repair import salvage
 from holdfast.hub.store import pending_writes
 from holdfast.hub.store.engine import default_url
@@ -83,15 +83,24 @@ def _address_without_password(store: Store) -> str:
 
 def forget(store: Store, sources: Iterable[str]) -> None:
     """Delete the rows and positions of these sources. A row above something that people wrote
-    stays, and is updated."""
+    stays, and is updated.
+
+    All sources of a session are forgotten in one transaction: a server that ingests one of them in
+    between would have its rows removed with those of the next.
+    """
+    by_session: dict[str, list[str]] = {}
     for source in sources:
-        session_id = gather.session_of(source)
-        store.write(partial(_forget, source=source, session_id=session_id))
+        by_session.setdefault(gather.session_of(source), []).append(source)
+    for session_id, own in by_session.items():
+        store.write(partial(_forget, sources=own, session_id=session_id))
 
 
-def _forget(connection: Connection, source: str, session_id: str) -> None:
-    connection.execute(sa.delete(positions).where(positions.c.source == source))
-    if source.startswith(gather.AUDIT):
+def _forget(connection: Connection, sources: Sequence[str], session_id: str) -> None:
+    """Under the lock of each source: whoever ingests a batch of one is done, or begins again."""
+    for source in sorted(sources):
+        lock_source(connection, source)
+    connection.execute(sa.delete(positions).where(positions.c.source.in_(sources)))
+    if any(source.startswith(gather.AUDIT) for source in sources):
         connection.execute(sa.delete(audit).where(_is_ingested(audit)))
     if not session_id:
         return
