@@ -30,6 +30,7 @@ DERIVED = (
     *("projects", "sessions", "requests", "tasks", "subtasks", "actions"),
     *("agent_contexts", "windows", "audit", "waves", "readings", "compactions"),
 )
+BY_WHOM = ("name", "created_ms", "updated_ms")  # of a project: a message may have told of it first
 END_SECONDS = 20
 SMALLEST = 20  # bytes of a secret that are looked for
 
@@ -157,6 +158,9 @@ def _rows_of(store: Store, name: str) -> list[dict[str, Any]]:
     table = metadata.tables[name]
     query = sa.select(table).order_by(*table.primary_key.columns)
     found = store.read(lambda c: [dict(row) for row in c.execute(query).mappings()])
+    for row in found if name == "projects" else ():
+        for column in BY_WHOM:
+            del row[column]
     return sorted(found, key=lambda row: [str(row[column.name]) for column in table.primary_key])
 
 
