@@ -173,7 +173,7 @@ class Board:
         query = sa.select(deliveries.c.message_id, deliveries.c.agent_id)
         claimed = query.where(deliveries.c.state == CLAIMED)
         rows = store.read(lambda c: list(c.execute(claimed)))
-        return {tag_of(one) for one, agent in rows if one not in outbox.known(window(agent))}
+        return {tag_of(one) for one, agent in rows if one not in outbox.known_ids(window(agent))}
 
 
 def tag_of(message_id: str) -> str:

@@ -64,7 +64,7 @@ def damage(random: Random, path: Path) -> str:
 def one_round(runner: Runner, session: ScriptedSession, random: Random) -> int:
     """Damage one to three files; how many were really changed."""
     place = runner.place
-    before = {one.path: one for one in index.known()}
+    before = {one.path: one for one in index.load_or_empty()}
     files = sorted(path for path in place.owned.rglob("*") if _is_ours(path))
     victims = random.sample(files, min(len(files), random.randint(1, 3)))
     changed = [path for path in victims if _is_changed(random, path)]

@@ -18,7 +18,7 @@ from holdfast.hub import ids
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import actions, compactions, metadata, requests, sessions
-from holdfast.setup.doctor.hooks import understood
+from holdfast.setup.doctor.hooks import read_output
 from holdfast.window import state as states
 from holdfast.wire import places
 from torture.board import must
@@ -41,7 +41,7 @@ def hook(event: str, ended: Ended, secrets: Iterable[str]) -> None:
     if ended.was_killed:
         return
     must(ended.code == 0, f"{event} ended with {ended.code}: {ended.err[-400:]}")
-    trouble = understood(event, ended.out.strip())[2]
+    trouble = read_output(event, ended.out.strip())[2]
     blocks = event == "PreCompact" and ended.out.startswith('{"decision": "block"')
     must(not trouble or blocks, f"{event}: {trouble}")
 
@@ -175,7 +175,7 @@ def _first_difference(ours: list[dict[str, Any]], theirs: list[dict[str, Any]]) 
 def _same_index() -> None:
     """Without those that could not be noted as made here, because the disk was full: their files
     verify, but only `rebuild` lists what may have come with the repository."""
-    before = {one.path: one for one in index.known()}
+    before = {one.path: one for one in index.load_or_empty()}
     found = index_rebuild.rebuild()
     after = {one.path: one for one in found.entries if one.path not in found.foreign}
     before = {path: one for path, one in before.items() if path not in found.foreign}

@@ -16,7 +16,7 @@ from typing import Any
 
 from holdfast.client import sample_payloads
 from holdfast.hub import row_times
-from holdfast.setup.doctor.hooks import understood
+from holdfast.setup.doctor.hooks import read_output
 
 FIRST_TOKENS, STEP_TOKENS, FULL_TOKENS = 24_000, 15_000, 160_000
 CALLS_PER_PROMPT = 3
@@ -129,7 +129,7 @@ class ScriptedSession:
     def hear(self, event: str, printed: str) -> None:
         """What a hook printed reaches the model with the next request, also if the hook died after
         it; a torn answer reaches nobody."""
-        context, _, trouble = understood(event, printed.strip())
+        context, _, trouble = read_output(event, printed.strip())
         if not context or trouble or event == "PreCompact":
             return
         self.heard.append(context)
@@ -148,7 +148,7 @@ class ScriptedSession:
         )
 
     def _stamped(self) -> dict[str, Any]:
-        at = row_times.written(int(time.time() * 1000)) or ""
+        at = row_times.to_iso(int(time.time() * 1000)) or ""
         self._lines += 1
         uuid = f"{self.id[:8]}-{self._lines}"
         common = {"uuid": uuid, "timestamp": at, "sessionId": self.id, "cwd": str(self.project)}
