@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from holdfast.brief.attributions import is_complete, without_source
+from holdfast.brief.attributions import find_unsourced, is_complete
 from holdfast.brief.item import FalseClaim
 from holdfast.brief.summary_coverage import contents_of
 from holdfast.brief.summary_passages import passages
@@ -74,7 +74,7 @@ def _compacted(corpus: Path, path: Path) -> Iterator[Compacted]:
         for entry in read(Path(file.name)):
             if isinstance(entry, Summary) and not entry.is_sidechain:
                 record = RecordReader().read(file.name, until=entry.offset)
-                flags = without_source(record, entry.text)
+                flags = find_unsourced(record, entry.text)
                 line = data.count(b"\n", 0, entry.offset)
                 yield Compacted(str(path.relative_to(corpus)), line, entry.text, record, flags)
 
@@ -116,7 +116,7 @@ def _quotations(summary: str) -> list[str]:
 
 
 def _is_doubted(one: Compacted, words: str) -> bool:
-    return bool(without_source(one.record, f"6. All user messages:\n   - {words}\n"))
+    return bool(find_unsourced(one.record, f"6. All user messages:\n   - {words}\n"))
 
 
 def _found(
@@ -145,7 +145,7 @@ def _found(
 def _is_flagged(one: Compacted, item: dict[str, Any]) -> bool:
     head, after, tail = one.summary.partition(item["after"])
     before = {claim.sentence for claim in one.flags}
-    flags = without_source(one.record, head + after + item["text"] + tail)
+    flags = find_unsourced(one.record, head + after + item["text"] + tail)
     return any(claim.sentence not in before for claim in flags)
 
 

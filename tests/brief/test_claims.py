@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.brief.compose import compose
-from holdfast.brief.done_claims import contradicted
+from holdfast.brief.done_claims import find_contradictions
 from holdfast.record.model import Record
 from tests.checkpoint.sessions import Session
 
@@ -19,7 +19,7 @@ def test_two_false_claims_in_one_sentence_are_two_flags(tmp_path: Path) -> None:
     session.runs("pytest tests/test_ledger.py", "FAILED tests/test_ledger.py::a", fails=True)
     session.calls("TaskCreate", "Task #1 created", subject="Write the ledger migration script")
     said = "The ledger migration script is done and pytest tests/test_ledger.py passes."
-    found = contradicted(session.record(tmp_path), said)
+    found = find_contradictions(session.record(tmp_path), said)
     assert len(found) == 2
     assert any("last failed" in claim.evidence for claim in found)
     assert any("the task is not done but pending" in claim.evidence for claim in found)
@@ -76,7 +76,9 @@ def failing(folder: Path) -> Record:
     ],
 )
 def test_what_is_called_done_and_is_not_is_flagged(said: str, tmp_path: Path) -> None:
-    assert contradicted(failing(tmp_path), f"Summary:\n{said}\nThe login form has two fields.")
+    assert find_contradictions(
+        failing(tmp_path), f"Summary:\n{said}\nThe login form has two fields."
+    )
 
 
 @pytest.mark.requirement("B6")
@@ -119,7 +121,8 @@ def test_what_is_called_done_and_is_not_is_flagged(said: str, tmp_path: Path) ->
 )
 def test_what_is_not_called_done_or_is_done_is_not_flagged(said: str, tmp_path: Path) -> None:
     assert (
-        contradicted(failing(tmp_path), f"Summary:\n{said}\nThe login form has two fields.") == []
+        find_contradictions(failing(tmp_path), f"Summary:\n{said}\nThe login form has two fields.")
+        == []
     )
 
 
@@ -141,13 +144,13 @@ def test_a_test_is_known_by_its_words_and_a_task_without_its_path(
     session.calls("TaskCreate", "Task #1 created", subject=task)
     failed = "--- FAIL: TestHolidayRoute\n    planner_test.go:88: expected 4 departures, got 3"
     session.runs("go test ./planner/...", failed, fails=True)
-    assert len(contradicted(session.record(tmp_path), f"Summary:\n{said}")) == flags
+    assert len(find_contradictions(session.record(tmp_path), f"Summary:\n{said}")) == flags
 
 
 @pytest.mark.requirement("B6")
 def test_a_flag_stands_whole_in_the_brief_and_not_among_the_users_words(tmp_path: Path) -> None:
     facts = failing(tmp_path)
-    claims = contradicted(facts, "All tests pass.")
+    claims = find_contradictions(facts, "All tests pass.")
     facts.summary, facts.since_summary = "All tests pass.", 0
     text = compose(facts, 800, claims=claims).text
     stood = text.partition("## Where the work stood\n")[2].partition("\n## ")[0]
@@ -158,7 +161,7 @@ def test_a_flag_stands_whole_in_the_brief_and_not_among_the_users_words(tmp_path
 def test_tests_that_passed_last_are_rightly_called_passing(tmp_path: Path) -> None:
     session = Session().runs("go test ./a", "--- FAIL: TestA", fails=True)
     session.runs("go test ./b", "ok")
-    assert contradicted(session.record(tmp_path), "All tests pass.") == []
+    assert find_contradictions(session.record(tmp_path), "All tests pass.") == []
 
 
 @pytest.mark.requirement("B6")
@@ -173,7 +176,7 @@ def test_a_step_that_was_worked_on_and_never_ticked_off_is_not_held_against_a_su
     session.runs("make lint").runs("pytest tests").edits("tests/test_mooring_fees.py")
     said = "The buoyLightTimer function is done.\nLint and tests passed.\n"
     said += "Tests for the mooring fees are implemented."
-    assert contradicted(session.record(tmp_path), said) == []
+    assert find_contradictions(session.record(tmp_path), said) == []
 
 
 @pytest.mark.requirement("B6")
@@ -190,7 +193,7 @@ def test_a_wish_of_which_nothing_was_heard_is_held_against_a_summary(
 ) -> None:
     session = Session().user("Tidy the harbour. Later paint the old crane in grey.")
     session.edits("src/lights.py").says("The lights are tidy.").user("Go on.").works(3)
-    [claim] = contradicted(session.record(tmp_path), said)
+    [claim] = find_contradictions(session.record(tmp_path), said)
     assert claim.evidence.startswith(
         "nothing since turn 1 tells that it is done: “Later paint the old crane"
     )
@@ -203,7 +206,10 @@ def test_a_wish_that_left_a_trace_is_not_held_against_a_summary(tmp_path: Path) 
         Session().user("Later paint the old crane in grey.").says("Grey it is, the old crane."),
         Session().user("Later paint the old crane in grey.").says("ok").user("Crane is grey now."),
     ):
-        assert contradicted(trace.record(tmp_path), "The old crane is painted grey: done.") == []
+        assert (
+            find_contradictions(trace.record(tmp_path), "The old crane is painted grey: done.")
+            == []
+        )
 
 
 @pytest.mark.requirement("B6")
@@ -214,14 +220,14 @@ def test_what_the_model_listed_and_never_came_back_to_is_held_against_a_summary(
     session.says("The quay lacks these.\n- a rope locker beside the slipway\n- a lamp on the pier")
     session.runs("make lint").works(2)
     said = "A rope locker beside the slipway: implemented.\nThe rope locker by the slipway is done."
-    [claim] = contradicted(session.record(tmp_path), said)
+    [claim] = find_contradictions(session.record(tmp_path), said)
     assert "rope locker beside the slipway" in claim.evidence
 
 
 @pytest.mark.requirement("B6")
 def test_one_item_is_held_against_a_summary_once(tmp_path: Path) -> None:
     said = "The ledger migration script is done.\nCompleted the ledger migration script."
-    assert len(contradicted(failing(tmp_path), said)) == 1
+    assert len(find_contradictions(failing(tmp_path), said)) == 1
 
 
 def test_many_turns_in_the_same_words_are_compared_in_no_time(tmp_path: Path) -> None:
@@ -233,5 +239,5 @@ def test_many_turns_in_the_same_words_are_compared_in_no_time(tmp_path: Path) ->
     record = session.record(tmp_path)
     lines = (f"- The billing column tables renamed in part {part} are done." for part in range(200))
     begun = time.process_time()
-    contradicted(record, "\n".join(lines))
+    find_contradictions(record, "\n".join(lines))
     assert time.process_time() - begun < 2, "it took half a minute for 50 lines"

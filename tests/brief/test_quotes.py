@@ -243,7 +243,7 @@ def test_of_very_many_the_newest_stand_and_a_line_says_how_many_are_older() -> N
 
 def test_room_that_nothing_else_needs_brings_older_words_back() -> None:
     record = said(*[f"Prompt {n}: {LONG}" for n in range(12)])
-    assert quotes.share_of(chars_for(500)) < quotes.wanted(record) < chars_for(500)
+    assert quotes.share_of(chars_for(500)) < quotes.needed_units(record) < chars_for(500)
     assert len(quoted(compose(record, 500))) == 12
     assert len(quoted(compose(busy(record), 300))) < 12
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from holdfast.checkpoint import index, snapshot
 from holdfast.checkpoint.entry import CheckpointEntry
-from holdfast.checkpoint.prune import CheckpointRetention, prune, spent
+from holdfast.checkpoint.prune import CheckpointRetention, find_spent, prune
 from holdfast.checkpoint.write import keep
 from tests.checkpoint.documents import NOON, a_document, an_entry, final_names, in_project
 
@@ -25,14 +25,14 @@ def _ages(entries: list[CheckpointEntry]) -> list[str]:
 @pytest.mark.requirement("C10")
 def test_at_most_so_many_stay_and_the_oldest_go_first() -> None:
     entries = [an_entry(hours / 24, iteration=100 - hours) for hours in range(60)]
-    assert spent(entries, NOON) == entries[:49:-1]
+    assert find_spent(entries, NOON) == entries[:49:-1]
 
 
 @pytest.mark.requirement("C10")
 def test_after_a_week_one_a_day_stays_the_newest_of_it() -> None:
     recent = [an_entry(6.9 - n / 100, iteration=90 + n) for n in range(3)]
     day = [an_entry(10 - n / 100, iteration=10 + n) for n in range(4)]
-    assert spent([*day, *recent], NOON, BY_AGE) == day[:-1]
+    assert find_spent([*day, *recent], NOON, BY_AGE) == day[:-1]
 
 
 @pytest.mark.requirement("C10")
@@ -41,13 +41,13 @@ def test_after_thirty_days_they_go_but_for_the_last_of_a_session() -> None:
     other = an_entry(35.5, session_id="s2")
     agents = an_entry(34.5, session_id="s2", agent_id="a1", iteration=7)
     orphan = an_entry(33.5, session_id="s3", agent_id="a2")
-    assert spent([*old, other, agents, orphan], NOON, BY_AGE) == [*old[:2], agents]
+    assert find_spent([*old, other, agents, orphan], NOON, BY_AGE) == [*old[:2], agents]
 
 
 @pytest.mark.requirement("C10", "X6")
 def test_a_clock_that_jumped_a_year_leaves_the_newest_five() -> None:
     entries = [an_entry(days, iteration=60 - days) for days in range(20)]
-    gone = spent(entries, NOON + timedelta(days=365))
+    gone = find_spent(entries, NOON + timedelta(days=365))
     assert [one for one in entries if one not in gone] == entries[:5]
 
 
@@ -55,13 +55,13 @@ def test_a_clock_that_jumped_a_year_leaves_the_newest_five() -> None:
 def test_one_that_does_not_verify_neither_goes_nor_protects() -> None:
     good = an_entry(50, iteration=1)
     edited = an_entry(40, iteration=2, verified=False)
-    assert spent([good, edited], NOON) == []
+    assert find_spent([good, edited], NOON) == []
 
 
 @pytest.mark.requirement("C10", "X6")
 def test_the_last_of_a_session_is_so_by_its_count_not_by_the_clock() -> None:
     first, second = an_entry(40, iteration=1), an_entry(45, iteration=2)
-    assert spent([first, second], NOON, BY_AGE) == [first]
+    assert find_spent([first, second], NOON, BY_AGE) == [first]
 
 
 ENTRIES = st.lists(
@@ -85,12 +85,12 @@ def test_the_newest_verified_of_every_session_always_stays(
     entries: list[CheckpointEntry], at_most: int
 ) -> None:
     retention = CheckpointRetention(at_most=at_most)
-    gone = spent(entries, NOON, retention)
+    gone = find_spent(entries, NOON, retention)
     stays = [one for one in entries if one not in gone]
     for session in {one.session_id for one in entries if one.verified}:
         mine = [one for one in entries if one.verified and one.session_id == session]
         assert max(mine, key=lambda one: one.iteration) in stays
-    assert spent(stays, NOON, retention) == []
+    assert find_spent(stays, NOON, retention) == []
     assert len([one for one in stays if one.verified]) <= max(at_most, 3)
 
 

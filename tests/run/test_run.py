@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from holdfast.checkpoint.verify import verify
 from holdfast.cli.main import holdfast_command
 from holdfast.plan.task import BadPlan
-from holdfast.record.run_prompt import asked
+from holdfast.record.run_prompt import extract_request
 from holdfast.run import session
 from holdfast.run.errors import BatchFailed, NestedRun, NoClient, NotStarted, ReservedOption
 from holdfast.run.supervisor import not_done
@@ -515,7 +515,7 @@ def test_a_dry_run_names_the_plan_and_leaves_its_numbers_alone(theatre: Theatre)
     assert "> 4. Dry it\n" in shown
     [first, second] = json.loads(theatre.run("--dry-run", "--json").stdout)
     assert "\n## Task 4. Dry it  [4-dry-it]\n" in first["prompt"]
-    assert asked(second["prompt"]).startswith("5. Mend it\n")
+    assert extract_request(second["prompt"]).startswith("5. Mend it\n")
 
 
 @pytest.mark.requirement("P5", "U3")
@@ -571,7 +571,7 @@ def test_every_session_is_told_what_the_plan_says_outside_its_tasks(theatre: The
     for told in prompts:
         quoted = f"> {rule}\n> ## Rules\n> - {later}\n"
         assert told.index(quoted) < told.index("## Task ")
-        assert asked(told).endswith(f"Plan: Shop\n{rule}\n## Rules\n- {later}")
+        assert extract_request(told).endswith(f"Plan: Shop\n{rule}\n## Rules\n- {later}")
 
 
 @pytest.mark.requirement("P5")

@@ -17,7 +17,7 @@ RUNNING = "running"
 _OVER = ("completed", "failed")
 
 
-def others(record: Record, work: Mapping[str, Any]) -> Iterator[BriefItem]:
+def shared_work(record: Record, work: Mapping[str, Any]) -> Iterator[BriefItem]:
     """Of a projection, which holds anyone's words: nothing in it is taken on trust."""
     yield from _waves(_rows(work, "waves"))
     yield from _only_stored(record, work)

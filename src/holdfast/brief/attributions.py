@@ -96,7 +96,7 @@ _NAME = re.compile(r"`[^`\n]+`|\b\d\d+\b|\b\w*[a-z][A-Z]\w*")
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _UserWords:
     """What the user said, ready to be compared with."""
 
     messages: list[str]
@@ -122,7 +122,7 @@ def is_complete(record: Record) -> bool:
     return not (record.starts_midway or record.turns_dropped or record.lost)
 
 
-def without_source(record: Record, summary: str) -> list[FalseClaim]:
+def find_unsourced(record: Record, summary: str) -> list[FalseClaim]:
     """Quotations and statements in the user's name that nothing the user typed bears out."""
     if not is_complete(record) or not record.turns:
         return []
@@ -132,7 +132,7 @@ def without_source(record: Record, summary: str) -> list[FalseClaim]:
     texts = list(_sources(record))
     if record.words_missing:  # then the summary's own list is all that is left of them
         texts += [one.text for one in known if one.is_users]
-    said = _said(texts, [turn.asked for turn in record.turns])
+    said = _index_words(texts, [turn.asked for turn in record.turns])
     found = []
     is_unsaid = _names_unheard if is_foreign else _is_unsaid
     for before, one in pairwise([Passage("", is_users=False), *known]):
@@ -156,7 +156,7 @@ def _claim(text: str, evidence: str, nearest: _Nearest | None) -> FalseClaim:
     return FalseClaim(flat(text, LONGEST), evidence, nearest.place)
 
 
-def _nearest(text: str, record: Record, said: _Said) -> _Nearest | None:
+def _nearest(text: str, record: Record, said: _UserWords) -> _Nearest | None:
     """The sentence of the user that shares most of what the text names, rare words counting more;
     of equals the last."""
     named = {stem: said.rarity.get(stem, said.unheard) for stem in telling(text)}
@@ -176,7 +176,7 @@ def _typed(record: Record) -> Iterator[tuple[str, Place]]:
         yield from ((one.answer, one.place) for one in turn.questions)
 
 
-def _said(texts: list[str], messages: list[str]) -> _Said:
+def _index_words(texts: list[str], messages: list[str]) -> _UserWords:
     parts = [part for text in texts for part in _parts(text)]
     stretches = [stems(part) for part in parts]
     limiting = [known for part, known in zip(parts, stretches, strict=True) if _LIMITS.search(part)]
@@ -186,7 +186,7 @@ def _said(texts: list[str], messages: list[str]) -> _Said:
     rarity = {stem: math.log(most / (count + 0.5)) for stem, count in used.items()}
     enough = KNOWN_WEIGHT * min(1.0, len(used) / MANY_WORDS)
     pairs = [_pairs(text) for text in texts]
-    return _Said(
+    return _UserWords(
         messages, pairs, stretches, limiting, granting, rarity, math.log(most / 0.5), enough
     )
 
@@ -214,7 +214,7 @@ def _without_forbidden(text: str) -> str:
     return "\n".join(clause for clause in clauses if not _FORBIDDING.search(clause))
 
 
-def _unknown_quotation(passage: Passage, said: _Said) -> str:
+def _unknown_quotation(passage: Passage, said: _UserWords) -> str:
     """The first quotation in the user's name that the user did not type."""
     if passage.is_users and (message := _MESSAGE_AS_CODE.fullmatch(passage.text)):
         return "" if _was_typed(message[1], said) else message[1]
@@ -234,7 +234,7 @@ def _unknown_quotation(passage: Passage, said: _Said) -> str:
     return ""
 
 
-def _was_typed(words: str, said: _Said) -> bool:
+def _was_typed(words: str, said: _UserWords) -> bool:
     """Near enough: pairs of neighbouring words, or the words in another order."""
     if _CLIENT_WORDS.search(words):
         return True
@@ -257,7 +257,7 @@ def _is_corrected(message: str, words: str) -> bool:
     return compared.quick_ratio() >= SAME_LETTERS and compared.ratio() >= SAME_LETTERS
 
 
-def _is_unsaid(sentence: str, before: str, said: _Said) -> bool:
+def _is_unsaid(sentence: str, before: str, said: _UserWords) -> bool:
     """It says what the user approved, allowed, forbade or wants, and no words of the user name
     the thing."""
     statement = _judged(sentence, before)
@@ -270,7 +270,7 @@ def _is_unsaid(sentence: str, before: str, said: _Said) -> bool:
     return statement.is_decision or not _is_known(sentence, said)
 
 
-def _names_unheard(sentence: str, before: str, said: _Said) -> bool:
+def _names_unheard(sentence: str, before: str, said: _UserWords) -> bool:
     """For users of another language: code, names and numbers are the same in all of them."""
     statement = _judged(sentence, before)
     if statement is None or statement.is_wish:
@@ -285,7 +285,7 @@ def _judged(sentence: str, before: str) -> UserStatement | None:
     return user_statement(sentence, before)
 
 
-def _is_known(text: str, said: _Said, share: float = 1.0) -> bool:
+def _is_known(text: str, said: _UserWords, share: float = 1.0) -> bool:
     """One stretch of the user's words holds enough of what the statement names."""
     named = telling(text)
     if len(named) < LEAST_TELLING:
@@ -295,7 +295,7 @@ def _is_known(text: str, said: _Said, share: float = 1.0) -> bool:
     return max(shared, default=0.0) > share * said.enough * whole
 
 
-def _of_its_kind(text: str, said: _Said) -> list[set[str]]:
+def _of_its_kind(text: str, said: _UserWords) -> list[set[str]]:
     """Words that set no limit support no prohibition, and words that forbid no permission."""
     if _FORBIDS.search(text):
         return said.limiting

@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from holdfast.brief import complement, files_and_commands, in_progress, open_items, pinned, quotes
-from holdfast.brief.agents import others
+from holdfast.brief.agents import shared_work
 from holdfast.brief.item import (
     EDITED,
     MOST_UNITS,
@@ -20,7 +20,7 @@ from holdfast.brief.item import (
     short,
 )
 from holdfast.brief.kind_of_work import about
-from holdfast.brief.roles import Section, emphasised, role_for, sections_of
+from holdfast.brief.roles import Section, emphasise, role_for, sections_of
 from holdfast.brief.trim import Choice, choose
 from holdfast.budget.compartments import Allotment, units
 from holdfast.budget.ledger import Ledger
@@ -104,7 +104,7 @@ def compose(
     items = _pinned(record, held, share, room, marked, budget)
     items += [*_sources(record, held, limit, work, archived), *remarks]
     items = [*map(in_progress.claim, claims), *(one for one in items if not held.item(one))]
-    items = emphasised(_not_evicted(items, budget.evicted), role, record)
+    items = emphasise(_not_evicted(items, budget.evicted), role, record)
     choice = choose(items, sections, room, budget.shares, news)
     if choice.refused:  # what a line costs beside its words is an estimate
         laid_out = sum(units(one.text) + 1 for one in _lines(choice.taken, sections))
@@ -116,7 +116,7 @@ def compose(
 
 def _grown(record: Record, usual: int) -> int:
     """The size at which all words of the user fit, or the most that the client takes."""
-    return min(MOST_UNITS, usual + max(0, quotes.wanted(record) - quotes.share_of(usual)))
+    return min(MOST_UNITS, usual + max(0, quotes.needed_units(record) - quotes.share_of(usual)))
 
 
 def _pinned(
@@ -128,8 +128,8 @@ def _pinned(
     budget: Ledger,
 ) -> list[BriefItem]:
     """What must be told: the user's words within their share, rules marked as binding, pins."""
-    more = [*pinned.marked(marked), *pinned.pins(budget.pins)]
-    more = pinned.shortened(more, int(room * PINNED_SHARE))
+    more = [*pinned.marked_rules(marked), *pinned.pins(budget.pins)]
+    more = pinned.shorten(more, int(room * PINNED_SHARE))
     taken = sum(units(one.text) + quotes.PER_LINE for one in more)
     fits = max(0, min(share, room - taken))
     return [*_from("the user's words", lambda: quotes.items(record, fits, held.item)), *more]
@@ -184,8 +184,8 @@ def _sources(
         ("errors", lambda: files_and_commands.errors(record) if roomy else ()),
         ("names", lambda: files_and_commands.names(record, held, limit)),
         ("fixed failures", lambda: open_items.fixed(record)),
-        ("shared work", lambda: others(record, work)),
-        ("archived topics", lambda: in_progress.shelved(archived)),
+        ("shared work", lambda: shared_work(record, work)),
+        ("archived topics", lambda: in_progress.archived_topics(archived)),
     ]
     if roomy:
         sources += [

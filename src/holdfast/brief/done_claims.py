@@ -77,12 +77,12 @@ class Traces:
 
     def half_done(self, wanted: Words, since: int) -> bool:
         """One thing done since then holds two of these words, and half of them."""
-        shared = (len(wanted & words) for op, words in self._done if op > since)
+        shared = (len(wanted & words) for op, words in self._work if op > since)
         return any(count > 1 and 2 * count >= len(wanted) for count in shared)
 
     def half_said(self, wanted: Words, since: int) -> bool:
         """One text since then holds half of these words."""
-        shared = (len(wanted & words) for op, words in self._said if op > since)
+        shared = (len(wanted & words) for op, words in self._texts if op > since)
         return any(2 * count >= len(wanted) for count in shared)
 
     @cached_property
@@ -90,7 +90,7 @@ class Traces:
         return [(one.op, parts(key)) for key, one in self._record.commands.items() if one.ok]
 
     @cached_property
-    def _done(self) -> list[tuple[int, Words]]:
+    def _work(self) -> list[tuple[int, Words]]:
         """A task that is ticked off counts whenever that was."""
         files, names = self._record.files.items(), self._record.names.items()
         ticked = (one.text for one in self._record.tasks.values() if not one.is_open)
@@ -102,7 +102,7 @@ class Traces:
         ]
 
     @cached_property
-    def _said(self) -> list[tuple[int, Words]]:
+    def _texts(self) -> list[tuple[int, Words]]:
         """The newest first: these are the likeliest to hold what is looked for."""
         turns = self._record.turns
         texts = [
@@ -118,7 +118,7 @@ class Traces:
 
     @cached_property
     def _last_done(self) -> dict[str, int]:
-        return _last(self._done)
+        return _last(self._work)
 
 
 def _last(pieces: list[tuple[int, Words]]) -> dict[str, int]:
@@ -194,7 +194,7 @@ class _Open(NamedTuple):
     is_task: bool = False  # of the list that the client shows
 
 
-def contradicted(record: Record, summary: str) -> list[FalseClaim]:
+def find_contradictions(record: Record, summary: str) -> list[FalseClaim]:
     """Sentences that call something done that is open: one for each failure, task and step, and for
     each wish of which nothing has been heard since."""
     found: dict[str, FalseClaim] = {}

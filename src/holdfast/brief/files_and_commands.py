@@ -43,10 +43,10 @@ def same_files(known: dict[str, FileUse]) -> dict[str, str]:
     for path in known:
         for end in _ends(path)[1:]:
             owners[end] = "" if end in owners else path
-    return {path: _same(path, known, owners) for path in known}
+    return {path: _resolve_path(path, known, owners) for path in known}
 
 
-def _same(path: str, known: dict[str, FileUse], owners: dict[str, str]) -> str:
+def _resolve_path(path: str, known: dict[str, FileUse], owners: dict[str, str]) -> str:
     if known[path].reads or known[path].edits:
         return path
     bare = path

@@ -133,7 +133,7 @@ def remarks(record: Record, held: HeldBySummary, most_chars: int) -> Iterator[Br
         yield item
 
 
-def shelved(archived: Sequence[Archived]) -> Iterator[BriefItem]:
+def archived_topics(archived: Sequence[Archived]) -> Iterator[BriefItem]:
     """Segments that can be recalled, in a line each, newest first: all that the summariser was told
     it may drop."""
     for age, (name, topic, _) in enumerate(reversed(archived[-MOST_ARCHIVED:])):

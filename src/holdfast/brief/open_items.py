@@ -144,7 +144,7 @@ def agents(record: Record, *, roomy: bool) -> Iterator[BriefItem]:
     most = max(LEAST_ASKED, min(160, RUNNING_CHARS // max(1, len(running))))
     for age, (name, one) in enumerate(running):
         text = f"{one.kind or 'agent'} {clean(name)}, running {since(record, one.place)}: "
-        text += flat(still.told_to(record, one), most)
+        text += flat(still.describe_request(record, one), most)
         yield BriefItem("agents", text, 0.06, STILL_RUNNING, one.place, pinned=True, order=age)
     ended = [one for one in record.agents.values() if one.status != "running"]
     turn_began = record.turns[-1].place.op if record.turns else 0

@@ -11,7 +11,7 @@ from holdfast.text.fence import flat
 LONGEST, SHORTEST = 300, 30
 
 
-def marked(texts: Iterable[str]) -> list[BriefItem]:
+def marked_rules(texts: Iterable[str]) -> list[BriefItem]:
     """Rules of instruction files that the client does not bring back."""
     return [
         BriefItem("marked", text, 1.0, "a marked rule", pinned=True, order=number)
@@ -34,7 +34,7 @@ def pin_id(item: BriefItem) -> str:
     return item.reason.removeprefix("pin ") if item.section == "pinned" else ""
 
 
-def shortened(items: list[BriefItem], room: int) -> list[BriefItem]:
+def shorten(items: list[BriefItem], room: int) -> list[BriefItem]:
     """As long as they may be: where there are many, each is quoted shorter."""
     most = max(SHORTEST, min(LONGEST, room // max(len(items), 1) - 5))
     return [replace(one, text=f"“{flat(one.text, most)}”") for one in items]

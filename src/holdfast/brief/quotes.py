@@ -14,7 +14,7 @@ from holdfast.brief.item import MOST_UNITS, BriefItem
 from holdfast.budget.compartments import units
 from holdfast.record.model import PLAN_ASKED, Place, Record, Turn
 from holdfast.record.replies import LONGEST, OPTIONS_END, is_answer
-from holdfast.record.turns import TAKEN_BACK, stopped
+from holdfast.record.turns import TAKEN_BACK, describe_stop
 from holdfast.text.fence import flat
 from holdfast.text.sentences import sentences
 from holdfast.wire.mark import CHARS_PER_TOKEN
@@ -58,7 +58,7 @@ def quotes(record: Record) -> list[Quote]:
     found: dict[str, Quote] = {}
     for number, turn in enumerate(record.turns):
         is_current = turn is record.turns[-1]
-        how = stopped(record.turns, number)
+        how = describe_stop(record.turns, number)
         for quote in _of_turn(number, turn, is_current, how):
             key = f"{quote.text}\n{quote.reply_to}"
             earlier = found.pop(key, None)
@@ -124,7 +124,7 @@ def _never(item: BriefItem) -> bool:
     return False
 
 
-def wanted(record: Record) -> int:
+def needed_units(record: Record) -> int:
     """What all words take at the usual length, the current ones at theirs."""
     return _total(_current_whole(quotes(record), MOST_UNITS), USUAL_CHARS)
 

@@ -86,7 +86,7 @@ LEAST = {CHANGED: 0.02, CHECKED: 0.02, RETURNED: 0.005}
 BEHIND = 1e4  # files that were only read come after all that were changed
 
 
-def emphasised(items: Iterable[BriefItem], role: str, record: Record) -> list[BriefItem]:
+def emphasise(items: Iterable[BriefItem], role: str, record: Record) -> list[BriefItem]:
     """The same items at their worth to this role; to whom changes matter, those first."""
     weights = WEIGHTS.get(role)
     if not weights:

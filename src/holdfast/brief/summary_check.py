@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import msgspec
 
-from holdfast.brief.attributions import without_source
-from holdfast.brief.done_claims import contradicted
+from holdfast.brief.attributions import find_unsourced
+from holdfast.brief.done_claims import find_contradictions
 from holdfast.brief.item import FalseClaim
 from holdfast.record.model import Record
 
@@ -20,16 +20,16 @@ class SummaryCheck(msgspec.Struct, frozen=True):
     in_users_name: list[FalseClaim]
 
     @property
-    def told(self) -> list[FalseClaim]:
+    def for_model(self) -> list[FalseClaim]:
         """Those that the model reads."""
         return [*self.in_users_name[:MOST_TOLD], *self.called_done[:MOST_DONE]]
 
 
 def check(record: Record, summary: str) -> SummaryCheck:
     """Both kinds. A sentence that calls open work done is not flagged twice."""
-    called_done = contradicted(record, summary)
+    called_done = find_contradictions(record, summary)
     flagged = {one.sentence for one in called_done}
-    others = [one for one in without_source(record, summary) if one.sentence not in flagged]
+    others = [one for one in find_unsourced(record, summary) if one.sentence not in flagged]
     return SummaryCheck(called_done, others)
 
 

@@ -67,7 +67,7 @@ def contents_of(summary: str, record: Record) -> SummaryContents:
     """Of what failed only what is to be mended counts, and nothing that the user took back. The
     client itself brings open questions back."""
     found = [
-        *quotes.items(record, quotes.wanted(record)),
+        *quotes.items(record, quotes.needed_units(record)),
         *open_items.tasks(record),
         *open_items.failing(record, 1),
         *open_items.questions(record),

@@ -24,7 +24,7 @@ def git_state(project: str) -> str:
     head = _head(folder) if folder else ""
     if not head.startswith("ref: "):
         return f"detached at {head[:12]}" if _is_commit(head) else ""
-    common = _common(folder)
+    common = _common_folder(folder)
     if os.path.isdir(f"{common}/reftable"):  # noqa: PTH112 (pathlib costs 8 ms)
         return "branch unknown: git keeps its refs in a reftable here"
     ref = head.removeprefix("ref: ")
@@ -69,7 +69,7 @@ def _head(folder: str) -> str:
     return f"ref: {target}" if target.startswith("refs/") else ""
 
 
-def _common(folder: str) -> str:
+def _common_folder(folder: str) -> str:
     """Return the folder that holds a worktree's branches: that of its main repository."""
     named = _first_line(f"{folder}/commondir")
     return os.path.join(folder, named) if named else folder  # noqa: PTH118

@@ -36,7 +36,7 @@ class Pruned(msgspec.Struct, frozen=True):
 DEFAULT = CheckpointRetention()
 
 
-def spent(
+def find_spent(
     entries: Iterable[CheckpointEntry], now: datetime, retention: CheckpointRetention = DEFAULT
 ) -> list[CheckpointEntry]:
     """Return the checkpoints of one project that may be removed; never the newest verified one
@@ -78,7 +78,7 @@ def prune(
 ) -> Pruned:
     """Remove a project's spent checkpoints; a dry run only lists them."""
     project = folders.resolve(project)
-    doomed = spent(index.of_project(project), now, retention)
+    doomed = find_spent(index.of_project(project), now, retention)
     if dry_run:
         return Pruned(doomed, [])
     removed, left = [], []

@@ -34,7 +34,7 @@ from holdfast.record.model import (
     Turn,
 )
 from holdfast.record.plans import LATER, LEFT
-from holdfast.record.turns import KEPT_CHARS, stopped, turn_number
+from holdfast.record.turns import KEPT_CHARS, describe_stop, turn_number
 
 MOST_ITEMS = 40
 MOST_WORDS = 400  # of the user: all of any real session
@@ -116,7 +116,7 @@ def snapshot_of(record: Record) -> dict[str, Any]:
     changed = [path for path, _ in _without_twins(used)]
     return {
         "session_id": record.session_id,
-        "context_summary": asked(record),
+        "context_summary": current_request(record),
         "active_tasks": [
             {"description": task.text, "status": task.status}
             for task in (*open_items.tasks(record), *_steps(record))
@@ -149,10 +149,10 @@ def snapshot_of(record: Record) -> dict[str, Any]:
     }
 
 
-def asked(record: Record) -> str:
+def current_request(record: Record) -> str:
     """What the session is about now: the last words, with what a short reply answers."""
     turn = next((one for one in reversed(record.turns) if one.asked), None)
-    return _said(turn) if turn else ""
+    return _format_request(turn) if turn else ""
 
 
 def decisions(record: Record) -> Iterator[str]:
@@ -167,7 +167,7 @@ def _in_progress(record: Record) -> Iterator[str]:
     """The last words, the mode, what the model said last, and calls that have no result yet. What
     was answered is not told as a request, for it is in progress no more."""
     is_over = open_items.request(record) is None
-    if words := asked(record):
+    if words := current_request(record):
         yield ASKED[is_over] + _cut(words, REQUEST_CHARS) + _where(record)
     if record.planning:
         yield PLAN_MODE
@@ -258,11 +258,11 @@ def _words(record: Record) -> Iterator[str]:
         at, turn = some[-1]
         to = f" (to: {_cut(turn.reply_to, SHORT_CHARS)})" if turn.reply_to else ""
         which = f"turn {first}" if first == last else f"turns {first}-{last}"
-        how = stopped(record.turns, at)
+        how = describe_stop(record.turns, at)
         yield f"{which}: {words}{to}" + (f" ({how})" if how else "")
 
 
-def _said(turn: Turn) -> str:
+def _format_request(turn: Turn) -> str:
     to = f" (to: {_cut(turn.reply_to, SHORT_CHARS)})" if turn.reply_to else ""
     return _cut(turn.asked) + to
 
@@ -335,7 +335,7 @@ def _is_by_hand(step: Task) -> bool:
 def _open_request(record: Record) -> Iterator[str]:
     if found := open_items.request(record):
         number = turn_number(record, found.turn.place)
-        yield f"turn {number}, {found.why}: {_said(found.turn)}{_last_answer(found.turn)}"
+        yield f"turn {number}, {found.why}: {_format_request(found.turn)}{_last_answer(found.turn)}"
     for call in [*record.calls.values()][-3:]:
         yield f"no result yet: {call.tool} {_cut(call.what)}"
 
@@ -358,7 +358,7 @@ def _open_work(record: Record) -> Iterator[str]:
     for name, agent in open_items.running(record):
         is_new = bool(record.turns) and agent.place.op >= record.turns[-1].place.op
         since = f" (started in turn {turn_number(record, agent.place)}, no end seen)"
-        what = _cut(open_items.told_to(record, agent), SHORT_CHARS)
+        what = _cut(open_items.describe_request(record, agent), SHORT_CHARS)
         yield f"still running{'' if is_new else since}: {agent.kind or 'agent'} {name}: {what}"
     at_work = open_items.request(record)
     asked_again = [thing for _, thing in open_requests(record)]

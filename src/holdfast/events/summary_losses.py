@@ -127,7 +127,7 @@ def _second_brief(record: Record, checked: SummaryCheck, summary: str, first: st
     return compose(
         record,
         after_compact.SECOND_TOKENS,
-        claims=checked.told,
+        claims=checked.for_model,
         remark_chars=after_compact.REMARK_CHARS,
         summary=f"{summary}\n{first}",
     )

@@ -27,7 +27,7 @@ def look(record: Record, transcript: str) -> None:
     if record.git.commits and not record.git.at:  # a record of an earlier release
         record.git.at = record.at
     room = MOST_BYTES
-    for name, path, size in _found(f"{transcript.removesuffix(_ENDING)}/subagents"):
+    for name, path, size in _newest_transcripts(f"{transcript.removesuffix(_ENDING)}/subagents"):
         start = record.looked.pop(name, 0)
         start = start if start <= size else 0
         if start < size <= start + room:
@@ -38,7 +38,7 @@ def look(record: Record, transcript: str) -> None:
         del record.looked[next(iter(record.looked))]
 
 
-def _found(folder: str) -> list[tuple[str, str, int]]:
+def _newest_transcripts(folder: str) -> list[tuple[str, str, int]]:
     """The transcripts of the newest subagents; links are not followed."""
     try:
         with os.scandir(folder) as found:
@@ -76,8 +76,8 @@ def _take(record: Record, path: str, start: int, end: int) -> int:
             edited.clear()
     for path in dict.fromkeys(edited.values()):
         name = files.relative(record, path)
-        files.changed_by_agent(record, name)
-        git_work.changed(record, name, path.rpartition("/")[0])
+        files.note_agent_edit(record, name)
+        git_work.note_change(record, name, path.rpartition("/")[0])
     return len(data)
 
 
@@ -96,5 +96,5 @@ def _edits(line: bytes, since: str) -> dict[str, str]:
     return {
         name: path
         for one in calls
-        if isinstance(name := one.get("id"), str) and (path := files.told(one["input"]))
+        if isinstance(name := one.get("id"), str) and (path := files.path_argument(one["input"]))
     }

@@ -35,7 +35,7 @@ def result(text: str) -> str:
     return "" if "<task-id>" in text[:400] or "<task_id>" in text[:400] else report(text)
 
 
-def answered(record: Record, agent: Agent, text: str) -> None:
+def take_answer(record: Record, agent: Agent, text: str) -> None:
     """It has ended with these words, if any: head and end of them are kept until eight more have
     ended."""
     agent.ended_op, told = record.op, text.strip()
@@ -61,14 +61,14 @@ def id_in(text: str) -> str:
     return named.partition("<")[0].strip()[:80]
 
 
-def launched(record: Record, use_id: str, text: str) -> None:
+def use_agent_id(record: Record, use_id: str, text: str) -> None:
     """From now on it is known by the id the launch told, not by the call's."""
     agent_id = text.partition("agentId: ")[2][:80].split(" ")[0].split("\n")[0]
     if agent_id and use_id in record.agents:
         record.agents[agent_id] = record.agents.pop(use_id)
 
 
-def notified(record: Record, text: str, place: Place) -> None:
+def take_notification(record: Record, text: str, place: Place) -> None:
     """A notification, or the answer of a look at it: `<task-id>` in either spelling."""
     for opening in ("<task-id>", "<task_id>"):
         agent_id = text.partition(opening)[2].partition("<")[0].strip()[:80]
@@ -81,7 +81,7 @@ def notified(record: Record, text: str, place: Place) -> None:
                 status = _command_ended(record, agent.asked, text, place, failed=failed) or status
             agent.status = status
             said = text.partition("<result>")[2] or text.partition("<output>")[2]
-            answered(record, agent, said.partition("</")[0])
+            take_answer(record, agent, said.partition("</")[0])
 
 
 def _command_ended(record: Record, key: str, text: str, place: Place, *, failed: bool) -> str:
@@ -98,7 +98,7 @@ def _command_ended(record: Record, key: str, text: str, place: Place, *, failed:
     return {True: "", False: "failed", None: "ended, its output shows a failure"}[command.ok]
 
 
-def command_started(record: Record, call: Call, text: str, place: Place) -> None:
+def add_command(record: Record, call: Call, text: str, place: Place) -> None:
     """A shell command that goes on in the background, known by the id the client gave it."""
     name = text.partition(_STARTED)[2][:80].split(".")[0].split(" ")[0].strip()
     if name:
@@ -108,14 +108,14 @@ def command_started(record: Record, call: Call, text: str, place: Place) -> None
         add(record, name, Agent(COMMAND, call.what, place))
 
 
-def monitor_started(record: Record, call: Call, text: str, place: Place) -> None:
+def add_monitor(record: Record, call: Call, text: str, place: Place) -> None:
     """What it waits for, in the model's words; its command only looks."""
     name = text.partition(_WATCHES)[2][:80].partition(",")[0].strip()
     if name:
         add(record, name, Agent(MONITOR, clip(call.what, LONGEST_ASKED), place))
 
 
-def hook_ran(record: Record, kind: str, raw: bytes) -> None:
+def take_hook(record: Record, kind: str, raw: bytes) -> None:
     """The client's record of a hook: one that says that the session was resumed."""
     if kind == "hook_success" and _RESUMED in raw:
         _client_restarted(record)
@@ -128,7 +128,7 @@ def _client_restarted(record: Record) -> None:
             one.status = "ended with the client, before the session was resumed"
 
 
-def stopped(record: Record, name: str) -> None:
+def mark_stopped(record: Record, name: str) -> None:
     if agent := record.agents.get(name[:80]):
         agent.status = "stopped"
 
@@ -138,7 +138,7 @@ def schedule(record: Record, use_id: str, when: str, prompt: str, place: Place) 
     add(record, use_id, Agent(SCHEDULE, clip(f"{when}: {prompt}", LONGEST_ASKED), place))
 
 
-def scheduled(record: Record, use_id: str, text: str) -> None:
+def use_schedule_id(record: Record, use_id: str, text: str) -> None:
     """From now on it is known by the id that ends it."""
     name = text.partition(" job ")[2][:80].split(" ")[0].rstrip(".")
     if name and use_id in record.agents:

@@ -50,8 +50,8 @@ def call(record: Record, tool: str, use_id: str, given: Given, place: Place) -> 
     what = _BY_TOOL.get(tool, _other)(record, given, place, use_id)
     with_git: list[str] = []
     if tool == "Bash":
-        with_git = git_work.called(record, text_of(given, "command"))
-    elif tool in EDITS and (path := files.told(given))[:1] == "/":
+        with_git = git_work.find_verbs(record, text_of(given, "command"))
+    elif tool in EDITS and (path := files.path_argument(given))[:1] == "/":
         with_git = [path.rpartition("/")[0]]
     made = Call(tool[:80], clip(what, LONGEST), place, earlier, with_git)
     record.recent = [*record.recent[1 - MOST_RECENT :], made]
@@ -61,7 +61,7 @@ def call(record: Record, tool: str, use_id: str, given: Given, place: Place) -> 
 
 
 def _read(record: Record, given: Given, place: Place, use_id: str) -> str:
-    name = files.use(record, files.told(given), "reads", 1.2)
+    name = files.use(record, files.path_argument(given), "reads", 1.2)
     _restorable(record, name)
     return name
 
@@ -76,7 +76,7 @@ def _restorable(record: Record, name: str) -> None:
 
 
 def _edit(record: Record, given: Given, place: Place, use_id: str) -> str:
-    name = files.use(record, files.told(given), "edits", 2.0)
+    name = files.use(record, files.path_argument(given), "edits", 2.0)
     _restorable(record, name)
     edits = given.get("edits")
     for edit in edits[:50] if isinstance(edits, list) else [given]:
@@ -97,7 +97,7 @@ def _write(record: Record, given: Given, place: Place, use_id: str) -> str:
     if name.endswith(files.PROSE):
         files.mention(record, content[:MENTIONS_CHARS])
     manifests.note(record, name, content)
-    plans.written(record, name, content, place)
+    plans.add_plan_file(record, name, content, place)
     _still_open(record, name)
     return name
 
@@ -185,8 +185,8 @@ def _schedule(record: Record, given: Given, place: Place, use_id: str) -> str:
 
 def _plan(record: Record, given: Given, place: Place, use_id: str) -> str:
     text = text_of(given, "plan")
-    plans.approved(record, text, place)
-    turns.asks(record, f"{PLAN_ASKED}{_title(text)}", place)
+    plans.add_plan(record, text, place)
+    turns.add_question(record, f"{PLAN_ASKED}{_title(text)}", place)
     names.hear(record, text, 1.0)
     files.mention(record, text)
     return _title(text)
@@ -202,13 +202,13 @@ def _ask(record: Record, given: Given, place: Place, use_id: str) -> str:
     asked = [one.get("question") for one in listed if isinstance(one, dict)]
     texts = [text for text in asked if isinstance(text, str) and text.strip()][:MOST_ASKED]
     for text in texts:
-        turns.asks(record, text, place)
+        turns.add_question(record, text, place)
     return " / ".join(texts)
 
 
 def _stop(record: Record, given: Given, place: Place, use_id: str) -> str:
     name = text_of(given, "task_id") or text_of(given, "shell_id") or text_of(given, "id")
-    agents.stopped(record, name)
+    agents.mark_stopped(record, name)
     return name
 
 
@@ -227,7 +227,7 @@ def _todo(record: Record, given: Given, place: Place, use_id: str) -> str:
 
 
 def _task_update(record: Record, given: Given, place: Place, use_id: str) -> str:
-    return tasks.updated(record, given, place)
+    return tasks.update_task(record, given, place)
 
 
 def _task_create(record: Record, given: Given, place: Place, use_id: str) -> str:
@@ -286,7 +286,7 @@ EDITS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
 def _before(record: Record, tool: str, given: dict[str, Any]) -> list[str]:
     """What a call is about to change, as it is now."""
     if tool in EDITS:
-        used = record.files.get(files.relative(record, files.told(given).strip()))
+        used = record.files.get(files.relative(record, files.path_argument(given).strip()))
         return list(used.left) if used else []
     if tool == "TaskUpdate":
         task = record.tasks.get(f"task {given.get('taskId')}"[:80])

@@ -126,7 +126,7 @@ def judge(
         _compare(record, key, command, failed=failed)
         return
     if command.kind or failed:
-        turns.ran(record, key, not failed)
+        turns.note_run(record, key, not failed)
     if failed:
         command.said = wrong_lines(edges) or _last_lines(edges)
         if not _is_slip(command.said):
@@ -137,7 +137,7 @@ def judge(
         told = wrong_lines(edges) if hints else []
         command.said = told[:3] or _last_lines(clip_start(edges, 600))[-1:]
         if not shows:
-            passed(record, key, place, edges if command.kind == "test" else "")
+            note_pass(record, key, place, edges if command.kind == "test" else "")
 
 
 def _found_no_test(key: str, text: str) -> bool:
@@ -376,9 +376,9 @@ def verdict_of(failure: Failure, most: int = LONGEST_VERDICT) -> str:
     return f"the {failure.verdict_by} said: “{said}”" if failure.verdict_by and said else said
 
 
-def passed(record: Record, key: str, place: Place, said: str = "") -> None:
+def note_pass(record: Record, key: str, place: Place, said: str = "") -> None:
     """A run passed, and with it whatever it covers; `said` is what a test run printed."""
-    plans.ran(record, key)
+    plans.close_checks(record, key)
     if not record.failures:
         return
     by = runs.parts(key)
@@ -425,7 +425,7 @@ def _mend(record: Record, failure: Failure, key: str, place: Place) -> None:
             command.covered_by = "" if other == key else key
 
 
-def edited(record: Record, name: str) -> None:
+def note_edit(record: Record, name: str) -> None:
     """A file was changed after these failures."""
     for failure in record.failures:
         if failure.fixed is None and name and name not in failure.edited_since:

@@ -38,7 +38,7 @@ def text_of(given: dict[str, Any], key: str) -> str:
     return found if isinstance(found, str) else ""
 
 
-def told(given: dict[str, Any]) -> str:
+def path_argument(given: dict[str, Any]) -> str:
     """The file a tool was called with."""
     return text_of(given, "file_path") or text_of(given, "notebook_path")
 
@@ -111,7 +111,7 @@ def _thin(record: Record) -> None:
 def remove(record: Record, line: str) -> None:
     """A command removed files or folders, and what was left to do in them with them. A file nobody
     had used before is changed by that as well."""
-    for name in _named(record, line, shell.removed(line)):
+    for name in _named(record, line, shell.find_removed(line)):
         known = _at(record, name)
         if not known and shell.is_file(name):
             record.files[name] = FileUse(op=record.op)
@@ -121,7 +121,7 @@ def remove(record: Record, line: str) -> None:
 
 def written(record: Record, line: str) -> list[str]:
     """The files a command writes, as the project knows them."""
-    return _named(record, line, shell.written(line))
+    return _named(record, line, shell.find_written(line))
 
 
 def _named(record: Record, line: str, paths: list[str]) -> list[str]:
@@ -143,7 +143,7 @@ def write(record: Record, names: list[str]) -> None:
             _thin(record)
 
 
-def changed_by_agent(record: Record, name: str) -> None:
+def note_agent_edit(record: Record, name: str) -> None:
     if 3 < len(name) <= LONGEST_PATH and name.isprintable():
         is_new = name not in record.files
         used = record.files.setdefault(name, FileUse())
@@ -154,7 +154,7 @@ def changed_by_agent(record: Record, name: str) -> None:
 
 def move(record: Record, line: str) -> None:
     """What has another name now is known by that one, with all that is known of it."""
-    for old, new in shell.moved(line):
+    for old, new in shell.find_moved(line):
         name, into = ("".join(_named(record, line, [one])) for one in (old, new))
         known = _at(record, name) if name and into not in ("", name) else {}
         if not known and shell.is_file(name) and shell.is_file(into):
@@ -167,7 +167,7 @@ def move(record: Record, line: str) -> None:
             _thin(record)
 
 
-def committed(record: Record, text: str) -> None:
+def note_commit(record: Record, text: str) -> None:
     """What git says of a commit this session made: files it created, removed or renamed."""
     for line in text.splitlines():
         mode, _, name = line.strip().partition(" mode ")
@@ -205,7 +205,7 @@ def branch(record: Record, data: bytes) -> None:
         record.branch = data[start : start + 200].partition(b'"')[0].decode("utf-8", "replace")
 
 
-def edited_at(record: Record, name: str, lines: list[tuple[int, int]]) -> None:
+def note_ranges(record: Record, name: str, lines: list[tuple[int, int]]) -> None:
     """Lines of a file an edit touched, newest last, each range once."""
     used = record.files.get(name)
     if used is None:
@@ -221,6 +221,6 @@ def mention(record: Record, text: str, weight: float = SEEN) -> None:
     """Files a text names."""
     if record.far:
         return
-    for name in shell.named(text)[:30]:
+    for name in shell.find_paths(text)[:30]:
         if "/" in name:
             use(record, name, "seen", weight)

@@ -59,7 +59,7 @@ _GONE_ON = ("Successfully rebased", "All conflicts fixed", "working tree clean")
 MOST_CONFLICTS = 40
 
 
-def called(record: Record, line: str) -> list[str]:
+def find_verbs(record: Record, line: str) -> list[str]:
     """What a shell line does with git: the folder, then verbs, each with what identifies it."""
     if ("git " not in line and "gh " not in line) or _is_trial(line):
         return []
@@ -171,7 +171,7 @@ def _subject(rest: str) -> str:
     return next(filter(None, found.groups())).strip().rstrip("'\"") if found else ""
 
 
-def done(record: Record, verbs: list[str], text: str, *, failed: bool) -> None:
+def apply_verbs(record: Record, verbs: list[str], text: str, *, failed: bool) -> None:
     """These were carried out, as far as what was printed tells."""
     text, work = text[:SHOWN_CHARS], record.git
     folder = work.folder
@@ -193,7 +193,7 @@ def done(record: Record, verbs: list[str], text: str, *, failed: bool) -> None:
             work.request, work.merged = (f"#{told}" if told else work.request), True
 
 
-def printed(record: Record, line: str, text: str) -> None:
+def read_output(record: Record, line: str, text: str) -> None:
     """Git says behind another command that nothing is left to commit, or that it pushed."""
     asks = line.startswith("git status ") and _STATUS.pattern.fullmatch(line)
     if within(_CLEAN, text) or (asks and _is_clean(text)):
@@ -207,7 +207,7 @@ def printed(record: Record, line: str, text: str) -> None:
         record.git.pushed_op = record.op
 
 
-def met_conflicts(record: Record, line: str, text: str, *, failed: bool) -> None:
+def note_conflicts(record: Record, line: str, text: str, *, failed: bool) -> None:
     """A merge, rebase or stash stopped at conflicts; or it was given up or ended."""
     if failed and (found := _CONFLICT.pattern.findall(text[:SHOWN_CHARS])):
         record.git.conflicts = list(dict.fromkeys(found))[:MOST_CONFLICTS]
@@ -293,7 +293,7 @@ def _committed(record: Record, folder: str, one: str, text: str, *, failed: bool
         if within(_CLEAN, text):  # something else has committed it, a hook perhaps
             _cleaned(record, folder, is_one=True)
         return
-    logged = _told(subject, text)
+    logged = _find_commit(subject, text)
     if not found and (failed or not (logged or within(_MADE, text) or _is_silent(text))):
         work.refused = COMMIT
         return
@@ -342,7 +342,7 @@ def _is_in(record: Record, folder: str, name: str) -> bool:
     return folder in ("", tree) if tree else folder in ("", *record.roots)
 
 
-def _told(subject: str, text: str) -> str:
+def _find_commit(subject: str, text: str) -> str:
     """The hash before the subject, as `git log --oneline` prints it."""
     for line in text.splitlines() if subject and subject[:50] in text else ():
         commit, _, told = line.strip().partition(" ")
@@ -351,7 +351,7 @@ def _told(subject: str, text: str) -> str:
     return ""
 
 
-def changed(record: Record, name: str, folder: str = "") -> None:
+def note_change(record: Record, name: str, folder: str = "") -> None:
     """A file was changed since the last commit, by what works in this folder."""
     work, tree = record.git, tree_of(record, folder or record.cwd)
     work.home = work.home or tree
@@ -365,9 +365,9 @@ def changed(record: Record, name: str, folder: str = "") -> None:
         _keep(work, [*work.since, name][-MOST_SINCE:])
 
 
-def changed_in(record: Record, line: str, name: str) -> None:
+def note_command_change(record: Record, line: str, name: str) -> None:
     """A command changed a file."""
-    changed(record, name, _entered(record, line))
+    note_change(record, name, _entered(record, line))
 
 
 LONGEST_CHARS = 600  # more is a plan, or something pasted
@@ -408,7 +408,7 @@ def open_requests(record: Record) -> Iterator[tuple[Turn, str]]:
             continue
         if _BY_USER.pattern.search(turn.asked):
             return  # the user tells of it: from here on nothing is known
-        for verb in _asked(turn.asked) - settled:
+        for verb in _requested_verbs(turn.asked) - settled:
             settled.add(verb)
             if verb == COMMIT and _reports_commit(turn):
                 continue
@@ -422,7 +422,7 @@ def _reports_commit(turn: Turn) -> bool:
     return any(names.is_commit(word.rstrip(".,;:)")) for word in words)
 
 
-def _asked(words: str) -> set[str]:
+def _requested_verbs(words: str) -> set[str]:
     found: set[str] = set()
     for sentence in sentences(words):
         if not _DENIED.pattern.search(sentence):

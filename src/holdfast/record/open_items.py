@@ -179,7 +179,7 @@ def _may_run(record: Record, name: str, agent: Agent) -> bool:
     return not name.startswith(_CALL) or name in record.calls
 
 
-def told_to(record: Record, agent: Agent) -> str:
+def describe_request(record: Record, agent: Agent) -> str:
     """What it was asked; a command of one line as it was typed."""
     command = record.commands.get(agent.asked) if agent.kind == COMMAND else None
     is_short = command is not None and "\n" not in command.line.strip()

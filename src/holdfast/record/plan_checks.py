@@ -37,7 +37,7 @@ def asks_for(check: str, key: str) -> bool:
     made = [part.rpartition("&& ")[2] for part in runs.parts(key)]  # in whichever folder
     if asked := _commands(check):
         return any(runs.covers(by, one) for one in asked for by in made)
-    if begun := _begun(check):
+    if begun := _command_prefixes(check):
         return not begun.isdisjoint(map(_beginning, made))
     called = _called(check)
     return any(not called.isdisjoint(_names(one)) for one in made)
@@ -47,7 +47,9 @@ def is_by_hand(check: str) -> bool:
     """It asks for no run: a person is to look at something."""
     if check.lower().startswith(_BY_HAND):
         return True
-    return not (_commands(check) or _begun(check) or _called(check) or asks_for(check, COMMITTED))
+    return not (
+        _commands(check) or _command_prefixes(check) or _called(check) or asks_for(check, COMMITTED)
+    )
 
 
 def is_told(check: str, said: str, but: tuple[str, ...]) -> bool:
@@ -72,7 +74,7 @@ def _commands(check: str) -> tuple[str, ...]:
 
 
 @lru_cache(REMEMBERED)
-def _begun(check: str) -> frozenset[tuple[str, ...]]:
+def _command_prefixes(check: str) -> frozenset[tuple[str, ...]]:
     """How the other commands begin that it is made of: `app deploy` for `app deploy --only site`.
     Where it says more, there is something to look at as well."""
     if len(_CODE.pattern.sub(" ", check).split()) > _FEW_WORDS:
@@ -109,18 +111,18 @@ _EDITS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
 _PLANS = ".claude/plans/"  # the plan itself may be written
 
 
-def typed(record: Record, mode: str | None) -> None:
+def apply_mode(record: Record, mode: str | None) -> None:
     """The mode a prompt was typed in; not every client says."""
     if mode:
         record.planning = mode == "plan"
 
 
-def told(record: Record, kind: str) -> None:
+def apply_note(record: Record, kind: str) -> None:
     """The client's note to the model."""
     record.planning = _NOTES.get(kind, record.planning)
 
 
-def done(record: Record, tool: str, what: str) -> None:
+def apply_success(record: Record, tool: str, what: str) -> None:
     """A call succeeded: a plan was approved, or a file was changed."""
     if tool in _EDITS:
         record.planning = record.planning and _PLANS in what

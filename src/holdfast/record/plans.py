@@ -101,12 +101,12 @@ class PlanStep(msgspec.Struct, frozen=True, gc=False):
     is_check: bool = False
 
 
-def approved(record: Record, text: str, place: Place) -> None:
+def add_plan(record: Record, text: str, place: Place) -> None:
     """A plan that was handed to the user; a refusal takes its steps away again."""
     _add(record, _steps(clip(text, PLAN_CHARS)), place, "plan")
 
 
-def written(record: Record, name: str, text: str, place: Place) -> None:
+def add_plan_file(record: Record, name: str, text: str, place: Place) -> None:
     """A plan in a file of the project: the newest one, if it has boxes or numbered headings."""
     if not (name.endswith(".md") and "plan" in name.lower()) or _CLIENTS in name:
         return
@@ -115,7 +115,7 @@ def written(record: Record, name: str, text: str, place: Place) -> None:
     _add(record, _steps(clip(text, PLAN_CHARS), numbers=False), place, FILE)
 
 
-def ran(record: Record, key: str) -> None:
+def close_checks(record: Record, key: str) -> None:
     """A command passed: the checks of a plan that ask for it are made."""
     for step in record.tasks.values():
         if step.is_check and step.is_open and plan_checks.asks_for(step.text, key):
@@ -132,7 +132,7 @@ def hear(record: Record, text: str, place: Place) -> None:
         _add(record, _announced(read), place, "prose")
 
 
-def wanted(record: Record, words: str, place: Place) -> None:
+def hear_user(record: Record, words: str, place: Place) -> None:
     """The user speaks: what is asked for again is no longer put off, and what is put off is open
     until something shows that it was done."""
     about = subjects(plain(words))
@@ -179,7 +179,7 @@ def _takes_up(words: str, said: str) -> bool:
     bare = words.strip()
     if len(bare) > SHORT_ANSWER or bare.endswith(ASKING):
         return False
-    return len(bare) <= SHORTEST_ANSWER or _asked(said)[1] or "plan" in said.lower()
+    return len(bare) <= SHORTEST_ANSWER or _find_questions(said)[1] or "plan" in said.lower()
 
 
 def carried_out(record: Record) -> list[Task]:
@@ -187,7 +187,7 @@ def carried_out(record: Record) -> list[Task]:
     turn = record.turns[-1] if record.turns else None
     if turn is None or not is_over(record, turn):
         return []
-    asked, ends_asking = _asked(turn.said)
+    asked, ends_asking = _find_questions(turn.said)
     told = turn.said
     for question in asked:
         told = told.replace(question, " ")  # "go on until all is done?" reports nothing
@@ -240,7 +240,7 @@ def _is_of_last(record: Record, step: Task) -> bool:
     begun = [n for n, one in enumerate(record.turns) if one.place.offset <= step.place.offset]
     between = record.turns[begun[-1] if begun else 0 : -1]
     asked = [one for one in between if one.said and not one.interrupted]
-    goes_on = bool(record.turns[-1].edited) and all(_asked(one.said)[1] for one in asked)
+    goes_on = bool(record.turns[-1].edited) and all(_find_questions(one.said)[1] for one in asked)
     return step.place.op < record.op and (not asked or goes_on)
 
 
@@ -265,7 +265,7 @@ def _is_touched(changed: Changed, step: Task) -> bool | None:
 
 @lru_cache(MOST_STEPS * 2)
 def _names_file(step: str) -> bool:
-    return any("/" in name for name in shell.named(step))
+    return any("/" in name for name in shell.find_paths(step))
 
 
 def _is_one_file(path: str, name: str) -> bool:
@@ -273,7 +273,7 @@ def _is_one_file(path: str, name: str) -> bool:
     return f"/{path}".endswith(f"/{name}") or name.endswith(f"/{path}")
 
 
-def _asked(text: str) -> tuple[list[str], bool]:
+def _find_questions(text: str) -> tuple[list[str], bool]:
     """The questions in a text, and whether it ends with one."""
     said = sentences(text)
     asked = [one for one in said if one.endswith(ASKING)]
@@ -378,7 +378,7 @@ def _add(record: Record, steps: list[PlanStep], place: Place, source: str) -> No
         reports = words[:1] in "✅✔☑" or (first.endswith("ed") and first not in _VERBS)  # done
         if words and words not in known and not reports:
             status = "completed" if step.box in ("x", "X", "~") else "pending"
-            named = shell.named(step.about.replace("`", " "))[:MOST_NAMED]
+            named = shell.find_paths(step.about.replace("`", " "))[:MOST_NAMED]
             task = Task(words, place, status, source, "", named, step.is_check)
             record.tasks[f"{source} {place.op}.{number}"] = task
     planned = [key for key, one in record.tasks.items() if one.source in SOURCES]

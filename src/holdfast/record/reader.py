@@ -228,15 +228,15 @@ class RecordReader:
                     self._heard += [(self._offset, one) for one in secrets.texts(given)]
             elif isinstance(block, Text):
                 self._hear(block.text)
-                self._said(block.text, self._place(entry))
+                self._take_text(block.text, self._place(entry))
 
-    def _said(self, text: str, place: Place) -> None:
+    def _take_text(self, text: str, place: Place) -> None:
         """The model spoke."""
         text = sentences.head(text, SAID_CHARS)
         if not text.strip():
             return
         record = self.record
-        turns.said(record, text, place)
+        turns.hear(record, text, place)
         last = turns.shortened(text, turns.LAST_SAID_CHARS)
         record.last_texts = [*record.last_texts[1 - MOST_TEXTS :], last]
         record.last_said_op = place.op
@@ -254,7 +254,7 @@ class RecordReader:
         for block in entry.message.blocks:
             if isinstance(block, ToolResult):
                 last = self.record.turns[-1:]
-                call = results.come_back(self.record, entry, block, place)
+                call = results.take_result(self.record, entry, block, place)
                 if self.record.turns[-1:] != last:
                     self._hear(block.text, by_user=True)  # the user refused, with words
                 if call is not None and call.tool == results.ASKED:
@@ -275,7 +275,7 @@ class RecordReader:
         if not entry.is_meta:
             if entry.line.version.startswith(OLD_CLIENTS):
                 self.record.words_missing = True
-            plan_checks.typed(self.record, entry.line.permission_mode)
+            plan_checks.apply_mode(self.record, entry.line.permission_mode)
             place = self._place(entry)
             parent = (entry.line.parent_uuid or "")[:80]
             self._typed(entry.text, place, parent, author=entry.line.author)
@@ -283,8 +283,8 @@ class RecordReader:
                 turns.show_image(self.record, place, self._line())
 
     def _attachment(self, entry: Attachment) -> None:
-        plan_checks.told(self.record, entry.kind)
-        agents.hook_ran(self.record, entry.kind, bytes(entry.raw))
+        plan_checks.apply_note(self.record, entry.kind)
+        agents.take_hook(self.record, entry.kind, bytes(entry.raw))
         if words := queued_words(decoded(entry.raw)) if entry.kind == "queued_command" else "":
             self._typed(words, self._place(entry), author=author_of(entry))
 

@@ -66,7 +66,7 @@ _NOTE = "\n\nNote: The user's next message"
 PREAMBLE_CHARS = 800
 
 
-def come_back(record: Record, entry: Result, block: ToolResult, place: Place) -> Call | None:
+def take_result(record: Record, entry: Result, block: ToolResult, place: Place) -> Call | None:
     """One result, judged by the call it answers, which is given back."""
     call = record.calls.pop(block.tool_use_id[:80], None)
     if call is None:
@@ -76,13 +76,13 @@ def come_back(record: Record, entry: Result, block: ToolResult, place: Place) ->
         _failed(record, call)
         calls.undo(record, call)
     else:
-        plan_checks.done(record, tool, call.what)
+        plan_checks.apply_success(record, tool, call.what)
         if tool in calls.EDITS:
             if not call.what.endswith(files.PROSE):  # no test runs on it
                 record.edited_op = record.op
-            turns.edited(record, call.what)
-            failures.edited(record, call.what)
-            git_work.changed(record, call.what, call.git[0] if call.git else "")
+            turns.note_edit(record, call.what)
+            failures.note_edit(record, call.what)
+            git_work.note_change(record, call.what, call.git[0] if call.git else "")
     if tool == "Bash":
         _ran(record, call, block, place)
     elif tool in _EDITS and not record.far:
@@ -90,25 +90,25 @@ def come_back(record: Record, entry: Result, block: ToolResult, place: Place) ->
     elif tool in ("Task", "Agent"):
         _agent_answered(record, block)
     elif tool == "Grep" and not record.far:
-        _found(record, block.text[:HEAD_CHARS])
+        _warm_matches(record, block.text[:HEAD_CHARS])
     elif tool in ("TaskOutput", "AgentOutputTool"):
         files.mention(record, block.text[:REPORT_CHARS])
-        agents.notified(record, block.text[:REPORT_CHARS], place)
+        agents.take_notification(record, block.text[:REPORT_CHARS], place)
     elif tool == "Monitor":
-        agents.monitor_started(record, call, block.text[:400], place)
+        agents.add_monitor(record, call, block.text[:400], place)
     elif tool == "CronCreate" and not block.is_error:
-        agents.scheduled(record, block.tool_use_id[:80], block.text[:400])
+        agents.use_schedule_id(record, block.tool_use_id[:80], block.text[:400])
     elif tool == "TaskCreate" and not block.is_error:
-        tasks.created(record, call.what, block.text[:80], place)
+        tasks.add_task(record, call.what, block.text[:80], place)
     elif tool in ("TodoWrite", "TaskUpdate") and not block.is_error:
         tasks.settle(record, tool)
     elif tool == ASKED and not block.is_error:
         _answered(record, call, entry, block.text, place)
     elif tool == "ExitPlanMode" and not block.is_error:
-        turns.answered(record, PLAN_ASKED + call.what, "approved", place)
+        turns.add_answer(record, PLAN_ASKED + call.what, "approved", place)
     elif tool.endswith(_BY_TOOL):
         verb = tool.removesuffix("_pull_request").rpartition("_")[2]
-        git_work.done(record, [verb], block.text[:HEAD_CHARS], failed=block.is_error)
+        git_work.apply_verbs(record, [verb], block.text[:HEAD_CHARS], failed=block.is_error)
     if block.is_error and is_rejection(tool, entry.data):
         _rejected(record, call, block.text, place)
         calls.undo_command(record, call.what)
@@ -132,32 +132,32 @@ def _failed(record: Record, call: Call) -> None:
 def _ran(record: Record, call: Call, block: ToolResult, place: Place) -> None:
     command = record.commands.get(call.what)
     if _GOES_ON in bytes(memoryview(block.raw_content)[:80]):
-        agents.command_started(record, call, block.text[:400], place)
+        agents.add_command(record, call, block.text[:400], place)
         return  # how it went is not known yet
     text = _text(block)
     line = command.line if command else call.what
     if "git" in line and (record.git.conflicts or "CONFLICT (" in text):
-        git_work.met_conflicts(record, line, text, failed=block.is_error or "CONFLICT (" in text)
+        git_work.note_conflicts(record, line, text, failed=block.is_error or "CONFLICT (" in text)
     if call.git:
         for name in call.before if not block.is_error else ():
-            git_work.changed_in(record, line, name)
-        git_work.done(record, call.git, text, failed=block.is_error)
+            git_work.note_command_change(record, line, name)
+        git_work.apply_verbs(record, call.git, text, failed=block.is_error)
     elif not record.far and not block.is_error:
-        git_work.printed(record, line, text[-HEAD_CHARS:])
+        git_work.read_output(record, line, text[-HEAD_CHARS:])
     if record.far and not block.is_error and not (command and command.kind):
         if command is not None:
             command.ok = True  # long past, and nothing to judge it by but its exit
-            failures.passed(record, call.what, place)
+            failures.note_pass(record, call.what, place)
         return
     if not block.is_error:
         files.move(record, line)
         files.remove(record, line)
         files.write(record, call.before)
         for name in call.before:
-            turns.edited(record, name)
-            failures.edited(record, name)
+            turns.note_edit(record, name)
+            failures.note_edit(record, name)
             if not call.git:
-                git_work.changed_in(record, line, name)
+                git_work.note_command_change(record, line, name)
     if "[" in text[:200] and "] " in text[:400]:
         _committed(record, text[:HEAD_CHARS])
     if not record.far and ("://" in text[:REFERRED_CHARS] or "#" in text[:REFERRED_CHARS]):
@@ -195,7 +195,7 @@ def _edited(record: Record, call: Call, data: bytes) -> None:
     start = data.rfind(b'"structuredPatch":[') if len(data) <= COPY_BYTES else -1
     if start < 0:
         return
-    files.edited_at(record, call.what, _spans(data, start))
+    files.note_ranges(record, call.what, _spans(data, start))
 
 
 def _spans(data: bytes, start: int) -> list[tuple[int, int]]:
@@ -214,10 +214,10 @@ def _committed(record: Record, text: str) -> None:
     """Commits that git says it made, and their branch."""
     for line in text.splitlines():
         if made := git_work.commit_in(line):
-            files.committed(record, text)
+            files.note_commit(record, text)
             branch, commit, subject = made
             names.point(record, commit, "commit", 1.0, clip(subject, 120))
-            plans.ran(record, plan_checks.COMMITTED)
+            plans.close_checks(record, plan_checks.COMMITTED)
             if " " not in branch and branch not in ("main", "master"):
                 names.point(record, branch, "branch", 1.0)
 
@@ -232,7 +232,7 @@ def _referred(record: Record, text: str) -> None:
             names.refer(record, line, 0.5)
 
 
-def _found(record: Record, text: str) -> None:
+def _warm_matches(record: Record, text: str) -> None:
     """Files a search came upon, a little warmer each time; lines of context name none."""
     heads = (line.partition(":")[0] for line in text.splitlines())
     for name in list(dict.fromkeys(head for head in heads if _is_path(head)))[:30]:
@@ -256,12 +256,12 @@ def _agent_answered(record: Record, block: ToolResult) -> None:
     files.mention(record, block.text[:REPORT_CHARS])
     agent = record.agents.get(block.tool_use_id[:80])
     if block.text.startswith(agents.LAUNCHED):
-        agents.launched(record, block.tool_use_id[:80], block.text)
+        agents.use_agent_id(record, block.tool_use_id[:80], block.text)
     elif agent is not None and block.is_error and block.text.startswith(_NOT_RUN[0]):
         agent.status = "refused by the user"
     elif agent is not None:
         agent.status = "failed" if block.is_error else "done"
-        agents.answered(record, agent, _findings(agents.report(block.text)))
+        agents.take_answer(record, agent, _findings(agents.report(block.text)))
 
 
 def _answered(record: Record, call: Call, entry: Result, text: str, place: Place) -> None:
@@ -270,10 +270,10 @@ def _answered(record: Record, call: Call, entry: Result, text: str, place: Place
     quotes."""
     usable = answers(entry)
     for question, words in usable:
-        turns.answered(record, question, redact_answer(question, words), place)
+        turns.add_answer(record, question, redact_answer(question, words), place)
     if not usable:
         words = text.partition(":")[2].partition(". You can now")[0].strip() or text.strip()
-        turns.answered(record, call.what, redact_answer(call.what, words), place)
+        turns.add_answer(record, call.what, redact_answer(call.what, words), place)
 
 
 def answers(entry: Result) -> list[tuple[str, str]]:
@@ -323,9 +323,9 @@ def _rejected(record: Record, call: Call, text: str, place: Place) -> None:
     said = text[found.end() :].partition(_NOTE)[0].strip() if found else ""
     if said.startswith(_CLARIFIES):
         for question, words in _clarified(said):
-            turns.answered(record, question, redact_answer(question, words), place)
+            turns.add_answer(record, question, redact_answer(question, words), place)
         said = ""
     if call.tool == "ExitPlanMode":
-        turns.answered(record, PLAN_ASKED + call.what, "refused", place)
+        turns.add_answer(record, PLAN_ASKED + call.what, "refused", place)
     turns.current(record).interrupted = True
     turns.begin(record, said, place, reply_to=clip(refused, LONGEST_REFUSED))

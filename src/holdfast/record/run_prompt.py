@@ -58,7 +58,7 @@ def list_tasks(prompt: str) -> list[tuple[str, str]]:
     ]
 
 
-def asked(prompt: str) -> str:
+def extract_request(prompt: str) -> str:
     """What the plan asks for, its titles first; empty where this is no prompt of a run."""
     if not is_of_a_run(prompt):
         return ""

@@ -250,7 +250,7 @@ def _run(part: str) -> Run:
     if part.startswith("cd ") and " && " in part:
         folder, _, part = part.removeprefix("cd ").partition(" && ")
     settings, own = shell.settings_of(part)
-    words = _without_prefix(_whole(own) if "'" in part or '"' in part else own)
+    words = _without_prefix(_join_quoted(own) if "'" in part or '"' in part else own)
     if words[:1] == [_XCODE]:
         return _xcode(words, settings)
     program = words.pop(0).rpartition("/")[2] if words else ""
@@ -274,7 +274,7 @@ def _run(part: str) -> Run:
     return Run(program, frozenset(targets), frozenset(filters), frozenset(changes))
 
 
-def _whole(words: list[str]) -> list[str]:
+def _join_quoted(words: list[str]) -> list[str]:
     """A text in quotes is one word: `-k 'ebb and flow'`."""
     found: list[str] = []
     mark = ""

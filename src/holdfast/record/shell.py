@@ -175,7 +175,7 @@ def core(line: str) -> str:
     return clip(" && ".join(filter(None, map(doing, parts(line)))), 400)
 
 
-def removed(line: str) -> list[str]:
+def find_removed(line: str) -> list[str]:
     """Files and folders a line takes away."""
     found: list[str] = []
     line = line.partition("||")[0]  # what stands behind it may not have run
@@ -186,7 +186,7 @@ def removed(line: str) -> list[str]:
     return found
 
 
-def written(line: str) -> list[str]:
+def find_written(line: str) -> list[str]:
     """Files a line writes: redirected into, edited in place, staged or restored by git, or named
     in a script that writes."""
     if not within(_WRITES, line):
@@ -217,7 +217,7 @@ def _writes(words: list[str]) -> bool:
     return in_place or words[:1] == ["tee"]
 
 
-def moved(line: str) -> list[tuple[str, str]]:
+def find_moved(line: str) -> list[tuple[str, str]]:
     """(from, to) of what a line renames; where several go into a folder, each by its own name."""
     found: list[tuple[str, str]] = []
     for part in parts(line) if "mv " in line else ():
@@ -255,13 +255,13 @@ def enters(line: str) -> str:
 def files(line: str) -> list[str]:
     """Paths a line names, less what a here-document holds."""
     line = line[:LONGEST_LINE].partition("<<")[0]
-    found = named(line)
+    found = find_paths(line)
     if '"' in line or "'" in line:
         found += [name for name in _QUOTED.pattern.findall(line) if "/" in name and " " in name]
     return list(dict.fromkeys(found))
 
 
-def named(text: str) -> list[str]:
+def find_paths(text: str) -> list[str]:
     """Words of a text that are shaped as the path of a file. By hand: a pattern took ten times."""
     found: dict[str, None] = {}
     words = [word[: word.find(":") + 1] or word for word in text.split() if "." in word]

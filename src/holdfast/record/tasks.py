@@ -62,7 +62,7 @@ def settle(record: Record, tool: str) -> None:
             step.status, step.closed_by = "completed", told
 
 
-def created(record: Record, subject: str, answer: str, place: Place) -> None:
+def add_task(record: Record, subject: str, answer: str, place: Place) -> None:
     """A task was made; its number stands in the answer."""
     number = answer.partition("#")[2][:6].partition(" ")[0].rstrip(".:")
     key = number if number.isdigit() else str(len(record.tasks) + 1)
@@ -72,7 +72,7 @@ def created(record: Record, subject: str, answer: str, place: Place) -> None:
         del record.tasks[next(closed, next(iter(record.tasks)))]
 
 
-def updated(record: Record, given: dict[str, Any], place: Place) -> str:
+def update_task(record: Record, given: dict[str, Any], place: Place) -> str:
     """A task changed, it is said; gives what is known of it by."""
     key = f"task {given.get('taskId')}"[:80]
     task = record.tasks.get(key)

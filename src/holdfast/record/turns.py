@@ -84,7 +84,7 @@ def _typed(record: Record, text: str, author: Author = "") -> str:
 
 def _notified(record: Record, text: str, place: Place) -> None:
     if is_notification(text):
-        agents.notified(record, text[:NOTIFICATION_CHARS], place)
+        agents.take_notification(record, text[:NOTIFICATION_CHARS], place)
         if record.turns and record.turns[-1].said:
             record.turns[-1].notified = True
 
@@ -94,12 +94,14 @@ def begin(record: Record, words: str, place: Place, line: int = 0, reply_to: str
     if not words:
         return ""
     plans.settle(record, words, place)
-    turn = Turn(kept(words), place, line, len(words), reply_to or replies.reply_to(record, words))
+    turn = Turn(
+        clip_words(words), place, line, len(words), reply_to or replies.reply_to(record, words)
+    )
     record.turns.append(turn)
     if words.startswith(plans.PROMPTED):
-        plans.approved(record, words, place)
+        plans.add_plan(record, words, place)
     else:
-        plans.wanted(record, words, place)
+        plans.hear_user(record, words, place)
     if len(record.turns) > MOST_TURNS:
         del record.turns[FIRST_TURNS : FIRST_TURNS + DROPPED_AT_ONCE]
         record.turns_dropped += DROPPED_AT_ONCE
@@ -108,7 +110,7 @@ def begin(record: Record, words: str, place: Place, line: int = 0, reply_to: str
     return turn.asked
 
 
-def kept(words: str) -> str:
+def clip_words(words: str) -> str:
     """The words whole, or head and tail of a wall of them."""
     if len(words) <= KEPT_CHARS:
         return words
@@ -125,7 +127,7 @@ def queue(record: Record, operation: str, text: str, place: Place) -> str:
         # The prompt itself follows a "dequeue"; what is removed reached the model within a turn.
         is_missing = operation == "remove" and not record.queue
         record.words_missing = record.words_missing or is_missing
-        _leave_queue(record, kept(text.strip()))
+        _leave_queue(record, clip_words(text.strip()))
     return _enqueue(record, text, place) if operation == "enqueue" else ""
 
 
@@ -138,7 +140,7 @@ def _enqueue(record: Record, text: str, place: Place) -> str:
     if begin(record, words, place):
         record.turns[-1].waits = True
         record.queued = [*record.queued, record.turns[-1].asked.strip()][-MOST_QUEUED:]
-    record.queue = [*record.queue, kept(words).strip()][-MOST_WAITING:]
+    record.queue = [*record.queue, clip_words(words).strip()][-MOST_WAITING:]
     return words
 
 
@@ -156,7 +158,7 @@ def _leave_queue(record: Record, words: str) -> None:
     del record.queue[at : at + 1]
 
 
-def said(record: Record, text: str, place: Place) -> None:
+def hear(record: Record, text: str, place: Place) -> None:
     """The model spoke: its last words of a turn tell what came of it. A shorter remark on something
     that reported in the background is added to them: it answers nothing that was asked."""
     turn = current(record)
@@ -184,38 +186,38 @@ def show_image(record: Record, place: Place, line: int) -> None:
         begin(record, IMAGE, place, line)
 
 
-def edited(record: Record, name: str) -> None:
+def note_edit(record: Record, name: str) -> None:
     turn = current(record)
     if name and name not in turn.edited:
         turn.edited = [*turn.edited, name][-MOST_EDITED:]
 
 
-def ran(record: Record, command: str, passed: bool) -> None:
+def note_run(record: Record, command: str, passed: bool) -> None:
     turn = current(record)
     others = [one for one in turn.runs if one[0] != command]
     turn.runs = [*others, (command, passed)][-MOST_RUNS:]
 
 
-def asks(record: Record, question: str, place: Place) -> None:
+def add_question(record: Record, question: str, place: Place) -> None:
     """The model asked by a tool; the answer comes as the tool's result."""
     turn = current(record)
     turn.questions = [*turn.questions, Question(sentences.clip(question, LONGEST_QUESTION), place)]
     del turn.questions[:-MOST_QUESTIONS]
 
 
-def answered(record: Record, question: str, answer: str, place: Place) -> None:
+def add_answer(record: Record, question: str, answer: str, place: Place) -> None:
     """The user answered; a question we did not see is told with its answer."""
     question = sentences.clip(question, LONGEST_QUESTION)
     for turn in reversed(record.turns[-3:]):
         for one in reversed(turn.questions):
             if one.text == question and not one.answer:
-                one.answer = kept(answer)
+                one.answer = clip_words(answer)
                 return
-    asks(record, question, place)
-    current(record).questions[-1].answer = kept(answer)
+    add_question(record, question, place)
+    current(record).questions[-1].answer = clip_words(answer)
 
 
-def stopped(turns: Sequence[Turn], at: int) -> str:
+def describe_stop(turns: Sequence[Turn], at: int) -> str:
     """How the user stopped a turn, where more was typed since: what was asked may be over. Whether
     the next words replace these or go on with them only their reader can tell."""
     turn, following = turns[at], turns[at + 1 : at + 2]
@@ -264,7 +266,7 @@ def _was_queued(record: Record, text: str, place: Place, line: int) -> bool:
 def _handed_over(waiting: list[str], text: str) -> list[str]:
     """The first of these, if it is the text, or as many as make it up line by line."""
     for count, words in enumerate(waiting, 1):
-        if kept(text) == words:
+        if clip_words(text) == words:
             return waiting[:count]
         if not text.startswith(f"{words}\n"):
             break

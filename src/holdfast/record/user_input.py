@@ -21,7 +21,7 @@ def own_words(text: str, author: Author = "") -> str:
         return words
     from holdfast.record import run_prompt
 
-    return run_prompt.asked(words) or words
+    return run_prompt.extract_request(words) or words
 
 
 def is_notification(text: str) -> bool:

@@ -162,7 +162,7 @@ def prompt(step: SegmentStep, turn: Turn, reading: StepReading) -> None:
     step.chars += turn.chars
     step.messages += 1
     add_words(step, words(redact(turn.asked)), 2)
-    for name in shell.named(clip(turn.asked, READ_CHARS))[:12]:
+    for name in shell.find_paths(clip(turn.asked, READ_CHARS))[:12]:
         touch(step, files.relative(reading, name), READ)
 
 
@@ -213,7 +213,7 @@ def _answer(reading: StepReading, entry: Answer) -> SegmentStep | None:
 def _call(reading: StepReading, now: SegmentStep, tool: str, given: dict[str, Any]) -> None:
     text_of = files.text_of
     if tool in _EDITS or tool in _READS:
-        _file(reading, now, files.told(given), EDITED if tool in _EDITS else READ)
+        _file(reading, now, files.path_argument(given), EDITED if tool in _EDITS else READ)
     elif tool == "Bash":
         for name in shell.files(redact(clip(text_of(given, "command"), shell.LONGEST_LINE)))[:12]:
             _file(reading, now, name, NAMED)

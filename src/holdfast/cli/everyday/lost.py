@@ -119,7 +119,7 @@ def _show(found: LastLoss, *, show_all: bool) -> None:
     elif found.rest:
         kinds = (_counted(kind, count) for kind, count in found.rest.items())
         say(f"Also not in the summary, and easy to find again: {', '.join(kinds)} (--all)")
-    if not (lost or shortened or found.rest or found.checked.told):
+    if not (lost or shortened or found.rest or found.checked.for_model):
         say("The summary lost nothing that Holdfast knows of.")
 
 
