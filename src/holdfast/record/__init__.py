@@ -14,7 +14,8 @@ __all__ = ["Record", "RecordReader", "read_record"]
 
 
 def __getattr__(name: str) -> object:
-    """A restore needs the record and not its reader, which takes 5 ms to import."""
+    """Import the reader only when it is asked for: it takes 5 ms, and a restore needs only
+    `Record`."""
     if name not in ("RecordReader", "read_record"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

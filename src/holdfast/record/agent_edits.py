@@ -1,7 +1,8 @@
-"""What subagents have changed since the last commit, as their own transcripts tell.
+"""Which files subagents changed since the last commit, read from their own transcripts.
 
 A subagent's calls are not in the session's transcript but in `<session>/subagents/agent-<id>.jsonl`
-beside it. Only what is new there is read, and only the names of edited files are taken from it.
+beside it. Each pass reads only the new part of those files, and takes only the names of edited
+files from it.
 """
 
 import os
@@ -12,7 +13,7 @@ import msgspec
 from holdfast.record import files, git_work
 from holdfast.record.model import Record
 
-MOST_BYTES = 16 << 20  # of all of them in one go, the newest first
+MOST_BYTES = 16 << 20  # read in one pass over all files, the newest first
 MOST_LOOKED_AT = 60
 _ENDING, _NAMED = ".jsonl", "agent-"
 _NAMES = (b'"name":"Edit"', b'"name":"Write"', b'"name":"MultiEdit"', b'"name":"NotebookEdit"')
@@ -21,10 +22,10 @@ _decode = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 def look(record: Record, transcript: str) -> None:
-    """Files that subagents edited after the last commit count as changed."""
+    """Count files that subagents edited after the last commit as changed."""
     if not record.agents or not transcript.endswith(_ENDING):
         return
-    if record.git.commits and not record.git.at:  # a record of an earlier release
+    if record.git.commits and not record.git.at:  # written by an earlier release
         record.git.at = record.at
     room = MOST_BYTES
     for name, path, size in _newest_transcripts(f"{transcript.removesuffix(_ENDING)}/subagents"):
@@ -39,7 +40,7 @@ def look(record: Record, transcript: str) -> None:
 
 
 def _newest_transcripts(folder: str) -> list[tuple[str, str, int]]:
-    """The transcripts of the newest subagents; links are not followed."""
+    """Return name, path and size of the newest subagents' transcripts. Links are not followed."""
     try:
         with os.scandir(folder) as found:
             known = [
@@ -57,7 +58,7 @@ def _newest_transcripts(folder: str) -> list[tuple[str, str, int]]:
 
 
 def _take(record: Record, path: str, start: int, end: int) -> int:
-    """Read whole lines from here on; gives how many bytes they are."""
+    """Read the complete lines between `start` and `end`; return how many bytes they have."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123 (pathlib costs 8 ms)
             file.seek(start)
@@ -65,7 +66,7 @@ def _take(record: Record, path: str, start: int, end: int) -> int:
     except OSError:
         return 0
     data = data[: data.rfind(b"\n") + 1]
-    edited: dict[str, str] = {}  # by the call that did it
+    edited: dict[str, str] = {}  # the path, by the id of the call
     for line in data.splitlines():
         if any(name in line for name in _NAMES):
             edited |= _edits(line, record.git.at)
@@ -82,7 +83,7 @@ def _take(record: Record, path: str, start: int, end: int) -> int:
 
 
 def _edits(line: bytes, since: str) -> dict[str, str]:
-    """The calls of a line that edit a file, if they are newer than the last commit."""
+    """Return the calls in a line that edit a file, if they are newer than the last commit."""
     try:
         found = _decode(line)
     except (msgspec.DecodeError, ValueError, RecursionError):

@@ -1,31 +1,32 @@
-"""Subagents and commands in the background: launched by one call, heard of through others."""
+"""Subagents and background commands: one call starts them, later calls and notifications report
+them."""
 
 from holdfast.record.model import Agent, Call, Place, Record
 from holdfast.text.sentences import clip, head_and_tail
 
 LAUNCHED = "Async agent launched"  # it answers later, in a file of its own
 LONGEST_ANSWER = 600
-REPORT_CHARS, MOST_REPORTS = 3000, 8  # kept at length until others have come back
+REPORT_CHARS, MOST_REPORTS = 3000, 8  # saved at length until others have ended
 MOST_AGENTS = 60
 COMMAND, SCHEDULE, MONITOR = "background command", "schedule", "monitor"
 LONGEST_ASKED, SAME_CHARS = 400, 300
 _HANDED_BACK, _REPORT_FOLLOWS = "[Subagent hand-back]", "The report follows:\n"
 _STARTED, _WATCHES = " in background with ID: ", "Monitor started (task "
 _GAVE_UP = "<event>[Monitor timed out"
-_RESUMED = b'"SessionStart:resume"'  # the client's record of a hook
+_RESUMED = b'"SessionStart:resume"'  # in the client's record of a hook
 _API_FAILED = "API Error"  # what the client returns in the agent's name
 _OVER = {"completed": "done", "failed": "failed", "killed": "failed", "stopped": "failed"}
 
 
 def report(text: str) -> str:
-    """What a subagent returned, less the frame the client puts around it."""
+    """Return what a subagent returned, without the frame that the client puts around it."""
     if text.startswith(_HANDED_BACK):
         text = text.partition(_REPORT_FOLLOWS)[2] or text
     return text.partition("\nagentId: ")[0].strip()
 
 
 def result(text: str) -> str:
-    """What a subagent answered, in a result or a notification; empty where it only started."""
+    """Return a subagent's answer in a result or a notification; empty if it only started."""
     if text.startswith(LAUNCHED):
         return ""
     for name in ("result", "output"):
@@ -36,8 +37,8 @@ def result(text: str) -> str:
 
 
 def take_answer(record: Record, agent: Agent, text: str) -> None:
-    """It has ended with these words, if any: head and end of them are kept until eight more have
-    ended."""
+    """Record that an agent has ended, and its answer, if any. Head and end of the answer are saved
+    until eight more agents have ended."""
     agent.ended_op, told = record.op, text.strip()
     if not told:
         return
@@ -56,20 +57,21 @@ def _ended_op(agent: Agent) -> int:
 
 
 def id_in(text: str) -> str:
-    """Of which agent a notification tells."""
+    """Return the id of the agent that a notification is about."""
     named = text.partition("<task-id>")[2] or text.partition("<task_id>")[2]
     return named.partition("<")[0].strip()[:80]
 
 
 def use_agent_id(record: Record, use_id: str, text: str) -> None:
-    """From now on it is known by the id the launch told, not by the call's."""
+    """Rename an agent from the id of its call to the id that the launch printed."""
     agent_id = text.partition("agentId: ")[2][:80].split(" ")[0].split("\n")[0]
     if agent_id and use_id in record.agents:
         record.agents[agent_id] = record.agents.pop(use_id)
 
 
 def take_notification(record: Record, text: str, place: Place) -> None:
-    """A notification, or the answer of a look at it: `<task-id>` in either spelling."""
+    """Record the status in a notification, or in the result of a tool that asked for it. Both
+    spellings of `<task-id>` occur."""
     for opening in ("<task-id>", "<task_id>"):
         agent_id = text.partition(opening)[2].partition("<")[0].strip()[:80]
         agent = record.agents.get(agent_id) if agent_id else None
@@ -85,8 +87,7 @@ def take_notification(record: Record, text: str, place: Place) -> None:
 
 
 def _command_ended(record: Record, key: str, text: str, place: Place, *, failed: bool) -> str:
-    """How it went is known now: it failed or passed as any other command does, by its exit code
-    and by what it printed."""
+    """Judge a background command that has ended as any other: by its exit code and its output."""
     from holdfast.record import failures
 
     command = record.commands.get(key)
@@ -99,7 +100,8 @@ def _command_ended(record: Record, key: str, text: str, place: Place, *, failed:
 
 
 def add_command(record: Record, call: Call, text: str, place: Place) -> None:
-    """A shell command that goes on in the background, known by the id the client gave it."""
+    """Add a shell command that continues in the background, under the id that the client gave
+    it."""
     name = text.partition(_STARTED)[2][:80].split(".")[0].split(" ")[0].strip()
     if name:
         for one in record.agents.values():
@@ -109,20 +111,21 @@ def add_command(record: Record, call: Call, text: str, place: Place) -> None:
 
 
 def add_monitor(record: Record, call: Call, text: str, place: Place) -> None:
-    """What it waits for, in the model's words; its command only looks."""
+    """Add a monitor with what it waits for, in the model's words. Its command only looks."""
     name = text.partition(_WATCHES)[2][:80].partition(",")[0].strip()
     if name:
         add(record, name, Agent(MONITOR, clip(call.what, LONGEST_ASKED), place))
 
 
 def take_hook(record: Record, kind: str, raw: bytes) -> None:
-    """The client's record of a hook: one that says that the session was resumed."""
+    """Read the client's record of a hook: one of them tells that the session was resumed."""
     if kind == "hook_success" and _RESUMED in raw:
         _client_restarted(record)
 
 
 def _client_restarted(record: Record) -> None:
-    """The session goes on in another process: what the one before ran has ended with it."""
+    """End everything that still ran: the session continues in another process, and what the last
+    one had started ended with it."""
     for one in record.agents.values():
         if one.status == "running":
             one.status = "ended with the client, before the session was resumed"
@@ -134,19 +137,19 @@ def mark_stopped(record: Record, name: str) -> None:
 
 
 def schedule(record: Record, use_id: str, when: str, prompt: str, place: Place) -> None:
-    """The client will send these words by itself, in the user's name."""
+    """Add a schedule: the client will send this prompt by itself, in the user's name."""
     add(record, use_id, Agent(SCHEDULE, clip(f"{when}: {prompt}", LONGEST_ASKED), place))
 
 
 def use_schedule_id(record: Record, use_id: str, text: str) -> None:
-    """From now on it is known by the id that ends it."""
+    """Rename a schedule from the id of its call to the id with which it can be ended."""
     name = text.partition(" job ")[2][:80].split(" ")[0].rstrip(".")
     if name and use_id in record.agents:
         record.agents[name] = record.agents.pop(use_id)
 
 
 def is_scheduled(record: Record, words: str) -> bool:
-    """These words came by the clock: nobody typed them."""
+    """Whether a schedule sent these words, so that nobody typed them."""
     return any(
         one.kind == SCHEDULE and words[:SAME_CHARS] == one.asked.partition(": ")[2][:SAME_CHARS]
         for one in record.agents.values()
@@ -154,7 +157,7 @@ def is_scheduled(record: Record, words: str) -> bool:
 
 
 def add(record: Record, name: str, agent: Agent) -> None:
-    """One more; the oldest that has ended makes room."""
+    """Add an agent. If there are too many, the oldest that has ended is removed."""
     record.agents[name] = agent
     while len(record.agents) > MOST_AGENTS:
         over = (key for key, one in record.agents.items() if one.status != "running")

@@ -1,4 +1,4 @@
-"""What the model did: one function for each tool that leaves a trace worth keeping."""
+"""What the model did: one function for each tool whose calls are recorded."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,14 +25,14 @@ MOST_RECENT = 6
 MOST_COMMANDS = 200
 LONGEST = 400
 WRITTEN_CHARS = 4000
-MENTIONS_CHARS = 20_000  # of a document, for the files that it names
-COPIED = 0.2  # what a name is worth that an edit merely kept
+MENTIONS_CHARS = 20_000  # of a document that are searched for names of files
+COPIED = 0.2  # the weight of a name that an edit left as it was
 MOST_LEFT = 4
 MOST_TRIED = 20
 MOST_ASKED = 20
 _LEFT = ("TODO", "FIXME", "XXX:")
 _DATA = (*files.PROSE, ".json", ".jsonl", ".csv", ".html")
-# A mark in a comment: at its beginning, or with a colon behind it.
+# A mark in a comment: at its beginning, or followed by a colon.
 _LEFT_IN_COMMENT = Lazy(
     r"(?:#|//|/\*|^\s*\*|--|<!--|^\s*;|%)"
     r"(?:\W*(?:TODO|FIXME|XXX)\b|.*(?<![\w-])(?:TODO|FIXME|XXX) ?[:(])"
@@ -43,7 +43,7 @@ text_of = files.text_of
 
 
 def call(record: Record, tool: str, use_id: str, given: Given, place: Place) -> None:
-    """The model called a tool."""
+    """Record a tool call of the model."""
     if tool in record.tools or len(record.tools) < MOST_TOOLS:
         record.tools[tool] = record.tools.get(tool, 0) + 1
     earlier = _before(record, tool, given)
@@ -67,7 +67,7 @@ def _read(record: Record, given: Given, place: Place, use_id: str) -> str:
 
 
 def _restorable(record: Record, name: str) -> None:
-    """The client reads the five files touched last back by itself."""
+    """Note that the file was touched: the client itself restores the five files touched last."""
     if name:
         record.restored.pop(name, None)
         record.restored[name] = record.op
@@ -118,7 +118,8 @@ def _wrote(record: Record, name: str, old: str, new: str) -> None:
 
 
 def _left_in(name: str, text: str) -> list[str]:
-    """What is marked as left to do in a comment; a document only speaks of it."""
+    """Return the TODO and FIXME lines in comments. Documents are skipped: they only talk about such
+    marks."""
     if name.endswith(_DATA):
         return []
     lines = [line for line in clip(text, 20_000).splitlines() if within(_LEFT, line)]
@@ -126,7 +127,7 @@ def _left_in(name: str, text: str) -> list[str]:
 
 
 def _still_open(record: Record, name: str) -> None:
-    """An edit may be the fix of whatever is broken now."""
+    """Note the edit in every open failure: it may be what fixes it."""
     for failure in record.failures:
         if failure.fixed is None and name and name not in failure.edited:
             failure.edited = [*failure.edited, name][-MOST_TRIED:]
@@ -142,7 +143,7 @@ def _bash(record: Record, given: Given, place: Place, use_id: str) -> str:
     key = shell.core(line)
     if key and (folder := files.folder(record, shell.enters(line))):
         key = clip(f"cd {folder} && {key}", LONGEST)
-    if record.redacted:  # what was kept before has no secrets in its keys any more
+    if record.redacted:  # keys saved earlier hold no secrets any more
         key = redact(key)
     if key:
         _ran(record, key, line, place)
@@ -213,7 +214,7 @@ def _stop(record: Record, given: Given, place: Place, use_id: str) -> str:
 
 
 def _look(record: Record, given: Given, place: Place, use_id: str) -> str:
-    """A look at what runs in the background: an id refers to nothing outside the session."""
+    """Record a look at a background task. Its id refers to nothing outside the session."""
     return text_of(given, "task_id") or text_of(given, "bash_id") or text_of(given, "agentId")
 
 
@@ -237,13 +238,13 @@ def _task_create(record: Record, given: Given, place: Place, use_id: str) -> str
 
 
 def _skill(record: Record, given: Given, place: Place, use_id: str) -> str:
-    """With what it was given: a skill's name alone does not say what it is at work on."""
+    """Return a skill's name with its arguments: the name alone does not say what it works on."""
     _other(record, given, place, use_id)
     return clip(f"{text_of(given, 'skill')} {text_of(given, 'args')}".strip(), LONGEST)
 
 
 def _other(record: Record, given: Given, place: Place, use_id: str) -> str:
-    """Any other tool: the names in its short arguments."""
+    """Record the names in the short arguments of any other tool."""
     texts = [value for value in given.values() if isinstance(value, str)][:12]
     for text in texts:
         names.hear(record, clip(text, WRITTEN_CHARS), 0.7, 0.7)
@@ -284,7 +285,7 @@ EDITS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
 
 
 def _before(record: Record, tool: str, given: dict[str, Any]) -> list[str]:
-    """What a call is about to change, as it is now."""
+    """Return the current state of what a call is about to change."""
     if tool in EDITS:
         used = record.files.get(files.relative(record, files.path_argument(given).strip()))
         return list(used.left) if used else []
@@ -325,12 +326,12 @@ def _undo_edit(record: Record, call: Call) -> None:
 
 
 def undo_command(record: Record, key: str) -> None:
-    """The user would not have it run; before, it may have been."""
+    """Remove a command that the user refused, unless it was run before."""
     if (known := record.commands.get(key)) and known.count == 1:
         del record.commands[key]
 
 
 def question(record: Record, call: Call) -> None:
-    """The tool did not take it, so nobody was asked."""
+    """Remove the questions of a call that failed: the user never saw them."""
     for turn in record.turns[-1:]:
         turn.questions = [one for one in turn.questions if one.place != call.place]

@@ -1,4 +1,4 @@
-"""What was decided: the user's answers, as the turns hold them, and choices the model announced."""
+"""What was decided: the user's answers in the turns, and choices that the model announced."""
 
 import re
 from collections.abc import Iterator
@@ -11,13 +11,13 @@ from holdfast.record.turns import IMAGE, turn_at, turn_number
 from holdfast.text.sentences import Lazy, asks, plain, sentences, within
 
 MOST_DECISIONS = 60
-LONGEST_DECISION = 2000  # a longer prompt is a text that was handed over
-# `$ make`, the same behind the sign of a modern shell, `(env) me@host:~/quay$ make`
+LONGEST_DECISION = 2000  # a longer prompt is a pasted text
+# `$ make`, the same after the prompt of a modern shell, `(env) me@host:~/quay$ make`
 _SIGNS = ("$ ", "% ", "# ", "\u276f ", "\u279c ")
 _PROMPT = Lazy(
     r"^(?:[$%\u276f\u279c] |(?:\([\w.-]+\) )?[\w.-]+@[\w.-]+[: ][^\n]{0,120}[$%#] )", re.MULTILINE
 )
-# A question in return, written without its mark.
+# A question in return, without a question mark.
 _RETURNED = tuple(f" {word} " for word in ["can", "could", "what", "why", "how", "explain"])
 _COMMAND = Lazy(r"/[\w:-]+(?:\s|$)")
 _DECIDING = (
@@ -44,8 +44,8 @@ class Decided(msgspec.Struct, frozen=True):
 
 
 def decided(record: Record) -> Iterator[Decided]:
-    """Replies to a question of the model's, answers, the last word on each plan; then what the
-    model chose by itself."""
+    """Return the user's replies to questions of the model, answers and the last word on each plan;
+    then the choices that the model made itself."""
     known = [turn for turn in record.turns if not turn.taken_back]
     last_word = {one.text: one for turn in known for one in turn.questions if one.answer}
     around = zip([None, *known], known, [*known[1:], None], strict=False)
@@ -65,8 +65,8 @@ def decided(record: Record) -> Iterator[Decided]:
 
 
 def _answered(before: Turn | None, turn: Turn) -> str:
-    """What the words of a turn decide: the question that the model's words before them ended with,
-    or the call that was refused. A question in return decides nothing, nor does pasted output."""
+    """Return what the words of a turn decide: the question at the end of the model's words before
+    them, or the call that was refused. A question in return and pasted output decide nothing."""
     if not turn.asked or _asks_back(turn.asked) or _is_pasted(turn):
         return ""
     if turn.reply_to.startswith(REFUSED):
@@ -78,12 +78,14 @@ def _answered(before: Turn | None, turn: Turn) -> str:
 
 
 def _asks_bare(words: str, said: str) -> bool:
-    """A question in return, written without its mark; "can you do the second" picks an option."""
+    """Whether this is a question in return without a question mark; "can you do the second" picks
+    an option."""
     return plain(words).startswith(_RETURNED) and not picks(words, said)
 
 
 def _is_taken_back(turn: Turn, after: Turn | None) -> bool:
-    """The user stopped what came of it before anything was changed, and said something else."""
+    """Whether the user stopped the work on it before anything was changed, and said something
+    else."""
     return (
         after is not None
         and turn.interrupted
@@ -93,14 +95,14 @@ def _is_taken_back(turn: Turn, after: Turn | None) -> bool:
 
 
 def _asks_back(words: str) -> bool:
-    """It ends with a question, or begins with one; behind it may stand a picture."""
+    """Whether the words end with a question, or begin with one. A picture may follow it."""
     words = words.removesuffix(IMAGE).rstrip()
     return asks(words) or any(asks(one) for one in sentences(words[:READ_CHARS])[:1])
 
 
 def _is_pasted(turn: Turn) -> bool:
-    """A wall of text, what a terminal showed (a line of it begins with a shell's prompt), a command
-    typed with the client's `!`, or a slash command, which answers nothing."""
+    """Whether this is a very long text, terminal output (a line begins with a shell's prompt), a
+    command typed with the client's `!`, or a slash command, which answers nothing."""
     if turn.asked.startswith("! ") or _COMMAND.pattern.match(turn.asked):
         return True
     if turn.chars > LONGEST_DECISION:
@@ -109,7 +111,7 @@ def _is_pasted(turn: Turn) -> bool:
 
 
 def hear(record: Record, text: str, place: Place) -> None:
-    """Sentences that say what was chosen; one with a reason is worth two without."""
+    """Record the sentences that tell a choice; one with a reason counts as much as two without."""
     if not within(_HINTS, text.lower()):
         return
     found = []

@@ -1,8 +1,8 @@
-"""How a command went: failed, or passed, and with that what it had broken is fixed.
+"""Whether a command failed or passed, and which failures a passing command has fixed.
 
-A pipe hides the exit code of a test, so what the runner says counts then: a failure of it is one,
-and where it tells neither, nothing is said. Of a command that is neither test nor build and shows
-failures, the result is not known.
+A pipe hides the exit code of a test. In that case the runner's own output decides; if it shows
+neither success nor failure, nothing is recorded. The result of a command that is neither test nor
+build but prints failures is unknown.
 """
 
 from itertools import pairwise
@@ -12,19 +12,19 @@ from holdfast.record.model import Command, Failure, Place, Record
 from holdfast.text.sentences import Lazy, clip, clip_start, sentences, within
 
 PASSED, FAILED, UNCLEAR, NO_RESULT = "passed", "failed", "unclear", "no result"
-EDITED_SINCE = "edited since, not run again"  # so whether it still fails is not known
+EDITED_SINCE = "edited since, not run again"  # then nobody knows whether it still fails
 HEAD_CHARS = 6000
 LONGEST_LINE = 240
 MOST_LINES = 6
 MOST_FAILURES = 60
 MOST_FIXES = 5
-LONGEST_COVER = 80  # of the run that passed in place of the one that failed
+LONGEST_COVER = 80  # of the command that passed instead of the failed one
 MOST_EDITED = 40
 _WRONG = (
     *("error", "exception", "panic", "fail", "cannot", "undefined", "traceback", "not found"),
     *("denied", "refused", "mismatch", "invalid", "unresolved", "✗", "✖", "❌", "✕"),
 )
-# Said by a runner whose exit code a pipe has hidden. "0 failed" is no failure.
+# What a runner prints when a pipe hides its exit code. "0 failed" is no failure.
 _SUMMED = ("FAIL", "--- FAIL", "npm ERR!")
 _FAILED = (
     *_SUMMED,
@@ -82,7 +82,7 @@ _NOT_BEGUN = (
 )
 _NO_TESTS = "Exit code 5\n"  # of pytest: nothing was collected
 _SHELLS = ("/bin/bash: ", "bash: ", "zsh: ", "/bin/sh: ", "sh: ", "(eval):")
-# Words of the model that call a failure not its own. They move it down, and are quoted with it.
+# With these words the model calls a failure not its own. It ranks lower, and they are quoted.
 _NOT_OURS = (
     *("pre-existing", "preexisting", "pre existing", "unrelated", "not related", "already fail"),
     *("already broken", "not caused by", "existed before", "not introduced", "known issue"),
@@ -90,10 +90,10 @@ _NOT_OURS = (
     *("nicht von", "unabhängig von", "préexist", "sans rapport", "preexistent", "pré-existente"),
     *("sin relación", "no relacionad", "não relacionad", "既存", "无关"),
 )
-_NAMED_CODE = Lazy(r"`[^`]*`")  # `annotateErr` speaks of no failure
+_NAMED_CODE = Lazy(r"`[^`]*`")  # `annotateErr` is no failure
 _ABOUT_FAILURE = ("fail", "err", "issue", "broken", "fehl", "échec", "fallo", "失败", "失敗")
 LONGEST_VERDICT = 200
-# The verb is the second word behind them: `gh pr create`, `bash tools/ship.sh commit`.
+# After these the verb is the second word: `gh pr create`, `bash tools/ship.sh commit`.
 _WITH_A_WORD_BEFORE = runs.INTERPRETERS | {"gh", "glab", "docker", "kubectl", "gcloud", "aws"}
 _TRIED = ("gcc ", "g++ ", "cc ", "clang", "nvcc ", "cmake ", "./", "python -c", "python3 -c")
 _PART = Lazy(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
@@ -132,7 +132,7 @@ def judge(
         if not _is_slip(command.said):
             _fail(record, key, command, place)
         elif command.count == 1 and _is_slip(command.said, _ASTRAY):
-            del record.commands[key]  # in that folder nobody will want to run it again
+            del record.commands[key]  # nobody will run it again in that folder
     else:
         told = wrong_lines(edges) if hints else []
         command.said = told[:3] or _last_lines(clip_start(edges, 600))[-1:]
@@ -141,12 +141,12 @@ def judge(
 
 
 def _found_no_test(key: str, text: str) -> bool:
-    """What pytest was told to run holds no test, or is no file: nothing of the work has failed."""
+    """Whether pytest was given a path without tests or a missing file: then no work has failed."""
     return text.startswith(_NO_TESTS) and "pytest" in key and not within(_SUMMED, text)
 
 
 def _printed_code(line: str, text: str) -> int:
-    """What `echo $?` printed at last; -1 where nobody asked."""
+    """Return the number that `echo $?` printed last; -1 if there is none."""
     if not within(_ASKS_CODE, line):
         return -1
     last = _last_lines(text)[-1:]
@@ -155,14 +155,14 @@ def _printed_code(line: str, text: str) -> int:
 
 
 def _names_places(text: str) -> bool:
-    """A line begins with a place in a file, as `_AT` has it: with three colons, or a bracket."""
+    """Whether a line begins with a place in a file (see `_AT`): with three colons, or a bracket."""
     lines = [line for line in text.split("\n") if "): " in line or line.count(":") > 2]
     return any(map(_AT.pattern.match, lines)) if lines else False
 
 
 def _tells_success(kind: str, text: str) -> bool:
-    """A runner says that all went well; a compiler is silent then, but for the line that a script
-    repeats before it runs it."""
+    """Whether a runner reports success. A compiler prints nothing then, except for the line that a
+    script repeats before running it."""
     if within(_WELL, f"\n{text.lower()}\n"):
         return True
     return kind == "build" and all(
@@ -171,12 +171,13 @@ def _tells_success(kind: str, text: str) -> bool:
 
 
 def _is_of_before(line: str) -> bool:
-    """What the session changed is put aside while this runs, and comes back behind it."""
+    """Whether the session's changes are stashed while this runs, and restored after it."""
     return "git" in line and " stash pop" in line.partition(" stash")[2]
 
 
 def _compare(record: Record, key: str, command: Command, *, failed: bool) -> None:
-    """Without the session's changes: a failure is an older one then, and success fixes nothing."""
+    """Compare with a run without the session's changes: a failure there is an older one, and
+    success fixes nothing."""
     command.ok, command.said, command.is_hidden = None, [], True
     for one in record.failures if failed else ():
         if one.fixed is None and _all_covered(one.left, runs.parts(key)):
@@ -184,12 +185,12 @@ def _compare(record: Record, key: str, command: Command, *, failed: bool) -> Non
 
 
 def is_silent(text: str) -> bool:
-    """Nothing in the text tells of a failure."""
+    """Whether the text shows no failure."""
     return not (within(_HINTS, text) and shows_failure(text))
 
 
 def outcome(command: Command) -> str:
-    """How its last run went; nothing where that was not seen."""
+    """Return how the last run went; empty if that is not known."""
     if command.ok is None:
         return UNCLEAR if command.said else "" if command.is_hidden else NO_RESULT
     if not command.ok:
@@ -200,13 +201,12 @@ def outcome(command: Command) -> str:
 
 
 def shows_failure(text: str, *, is_sure: bool = False) -> bool:
-    """A runner says that something failed, in a text that hints at it. With `is_sure` its exit code
-    says otherwise: then only its own summary counts, for tests may print errors that they
-    expect."""
+    """Whether a runner reports a failure. With `is_sure` the exit code says otherwise: then only
+    the runner's own summary counts, because tests may print errors that they expect."""
     said = counted = False
     for line in text.splitlines():
         if within(_NONE_FAILED, f" {line}"):
-            said, counted = False, True  # what tests print is theirs: the runner has counted
+            said, counted = False, True  # the runner has counted, so output of the tests is ignored
         elif (
             line.startswith(_SUMMED)
             or " FAILED" in line
@@ -220,7 +220,7 @@ def shows_failure(text: str, *, is_sure: bool = False) -> bool:
 
 
 def _counts_failures(words: list[str], *, counted: bool) -> bool:
-    """A number above nought, and then what it is a number of; "item 3 failed" counts nothing."""
+    """Whether a number above zero counts failures; "item 3 failed" counts nothing."""
     first = ""
     for before, word in pairwise(words):
         counts = before[0] in "123456789" and before.isdecimal()
@@ -231,8 +231,8 @@ def _counts_failures(words: list[str], *, counted: bool) -> bool:
 
 
 def wrong_lines(text: str) -> list[str]:
-    """The lines that name an error, each once: those that surely do, else those that may, each with
-    the line below that says more. Of a trace, its last."""
+    """Return the lines that name an error, each once: the certain ones, else the possible ones,
+    each with the next line if that says more. Of a trace, only the last line."""
     sure: dict[str, None] = {}
     maybe: dict[str, None] = {}
     traced = announced = False
@@ -264,12 +264,12 @@ def wrong_lines(text: str) -> list[str]:
 
 
 def _announces(line: str) -> bool:
-    """The message stands in the next line."""
+    """Whether the message follows in the next line."""
     return line.lstrip().startswith("--- FAIL:") or " panicked at " in line
 
 
 def is_error(lines: list[str]) -> bool:
-    """The first of these lines names an error."""
+    """Whether the first of these lines names an error."""
     return bool(lines) and within(_WRONG, lines[0].lower())
 
 
@@ -284,15 +284,15 @@ def _last_lines(text: str) -> list[str]:
 
 
 def _is_slip(lines: list[str], errors: tuple[str, ...] = _SLIPS) -> bool:
-    """A typing error, or the wrong folder: nothing of the work has failed."""
+    """Whether this was a typing error or the wrong folder: then no work has failed."""
     return any(within(errors, line) for line in lines)
 
 
 def _fail(record: Record, key: str, command: Command, place: Place) -> None:
-    """The newest failure of a run stands for those before it; a fix of it holds no more, but that
-    of another error is a fix still."""
+    """Record a failure. It replaces earlier failures of the same run and their fixes; a fix of
+    another error stays."""
     still = runs.parts(key)
-    if any(_NOT_BUILT in line for line in command.said):  # no test has run: any that does closes it
+    if any(_NOT_BUILT in line for line in command.said):  # any test that runs closes it
         still = [one.replace("go test ", "go test -c ", 1) for one in still]
     edited: list[str] = []
     verdict = by = ""
@@ -316,7 +316,7 @@ def _fail(record: Record, key: str, command: Command, place: Place) -> None:
 
 
 def resolved(record: Record) -> list[Failure]:
-    """What was fixed, and passes still, as far as was seen."""
+    """Return the failures that were fixed and, as far as is known, still pass."""
     still = [runs.parts(one.command) for one in record.failures if one.fixed is None]
     return [
         one
@@ -332,8 +332,8 @@ def _all_covered(failed: list[str], by: list[str]) -> bool:
 
 
 def is_one_off(failure: Failure) -> bool:
-    """Something tried, that is neither a test nor a build: it may never be run again. A script
-    that was edited since is to be run again."""
+    """Whether this was only tried: neither a test nor a build, so it may never run again. A script
+    that was edited since is expected to run again."""
     missing = any(within(_NOT_BEGUN, line) or line.startswith(_SHELLS) for line in failure.lines)
     if failure.command.removeprefix("cd ").startswith((*files.ELSEWHERE, "/tmp ")):
         return True
@@ -346,14 +346,15 @@ def is_one_off(failure: Failure) -> bool:
 
 
 def runs_script(failure: Failure) -> bool:
-    """A script of the project, by its path: it is run again, unlike code that was typed in."""
+    """Whether the command runs a script of the project by its path: unlike typed code, it is run
+    again."""
     first = next(iter(failure.left), failure.command).rpartition("&& ")[2]
     return any(map(shell.is_file, shell.settings_of(first)[1][:2]))
 
 
 def hear(record: Record, text: str, by: str = "model") -> None:
-    """Words of the model, or of the user who answers it: whether a failure of this turn is called
-    none of this work's."""
+    """Find out whether the model, or the user answering it, says that a failure of this turn has
+    nothing to do with this work."""
     low = text.lower()
     if not record.failures or not within(_NOT_OURS, low):
         return
@@ -371,13 +372,14 @@ def hear(record: Record, text: str, by: str = "model") -> None:
 
 
 def verdict_of(failure: Failure, most: int = LONGEST_VERDICT) -> str:
-    """Why it is no failure of this work, and who says so."""
+    """Return why it is no failure of this work, and who says so."""
     said = clip(failure.verdict, most)
     return f"the {failure.verdict_by} said: “{said}”" if failure.verdict_by and said else said
 
 
 def note_pass(record: Record, key: str, place: Place, said: str = "") -> None:
-    """A run passed, and with it whatever it covers; `said` is what a test run printed."""
+    """Record that a run passed, and close the failures that it covers. `said` is the output of a
+    test run."""
     plans.close_checks(record, key)
     if not record.failures:
         return
@@ -394,15 +396,16 @@ def note_pass(record: Record, key: str, place: Place, said: str = "") -> None:
 
 
 def _is_same_act(failed: str, passed: str) -> bool:
-    """Neither test nor build, and done since with other words: the same programs were told to do
-    the same, such as `git add` and `git commit`, with another list of files or another message."""
+    """Whether both lines are neither test nor build and do the same: the same programs with the
+    same verbs, such as `git add` and `git commit`, with another list of files or another
+    message."""
     if failed == passed or runs.kind(failed) or runs.kind(passed):
         return False
     return _acts(failed) == _acts(passed) != []
 
 
 def _acts(line: str) -> list[list[str]]:
-    """What each part of a line does: the program and its verb. Empty where a part has none."""
+    """Return the program and verb of each part of a line; empty if one part has none."""
     found = []
     for part in line.split(" && "):
         words = [word for word in shell.settings_of(part)[1] if word != "\\"]
@@ -414,27 +417,27 @@ def _acts(line: str) -> list[list[str]]:
 
 
 def _mend(record: Record, failure: Failure, key: str, place: Place) -> None:
-    is_hidden = record.commands[key].is_hidden  # nothing failed, and nobody saw it pass
+    is_hidden = record.commands[key].is_hidden  # no failure was seen, and no success either
     failure.fixed, failure.closed_by = place, "" if is_hidden else key
     failure.fix = _named_in(failure, failure.edited)[-MOST_FIXES:]
     failure.edited, failure.edited_since = [], []
     failure.left = runs.parts(failure.command)
-    for other, command in record.commands.items():  # nothing is both fixed and failing
+    for other, command in record.commands.items():  # so that nothing is both fixed and failing
         if command.ok is False and _all_covered(runs.parts(other), failure.left):
             command.ok, command.is_hidden = True, is_hidden
             command.covered_by = "" if other == key else key
 
 
 def note_edit(record: Record, name: str) -> None:
-    """A file was changed after these failures."""
+    """Note in every open failure that a file was edited after it."""
     for failure in record.failures:
         if failure.fixed is None and name and name not in failure.edited_since:
             failure.edited_since = [*failure.edited_since, name][-MOST_EDITED:]
 
 
 def edited_since(failure: Failure) -> list[str]:
-    """Files that its last run was about, by name or by their folder, and that were edited after
-    it: whether it still fails is not known."""
+    """Return the files that the last run was about, by name or folder, and that were edited after
+    it: whether it still fails is unknown."""
     named = _named_in(failure, failure.edited_since)
     folders = tuple(f"{one.removesuffix('/...')}/" for one in runs.targets(failure.command))
     return [
@@ -445,8 +448,8 @@ def edited_since(failure: Failure) -> list[str]:
 
 
 def _named_in(failure: Failure, paths: list[str]) -> list[str]:
-    """Those of the edited files that the failure names: whole, or by what they are called in a
-    path or an identifier of it. A word in a sentence names no file."""
+    """Return the edited files that the failure names: in full, or by their names within a path or
+    an identifier. A plain word in a sentence names no file."""
     told = "\n".join(failure.lines)
     known = [_parts(word) for word in failure.command.split()]
     known += [_parts(word) for word in told.split() if _is_name(word.strip(".,:;()'\"`"))]
@@ -454,14 +457,14 @@ def _named_in(failure: Failure, paths: list[str]) -> list[str]:
 
 
 def _is_name(word: str) -> bool:
-    """A path, or an identifier of several parts that is not the kind of error."""
+    """Whether this is a path, or an identifier of several parts that is not the kind of error."""
     if word.endswith(("Error", "Exception")):
         return False
     return any(mark in word for mark in "/._") or len(_PART.pattern.findall(word)) > 1
 
 
 def _parts(word: str) -> list[str]:
-    """`tests/test_tideTable.py` is made of tests, test, tide, table and py."""
+    """Split a name: `tests/test_tideTable.py` gives tests, test, tide, table and py."""
     return [part.lower() for part in _PART.pattern.findall(word)]
 
 
@@ -471,7 +474,7 @@ def _stem(path: str) -> list[str]:
 
 
 def _is_among(path: str, known: list[list[str]]) -> bool:
-    """The parts of its name stand one behind the other in one of these words."""
+    """Whether one of these words holds all parts of the file's name, one after the other."""
     stem = _stem(path)
     size = len(stem)
     for parts in known if stem else ():
@@ -483,8 +486,8 @@ def _is_among(path: str, known: list[list[str]]) -> bool:
 
 
 def _names_passed(failure: Failure, said: str, by: list[str]) -> bool:
-    """Each test that failed by name passed by name, or was among those that a run asked for. Where
-    the run that failed stopped at the first, more of it may fail."""
+    """Whether each test that failed by name passed by name, or was selected by the run that passed.
+    If the failed run stopped at its first failure, more of it may fail."""
     failed = [line for line in failure.lines if line.startswith((_GO_FAILED, "FAILED "))]
     if not failed or len(failure.lines) >= MOST_LINES or runs.stops_early(failure.command):
         return False

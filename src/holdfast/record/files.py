@@ -1,4 +1,4 @@
-"""Files as the project knows them: relative to it, noted whenever they are used."""
+"""Files and how they were used, under their paths relative to the project."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from holdfast.record import shell
 from holdfast.record.model import FileUse, Record, keep_warmest, warm
 from holdfast.text.sentences import within
 
-MOST_FILES = 600  # that were not edited; twice as many before the coldest go
+MOST_FILES = 600  # not edited ones; at twice as many the coldest are removed
 MOST_ROOTS = 8
 MOST_RANGES = 12
 MOST_EDITED = 2000
 COUNT_EVERY = 64  # counting thousands of files at each new one takes too long
-SEEN = 0.25  # what a mention is worth
+SEEN = 0.25  # the weight of a mention
 LONGEST_PATH = 300
-SHOWS_IT = frozenset(("reads", "edits"))  # a file that is read is there
+SHOWS_IT = frozenset(("reads", "edits"))  # these uses prove that the file exists
 _BRANCH = b'"gitBranch":"'
 CODE_MARKS = ("()", "$(", "&", "|", "<", ">", ";", "`", '"')
 BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"))
 PROSE = (".md", ".mdx", ".rst", ".txt", ".adoc")
 ELSEWHERE = ("/tmp/", "/private/tmp/", "/var/folders/", "/dev/", "/proc/")
 
-if TYPE_CHECKING:  # a compaction waits for this module: making a protocol takes it 0.1 ms
+if TYPE_CHECKING:  # a compaction waits for this module, and a protocol costs 0.1 ms
     from typing import Protocol
 
     class Rooted(Protocol):
-        """Whatever knows the folders a session worked in."""
+        """Anything that knows the folders a session worked in."""
 
         cwd: str
         roots: list[str]
@@ -39,12 +39,12 @@ def text_of(given: dict[str, Any], key: str) -> str:
 
 
 def path_argument(given: dict[str, Any]) -> str:
-    """The file a tool was called with."""
+    """Return the file that a tool was called with."""
     return text_of(given, "file_path") or text_of(given, "notebook_path")
 
 
 def enter(record: Rooted, folder: str) -> None:
-    """The session works in this folder now."""
+    """Record that the session works in this folder now."""
     record.cwd = folder
     if folder not in record.roots and len(record.roots) < MOST_ROOTS:
         record.roots.append(folder)
@@ -52,7 +52,7 @@ def enter(record: Rooted, folder: str) -> None:
 
 
 def relative(record: Rooted, path: str) -> str:
-    """The path as seen from the project; one from elsewhere stays whole."""
+    """Return the path relative to the project; a path outside of it stays absolute."""
     for root in record.roots:
         if path.startswith(root) and path[len(root) : len(root) + 1] == "/":
             return path[len(root) + 1 :]
@@ -60,7 +60,8 @@ def relative(record: Rooted, path: str) -> str:
 
 
 def folder(record: Record, entered: str) -> str:
-    """The folder a command runs in as the project knows it; empty for the project itself."""
+    """Return the folder that a command runs in, relative to the project; empty for the project
+    itself."""
     if not entered and (not record.roots or record.cwd == record.roots[0]):
         return ""
     where = record.cwd
@@ -70,7 +71,8 @@ def folder(record: Record, entered: str) -> str:
 
 
 def use(record: Record, path: str, how: str, weight: float) -> str:
-    """Note one use of a file; gives its name in the project, or nothing for what is no file."""
+    """Record one use of a file; return its name in the project, or an empty text if it is no
+    file."""
     name = relative(record, path.strip())
     if not 3 < len(name) <= LONGEST_PATH or not name.isprintable():
         return ""
@@ -81,7 +83,7 @@ def use(record: Record, path: str, how: str, weight: float) -> str:
     setattr(used, how, getattr(used, how) + 1)
     used.gone = used.gone and how not in SHOWS_IT
     warm(used, record.op, weight)
-    if is_new:  # and warm by now: the coldest go
+    if is_new:  # it is warm by now, so it is not the one removed
         _thin(record)
     if weight > 1:
         record.last_file = name
@@ -89,15 +91,16 @@ def use(record: Record, path: str, how: str, weight: float) -> str:
 
 
 def is_code(name: str) -> bool:
-    """A piece of code that ends like a file: `json.load(sys.stdin`. Names of files do contain
-    brackets, but closed ones: `app/(shop)/[id]/page.tsx`."""
+    """Whether this is a piece of code that ends like a file: `json.load(sys.stdin`. Names of files
+    may contain brackets, but only closed ones: `app/(shop)/[id]/page.tsx`."""
     if within(CODE_MARKS, name):
         return True
     return any(name.count(opened) != name.count(closed) for opened, closed in BRACKETS)
 
 
 def _thin(record: Record) -> None:
-    """The coldest of very many go; an edited one only when thousands were edited."""
+    """Remove the coldest files if there are very many; edited ones only if thousands were
+    edited."""
     if len(record.files) <= 2 * MOST_FILES or len(record.files) % COUNT_EVERY:
         return
     edited = [name for name, used in record.files.items() if used.is_changed]
@@ -109,8 +112,8 @@ def _thin(record: Record) -> None:
 
 
 def remove(record: Record, line: str) -> None:
-    """A command removed files or folders, and what was left to do in them with them. A file nobody
-    had used before is changed by that as well."""
+    """Record that a command removed files or folders, with everything left to do in them. This
+    changes a file that nobody had used before, too."""
     for name in _named(record, line, shell.find_removed(line)):
         known = _at(record, name)
         if not known and shell.is_file(name):
@@ -120,12 +123,12 @@ def remove(record: Record, line: str) -> None:
 
 
 def written(record: Record, line: str) -> list[str]:
-    """The files a command writes, as the project knows them."""
+    """Return the files that a command writes, relative to the project."""
     return _named(record, line, shell.find_written(line))
 
 
 def _named(record: Record, line: str, paths: list[str]) -> list[str]:
-    """Paths that a line names, from wherever it works, as the project knows them."""
+    """Return the paths in a line relative to the project, wherever the line works."""
     entered = shell.enters(line) if paths else ""
     where = entered if entered[:1] == "/" else f"{record.cwd}/{entered}"
     usable = [path for path in paths if path and not is_code(path)]
@@ -134,7 +137,7 @@ def _named(record: Record, line: str, paths: list[str]) -> list[str]:
 
 
 def write(record: Record, names: list[str]) -> None:
-    """A command changed these."""
+    """Record that a command changed these files."""
     for name in names:
         is_new = name not in record.files
         used = record.files.setdefault(name, FileUse())
@@ -153,7 +156,8 @@ def note_agent_edit(record: Record, name: str) -> None:
 
 
 def move(record: Record, line: str) -> None:
-    """What has another name now is known by that one, with all that is known of it."""
+    """Record that a command renamed files: everything known of the old name moves to the new
+    one."""
     for old, new in shell.find_moved(line):
         name, into = ("".join(_named(record, line, [one])) for one in (old, new))
         known = _at(record, name) if name and into not in ("", name) else {}
@@ -168,7 +172,7 @@ def move(record: Record, line: str) -> None:
 
 
 def note_commit(record: Record, text: str) -> None:
-    """What git says of a commit this session made: files it created, removed or renamed."""
+    """Record the files that git says a commit of this session created, removed or renamed."""
     for line in text.splitlines():
         mode, _, name = line.strip().partition(" mode ")
         name = name.partition(" ")[2]
@@ -189,14 +193,14 @@ def _take_over(new: FileUse, old: FileUse) -> None:
 
 
 def _at(record: Record, name: str) -> dict[str, FileUse]:
-    """The file of this name, or all files of this folder."""
+    """Return the file of this name, or all files in this folder."""
     name = name.rstrip("/")
     known = record.files.items()
     return {file: used for file, used in known if file == name or file.startswith(f"{name}/")}
 
 
 def branch(record: Record, data: bytes) -> None:
-    """The branch the client saw; the typed line does not carry it."""
+    """Record the branch that the client saw; the typed line does not contain it."""
     start = data.find(_BRANCH, 0, 1200)
     if start < 0:
         start = data.find(_BRANCH, max(0, len(data) - 1200))
@@ -206,7 +210,7 @@ def branch(record: Record, data: bytes) -> None:
 
 
 def note_ranges(record: Record, name: str, lines: list[tuple[int, int]]) -> None:
-    """Lines of a file an edit touched, newest last, each range once."""
+    """Record the lines that an edit touched, newest last, each range once."""
     used = record.files.get(name)
     if used is None:
         return
@@ -218,7 +222,7 @@ def note_ranges(record: Record, name: str, lines: list[tuple[int, int]]) -> None
 
 
 def mention(record: Record, text: str, weight: float = SEEN) -> None:
-    """Files a text names."""
+    """Record the files that a text names."""
     if record.far:
         return
     for name in shell.find_paths(text)[:30]:

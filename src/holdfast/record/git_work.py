@@ -1,7 +1,8 @@
 """What the session did with git: commits, pushes and pull requests, by its own commands.
 
-A line is looked at when it is called, for a message in a here-document may be longer than what is
-kept of it. What git printed decides; a quiet commit is believed unless its command failed.
+A line is read when it is called, because a message in a here-document may be longer than the part
+that is saved. What git printed decides. A commit that printed nothing counts unless its command
+failed.
 """
 
 import re
@@ -33,7 +34,7 @@ _IN_FOLDER = Lazy(r"\bgit(?:\s+-c\s+\S+)*\s+-C\s+(\S+)")
 _ADDS_WORKTREE = Lazy(
     r"\bgit(?:\s+-[cC]\s+\S+)*\s+worktree\s+add((?:\s+-[bB]\s+\S+|\s+--?[\w-]+)*)\s+([^\s;&|]+)"
 )
-_WORKTREES = Lazy(r"^.*?/\.?worktrees/[^/]+")  # where people and the client put them
+_WORKTREES = Lazy(r"^.*?/\.?worktrees/[^/]+")  # where people and the client put worktrees
 # `git push -u origin HEAD:fix/ebb`
 _TO_BRANCH = Lazy(r"^(?:\s+-\S+)*\s+[\w./@:-]+\s+\+?(?:[\w./-]+:)?([\w./-]+)")
 _PUSHED = Lazy(
@@ -60,7 +61,8 @@ MOST_CONFLICTS = 40
 
 
 def find_verbs(record: Record, line: str) -> list[str]:
-    """What a shell line does with git: the folder, then verbs, each with what identifies it."""
+    """Return what a shell line does with git: the folder, then verbs, each with what identifies
+    it."""
     if ("git " not in line and "gh " not in line) or _is_trial(line):
         return []
     found: list[str] = []
@@ -81,7 +83,7 @@ def find_verbs(record: Record, line: str) -> list[str]:
             told = number[0]
         where = _folder(record, line[: match.start()], match[0])
         if where[:1] == "$":
-            continue  # nobody knows which
+            continue  # it is not known which folder
         if where != folder:
             folder = where
             found.append(f"{IN} {folder}")
@@ -106,14 +108,15 @@ def _know_worktree(record: Record, folder: str) -> None:
 
 
 def _is_piped(rest: str) -> bool:
-    """Something reads what this command prints, and its exit code is not seen."""
+    """Whether another program reads the output of this command, which hides its exit code."""
     behind = rest.partition("\n")[0]
     behind = behind.removeprefix("&1").replace("||", ";").partition("&&")[0].partition(";")[0]
     return "|" in behind
 
 
 def _folder(record: Record, before: str, command: str) -> str:
-    """The repository or worktree in which a command works, behind others of its line."""
+    """Return the repository or worktree that a command works in, after the commands before it in
+    its line."""
     where = _entered(record, before.rstrip("&;|( \n"))
     named = _IN_FOLDER.pattern.search(command)
     where = _from(where, named[1].strip("'\"")) if named else where
@@ -123,7 +126,7 @@ def _folder(record: Record, before: str, command: str) -> str:
 
 
 def _entered(record: Record, line: str) -> str:
-    """The folder a line has gone to at its end; that of a subshell is left with it."""
+    """Return the folder in which a line ends. A `cd` inside a subshell does not count after it."""
     where, before = record.cwd, record.cwd
     for part in shell.parts(line) if "cd " in line else ():
         if part.startswith("("):
@@ -137,13 +140,13 @@ def _entered(record: Record, line: str) -> str:
 
 def _from(where: str, path: str) -> str:
     if path[:2] == "~/" and where.startswith(("/Users/", "/home/")):
-        path = "/".join([*where.split("/")[:3], path[2:]])  # the same user's
+        path = "/".join([*where.split("/")[:3], path[2:]])  # the home of the same user
     return normpath(path if path[:1] in "/~$" else f"{where}/{path}")
 
 
 def tree_of(record: Record, folder: str) -> str:
-    """The repository or worktree that a folder belongs to, as far as the session tells: a worktree,
-    else the shortest of the folders it worked in, also if that lies below this one."""
+    """Return the repository or worktree that a folder belongs to, as far as the session shows: a
+    worktree, else the shortest of the folders it worked in, even if that is below this one."""
     around = [root for root in record.roots if f"{folder}/".startswith(f"{root}/")]
     if "worktrees/" in folder or record.git.worktrees:
         opened = [root for root in around if "worktrees/" in root]
@@ -158,7 +161,7 @@ def tree_of(record: Record, folder: str) -> str:
 
 
 def _is_trial(line: str) -> bool:
-    """In a repository made to try something out, or in a temporary folder."""
+    """Whether the line works in a repository made to try something, or in a temporary folder."""
     return "git init" in line or shell.enters(line).startswith((*files.ELSEWHERE, "/tmp", "$"))
 
 
@@ -172,7 +175,7 @@ def _subject(rest: str) -> str:
 
 
 def apply_verbs(record: Record, verbs: list[str], text: str, *, failed: bool) -> None:
-    """These were carried out, as far as what was printed tells."""
+    """Record the results of these verbs, as far as the output shows that they were carried out."""
     text, work = text[:SHOWN_CHARS], record.git
     folder = work.folder
     for one in verbs:
@@ -185,7 +188,7 @@ def apply_verbs(record: Record, verbs: list[str], text: str, *, failed: bool) ->
             wrong = failed or within(_WRONG, text)
             _pushed(record, folder, told, text, wrong=wrong, is_piped=verb == PIPED_PUSH)
         elif work.commits and folder not in ("", work.folder):
-            continue  # a request of another repository
+            continue  # a pull request of another repository
         elif verb == CREATE and not failed and (found := _REQUEST.pattern.search(text)):
             work.request, work.merged, work.pushed = f"#{found[1]}", False, work.commits
             work.request_op = work.pushed_op = record.op
@@ -194,7 +197,8 @@ def apply_verbs(record: Record, verbs: list[str], text: str, *, failed: bool) ->
 
 
 def read_output(record: Record, line: str, text: str) -> None:
-    """Git says behind another command that nothing is left to commit, or that it pushed."""
+    """Record what git printed after another command: that nothing is left to commit, or that it
+    pushed."""
     asks = line.startswith("git status ") and _STATUS.pattern.fullmatch(line)
     if within(_CLEAN, text) or (asks and _is_clean(text)):
         is_one = line.count("cd ") + line.count(" -C ") < 2
@@ -208,7 +212,8 @@ def read_output(record: Record, line: str, text: str) -> None:
 
 
 def note_conflicts(record: Record, line: str, text: str, *, failed: bool) -> None:
-    """A merge, rebase or stash stopped at conflicts; or it was given up or ended."""
+    """Record that a merge, rebase or stash stopped at conflicts, or that it was aborted or
+    finished."""
     if failed and (found := _CONFLICT.pattern.findall(text[:SHOWN_CHARS])):
         record.git.conflicts = list(dict.fromkeys(found))[:MOST_CONFLICTS]
     elif record.git.conflicts and not failed:
@@ -219,7 +224,7 @@ def note_conflicts(record: Record, line: str, text: str, *, failed: bool) -> Non
 
 
 def conflict_words(work: GitWork, most: int) -> str:
-    """Where a merge or a rebase stopped; empty if none did."""
+    """Return where a merge or a rebase stopped; empty if none did."""
     if not work.conflicts:
         return ""
     rest = f" and {len(work.conflicts) - most} more" if len(work.conflicts) > most else ""
@@ -227,8 +232,8 @@ def conflict_words(work: GitWork, most: int) -> str:
 
 
 def _cleaned(record: Record, folder: str, *, is_one: bool) -> None:
-    """Nothing is left to commit in this repository; of a line that looks at several, nobody knows
-    which."""
+    """Record that nothing is left to commit in this repository. If the line looks at several, it is
+    not known which one is meant."""
     work = record.git
     if not is_one:
         return
@@ -245,7 +250,7 @@ def _keep(work: GitWork, names: list[str]) -> None:
 
 
 def _is_clean(text: str) -> bool:
-    """Of the short form: only files that git does not know."""
+    """Whether the short status lists only untracked files."""
     return all(row.startswith("??") for row in text.splitlines() if row.strip(" ()"))
 
 
@@ -270,14 +275,16 @@ def _pushed(
 
 
 def _head(record: Record, text: str) -> None:
-    """What was pushed last may be a commit that something else made, or one made anew."""
+    """Correct the last commit: what was pushed last may be a commit that something else made or
+    amended."""
     work = record.git
     if (found := _RANGE.pattern.search(text)) and work.commit[:6] != found[1][:6]:
         work.commit, work.subject = found[1], ""
 
 
 def commit_in(line: str) -> tuple[str, str, str] | None:
-    """Branch, commit and subject of what git says of a commit it made: `[main 1a2b3c4] subject`."""
+    """Return branch, commit and subject from git's report of a new commit: `[main 1a2b3c4]
+    subject`."""
     if not line.startswith("["):
         return None
     where, bracket, subject = line[1:].partition("] ")
@@ -290,7 +297,7 @@ def _committed(record: Record, folder: str, one: str, text: str, *, failed: bool
     verb, _, subject = one.partition(" ")
     found = [made for line in text.splitlines() if (made := commit_in(line))]
     if not found and within(_REFUSED, text):
-        if within(_CLEAN, text):  # something else has committed it, a hook perhaps
+        if within(_CLEAN, text):  # something else, perhaps a hook, has committed it
             _cleaned(record, folder, is_one=True)
         return
     logged = _find_commit(subject, text)
@@ -303,19 +310,20 @@ def _committed(record: Record, folder: str, one: str, text: str, *, failed: bool
     if verb == COMMIT or not work.commits:
         work.commits += 1
     elif work.pushed == work.commits:
-        work.pushed = -1  # what was pushed is another commit
+        work.pushed = -1  # the pushed commit was amended
     work.commit, work.subject = commit, clip(shown, SUBJECT_CHARS) or work.subject
     work.op, work.refused, work.at, work.conflicts = record.op, "", record.at, []
     _keep(work, [name for name in work.since if not _is_in(record, folder, name)])
 
 
 def _is_silent(text: str) -> bool:
-    """Nothing that was printed tells of a failure, of a hook perhaps."""
+    """Whether the output shows no failure, for example of a hook."""
     return not within(_FAILED_HOOK, text) and failures.is_silent(text)
 
 
 def _enter(record: Record, folder: str, branch: str) -> None:
-    """The next commit is made here: what is known of another branch or repository is put by."""
+    """Make this the branch of the next commit. What is known of the last branch or repository is
+    set aside."""
     work = record.git
     if (work.folder, work.branch) == (folder, branch):
         return
@@ -335,7 +343,7 @@ def key(folder: str, branch: str) -> str:
 
 
 def _is_in(record: Record, folder: str, name: str) -> bool:
-    """A file of this repository or worktree, by where it was changed."""
+    """Whether a file belongs to this repository or worktree, by where it was changed."""
     if name[0] == "/":
         return name.startswith(f"{folder}/")
     tree = record.git.trees.get(name, record.git.home)
@@ -343,7 +351,7 @@ def _is_in(record: Record, folder: str, name: str) -> bool:
 
 
 def _find_commit(subject: str, text: str) -> str:
-    """The hash before the subject, as `git log --oneline` prints it."""
+    """Return the hash before the subject, as `git log --oneline` prints it."""
     for line in text.splitlines() if subject and subject[:50] in text else ():
         commit, _, told = line.strip().partition(" ")
         if told.endswith(subject[:50]) or told.startswith(subject[:50]):
@@ -352,7 +360,7 @@ def _find_commit(subject: str, text: str) -> str:
 
 
 def note_change(record: Record, name: str, folder: str = "") -> None:
-    """A file was changed since the last commit, by what works in this folder."""
+    """Record that something working in this folder changed a file since the last commit."""
     work, tree = record.git, tree_of(record, folder or record.cwd)
     work.home = work.home or tree
     if not name:
@@ -366,7 +374,7 @@ def note_change(record: Record, name: str, folder: str = "") -> None:
 
 
 def note_command_change(record: Record, line: str, name: str) -> None:
-    """A command changed a file."""
+    """Record that a command changed a file."""
     note_change(record, name, _entered(record, line))
 
 
@@ -389,7 +397,7 @@ _BY_USER = Lazy(r"\b(?:comm?itt?ed|pushed|merged|opened)\b", re.IGNORECASE)
 
 
 def open_requests(record: Record) -> Iterator[tuple[Turn, str]]:
-    """The turn that asked last for each of these, where none was seen since."""
+    """Return, for each verb, the last turn that asked for it, if it was not seen since."""
     if record.git.is_partial:
         return
     work = record.git
@@ -400,14 +408,14 @@ def open_requests(record: Record) -> Iterator[tuple[Turn, str]]:
         CREATE: work.request_op,
     }
     agents = [one.place.op for one in record.agents.values() if one.kind != "background command"]
-    busy = max(agents, default=-1)  # what a subagent committed is not seen
+    busy = max(agents, default=-1)  # commits of a subagent are not seen
     settled: set[str] = set()
     for turn in reversed(record.turns):
         low = turn.asked.lower()
         if turn.chars > LONGEST_CHARS or not within(_HINTS, low):
             continue
         if _BY_USER.pattern.search(turn.asked):
-            return  # the user tells of it: from here on nothing is known
+            return  # the user reports it, so earlier requests are settled
         for verb in _requested_verbs(turn.asked) - settled:
             settled.add(verb)
             if verb == COMMIT and _reports_commit(turn):
@@ -417,7 +425,7 @@ def open_requests(record: Record) -> Iterator[tuple[Turn, str]]:
 
 
 def _reports_commit(turn: Turn) -> bool:
-    """The model names the commit by its hash: a hook may have made it."""
+    """Whether the model names the commit by its hash: a hook may have made it."""
     words = turn.said.replace("`", " ").split() if "commit" in turn.said.lower() else []
     return any(names.is_commit(word.rstrip(".,;:)")) for word in words)
 

@@ -1,7 +1,8 @@
-"""What a project is built on, read from the files that say so: line by line, half a file will do.
-JSON and XML are put on lines of their own first, as a tool may have written them on one.
+"""What a project is built on, read from its manifests line by line, so that a part of a file is
+enough.
 
-Nothing is resolved and no version kept: names a reader may meet, in the order they are listed.
+JSON and XML are split into lines first, because a tool may have written them on one. Nothing is
+resolved and no version is saved: only the names, in the order they are listed.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -30,7 +31,7 @@ FRAMEWORKS = {
 
 
 def dependencies(path: str, text: str) -> list[str]:
-    """The names a manifest lists; empty for any other file."""
+    """Return the names that a manifest lists; empty for any other file."""
     read = _reader(path)
     if read is None:
         return []
@@ -40,7 +41,7 @@ def dependencies(path: str, text: str) -> list[str]:
 
 
 def note(record: Record, path: str, text: str) -> None:
-    """A file was shown or written: kept if it is a manifest."""
+    """Record the dependencies of a file that was shown or written, if it is a manifest."""
     if found := dependencies(path, text):
         record.dependencies.pop(path, None)
         record.dependencies[path] = found
@@ -67,7 +68,7 @@ def _lines(text: str, breaks: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def _bare(line: str) -> str:
-    """Without the number the client puts before a line it shows."""
+    """Return a line without the number that the client puts before it."""
     number, end, rest = line.partition(_NUMBER_ENDS[0])
     if not end:
         number, end, rest = line.partition(_NUMBER_ENDS[1])
@@ -75,7 +76,7 @@ def _bare(line: str) -> str:
 
 
 def _json(lines: Iterable[str]) -> Iterator[str]:
-    """Keys within the objects that list packages, as they are when printed for people."""
+    """Return the keys of the objects that list packages, in pretty-printed JSON."""
     within = False
     for line in lines:
         key, colon, _ = line.partition(":")
@@ -90,7 +91,8 @@ def _json(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _toml(lines: Iterable[str]) -> Iterator[str]:
-    """Keys of the tables that list packages, and what stands in a list called `dependencies`."""
+    """Return the keys of the tables that list packages, and the items of a list called
+    `dependencies`."""
     table, listing = "", False
     for line in lines:
         key, sign, value = (part.strip() for part in line.partition("="))
@@ -104,7 +106,7 @@ def _toml(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _required(words: str) -> str:
-    """`name[extra]>=1; python_version > "3"` is `name`."""
+    """Return the name of a requirement: `name[extra]>=1; python_version > "3"` is `name`."""
     for mark in "[<>=!~; @(":
         words = words.partition(mark)[0]
     return words.strip()
@@ -115,7 +117,7 @@ def _requirements(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _go(lines: Iterable[str]) -> Iterator[str]:
-    """The last word of a module's path that is no version of it."""
+    """Return the last word of a module's path that is not its version."""
     for line in lines:
         words = line.removeprefix("require ").split()
         if (

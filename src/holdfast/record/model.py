@@ -1,8 +1,8 @@
-"""The record of a session, as nouns: its turns, what was used, what ran, what is open.
+"""The data model of a session's record: its turns, what was used, what ran, what is open.
 
-`Record` is the state of the reading as well: it is saved with the byte offset it has reached, and
-reading goes on from there. Everything in it is bounded, so that a hostile transcript cannot grow
-it. Heat is a count that fades as the work moves on, as of the step of the last touch.
+`Record` is also the state of the reader: it is saved with the byte offset that was reached, and
+reading continues from there. Everything in it is bounded, so that a hostile transcript cannot grow
+it. Heat is a count of uses that fades with each step; it is stored as of the last use.
 """
 
 from collections.abc import Iterable
@@ -13,11 +13,11 @@ import msgspec
 
 VERSION = 5
 REPORTED = "reported done"  # by the model, of a step of a plan
-PLAN_ASKED = "carry out the plan? "  # before its title, where the model asked for leave
+PLAN_ASKED = "carry out the plan? "  # before the title of a plan that the user has to approve
 
 
 class Place(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Where in the transcript a thing was said."""
+    """Where in the transcript something was said."""
 
     offset: int = 0
     at: str = ""
@@ -25,7 +25,7 @@ class Place(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Question(msgspec.Struct, array_like=True, gc=False):
-    """Something the model asked by a tool (a question, or leave to carry out a plan)."""
+    """A question that the model asked with a tool, or its request to carry out a plan."""
 
     text: str
     place: Place
@@ -35,20 +35,20 @@ class Question(msgspec.Struct, array_like=True, gc=False):
 class Turn(msgspec.Struct, array_like=True, gc=False):
     """From one thing the user typed to the next: what was asked, and what came of it."""
 
-    asked: str  # the user's words; of very long ones head and tail. Empty: nobody typed anything
+    asked: str  # the user's words (head and tail of very long ones); empty if nobody typed
     place: Place
-    line: int = 0  # of the transcript, 0 when not known
+    line: int = 0  # of the transcript; 0 if unknown
     chars: int = 0  # of the whole
-    reply_to: str = ""  # what the model had asked or the user refused, where the words need it
+    reply_to: str = ""  # what short words answer: a question of the model, or a refused call
     said: str = ""  # the model's last words so far
     said_op: int = 0
     edited: list[str] = []
     runs: list[tuple[str, bool]] = []  # tests, builds, failures: the command, whether it passed
     questions: list[Question] = []
-    interrupted: bool = False  # by the user, and nothing was said since
-    waits: bool = False  # typed while the model worked, and not seen handed over to it
+    interrupted: bool = False  # by the user, and the model said nothing since
+    waits: bool = False  # typed while the model worked, and not delivered to it yet
     parent: str = ""  # the line that the prompt followed
-    taken_back: bool = False  # the user went back, and typed something else in its place
+    taken_back: bool = False  # the user went back and typed something else instead
     notified: bool = False  # something in the background reported after the model's last words
 
 
@@ -65,7 +65,7 @@ class FileUse(msgspec.Struct, array_like=True, gc=False):
     reads: int = 0
     edits: int = 0
     runs: int = 0  # named in a command or a search
-    seen: int = 0  # told of by a search, a subagent or the user
+    seen: int = 0  # named by a search, a subagent or the user
     heat: float = 0.0
     op: int = 0
     ranges: list[tuple[int, int]] = []
@@ -73,12 +73,12 @@ class FileUse(msgspec.Struct, array_like=True, gc=False):
     gone: bool = False  # a command has removed or moved it since
     created: bool = False  # by this session
     written: int = 0  # by commands: redirected into, edited in place, staged, restored
-    moved_to: str = ""  # its name now, where a command has moved it
+    moved_to: str = ""  # its current name, if a command has moved it
     by_agents: int = 0  # edits of subagents
 
     @property
     def is_changed(self) -> bool:
-        """It was edited, by whomever; what was removed or moved is not there to be looked at."""
+        """Whether somebody edited it. A file that was removed or moved is not there to look at."""
         return bool(self.edits or self.written or self.by_agents)
 
     @property
@@ -104,14 +104,14 @@ class Command(msgspec.Struct, array_like=True, gc=False):
     count: int = 0
     heat: float = 0.0
     op: int = 0
-    ok: bool | None = None  # not known: it has no result yet, or `said` tells of a failure
+    ok: bool | None = None  # None: it has no result yet, or `said` shows a failure
     said: list[str] = []
-    is_hidden: bool = False  # its exit code was not seen, and what it printed tells nothing
+    is_hidden: bool = False  # its exit code was not seen, and its output shows nothing
     covered_by: str = ""  # another run that passed after this one had failed
 
 
 class Failure(msgspec.Struct, array_like=True, gc=False):
-    """An error a command showed; fixed once the same passes, however it is written."""
+    """An error that a command showed. It is fixed once the same run passes, in any spelling."""
 
     command: str
     lines: list[str]
@@ -120,11 +120,11 @@ class Failure(msgspec.Struct, array_like=True, gc=False):
     fix: list[str] = []  # files edited in between that it names
     edited: list[str] = []  # so far, while it is open
     passes: int = 0  # of other tests and builds since
-    left: list[str] = []  # the simple commands of it that have not passed since
+    left: list[str] = []  # its simple commands that have not passed since
     closed_by: str = ""  # the run that passed
     verdict: str = ""  # why it is no failure of this work, in somebody's words
     verdict_by: str = ""  # the model or the user; empty where a run has shown it
-    edited_since: list[str] = []  # this run, while `edited` goes back to the first that failed
+    edited_since: list[str] = []  # after this run; `edited` since the first that failed
 
 
 class Task(msgspec.Struct, array_like=True, gc=False):
@@ -134,8 +134,8 @@ class Task(msgspec.Struct, array_like=True, gc=False):
     place: Place
     status: str = "pending"
     source: str = "task"  # task, todo, plan (approved), file (a plan file) or prose (the model's)
-    closed_by: str = ""  # what showed that it is done
-    files: list[str] = []  # that the step of a plan names
+    closed_by: str = ""  # the evidence that it is done
+    files: list[str] = []  # files that the step of a plan names
     is_check: bool = False  # of a plan's verification: closed by a run or by a report of it
 
     @property
@@ -144,7 +144,7 @@ class Task(msgspec.Struct, array_like=True, gc=False):
 
 
 class Reference(msgspec.Struct, array_like=True, gc=False):
-    """A commit, branch, pull request, ticket or address; a hash may be of anything."""
+    """A commit, branch, pull request, ticket or address; a hash may belong to anything."""
 
     kind: str
     count: int = 0
@@ -162,19 +162,19 @@ class Agent(msgspec.Struct, array_like=True, gc=False):
     answer: str = ""
     status: str = "running"
     ended_op: int = 0
-    report: str = ""  # the answer at length, of those that ended last
+    report: str = ""  # the longer answer, only of those that ended last
 
 
 class Call(msgspec.Struct, array_like=True, gc=False):
-    """A tool call whose result is not there yet."""
+    """A tool call that has no result yet."""
 
     tool: str
     what: str
     place: Place
-    before: list[str] = []  # what it changes, as it was, should it be refused; or files it writes
+    before: list[str] = []  # the state before it, in case it is refused; or the files it writes
     git: list[str] = []  # what it does with git, see `git_work`; of an edit, the file's folder
     failed: bool = False
-    printed: str = ""  # head and end, of a command that tells how things stand
+    printed: str = ""  # head and end of the output, of a command that shows the state of things
 
 
 class Commits(msgspec.Struct, array_like=True, gc=False):
@@ -189,41 +189,41 @@ class Commits(msgspec.Struct, array_like=True, gc=False):
 
 
 class GitWork(msgspec.Struct, array_like=True, gc=False):
-    """What the session's own commands did with git. The first six tell of the branch and the
+    """What the session's own commands did with git. The first six fields are about the branch and
     repository of the last commit."""
 
     commits: int = 0
-    commit: str = ""  # the last one; empty where git did not print it
+    commit: str = ""  # the last one; empty if git did not print it
     subject: str = ""
     pushed: int = -1  # how many commits there were at the last push
     request: str = ""  # the pull request created or merged last
     merged: bool = False
     since: list[str] = []  # files changed after the last commit
-    is_partial: bool = False  # the beginning was passed over unread
+    is_partial: bool = False  # the beginning of the transcript was skipped
     folder: str = ""  # of the repository
     branch: str = ""  # of the last commit
     op: int = 0  # the step of the last commit
     others: dict[str, Commits] = {}  # on other branches, by folder and branch
-    refused: str = ""  # the last commit or push, where that did not succeed
+    refused: str = ""  # `commit` or `push`, if the last one did not succeed
     pushed_op: int = 0  # the step of the last push
     request_op: int = 0  # and of the last pull request
-    clean_op: int = 0  # where git said last that nothing is to commit
-    at: str = ""  # the time of the last commit, or of the last look that found nothing to commit
+    clean_op: int = 0  # the step at which git last said that nothing is to commit
+    at: str = ""  # the time of the last commit, or of the last status with nothing to commit
     home: str = ""  # the folder of the repository or worktree that was changed first
-    trees: dict[str, str] = {}  # of the files in `since` that were changed elsewhere: its folder
-    worktrees: list[str] = []  # folders that the session made worktrees of
+    trees: dict[str, str] = {}  # the folder of each file in `since` that is in another repository
+    worktrees: list[str] = []  # folders of the worktrees that the session made
     conflicts: list[str] = []  # files at which a merge or a rebase stopped, not committed since
 
 
 class Record(msgspec.Struct):
-    """Everything known of one session, and how far it has been read."""
+    """Everything known about one session, and how far it has been read."""
 
     version: int = VERSION
     offset: int = 0
     lines: int = 0  # up to the offset
-    lost: int = 0  # entries passed over: we stumbled over them, or they are torn
+    lost: int = 0  # skipped entries: torn ones, and those that raised an error
     op: int = 0
-    far: bool = False  # reading what is long past: names in it have cooled before we get there
+    far: bool = False  # reading an old part, whose names have cooled by the end
     message_id: str = ""
     session_id: str = ""
     at: str = ""
@@ -232,14 +232,14 @@ class Record(msgspec.Struct):
     branch: str = ""
     git: GitWork = msgspec.field(default_factory=GitWork)
     planning: bool = False  # plan mode: the model may read and plan, and change nothing
-    redacted: bool = False  # a command kept from before lacks its secret: compare without
+    redacted: bool = False  # a saved command lacks its secret, so compare without secrets
     compactions: int = 0
     turns: list[Turn] = []
-    turns_dropped: int = 0  # after the first few, of a session with very many
+    turns_dropped: int = 0  # removed after the first few, in a session with very many
     starts_midway: bool = False  # earlier words of the session are in another file
-    words_missing: bool = False  # the client did not write down all that was typed
-    queue: list[str] = []  # what waits in the client's queue; empty for what is not the user's
-    queued: list[str] = []  # typed while the model worked, and not seen handed over
+    words_missing: bool = False  # the client did not record everything that was typed
+    queue: list[str] = []  # the client's queue; an empty text for what is not the user's
+    queued: list[str] = []  # typed while the model worked, and not delivered yet
     decisions: list[Decision] = []
     remarks: list[Decision] = []  # what the model said while it worked, newest last
     files: dict[str, FileUse] = {}
@@ -257,13 +257,13 @@ class Record(msgspec.Struct):
     last_texts: list[str] = []  # of the model, newest last
     last_said_op: int = 0
     edited_op: int = 0  # the step of the last edit
-    summary: str = ""  # the client's, while the transcript ends in it
-    since_summary: int = 0  # operations after it
+    summary: str = ""  # the client's summary, while the transcript ends in it
+    since_summary: int = 0  # steps after it
     dependencies: dict[str, list[str]] = {}  # of the manifests read or written, newest last
     restored: dict[str, int] = {}  # files the client reads back by itself, oldest first
     read_from: str = ""  # see `storage.sign`
     looked: dict[str, int] = {}  # how far each subagent's transcript was read, oldest first
-    told: list[int] = []  # lines that told a secret with its name, to know it without
+    told: list[int] = []  # offsets of lines with a named secret, to find it elsewhere
 
 
 def save(record: Record) -> bytes:
@@ -271,7 +271,8 @@ def save(record: Record) -> bytes:
 
 
 def load(data: bytes) -> Record | None:
-    """What was saved; None when it is not ours, or of another version: then read anew."""
+    """Decode a saved record; None if it is not ours or has another version, and has to be read
+    again."""
     try:
         found = msgspec.json.decode(data, type=Record)
     except (msgspec.DecodeError, ValueError, RecursionError):
@@ -279,11 +280,11 @@ def load(data: bytes) -> Record | None:
     return found if found.version == VERSION else None
 
 
-FADE_OPS = 40.0  # an item not touched for so many operations has cooled to a third
-FLOOR = 0.02  # what a touch is worth for ever
+FADE_OPS = 40.0  # after so many steps without a use, heat is down to a third
+FLOOR = 0.02  # the part of a use that never fades
 
 
-if TYPE_CHECKING:  # making a protocol takes 0.1 ms, and a text as a bound 1 ms
+if TYPE_CHECKING:  # a protocol costs 0.1 ms, and a string as bound 1 ms
 
     class Hot(Protocol):
         heat: float
@@ -293,7 +294,7 @@ if TYPE_CHECKING:  # making a protocol takes 0.1 ms, and a text as a bound 1 ms
 
 
 def warm(item: "Hot", op: int, by: float) -> None:
-    """One more touch at operation `op`."""
+    """Count one more use at step `op`."""
     item.heat = by + (item.heat * exp((item.op - op) / FADE_OPS) if item.heat else 0.0)
     item.op = op
 
@@ -303,13 +304,14 @@ def heat_at(item: "Hot", op: int, fade_ops: float = FADE_OPS) -> float:
 
 
 def thin(table: "dict[str, Item]", op: int, most: int) -> None:
-    """Past twice `most`, keep the warmest `most`; which ones depends on nothing but the table."""
+    """Above twice `most` items, keep the warmest `most`. The choice depends on nothing but the
+    table."""
     if len(table) > 2 * most:
         keep_warmest(table, table, op, most)
 
 
 def keep_warmest(table: "dict[str, Item]", among: Iterable[str], op: int, most: int) -> None:
-    """Of these keys the warmest `most` stay in the table."""
+    """Remove all of these keys from the table except the warmest `most`."""
     ranked = sorted(among, key=lambda key: heat_at(table[key], op), reverse=True)
     for key in ranked[most:]:
         del table[key]

@@ -1,7 +1,6 @@
 """Identifiers and references in what the model and the user wrote.
 
-Only what was written is looked at, never what a tool printed: that is where the bytes are, and
-little of it is used again.
+Output of tools is not searched: it has most of the bytes, and little of it is used again.
 """
 
 import re
@@ -27,7 +26,7 @@ _HEX = frozenset("0123456789abcdef")
 
 
 def words(text: str) -> set[str]:
-    """The identifiers in a text: what is shaped as code, not as prose."""
+    """Return the identifiers in a text: words that look like code, not prose."""
     return {word for word in _long_words(text) if _is_shaped(word)}
 
 
@@ -36,20 +35,21 @@ def _long_words(text: str) -> set[str]:
 
 
 def _words(text: str) -> list[str]:
-    """Runs of ASCII letters, digits and underscores. A pattern takes twice as long."""
+    """Return the runs of ASCII letters, digits and underscores. A regular expression takes twice as
+    long."""
     data = clip(text, READ_CHARS).encode("ascii", "replace")
     return data.translate(_APART).decode("ascii").split()
 
 
 def _is_shaped(word: str) -> bool:
-    """It has an inner underscore, or capitals past its first letter; it is no number."""
+    """Whether a word has an inner underscore or an inner capital, and is not a number."""
     if word.islower() or word.isupper() or word[1:].islower():
         return "_" in word[1:-1] and not word[0].isdigit()
     return not word[0].isdigit()
 
 
 def frequent(text: str) -> list[str]:
-    """The identifiers a text shows most often."""
+    """Return the identifiers that occur most often in a text."""
     found = _words(text)
     shaped = {one for one in set(found) if len(one) >= SHORTEST_NAME and _is_shaped(one)}
     counts = Counter(filter(shaped.__contains__, found))
@@ -72,13 +72,13 @@ def note(record: Record, found: set[str], weight: float, file: str = "") -> None
             name = table[word] = NameUse()
         name.count += 1
         warm(name, op, weight)
-        if file:  # in prose it may belong anywhere
+        if file:  # a name in prose belongs to no file
             name.file = file
     thin(table, op, MOST_NAMES)
 
 
 def take_back(record: Record, file: str, op: int) -> None:
-    """An edit of this file was not made: names told by it alone are none."""
+    """Remove the names that occurred only in an edit of this file that was not made."""
     for word, name in list(record.names.items()):
         if name.file == file and name.op == op:
             name.count, name.file = name.count - 1, ""
@@ -87,7 +87,7 @@ def take_back(record: Record, file: str, op: int) -> None:
 
 
 def hear(record: Record, text: str, weight: float, reference_weight: float = 1.0) -> None:
-    """A text somebody wrote: its identifiers, and whatever it refers to."""
+    """Record the identifiers and references in a text that somebody wrote."""
     if record.far:
         return
     shaped, commits = set(), []
@@ -104,7 +104,7 @@ def hear(record: Record, text: str, weight: float, reference_weight: float = 1.0
 
 
 def refer(record: Record, text: str, weight: float = 1.0) -> None:
-    """Note the requests, tickets and addresses in a text."""
+    """Record the pull requests, tickets and addresses in a text."""
     before = ""
     for word in clip(text, READ_CHARS).split():
         if "http" in word:
@@ -140,12 +140,13 @@ def is_commit(word: str) -> bool:
 
 
 def _stands_alone(word: str, text: str) -> bool:
-    """`39d6c1eb0af8` of a session's id and `b0b6728` of `b0b6728.output` are no commits."""
+    """Whether the word stands alone: `39d6c1eb0af8` in a session's id and `b0b6728` in
+    `b0b6728.output` are not commits."""
     return re.search(rf"(?<![\w-]){word}(?![\w-]|\.\w)", text) is not None
 
 
 def point(record: Record, value: str, kind: str, weight: float = 1.0, said: str = "") -> None:
-    """One more mention of a reference."""
+    """Record one more mention of a reference."""
     one = record.references.get(value)
     if one is None:
         one = record.references[value] = Reference(kind)
@@ -154,4 +155,4 @@ def point(record: Record, value: str, kind: str, weight: float = 1.0, said: str 
     if kind != "hash":
         one.kind = kind
     warm(one, record.op, weight)
-    thin(record.references, record.op, MOST_REFERENCES)  # the coldest go: not this one
+    thin(record.references, record.op, MOST_REFERENCES)  # removes the coldest, never this one

@@ -1,7 +1,8 @@
-"""What is open at the end of a record, each with the evidence: nothing here ages out.
+"""What is open at the end of a record, each item with its evidence. Nothing here expires.
 
-Tasks, steps of a plan, failing commands, unanswered questions, background work, and the request
-itself while it is being worked on. What closed an item is in the record; see `plans`, `failures`.
+The items are tasks, steps of a plan, failing commands, unanswered questions, background work, and
+the request itself while the model works on it. What closed an item is in the record; see `plans`
+and `failures`.
 """
 
 import re
@@ -18,7 +19,7 @@ from holdfast.text.sentences import ASKING, Lazy, asks, sentences
 
 DOING = "in_progress"
 MOST_CLOSING = 4  # sentences that may ask or offer
-# The user is named as the one who decides, or something is to follow once something else is there.
+# The user has to decide, or something is to follow after something else.
 _OFFER = Lazy(
     r"\b(?:let me know|tell me|say the word|just say|up to you)\b"
     r"|\byour (?:call|review|approval|go-ahead|decision|answer|input|confirmation|ok)\b"
@@ -35,20 +36,20 @@ _OFFER = Lazy(
     re.IGNORECASE,
 )
 _AGENTS = Lazy(r"\b(?:sub-?)?agents?\b", re.IGNORECASE)
-_OWN = ("prose", *plans.PUT_OFF)  # no task list stands for them
+_OWN = ("prose", *plans.PUT_OFF)  # no task list replaces these
 _NOT_OWN = ("/", "~", "../", ".claude/", ".git/")  # `.gitignore` is the project's own
 _CALL = "toolu_"  # how the id of a call begins
 
 
 class OpenRequest(msgspec.Struct, frozen=True):
-    """The turn being worked on, and why it is not over."""
+    """The turn that is being worked on, and why it is not over."""
 
     turn: Turn
     why: str
 
 
 def request(record: Record) -> OpenRequest | None:
-    """The last turn, unless the model's words have ended it."""
+    """Return the last turn, unless the model's words have ended it."""
     turn = next((one for one in reversed(record.turns) if one.asked), None)
     if turn is None:
         return None
@@ -65,14 +66,14 @@ def request(record: Record) -> OpenRequest | None:
 
 
 def tasks(record: Record) -> list[Task]:
-    """Open tasks of the task list; what is being done comes first."""
+    """Return the open tasks of the task list; those in progress come first."""
     found = [one for one in record.tasks.values() if one.source in LISTED and one.is_open]
     return sorted(found, key=lambda task: task.status != DOING)
 
 
 def has_come_back(record: Record, task: Task) -> bool:
-    """Subagents were sent out for a task, and all of them have ended: those that carry its name,
-    or all that were sent since it was told where it speaks of agents."""
+    """Whether subagents worked on a task and all of them have ended: those that carry its name, or,
+    if the task mentions agents, all that started since it was listed."""
     other = (COMMAND, MONITOR, SCHEDULE)
     sent = [one for one in record.agents.values() if one.kind not in other]
     named = [one for one in sent if plans.is_called(one.asked, task.text)]
@@ -82,8 +83,8 @@ def has_come_back(record: Record, task: Task) -> bool:
 
 
 def steps(record: Record) -> list[Task]:
-    """Open steps of plans, oldest first. A task list made after a plan stands for it, but not for
-    its checks. Steps of a plan file count while the turn that wrote it is open."""
+    """Return the open steps of plans, oldest first. A task list made after a plan replaces its
+    steps, but not its checks. Steps of a plan file count while the turn that wrote it is open."""
     listed = [one.place.op for one in record.tasks.values() if one.source in LISTED]
     newest = max(listed, default=-1)
     over = {id(one) for one in plans.carried_out(record)}
@@ -101,14 +102,16 @@ def steps(record: Record) -> list[Task]:
 
 
 def failures(record: Record) -> list[Failure]:
-    """Commands whose last run failed, newest first: tests and builds, then what was only tried."""
+    """Return commands whose last run failed, newest first: tests and builds, then those that were
+    only tried."""
     found = [one for one in record.failures if one.fixed is None]
     return sorted(found, key=lambda one: (is_one_off(one), -one.place.op))
 
 
 def still_failing(record: Record) -> list[Failure]:
-    """Those of `failures` that somebody has to mend: not what was only tried before something else
-    was run, if it is no script of the project, nor what is called no failure of this work."""
+    """Return the failures that somebody has to fix. Left out are commands that were only tried
+    before something else ran, unless they are scripts of the project, and failures that somebody
+    called none of this work."""
     newest = max((one.op for one in record.commands.values()), default=0)
     return [
         one
@@ -118,8 +121,8 @@ def still_failing(record: Record) -> list[Failure]:
 
 
 def questions(record: Record) -> list[Question]:
-    """What the model asked and the user has not answered. The user's next words close what was
-    asked before them, unless the question still stands on the screen."""
+    """Return what the model asked and the user has not answered. The user's next words close
+    earlier questions, unless the question is still on the screen."""
     turn = record.turns[-1] if record.turns else None
     on_screen = {call.place for call in record.calls.values()}
     found = [
@@ -134,7 +137,7 @@ def questions(record: Record) -> list[Question]:
 
 
 def _asked_last(turn: Turn) -> list[Question]:
-    """What the closing words of a turn ask."""
+    """Return the questions in the closing words of a turn."""
     if "?" not in turn.said[-400:].replace("\uff1f", "?"):
         return []
     asked = [one for one in sentences(turn.said[-800:]) if asks(one)]
@@ -142,8 +145,8 @@ def _asked_last(turn: Turn) -> list[Question]:
 
 
 def offers(record: Record) -> list[Question]:
-    """What the closing words leave for the user to decide, or for later, where they ask nothing:
-    "say the word and I'll merge". Where there is one, it is false that nothing is open."""
+    """Return what the closing words leave for the user to decide, or for later, if they ask no
+    question: "say the word and I'll merge". If there is such an offer, something is open."""
     turn = record.turns[-1] if record.turns else None
     if turn is None or not plans.is_over(record, turn) or _asked_last(turn):
         return []
@@ -153,7 +156,8 @@ def offers(record: Record) -> list[Question]:
 
 
 def _asked_before(record: Record) -> list[Question]:
-    """What the model asked before the user asked something in return, and nothing was changed."""
+    """Return the model's question if the user asked something in return and nothing was changed
+    since."""
     for turn, after in zip(record.turns[-2::-1], record.turns[:0:-1], strict=False):
         if after.edited or not after.asked.rstrip().endswith(ASKING):
             return []
@@ -163,9 +167,9 @@ def _asked_before(record: Record) -> list[Question]:
 
 
 def running(record: Record) -> list[tuple[str, Agent]]:
-    """Subagents and background commands that nobody has seen end, newest first. A command that
-    only looks at something (`tail -f`) is no work, and a subagent the model did not wait for
-    without an id of its own will not answer any more."""
+    """Return subagents and background commands that have not been seen to end, newest first. A
+    command that only looks at something (`tail -f`) is left out, and so is a subagent without an id
+    of its own that the model did not wait for: it will not answer any more."""
     return [
         (name, one)
         for name, one in reversed(record.agents.items())
@@ -174,32 +178,33 @@ def running(record: Record) -> list[tuple[str, Agent]]:
 
 
 def _may_run(record: Record, name: str, agent: Agent) -> bool:
-    if agent.kind == COMMAND:  # behind a script that it writes stands what runs it
+    if agent.kind == COMMAND:  # a command follows the script that it writes
         return bool(shell.core(agent.asked)) or "<<" in agent.asked
     return not name.startswith(_CALL) or name in record.calls
 
 
 def describe_request(record: Record, agent: Agent) -> str:
-    """What it was asked; a command of one line as it was typed."""
+    """Return what an agent was asked; a command of one line as it was typed."""
     command = record.commands.get(agent.asked) if agent.kind == COMMAND else None
     is_short = command is not None and "\n" not in command.line.strip()
     return command.line if command and is_short else shell.first_line(agent.asked)
 
 
 def calls(record: Record) -> list[Call]:
-    """Without a result, since the user's last words: one that those cut short never has one."""
+    """Return the calls without a result since the user's last words: earlier ones were cut short
+    and never get one."""
     since = record.turns[-1].place.offset if record.turns else -1
     return [one for one in record.calls.values() if one.place.offset > since]
 
 
 def uncommitted(record: Record) -> list[str]:
-    """Files of the project that were changed after the last commit, and are still there: those of
-    the repository or worktree that the last commit was made in."""
+    """Return the project's files that were changed after the last commit and still exist, in the
+    repository or worktree of that commit."""
     return uncommitted_by_tree(record).get(tree(record), [])
 
 
 def uncommitted_by_tree(record: Record) -> dict[str, list[str]]:
-    """The same of every repository and worktree, by its folder."""
+    """Return such files of every repository and worktree, by its folder."""
     work = record.git
     found: dict[str, list[str]] = {}
     for name in work.since:
@@ -210,8 +215,8 @@ def uncommitted_by_tree(record: Record) -> dict[str, list[str]]:
 
 
 def tree(record: Record) -> str:
-    """The folder of the repository or worktree whose state is told: that of the last commit, else
-    the one the session works in, if it changed anything there."""
+    """Return the folder of the repository or worktree whose state is shown: that of the last
+    commit, else the one the session works in, if it changed anything there."""
     work = record.git
     if work.commits:
         return work.folder
@@ -220,5 +225,6 @@ def tree(record: Record) -> str:
 
 
 def is_elsewhere(record: Record) -> bool:
-    """The session works in another repository or worktree now than the one whose state is told."""
+    """Whether the session now works in another repository or worktree than the one whose state is
+    shown."""
     return bool(record.cwd) and tree_of(record, record.cwd) != (tree(record) or record.git.home)

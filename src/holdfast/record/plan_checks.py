@@ -1,7 +1,7 @@
-"""The verification of a plan: which run a check asks for, and whether it was made.
+"""The verification of a plan: which run a check asks for, and whether that run was made.
 
-The client asks for such a section in every plan; 122 of 134 real plans have one. What asks for no
-run is for a person to look at, and stays open until words report it.
+The client asks for such a section in every plan; 122 of 134 real plans have one. A check that asks
+for no run is for a person to look at, and stays open until somebody reports it.
 """
 
 from functools import lru_cache
@@ -14,7 +14,7 @@ COMMITTED = "git commit"
 REMEMBERED = 256  # a session runs the same few commands over and over
 _SECTION = "verif"  # within its heading, in many languages
 _LONGEST_HEADING = 5  # words, with the mark
-_FEW_WORDS = 3  # around a command: "Deploy:"
+_FEW_WORDS = 3  # beside a command: "Deploy:"
 _BY_HAND = "manual"
 _CODE = Lazy(r"`([^`]+)`")
 
@@ -24,17 +24,18 @@ def is_section(heading: str) -> bool:
 
 
 def is_check(words: str) -> bool:
-    """Neither a link nor a line that leads to a list."""
+    """Whether a line is a check: neither a link nor a line that introduces a list."""
     return not words.startswith("[") and not words.rstrip("* ").endswith(":")
 
 
 def asks_for(check: str, key: str) -> bool:
-    """A check asks for this run: by the command, or by what it calls it, as in "all tests pass"."""
+    """Whether a check asks for this run, by its command or by a name for it, as in "all tests
+    pass"."""
     if key == COMMITTED:
         return check.lower().startswith("commit")
     if check.lower().startswith(_BY_HAND):
         return False
-    made = [part.rpartition("&& ")[2] for part in runs.parts(key)]  # in whichever folder
+    made = [part.rpartition("&& ")[2] for part in runs.parts(key)]  # without its folder
     if asked := _commands(check):
         return any(runs.covers(by, one) for one in asked for by in made)
     if begun := _command_prefixes(check):
@@ -44,7 +45,7 @@ def asks_for(check: str, key: str) -> bool:
 
 
 def is_by_hand(check: str) -> bool:
-    """It asks for no run: a person is to look at something."""
+    """Whether a check asks for no run: a person has to look at something."""
     if check.lower().startswith(_BY_HAND):
         return True
     return not (
@@ -53,14 +54,15 @@ def is_by_hand(check: str) -> bool:
 
 
 def is_told(check: str, said: str, but: tuple[str, ...]) -> bool:
-    """A sentence tells of the run that a check asks for, and holds none of the words in `but`."""
+    """Whether a sentence reports the run that a check asks for, without any of the words in
+    `but`."""
     asked = set[str]().union(*map(_names, _commands(check)))
     told = [plain(one) for one in sentences(said) if not one.endswith(ASKING)] if asked else []
     return any(asked <= _called(one) and not any(word in one for word in but) for one in told)
 
 
 def tells_of(said: str, command: str) -> bool:
-    """A sentence tells of this run, or of no run in particular."""
+    """Whether a sentence is about this run, or about no run in particular."""
     called = _called(said)
     names = set[str]().union(*map(_names, runs.parts(command)))
     return not called or not called.isdisjoint(names)
@@ -68,15 +70,15 @@ def tells_of(said: str, command: str) -> bool:
 
 @lru_cache(REMEMBERED)
 def _commands(check: str) -> tuple[str, ...]:
-    """The tests and builds it names in code marks."""
+    """Return the tests and builds that a check names in code marks."""
     found = [shell.core(code) for code in _CODE.pattern.findall(check)]
     return tuple(one for one in found if runs.kind(one))
 
 
 @lru_cache(REMEMBERED)
 def _command_prefixes(check: str) -> frozenset[tuple[str, ...]]:
-    """How the other commands begin that it is made of: `app deploy` for `app deploy --only site`.
-    Where it says more, there is something to look at as well."""
+    """Return how the other commands in a check begin: `app deploy` for `app deploy --only site`.
+    Empty if it has more words than that: then there is something to look at as well."""
     if len(_CODE.pattern.sub(" ", check).split()) > _FEW_WORDS:
         return frozenset()
     found = [_beginning(shell.core(code)) for code in _CODE.pattern.findall(check)]
@@ -84,14 +86,14 @@ def _command_prefixes(check: str) -> frozenset[tuple[str, ...]]:
 
 
 def _beginning(command: str) -> tuple[str, ...]:
-    """The program and what it is told to do."""
+    """Return the program and its first argument."""
     words = [word for word in command.split() if not word.startswith("-")]
     return tuple(words[:2])
 
 
 @lru_cache(REMEMBERED)
 def _names(command: str) -> set[str]:
-    """What people call a run: tests, or by its own name, such as lint or build."""
+    """Return what people call a run: tests, or its own name, such as lint or build."""
     if runs.kind(command) == "test":
         return {"tests"}
     return {word for word in plain(command).split() if runs.kind(word)}
@@ -99,7 +101,8 @@ def _names(command: str) -> set[str]:
 
 @lru_cache(REMEMBERED)
 def _called(text: str) -> set[str]:
-    """Runs that a text speaks of; a single test is rather something to try."""
+    """Return the runs that a text mentions. A single test does not count: it is rather something to
+    try."""
     words = plain(text).split()
     found = {word for word in words if runs.kind(word) == "build"}
     return found | {"tests" for word in words if word.startswith("test") and word.endswith("s")}
@@ -108,22 +111,23 @@ def _called(text: str) -> set[str]:
 _NOTES = {"plan_mode": True, "plan_mode_reentry": True, "plan_mode_exit": False}
 _TOOLS = {"EnterPlanMode": True, "ExitPlanMode": False}
 _EDITS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
-_PLANS = ".claude/plans/"  # the plan itself may be written
+_PLANS = ".claude/plans/"  # writing the plan itself does not end plan mode
 
 
 def apply_mode(record: Record, mode: str | None) -> None:
-    """The mode a prompt was typed in; not every client says."""
+    """Record the mode in which a prompt was typed; not every client states it."""
     if mode:
         record.planning = mode == "plan"
 
 
 def apply_note(record: Record, kind: str) -> None:
-    """The client's note to the model."""
+    """Record plan mode from the client's note to the model."""
     record.planning = _NOTES.get(kind, record.planning)
 
 
 def apply_success(record: Record, tool: str, what: str) -> None:
-    """A call succeeded: a plan was approved, or a file was changed."""
+    """Record that a call succeeded: a plan was approved, or a file was changed, which ends plan
+    mode."""
     if tool in _EDITS:
         record.planning = record.planning and _PLANS in what
     else:

@@ -1,7 +1,7 @@
-"""Plans: steps the model means to take, open until something shows that they were taken.
+"""Plans: steps that the model intends to take, open until something shows that they were taken.
 
-A step is closed by words of the model that report it, with a tick or by name, or, for a plan the
-user approved, by the end of the turn that carried it out. What closed it is kept with it.
+A step is closed when the model reports it, with a tick or by name. A step of a plan that the user
+approved is also closed by the end of the turn that carried it out. The evidence is saved with it.
 """
 
 import re
@@ -27,7 +27,7 @@ from holdfast.text.sentences import (
 
 PROMPTED = "Implement the following plan:"  # the client's words, before an approved plan
 FILE = "file"
-LEFT, LATER = "left", "later"  # listed as remaining by the model; wanted later by the user
+LEFT, LATER = "left", "later"  # the model lists it as remaining; the user wants it later
 PUT_OFF = (LEFT, LATER)
 SOURCES = ("plan", FILE, "prose", *PUT_OFF)
 READ_CHARS, PLAN_CHARS = 16_000, 60_000
@@ -36,7 +36,7 @@ MOST_OF_ONE = 40
 LONGEST_STEP = 200
 MOST_NAMED = 6
 SHORT_ANSWER, SHORTEST_ANSWER = 80, 32  # characters
-MOST_TICKED, LONGEST_LINE = 60, 400  # lines of one text, and of each
+MOST_TICKED, LONGEST_LINE = 60, 400  # lines of a text, and characters of each line
 _BOLD = str.maketrans({"*": "", "`": "", "\u2019": "'"})
 # A line that announces a list of steps ends with one of these. Any other list is no plan.
 _LEADS = (
@@ -86,14 +86,14 @@ _ITEM = Lazy(
     r")(.+)"
 )
 
-_CLIENTS = ".claude/plans/"  # handed to the user by a tool
+_CLIENTS = ".claude/plans/"  # a tool shows these to the user
 
 
 Changed = dict[str, list[tuple[str, int]]]
 
 
 class PlanStep(msgspec.Struct, frozen=True, gc=False):
-    """A step as a text tells it, with the lines under it."""
+    """A step as the text states it, with the lines under it."""
 
     box: str
     words: str
@@ -102,12 +102,13 @@ class PlanStep(msgspec.Struct, frozen=True, gc=False):
 
 
 def add_plan(record: Record, text: str, place: Place) -> None:
-    """A plan that was handed to the user; a refusal takes its steps away again."""
+    """Add the steps of a plan that was shown to the user; a refusal removes them again."""
     _add(record, _steps(clip(text, PLAN_CHARS)), place, "plan")
 
 
 def add_plan_file(record: Record, name: str, text: str, place: Place) -> None:
-    """A plan in a file of the project: the newest one, if it has boxes or numbered headings."""
+    """Replace the steps of a plan file by those of the newest one, if it has boxes or numbered
+    headings."""
     if not (name.endswith(".md") and "plan" in name.lower()) or _CLIENTS in name:
         return
     for key in [key for key, one in record.tasks.items() if one.source == FILE]:
@@ -116,14 +117,14 @@ def add_plan_file(record: Record, name: str, text: str, place: Place) -> None:
 
 
 def close_checks(record: Record, key: str) -> None:
-    """A command passed: the checks of a plan that ask for it are made."""
+    """Close the checks that ask for a command that has passed."""
     for step in record.tasks.values():
         if step.is_check and step.is_open and plan_checks.asks_for(step.text, key):
             step.status, step.closed_by = "completed", f"{clip(key, 120)} passed"
 
 
 def hear(record: Record, text: str, place: Place) -> None:
-    """Words of the model: steps they announce, and steps they report."""
+    """Take the model's words: add the steps they announce, and close the steps they report."""
     _close_ticked(record, text)
     _close_reported(record, text)
     if not record.far:
@@ -133,8 +134,8 @@ def hear(record: Record, text: str, place: Place) -> None:
 
 
 def hear_user(record: Record, words: str, place: Place) -> None:
-    """The user speaks: what is asked for again is no longer put off, and what is put off is open
-    until something shows that it was done."""
+    """Take the user's words: what they ask for again is no longer postponed, and what they postpone
+    is open until something shows that it was done."""
     about = subjects(plain(words))
     for step in [one for one in record.tasks.values() if one.source in PUT_OFF and one.is_open]:
         if _names(about, step):
@@ -144,8 +145,8 @@ def hear_user(record: Record, words: str, place: Place) -> None:
 
 
 def settle(record: Record, words: str, place: Place) -> None:
-    """The user speaks again: what the turn before it carried out is closed, and what its closing
-    words proposed is no plan unless these words take it up."""
+    """Close what the last turn carried out, as the user types again. Steps that its closing words
+    proposed are removed unless these words accept them."""
     for step in carried_out(record):
         turn = record.turns[-1]
         step.status, step.closed_by = REPORTED, f"“{clip(' '.join(turn.said.split()), 120)}”"
@@ -153,7 +154,7 @@ def settle(record: Record, words: str, place: Place) -> None:
     if (proposed := proposals(record)) and not takes_up:
         record.tasks = {key: one for key, one in record.tasks.items() if one not in proposed}
     for step in _left_last(record) if takes_up else ():
-        step.source = "plan"  # what was left is done now, and ends as a plan does
+        step.source = "plan"  # it is being done now, and closed like a plan
         step.place = place
 
 
@@ -164,8 +165,8 @@ def _left_last(record: Record) -> list[Task]:
 
 
 def proposals(record: Record) -> list[Task]:
-    """Steps in the words that a turn ended with: an offer, or advice to the user. Those of a plan
-    are followed by work."""
+    """Return the steps in the closing words of a turn: an offer, or advice to the user. Steps of a
+    plan are followed by work."""
     turn = record.turns[-1] if record.turns else None
     if turn is None or not is_over(record, turn):
         return []
@@ -174,7 +175,7 @@ def proposals(record: Record) -> list[Task]:
 
 
 def _takes_up(words: str, said: str) -> bool:
-    """A short answer, to what asks for one or is called a plan; a very short one ("go on") to
+    """Whether a short answer accepts a plan or a question; a very short one ("go on") accepts
     anything."""
     bare = words.strip()
     if len(bare) > SHORT_ANSWER or bare.endswith(ASKING):
@@ -183,17 +184,17 @@ def _takes_up(words: str, said: str) -> bool:
 
 
 def carried_out(record: Record) -> list[Task]:
-    """Open steps that the last turn has carried out, if it is over."""
+    """Return the open steps that the last turn has carried out, if it is over."""
     turn = record.turns[-1] if record.turns else None
     if turn is None or not is_over(record, turn):
         return []
     asked, ends_asking = _find_questions(turn.said)
     told = turn.said
     for question in asked:
-        told = told.replace(question, " ")  # "go on until all is done?" reports nothing
+        told = told.replace(question, " ")  # "continue until all is done?" reports nothing
     told = plain(told)
     known = [one for one in record.tasks.values() if _is_open_step(one)]
-    named = "".join(plain(one.text) for one in known)  # "handle failed logins" is done all the same
+    named = "".join(plain(one.text) for one in known)  # "handle failed logins" can be done
     unfinished = within((phrase for phrase in _NOT_YET if phrase not in named), told)
     finished = within(_DONE, told)
     ticks_some = within(_TICKS, turn.said) and not _ALL_DONE.pattern.search(turn.said)
@@ -212,7 +213,8 @@ def carried_out(record: Record) -> list[Task]:
 
 
 def _is_done(record: Record, step: Task, touched: bool | None, *, ended: bool) -> bool:
-    """A check by words that tell of its run; a step by its files, else by the end of its turn."""
+    """Whether a step is done. A check needs words that report its run; a step needs changed files,
+    else the end of its turn."""
     if step.is_check:
         return plan_checks.is_told(step.text, record.turns[-1].said, _NOT_YET)
     if touched is not None and step.source not in ("prose", LATER):
@@ -222,7 +224,8 @@ def _is_done(record: Record, step: Task, touched: bool | None, *, ended: bool) -
 
 
 def _passed_over(record: Record, done: list[Task], changed: Changed) -> Iterator[Task]:
-    """Plans are carried out in order: steps before one that is done, if no file says otherwise."""
+    """Yield the open steps before one that is done, because plans are carried out in order. Steps
+    whose files show whether they are done are left out."""
     now = {id(one) for one in done}
     later: set[Place] = set()
     for one in reversed([*record.tasks.values()]):
@@ -235,8 +238,8 @@ def _passed_over(record: Record, done: list[Task], changed: Changed) -> Iterator
 
 
 def _is_of_last(record: Record, step: Task) -> bool:
-    """The last turn is the first to end since the step was planned: those before it were stopped,
-    or ended with a question, and it went on with changes."""
+    """Whether the last turn is the first to end since the step was planned: earlier ones were
+    stopped or ended with a question, and the last one made changes."""
     begun = [n for n, one in enumerate(record.turns) if one.place.offset <= step.place.offset]
     between = record.turns[begun[-1] if begun else 0 : -1]
     asked = [one for one in between if one.said and not one.interrupted]
@@ -245,7 +248,7 @@ def _is_of_last(record: Record, step: Task) -> bool:
 
 
 def _changed(record: Record, since: int) -> Changed:
-    """The files that were changed since this step, under their last names, and when."""
+    """Return the files that were changed since this step, under their current names, and when."""
     found: Changed = {}
     for path, used in record.files.items():
         if used.op > since and (used.is_changed or used.gone):
@@ -254,8 +257,8 @@ def _changed(record: Record, since: int) -> Changed:
 
 
 def _is_touched(changed: Changed, step: Task) -> bool | None:
-    """Whether a file that the step is about was changed since; None where that tells nothing: it
-    names none by its title, and those under it may be only mentioned."""
+    """Whether a file of the step was changed since; None if that cannot be told: its title names no
+    file, and those in the lines under it may only be mentioned."""
     for name in step.files:
         for path, op in changed.get(name.rpartition("/")[2], ()):
             if op > step.place.op and _is_one_file(path, name):
@@ -269,19 +272,19 @@ def _names_file(step: str) -> bool:
 
 
 def _is_one_file(path: str, name: str) -> bool:
-    """One may be told from another folder."""
+    """Whether two paths mean the same file: one may be relative to another folder."""
     return f"/{path}".endswith(f"/{name}") or name.endswith(f"/{path}")
 
 
 def _find_questions(text: str) -> tuple[list[str], bool]:
-    """The questions in a text, and whether it ends with one."""
+    """Return the questions in a text, and whether it ends with one."""
     said = sentences(text)
     asked = [one for one in said if one.endswith(ASKING)]
     return asked, bool(asked) and asked[-1] is said[-1]
 
 
 def is_over(record: Record, turn: Turn) -> bool:
-    """Its last step was words, nothing runs, and nobody stopped it."""
+    """Whether a turn is over: its last step was words, nothing runs, and nobody stopped it."""
     if not turn.said or turn.interrupted or record.calls:
         return False
     return turn.said_op == record.op and not (
@@ -290,7 +293,7 @@ def is_over(record: Record, turn: Turn) -> bool:
 
 
 def _close_ticked(record: Record, text: str) -> None:
-    """Lines with a tick, and what they tick off; a line that says all is done ticks off all."""
+    """Close the steps on lines with a tick; a line that calls everything done closes all."""
     if not within(_TICKS, text):
         return
     open_steps = [one for one in record.tasks.values() if _is_open_step(one)]
@@ -309,7 +312,7 @@ def _close_ticked(record: Record, text: str) -> None:
 
 
 def _close_reported(record: Record, text: str) -> None:
-    """A sentence that calls a step done by its name closes it, wherever in a turn it is said."""
+    """Close a step if a sentence anywhere in a turn calls it done by its name."""
     open_steps = [one for one in record.tasks.values() if _is_open_step(one)]
     for sentence in sentences(text)[:MOST_TICKED] if open_steps else ():
         about = subjects(plain(sentence[:LONGEST_LINE]))
@@ -325,27 +328,28 @@ def _is_open_step(task: Task) -> bool:
 
 @lru_cache(MOST_STEPS * 2)
 def _label_of(step: str) -> str | None:
-    """`TASK-7` or `Phase 3`, where a step begins with one; what it waits for stands further on."""
+    """Return `TASK-7` or `Phase 3` if a step begins with one; later labels name what it waits
+    for."""
     label = _LABEL.pattern.search(step[:40])
     return label[0].lower() if label else None
 
 
 def _names(about: set[str], step: Task) -> bool:
-    """Words about these subjects tell of the step: most of what it is about is among them."""
+    """Whether a text about these subjects is about the step: they include most of its own."""
     of_step = _subjects_of(step.text)
     return bool(of_step) and len(of_step & about) * 3 >= 2 * len(of_step)
 
 
 def _is_titled(about: set[str], step: str) -> bool:
-    """A ticked line may tell a step by its title alone: "Try it on old tables: run it against …".
-    One word is no title."""
+    """Whether a ticked line repeats only the title of a step: "Try it on old tables: run it against
+    …". One word is no title."""
     title, colon, _ = step.partition(": ")
     of_title = _subjects_of(title) if colon else frozenset()
     return len(of_title) > 1 and len(of_title & about) * 3 >= 2 * len(of_title)
 
 
 def is_called(words: str, task: str) -> bool:
-    """Words that name a task, by its label where both have one, or by most of what it is about."""
+    """Whether words name a task, by its label if both have one, or by most of its subjects."""
     label, other = _label_of(words), _label_of(task)
     if label and other:
         return label == other
@@ -354,13 +358,13 @@ def is_called(words: str, task: str) -> bool:
 
 
 def is_step(task: Task) -> bool:
-    """An open step that is no check: those ask for a run."""
+    """Whether this is an open step that is not a check: a check asks for a run."""
     return _is_open_step(task) and not task.is_check
 
 
 def is_same(task: str, step: str) -> bool:
-    """A task of a list is the step of a plan: one of them names the other. A list is short in
-    words, but one word is no name."""
+    """Whether a task of a list and a step of a plan are the same: one of them names the other.
+    Lists use few words, but a single word is no name."""
     return is_called(task, step) or (len(_subjects_of(task)) > 1 and is_called(step, task))
 
 
@@ -388,7 +392,7 @@ def _add(record: Record, steps: list[PlanStep], place: Place, source: str) -> No
 
 
 def _announced(text: str) -> list[PlanStep]:
-    """The items of the last list that a line or a heading with one of the lead words announces."""
+    """Return the items of the last list that a line or a heading with a lead word announces."""
     found: list[PlanStep] = []
     lead, inside = "", False
     for line in text.splitlines():
@@ -407,21 +411,21 @@ def _announced(text: str) -> list[PlanStep]:
 
 
 def _item(line: str) -> re.Match[str] | None:
-    """An item of a list, if the line is one. Most lines are none by their first letter."""
+    """Match an item of a list. The first character rules out most lines."""
     first = line.lstrip(" \t")[:1]
     return _ITEM.pattern.match(line) if first in _MARKS or first.isdecimal() else None
 
 
 def _leads(line: str) -> bool:
-    """It ends with a word that announces steps: "Here is the plan:", "## Remaining". What is left
-    for the user to do is no plan of the model's."""
+    """Whether a line ends with a word that announces steps: "Here is the plan:", "## Remaining".
+    What is left for the user to do is not a plan of the model."""
     if _TO_USER.pattern.search(line):
         return False
     return line.lower().strip(" \t#*_:：.-").endswith(_LEADS)  # noqa: RUF001
 
 
 def _in_one_line(line: str) -> list[PlanStep]:
-    """`Plan: 1. read it 2. write it`."""
+    """Return the steps of a plan in one line: `Plan: 1. read it 2. write it`."""
     if ". " not in line and ") " not in line:
         return []
     marks = list(_ENUMERATED.pattern.finditer(line))
@@ -434,8 +438,9 @@ def _in_one_line(line: str) -> list[PlanStep]:
 
 
 def _steps(text: str, *, numbers: bool = True) -> list[PlanStep]:
-    """Of a whole plan: headings with a number, else boxes to tick (under such headings they are
-    parts of steps, or terms), else its one numbered list; then what its verification lists."""
+    """Return the steps of a whole plan: numbered headings, else boxes to tick (under numbered
+    headings they are parts of steps), else its only numbered list; then the items of its
+    verification."""
     boxes: list[PlanStep] = []
     headed: list[PlanStep] = []
     numbered: list[PlanStep] = []

@@ -1,4 +1,4 @@
-"""One pass over a transcript into its record. Resumed, it reads only what is new."""
+"""One pass over a transcript into its record. A resumed pass reads only what is new."""
 
 import os
 from typing import Any
@@ -54,64 +54,64 @@ _ANNOUNCING = (
 
 
 def hear(record: Record, text: str, place: Place) -> None:
-    """The model spoke."""
+    """Save a remark of the model."""
     if record.far or len(text) < SHORTEST:
         return
     said = sentences.sentences(text)
     if said and said[-1].endswith(":"):
-        said.pop()  # the call stands for it
+        said.pop()  # the call says the same
     kept = " ".join(_ended(one) for one in said if not _announces(one))
     if len(kept) > HEAD + TAIL + 3:
-        end = sentences.clip_last(kept, TAIL).lstrip()  # a conclusion stands at the end
+        end = sentences.clip_last(kept, TAIL).lstrip()  # conclusions are at the end
         kept = f"{sentences.clip(kept, HEAD).rstrip()} … {end}"
     if len(kept) >= SHORTEST:
         record.remarks = [*record.remarks, Decision(kept, place)][-MOST_REMARKS:]
 
 
 def _ended(sentence: str) -> str:
-    """Items of a list stay apart."""
+    """End a line with a mark, so that the items of a list stay apart."""
     return sentence if sentence.endswith(_ENDS) else f"{sentence};"
 
 
 def _announces(sentence: str) -> bool:
-    """It says what is done next, and gives no reason."""
+    """Whether a sentence only says what is done next, without a reason."""
     one_clause = not any(mark in sentence[:-1] for mark in ",;:")
     return one_clause and sentence.lower().startswith(_ANNOUNCING)
 
 
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
-# Some 180 operations: what was only named before has cooled to nothing, and is not looked for
+# Some 180 steps. Names used only before that have cooled to nothing, so they are not searched
 # when a long file is read for the first time. Rules, files, commands and tasks always are.
 NEAR_BYTES = 3 << 20
-FAR_BYTES = 20 << 20  # and before that, see `skim`
+FAR_BYTES = 20 << 20  # further back only `skim` reads
 SUMMARY_CHARS = 60_000
 SAID_CHARS = 8000
 MOST_TEXTS = 4
-OLD_CLIENTS = ("0.", "1.")  # they did not write down what was typed while the model worked
+OLD_CLIENTS = ("0.", "1.")  # they did not record what was typed while the model worked
 
 
 class RecordReader:
-    """Takes entries into `record`, which also holds the place reached."""
+    """Adds entries to `record`, which also holds the offset that was reached."""
 
     def __init__(self, record: Record | None = None, *, sidechain: bool = False) -> None:
         self.record = Record() if record is None else record
         self._sidechain = sidechain
         self._folder = self.record.cwd
         self._reads: dict[str, ToolResult] = {}
-        self._heard: list[tuple[int, str]] = []  # whatever names were taken from, and its line
+        self._heard: list[tuple[int, str]] = []  # texts in which names were found, and their lines
         self._offset = 0
         self.known = secrets.ToldSecrets()
         self._reader: Reader | None = None
 
     def read(self, path: str | os.PathLike[str], until: int | None = None) -> Record:
-        """Everything the transcript holds past the offset reached before, or up to byte `until`."""
+        """Read everything after the offset reached before, up to byte `until` if it is given."""
         self._take_all(path, until)
         self._forget_secrets(path)
         return self.record
 
     def read_redacted(self, path: str | os.PathLike[str], until: int | None = None) -> Record:
-        """The same without a secret in any text. One search goes through what was heard and the
-        record: two took half as long again."""
+        """Read, and remove secrets from every text. One search covers both the new texts and the
+        record: two searches took half as long again."""
         self._take_all(path, until)
         is_clean = self._forget_secrets(path, msgspec.json.encode(self.record).decode())
         return self.record if is_clean else secrets.redacted(self.record)
@@ -124,7 +124,7 @@ class RecordReader:
             record.starts_midway = begins_midway(path)
         near_from = end - NEAR_BYTES
         if record.offset < near_from - FAR_BYTES:
-            from holdfast.record.skim import skim  # of a transcript of 23 MB and more
+            from holdfast.record.skim import skim  # needed only from 23 MB on
 
             record.far = record.git.is_partial = True
             for entry in skim(path, record, near_from - FAR_BYTES):
@@ -143,8 +143,8 @@ class RecordReader:
             agent_edits.look(record, os.fspath(path))
 
     def _forget_secrets(self, path: str | os.PathLike[str], beside: str = "") -> bool:
-        """Also those told with their names before, and now without them. True if a search beside
-        what was heard finds none."""
+        """Remove secrets from the record, also those that earlier texts named and that now stand
+        without a name. Return True if the search found none beside the new texts."""
         if self.record.told:
             self.known.hear_again(path, self.record.told)
         is_clean = self.known.hear(self._heard, beside)
@@ -154,7 +154,7 @@ class RecordReader:
         return is_clean
 
     def _look_into_reads(self) -> None:
-        """Names in the files read last; older reads are not worth decoding."""
+        """Record names in the files read last. Older reads are not worth decoding."""
         for name, block in self._reads.items():
             text = sentences.clip(block.text, names.READ_CHARS)
             if found := names.frequent(text):
@@ -163,11 +163,12 @@ class RecordReader:
         self._reads.clear()
 
     def take(self, entry: Entry) -> None:
-        """One entry we stumble over costs that entry; the first is told, all are counted."""
+        """Take one entry. If it raises an error, only that entry is lost: the first error is
+        logged, and all are counted."""
         try:
             self.feed(entry)
         except Exception as error:
-            if "HOLDFAST_RAISE" in os.environ:  # set in tests, so our bugs stay loud to us
+            if "HOLDFAST_RAISE" in os.environ:  # set in tests, so that faults are raised
                 raise
             self.record.lost += 1
             if self.record.lost == 1:
@@ -195,16 +196,17 @@ class RecordReader:
             self._summary(entry)
         elif isinstance(entry, Boundary) and entry.resets_window:
             self.record.compactions += 1
-            self.record.calls.clear()  # what had no result then never will
+            self.record.calls.clear()  # calls without a result will not get one
 
     def _hear(self, text: str, *, by_user: bool = False) -> None:
-        """The whole text: what is named in a part that is cut out may be quoted elsewhere. The
-        user's words are heard however far back they stand, as all of them are shown."""
+        """Save the whole text for the search for secrets: a value named in a part that is cut may
+        be quoted elsewhere. The user's words are saved from any distance, because all of them are
+        shown."""
         if text and (by_user or not self.record.far):
             self._heard.append((self._offset, text[: sentences.LONGEST_CHARS]))
 
     def _line(self) -> int:
-        """Which line of the transcript this is."""
+        """Return the number of the current line in the transcript."""
         return self.record.lines + (self._reader.tally.lines if self._reader else 0)
 
     def _place(self, entry: Entry) -> Place:
@@ -217,7 +219,7 @@ class RecordReader:
             record.message_id = message.id[:200]
             record.op += 1
             record.since_summary += 1
-            record.calls.clear()  # the model went on: what has no result by now never will
+            record.calls.clear()  # the model continued: open calls will not get a result
             record.at = entry.line.timestamp[:40]
             record.session_id = entry.line.session_id[:80] or record.session_id
         for block in message.blocks:
@@ -231,7 +233,7 @@ class RecordReader:
                 self._take_text(block.text, self._place(entry))
 
     def _take_text(self, text: str, place: Place) -> None:
-        """The model spoke."""
+        """Take words of the model."""
         text = sentences.head(text, SAID_CHARS)
         if not text.strip():
             return
@@ -289,13 +291,14 @@ class RecordReader:
             self._typed(words, self._place(entry), author=author_of(entry))
 
     def _typed(self, text: str, place: Place, parent: str = "", *, author: Author) -> None:
-        """A line in the user's name."""
+        """Take a line in the user's name."""
         failures.hear(self.record, text, "user")
         if turns.prompt(self.record, text, place, self._line(), parent, author=author):
             self._hear(own_words(text, author), by_user=True)
 
     def _summary(self, entry: Summary) -> None:
-        """Never a source: kept only to know what need not be said again."""
+        """Save the client's summary, only to know what need not be repeated. It is never a
+        source."""
         self.record.starts_midway = self.record.starts_midway or not self.record.turns
         self.record.summary = sentences.clip(entry.text, SUMMARY_CHARS)
         self.record.since_summary = 0
@@ -309,7 +312,7 @@ def _size(path: str | os.PathLike[str]) -> int:
 
 
 def _input(block: ToolUse) -> dict[str, Any]:
-    """What the tool was called with, by one decoder for all; the block mends what is broken."""
+    """Decode the arguments of a call with the shared decoder; the block repairs broken ones."""
     try:
         return _decode(block.raw_input)
     except (msgspec.DecodeError, ValueError, RecursionError):
@@ -319,5 +322,6 @@ def _input(block: ToolUse) -> dict[str, Any]:
 def read_record(
     path: str | os.PathLike[str], *, sidechain: bool = False, state: Record | None = None
 ) -> Record:
-    """The record of a session, read on from `state`. Raises Unreadable when there is no file."""
+    """Return the record of a session, continued from `state`. Raises Unreadable if there is no
+    file."""
     return RecordReader(state, sidechain=sidechain).read(path)

@@ -1,6 +1,6 @@
-"""What a short prompt answers: "B" or "yes" tells nothing without the question before it.
+"""What a short prompt answers: "B" or "yes" means nothing without the question before it.
 
-Every short prompt is shown with the model's last question, or its last sentence where it asked
+Every short prompt is shown with the model's last question, or its last sentence if it asked
 nothing. No list of words decides which prompts are replies.
 """
 
@@ -11,10 +11,10 @@ from holdfast.text.sentences import ASKING, Lazy, clip, sentences
 
 REFUSED = "refused: "  # before a call that the user stopped
 SHORT_CHARS = 80
-WIDE = 3  # letters that a character of a script without blanks is worth
+WIDE = 3  # letters that one character of a script without blanks counts
 READ_CHARS = 2000  # of the model's words, from their end
 LONGEST = 500
-OPTIONS_END = " / "  # behind each option that was picked
+OPTIONS_END = " / "  # follows each option that was picked
 LONGEST_PROPOSAL = 300
 LONGEST_OPTION = 120
 MOST_PICKED = 3
@@ -23,8 +23,8 @@ _ORDINALS = {"first": "1", "second": "2", "third": "3", "last": "-1"}
 
 
 def reply_to(record: Record, words: str) -> str:
-    """What of the model's these words follow, shortened, with the options they may pick; empty
-    for words that speak for themselves, or that follow words of the user's."""
+    """Return the words of the model that these words follow, shortened, with the options that they
+    may pick. Empty for words that are clear by themselves, or that follow words of the user."""
     if not record.turns or len(words) > SHORT_CHARS or width(words) > SHORT_CHARS:
         return ""
     before = next((turn.said for turn in reversed(record.turns) if not turn.taken_back), "")
@@ -36,31 +36,31 @@ def reply_to(record: Record, words: str) -> str:
 
 
 def picks(words: str, said: str) -> bool:
-    """These words name an option of a list in the model's."""
+    """Whether these words name an option of a list in the model's words."""
     return len(words) <= SHORT_CHARS and bool(_options(said, _marks(words)))
 
 
 def is_answer(reply_to: str) -> bool:
-    """What these words follow was a question, or a call that the user refused."""
+    """Whether these words answer a question, or a call that the user refused."""
     return any(mark in reply_to for mark in ASKING) or reply_to.startswith(REFUSED)
 
 
 def width(words: str) -> int:
-    """How much is said, in letters of a script with blanks."""
+    """Return the length of a text in letters of a script with blanks."""
     if words.isascii():
         return len(words)
     return sum(WIDE if mark > "⺀" else 1 for mark in words)
 
 
 def _marks(words: str) -> list[str]:
-    """`B`, `1+2`, `the second one`."""
+    """Return the marks of the options that words name: `B`, `1+2`, `the second one`."""
     found = [mark.lower() for mark in _MARK.pattern.findall(words)]
     found += [mark for word, mark in _ORDINALS.items() if word in words.lower()]
     return found[:MOST_PICKED]
 
 
 def _proposal(told: list[str]) -> str:
-    """The last question, else the last sentence, with what stands before it, as far as it fits."""
+    """Return the last question, else the last sentence, with as much before it as fits."""
     asking = [at for at, sentence in enumerate(told) if sentence.endswith(ASKING)]
     last = asking[-1] if asking else len(told) - 1
     words = ""
@@ -71,7 +71,7 @@ def _proposal(told: list[str]) -> str:
 
 
 def _options(text: str, marks: list[str]) -> list[str]:
-    """The lines of a list under these marks; `-1` is the last one."""
+    """Return the lines of a list with these marks; `-1` is the last one."""
     options: dict[str, str] = {}
     for line in text.splitlines() if marks else ():
         bare = line.strip().lstrip("-*#• ").removeprefix("Option ").replace("*", "")

@@ -1,6 +1,6 @@
-"""What came back: how commands went, which lines an edit touched, what the user answered.
+"""What tools returned: how commands went, which lines an edit touched, what the user answered.
 
-What a tool printed is nobody's rule. Only heads and tails of what ran are looked at.
+Output of a tool is never taken for a rule. Only its head and tail are searched.
 """
 
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ MOST_CHARS = 1_000_000
 MOST_ANSWERS = 20
 _ANSWERS = b'"answers"'
 LONGEST_REFUSED = 200
-COPY_BYTES = 400_000  # of a line that tells an edit; a longer one tells no ranges
+COPY_BYTES = 400_000  # of a line with an edit; ranges in longer ones are ignored
 _REQUESTS = ("/pull/", "/issues/", "/merge_requests/")
 _EDITS = frozenset({"Edit", "MultiEdit", "Write"})
 ASKED = "AskUserQuestion"
@@ -47,16 +47,16 @@ _STATE = ("git status ", "git log --oneline ", "git branch ", "git merge ", "git
 _GOES_ON = b" in background with ID"
 _decode = msgspec.json.Decoder(str).decode
 _RECORD = b'"toolUseResult":'
-_REJECTED = _RECORD + b'"User rejected'  # of no other result: errors begin with "Error: "
+_REJECTED = _RECORD + b'"User rejected'  # errors begin with "Error: " instead
 _STOPPED = _RECORD + b'"Error: The user doesn'
-# Tools whose errors are the client's own words. What a page, a server or a plugin answered may
-# begin like a refusal, and then tell anything as the user's.
+# Tools whose errors are the client's own words. The answer of a page, a server or a plugin may
+# begin like a refusal and then put any words into the user's mouth.
 _CLIENTS_TOOL_WORDS = (
     "Bash BashOutput Edit MultiEdit Write Read NotebookEdit Glob Grep LS TodoWrite Task Agent "
     "TaskCreate TaskUpdate TaskOutput KillShell Skill AskUserQuestion EnterPlanMode ExitPlanMode"
 )
 _CLIENTS_TOOLS = frozenset(_CLIENTS_TOOL_WORDS.split())
-_BY_TOOL = ("create_pull_request", "merge_pull_request")  # of a server, whatever it is called
+_BY_TOOL = ("create_pull_request", "merge_pull_request")  # of an MCP server with any name
 _DENIED = _RECORD + b'"Error: Permission for this tool use was denied'
 _REFUSALS = ("The user doesn't want to proceed", "Permission for this tool use was denied")
 _USER_SAID = Lazy(r"[Tt]he user said:")
@@ -67,7 +67,7 @@ PREAMBLE_CHARS = 800
 
 
 def take_result(record: Record, entry: Result, block: ToolResult, place: Place) -> Call | None:
-    """One result, judged by the call it answers, which is given back."""
+    """Record one result according to its call; return the call."""
     call = record.calls.pop(block.tool_use_id[:80], None)
     if call is None:
         return None
@@ -78,7 +78,7 @@ def take_result(record: Record, entry: Result, block: ToolResult, place: Place) 
     else:
         plan_checks.apply_success(record, tool, call.what)
         if tool in calls.EDITS:
-            if not call.what.endswith(files.PROSE):  # no test runs on it
+            if not call.what.endswith(files.PROSE):  # no test depends on prose
                 record.edited_op = record.op
             turns.note_edit(record, call.what)
             failures.note_edit(record, call.what)
@@ -118,8 +118,8 @@ def take_result(record: Record, entry: Result, block: ToolResult, place: Place) 
 
 
 def _failed(record: Record, call: Call) -> None:
-    """Among the last calls it stands as one that failed; in a record that was saved in between,
-    that is another object. A search that found nothing did not fail."""
+    """Mark the call as failed among the last calls. A saved and reloaded record holds another
+    object for it, so it is found by its place. A search that found nothing did not fail."""
     command = record.commands.get(call.what) if call.tool == "Bash" else None
     line = command.line if command else call.what
     if call.tool == "Bash" and (shell.ends_looking(line) or not (command or shell.core(line))):
@@ -146,7 +146,7 @@ def _ran(record: Record, call: Call, block: ToolResult, place: Place) -> None:
         git_work.read_output(record, line, text[-HEAD_CHARS:])
     if record.far and not block.is_error and not (command and command.kind):
         if command is not None:
-            command.ok = True  # long past, and nothing to judge it by but its exit
+            command.ok = True  # long ago, so only its exit code is judged
             failures.note_pass(record, call.what, place)
         return
     if not block.is_error:
@@ -170,7 +170,8 @@ def _ran(record: Record, call: Call, block: ToolResult, place: Place) -> None:
 
 
 def _printed(record: Record, call: Call, text: str) -> None:
-    """Of commands that only tell how things stand. What others print may be anybody's words."""
+    """Save the output of commands that only show the state of things. Others may print anybody's
+    words."""
     parts = [part.rpartition("&& ")[2] for part in runs.parts(call.what)]
     if not parts or not all(f"{part} ".startswith(_STATE) for part in parts):
         return
@@ -183,7 +184,7 @@ def _printed(record: Record, call: Call, text: str) -> None:
 
 
 def _text(block: ToolResult) -> str:
-    """Its words, by one decoder for all; the block knows how to mend and join the rest."""
+    """Decode the text with one shared decoder; the block repairs and joins the rest."""
     try:
         found = _decode(block.raw_content)
     except (msgspec.DecodeError, ValueError, RecursionError):
@@ -199,7 +200,7 @@ def _edited(record: Record, call: Call, data: bytes) -> None:
 
 
 def _spans(data: bytes, start: int) -> list[tuple[int, int]]:
-    """First and last line of each hunk of the client's own record."""
+    """Return the first and last line of each hunk in the client's own record."""
     found: list[tuple[int, int]] = []
     while len(found) < 6 and (start := data.find(_START, start)) >= 0:
         start += len(_START)
@@ -211,7 +212,7 @@ def _spans(data: bytes, start: int) -> list[tuple[int, int]]:
 
 
 def _committed(record: Record, text: str) -> None:
-    """Commits that git says it made, and their branch."""
+    """Record the commits that git says it made, and their branches."""
     for line in text.splitlines():
         if made := git_work.commit_in(line):
             files.note_commit(record, text)
@@ -223,7 +224,8 @@ def _committed(record: Record, text: str) -> None:
 
 
 def _referred(record: Record, text: str) -> None:
-    """Requests and tickets a command printed: their address, or their number and title."""
+    """Record the pull requests and tickets that a command printed, by address or by number and
+    title."""
     for line in text.splitlines():
         number, *title = line.split(maxsplit=1)[:2] or [""]
         if number.startswith("#") and number[1:].isdecimal() and title:
@@ -233,21 +235,22 @@ def _referred(record: Record, text: str) -> None:
 
 
 def _warm_matches(record: Record, text: str) -> None:
-    """Files a search came upon, a little warmer each time; lines of context name none."""
+    """Warm the files that a search found a little. Lines of context name no files."""
     heads = (line.partition(":")[0] for line in text.splitlines())
     for name in list(dict.fromkeys(head for head in heads if _is_path(head)))[:30]:
         files.use(record, name, "seen", files.SEEN)
 
 
 def _is_path(head: str) -> bool:
-    """`path-123-code` and `123-<tab>code` are context around a match, not names."""
+    """Whether this is a path. `path-123-code` and `123-<tab>code` are context around a match."""
     if "." not in head or not head.isprintable() or " " in head:
         return False
     return not any(part.isdecimal() for part in head.split("-"))
 
 
 def _findings(text: str) -> str:
-    """From the first heading on, if one comes soon: what stands before it is preamble."""
+    """Return the text from its first heading on, if one comes soon: before it is only a
+    preamble."""
     start = text.find("\n#", 0, PREAMBLE_CHARS)
     return text[start + 1 :] if start >= 0 else text
 
@@ -265,9 +268,9 @@ def _agent_answered(record: Record, block: ToolResult) -> None:
 
 
 def _answered(record: Record, call: Call, entry: Result, text: str, place: Place) -> None:
-    """The user chose among what the model offered: these are the user's words too. The client's
-    own record says which answer is whose; the text alone does not, for a question may hold
-    quotes."""
+    """Record the user's choice among the model's options as words of the user. The client's own
+    record says which answer belongs to which question; the text alone does not, because a question
+    may contain quotes."""
     usable = answers(entry)
     for question, words in usable:
         turns.add_answer(record, question, redact_answer(question, words), place)
@@ -277,7 +280,7 @@ def _answered(record: Record, call: Call, entry: Result, text: str, place: Place
 
 
 def answers(entry: Result) -> list[tuple[str, str]]:
-    """Each question of the model's and the user's answer, from the client's own record."""
+    """Return each question of the model with the user's answer, from the client's own record."""
     if _ANSWERS not in entry.data:  # a search costs less than decoding
         return []
     found = decoded(entry.tool_use_result)
@@ -287,13 +290,13 @@ def answers(entry: Result) -> list[tuple[str, str]]:
 
 
 def _chosen(answer: object) -> str:
-    """One answer, or several that were ticked."""
+    """Return one answer, or several that were ticked."""
     some = answer if isinstance(answer, list) else [answer]
     return ", ".join(one.strip() for one in some if isinstance(one, str)).strip()
 
 
 def _clarified(text: str) -> Iterator[tuple[str, str]]:
-    """What the user had answered before asking to talk the questions over."""
+    """Yield what the user had answered before asking to discuss the questions."""
     question = ""
     for line in map(str.strip, text.partition("Questions asked:")[2].splitlines()):
         if line.startswith('- "'):
@@ -303,21 +306,21 @@ def _clarified(text: str) -> Iterator[tuple[str, str]]:
 
 
 def looks_rejected(data: bytes) -> bool:
-    """The result of a call that the user stopped, or one that imitates it."""
+    """Whether this is the result of a call that the user stopped, or imitates one."""
     at = data.find(_RECORD)
     denied = data.startswith(_DENIED, at) and b"The user said:" in data
     return denied or data.startswith((_REJECTED, _STOPPED), at)
 
 
 def is_rejection(tool: str, data: bytes) -> bool:
-    """The client's own record says that the user stopped the call."""
+    """Whether the client's own record says that the user stopped the call."""
     if tool.startswith("mcp__") or not looks_rejected(data):
         return False
     return tool in _CLIENTS_TOOLS or data.startswith(_REJECTED, data.find(_RECORD))
 
 
 def _rejected(record: Record, call: Call, text: str, place: Place) -> None:
-    """The user stopped a call, perhaps with words: these begin a turn."""
+    """Record that the user stopped a call. If the user typed words with it, they begin a turn."""
     refused = f"{REFUSED}{call.tool} {call.what}"
     found = _USER_SAID.pattern.search(text) if text.startswith(_REFUSALS) else None
     said = text[found.end() :].partition(_NOTE)[0].strip() if found else ""

@@ -1,7 +1,7 @@
 """The prompt of a session that `holdfast run` started: which of its words are the user's.
 
-`run.prompt` writes it around the tasks of a plan, `plan.estimates.past_runs` reads sizes from it.
-The frame is ours, and nobody said it; titles, descriptions, files and steps are the plan's.
+`run.prompt` writes it around the tasks of a plan, and `plan.estimates.past_runs` reads sizes from
+it. The frame is ours, so nobody said it; titles, descriptions, files and steps come from the plan.
 """
 
 import re
@@ -11,7 +11,7 @@ from holdfast.record.user_input import RUN_BEGINS
 
 _HEAD = re.compile(rf"{RUN_BEGINS}\d+ of \d+ of (?:a plan|the plan \")")
 _NAMED = re.compile(r'[^"\n]* of the plan "(.*)"\.$', re.MULTILINE)
-# No bracket in an id: else a line of nothing but brackets would be gone through once for each.
+# An id has no brackets: otherwise a line of brackets would be searched once for each of them.
 TASK = re.compile(r"^## (\d+\. |Task \d+: |Task (?=\d+[.)] ))(.+?)  \[[^][\n]+\]$", re.MULTILINE)
 OWN_NUMBER = re.compile(r"^\d+[.)] ")
 TERMS = '\n## What "done" means\n'
@@ -32,26 +32,26 @@ def is_of_a_run(prompt: str) -> bool:
 
 
 def parted(prompt: str) -> tuple[str, list[tuple[str, str]]]:
-    """What stands before the tasks, and each task's title with what is said of it."""
+    """Return the text before the tasks, and each task's title with its description."""
     head, tasks = _parted(prompt)
     return head, [(title, body) for _, title, body in tasks]
 
 
 def _parted(prompt: str) -> tuple[str, list[tuple[str, str, str]]]:
-    """The same, with the number of each task in the plan; empty if its title has one."""
+    """Return the same with each task's number in the plan; it is empty if the title has one."""
     head, *rest = TASK.split(prompt.partition(TERMS)[0])
     numbers = ["".join(filter(str.isdigit, one)) for one in rest[::3]]
     return head, list(zip(numbers, rest[1::3], rest[2::3], strict=True))
 
 
 def heading(number: int, title: str) -> str:
-    """The heading of a task, with its number in the plan, because rules and other tasks may name it
-    by that. A title that has a number of its own gets no second one."""
+    """Return the heading of a task with its number in the plan, because rules and other tasks may
+    refer to it by number. A title with its own number gets no second one."""
     return f"Task {title}" if OWN_NUMBER.match(title) else f"Task {number}: {title}"
 
 
 def list_tasks(prompt: str) -> list[tuple[str, str]]:
-    """Each task's title after its number in the plan, with what is said of it."""
+    """Return each task's title after its number in the plan, with its description."""
     return [
         (f"{number}. {title}" if number else title, body)
         for number, title, body in _parted(prompt)[1]
@@ -59,7 +59,7 @@ def list_tasks(prompt: str) -> list[tuple[str, str]]:
 
 
 def extract_request(prompt: str) -> str:
-    """What the plan asks for, its titles first; empty where this is no prompt of a run."""
+    """Return what the plan asks for, titles first; empty if this is no prompt of a run."""
     if not is_of_a_run(prompt):
         return ""
     head, tasks = parted(prompt)

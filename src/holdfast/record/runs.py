@@ -1,7 +1,7 @@
-"""Whether one run says what another would: the same tests in another spelling, or more of them.
+"""Whether one run proves what another would: the same tests in another spelling, or more of them.
 
-A run is taken apart into what runs, on what, how narrowed, and what makes it another run (a tag,
-a feature, a folder). It covers another when it is no narrower and differs in nothing else.
+A run is split into its program, its targets, its filters, and what makes it a different run (a tag,
+a feature, a folder). It covers another run if it is not narrower and differs in nothing else.
 """
 
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ _FILTER_WORDS = (
 )
 _FILTERS = frozenset(_FILTER_WORDS.split())
 _BY_NAME = frozenset({"-k", "-run", "--run", "-t", "--grep", "-g", "--testNamePattern"})
-# Of pytest: flags whose value is no target and changes nothing, and flags that run only a part.
+# Flags of pytest: their values are no targets and change nothing; and flags that run only a part.
 _PYTEST_VALUE_WORDS = (
     "-p -n -W -o -r --tb --maxfail --cov --cov-report --cov-config --durations --timeout --color "
     "--rootdir --basetemp --log-level --log-cli-level --junitxml --junit-xml --dist --reruns "
@@ -43,7 +43,7 @@ _STOPS_EARLY = frozenset(_STOPS_EARLY_WORDS.split())
 _CHANGE_WORDS = "-tags --tags --features --release --config -c -p --package --project -C"
 _CHANGES = frozenset(_CHANGE_WORDS.split())
 _ALONE = _PARTIAL | {"--release", "--lf", "--last-failed", "--onlyChanged"}  # no value follows
-_XCODE = "xcodebuild"  # of its flags only these tell what is run; the others say where and how
+_XCODE = "xcodebuild"  # only these flags select what runs; the others say where and how
 _ONLY, _SKIP, _SCHEME = "-only-testing:", "-skip-testing:", "-scheme"
 _TESTS = {"pytest", "jest", "vitest", "mocha", "rspec", "phpunit", "unittest"}
 _LINTS = {"golangci-lint", "eslint", "flake8", "pylint", "mypy"}
@@ -53,8 +53,8 @@ _BUILDS_OF = {"go build", "cargo build", "cargo check", "tsc"}
 _GO_TESTS_BUILT = "go test -c"
 _PATHED = (
     _TESTS_OF | _LINTS_OF | _BUILDS_OF | {_GO_TESTS_BUILT}
-)  # run in a folder, they do what they do from above
-_ROOTED = frozenset({"mise", "just", "task"})  # wherever they are called, they run at the root
+)  # in a folder they do the same as from above with that folder as target
+_ROOTED = frozenset({"mise", "just", "task"})  # they run at the root, from any folder
 _SCRIPTS_OF = {
     "npm pnpm yarn bun": {"jest", "vitest", "mocha", "eslint", "tsc"},
     "tox nox": {"pytest", "unittest", "ruff check", "flake8", "mypy"},
@@ -73,22 +73,22 @@ _BUILD_WORDS = (
     "prettier eslint pyright flake8 pylint nvcc"
 )
 _BUILD = frozenset(_BUILD_WORDS.split())
-# They run a file, which is the program then, or a piece of code, which only tries something.
+# They run a file, which is the actual program, or a piece of code, which only tries something.
 _INTERPRETER_WORDS = "python python3 node tsx ts-node ruby perl php bash sh zsh"
 INTERPRETERS = frozenset(_INTERPRETER_WORDS.split())
 _CODE = frozenset({"-c", "-e", "-p", "--eval"})
 _ASKS = frozenset({"--version", "--help"})
-# They ask or work elsewhere: what they are told may speak of tests, and is none.
+# They query or work elsewhere: their arguments may mention tests, but they run none.
 _REMOTE_WORDS = "gh glab ssh scp curl wget git docker kubectl gcloud aws psql osascript cd"
 _REMOTE = frozenset(_REMOTE_WORDS.split())
 _INSTALLERS = frozenset({"pip", "pip3", "uv", "brew", "apt", "apt-get", "dnf", "pacman", "pipx"})
-_MOST_WORDS = 3  # of a command, that tell what it is: `npm run build web`
+_MOST_WORDS = 3  # the words that tell what a command is: `npm run build web`
 REMEMBERED = 512  # a session runs the same few commands over and over: 0.15x of a bare start
 _PREPARING = ("fmt", "format", "install", "clean", "generate")
 
 
 class Run(msgspec.Struct, frozen=True, gc=False):
-    """One simple command, taken apart."""
+    """One simple command, split into its parts."""
 
     program: str
     targets: frozenset[str]
@@ -98,8 +98,8 @@ class Run(msgspec.Struct, frozen=True, gc=False):
 
 @lru_cache(REMEMBERED)
 def kind(core: str) -> str:
-    """Of a line: test, build, or neither. Told by its programs and what they are told to do, not
-    by folders, files and texts among their words."""
+    """Return whether a line is a test, a build, or neither. The programs and their verbs decide,
+    not the folders, files and texts among their arguments."""
     found = {_kind(_without_prefix(shell.settings_of(part)[1])) for part in core.split(" && ")}
     return "test" if "test" in found else "build" if "build" in found else ""
 
@@ -113,7 +113,7 @@ def _kind(words: list[str]) -> str:
 
 
 def _telling(words: list[str]) -> list[str]:
-    """The program, and the words that tell what it does."""
+    """Return the program, and the words that tell what it does."""
     program = words[0].rpartition("/")[2] if words else ""
     if not program or program in _REMOTE or not _ASKS.isdisjoint(words):
         return []
@@ -127,13 +127,14 @@ def _telling(words: list[str]) -> list[str]:
 
 
 def is_bare(word: str) -> bool:
-    """A word such as `test` or `lint:web`, not a flag, a file, a text or an address."""
+    """Whether this is a word such as `test` or `lint:web`, not a flag, a file, a text or an
+    address."""
     bare = word.replace(":", "_").replace("-", "_")
     return word[0] != "-" and bare.isidentifier() and word not in ("run", "exec")
 
 
 def parts(core: str) -> list[str]:
-    """The simple commands a line must see pass, each with the folder it runs in."""
+    """Return the simple commands that have to pass for a line to pass, each with its folder."""
     found = core.split(" && ")
     folder = found.pop(0) + " && " if core.startswith("cd ") and len(found) > 1 else ""
     judged = [one for one in found if kind(one) and not _prepares(one)]
@@ -145,12 +146,12 @@ def _prepares(part: str) -> bool:
 
 
 def targets(core: str) -> list[str]:
-    """The files and folders that a line runs on."""
+    """Return the files and folders that a line runs on."""
     return [one for part in parts(core) for one in _run(part).targets]
 
 
 def covers(passed: str, failed: str) -> bool:
-    """Both are simple commands."""
+    """Whether a simple command that passed proves that a failed simple command would pass too."""
     if passed == failed:
         return True
     by, of = _run(passed), _run(failed)
@@ -166,7 +167,8 @@ def covers(passed: str, failed: str) -> bool:
 
 
 def _selects(wide: str, filters: frozenset[str]) -> bool:
-    """A filter by name runs whatever contains the name: `-run TestLake` runs `TestLakeDepth`."""
+    """Whether a filter by name selects everything that the other filters select: `-run TestLake`
+    also runs `TestLakeDepth`."""
     flag, _, name = wide.partition("=")
     wanted = _alternatives(name)
     if wide in filters or flag not in _BY_NAME or not all(map(_is_plain, wanted)):
@@ -187,8 +189,8 @@ def _is_plain(name: str) -> bool:
 
 
 def runs_test(passed: str, name: str) -> bool:
-    """A run that passed has run this test: it names it, or a part of its name, and leaves nothing
-    out for another reason."""
+    """Whether a run that passed has run this test: it names the test or a part of its name, and no
+    other filter leaves it out."""
     by = _run(passed)
     told = [one for one in by.filters if one.partition("=")[0] in _BY_NAME]
     if len(told) < len(by.filters):
@@ -203,12 +205,12 @@ def runs_test(passed: str, name: str) -> bool:
 
 
 def stops_early(core: str) -> bool:
-    """It ends with its first failure, so that nobody knows how the rest of it goes."""
+    """Whether it ends at its first failure, so that the result of the rest is unknown."""
     return any(word.partition("=")[0] in _STOPS_EARLY for word in core.split())
 
 
 def _runs_all(program: str) -> bool:
-    """Without a target it runs all there is; `python` or `curl` does not."""
+    """Whether the program runs everything if it gets no target; `python` or `curl` does not."""
     return program in _PATHED or program.partition(" ")[0] in (*_TOOLS, _XCODE)
 
 
@@ -218,8 +220,8 @@ def _holds(wide: str, narrow: str) -> bool:
 
 
 def _stands_for(by: Run, of: Run) -> bool:
-    """A script of the project's that tests, checks or builds all of it, or a run that has to build
-    what it runs on."""
+    """Whether one program replaces another: a script of the project that tests, checks or builds
+    all of it, or a run that has to build its targets first."""
     if by.program.startswith(_XCODE) and of.program.startswith(_XCODE):
         return by.program.endswith("test") and by.changes == of.changes
     if by.targets or by.filters or by.changes:
@@ -239,7 +241,7 @@ def _stands_for(by: Run, of: Run) -> bool:
 
 
 def _reaches(by: Run, of: Run) -> bool:
-    """All that the other builds is built by this one, however few tests of it run."""
+    """Whether this run builds everything that the other builds, however few tests it runs."""
     same = by.changes == of.changes and bool(of.targets)
     return same and all(any(_holds(a, b) for a in by.targets) for b in of.targets)
 
@@ -275,7 +277,7 @@ def _run(part: str) -> Run:
 
 
 def _join_quoted(words: list[str]) -> list[str]:
-    """A text in quotes is one word: `-k 'ebb and flow'`."""
+    """Join a quoted text into one word: `-k 'ebb and flow'`."""
     found: list[str] = []
     mark = ""
     for word in words:
@@ -290,7 +292,7 @@ def _join_quoted(words: list[str]) -> list[str]:
 
 
 def _for_pytest(words: list[str]) -> Iterator[str]:
-    """Without flags that change nothing, with the values of the others behind their own `=`."""
+    """Drop flags that change nothing, and join the values of `-k` and `-m` with `=`."""
     skips = False
     for word in words:
         if skips:
@@ -328,19 +330,19 @@ def _without_prefix(words: list[str]) -> list[str]:
 
 
 def _script(words: list[str]) -> str:
-    """The script or subcommand, taken out of the words."""
+    """Remove the script or subcommand from the words, and return it."""
     for at, word in enumerate(words):
         if word in ("run", "--"):
             continue
         if not word.startswith("-"):
             del words[at]
-            word = word.removesuffix(":fix").removesuffix("-fix")  # it fails where the other does
+            word = word.removesuffix(":fix").removesuffix("-fix")  # fails like the plain one
             return {"t": "test", "tests": "test"}.get(word, word)
     return ""
 
 
 def _sorted_out(words: list[str]) -> tuple[set[str], set[str], set[str]]:
-    """Targets, filters and what makes another run of it; other flags change nothing."""
+    """Return targets, filters, and what makes it a different run. Other flags change nothing."""
     targets: set[str] = set()
     filters: set[str] = set()
     changes: set[str] = set()

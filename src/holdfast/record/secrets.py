@@ -1,7 +1,7 @@
-"""Secrets a session spoke of: no piece of one stays as a name, and none is quoted bare.
+"""Secrets in a session: no part of one stays as a name, and none is quoted without its name.
 
-A name is cut out of its text before anybody sees what it is the value of. So the texts themselves
-are gone through, all at once when they have been read, and what is found leaves the record.
+A name is cut out of its text before anybody sees whose value it is. So all texts are searched
+together after reading, and what is found is removed from the record.
 """
 
 import os
@@ -37,7 +37,7 @@ from holdfast.transcript import (
 from holdfast.transcript.reader import read_at
 
 READ_CHARS = 6000  # of the arguments and results of calls
-SHORTEST_BARE = 8  # a shorter one, or a plain word, is itself only where its name stands
+SHORTEST_BARE = 8  # shorter values and plain words count only beside their name
 MOST_BARE = 200
 MOST_LINES = 1000  # each takes 0.2 ms to read again
 LONGEST_NAME = 64
@@ -48,7 +48,7 @@ _WORD_END = Lazy(r"\w{1,64}", re.ASCII)
 
 
 def texts(given: dict[str, Any]) -> Iterator[str]:
-    """What names are taken from in the arguments of a call."""
+    """Yield the texts in the arguments of a call from which names are taken."""
     for value in given.values():
         if isinstance(value, str):
             yield value[:READ_CHARS]
@@ -59,8 +59,8 @@ def texts(given: dict[str, Any]) -> Iterator[str]:
 
 
 class ToldSecrets:
-    """Secrets that texts told with their names: each value, and the words it is made of. `lines`
-    are where the lines of the transcript begin that told a new one: noted in place of the secrets,
+    """Secrets that texts contain together with their names: each value, and the words in it.
+    `lines` are the offsets of the lines with a new secret. They are saved instead of the secrets,
     and read again."""
 
     def __init__(self) -> None:
@@ -69,8 +69,9 @@ class ToldSecrets:
         self.lines: set[int] = set()
 
     def hear(self, heard: Iterable[tuple[int, str]], beside: str = "") -> bool:
-        """Texts, each with the place of its line. `beside` is searched with them, as most words of
-        it are theirs: true if there is nothing in it."""
+        """Find the secrets in texts, each given with the offset of its line. `beside` is searched
+        in the same pass, because most of its words are in them. Return whether `beside` is
+        clean."""
         told = {text: offset for offset, text in heard}
         starts = list(accumulate((len(text) + 1 for text in told), initial=0))
         offsets = list(told.values())
@@ -93,12 +94,14 @@ class ToldSecrets:
         return is_clean
 
     def hear_again(self, path: str | os.PathLike[str], lines: Sequence[int]) -> None:
-        """What these lines of a transcript told; without the file nothing is known of them."""
+        """Find the secrets in these lines of a transcript again. Without the file nothing is
+        found."""
         with suppress(Unreadable):
             self.hear((one.offset, text) for one in read_at(path, lines) for text in spoken(one))
 
     def without(self, data: bytes, *, fits: bool = False) -> bytes:
-        """JSON less each value that is known by itself; with `fits` no text of it grows."""
+        """Return the JSON without each value that is recognised by itself; with `fits` no text
+        grows."""
         told = (one for one in self.bare.items() if is_known_bare(one[0]))
         for value, placeholder in islice(told, MOST_BARE):
             gone = placeholder[: len(value) if fits else None].encode()
@@ -111,12 +114,12 @@ class ToldSecrets:
 
 
 def is_known_bare(value: str) -> bool:
-    """True for a value that is a secret also where no name stands beside it."""
+    """Whether a value is treated as a secret even without a name beside it."""
     return len(value) >= SHORTEST_BARE and looks_random(value)
 
 
 def spoken(entry: Entry) -> Iterator[str]:
-    """The texts of an entry that names and quotes are taken from."""
+    """Yield the texts of an entry from which names and quotes are taken."""
     if isinstance(entry, Prompt | Queued):
         yield own_words(entry.text, author_of(entry))[:LONGEST_CHARS]
     elif isinstance(entry, Attachment):
@@ -133,12 +136,12 @@ def spoken(entry: Entry) -> Iterator[str]:
 
 
 def _is_short(block: ToolResult) -> bool:
-    """Answers to questions and words of a refusal are; what a tool printed mostly is not."""
+    """Whether a result is short, as answers and refusals are; most output of tools is longer."""
     return len(block.raw_content) < READ_CHARS
 
 
 def forget(record: Record, known: ToldSecrets) -> Record:
-    """The record less every secret that is known, wherever else it stands."""
+    """Return the record without the known secrets, wherever they occur."""
     if known.pieces:
         _drop(record, known.pieces)
     if not known.bare:
@@ -149,9 +152,9 @@ def forget(record: Record, known: ToldSecrets) -> Record:
 
 
 def redacted(record: Record) -> Record:
-    """The record without a secret in any of its texts; the very same one where there is none. The
-    whole is looked through at once, and only where something is found each text by itself: a text
-    that ends in `password:` would take what stands behind it for one."""
+    """Return the record without a secret in any text; the same object if there is none. The whole
+    is searched at once. Only if something is found, each text is searched alone, because a text
+    that ends in `password:` would take the next one for a secret."""
     if not find(msgspec.json.encode(record).decode()):
         return record
     plain = msgspec.to_builtins(record)
@@ -176,7 +179,7 @@ def _texts_in(value: Any) -> Iterator[str]:
 
 
 def _with(value: Any, others: dict[str, str]) -> Any:
-    """The same value with other texts in it."""
+    """Return the value with some of its texts replaced."""
     if isinstance(value, str):
         return others.get(value, value)
     if isinstance(value, dict):
@@ -187,7 +190,7 @@ def _with(value: Any, others: dict[str, str]) -> Any:
 
 
 def _words_at(text: str, one: SecretFinding) -> list[str]:
-    """The words a secret is made of, with what is glued to it: `-pSecret` is one word."""
+    """Return the words of a secret with what is attached to them: `-pSecret` is one word."""
     before = _GLUED.pattern.search(text, max(0, one.start - LONGEST_NAME), one.start)
     after = _WORD_END.pattern.match(text, one.end)
     start = before.start() if before else one.start

@@ -1,4 +1,4 @@
-"""A shell line taken apart as far as it helps: what it does, of what kind, which files it names."""
+"""Split a shell line as far as it helps: what it does, and which files it names."""
 
 import re
 from functools import lru_cache
@@ -8,7 +8,7 @@ from holdfast.redact.rule import REDACTED
 from holdfast.text.sentences import Lazy, clip, within
 
 LONGEST_LINE = 4000
-KNOWN_LINES = 256  # taken apart lately: each is looked at five times, and most are run again
+KNOWN_LINES = 256  # split lately: each is used five times, and most are run again
 MOST_WRITTEN = 60
 _QUOTED = Lazy(r"[\"']([^\"'\n]{1,200}\.\w{1,8})[\"']")
 _CUT = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"|&&|\|\||[;|\n]")
@@ -20,14 +20,14 @@ _REDACTED = Lazy(r"\[redacted: [^\]]{1,40}\]")
 _INTO = Lazy(r">>? *([^\s&|;<>()]+)")
 _IN_QUOTES = Lazy(r"'[^']*'|\"[^\"]*\"")
 _WRITES = (">", "tee ", " -i", "git ", "<<")
-# An inline script that changes files. What it only opens for reading is closed behind its name.
+# An inline script that changes files. A name followed by a closing bracket is only read.
 _SCRIPT_WRITES = (".write_text(", ".write(", "writeFileSync(", ".writelines(")
 _IN_SCRIPT = Lazy(r"(open\()?[\"']((?:[\w.-]+/)+[\w.-]+\.\w{1,8}|/[\w./-]+\.\w{1,8})[\"'](\))?")
 _BRANCH = Lazy(
     r"git\s+(?:checkout|switch)\s+(?:-[bBcC]\s+)?([\w./][\w./-]{2,})"
     r"|git\s+push\s+(?:-\S+\s+)*\w+\s+([\w./][\w./-]{2,})"
 )
-# Programs that only look or shuffle: running them again is nobody's need.
+# Programs that only look or copy: nobody needs to run them again.
 LOOKING_WORDS = (
     "ls cat head tail grep egrep fgrep rg ag find fd echo printf cd pwd wc sort uniq sed awk "
     "cut tr tee xargs mkdir rmdir rm cp mv ln chmod touch which type sleep true false test [ "
@@ -53,13 +53,13 @@ _NOISE_ENDS = ("PATH", "COLOR", "COLOR_FORCE", "SQUELCH_WARNING")
 _HIDING = ("|", ";", "\n")
 _PROBE_WORDS = "grep egrep fgrep rg ag test [ [[ which type command ls find fd stat diff cmp pgrep"
 _PROBES = frozenset(_PROBE_WORDS.split())
-_REDIRECTS = frozenset("<>&|")  # in words that are no file's name: `2>&1`
+_REDIRECTS = frozenset("<>&|")  # they mark words that are no file: `2>&1`
 _BEFORE = frozenset({"sudo", "time", "nohup", "env", "command", "exec"})
 
 
 @lru_cache(KNOWN_LINES)
 def parts(line: str) -> tuple[str, ...]:
-    """The simple commands of a line; what a here-document holds is left out."""
+    """Return the simple commands of a line, without the content of a here-document."""
     line = clip(line, LONGEST_LINE).replace("\\\n", " ")
     if "<<" in line:
         line = line.partition("<<")[0]
@@ -73,8 +73,8 @@ def parts(line: str) -> tuple[str, ...]:
 
 @lru_cache(KNOWN_LINES)
 def doing(part: str) -> str:
-    """One simple command without redirections, with the settings that make it another run; empty
-    when it only looks."""
+    """Return a simple command without redirections, with the variables that make it a different
+    run; empty if it only looks at something."""
     if part.endswith(")") and part.count("(") < part.count(")"):
         part = part[:-1]  # the end of a subshell
     words = part.lstrip("( ").split()
@@ -98,14 +98,14 @@ def doing(part: str) -> str:
 
 
 def _git_verb(words: list[str]) -> str:
-    """`git -C quay status` is a status."""
+    """Return the verb of a git command: `git -C quay status` is a status."""
     told = (word for by, word in pairwise(words) if by not in ("-C", "-c"))
     return next((word for word in told if word[0] != "-"), "status")
 
 
 def hides_work(line: str) -> bool:
-    """The exit code of a line does not tell how its work went: that goes through a pipe, or more is
-    run behind it whatever happened."""
+    """Whether the exit code of a line does not show how its work went: the work is piped, or
+    something else runs after it in any case."""
     if not within(_HIDING, line):
         return False
     bare = clip(line, LONGEST_LINE).replace("\\\n", " ").partition("<<")[0].rstrip("; \n")
@@ -120,13 +120,13 @@ def hides_work(line: str) -> bool:
 
 
 def first_line(line: str) -> str:
-    """A script is told by its first line: the whole is in the transcript."""
+    """Return the first line of a script: the whole is in the transcript."""
     first, _, rest = line.strip().partition("\n")
     return f"{first} … ({rest.count(chr(10)) + 2} lines)" if rest else first
 
 
 def ends_looking(line: str) -> bool:
-    """A line ends with a program that looks for something: that it found nothing is an answer."""
+    """Whether a line ends with a program that searches: to find nothing is a valid answer."""
     last = parts(line)[-1:]
     return bool(last) and last[0].lstrip("!( ").partition(" ")[0].rpartition("/")[2] in _PROBES
 
@@ -138,14 +138,14 @@ def _hides(mark: str, line: str) -> bool:
 
 
 def _matters(word: str) -> bool:
-    """`DB=postgres` before a command makes it another run, `CI=1` does not."""
+    """Whether a variable makes a command a different run: `DB=postgres` does, `CI=1` does not."""
     name, sign, value = word.partition("=")
     named = name.isidentifier() and name not in _NOISE and not name.endswith(_NOISE_ENDS)
     return bool(sign) and named and "$(" not in value and "`" not in value
 
 
 def settings_of(command: str) -> tuple[list[str], list[str]]:
-    """The settings before a simple command, and its own words."""
+    """Return the variables before a simple command, and its own words."""
     if REDACTED in command:  # a placeholder is one word
         command = _REDACTED.pattern.sub("[redacted]", command)
     words = command.split()
@@ -171,14 +171,15 @@ def _without_redirections(words: list[str]) -> list[str]:
 
 
 def core(line: str) -> str:
-    """What a line does, whatever it pipes the output through: two lines alike in this are one."""
+    """Return what a line does, without pipes for its output: lines with the same core are the same
+    command."""
     return clip(" && ".join(filter(None, map(doing, parts(line)))), 400)
 
 
 def find_removed(line: str) -> list[str]:
-    """Files and folders a line takes away."""
+    """Return the files and folders that a line removes."""
     found: list[str] = []
-    line = line.partition("||")[0]  # what stands behind it may not have run
+    line = line.partition("||")[0]  # what follows may not have run
     for part in parts(line) if "rm " in line else ():
         words = part.removeprefix("git ").split()
         if words and words[0] == "rm" and "--cached" not in words:
@@ -187,8 +188,8 @@ def find_removed(line: str) -> list[str]:
 
 
 def find_written(line: str) -> list[str]:
-    """Files a line writes: redirected into, edited in place, staged or restored by git, or named
-    in a script that writes."""
+    """Return the files that a line writes: by redirection, by editing in place, by git (staged or
+    restored), or in a script that writes."""
     if not within(_WRITES, line):
         return []
     bare = _IN_QUOTES.pattern.sub(" ", line[:LONGEST_LINE].partition("\n")[0])
@@ -208,7 +209,7 @@ def find_written(line: str) -> list[str]:
 
 
 def _writes(words: list[str]) -> bool:
-    """The files among its words are changed by it."""
+    """Whether a command changes the files among its words."""
     if words[:1] == ["git"]:
         return words[1:2] in (["add"], ["restore"]) or (
             words[1:2] == ["checkout"] and not {"--", "--theirs", "--ours"}.isdisjoint(words)
@@ -218,7 +219,8 @@ def _writes(words: list[str]) -> bool:
 
 
 def find_moved(line: str) -> list[tuple[str, str]]:
-    """(from, to) of what a line renames; where several go into a folder, each by its own name."""
+    """Return (from, to) for everything that a line renames; several files moved to a folder are
+    listed one by one."""
     found: list[tuple[str, str]] = []
     for part in parts(line) if "mv " in line else ():
         words = part.removeprefix("git ").split()
@@ -233,7 +235,8 @@ def find_moved(line: str) -> list[tuple[str, str]]:
 
 
 def _is_folder(new: str, old: str) -> bool:
-    """A file that has an ending keeps one: a name without is the folder it goes to."""
+    """Whether the target is a folder: a file with an ending keeps one, so a name without is a
+    folder."""
     return "." in _last(old) and "." not in _last(new)
 
 
@@ -242,7 +245,7 @@ def _last(path: str) -> str:
 
 
 def enters(line: str) -> str:
-    """The folder a line goes to before it does anything; empty when it stays."""
+    """Return the folder that a line enters before it does anything; empty if it stays."""
     start = line.find("cd ", 0, LONGEST_LINE)
     if start < 0 or line[:start].rstrip("( ")[-2:] not in ("", "&&", ";") or core(line[:start]):
         return ""
@@ -253,7 +256,7 @@ def enters(line: str) -> str:
 
 
 def files(line: str) -> list[str]:
-    """Paths a line names, less what a here-document holds."""
+    """Return the paths that a line names, without those in a here-document."""
     line = line[:LONGEST_LINE].partition("<<")[0]
     found = find_paths(line)
     if '"' in line or "'" in line:
@@ -262,7 +265,8 @@ def files(line: str) -> list[str]:
 
 
 def find_paths(text: str) -> list[str]:
-    """Words of a text that are shaped as the path of a file. By hand: a pattern took ten times."""
+    """Return the words of a text that look like the path of a file. A regular expression took ten
+    times as long."""
     found: dict[str, None] = {}
     words = [word[: word.find(":") + 1] or word for word in text.split() if "." in word]
     for word in dict.fromkeys(words):  # `quay.py:1:` and `quay.py:2:` are one
@@ -274,7 +278,8 @@ def find_paths(text: str) -> list[str]:
 
 
 def is_file(name: str) -> bool:
-    """It ends in a dot and a short ending that begins with a letter, and is no address."""
+    """Whether a name ends in a dot and a short ending that begins with a letter, and is no
+    address."""
     stem, dot, ending = name.rpartition(".")
     if not dot or not 0 < len(ending) <= 8 or not ending.isalnum() or ending[0].isdigit():
         return False

@@ -1,8 +1,8 @@
-"""The oldest part of a very long transcript, read for the first time.
+"""The oldest part of a very long transcript, when it is read for the first time.
 
-Of what lies so far back only what holds for ever is looked for: the user's words, the task list,
-the compactions. All other lines are passed over unread, for decoding 100 MB takes longer than a
-compaction should be held up. Whoever saves the record at every checkpoint never comes here.
+From so far back only what never expires is read: the user's words, the task list, the compactions.
+All other lines are skipped, because decoding 100 MB would delay a compaction too long. A record
+that is saved at every checkpoint never needs this.
 """
 
 import os
@@ -16,7 +16,7 @@ from holdfast.transcript.entries import Entry, Result
 from holdfast.transcript.parse import LineTally, parse
 from holdfast.transcript.reader import LONGEST_LINE_BYTES, TranscriptSource, behind_torn
 
-HEAD_BYTES = 1500  # where a line says what it is, unless it is a short one
+HEAD_BYTES = 1500  # the part of a line that shows its kind
 _RESULT, _PROGRESS = b'"type":"tool_result"', b'"type":"progress"'
 _RECORD, _TEXT = b'"toolUseResult":', b'{"type":"text"'
 _USER, _ASSISTANT, _SYSTEM = b'"type":"user"', b'"type":"assistant"', b'_boundary"'
@@ -34,8 +34,9 @@ _MESSAGE, _ID = b'"message":{', b'"id":"'
 
 
 def skim(path: str | os.PathLike[str], record: Record, end: int) -> Iterator[Entry]:
-    """The entries that matter up to byte `end`; `record` learns how far we came."""
-    # Answers, should the user have stopped one of their calls.
+    """Yield the entries that matter up to byte `end`; `record` learns the offset that was
+    reached."""
+    # The last answers, in case the user stopped one of their calls.
     recent: deque[tuple[int, bytes]] = deque(maxlen=6)
     with TranscriptSource(path) as source:
         for data in source.lines(record.offset, LONGEST_LINE_BYTES):
@@ -74,7 +75,8 @@ def _entries(record: Record, lines: Iterable[tuple[int, bytes]]) -> Iterator[Ent
 
 
 def _has_words_beside(data: bytes) -> bool:
-    """A text may stand beside the results, as some results are texts: only decoding can tell."""
+    """Whether a text is beside the results. Some results are texts too, so only decoding can
+    tell."""
     end = data.find(_RECORD)
     if data.find(_TEXT, 0, end if end >= 0 else len(data)) < 0:
         return False
@@ -91,7 +93,8 @@ def _answers(head: bytes, call: bytes) -> bool:
 
 
 def _calls(data: bytes) -> bool:
-    """One of the tools that matter is called: one search for all, since most lines call none."""
+    """Whether one of the tools that matter is called. One search covers all of them, because most
+    lines call none."""
     at = data.find(_NAME)
     while at >= 0 and not data.startswith(_TOOLS, at):
         at = data.find(_NAME, at + 1)
@@ -99,7 +102,7 @@ def _calls(data: bytes) -> bool:
 
 
 def _count(record: Record, head: bytes) -> None:
-    """One more operation, when this line begins another answer."""
+    """Count one more step if this line begins another answer."""
     start = head.find(_ID, head.find(_MESSAGE)) + len(_ID)
     name = head[start : start + 80].partition(b'"')[0].decode("utf-8", "replace")
     if name != record.message_id and _SIDECHAIN not in head:

@@ -1,11 +1,11 @@
-"""The record as it is stored beside its window (`record.json`), and read on from there.
+"""The record as it is stored beside its window (`record.json`), and continued from there.
 
-A restore finds nothing new in the transcript: Claude Code writes the boundary and the summary
-after it. So the modules that read one are imported only where there is something to read; that
-takes as long as half an interpreter start.
+A restore finds nothing new in the transcript, because Claude Code writes the boundary and the
+summary after it. So the modules that read a transcript are imported only if there is something to
+read; importing them takes as long as half an interpreter start.
 
-A transcript only grows. One that was replaced, or has the same name in another folder, differs in
-how it begins or in what stands before the place that was reached; then all is read anew.
+A transcript only grows. If it was replaced, or another folder has one of the same name, its
+beginning or the bytes before the stored offset differ; then it is read from the start.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ MOST_HEAT = 1e9
 
 
 def read_on(state: State, folder: str) -> Record:
-    """The record of the transcript, read on from where the last reading ended."""
+    """Return the record of the transcript, continued from where the last reading ended."""
     path = f"{folder}/record.json"
     before = model.load(places.read_small(path, MOST_BYTES))
     if before is not None and not _goes_on(before, state.transcript):
-        before = None  # another file under the same name, or facts that cannot be
+        before = None  # another file of the same name, or impossible values
     if before is not None and 0 < before.offset == _size(state.transcript):
-        return before  # nothing new: what was stored is what there is
+        return before  # there is nothing new to read
     from holdfast.record.reader import RecordReader
 
     # Secrets are removed first, so that no quotation cuts one in two.
@@ -67,8 +67,9 @@ def _goes_on(record: Record, path: str) -> bool:
 
 
 def sign(path: str, offset: int) -> str:
-    """The same for a file that only grew; empty where it cannot be read, or ends before that. A
-    gzip is the same only as a whole: where its text is reached cannot be told from its bytes."""
+    """Return a signature that stays the same while a file only grows; empty if it cannot be read or
+    is shorter. A gzip file is signed as a whole, because an offset in its text cannot be found in
+    its bytes."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError):
@@ -89,7 +90,7 @@ def sign(path: str, offset: int) -> str:
 
 
 def _is_sane(record: Record) -> bool:
-    """No number a transcript could not have given."""
+    """Whether every number is one that a transcript could have given."""
     counts = (record.offset, record.op, record.since_summary, record.compactions)
     if not all(0 <= number < MOST for number in counts):
         return False

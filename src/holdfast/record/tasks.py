@@ -1,4 +1,4 @@
-"""Task lists, by whichever tools the client has for them; the last word on each task counts."""
+"""Task lists, from any tool that the client has for them. The last update of a task counts."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ LISTED = ("task", "todo")
 
 
 def todo(record: Record, given: dict[str, Any], place: Place) -> None:
-    """TodoWrite tells the whole list anew."""
+    """Replace the list: TodoWrite always sends the whole list."""
     items = given.get("todos")
     if not isinstance(items, list):
         return
@@ -30,7 +30,8 @@ def todo(record: Record, given: dict[str, Any], place: Place) -> None:
 
 
 def _set(task: Task, status: str, tool: str, place: Place) -> None:
-    """The place of a task is where it was first told: since then it is open."""
+    """Set the status. The place of a task stays where it was first listed: it has been open since
+    then."""
     was_open, task.status = task.is_open, status[:80]
     if task.is_open:
         task.closed_by = ""
@@ -43,8 +44,8 @@ def _at(tool: str, op: int) -> str:
 
 
 def settle(record: Record, tool: str) -> None:
-    """A list was changed: steps of a plan that it has just called completed are, however the list
-    goes on. Where all of a list is, so is the plan that it was made for."""
+    """Close the steps of a plan that the list has just completed, whatever else is on the list. If
+    all of the list is completed, the plan that it was made for is too."""
     steps = [one for one in record.tasks.values() if plans.is_step(one)]
     if not steps:
         return
@@ -63,7 +64,7 @@ def settle(record: Record, tool: str) -> None:
 
 
 def add_task(record: Record, subject: str, answer: str, place: Place) -> None:
-    """A task was made; its number stands in the answer."""
+    """Add a new task; its number is in the tool's answer."""
     number = answer.partition("#")[2][:6].partition(" ")[0].rstrip(".:")
     key = number if number.isdigit() else str(len(record.tasks) + 1)
     record.tasks[f"task {key}"] = Task(clip(subject, LONGEST), place)
@@ -73,7 +74,7 @@ def add_task(record: Record, subject: str, answer: str, place: Place) -> None:
 
 
 def update_task(record: Record, given: dict[str, Any], place: Place) -> str:
-    """A task changed, it is said; gives what is known of it by."""
+    """Update a task; return its key, or an empty text if it is not known."""
     key = f"task {given.get('taskId')}"[:80]
     task = record.tasks.get(key)
     if task is None:

@@ -1,7 +1,7 @@
-"""Turns: what the user typed, and what came of it until the user typed again.
+"""The turns: what the user typed, and what happened until the user typed again.
 
-All words of the user are kept, in any wording. Only their length and their number are bounded: no
-one can type the 1,200 turns that fit, but a hostile file can hold them.
+All words of the user are saved, in any wording. Only their length and number are bounded: nobody
+types the 1,200 turns that fit, but a hostile file may contain more.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ MOST_TURNS, FIRST_TURNS, DROPPED_AT_ONCE = 1200, 40, 200
 SAID_CHARS, LAST_SAID_CHARS = 1600, 3200
 MOST_EDITED, MOST_RUNS, MOST_QUESTIONS = 60, 12, 40
 MOST_QUEUED, MOST_WAITING = 16, 64
-MOST_SAME = 3  # of the same words, queued in one step of the model
-MOST_LOOKED_AT = 2 * MOST_QUEUED  # turns, back from the last
+MOST_SAME = 3  # prompts with the same words, queued in one step
+MOST_LOOKED_AT = 2 * MOST_QUEUED  # turns from the end
 NOTIFICATION_CHARS = 20_000
 LONGEST_QUESTION = 600
-# Words cut in two: half a path is the name of no file. What has no blank for long is left as it is.
+# A word cut in two: half a path names no file. Very long words are left as they are.
 _HALF_AT_END, _HALF_AT_START = Lazy(r"(?<=\s)\S{1,200}$"), Lazy(r"^\S{1,200}(?=\s)")
 TAKEN_BACK = "taken back"
 _INTERRUPTED = "[Request interrupted by user"
 
 
 def current(record: Record) -> Turn:
-    """The turn being worked in; one without words, where the file begins in mid-turn."""
+    """Return the current turn; one without words if the file begins in the middle of a turn."""
     if not record.turns:
         record.turns.append(Turn("", Place(op=record.op)))
     return record.turns[-1]
@@ -52,7 +52,7 @@ def prompt(
     *,
     author: Author = "",
 ) -> str:
-    """A line in the user's name; gives the words that begin a turn, or nothing."""
+    """Take a line in the user's name; return the words that begin a turn, or an empty text."""
     if author != "user":
         _notified(record, text, place)
     if _INTERRUPTED in text[:200] and record.turns and author != "user":
@@ -69,8 +69,9 @@ def prompt(
 
 
 def _take_back(record: Record, parent: str) -> None:
-    """The user went back to before an earlier prompt, or stopped it before it was read: two follow
-    the same line, and the model knows only the later one and what comes of it."""
+    """Mark turns as taken back: the user went back to before an earlier prompt, or stopped it
+    before it was read. Two prompts then follow the same line, and the model knows only the later
+    one."""
     recent = record.turns[-MOST_LOOKED_AT:]
     at = next((at for at, turn in enumerate(recent) if turn.parent == parent), len(recent))
     for turn in recent[at:]:
@@ -78,7 +79,7 @@ def _take_back(record: Record, parent: str) -> None:
 
 
 def _typed(record: Record, text: str, author: Author = "") -> str:
-    """Nobody types what comes by the clock."""
+    """Return what the user typed; nothing for a prompt that a schedule sent."""
     return "" if agents.is_scheduled(record, text.strip()) else own_words(text, author)
 
 
@@ -90,7 +91,7 @@ def _notified(record: Record, text: str, place: Place) -> None:
 
 
 def begin(record: Record, words: str, place: Place, line: int = 0, reply_to: str = "") -> str:
-    """The user typed these words: a turn begins, and the one before is over."""
+    """Begin a turn with the words that the user typed, and end the one before it."""
     if not words:
         return ""
     plans.settle(record, words, place)
@@ -111,7 +112,7 @@ def begin(record: Record, words: str, place: Place, line: int = 0, reply_to: str
 
 
 def clip_words(words: str) -> str:
-    """The words whole, or head and tail of a wall of them."""
+    """Return the words, or only head and tail if they are very long."""
     if len(words) <= KEPT_CHARS:
         return words
     cut = sentences.head_and_tail(words, HEAD_CHARS, KEPT_CHARS - HEAD_CHARS - len(CUT), CUT)
@@ -120,11 +121,12 @@ def clip_words(words: str) -> str:
 
 
 def queue(record: Record, operation: str, text: str, place: Place) -> str:
-    """Something was typed while the model works, handed over, or taken back into the input line."""
+    """Take an entry of the queue: something was typed while the model works, delivered, or taken
+    back into the input line."""
     if operation == "popAll":
         _withdraw(record)
     if operation in ("dequeue", "remove"):
-        # The prompt itself follows a "dequeue"; what is removed reached the model within a turn.
+        # The prompt itself follows a "dequeue"; a removed one reached the model within a turn.
         is_missing = operation == "remove" and not record.queue
         record.words_missing = record.words_missing or is_missing
         _leave_queue(record, clip_words(text.strip()))
@@ -132,7 +134,7 @@ def queue(record: Record, operation: str, text: str, place: Place) -> str:
 
 
 def _enqueue(record: Record, text: str, place: Place) -> str:
-    """The same words may be typed twice before the model reads either."""
+    """Add to the queue. The same words may be typed twice before the model reads either."""
     _notified(record, text, place)
     is_bare_command = text.startswith("/") and len(text.split()) == 1
     words = "" if is_bare_command or is_notification(text) else _typed(record, text)
@@ -145,22 +147,22 @@ def _enqueue(record: Record, text: str, place: Place) -> str:
 
 
 def _is_held_key(record: Record, words: str, place: Place) -> bool:
-    """The same again and again while the model takes one step: nobody types that. A terminal that
-    repeated a key sent one real session 1,171 prompts."""
+    """Whether the same words were queued again and again during one step: nobody types that. A
+    terminal that repeated a key sent one real session 1,171 prompts."""
     recent = record.turns[-MOST_LOOKED_AT:] if words else []
     same = [one for one in recent if one.waits and one.asked == words and one.place.op == place.op]
     return len(same) >= MOST_SAME
 
 
 def _leave_queue(record: Record, words: str) -> None:
-    """The one that is named, where one is, else the first."""
+    """Remove the entry with these words from the queue; the first one if none has them."""
     at = record.queue.index(words) if words in record.queue else 0
     del record.queue[at : at + 1]
 
 
 def hear(record: Record, text: str, place: Place) -> None:
-    """The model spoke: its last words of a turn tell what came of it. A shorter remark on something
-    that reported in the background is added to them: it answers nothing that was asked."""
+    """Take words of the model: the last ones of a turn tell its result. A shorter remark about a
+    background report is appended instead, because it does not answer what was asked."""
     turn = current(record)
     if turn.notified and len(text.strip()) < len(turn.said):
         text = f"{turn.said}\n\n{text.strip()}"
@@ -169,7 +171,7 @@ def hear(record: Record, text: str, place: Place) -> None:
 
 
 def shortened(text: str, most: int = SAID_CHARS) -> str:
-    """Words of the model: the head says what was done, and the end what it came to."""
+    """Shorten words of the model: the head tells what was done, the end the result."""
     bare = text.strip()
     if len(bare) <= most:
         return bare
@@ -177,7 +179,7 @@ def shortened(text: str, most: int = SAID_CHARS) -> str:
 
 
 def show_image(record: Record, place: Place, line: int) -> None:
-    """The user added an image: "can you fix this?" means nothing without it."""
+    """Mark that the user added an image: "can you fix this?" means nothing without it."""
     if record.turns and record.turns[-1].place == place:
         turn = record.turns[-1]
         if "[Image" not in turn.asked:
@@ -199,14 +201,14 @@ def note_run(record: Record, command: str, passed: bool) -> None:
 
 
 def add_question(record: Record, question: str, place: Place) -> None:
-    """The model asked by a tool; the answer comes as the tool's result."""
+    """Record that the model asked with a tool; the answer comes as the tool's result."""
     turn = current(record)
     turn.questions = [*turn.questions, Question(sentences.clip(question, LONGEST_QUESTION), place)]
     del turn.questions[:-MOST_QUESTIONS]
 
 
 def add_answer(record: Record, question: str, answer: str, place: Place) -> None:
-    """The user answered; a question we did not see is told with its answer."""
+    """Record the user's answer. A question that was not seen before is added with it."""
     question = sentences.clip(question, LONGEST_QUESTION)
     for turn in reversed(record.turns[-3:]):
         for one in reversed(turn.questions):
@@ -218,8 +220,8 @@ def add_answer(record: Record, question: str, answer: str, place: Place) -> None
 
 
 def describe_stop(turns: Sequence[Turn], at: int) -> str:
-    """How the user stopped a turn, where more was typed since: what was asked may be over. Whether
-    the next words replace these or go on with them only their reader can tell."""
+    """Return how the user stopped a turn, if more was typed since: the request may be over. Whether
+    the next words replace it or continue it, only a reader can tell."""
     turn, following = turns[at], turns[at + 1 : at + 2]
     if turn.taken_back:
         after = " after the answer" if turn.said else ""
@@ -232,13 +234,14 @@ def describe_stop(turns: Sequence[Turn], at: int) -> str:
 
 
 def turn_number(record: Record, place: Place) -> int:
-    """The number of the turn something happened in, counted from 1 over the whole session."""
+    """Return the number of the turn in which something happened, counted from 1 over the whole
+    session."""
     number = _count_until(record, place)
     return max(1, number) + (record.turns_dropped if number > FIRST_TURNS else 0)
 
 
 def turn_at(record: Record, place: Place) -> Turn | None:
-    """The turn something happened in."""
+    """Return the turn in which something happened."""
     return record.turns[max(1, _count_until(record, place)) - 1] if record.turns else None
 
 
@@ -247,12 +250,13 @@ def _count_until(record: Record, place: Place) -> int:
 
 
 def _moment(place: Place) -> tuple[int, int]:
-    """When it was: a prompt has the step of the answer before it, so the step alone cannot tell."""
+    """Return the order in time. A prompt has the step of the answer before it, so the step alone is
+    not enough."""
     return place.op, place.offset
 
 
 def _was_queued(record: Record, text: str, place: Place, line: int) -> bool:
-    """One or several that were queued are handed over now: they are as new as that."""
+    """Whether queued prompts are delivered now. If so, they become new turns."""
     for first in range(len(record.queued)):
         some = _handed_over(record.queued[first:], text)
         if some:
@@ -264,7 +268,8 @@ def _was_queued(record: Record, text: str, place: Place, line: int) -> bool:
 
 
 def _handed_over(waiting: list[str], text: str) -> list[str]:
-    """The first of these, if it is the text, or as many as make it up line by line."""
+    """Return the first waiting prompts that make up the text: one, or several joined by line
+    ends."""
     for count, words in enumerate(waiting, 1):
         if clip_words(text) == words:
             return waiting[:count]
@@ -280,7 +285,8 @@ def _renew(record: Record, words: str, place: Place, line: int) -> None:
 
 
 def _withdraw(record: Record) -> None:
-    """Back in the input line before the model read it; the same words said before stay said."""
+    """Remove the queued prompts: they went back to the input line before the model read them. The
+    same words in earlier turns stay."""
     for words in filter(None, record.queue):
         _taken_out(record, words)
         record.queued = [one for one in record.queued if one != words]
@@ -288,8 +294,8 @@ def _withdraw(record: Record) -> None:
 
 
 def _taken_out(record: Record, words: str) -> Turn | None:
-    """The first waiting turn with these words, out of the list. What the model did until it read
-    them belongs to the turn before."""
+    """Remove the first waiting turn with these words, and return it. What the model did before it
+    read them belongs to the turn before."""
     for at in range(max(0, len(record.turns) - MOST_LOOKED_AT), len(record.turns)):
         if record.turns[at].waits and record.turns[at].asked.strip() == words:
             turn = record.turns.pop(at)
@@ -309,7 +315,7 @@ def _take_over(turn: Turn, other: Turn) -> None:
 
 
 def place_of(record: Record, place: Place) -> dict[str, str | int | None]:
-    """For programs: time, step and turn; unknown for what has no place in the session."""
+    """Return time, step and turn for programs; None for what has no place in the session."""
     is_known = place != Place()
     return {
         "at": place.at or None,

@@ -1,4 +1,4 @@
-"""What a person typed, wherever the client wrote it down."""
+"""What a person typed, from every place where the client records it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from holdfast.transcript import Entry
     from holdfast.transcript.entries import Author
 
-RUN_BEGINS = "This is batch "  # a text that does not begin so need not load `run_prompt`
+RUN_BEGINS = "This is batch "  # other texts do not need `run_prompt`, which is loaded later
 _NOTIFICATIONS = ("<task-notification", "<agent-notification", '{"task_id"')
 
 
 def own_words(text: str, author: Author = "") -> str:
-    """What the user typed; of a prompt of `holdfast run`, what the plan asks for."""
+    """Return what the user typed; for a prompt of `holdfast run`, what the plan asks for."""
     words = user_words(text, author)
     if not words.startswith(RUN_BEGINS):
         return words
@@ -25,12 +25,12 @@ def own_words(text: str, author: Author = "") -> str:
 
 
 def is_notification(text: str) -> bool:
-    """The client tells the model of a background task."""
+    """Whether the client informs the model about a background task."""
     return text.startswith(_NOTIFICATIONS)
 
 
 def author_of(entry: Entry) -> Author:
-    """Who wrote what stands in an entry in the user's name."""
+    """Return who wrote an entry that is in the user's name."""
     from holdfast.transcript import Attachment, decoded  # a restore reads no entries
     from holdfast.transcript.entries import author
 
@@ -45,7 +45,7 @@ def author_of(entry: Entry) -> Author:
 
 
 def queued_words(attachment: Any) -> str:
-    """What a `queued_command` attachment hands to the model."""
+    """Return the words that a `queued_command` attachment gives to the model."""
     if not isinstance(attachment, dict) or attachment.get("type") != "queued_command":
         return ""
     found = attachment.get("prompt")
