@@ -1,4 +1,5 @@
-"""Items from the shared work: how the waves stand, subtasks only the store knows, who waits."""
+"""Items from the shared work: the state of the waves, subtasks that only the store knows, who
+waits."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -18,7 +19,8 @@ _OVER = ("completed", "failed")
 
 
 def shared_work(record: Record, work: Mapping[str, Any]) -> Iterator[BriefItem]:
-    """Of a projection, which holds anyone's words: nothing in it is taken on trust."""
+    """Yield the items of a projection. Anyone may have written the texts in it, so none of it is
+    trusted."""
     yield from _waves(_rows(work, "waves"))
     yield from _only_stored(record, work)
     yield from _messages(_rows(work, "recent_messages"))
@@ -35,8 +37,8 @@ def shared_work(record: Record, work: Mapping[str, Any]) -> Iterator[BriefItem]:
 
 
 def _only_stored(record: Record, work: Mapping[str, Any]) -> Iterator[BriefItem]:
-    """Open subtasks of this session that the transcript does not tell of, with when the store said
-    so: they may have ended since. Those running come first."""
+    """Yield open subtasks of this session that are not in the transcript, with the time of the
+    store's answer: they may have ended since. Running ones come first."""
     at_ms = work.get("at_ms")
     at = time.strftime(", %H:%M UTC", time.gmtime(at_ms / 1000)) if type(at_ms) is int else ""
     known = {flat(one.asked, 200) for one in record.agents.values()}
@@ -53,13 +55,14 @@ def _only_stored(record: Record, work: Mapping[str, Any]) -> Iterator[BriefItem]
 
 
 def _names(subtask: Mapping[str, Any]) -> set[str]:
-    """What the transcript may know it by."""
+    """Return the names under which the transcript may know a subtask."""
     words, agent = flat(_text(subtask, "description"), 200), _text(subtask, "agent_id")
     return {words, agent} if agent else {words}
 
 
 def _messages(posted: list[dict[str, Any]]) -> Iterator[BriefItem]:
-    """The last between agents of the project, oldest first: a compaction takes what was heard."""
+    """Yield the last messages between agents of the project, oldest first: a compaction removes
+    what was read."""
     told = [one for one in posted if _text(one, "topic") != HEARTBEAT and _text(one, "content")]
     for age, one in enumerate(reversed(told[-MOST_MESSAGES:])):
         who = flat(_text(one, "from_agent"), 40)
@@ -69,7 +72,7 @@ def _messages(posted: list[dict[str, Any]]) -> Iterator[BriefItem]:
 
 
 def _waves(waves: list[dict[str, Any]]) -> Iterator[BriefItem]:
-    """The first that is not over; nothing where there is but one."""
+    """Yield the first wave that is not over; nothing if there is only one."""
     now = next((one for one in waves if one.get("status") not in _OVER), None)
     if now is None or len(waves) < 2:
         return

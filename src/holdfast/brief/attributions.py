@@ -1,8 +1,8 @@
 """Words that a summary puts into the user's mouth, with the evidence against them.
 
-Two kinds are looked for: quotations without a source, and statements that the user approved,
-allowed, forbade or preferred something that no words of the user name. A false alarm costs more
-than a miss, so nothing is flagged where the record may lack words of the user.
+Two kinds are searched: quotations without a source, and statements that the user approved, allowed,
+forbade or preferred something that the user never named. A false alarm costs more than a miss, so
+nothing is flagged if the record may lack words of the user.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ STRETCH_CHARS = 600  # a statement is about one thing, which the user said in on
 KNOWN_PAIRS = 0.4  # of the pairs of neighbouring words of a quotation
 KNOWN_WORDS = 0.75  # of its words, where their order differs
 KNOWN_WEIGHT = 0.45  # of the telling words of a statement, weighed by how rare they are
-FAINT = 0.25  # of that: enough for what the user wants, which summaries tell in other words
+FAINT = 0.25  # enough for a wish of the user, which summaries paraphrase
 LEAST_PAIRS = 3
 LONGEST = 300
-LONGEST_PASSAGE = 1500  # more would be slow to judge, and no sentence
-MANY_WORDS = 200  # different ones: then sharing one of them says little
-SHORT_REPLY_CHARS = 200  # such words take their meaning from what the model said before
+LONGEST_PASSAGE = 1500  # longer ones are slow to judge, and no sentences
+MANY_WORDS = 200  # different words: with so many, sharing one says little
+SHORT_REPLY_CHARS = 200  # such words depend on what the model said before
 PROPOSAL_CHARS = 600
 COMMON_WORDS, COMMON_SHARE, LEAST_SHORT, LEAST_QUOTED = 80, 0.165, 10, 8
 UNSAID = "no message of the user says so"
 QUOTED_CHARS = 120
-NEAR = 0.1  # of the weight of what a sentence names: less has nothing to do with it
-SAME_LETTERS = 0.8  # of a message: the client corrects what was mistyped
+NEAR = 0.1  # of the weight of what a sentence names: less is not related
+SAME_LETTERS = 0.8  # of a message: the client corrects typing errors
 
 _CODE_SPAN = re.compile(r"`[^`\n]*`")
-_MESSAGE_AS_CODE = re.compile(r"`([^`\n]{8,800})`")  # a whole message in the list of them
+_MESSAGE_AS_CODE = re.compile(r"`([^`\n]{8,800})`")  # a whole message in the list of messages
 _QUOTED = re.compile(r"\"([^\"\n]{8,800})\"|“([^”\n]{8,800})”")
 _ELLIPSIS = re.compile(r"\.{3,}|…|\[[^\]]*\]")
 # The client writes these in the user's name.
@@ -74,7 +74,7 @@ _LEADS_IN = re.compile(r"\b(?:(?:per|quoting|to quote) (?:the )?user|(?<!/)user:
 _GUESSED = re.compile(
     r"\b(?:implicit\w*|implied|possibly|presumably|perhaps|likely|seems?)\b", re.I
 )
-# A prohibition, and what the user must have said at the least; a permission, and what is none.
+# Words of a prohibition, and of any limit; words of a permission, and of what is none.
 _FORBIDS = re.compile(
     r"\b(?:forb[ai]d|prohibit|rul(?:ed|es|ing) (?:\w+ )?out|off[- ]limits|veto|disallow|bann|never"
     r"|must not|may not|not to\b|n['\u2019]t want|not want)",
@@ -97,20 +97,20 @@ _NAME = re.compile(r"`[^`\n]+`|\b\d\d+\b|\b\w*[a-z][A-Z]\w*")
 
 @dataclass(frozen=True, slots=True)
 class _UserWords:
-    """What the user said, ready to be compared with."""
+    """The user's words, prepared for comparison."""
 
     messages: list[str]
     pairs: list[set[tuple[str, str]]]
     stretches: list[set[str]]
-    limiting: list[set[str]]  # those of them that say no to something
-    granting: list[set[str]]  # all of them, less what they forbid
+    limiting: list[set[str]]  # the stretches that set a limit
+    granting: list[set[str]]  # all stretches, without what they forbid
     rarity: dict[str, float]
     unheard: float  # the weight of a word the user never used
-    enough: float  # of the weight of a statement: who said little may be told in other words
+    enough: float  # of the weight of a statement: less if the user said little
 
 
 class _Nearest(NamedTuple):
-    """Words of the user that come nearest to what the summary says."""
+    """The words of the user that are closest to what the summary says."""
 
     words: str
     turn: int
@@ -118,19 +118,21 @@ class _Nearest(NamedTuple):
 
 
 def is_complete(record: Record) -> bool:
-    """All that the user typed in the session is in the record, as far as the file can tell."""
+    """Whether the record has everything that the user typed in the session, as far as the file
+    shows."""
     return not (record.starts_midway or record.turns_dropped or record.lost)
 
 
 def find_unsourced(record: Record, summary: str) -> list[FalseClaim]:
-    """Quotations and statements in the user's name that nothing the user typed bears out."""
+    """Return the quotations and statements in the user's name that nothing the user typed
+    supports."""
     if not is_complete(record) or not record.turns:
         return []
     known = [one for one in passages(summary) if len(one.text) <= LONGEST_PASSAGE]
     common = _common_words(summary)
     is_foreign = any(_is_foreign(turn.asked, common) for turn in record.turns)
     texts = list(_sources(record))
-    if record.words_missing:  # then the summary's own list is all that is left of them
+    if record.words_missing:  # then the summary's own list is the only source for them
         texts += [one.text for one in known if one.is_users]
     said = _index_words(texts, [turn.asked for turn in record.turns])
     found = []
@@ -148,7 +150,7 @@ def find_unsourced(record: Record, summary: str) -> list[FalseClaim]:
 
 
 def _claim(text: str, evidence: str, nearest: _Nearest | None) -> FalseClaim:
-    if quoted := _QUOTED.fullmatch(text):  # it is quoted again where it is shown
+    if quoted := _QUOTED.fullmatch(text):  # it gets quotes again when it is shown
         text = quoted[1] or quoted[2]
     if nearest is None:
         return FalseClaim(flat(text, LONGEST), evidence, Place())
@@ -157,8 +159,8 @@ def _claim(text: str, evidence: str, nearest: _Nearest | None) -> FalseClaim:
 
 
 def _nearest(text: str, record: Record, said: _UserWords) -> _Nearest | None:
-    """The sentence of the user that shares most of what the text names, rare words counting more;
-    of equals the last."""
+    """Return the user's sentence that shares most with the text, where rare words count more; the
+    last one if several do."""
     named = {stem: said.rarity.get(stem, said.unheard) for stem in telling(text)}
     best, found = NEAR * sum(named.values()), None
     for words, place in _typed(record):
@@ -177,6 +179,7 @@ def _typed(record: Record) -> Iterator[tuple[str, Place]]:
 
 
 def _index_words(texts: list[str], messages: list[str]) -> _UserWords:
+    """Prepare the user's words for comparison."""
     parts = [part for text in texts for part in _parts(text)]
     stretches = [stems(part) for part in parts]
     limiting = [known for part, known in zip(parts, stretches, strict=True) if _LIMITS.search(part)]
@@ -192,7 +195,7 @@ def _index_words(texts: list[str], messages: list[str]) -> _UserWords:
 
 
 def _sources(record: Record) -> Iterator[str]:
-    """What the user typed, each with what it answers: a "yes" takes over what was proposed."""
+    """Yield what the user typed, each with what it answers: a "yes" accepts what was proposed."""
     before = ""
     for turn in record.turns:
         proposed = before[-PROPOSAL_CHARS:] if len(turn.asked) < SHORT_REPLY_CHARS else ""
@@ -215,7 +218,7 @@ def _without_forbidden(text: str) -> str:
 
 
 def _unknown_quotation(passage: Passage, said: _UserWords) -> str:
-    """The first quotation in the user's name that the user did not type."""
+    """Return the first quotation in the user's name that the user did not type."""
     if passage.is_users and (message := _MESSAGE_AS_CODE.fullmatch(passage.text)):
         return "" if _was_typed(message[1], said) else message[1]
     text = _CODE_SPAN.sub(" ", passage.text)
@@ -235,7 +238,8 @@ def _unknown_quotation(passage: Passage, said: _UserWords) -> str:
 
 
 def _was_typed(words: str, said: _UserWords) -> bool:
-    """Near enough: pairs of neighbouring words, or the words in another order."""
+    """Whether the user typed these words, nearly: enough pairs of neighbouring words, or enough
+    words in another order."""
     if _CLIENT_WORDS.search(words):
         return True
     pairs = {pair for part in _ELLIPSIS.split(words) for pair in _pairs(part)}
@@ -250,7 +254,7 @@ def _was_typed(words: str, said: _UserWords) -> bool:
 
 
 def _is_corrected(message: str, words: str) -> bool:
-    """The same message, without its typing errors."""
+    """Whether this is the same message with its typing errors corrected."""
     if abs(len(message) - len(words)) > len(words) * (1 - SAME_LETTERS):
         return False
     compared = SequenceMatcher(None, message.lower(), words.lower())
@@ -258,8 +262,8 @@ def _is_corrected(message: str, words: str) -> bool:
 
 
 def _is_unsaid(sentence: str, before: str, said: _UserWords) -> bool:
-    """It says what the user approved, allowed, forbade or wants, and no words of the user name
-    the thing."""
+    """Whether a sentence says that the user approved, allowed, forbade or wants something that no
+    words of the user name."""
     statement = _judged(sentence, before)
     if statement is None:
         return False
@@ -271,7 +275,8 @@ def _is_unsaid(sentence: str, before: str, said: _UserWords) -> bool:
 
 
 def _names_unheard(sentence: str, before: str, said: _UserWords) -> bool:
-    """For users of another language: code, names and numbers are the same in all of them."""
+    """Judge a summary in another language than the user's: code, names and numbers are the same in
+    all languages."""
     statement = _judged(sentence, before)
     if statement is None or statement.is_wish:
         return False
@@ -286,7 +291,7 @@ def _judged(sentence: str, before: str) -> UserStatement | None:
 
 
 def _is_known(text: str, said: _UserWords, share: float = 1.0) -> bool:
-    """One stretch of the user's words holds enough of what the statement names."""
+    """Whether one stretch of the user's words contains enough of what the statement names."""
     named = telling(text)
     if len(named) < LEAST_TELLING:
         return True
@@ -296,7 +301,8 @@ def _is_known(text: str, said: _UserWords, share: float = 1.0) -> bool:
 
 
 def _of_its_kind(text: str, said: _UserWords) -> list[set[str]]:
-    """Words that set no limit support no prohibition, and words that forbid no permission."""
+    """Return the stretches that can support a statement. Words without a limit support no
+    prohibition, and words that forbid support no permission."""
     if _FORBIDS.search(text):
         return said.limiting
     is_permission = _GRANTS.search(text) and not _LIMITS.search(text)
@@ -304,21 +310,21 @@ def _of_its_kind(text: str, said: _UserWords) -> list[set[str]]:
 
 
 def _common_words(summary: str) -> set[str]:
-    """The small words of the summary's language, which are most of its commonest ones."""
+    """Return the small words of the summary's language: most of its commonest words are such."""
     own = _QUOTED.sub(" ", _CODE_SPAN.sub(" ", summary))
     return {word for word, _ in Counter(_short_words(own)).most_common(COMMON_WORDS)}
 
 
 def _is_foreign(text: str, common: set[str]) -> bool:
-    """Written in another language: few of its small words are among the common ones. A summary
-    with too few of them cannot tell."""
+    """Whether a text is in another language: few of its small words are among the common ones. A
+    summary with too few of them cannot tell."""
     short = set(_short_words(text))
     can_tell = len(common) == COMMON_WORDS and len(short) >= LEAST_SHORT
     return can_tell and len(short & common) < COMMON_SHARE * len(short)
 
 
 def _is_translated(words: str, common: set[str]) -> bool:
-    """A quotation in the summary's language, or too short to tell."""
+    """Whether a quotation is in the summary's language, or too short to tell."""
     words_once = set(words_of(words))
     is_short = len(words_once) < LEAST_QUOTED
     return is_short or len(words_once & common) > COMMON_SHARE * len(words_once)

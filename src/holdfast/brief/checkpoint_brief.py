@@ -1,4 +1,4 @@
-"""A checkpoint as it is handed to the model: its sections, and where they come from."""
+"""A checkpoint as the model gets it: its sections, and their origin."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ WORKFLOW_CHARS = 300
 
 
 def sections(entry: CheckpointEntry, *, anyway: bool = False) -> str:
-    """The text; one that is not what was kept goes to nobody unless somebody wants that."""
+    """Return the text. A checkpoint that was changed after saving raises `Changed` unless the
+    caller wants it anyway."""
     if not entry.verified and not anyway:
         raise Changed(changed(entry))
     return render.body(parse.parse(parse.load(entry.path)).document).lstrip("\n")
@@ -39,18 +40,19 @@ def foreign(entry: CheckpointEntry) -> str:
 
 
 def offer(project: str, session_id: str, now_ms: int) -> str:
-    """The newest checkpoint of a project, if it is less than a day old, in a few lines."""
+    """Return the newest checkpoint of a project in a few lines, if it is less than a day old."""
     now = datetime.fromtimestamp(now_ms / 1000, UTC)
     report = find.newest(project, now)
     if report is None or report.document is None:
         return ""
     if report.document.session_id == session_id:
-        return ""  # resumed: the session still has all of it
+        return ""  # a resumed session still has all of it
     return in_few_lines(report.path, report.document, now)
 
 
 def in_few_lines(path: str, document: Document, now: datetime) -> str:
-    """Fenced as reference: a repository could ship a checkpoint of its own."""
+    """Return a short text about a checkpoint, fenced as reference: a repository could contain one
+    made by anyone."""
     minutes = max(0, int((now - document.created).total_seconds() // 60))
     age = f"{minutes} min" if minutes < 90 else f"{minutes // 60} h"
     steps = [fence.flat(text, 160) for text in document.sections.get("Next Steps", ())][:3]
@@ -65,7 +67,7 @@ def in_few_lines(path: str, document: Document, now: datetime) -> str:
 
 
 def _workflow(project: str) -> list[str]:
-    """The state of a workflow that a tool keeps in the project."""
+    """Return the state of a workflow that a tool keeps in the project."""
     place, state = workflow_state.read(project)
     told = workflow_state.lines(state)
     return [f"- {place}: {fence.flat('; '.join(told), WORKFLOW_CHARS)}"] if told else []

@@ -1,14 +1,15 @@
-"""After a compaction: only what neither the client's summary nor what it restores holds."""
+"""What the model still has after a compaction, so that the brief repeats none of it: the client's
+summary, and what the client restores."""
 
 from collections import Counter
 
 from holdfast.brief.item import BriefItem
 from holdfast.record.model import Record
 
-LITTLE_OPS = 2  # so few operations after the summary, and the transcript still ends in it
-# Beside a summary these come last: a look at the project finds them, and they are long.
+LITTLE_OPS = 2  # with so few steps after it, the transcript still ends in the summary
+# Beside a summary these come last: they are long, and can be found again in the project.
 FOUND_AGAIN = frozenset({"files", "commands", "names", "references", "about"})
-KEPT_BY_CLIENT = frozenset({"flight", "questions"})  # the last round comes back verbatim
+KEPT_BY_CLIENT = frozenset({"flight", "questions"})  # the client restores the last round
 
 
 def ends_in_summary(record: Record) -> bool:
@@ -16,8 +17,8 @@ def ends_in_summary(record: Record) -> bool:
 
 
 class HeldBySummary:
-    """What the model has already, after a compaction; nothing, where there was none just now.
-    `summary` is what it was given; left out, the summary that the record ends in."""
+    """What the model has already after a compaction; nothing if there was none just now. `summary`
+    is the one it was given; by default, the one that the record ends in."""
 
     def __init__(self, record: Record, summary: str | None = None) -> None:
         if summary is None:
@@ -32,7 +33,8 @@ class HeldBySummary:
         return word in self._words
 
     def file(self, path: str) -> bool:
-        """Read back, or named in the summary: with its folder, where others are called so too."""
+        """Whether the client restored the file, or the summary names it: with its folder if other
+        files have the same name."""
         if not self.active:
             return False
         folder_and_name = path.split("/")[-2:]
@@ -41,11 +43,11 @@ class HeldBySummary:
         return path in self._restored or _names(name, self._summary)
 
     def command(self, key: str) -> bool:
-        """Told, with whatever result."""
+        """Whether the summary names the command, with any result."""
         return self.active and " ".join(key.split()) in self._summary
 
     def text(self, path: str) -> bool:
-        """The client reads it back by itself, so the model sees what is in it."""
+        """Whether the client itself restores the file, so that the model sees its content."""
         return path in self._restored
 
     def item(self, item: BriefItem) -> bool:
@@ -55,21 +57,21 @@ class HeldBySummary:
             return True
         text = " ".join(item.text.split())
         if item.section == "commands":
-            text = text.rpartition("`")[0]  # told, with whatever result
+            text = text.rpartition("`")[0]  # whatever its result
         quoted = text.strip("“”-` ").partition("”")[0].rstrip(" …")
-        short = len(quoted) <= 8  # "go on" is in many a text: only as a quotation is it said
+        short = len(quoted) <= 8  # "go on" is in many texts: it counts only as a quotation
         mark = "`" if item.section == "commands" else "“"
         return (mark + quoted if short else quoted) in self._summary
 
 
 def _shared_names(record: Record) -> frozenset[str]:
-    """Names that more than one known file has."""
+    """Return the names that more than one known file has."""
     counts = Counter(path.rpartition("/")[2] for path in record.files)
     return frozenset(name for name, count in counts.items() if count > 1)
 
 
 def _names(name: str, text: str) -> bool:
-    """It stands there on its own: `a.py` is not in `data.py`."""
+    """Whether the name occurs by itself: `a.py` is not in `data.py`."""
     at = text.find(name)
     while at >= 0:
         before, after = text[at - 1 : at] or " ", text[at + len(name) : at + len(name) + 1] or " "

@@ -1,8 +1,8 @@
-"""What a summary calls done although it is open in the record, with the evidence.
+"""What a summary calls done although the record shows it as open, with the evidence.
 
-A false alarm costs more than a miss: a sentence is flagged only where it names the very command,
-test, task or step, repeats a wish of which there is no trace since, or speaks of all tests where
-the last run of any has failed, or of all tasks where one is open.
+A false alarm costs more than a miss. A sentence is flagged only if it names the exact command,
+test, task or step, repeats a wish without any later trace, calls all tests passed after the last
+test run failed, or calls all tasks done while one is open.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from holdfast.text.sentences import LIGHT, split
 
 MOST_LINES = 2_000
 LONGEST = 300
-# Under these a summary quotes the user, or lists what is to come.
+# Under these headings a summary quotes the user, or lists future work.
 _QUOTING = ("request", "user message", "messages of the user")
 _TO_COME = ("pending", "next step", "to do", "todo", "remaining", "not done", "still open")
 
 
 def sentences(summary: str) -> Iterator[str]:
-    """Each on its own, as it was written; quotes of the user, code and lists of what is to come
-    are left out."""
+    """Yield the sentences as they were written, without quotes of the user, code and lists of
+    future work."""
     quoting = numbered = in_code = to_come = False
     for line in summary.splitlines()[:MOST_LINES]:
         bare = line.strip().strip("*# ")
@@ -54,7 +54,7 @@ def _is_heading(line: str, bare: str) -> bool:
     return line[:1].isdigit() and ":" in line[:60]  # `3. Files and Code Sections: …`
 
 
-STEM = 5  # letters by which forms of a word are the same: paint, painted
+STEM = 5  # letters that forms of a word share: paint, painted
 _ALWAYS = 1 << 60  # a step after every other
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+")
 
@@ -62,26 +62,27 @@ Words = set[str]
 
 
 class Traces:
-    """What was edited, written, run, ticked off and said, each with the step it was last at."""
+    """What was edited, written, run, ticked off and said, each with its last step."""
 
     def __init__(self, record: Record) -> None:
         self._record = record
 
     def all_run(self, wanted: Words, since: int) -> bool:
-        """Commands that passed since then hold all of these words between them."""
+        """Whether commands that passed since then contain all of these words together."""
         return bool(wanted) and all(self._last_run.get(word, -1) > since for word in wanted)
 
     def any_done(self, wanted: Words, since: int) -> bool:
-        """Something done since then holds one of these words."""
+        """Whether something done since then contains one of these words."""
         return any(self._last_done.get(word, -1) > since for word in wanted)
 
     def half_done(self, wanted: Words, since: int) -> bool:
-        """One thing done since then holds two of these words, and half of them."""
+        """Whether one thing done since then contains at least two of these words, and half of
+        them."""
         shared = (len(wanted & words) for op, words in self._work if op > since)
         return any(count > 1 and 2 * count >= len(wanted) for count in shared)
 
     def half_said(self, wanted: Words, since: int) -> bool:
-        """One text since then holds half of these words."""
+        """Whether one text since then contains half of these words."""
         shared = (len(wanted & words) for op, words in self._texts if op > since)
         return any(2 * count >= len(wanted) for count in shared)
 
@@ -91,7 +92,7 @@ class Traces:
 
     @cached_property
     def _work(self) -> list[tuple[int, Words]]:
-        """A task that is ticked off counts whenever that was."""
+        """Return what was done. A task that is ticked off counts at any time."""
         files, names = self._record.files.items(), self._record.names.items()
         ticked = (one.text for one in self._record.tasks.values() if not one.is_open)
         return [
@@ -103,7 +104,7 @@ class Traces:
 
     @cached_property
     def _texts(self) -> list[tuple[int, Words]]:
-        """The newest first: these are the likeliest to hold what is looked for."""
+        """Return the texts, newest first: they most likely contain what is searched."""
         turns = self._record.turns
         texts = [
             *((one.place.op, one.asked) for one in turns),
@@ -122,7 +123,7 @@ class Traces:
 
 
 def _last(pieces: list[tuple[int, Words]]) -> dict[str, int]:
-    """The last step at which each word was met."""
+    """Return the last step at which each word occurs."""
     found: dict[str, int] = {}
     for op, words in pieces:
         for word in words:
@@ -131,13 +132,13 @@ def _last(pieces: list[tuple[int, Words]]) -> dict[str, int]:
 
 
 def parts(text: str) -> Words:
-    """`addTideTable()` and `add-tide_tables.py` share three words."""
+    """Return the words in an identifier: `addTideTable()` and `add-tide_tables.py` share three."""
     found = {part.lower().rstrip("s") for part in _PART.findall(text)}
     return {part for part in found if len(part) > 3} - LIGHT
 
 
 def telling(text: str) -> Words:
-    """The words that tell what a text is about, by their stems."""
+    """Return the stems of the words that tell what a text is about."""
     plain = "".join(mark if mark.isalnum() or mark in "_./-" else " " for mark in text.lower())
     wide = (a + b for a, b in pairwise(plain) if a > "⺀" and b > "⺀")  # scripts without blanks
     found = (word.strip("./-") for word in plain.split())
@@ -147,8 +148,8 @@ def telling(text: str) -> Words:
 MOST_TASKS = 200
 TASK_SOURCES = ("task", "todo")
 MOST_TURNS, MOST_WISHES = 200, 600  # the newest
-ENOUGH = 0.75  # of the telling words of a task, of more than three
-LEAST_WORDS = 3  # telling words of a clause, to know it by
+ENOUGH = 0.75  # of the telling words of a task with more than three
+LEAST_WORDS = 3  # telling words that identify a clause
 _CODE = re.compile(r"[`/_()]|\w\.\w|[a-z][A-Z]")
 _TEST = re.compile(r"\b(?:test_\w+|Test[A-Z_]\w+)\b(?!\.\w)")
 _SCRIPT = re.compile(r"[\w-]+\.(?:sh|py|js|ts|rb|mjs)\b")
@@ -157,7 +158,7 @@ _MEANS = re.compile(
     r"\b(?:with|using|via|by|through|run|ran|running)$"
 )
 _GOES_ON = re.compile(r"[\w/-]| [-\w]*[-/.=]\w")
-# "All 13 tests passed" speaks of one run, which may be another: only words for all of them count.
+# "All 13 tests passed" may be about another run: only words for all tests count.
 _ALL_TESTS = re.compile(
     r"(?:^|[(:✅,\u2013\u2014-] ?|\b(?:all|every|the|our|full|whole|entire|and) )"
     r"tests?(?: suite)?[: ]+(?:(?:are|is|now|all|both|still|currently|again|have|has) )*"
@@ -165,7 +166,7 @@ _ALL_TESTS = re.compile(
     r"(?! (?:in|for|on|with|under|of|individually|alone)\b)"
     r"|\b(?:full|whole|entire) suite (?:now |is |was )*(?:passes|passed|passing|green)\b"
 )
-# These say it without a word for "done".
+# These report success without a word for "done".
 _NO_FAILURES = re.compile(
     r"\b(?:no|zero) (?:more |remaining )?(?:failing|broken) tests?\b"
     r"|\bno tests? (?:fail|are failing)\b"
@@ -184,23 +185,23 @@ _ERROR = re.compile(r"\b[A-Z]\w*(?:Error|Exception)\b")
 
 
 class _Open(NamedTuple):
-    """Something that is not done, the words it is known by, and what speaks for that."""
+    """Something that is not done, the words that identify it, and the evidence."""
 
     text: str
     words: set[str]
     evidence: str
     place: Place
-    is_wish: bool = False  # known by nothing but words
+    is_wish: bool = False  # identified by words only
     is_task: bool = False  # of the list that the client shows
 
 
 def find_contradictions(record: Record, summary: str) -> list[FalseClaim]:
-    """Sentences that call something done that is open: one for each failure, task and step, and for
-    each wish of which nothing has been heard since."""
+    """Return the sentences that call something open done: one for each failure, task and step, and
+    for each wish that was not mentioned since."""
     found: dict[str, FalseClaim] = {}
     failing, traces = open_items.failures(record), Traces(record)
     todo = [*_listed(record), *list(_wished(record))[-MOST_WISHES:]]
-    for sentence in dict.fromkeys(sentences(summary)):  # 3,750 times the same took 3.4 s
+    for sentence in dict.fromkeys(sentences(summary)):  # 3,750 equal sentences took 3.4 s
         if completion.is_open(_TODOS.sub("tasks", sentence)):
             continue
         is_done, told, ended = completion.calls_done(sentence), telling(sentence), _ended(sentence)
@@ -226,8 +227,8 @@ def find_contradictions(record: Record, summary: str) -> list[FalseClaim]:
 
 
 def _is_worked_on(traces: Traces, item: _Open) -> bool:
-    """A list that nobody has kept up proves nothing against what was done since. Against a wish any
-    trace of it counts."""
+    """Whether there are traces of work on it: an outdated list proves nothing against work done
+    since. For a wish any trace counts."""
     since, wanted = item.place.op, parts(item.text)
     if traces.all_run(wanted, since):
         return True
@@ -246,7 +247,7 @@ def _listed(record: Record) -> Iterator[_Open]:
 
 
 def _wished(record: Record) -> Iterator[_Open]:
-    """What the user asked for and what the model listed, sentence by sentence."""
+    """Yield what the user asked for and what the model listed, sentence by sentence."""
     asked = [
         (one.place, split(one.asked)) for one in record.turns[-MOST_TURNS:] if not one.taken_back
     ]
@@ -259,33 +260,35 @@ def _wished(record: Record) -> Iterator[_Open]:
 
 
 def _items(remark: str) -> list[str]:
-    """The items of a list, as far as they are plain words: what names code shows in the edits."""
+    """Return the items of a list that are plain words: work on code shows in the edits."""
     found = [part.rpartition(". ")[2].strip() for part in remark.split(";")[:-1]]
     return [one for one in found if not _CODE.search(one)] if len(found) > 1 else []
 
 
 def _item_words(text: str) -> set[str]:
-    """What is done is not called by its verb, and seldom by the path of its file."""
+    """Return the words that identify an item, without its verb and without paths: a report that it
+    is done seldom repeats them."""
     words = telling(text.partition(" ")[2]) or telling(text)
     named = {word for word in words if "/" not in word}
     return named if len(named) > 1 else words
 
 
 def _ended(sentence: str) -> list[str]:
-    """The words of it that may tell of a thing done: renamed, written, built."""
+    """Return the words that may tell of something done: renamed, written, built."""
     words = (word.strip(".,:;()*`") for word in sentence.lower().split())
     return [word for word in words if word.endswith(("ed", "en", "t"))]
 
 
 def _is_told_done(item: str, ended: list[str]) -> bool:
-    """Its verb stands in the sentence as a thing done: "Rename it", "it was renamed"."""
+    """Whether the sentence has the verb of the item as something done: "Rename it", "it was
+    renamed"."""
     verb = item.partition(" ")[0].lower()
     return len(verb) > 3 and any(word[:4] == verb[:4] and word != verb for word in ended)
 
 
 def _names(sentence: str, failure: Failure) -> bool:
-    """It names the command, the script it runs, a test that failed in it or what it tests, or it
-    repeats the message."""
+    """Whether a sentence names the command, its script, a test that failed in it or what it tests,
+    or repeats the message."""
     low = sentence.lower()
     if any(_stands_in(part.lower(), low) for part in _spellings(failure)):
         return True
@@ -302,7 +305,7 @@ def _names(sentence: str, failure: Failure) -> bool:
 
 
 def _is_its_test(sentence: str, failure: Failure) -> bool:
-    """It names a test that failed, or has all words of its name: "the holiday route"."""
+    """Whether it names a test that failed, or all words of its name: "the holiday route"."""
     tests, said = _tests_of(failure), parts(sentence)
     if not tests.isdisjoint(_TEST.findall(sentence)):
         return True
@@ -311,7 +314,7 @@ def _is_its_test(sentence: str, failure: Failure) -> bool:
 
 
 def _is_its_error(sentence: str, failure: Failure) -> bool:
-    """It names the kind of error, and something else of the message or of what was run."""
+    """Whether it names the kind of error, and something else from the message or the command."""
     said = "\n".join((failure.command, *failure.lines))
     kinds = set(_ERROR.findall(said)) & set(_ERROR.findall(sentence))
     return bool(kinds) and bool(parts(_ERROR.sub("", said)) & parts(_ERROR.sub("", sentence)))
@@ -324,21 +327,22 @@ def _says_all_pass(sentence: str, *, is_done: bool) -> bool:
 
 
 def _spellings(failure: Failure) -> Iterator[str]:
-    """The command, and each simple command of it without the folder it runs in."""
+    """Yield the command, and each of its simple commands without the folder."""
     yield failure.command
     for part in failure.left:
         yield part.rpartition(" && ")[2]
 
 
 def _programs(failure: Failure) -> set[str]:
-    """Scripts that the command runs; those it is only given say nothing of how it went."""
+    """Return the scripts that the command runs. Scripts that are only its arguments tell nothing
+    about its result."""
     words = [part.rpartition(" && ")[2].split()[:2] for part in failure.left]
     return {name for some in words for word in some for name in _SCRIPT.findall(word)}
 
 
 def _stands_in(command: str, text: str) -> bool:
-    """As it is and by itself: `make` is not in `cmake`, nor `go test` in `go test ./a`; and what
-    something was fixed with is not what was fixed."""
+    """Whether the command occurs as it is and by itself: `make` is not in `cmake`, nor `go test` in
+    `go test ./a`. A command that something was fixed with is not the one that was fixed."""
     at = text.find(command) if len(command) > 4 else -1
     while at >= 0:
         before, after = text[:at].rstrip("` "), text[at + len(command) :]
@@ -353,7 +357,8 @@ def _tests_of(failure: Failure) -> set[str]:
 
 
 def _last_test_run(record: Record, failing: list[Failure]) -> list[Failure]:
-    """The last run of any tests, where it failed, and no lint or build may have in its place."""
+    """Return the last run of any tests, if it failed and ran nothing but tests: otherwise a lint or
+    a build may have failed instead."""
     known = record.commands
     runs = [key for key, one in known.items() if one.kind == "test" and one.ok is not None]
     last = max(runs, key=lambda key: known[key].op, default="")
@@ -371,6 +376,6 @@ def _is_open(task: Task) -> str:
 
 
 def _covers(told: set[str], words: set[str]) -> bool:
-    """It holds the telling words of the task; what is done was not called by its verb."""
+    """Whether a sentence contains the telling words of the task."""
     shared = len(words & told)
     return len(words) > 1 and shared >= (len(words) if len(words) < 4 else ENOUGH * len(words))

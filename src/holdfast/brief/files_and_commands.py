@@ -1,5 +1,6 @@
-"""Items from what was used: files, commands and names, by how likely each is to be used again. Of
-the names that were written or read there are few for each file, those of most worth.
+"""Items from what was used: files, commands and names, by how likely each is to be used again.
+
+Of the names that were written or read, only the few most valuable are listed for each file.
 """
 
 import builtins
@@ -24,20 +25,20 @@ _BEFORE = ("../", "./", "@", "a/", "b/")
 
 
 def is_of_client(path: str) -> bool:
-    """What the client put aside of a tool's answer; nobody will look for it again."""
+    """Whether the client saved a tool's answer here; nobody will search it again."""
     return "/tool-results/" in path and "/.claude/" in path
 
 
 def is_aside(path: str) -> bool:
-    """Outside the project or hidden, installed, or built."""
+    """Whether a path is outside the project, hidden, installed, or built."""
     return path[:1] in "/.~" or path.endswith(_MADE_ENDS) or not _MADE.isdisjoint(path.split("/"))
 
 
 def same_files(known: dict[str, FileUse]) -> dict[str, str]:
-    """Each path, and the one it stands for.
+    """Return for each path the file that it means.
 
-    What a command or a diff names may be told from another folder. What was read or edited was
-    given to a tool whole, and stands for itself.
+    A command or a diff may name a file relative to another folder. A file that was read or edited
+    was given to a tool with its full path, and means itself.
     """
     owners: dict[str, str] = {}
     for path in known:
@@ -58,7 +59,7 @@ def _resolve_path(path: str, known: dict[str, FileUse], owners: dict[str, str]) 
 
 
 def splits(paths: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """Each path as a folder and the shortest end no other path shares."""
+    """Split each path into a folder and the shortest end that no other path has."""
     paths = list(paths)
     shared: dict[str, int] = {}
     for path in paths:
@@ -77,7 +78,7 @@ def _split(path: str, shared: dict[str, int]) -> tuple[str, str]:
 
 
 def _ends(path: str) -> list[str]:
-    """The path, and what is left of it behind each slash. By hand: joining parts takes twice."""
+    """Return the path and its rest after each slash. Joining parts would take twice as long."""
     found, at = [path], path.find("/")
     while at >= 0:
         found.append(path[at + 1 :])
@@ -85,7 +86,7 @@ def _ends(path: str) -> list[str]:
     return found
 
 
-# What holds this share of the warmth is used again in half of all cases: files and commands alike,
+# Items with this share of the heat are used again in half of all cases: files and commands alike,
 # in 401 simulated cuts of real sessions as in 47 real compactions.
 EVEN_SHARE = 0.08
 # The smaller a brief, the likelier its items: an eighth at 500 tokens; past 5,000 characters, any.
@@ -99,7 +100,8 @@ def chances(heats: Mapping[str, float]) -> dict[str, float]:
 
 
 def ranked(heats: Mapping[str, float], limit: int, most: int) -> Iterator[tuple[str, float]]:
-    """The likeliest first, each with its chance: nought where a brief of this size is too small."""
+    """Yield the likeliest first, each with its chance: zero if a brief of this size is too small
+    for it."""
     least = LEAST_CHANCE * max(0.0, 1 - limit / ROOMY_CHARS)
     found = chances(heats)
     for key in sorted(found, key=lambda key: (-found[key], key))[:most]:
@@ -114,13 +116,14 @@ MOST_FILES = 120
 MOST_COMMANDS = 24
 LONGEST_COMMAND = 140
 MOST_ERRORS = 6
-MOST_RANGED = 6  # files with the lines last edited
-RAN = 0.5  # what a file is worth that commands named and nobody opened
-ASIDE = 0.5  # what a file is worth that is not the project's own text
+MOST_RANGED = 6  # files shown with the lines edited last
+RAN = 0.5  # the worth of a file that only commands named
+ASIDE = 0.5  # the worth of a file that is not the project's own text
 
 
 def file_heats(record: Record) -> dict[str, float]:
-    """How warm each file is, by whatever name; what is not the project's own text, less so."""
+    """Return the heat of each file under one name; it is lower for files that are not the project's
+    own text."""
     heats: dict[str, float] = {}
     for path, known in same_files(record.files).items():
         one = record.files[path]
@@ -134,7 +137,7 @@ def file_heats(record: Record) -> dict[str, float]:
 
 
 def files(record: Record, held: HeldBySummary, limit: int) -> Iterator[BriefItem]:
-    """Hottest first. Each is split so that its shown name is found nowhere else."""
+    """Yield the hottest first. Each path is split so that the shown name is unique."""
     warm = file_heats(record)
     heats = {key: heat for key, heat in warm.items() if not held.file(key)}
     shortest = splits(record.files)
@@ -143,7 +146,7 @@ def files(record: Record, held: HeldBySummary, limit: int) -> Iterator[BriefItem
     for rank, (key, chance) in enumerate(ranked(heats, limit, MOST_FILES)):
         folder, name = shortest[key]
         used = record.files[key]
-        if folder not in worked_in:  # enough of the path to find it by
+        if folder not in worked_in:  # enough of the path to find the file
             folder = folder[folder.rfind("/", 0, -1) + 1 :]
         told = EDITED if terse and used.edits else "" if terse else _how(used, rank < MOST_RANGED)
         text = clean(name) + told
@@ -180,8 +183,8 @@ def commands(record: Record, held: HeldBySummary, limit: int) -> Iterator[BriefI
 
 
 def _command(key: str, command: Command, edited_op: int) -> str:
-    """What it does, without the pipes behind it; of a program on its input, the head of that. A
-    test or build that passed proves nothing about what was edited since."""
+    """Return what a command does, without its pipes; for a program that reads its input, the head
+    of that. A test or build that passed proves nothing about later edits."""
     is_stale = bool(command.kind) and command.op < edited_op
     went = {PASSED: "ok, before the last edit" if is_stale else "ok", UNCLEAR: "result unclear"}
     how = went.get(outcome(command), outcome(command))
@@ -190,8 +193,8 @@ def _command(key: str, command: Command, edited_op: int) -> str:
 
 
 def errors(record: Record) -> Iterator[BriefItem]:
-    """Lines with an error that commands printed, though they passed, or before they did: they tend
-    to come back."""
+    """Yield lines with an error that commands printed although they passed, or before they passed:
+    such errors tend to return."""
     mended = {one.command for one in record.failures if one.fixed}
     known = [
         one for one in record.commands.items() if one[1].ok is not False and is_error(one[1].said)
@@ -207,10 +210,10 @@ def errors(record: Record) -> Iterator[BriefItem]:
 NAME_WORTH = 0.03
 SHOWN_WORTH = 0.0002
 MOST_NAMES = 400
-# A wall of names helps nobody: a file has few, and more the likelier it is to be worked on again.
+# Too many names help nobody: each file has few, and more if it is likely to be used again.
 FEW, MORE = 8, 20
-BEYOND = 0.3  # what the next few are worth
-# Of the language or of a test framework.
+BEYOND = 0.3  # the worth of the next few
+# Names of a language or a test framework.
 _COMMON_WORDS = (
     "TestCase setUp tearDown setUpClass tearDownClass beforeEach afterEach beforeAll afterAll "
     "toBe toEqual toContain toThrow toHaveLength toBeDefined toHaveBeenCalled toHaveBeenCalledWith "
@@ -220,7 +223,8 @@ _COMMON = frozenset((*_COMMON_WORDS.split(), *dir(builtins)))
 
 
 def names(record: Record, held: HeldBySummary, limit: int) -> Iterator[BriefItem]:
-    """Each under its file: those written, and, where there is room, those only read."""
+    """Yield names under their files: written ones and, if there is room, those that were only
+    read."""
     likely = chances(file_heats(record))
     inside: Counter[str] = Counter()
     read = _read(record, held) if limit >= TERSE_CHARS else ()
@@ -233,7 +237,8 @@ def names(record: Record, held: HeldBySummary, limit: int) -> Iterator[BriefItem
 
 
 def _written(record: Record, held: HeldBySummary, limit: int) -> Iterator[BriefItem]:
-    """Rare ones before those that are everywhere; each under the file it was written or read in."""
+    """Yield rare names before those that occur everywhere, each under the file it was written or
+    read in."""
     now = record.op
     heats = {
         key: (heat_at(one, now) + FLOOR * one.count) * log(1 + max(now, 1) / (1 + one.count))
@@ -252,7 +257,7 @@ def _written(record: Record, held: HeldBySummary, limit: int) -> Iterator[BriefI
 
 
 def is_everywhere(word: str) -> bool:
-    """Not of this work."""
+    """Whether a name belongs to a language or framework, not to this work."""
     if word in _COMMON or word.startswith("__"):
         return True
     return word.startswith("assert") and word[6:7].isupper()
@@ -268,7 +273,7 @@ def _stem(path: str) -> str:
 
 
 def _read(record: Record, held: HeldBySummary) -> Iterator[BriefItem]:
-    """Names in the files read last that nobody has written yet."""
+    """Yield names in the files read last that nobody has written yet."""
     rank = 0
     for file, found in reversed(record.shown.items()):
         for name in [] if held.text(file) or _is_gone(record, file) else found:

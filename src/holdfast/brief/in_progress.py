@@ -1,4 +1,5 @@
-"""Items from the very end: the mode, the model's last words, its last calls; and remarks."""
+"""Items from the end of the session: the mode, the model's last words and last calls; and
+remarks."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,12 +16,12 @@ from holdfast.text.fence import both_ends, clean, code, flat
 FRESH_OPS = 3
 MOST_UNCOMMITTED = 3
 PRINTED_CHARS = 200
-ROOMY_CHARS = 3500  # of a brief in which the last calls always stand
+ROOMY_CHARS = 3500  # a brief of this size always has the last calls
 PLANNING = "plan mode is on: read and plan only, change no file until the user approves the plan"
 
 
 def flight(record: Record, room: int) -> Iterator[BriefItem]:
-    """What the model said last, what it did last, what still runs."""
+    """Yield what the model said last, what it did last, and what still runs."""
     if record.planning:
         yield BriefItem("flight", PLANNING, 1.0, "the mode of the session", pinned=True, order=-2)
     place = record.recent[-1].place if record.recent else None
@@ -49,7 +50,8 @@ def flight(record: Record, room: int) -> Iterator[BriefItem]:
 
 
 def _printed(record: Record, done: Sequence[Call]) -> Iterator[BriefItem]:
-    """What the last two calls told of how things stand: the next step builds on it."""
+    """Yield what the last two calls printed about the state of things: the next step depends on
+    it."""
     found: dict[str, Place] = {}  # each text once, at its last place
     for one in done[-2:]:
         if one.printed:
@@ -61,8 +63,8 @@ def _printed(record: Record, done: Sequence[Call]) -> Iterator[BriefItem]:
 
 
 def git(record: Record, room: int) -> Iterator[BriefItem]:
-    """Where the session's own commands left the repository: branch, last commit, what is neither
-    committed nor pushed. Nothing where it is not known."""
+    """Yield the state in which the session's own commands left the repository: branch, last commit,
+    what is not committed or not pushed. Nothing if it is unknown."""
     work, changed = record.git, open_items.uncommitted(record)
     away = open_items.is_elsewhere(record)
     halted = conflict_words(work, MOST_UNCOMMITTED)
@@ -100,7 +102,7 @@ def git(record: Record, room: int) -> Iterator[BriefItem]:
 
 
 def _step(record: Record, call: Call) -> str:
-    """What reads its program from its input is told with the head of that."""
+    """Return a call in short. A program that is read from the input is shown with its head."""
     known = record.commands.get(call.what) if call.what.endswith(" -") else None
     failed = " (failed)" if call.failed else ""
     return f"{call.tool} {code(known.line if known else call.what, 80)}{failed}"
@@ -114,10 +116,11 @@ def claim(one: FalseClaim) -> BriefItem:
 
 
 def remarks(record: Record, held: HeldBySummary, most_chars: int) -> Iterator[BriefItem]:
-    """What the model said while it worked, the newest as far as they fit, told oldest first: later
-    ones correct earlier ones. Closing words stand with their turn.
+    """Yield the newest of the model's remarks that fit, oldest first, because later ones correct
+    earlier ones. Closing words are shown with their turn.
 
-    They have room of their own: competing by worth, they made R of real compactions .80, not .82.
+    They have room of their own: when they competed by worth, R of real compactions was .80, not
+    .82.
     """
     closing = {turn.said_op for turn in record.turns if turn.said}
     known = [one for one in record.remarks if one.place.op not in closing]
@@ -134,8 +137,8 @@ def remarks(record: Record, held: HeldBySummary, most_chars: int) -> Iterator[Br
 
 
 def archived_topics(archived: Sequence[Archived]) -> Iterator[BriefItem]:
-    """Segments that can be recalled, in a line each, newest first: all that the summariser was told
-    it may drop."""
+    """Yield segments that can be recalled, one line each, newest first: everything that the
+    summariser was told it may drop."""
     for age, (name, topic, _) in enumerate(reversed(archived[-MOST_ARCHIVED:])):
         text = f"{flat(topic, 90)}: {clean(name)}"
         yield BriefItem(

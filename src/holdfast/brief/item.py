@@ -1,4 +1,4 @@
-"""One thing a brief may say: what it is worth, where it comes from; and how much fits."""
+"""One thing that a brief may say: its worth and its origin; and how much fits."""
 
 import os
 
@@ -18,14 +18,14 @@ def chars_for(max_tokens: int) -> int:
 
 NOWHERE = Place()
 Archived = tuple[str, str, list[str]]  # a segment on the shelf: its id, topic and main files
-LAST_FAILED = "its last run failed"  # why a command is told of with what it said
-STILL_RUNNING = "still running"  # why a subagent or a background command is told of
+LAST_FAILED = "its last run failed"  # the reason for a command with its output
+STILL_RUNNING = "still running"  # the reason for a subagent or a background command
 MOST_ARCHIVED = 6  # the newest: the summariser hears of no others, and the brief names each
-EDITED = "*"  # behind a file, where there is no room to say so
+EDITED = "*"  # marks an edited file if there is no room for words
 
 
 class BriefItem(msgspec.Struct, gc=False):
-    """A line, or a word of one; worth is what the reader is likely to gain by it."""
+    """A line, or a word of one. `worth` is what the reader is likely to gain from it."""
 
     section: str
     text: str
@@ -34,15 +34,15 @@ class BriefItem(msgspec.Struct, gc=False):
     place: Place = NOWHERE
     pinned: bool = False
     under: str = ""  # the folder or file it is written under
-    key: str = ""  # what others may be written under
+    key: str = ""  # under which others may be written
     order: float = 0.0  # within its section
-    compartment: str = ""  # of the budget, where it is not that of its section
-    begins: str = ""  # what stands before `whole`
-    whole: str = ""  # what the text was cut from: more of it is told where there is room
+    compartment: str = ""  # of the budget, if not that of its section
+    begins: str = ""  # precedes `whole`
+    whole: str = ""  # the full text, of which more is shown if there is room
 
 
 class FalseClaim(msgspec.Struct, frozen=True):
-    """A sentence of the summary, and what speaks against it."""
+    """A sentence of the summary, and the evidence against it."""
 
     sentence: str
     evidence: str
@@ -50,7 +50,8 @@ class FalseClaim(msgspec.Struct, frozen=True):
 
 
 def find_archived(session_id: str, agent_id: str) -> list[Archived]:
-    """The compressed topics of a session; a subagent has none. Most machines have none either."""
+    """Return the compressed topics of a session. A subagent has none, and most machines have
+    none."""
     if agent_id or not os.path.exists(f"{places.home()}/segments"):  # noqa: PTH110
         return []
     from holdfast.segment import archived_topics
@@ -59,14 +60,14 @@ def find_archived(session_id: str, agent_id: str) -> list[Archived]:
 
 
 def item_id(item: BriefItem) -> str:
-    """What it is called to be evicted; another text is another item."""
-    from zlib import crc32  # only where somebody asks
+    """Return the id with which an item can be evicted. Another text is another item."""
+    from zlib import crc32  # seldom needed
 
     return f"{crc32(f'{item.section}|{item.text}'.encode('utf-8', 'replace')):08x}"
 
 
 def quoted(begins: str, whole: str, most: int) -> str:
-    """Words in quotes; of longer ones head and end."""
+    """Return words in quotes; only head and end if they are long."""
     return f"{begins}“{both_ends(whole, most)}”"
 
 
@@ -75,5 +76,5 @@ def times(count: int) -> str:
 
 
 def short(path: str) -> str:
-    """Enough of a path to know it by."""
+    """Return the last two parts of a path: enough to recognise it."""
     return "/".join(path.split("/")[-2:])

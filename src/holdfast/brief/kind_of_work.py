@@ -1,5 +1,4 @@
-"""What kind of work it is, where there is room to say so: languages, tools, and
-what it is built on."""
+"""The kind of work, if there is room for it: languages, tools, and what it is built on."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ LARGEST_BYTES = 64 << 10
 
 
 def dependencies(facts: Record) -> list[str]:
-    """Names the project's own manifests list, in their order."""
+    """Return the names in the project's own manifests, in their order."""
     found: dict[str, None] = {}
     for root in facts.roots[:1]:
         for name in manifests.NAMES if root.startswith("/") else ():
@@ -44,7 +43,7 @@ MOST_DEPENDENCIES = 8
 
 
 def about(record: Record) -> Iterator[BriefItem]:
-    """Two lines, the last to be taken."""
+    """Yield two lines; they are the last to be taken."""
     told = [*_languages(record), *_tools(record)]
     if told:
         yield BriefItem("about", flat("; ".join(told), 300), LEAST_WORTH, "what kind of work it is")

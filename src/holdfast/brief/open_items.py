@@ -1,4 +1,4 @@
-"""Items from what is open, each with since when; then fixes, ended subagents and references."""
+"""Items from what is open, each with its first turn; then fixes, ended subagents and references."""
 
 from collections.abc import Iterator
 
@@ -27,9 +27,9 @@ VERDICT_CHARS = 100
 MOST_REFERENCES = 24
 MOST_ENDED = 8
 REPORT_CHARS = 400  # of the last report of this turn
-LEAST_NEWS = 200  # of each that the model has just got, before more of it is told
+LEAST_NEWS = 200  # of each new report, before more of it is shown
 LONGEST_ANNOUNCEMENT = 160
-RUNNING_CHARS, LEAST_ASKED = 1600, 40  # of what all that runs was asked, and of each
+RUNNING_CHARS, LEAST_ASKED = 1600, 40  # of all requests to what runs, and of each
 
 
 def since(record: Record, place: Place) -> str:
@@ -37,7 +37,7 @@ def since(record: Record, place: Place) -> str:
 
 
 def tasks(record: Record) -> Iterator[BriefItem]:
-    """Open tasks and steps of plans, oldest first: they do not age out."""
+    """Yield open tasks and steps of plans, oldest first. They do not expire."""
     for number, one in enumerate(still.tasks(record)):
         worth = 0.08 / (1 + number / 6)
         yield BriefItem("tasks", _task(record, one), worth, _why(one), one.place, order=number)
@@ -49,14 +49,15 @@ def tasks(record: Record) -> Iterator[BriefItem]:
     yield from _checks(record)
     listed = [one for one in record.tasks.values() if one.source in ("task", "todo")]
     done = [one for one in listed if one.status == "completed"]
-    todo = sum(one.is_open for one in listed)  # what was deleted or cancelled is neither
+    todo = sum(one.is_open for one in listed)  # deleted and cancelled ones do not count
     if done and todo:
         text = f"{len(done)} of {len(done) + todo} done, last: {flat(done[-1].text, 100)}"
         yield BriefItem("tasks", text, 0.01, "done", done[-1].place, order=1e6)
 
 
 def _checks(record: Record) -> Iterator[BriefItem]:
-    """Those of the newest plan in one line: they are for a person to look at, and long."""
+    """Yield the checks of the newest plan in one line: they are long, and for a person to look
+    at."""
     known = [one for one in still.steps(record) if one.is_check]
     newest = [one for one in known if one.place == known[-1].place]
     if newest:
@@ -87,8 +88,8 @@ def _task(record: Record, task: Task) -> str:
 
 
 def failing(record: Record, most_lines: int) -> Iterator[BriefItem]:
-    """What is to be mended first, the newest with most of what it said. Among the commands, last,
-    is what nobody has to mend."""
+    """Yield what has to be fixed, the newest with most of its output. What nobody has to fix comes
+    last, among the commands."""
     to_mend = still.still_failing(record)
     others = [one for one in still.failures(record) if one not in to_mend]
     for age, one in enumerate([*to_mend, *others][:MOST_FAILING]):
@@ -139,7 +140,7 @@ def fixed(record: Record) -> Iterator[BriefItem]:
 
 
 def agents(record: Record, *, roomy: bool) -> Iterator[BriefItem]:
-    """What runs in the background, always; then what others have returned, newest first."""
+    """Yield what runs in the background, always; then what others have returned, newest first."""
     running = still.running(record)
     most = max(LEAST_ASKED, min(160, RUNNING_CHARS // max(1, len(running))))
     for age, (name, one) in enumerate(running):
@@ -160,7 +161,7 @@ def agents(record: Record, *, roomy: bool) -> Iterator[BriefItem]:
 
 
 def news_units(record: Record) -> int:
-    """What the reports take that the model has not spoken of yet, whole."""
+    """Return the size of all reports that the model has not mentioned yet."""
     ended = [one for one in record.agents.values() if one.status != "running"]
     return sum(units(one.report) for one in ended[-MOST_ENDED:] if _is_news(record, one))
 
@@ -170,7 +171,7 @@ def _is_news(record: Record, agent: Agent) -> bool:
 
 
 def _news(agent: Agent, begins: str, why: str, order: int) -> BriefItem:
-    """A report on which the model has not said a word yet: the next step begins with it."""
+    """Return a report that the model has not mentioned yet: the next step begins with it."""
     whole = redact(_findings(agent.report))
     text = quoted(begins, whole, LEAST_NEWS)
     place = agent.place
@@ -178,8 +179,8 @@ def _news(agent: Agent, begins: str, why: str, order: int) -> BriefItem:
 
 
 def _findings(answer: str) -> str:
-    """Without headings, which only repeat what was asked, and without the sentences before them
-    that announce a report."""
+    """Return an answer without headings, which only repeat the question, and without the sentences
+    before them that announce a report."""
     lines = [line.strip() for line in answer.splitlines()]
     told = [line for line in lines if line and not line.startswith(("#", "---", "```"))]
     while len(told) > 1 and told[0].endswith(":") and len(told[0]) < LONGEST_ANNOUNCEMENT:
@@ -188,7 +189,7 @@ def _findings(answer: str) -> str:
 
 
 def references(record: Record) -> Iterator[BriefItem]:
-    """What the line on git names need not be said again."""
+    """Yield references, without those in the line about git."""
     told = next((one.text.replace(",", ";") + ";" for one in git(record, 0)), "")
     if record.branch not in ("", "HEAD") and f"branch {record.branch};" not in told:
         yield BriefItem("references", f"branch {clean(record.branch)}", 0.003, "the branch now")

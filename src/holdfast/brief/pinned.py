@@ -12,7 +12,7 @@ LONGEST, SHORTEST = 300, 30
 
 
 def marked_rules(texts: Iterable[str]) -> list[BriefItem]:
-    """Rules of instruction files that the client does not bring back."""
+    """Return rules of instruction files that the client does not restore."""
     return [
         BriefItem("marked", text, 1.0, "a marked rule", pinned=True, order=number)
         for number, text in enumerate(texts)
@@ -20,7 +20,7 @@ def marked_rules(texts: Iterable[str]) -> list[BriefItem]:
 
 
 def pins(given: Iterable[Pin]) -> list[BriefItem]:
-    """What was pinned by hand, each in the compartment it was put into."""
+    """Return what was pinned by hand, each in its compartment."""
     return [
         BriefItem(
             "pinned", one.text, 1.0, f"pin {one.id}", pinned=True, compartment=one.compartment
@@ -30,11 +30,11 @@ def pins(given: Iterable[Pin]) -> list[BriefItem]:
 
 
 def pin_id(item: BriefItem) -> str:
-    """Of the pin it stands for; empty for what nobody pinned, also if it is never cut."""
+    """Return the id of the pin; empty for an item that nobody pinned, even if it is never cut."""
     return item.reason.removeprefix("pin ") if item.section == "pinned" else ""
 
 
 def shorten(items: list[BriefItem], room: int) -> list[BriefItem]:
-    """As long as they may be: where there are many, each is quoted shorter."""
+    """Shorten the items to the room: the more there are, the shorter each is quoted."""
     most = max(SHORTEST, min(LONGEST, room // max(len(items), 1) - 5))
     return [replace(one, text=f"“{flat(one.text, most)}”") for one in items]

@@ -1,7 +1,7 @@
-"""The user's words: all of them, in order, whole as far as they fit.
+"""The user's words: all of them, in order, complete as far as they fit.
 
 All share one limit of characters, the largest that fits; nothing decides which of them matter. The
-model's last words of each turn stand behind the user's where there is room.
+model's last words of each turn follow the user's if there is room.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,20 +20,20 @@ from holdfast.text.sentences import sentences
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
 USUAL_CHARS, LEAST_CHARS, MOST_CHARS = 400, 80, 4000
-CURRENT_CHARS = 2400  # of the words being worked on
+CURRENT_CHARS = 2400  # of the current request
 SHARE, SMALL_SHARE = 0.6, 0.3
 SMALL_BRIEF = int(1000 * CHARS_PER_TOKEN)
 REPLY_CHARS = 80
-TERSE_CHARS = 32  # words that tell nothing without what they answer
+TERSE_CHARS = 32  # shorter words mean nothing without what they answer
 OUTCOME_CHARS, SHORTEST_OUTCOME = 160, 12
 LEAST_CONCLUSION = 16  # "Perfect!" is none
 HEAD_AND_TAIL_CHARS = 600
 END_CHARS = 100  # of longer words, beside their head
 PER_LINE = 5  # the dash, the quotes and the line end
-OLDER_CHARS = 120  # the line that tells of those left out
+OLDER_CHARS = 120  # the line about those left out
 SECTION = "said"
 OUTCOME = "what came of it"
-WITHDRAWN = "taken back by the user"  # why words are told that no summary has to hold
+WITHDRAWN = "taken back by the user"  # a summary does not have to contain these
 
 
 class Quote(msgspec.Struct, frozen=True):
@@ -46,15 +46,16 @@ class Quote(msgspec.Struct, frozen=True):
     chars: int = 0
     line: int = 0
     is_current: bool = False
-    least: int = 0  # characters that are told of it, however short the others get
-    end: int = 0  # characters that are told of its end, beside its head
-    is_act: bool = False  # something the user did, and did not type
-    stopped: str = ""  # by the user, before the model had done it
-    first: float | None = None  # when it was said before, word for word
+    least: int = 0  # characters that are shown of it, however short the others get
+    end: int = 0  # characters that are shown of its end, beside its head
+    is_act: bool = False  # an act of the user, not typed words
+    stopped: str = ""  # how the user stopped it before the model had done it
+    first: float | None = None  # when the same words were said before
 
 
 def quotes(record: Record) -> list[Quote]:
-    """Everything the user typed, oldest first, each wording once: at its last place."""
+    """Return everything the user typed, oldest first. Equal words appear once, at their last
+    place."""
     found: dict[str, Quote] = {}
     for number, turn in enumerate(record.turns):
         is_current = turn is record.turns[-1]
@@ -67,13 +68,13 @@ def quotes(record: Record) -> list[Quote]:
 
 
 def _age(quote: Quote) -> float:
-    """When it was first said; the current words are never old."""
+    """Return when the words were first said; the current words are never old."""
     first = quote.order if quote.first is None else quote.first
     return quote.order if quote.is_current else first
 
 
 def _without_beginnings(known: Iterable[Quote]) -> Iterator[Quote]:
-    """Less those that another begins with word for word: sent again, with more behind it."""
+    """Leave out words with which another message begins: it was sent again with more text."""
     ranked = sorted(known, key=lambda one: one.text)
     for one, following in pairwise([*ranked, None]):
         if one and not (following and len(one.text) > TERSE_CHARS and _begins(one, following)):
@@ -100,8 +101,8 @@ def _of_turn(number: int, turn: Turn, is_current: bool, how: str) -> Iterator[Qu
 
 
 def _replied(to: str, is_current: bool) -> str:
-    """What short words answer: all of it for the last ones; options that they picked; of a longer
-    text its end, which asks."""
+    """Return what short words answer: all of it for the last words; the options that were picked;
+    else the end of a longer text, which asks the question."""
     if is_current:
         return flat(to, LONGEST)
     if OPTIONS_END in to:
@@ -116,7 +117,7 @@ def _flat(words: str) -> str:
 
 
 def share_of(limit: int) -> int:
-    """How much of a brief of this size the words may take."""
+    """Return how much of a brief of this size the words may take."""
     return int(limit * (SHARE if limit >= SMALL_BRIEF else SMALL_SHARE))
 
 
@@ -125,12 +126,12 @@ def _never(item: BriefItem) -> bool:
 
 
 def needed_units(record: Record) -> int:
-    """What all words take at the usual length, the current ones at theirs."""
+    """Return the size of all words at their usual length, and of the current ones at theirs."""
     return _total(_current_whole(quotes(record), MOST_UNITS), USUAL_CHARS)
 
 
 def _current_whole(known: Sequence[Quote], room: int) -> list[Quote]:
-    """What is being worked on is told whole, as far as it shortens no other words."""
+    """Show the current request in full, as far as no other words get shorter."""
     left = room - _total(known, USUAL_CHARS)
     least = min(CURRENT_CHARS, USUAL_CHARS + max(0, left))
     return [replace(one, least=least) if one.is_current else one for one in known]
@@ -142,8 +143,8 @@ def items(
     is_held: Callable[[BriefItem], bool] = _never,
     most: int = USUAL_CHARS,
 ) -> list[BriefItem]:
-    """The words within this room that the model does not have yet, pinned; the oldest give way
-    where not even a start of each fits, and a line says so."""
+    """Return the words that fit and that the model does not have yet, as pinned items. If not even
+    the start of each fits, the oldest are left out, and a line says so."""
     known = [one for one in quotes(record) if not is_held(_item(one, USUAL_CHARS))]
     known = _current_whole(known, room)
     kept, fitting = _fitting(known, room, most)
@@ -159,7 +160,7 @@ def items(
 
 
 def outcomes(record: Record) -> Iterator[BriefItem]:
-    """What came of each turn, in the model's words; the newest are worth most."""
+    """Yield the result of each turn in the model's words; the newest are worth most."""
     last = len(record.turns) - 1
     for number, turn in enumerate(record.turns):
         words = _conclusion(turn.said) if turn.asked and number != last else ""
@@ -171,9 +172,9 @@ def outcomes(record: Record) -> Iterator[BriefItem]:
 
 
 def _conclusion(said: str) -> str:
-    """Closing words begin with what was done, and end with what is offered. A sentence that
-    announces a list ("Here is what changed:") says nothing: it goes where others stand before it,
-    and takes the list's beginning along where it stands alone."""
+    """Return the sentence that tells the result. Closing words begin with what was done, and end
+    with what is offered. A sentence that announces a list ("Here is what changed:") says nothing:
+    it is left out if others come before it, and else gets the beginning of the list."""
     told = [line.strip().lstrip("#*->• ") for line in said.replace("**", "").splitlines()]
     told = [line for line in told if len(line) > SHORTEST_OUTCOME and line[0] not in "|`"]
     if not told or not told[0].endswith(":"):
@@ -185,8 +186,8 @@ def _conclusion(said: str) -> str:
 
 
 def _fitting(known: Sequence[Quote], room: int, most: int) -> tuple[list[Quote], int]:
-    """Which of them, and how long each may be. The age of words counts from the first time they
-    were said: what is sent again word for word ("go on") tells less than any new words."""
+    """Return which words fit, and how long each may be. Their age counts from the first time they
+    were said: words that are sent again ("go on") tell less than any new words."""
     kept = sorted(known, key=_age)
     if _total(kept, LEAST_CHARS) > room:
         room -= OLDER_CHARS
@@ -202,8 +203,8 @@ def _fitting(known: Sequence[Quote], room: int, most: int) -> tuple[list[Quote],
 
 
 def _with_ends(kept: list[Quote], room: int, most: int) -> list[Quote]:
-    """The same with the ends of longer words, if all of them fit: what is pasted stands first, and
-    what is asked about it last."""
+    """Add the ends of longer words, if all of them fit: pasted text comes first, and the question
+    about it last."""
     ended = [replace(one, end=END_CHARS) for one in kept]
     return ended if most >= USUAL_CHARS and _total(ended, most) <= room else kept
 
@@ -222,7 +223,7 @@ def _item(quote: Quote, most: int) -> BriefItem:
 
 
 def _text(quote: Quote, most: int) -> str:
-    """The words, what they answer, and where the rest of them is."""
+    """Return the words, what they answer, and where the rest of them is."""
     most = max(most, quote.least)
     if quote.is_act:
         return f"({_cut(quote.text, most)})"
@@ -239,7 +240,7 @@ def _text(quote: Quote, most: int) -> str:
 
 
 def _cut(words: str, most: int, end: int = 0) -> str:
-    """Of longer words the head, and the end too where there is room for both."""
+    """Shorten long words to their head, and their end too if there is room for both."""
     tail, beyond = (most // 4, 0) if most > HEAD_AND_TAIL_CHARS else (end, end)
     if len(words) <= most + beyond:
         return words

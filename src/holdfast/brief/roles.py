@@ -1,7 +1,7 @@
-"""Four roles, each a template file: which sections, in which order, with which share.
+"""Four roles, each with a template file: which sections, in which order, with which share.
 
-A line is `name share heading`; what begins with `#` is a remark. A file of the same name in
-HOLDFAST_HOME/templates/ is used instead, and one with nothing usable in it is passed over.
+A line is `name share heading`; a line that begins with `#` is a comment. A file of the same name in
+HOLDFAST_HOME/templates/ replaces it, unless nothing in it can be used.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ SECTIONS_WORDS = (
     "fixed names questions about archived"
 )
 SECTIONS = frozenset(SECTIONS_WORDS.split())
-_FORMER = {"task": "said"}  # as templates of earlier releases call it
+_FORMER = {"task": "said"}  # its name in templates of earlier releases
 _FOLDER = f"{__file__.rpartition('/')[0]}/roles"
 _BY_TYPE = (
     ("orchestrator", ("orchestrat", "tech-lead", "planner", "coordinator")),
@@ -35,7 +35,7 @@ class Section(msgspec.Struct, frozen=True):
     heading: str
 
 
-# What must be told even where a user's own template, perhaps an older one, does not know of it.
+# These are shown even if a user's own, perhaps older, template does not list them.
 ALWAYS = (
     Section("said", 0.35, "What the user said, in order"),
     Section("marked", 0.05, "Marked as binding"),
@@ -44,7 +44,8 @@ ALWAYS = (
 
 
 def role_for(agent_type: str, *, has_agents: bool = False) -> str:
-    """By the agent's type; the main session leads when it has agents, and else develops."""
+    """Return the role for an agent's type. The main session is the orchestrator if it has agents,
+    else the developer."""
     if not agent_type:
         return "orchestrator" if has_agents else "developer"
     low = agent_type.lower()
@@ -52,7 +53,7 @@ def role_for(agent_type: str, *, has_agents: bool = False) -> str:
 
 
 def sections_of(role: str) -> list[Section]:
-    """The template of a role: the user's own, else ours."""
+    """Return the template of a role: the user's own, else ours."""
     role = role if role in ROLES else "developer"
     for folder in (f"{places.home()}/templates", _FOLDER):
         found = parse(places.read_small(f"{folder}/{role}.txt").decode("utf-8", "replace"))
@@ -73,21 +74,22 @@ def parse(text: str) -> list[Section]:
     return list(found.values())
 
 
-# Files that were edited; tests and builds; what subagents that have ended returned.
+# Edited files; tests and builds; results of subagents that have ended.
 CHANGED, CHECKED, RETURNED = "changed", "checked", "returned"
-# By section, or by one of the kinds above. The developer's brief is the measure: all is worth 1.
+# By section, or by one of the kinds above. For the developer every weight is 1.
 WEIGHTS = {
     "orchestrator": {RETURNED: 6.0, "messages": 6.0, "agents": 2.0, "tasks": 1.5},
     "specialist": {CHANGED: 3.0, "flight": 3.0, RETURNED: 0.1, "messages": 0.1},
     "validator": {CHANGED: 3.0, CHECKED: 3.0, "failing": 3.0, "fixed": 10.0, "names": 0.3},
 }
-# What a role works with does not fade: a change of long ago is a change.
+# What a role works with does not fade: an old change is still a change.
 LEAST = {CHANGED: 0.02, CHECKED: 0.02, RETURNED: 0.005}
 BEHIND = 1e4  # files that were only read come after all that were changed
 
 
 def emphasise(items: Iterable[BriefItem], role: str, record: Record) -> list[BriefItem]:
-    """The same items at their worth to this role; to whom changes matter, those first."""
+    """Return the items with their worth for this role. If the role is about changes, changed files
+    come first."""
     weights = WEIGHTS.get(role)
     if not weights:
         return list(items)

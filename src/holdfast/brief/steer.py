@@ -1,7 +1,7 @@
-"""Words for the client's summariser: what to keep exactly, and what may be dropped. Plain text, at
-most 2,000 characters; at most 600 where the client shows them to the user.
+"""Instructions for the client's summariser: what to keep exactly, and what may be dropped. Plain
+text of at most 2,000 characters; at most 600 if the client shows them to the user.
 
-The request and what is open come first, then the user's other words. They are never among what may
+The request and what is open come first, then the user's other words. These are never among what may
 be dropped.
 """
 
@@ -20,7 +20,7 @@ from holdfast.text import fence
 from holdfast.text.fence import code, flat
 
 MOST_UNITS = 2000
-SHOWN_UNITS = 600  # the screen of `/compact` shows them, and the next request holds them again
+SHOWN_UNITS = 600  # `/compact` shows them on screen, and the next request contains them again
 OPEN_SHARE = 0.5  # of the room, for what is open
 WORDS_UNITS = 1000  # of the user's words, beside the request
 MOST_FAILING, MOST_TASKS, MOST_QUESTIONS, MOST_COMMANDS = 3, 4, 2, 3
@@ -35,9 +35,9 @@ def steer(
     *,
     shown: bool = False,
 ) -> str:
-    """What the summary must hold word for word, most important first; then what is archived.
-    Where it is `shown` to the user, only what the work hangs on: the brief restores the rest.
-    Empty for a record that holds nothing."""
+    """Return what the summary must contain word for word, most important first; then what is
+    archived. If it is `shown` to the user, only the most important lines: the brief restores the
+    rest. Empty for an empty record."""
     most = (SHOWN_UNITS if shown else MOST_UNITS) * 9 // 10  # redaction may lengthen a line
     room = most - _cost([HEADING, CLOSING])
     known = [one for one in quotes(record) if not one.text.startswith("/compact")]
@@ -59,7 +59,7 @@ def steer(
 
 
 def _at_hand(record: Record, request: Quote | None, longest: int) -> Iterator[str]:
-    """The mode, the last words of the user as the request, and the call without a result."""
+    """Yield the mode, the user's last words as the request, and the call without a result."""
     if record.planning:
         yield "- plan mode is on: only read and plan until the user approves the plan"
     if request is not None:
@@ -71,7 +71,7 @@ def _at_hand(record: Record, request: Quote | None, longest: int) -> Iterator[st
 
 
 def _open(record: Record, longest: int) -> Iterator[str]:
-    """What fails by the rule of the brief, open tasks and open questions."""
+    """Yield what fails (by the rule of the brief), open tasks and open questions."""
     for one in open_items.still_failing(record)[:MOST_FAILING]:
         said = f": {flat(one.lines[0], longest)}" if one.lines else ""
         how = f"failed, {EDITED_SINCE}" if edited_since(one) else "still failing"
@@ -83,7 +83,7 @@ def _open(record: Record, longest: int) -> Iterator[str]:
 
 
 def _words(known: Sequence[Quote], whose: str) -> Iterator[str]:
-    """Newest first; at last the short replies, each with what it answers."""
+    """Yield the words newest first; short replies come last, each with what it answers."""
     for one in sorted(known, key=lambda one: (_is_short_reply(one), -one.order)):
         answers = f" (to “{flat(one.reply_to, 80)}”)" if _is_short_reply(one) else ""
         yield f"- said by {whose}: “{flat(one.text, 160)}”{answers}"
@@ -99,7 +99,7 @@ def _commands(record: Record) -> list[str]:
 
 
 def _droppable(archived: Sequence[Archived]) -> list[str]:
-    """Those that the brief names, so that what is dropped can be recalled."""
+    """List only segments that the brief names, so that what is dropped can be recalled."""
     if not archived:
         return []
     told = [
@@ -111,7 +111,7 @@ def _droppable(archived: Sequence[Archived]) -> list[str]:
 
 
 def _fitting(lines: Iterable[str], room: int) -> list[str]:
-    """Whole lines, from the first, without those that do not fit."""
+    """Return the lines in order, without those that do not fit."""
     kept: list[str] = []
     for line in map(fence.line, lines):
         if _cost([line]) <= room:

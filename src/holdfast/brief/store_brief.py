@@ -1,7 +1,7 @@
-"""A brief from what agents share: a saved snapshot and the rows beside it, for clients of the API.
+"""A brief from what agents share: a saved snapshot and rows of the store, for clients of the API.
 
-The same choosing and the same fence as for a session of our own; only the source differs. What is
-known comes in the one form of `checkpoint.snapshot_form`.
+Items are chosen and fenced as for a session of our own; only the source differs. The input has the
+normal form of `checkpoint.snapshot_form`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ SECTIONS = (
     Section("actions", 0.08, "Done lately"),
     Section("exchanged", 0.05, "Messages up to the save"),
 )
-# What a role reads before all else.
+# The sections that a role reads first.
 LEADS = {
     "orchestrator": ("said", "waves", "agents", "tasks", "blocked", "messages"),
     "validator": ("said", "files", "actions"),
@@ -40,7 +40,7 @@ NOT_TOLD = frozenset(
     ("agent_type", "id", "trigger", "token_count", "last_updated", "tools_used", "tool_counts")
 )
 MOST_CHARS = 400
-MOST_INNER = 20  # of a list within an item
+MOST_INNER = 20  # items of a list within an item
 MARGIN = 60
 
 
@@ -52,8 +52,8 @@ def compose_shared(
     agent_id: str = "",
     origin: str = "the store",
 ) -> tuple[str, bool]:
-    """The brief, and whether something was cut; empty where nothing is known. Tasks of `agent_id`,
-    who reads it, come first."""
+    """Return the brief, and whether something was cut; empty if nothing is known. Tasks of
+    `agent_id`, which reads it, come first."""
     items = list(_items(known, agent_id))
     limit = chars_for(max_tokens)
     sections = _ordered(role_for(agent_type, has_agents=bool(known.get("agent_states"))))
@@ -107,7 +107,7 @@ def _items(known: Mapping[str, Any], agent_id: str) -> Iterator[BriefItem]:
 
 
 def _requests(asked: Sequence[Mapping[str, Any]]) -> Iterator[BriefItem]:
-    """The last one is what is being worked on."""
+    """Yield the requests; the last one is being worked on."""
     for age, one in enumerate(reversed(asked)):
         status = _words(one.get("status"))
         text = f"“{_flat(_words(one.get('prompt')), MOST_CHARS)}”"
@@ -126,7 +126,8 @@ def _id(message: Any) -> Any:
 def _listed(
     section: str, values: Iterable[Any], told: Callable[[Any], str], worth: float
 ) -> Iterator[BriefItem]:
-    """Earlier ones count more: lists come with the newest or weightiest first."""
+    """Yield the items of a list. Earlier ones are worth more: lists begin with the newest or most
+    important."""
     for n, value in enumerate(values):
         text = told(value) if isinstance(value, dict) else _words(value)
         if text := _flat(text, MOST_CHARS):
@@ -147,7 +148,8 @@ def _task(task: dict[str, Any]) -> str:
 
 
 def _agent(state: dict[str, Any]) -> str:
-    """What the agent is, and what is known of it; its `role_context` tells what it works on."""
+    """Return what the agent is, and what is known of it; its `role_context` says what it works
+    on."""
     name = _words(state.get("agent_id") or state.get("agent_type")) or "?"
     kind = _words(state.get("agent_type"))
     role = state.get("role_context")
@@ -180,13 +182,14 @@ def _action(action: dict[str, Any]) -> str:
 
 
 def _either(row: dict[str, Any], *names: str) -> str:
-    """Clients spell the same field in several ways."""
+    """Return the first of these fields that has a value: clients use several names for the same
+    field."""
     return next((words for name in names if (words := _words(row.get(name)))), "")
 
 
 def _words(value: object, depth: int = 4) -> str:
-    """A JSON value in plain words: `endpoint: /api/login, method: POST`."""
-    if type(value) is str:  # nearly all are
+    """Return a JSON value in plain words: `endpoint: /api/login, method: POST`."""
+    if type(value) is str:  # nearly all values are
         return value if depth else ""
     if value is None or not depth:
         return ""

@@ -1,5 +1,5 @@
-"""A summary compared with the record: what it calls done that is open, and what it says in the
-user's name that the user did not say."""
+"""Compare a summary with the record: what it calls done although it is open, and what it claims in
+the user's name that the user did not say."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from holdfast.brief.done_claims import find_contradictions
 from holdfast.brief.item import FalseClaim
 from holdfast.record.model import Record
 
-MOST_TOLD, MOST_DONE = 3, 6  # to the model: in the user's name, called done
+MOST_TOLD, MOST_DONE = 3, 6  # shown to the model: in the user's name, called done
 
 
 class SummaryCheck(msgspec.Struct, frozen=True):
-    """Sentences of the summary that the record speaks against, with the evidence."""
+    """Sentences of the summary that contradict the record, with the evidence."""
 
     called_done: list[FalseClaim]
     in_users_name: list[FalseClaim]
 
     @property
     def for_model(self) -> list[FalseClaim]:
-        """Those that the model reads."""
+        """Return the claims that the model gets to read."""
         return [*self.in_users_name[:MOST_TOLD], *self.called_done[:MOST_DONE]]
 
 
 def check(record: Record, summary: str) -> SummaryCheck:
-    """Both kinds. A sentence that calls open work done is not flagged twice."""
+    """Return both kinds. A sentence that calls open work done is not flagged twice."""
     called_done = find_contradictions(record, summary)
     flagged = {one.sentence for one in called_done}
     others = [one for one in find_unsourced(record, summary) if one.sentence not in flagged]
@@ -34,5 +34,5 @@ def check(record: Record, summary: str) -> SummaryCheck:
 
 
 def shown(claims: list[FalseClaim]) -> list[dict[str, str]]:
-    """For programs."""
+    """Return the claims as plain values for programs."""
     return [{"sentence": one.sentence, "evidence": one.evidence} for one in claims]

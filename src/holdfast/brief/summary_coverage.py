@@ -1,8 +1,8 @@
-"""How much of the user's words and the open work a summary tells: whole, in part, or not at all.
+"""How much of the user's words and the open work a summary contains: all, a part, or nothing.
 
-Summaries correct typing errors, cut long messages and put them into brackets. So words are
-compared, without their marks and capitals: in order for what is told whole, by pairs of neighbours
-and by what they name for what is told in part.
+Summaries correct typing errors, shorten long messages and put them into brackets. So words are
+compared, without punctuation and capitals: in order to find complete messages, by pairs of
+neighbours and by what they name to find parts.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from holdfast.brief.user_statements import telling, words_of
 from holdfast.record.model import Record
 from holdfast.text.sentences import sentences
 
-TERSE_WORDS = 2  # "yes", "go on": only as a message of their own are they told
+TERSE_WORDS = 2  # "yes", "go on": they count only as a message of their own
 WHOLE = 0.8  # of the pairs of words: the rest is a corrected typing error
 PART = 0.6  # of the pairs of words of the shorter text
 NAMED, NAMED_ELSEWHERE = 0.5, 0.65  # of the things named: in the list of messages, outside of it
 LEAST_PAIRS, LEAST_NAMED = 4, 3
 _QUOTED = re.compile(r"\"([^\"\n]+)\"|“([^”\n]+)”|`([^`\n]+)`")
-_PATH = re.compile(r"\S*[/\\]\S*")  # the same files are named in many a sentence
+_PATH = re.compile(r"\S*[/\\]\S*")  # the same files are named in many sentences
 _ASIDE = re.compile(r"\([^)]*\)|\[[^\]]*\]")
-# What a line of ours says beside the words: a mark before them, since when or what they answer
-# behind them.
+# What a line of the brief adds to the words: a mark before them; after them, since when they are
+# open or what they answer.
 _BEFORE = re.compile(r"(?:planned|proposed to the user|doing(?:, its subagents are done)?): ")
 _BEHIND = re.compile(r" \((?:since turn|to “|interrupted|taken back|[\d,]+ characters).*$")
 
 
 class Coverage(Enum):
-    """How a summary tells a thing."""
+    """How much of an item a summary contains."""
 
     WHOLE = "whole"
     PART = "part"
@@ -47,7 +47,7 @@ class Coverage(Enum):
 class _Text(NamedTuple):
     pairs: frozenset[tuple[str, str]]
     named: frozenset[str]
-    is_users: bool  # it stands in the list of what the user said
+    is_users: bool  # it is in the list of the user's messages
 
     @classmethod
     def of(cls, text: str, *, is_users: bool = True) -> _Text:
@@ -56,7 +56,7 @@ class _Text(NamedTuple):
 
 
 class SummaryContents(NamedTuple):
-    """The user's words and what is open, by how a summary tells it."""
+    """The user's words and what is open, by how much of it a summary contains."""
 
     kept: list[BriefItem]
     shortened: list[BriefItem]  # words of the user, told in part or in other words
@@ -64,8 +64,8 @@ class SummaryContents(NamedTuple):
 
 
 def contents_of(summary: str, record: Record) -> SummaryContents:
-    """Of what failed only what is to be mended counts, and nothing that the user took back. The
-    client itself brings open questions back."""
+    """Sort the user's words and the open work by their coverage. Only failures that have to be
+    fixed count, and nothing that the user took back. The client itself restores open questions."""
     found = [
         *quotes.items(record, quotes.needed_units(record)),
         *open_items.tasks(record),
@@ -83,8 +83,8 @@ def contents_of(summary: str, record: Record) -> SummaryContents:
 
 
 class _Passages:
-    """Texts by their pairs of words and by what they name: a long session asks for thousands of
-    messages, and comparing each with each text takes seconds."""
+    """Texts by their pairs of words and by what they name. A long session asks for thousands of
+    messages, and comparing each message with each text would take seconds."""
 
     def __init__(self, texts: Iterable[_Text]) -> None:
         self.texts = list(texts)
@@ -97,7 +97,7 @@ class _Passages:
                 self._by_name.setdefault(name, []).append(number)
 
     def with_pairs(self, wanted: _Text) -> Iterator[tuple[_Text, int]]:
-        """Each text that shares enough pairs of words to tell, and how many."""
+        """Yield each text that shares enough pairs of words, and how many."""
         shared = Counter(chain.from_iterable(self._by_pair.get(one, ()) for one in wanted.pairs))
         return ((self.texts[n], count) for n, count in shared.items() if count >= LEAST_PAIRS)
 
@@ -107,7 +107,7 @@ class _Passages:
 
 
 class SummaryCoverage:
-    """One summary, ready to be asked."""
+    """One summary, prepared for comparison."""
 
     def __init__(self, summary: str) -> None:
         known = list(passages(summary))
@@ -139,14 +139,15 @@ class SummaryCoverage:
         return Coverage.PART if is_part else Coverage.NONE
 
     def _is_quoted(self, wanted: _Text) -> bool:
-        """A piece of it stands there."""
+        """Whether the summary quotes a part of it."""
         return any(
             shared >= PART * min(len(wanted.pairs), len(one.pairs))
             for one, shared in self._quoted.with_pairs(wanted)
         )
 
     def _is_retold(self, text: str) -> bool:
-        """Told in other words: each sentence of it, or its rule may be the one that is missing."""
+        """Whether the summary tells it in other words. Every sentence must be covered, because a
+        missing one may be the rule."""
         parts = [one for one in map(_Text.of, sentences(text)) if len(one.named) >= LEAST_NAMED]
         return bool(parts) and all(map(self._is_named, parts))
 
@@ -158,13 +159,14 @@ class SummaryCoverage:
 
 
 def _messages(summary: str, known: Iterable[Passage]) -> Iterator[str]:
-    """Quotations, and the lines of the list of the user's messages without remarks on them."""
+    """Yield quotations, and the lines in the list of the user's messages, without remarks on
+    them."""
     yield from (found[1] or found[2] or found[3] for found in _QUOTED.finditer(summary))
     yield from (_ASIDE.sub(" ", one.text) for one in known if one.is_users)
 
 
 def _texts(item: BriefItem) -> list[str]:
-    """The words themselves; of a failing command its errors too."""
+    """Return the words themselves; for a failing command, its errors too."""
     first, *others = item.text.split("\n")
     first = _BEHIND.sub("", _BEFORE.sub("", first, count=1))
     return [first.removesuffix(" …”"), *others]

@@ -1,4 +1,4 @@
-"""A summary of the client, cut into sentences and bullets."""
+"""A summary of the client, split into sentences and bullets."""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ import msgspec
 
 MOST_LINES = 2_000
 _CODE = re.compile(r"^[ \t]*```.*?^[ \t]*```", re.DOTALL | re.MULTILINE)
-# What the client writes around a summary.
+# The client writes these around a summary.
 _FRAME = (
     "This session is being continued",
     "Please continue the conversation",
@@ -24,14 +24,14 @@ _USERS = re.compile(r"\buser messages\b|\bmessages (?:from|of|by) the user\b", r
 
 
 class Passage(msgspec.Struct, frozen=True):
-    """`is_users` where it stands in the list of what the user said."""
+    """A sentence or bullet; `is_users` if it is in the list of the user's messages."""
 
     text: str
     is_users: bool
 
 
 def passages(summary: str) -> Iterator[Passage]:
-    """Code, the client's frame and its notes to itself are left out."""
+    """Yield the passages, without code, the client's frame and its notes to itself."""
     is_users = False
     for line in _CODE.sub("", _without_analysis(summary)).splitlines()[:MOST_LINES]:
         text = line.strip()
@@ -46,7 +46,7 @@ def passages(summary: str) -> Iterator[Passage]:
 
 
 def _without_analysis(summary: str) -> str:
-    """Less the client's notes to itself; one that is not closed stays."""
+    """Remove the client's notes to itself; an unclosed one stays."""
     kept, at = [], 0
     while (start := summary.find("<analysis>", at)) >= 0:
         end = summary.find("</analysis>", start)
@@ -58,7 +58,7 @@ def _without_analysis(summary: str) -> str:
 
 
 def sentences(text: str) -> Iterator[str]:
-    """A quotation of several sentences stays in one."""
+    """Split into sentences. A quotation of several sentences stays in one piece."""
     held = ""
     for part in _SENTENCE_END.split(text):
         held = f"{held} {part}" if held else part

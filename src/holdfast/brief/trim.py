@@ -1,5 +1,5 @@
-"""Choosing under a budget: pinned things before all, then the most worth per character, each
-compartment within what it was allotted."""
+"""Choose items within a budget: pinned ones first, then those with the most worth per character,
+each compartment within its allotment."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -32,12 +32,14 @@ SECTION = {section: name for name, words in _OF.items() for section in words.spl
 
 
 def of(item: BriefItem) -> str:
-    """Its own, where it says one: a pin goes where the user put it."""
+    """Return the compartment of an item: its own, if it names one, because a pin belongs where the
+    user put it."""
     return item.compartment or SECTION.get(item.section, AMBIENT)
 
 
 def weights(sections: Iterable[Section]) -> dict[str, float]:
-    """A role's template gives sections shares; together they are their compartment's."""
+    """Return the weight of each compartment: the sum of the shares that a role's template gives its
+    sections."""
     found: dict[str, float] = {}
     for one in sections:
         name = SECTION.get(one.name, AMBIENT)
@@ -46,8 +48,8 @@ def weights(sections: Iterable[Section]) -> dict[str, float]:
 
 
 NEVER_CUT = ("said", "marked", "pinned")
-NEWS = ("agents",)  # what just came back is the input of the next step
-PER_LINE = 6  # what a line costs beside its words, its share of headings among it
+NEWS = ("agents",)  # new reports are the input of the next step
+PER_LINE = 6  # what a line costs beside its words, with a share of the headings
 
 
 class Choice:
@@ -56,8 +58,8 @@ class Choice:
     def __init__(self, sections: Sequence[Section], room: int) -> None:
         self.room = room
         self.taken: list[BriefItem] = []
-        self.refused = False  # something for which no room was left
-        self.merged = 0  # commands that are told with their failure
+        self.refused = False  # there was no room left for something
+        self.merged = 0  # commands that are shown with their failure
         self.spent: dict[str, int] = {}  # by compartment
         self.allotment: Allotment | None = None
         self._sections = {one.name: one for one in sections}
@@ -66,7 +68,8 @@ class Choice:
         self._failing: set[str] = set()
 
     def cost(self, item: BriefItem) -> int:
-        """Its characters, with the heading and the line of its folder or file it may need."""
+        """Return its characters, with the heading and the line of its folder or file, if they are
+        needed."""
         cost = units(item.text) + 3
         if item.section not in self._begun:
             cost += len(self._sections[item.section].heading) + 5
@@ -80,8 +83,8 @@ class Choice:
     def take_each(
         self, items: Iterable[BriefItem], within: Allotment | None = None
     ) -> list[BriefItem]:
-        """Take what fits, in this order, and return the rest. Most of a long list is longer than
-        the room that is left, which is seen without a call for each."""
+        """Take what fits, in this order, and return the rest. Most items of a long list are longer
+        than the room that is left; they are skipped without a call."""
         return [
             item
             for item in items
@@ -93,7 +96,7 @@ class Choice:
         if not self.knows(item):
             return False
         if item.section == "commands" and item.key in self._failing:
-            self.merged += 1  # told already, with its error
+            self.merged += 1  # it is already there, with its error
             return True
         name, length = of(item), len(item.text)  # the cost is at least the length
         if length > self.room or (
@@ -113,8 +116,8 @@ class Choice:
         return True
 
     def lengthen(self, sections: Sequence[str], room: int) -> None:
-        """Tell more of what was cut. Items share the room: what a short one leaves goes to the
-        longer ones."""
+        """Show more of what was cut. The items share the room: what a short one does not need goes
+        to the longer ones."""
         cut = [one for one in self.taken if one.whole and one.section in sections]
         cut.sort(key=lambda one: len(one.whole))
         for number, item in enumerate(cut):
@@ -143,13 +146,13 @@ def choose(
     shares: Mapping[str, float] | None = None,
     news: int = 0,
 ) -> Choice:
-    """Pinned first; then each compartment as far as it was allotted, the best of it first; at last
-    what still fits anywhere. `shares` are those somebody has set, `news` what was added to the
-    room for reports that just came back."""
+    """Take pinned items first; then the best of each compartment within its allotment; then
+    whatever still fits. `shares` are set by the user, `news` is room that was added for reports
+    that just came back."""
     choice = Choice(sections, room)
     refused = [one for one in items if one.pinned and not choice.take(one)]
     if any(one.section in NEVER_CUT for one in refused if choice.knows(one)):
-        return choice  # nothing lesser stands where they found no room
+        return choice  # no lesser item takes room that these did not get
     known = [one for one in items if not one.pinned and one.worth > 0 and choice.knows(one)]
     sizes = [units(one.text) + PER_LINE for one in known]
     by_density = sorted(range(len(known)), key=lambda at: known[at].worth / sizes[at], reverse=True)
@@ -177,8 +180,8 @@ def _wishes(
     could: Mapping[str, int],
     room: int,
 ) -> dict[str, Wish]:
-    """What each would have if worth alone decided (`free`); or all it could tell, up to its
-    share."""
+    """Return what each compartment would get if worth alone decided (`free`), or everything it has,
+    up to its share."""
     return {
         one.name: Wish(
             max(free.spent.get(one.name, 0), min(could.get(one.name, 0), one.part_of(room))),

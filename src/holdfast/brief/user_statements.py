@@ -1,7 +1,7 @@
 """What a sentence of a summary says that the user approved, allowed, forbade or wants.
 
-The lists of words decide what is judged, never what is true: that is compared with what the user
-typed (`attributions`).
+The lists of words only decide what is judged, never what is true: `attributions` compares it with
+what the user typed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _USER = re.compile(
     r"|\.\w)(?:[-\s]+([a-z]+))?",
     re.IGNORECASE,
 )
-# "if the user …", "to the user", "waiting for user approval": nothing was said.
+# "if the user …", "to the user", "waiting for user approval": the user said nothing.
 _NOT_YET = re.compile(
     r"\b(?:if|when|whenever|once|whether|unless|until|case|for|to|awaiting|pending|asks?|asking|let|have"
     r"|wait|needs?|no|any|an?|each|every|another)(?: the)?$"
@@ -43,8 +43,7 @@ _PROGRAM_WORDS = (
     "session sessions context settings config configuration agent journey"
 )
 _PROGRAM = frozenset(_PROGRAM_WORDS.split())
-# What users do and have, other than to hold a view. What follows "user" and is not in this list
-# may be one.
+# What users do and have, which is no view. Any other word after "user" may express one.
 _NARRATIVE_WORDS = (
     "ask asking requesting reported reports provided provides provide providing invoked showed "
     "shows shown interrupted ran run runs noticed shared shares questioned caught moved edit "
@@ -65,7 +64,7 @@ _NARRATIVE_WORDS = (
     "decides wanting having file files work chose opted suggests suggested wants wanted"
 )
 _NARRATIVE = frozenset(_NARRATIVE_WORDS.split())
-# Words of will: they make a sentence about the user one about what the user allows or wants.
+# Words of will: with one of these, a sentence tells what the user allows or wants.
 _WILL = re.compile(
     r"\b(?:approv|agree|consent|okay|ok\b|accept|allow|permi(?:t|ssion\b)|authori[sz]|grant|go-?ahead"
     r"|green|sign\w* off|sign-?off|clear(?:ed|ance)|bless|endors|leave\b|left to|forb|prohib"
@@ -79,7 +78,7 @@ _WILL = re.compile(
     r"|unless|shall\b|not\b)",
     re.IGNORECASE,
 )
-# The plainest of them: with one of these in the clause the user decides, whatever else it tells.
+# The clearest of them: with one of these in a clause, the user decides.
 _DECISION = re.compile(
     r"\b(?:approv(?:ed|al|es|ing)|agree[ds]|consented|okay(?:ed|s)|ok['\u2019]d|allow(?:ed|s|ing)"
     r"|permi(?:t|ssion\b)|authori[sz]|grant(?:ed|s)|go-?ahead|green-?li(?:ght|t)"
@@ -99,7 +98,7 @@ _WISH = re.compile(
     r"|noted|stressed|emphasi[sz]ed|opted)\b",
     re.IGNORECASE,
 )
-# Nobody else approves in a session.
+# Only the user approves in a session.
 _PASSIVE = re.compile(
     r"\b(?:was|were|is|are|been|being|got|as) (?:\w+ly )?(?:approved|okayed|agreed|signed off"
     r"|green-?lit|ruled out|vetoed|off[- ]limits|forbidden)\b(?! (?:by|in|for)\b)"
@@ -116,7 +115,7 @@ _ASKED_LIMIT = re.compile(
     r"(?: me| us)? (?:that|not to|never to|to (?:never|not|only|always|avoid|leave|keep)|for no)\b",
     re.IGNORECASE,
 )
-# "presented to the user", "reported by the user": nothing that the user wants.
+# "presented to the user", "reported by the user": not what the user wants.
 _TOLD = re.compile(
     r"\b(?:present\w*|report\w*|show\w*|ask\w*|explain\w*|sent|send|visible|provid\w*|creat\w*"
     r"|edit\w*|told|tell|inform\w*|said|warn\w*|message\w*|written|made|added|changed|modified"
@@ -150,15 +149,15 @@ _EMPTY = frozenset(_EMPTY_WORDS.split())
 
 
 class UserStatement(NamedTuple):
-    """The part of a sentence that tells the user's will."""
+    """The part of a sentence that states the user's will."""
 
     text: str
-    is_decision: bool = False  # in plain words: then it stands for itself, whatever is around it
-    is_wish: bool = False  # of the kind that summaries tell in words of their own
+    is_decision: bool = False  # in clear words, so that the context does not matter
+    is_wish: bool = False  # of the kind that summaries paraphrase
 
 
 def user_statement(sentence: str, before: str = "") -> UserStatement | None:
-    """The last statement about the user's will; a "they" is the user that `before` names."""
+    """Return the last statement about the user's will; "they" is the user if `before` names one."""
     text = _CODE_SPAN.sub(lambda span: span[0].replace("user", "u-ser"), sentence)
     if _USER.search(before):
         text = _THEY.sub(r"\1The user", text)
@@ -173,7 +172,7 @@ def user_statement(sentence: str, before: str = "") -> UserStatement | None:
 
 
 def _is_stand(text: str, found: re.Match[str]) -> bool:
-    """The user holds a view here, and does not only do something."""
+    """Whether the user holds a view here, and does not only do something."""
     before = text[max(0, found.start() - LEAD_CHARS) : found.start()].rstrip()
     if _NOT_YET.search(before.lower()) or _is_of_a_program(found, before.lower()):
         return False
@@ -206,7 +205,8 @@ def _is_view(text: str, found: re.Match[str], before: str) -> bool:
 
 
 def _clause(text: str, found: re.Match[str]) -> tuple[list[int], int, int]:
-    """The ends of all clauses, and where among them the one that names the user starts and ends."""
+    """Return the ends of all clauses, and where among them the clause that names the user starts
+    and ends."""
     ends = [0, *(end.end() for end in _CLAUSE_END.finditer(text)), len(text)]
     first = max(at for at, end in enumerate(ends) if end <= found.start())
     last = first + 1
@@ -216,8 +216,8 @@ def _clause(text: str, found: re.Match[str]) -> tuple[list[int], int, int]:
 
 
 def _statement(text: str, found: re.Match[str]) -> str:
-    """The clause in which the user is named, with as many before it, and then behind it, as it
-    takes to name something; "per the user, …" leads in what follows."""
+    """Return the clause that names the user, extended to earlier and then to later clauses until it
+    names something; "per the user, …" introduces what follows."""
     ends, first, last = _clause(text, found)
 
     def is_empty() -> bool:
