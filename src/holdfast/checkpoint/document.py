@@ -1,6 +1,5 @@
-"""A checkpoint as a value: what was known, when, and in which session. Nothing here touches the
-disk.
-"""
+"""A checkpoint as a value: what was known, when, and in which session. Nothing here accesses the
+disk."""
 
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ class Document(msgspec.Struct, frozen=True):
     project: str
     session_id: str
     agent_id: str = ""
-    iteration: int = 0  # 0: `keep` counts on from the parent
+    iteration: int = 0  # 0: `keep` continues the count of the parent
     parent: str = ""
     summary: str = ""  # one line for lists; empty: taken from the snapshot or the sections
     sections: Sections = {}
@@ -62,7 +61,7 @@ def with_required(sections: Sections) -> dict[str, list[str]]:
 
 
 def summary_of(sections: Sections, snapshot: Mapping[str, Any]) -> str:
-    """One line: the snapshot's own summary, else the first next step."""
+    """Return one line: the snapshot's own summary, else the first next step."""
     summary = snapshot.get("context_summary")
     lines = [summary] if isinstance(summary, str) else []
     for name in ("Next Steps", "What Changed", "Active Issues", "Key Decisions"):
@@ -72,7 +71,8 @@ def summary_of(sections: Sections, snapshot: Mapping[str, Any]) -> str:
 
 
 def hash_of(facts: object) -> str:
-    """The same facts in the same order give the same hash, whenever they were gathered."""
+    """Return the hash of the facts. The same facts in the same order have the same hash at any
+    time."""
     text = json.dumps(facts, sort_keys=True, default=str)
     return digest(text.encode())
 

@@ -15,7 +15,7 @@ from holdfast.files.folders import names_in
 from holdfast.text import timestamps
 from holdfast.text.timestamps import id_of, number
 
-NEWEST_READ = 400  # a folder of a hostile repository may hold any number of files ...
+NEWEST_READ = 400  # a hostile repository may contain any number of files ...
 NEWEST_READ_BYTES = 32 << 20  # ... of 8 MB each; 400 of ours have 12 MB ...
 AHEAD_SECONDS = 86_400  # ... named for any day; no clock of ours is a day ahead
 
@@ -163,7 +163,7 @@ def reconcile(
         try:
             kept.append(from_file(path))
         except DamagedCheckpoint:
-            continue  # `verify` and `rebuild` speak of it
+            continue  # `verify` and `rebuild` report it
     return kept
 
 

@@ -1,4 +1,4 @@
-"""What can go wrong with a checkpoint, each with the next thing to try."""
+"""Errors about checkpoints, each with the next thing to try."""
 
 from __future__ import annotations
 

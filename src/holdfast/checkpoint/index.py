@@ -1,10 +1,10 @@
-"""The global index: what can be said of all checkpoints without opening them.
+"""The global index: what can be told about all checkpoints without opening them.
 
-An index only: the files are the truth. It is replaced whole under a lock, every entry is read from
-its file, and a broken or deleted one is made again from the folders we remember.
+It is only an index: the files are the truth. It is replaced as a whole under a lock, every entry is
+read from its file, and a broken or deleted index is made again from the folders that we remember.
 
-A line holds one entry. A save decodes those of its project alone and puts its own behind the last:
-decoding, sorting and encoding a thousand takes as long as half an interpreter start.
+Each line is one entry. Saving a checkpoint decodes only the entries of its project and appends its
+own: decoding, sorting and encoding a thousand takes as long as half an interpreter start.
 """
 
 import json
@@ -52,7 +52,7 @@ def load() -> list[CheckpointEntry]:
     data = places.read_small(path(), LARGEST_BYTES)
     if not data:
         raise BrokenIndex("there is none")
-    if data == _last[0]:  # one save asks four times; a hash of it would take as long as decoding
+    if data == _last[0]:  # one save reads it four times; a hash would take as long as decoding
         return list(_last[1])
     with suppress(msgspec.MsgspecError, UnicodeError):
         quick = msgspec.json.decode(data, type=_Index)  # 10 times json: 1 ms for 1,000 entries
@@ -147,7 +147,7 @@ def _rows_of(data: bytes, project: str, inside: list[str]) -> list[CheckpointEnt
     for place in (project, *[one for one in inside if project not in one]):
         sought = place.encode("ascii", "replace")
         if not place or sought.decode("ascii") != place or b'"' in sought or b"\\" in sought:
-            return None  # not as it is written in JSON
+            return None  # it looks different in JSON
         at = data.find(sought)
         while at >= 0:
             start, end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
@@ -208,7 +208,7 @@ def _replace(data: bytes) -> None:
 
 
 def _order(one: CheckpointEntry) -> tuple[str, int, str]:
-    """By rank, then path. Most of a thousand ids have no number at their end."""
+    """Sort by rank, then path. Most of a thousand ids have no number at their end."""
     return one.created, number(one.id) if len(one.id) > STAMP_CHARS else 0, one.path
 
 

@@ -44,7 +44,8 @@ def trace(entry: CheckpointEntry, entries: Iterable[CheckpointEntry]) -> list[Ch
 def _parent(
     child: CheckpointEntry, by_id: dict[str, list[CheckpointEntry]]
 ) -> CheckpointEntry | None:
-    """Ids are unique in a project only; a parent of the same session is preferred."""
+    """Return the parent. Ids are unique only within a project; a parent of the same session is
+    preferred."""
     fits = [one for one in by_id.get(child.parent, ()) if one.project == child.project]
     same = [one for one in fits if one.session_id == child.session_id]
     return next(iter(same or fits), None)

@@ -24,13 +24,13 @@ from holdfast.wire import places
 class CheckpointRetention(msgspec.Struct, frozen=True):
     at_most: int = 50  # per project
     days: int = 30
-    at_least: int = 5  # however old: a clock that jumped ages all of them at once
+    at_least: int = 5  # of any age: a clock that jumps makes all of them old at once
     daily_after_days: int = 7
 
 
 class Pruned(msgspec.Struct, frozen=True):
     removed: list[CheckpointEntry]
-    left: list[str]  # what should have gone and did not, and why
+    left: list[str]  # what could not be removed, and why
 
 
 DEFAULT = CheckpointRetention()
@@ -125,7 +125,7 @@ class Left(msgspec.Struct, frozen=True):
     project: str
     place: FolderPlace
     names: tuple[str, ...]
-    why: str = ""  # why it must stay; empty: everything in it is ours, as we kept it
+    why: str = ""  # why it must stay; empty: everything in it is ours and unchanged
 
     @property
     def path(self) -> str:
@@ -159,7 +159,7 @@ def remove_folder(left: Left) -> str:
         os.rmdir(left.path)  # noqa: PTH106
     except OSError as error:
         return f"{error.strerror}"
-    with suppress(OSError):  # ours too where nothing else is in it
+    with suppress(OSError):  # the parent is ours too if it is empty
         os.rmdir(left.path.rpartition("/")[0])  # noqa: PTH106
     return "; ".join(index.refresh(left.project))
 

@@ -16,8 +16,8 @@ from holdfast.files import folders, lock
 class RebuiltIndex(msgspec.Struct, frozen=True):
     entries: list[CheckpointEntry]
     damaged: list[VerifyReport]  # files with a final name that do not verify
-    added: list[str]  # paths the index had not known
-    dropped: list[str]  # paths it named that are not there
+    added: list[str]  # paths that were not in the index
+    dropped: list[str]  # paths in the index whose file is gone
     snapshots: list[str]  # ids whose snapshot was made again
     projects: list[str]
     foreign: list[str]  # paths of those that this machine did not make

@@ -59,5 +59,5 @@ def _front(document: Document) -> dict[str, front_matter.Value]:
         "parent": document.parent,
         "summary": document.summary,
         "state_hash": document.state_hash,
-        "verified": True,  # said by the draft: a file has its final name only once it is true
+        "verified": True,  # already in the draft: a file gets its final name only when it is true
     }

@@ -1,4 +1,5 @@
-"""From a record to the two faces of a checkpoint: sections for people, a snapshot for programs."""
+"""Turn a record into the two forms of a checkpoint: sections for people, a snapshot for
+programs."""
 
 from __future__ import annotations
 
@@ -37,12 +38,12 @@ from holdfast.record.plans import LATER, LEFT
 from holdfast.record.turns import KEPT_CHARS, describe_stop, turn_number
 
 MOST_ITEMS = 40
-MOST_WORDS = 400  # of the user: all of any real session
+MOST_WORDS = 400  # of the user: no real session has more
 MOST_CHANGED = 400
 MOST_CHARS = 600
 SHORT_CHARS = 200
-REQUEST_CHARS = 400  # of the request: the whole is under User Words
-ASKED_CHARS, ANSWERED_CHARS = 75, 45  # of the last turn, where nothing is open: 160 in all
+REQUEST_CHARS = 400  # of the request: the full text is under User Words
+ASKED_CHARS, ANSWERED_CHARS = 75, 45  # of the last turn, if nothing is open: 160 in all
 MOST_FAILURES = 12
 MOST_COMMANDS = 20
 MOST_EDITED = 3  # files, after a failure
@@ -57,9 +58,9 @@ _WENT = {UNCLEAR: "result unknown: its output shows a failure", NO_RESULT: "no r
 NOTHING_OPEN = "nothing open"
 _HOW = {LEFT: "listed as remaining", LATER: "wanted later by the user"}
 PLAN_MODE = "mode: plan mode is on; read and plan only until the user approves the plan"
-ASKED = ("request: ", "last asked: ")  # while it is worked on, and after it was answered
+ASKED = ("request: ", "last asked: ")  # while it is in progress, and after it was answered
 _LAST, _STEP = "last said: ", ("step: ", "last step: ")
-# Labels of earlier releases too: their checkpoints are read again.
+# With the labels of earlier releases, because their checkpoints are still read.
 _LABELS = (
     *ASKED,
     _LAST,
@@ -80,7 +81,7 @@ _OURS = frozenset(
 
 
 def somebodys(section: str, entry: str) -> str:
-    """The words of an entry that are not ours, for a search through what was said."""
+    """Return the words of an entry that are not ours, for a search through what was said."""
     if section == IN_PROGRESS:
         label = next((one for one in _LABELS if entry.startswith(one)), "")
         entry = entry.removeprefix(label)
@@ -88,7 +89,8 @@ def somebodys(section: str, entry: str) -> str:
 
 
 def sections_of(record: Record) -> dict[str, list[str]]:
-    """What is known, under the headings a reader looks for; empty ones are left out later."""
+    """Return what is known under the headings that a reader looks for; empty ones are removed
+    later."""
     found = {
         IN_PROGRESS: list(_in_progress(record)),
         "What Changed": list(_all_changed(record)),
@@ -111,7 +113,8 @@ def sections_of(record: Record) -> dict[str, list[str]]:
 
 
 def snapshot_of(record: Record) -> dict[str, Any]:
-    """The same as plain values, under the names existing readers of snapshots expect."""
+    """Return the same as plain values, under the names that existing readers of snapshots
+    expect."""
     used = [pair for pair in record.files.items() if _is_changed(pair[1])]
     changed = [path for path, _ in _without_twins(used)]
     return {
@@ -150,29 +153,29 @@ def snapshot_of(record: Record) -> dict[str, Any]:
 
 
 def current_request(record: Record) -> str:
-    """What the session is about now: the last words, with what a short reply answers."""
+    """Return what the session is about now: the last words, with what a short reply answers."""
     turn = next((one for one in reversed(record.turns) if one.asked), None)
     return _format_request(turn) if turn else ""
 
 
 def decisions(record: Record) -> Iterator[str]:
-    """What the user decided, each with its question and its turn. What the model announces is not
-    among them: such sentences are rarely decisions, see `docs/checkpoints.md`."""
+    """Yield what the user decided, each with its question and its turn. Announcements of the model
+    are left out: they are rarely decisions, see `docs/checkpoints.md`."""
     for one in decided(record):
         if one.by == "user":
             yield f"turn {one.turn}: {_cut(one.question, SHORT_CHARS)} → {_cut(one.text)}"
 
 
 def _in_progress(record: Record) -> Iterator[str]:
-    """The last words, the mode, what the model said last, and calls that have no result yet. What
-    was answered is not told as a request, for it is in progress no more."""
+    """Yield the last words, the mode, what the model said last, and calls without a result. A
+    request that was answered is not shown as a request, because it is no longer in progress."""
     is_over = open_items.request(record) is None
     if words := current_request(record):
         yield ASKED[is_over] + _cut(words, REQUEST_CHARS) + _where(record)
     if record.planning:
         yield PLAN_MODE
     if record.last_texts:
-        yield _LAST + record.last_texts[-1]  # both ends of a very long one: see `turns.shortened`
+        yield _LAST + record.last_texts[-1]  # both ends of a long one: see `turns.shortened`
     running = [*record.calls.values()][-3:]
     for call in running or record.recent[-1:]:
         what = f"{call.tool} {_cut(call.what)}"
@@ -184,8 +187,8 @@ def _in_progress(record: Record) -> Iterator[str]:
 
 
 def _git_work(record: Record) -> Iterator[str]:
-    """What the session's own commands left, for each branch and repository: the last commit,
-    whether it was pushed, what was changed since. Others may have done more."""
+    """Yield the state that the session's own commands left, for each branch and repository: the
+    last commit, whether it was pushed, what was changed since. Others may have done more."""
     work = record.git
     changed = open_items.uncommitted(record)
     halted = conflict_words(work, MOST_CONFLICTS)
@@ -230,8 +233,8 @@ def _commits(work: GitWork | Commits) -> str:
 
 
 def _reasons(record: Record) -> Iterator[str]:
-    """Each turn: what was asked, what was changed, what came of it. What the model said last is
-    under In Progress."""
+    """Yield each turn: what was asked, what was changed, and the result. What the model said last
+    is under In Progress."""
     for turn in record.turns:
         if turn.edited or (turn.asked and turn.said):
             number = turn_number(record, turn.place)
@@ -250,7 +253,8 @@ def _outcome(record: Record, turn: Turn) -> str:
 
 
 def _words(record: Record) -> Iterator[str]:
-    """All of them in order; what was sent again, after an interruption perhaps, stands once."""
+    """Yield all of them in order. Words that were sent again, perhaps after an interruption, appear
+    once."""
     spoken = (pair for pair in enumerate(record.turns) if pair[1].asked)
     for words, group in groupby(spoken, key=lambda pair: pair[1].asked):
         some = list(group)
@@ -268,7 +272,7 @@ def _format_request(turn: Turn) -> str:
 
 
 def _where(record: Record) -> str:
-    """Where the rest of long words is."""
+    """Return where the rest of long words is."""
     turn = next(one for one in reversed(record.turns) if one.asked)
     if turn.chars <= REQUEST_CHARS:
         return ""
@@ -277,8 +281,9 @@ def _where(record: Record) -> str:
 
 
 def _next_steps(record: Record) -> Iterator[str]:
-    """What is open by evidence; where nothing is, that, with what was asked and answered last. A
-    failure that the model's closing words came after is an issue, not a step: see Active Issues."""
+    """Yield what is open by evidence; if nothing is, a line that says so, with what was asked and
+    answered last. A failure before the model's closing words is an issue, not a step: see Active
+    Issues."""
     found = [*_open_request(record), *_open_work(record)]
     if found:
         yield from found
@@ -299,7 +304,8 @@ def _next_steps(record: Record) -> Iterator[str]:
 
 
 def _state(record: Record) -> str:
-    """Of a session whose last request was answered. What was edited after it failed may pass."""
+    """Describe a session whose last request was answered. What was edited after it failed may pass
+    now."""
     failing = _our_failures(record)
     if not all(edited_since(one) for one in failing):
         return "open: what Active Issues lists"
@@ -309,7 +315,7 @@ def _state(record: Record) -> str:
 
 
 def _not_in_git(record: Record) -> str:
-    """What the session changed and did not commit, or committed and did not push."""
+    """Return what the session changed and did not commit, or committed and did not push."""
     work, told = record.git, ""
     if not work.is_partial and (record.branch or work.commits):
         changed = sum(map(len, open_items.uncommitted_by_tree(record).values()))
@@ -341,7 +347,7 @@ def _open_request(record: Record) -> Iterator[str]:
 
 
 def _last_answer(turn: Turn) -> str:
-    """What the user chose last, where that is newer than the words."""
+    """Return what the user chose last, if that is newer than the words."""
     answers = [one for one in turn.questions if one.answer]
     if not answers:
         return ""
@@ -380,8 +386,8 @@ def _open_work(record: Record) -> Iterator[str]:
 
 
 def _steps(record: Record) -> list[Task]:
-    """Of plans the user approved; of those in the model's words only the newest list, while its
-    turn is being worked on: the rest are often no more than an offer."""
+    """Return steps of plans that the user approved. Of plans in the model's words, only the newest
+    list counts, while its turn is being worked on: others are often only an offer."""
     known = open_items.steps(record)
     last = record.turns[-1].place.op if record.turns else 0
     at_work = open_items.request(record) is not None
@@ -401,7 +407,7 @@ def _by_use(record: Record) -> list[tuple[str, FileUse]]:
 
 
 def _all_changed(record: Record) -> Iterator[str]:
-    """Every edited file; of very many, how many more there are."""
+    """Yield every edited file; if there are very many, how many more there are."""
     edited = _without_twins([pair for pair in _by_use(record) if _is_changed(pair[1])])
     if len(edited) > MOST_CHANGED:
         rest = len(edited) - MOST_CHANGED + 1
@@ -412,8 +418,8 @@ def _all_changed(record: Record) -> Iterator[str]:
 
 
 def _without_twins(changed: list[tuple[str, FileUse]]) -> list[tuple[str, FileUse]]:
-    """A command in another checkout names its files as this one does: what was edited there was not
-    changed here."""
+    """Leave out files of another checkout: a command there names its files like this one, but what
+    was edited there was not changed here."""
     away = "\n".join(f"{path}\n" for path, used in changed if path[:1] in "/~" and used.edits)
     return [
         (path, used)
@@ -439,8 +445,8 @@ def _is_changed(used: FileUse) -> bool:
 
 
 def _most_used(record: Record) -> list[tuple[str, FileUse]]:
-    """Files that were read, or named by a command with their folder, and not changed: those used
-    most come first. What a search listed or somebody spoke of was not used."""
+    """Return files that were read, or named by a command with their folder, and not changed; those
+    used most come first. Files that a search listed or somebody mentioned were not used."""
     found = [
         (path, used)
         for path, used in reversed(_by_use(record))
@@ -452,7 +458,7 @@ def _most_used(record: Record) -> list[tuple[str, FileUse]]:
 
 
 def _is_path(name: str) -> bool:
-    """In a script `sys.stdin` and `sum(c.values` have the shape of a file."""
+    """Whether this is a path. In a script, `sys.stdin` and `sum(c.values` look like files."""
     return "/" in name and not any(mark in name for mark in " ()<>$")
 
 
@@ -462,7 +468,7 @@ def _used(path: str, used: FileUse) -> str:
 
 
 def _pointers(record: Record) -> list[str]:
-    """What was referred to; what runs in the background has an id in the shape of a commit's."""
+    """Return the references. Ids of background work are left out, as they look like commits."""
     return [text for text in record.references if text not in record.agents]
 
 
@@ -474,7 +480,8 @@ def _lost(record: Record) -> Iterator[str]:
 
 
 def _failing(record: Record) -> Iterator[str]:
-    """Tests and builds; what was only tried, or called another's failure, is under Commands."""
+    """Yield failing tests and builds. What was only tried, or is no failure of this work, is under
+    Commands."""
     yield from (_open(record, one) for one in _our_failures(record)[:MOST_FAILURES])
 
 
@@ -507,7 +514,8 @@ def _resolved(failure: Failure) -> str:
 
 
 def _commands(record: Record) -> Iterator[str]:
-    """Those run last, and failures that the model called none of this work's, with its words."""
+    """Yield the commands run last, and failures that the model called none of this work, with its
+    words."""
     verdicts = {one.command: verdict_of(one) for one in record.failures if one.fixed is None}
     states = {one.asked: one.status for one in record.agents.values() if one.kind == COMMAND}
     known = sorted(record.commands.items(), key=lambda pair: pair[1].op)
@@ -517,8 +525,8 @@ def _commands(record: Record) -> Iterator[str]:
 
 
 def _ran(command: Command, verdict: str, state: str, edited_op: int) -> str:
-    """One that went into the background and has not reported is told by how it is there. A test or
-    build that passed proves nothing about what was edited since."""
+    """Return how a command went. One that runs in the background and has not reported is shown with
+    its state there. A test or build that passed proves nothing about later edits."""
     went = outcome(command)
     if went == PASSED and command.kind and command.op < edited_op:
         went = "passed, before the last edit"
@@ -533,7 +541,7 @@ def _reference(record: Record, text: str) -> str:
 
 
 def _agents(record: Record) -> list[Agent]:
-    """Subagents, and the last commands in the background that do more than look."""
+    """Return subagents, and the last background commands that do more than look."""
     known = list(record.agents.values())
     own = [one for one in known if one.kind != COMMAND][-MOST_AGENTS:]
     ran = [one for one in known if one.kind == COMMAND and shell.core(one.asked)]
@@ -543,13 +551,14 @@ def _agents(record: Record) -> list[Agent]:
 
 
 def _agent(one: Agent) -> str:
-    """What a subagent answered; of a command how it ended, for its output is in the transcript."""
+    """Return what a subagent answered; for a command how it ended, because its output is in the
+    transcript."""
     how = "" if one.status == "done" and one.answer and one.kind != COMMAND else f" ({one.status})"
     answer = f" → {one.answer}" if one.answer and one.kind != COMMAND else ""
     return _cut(f"{one.kind}: {shell.first_line(one.asked)}{how}{answer}")
 
 
 def _cut(text: str, most: int = MOST_CHARS) -> str:
-    """Commands stay whole; long words are cut where a reader can see it."""
+    """Shorten long words visibly; commands stay complete."""
     flat = text.strip()
     return flat if len(flat) <= most else flat[: most - 1] + "…"

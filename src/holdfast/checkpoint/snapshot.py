@@ -15,7 +15,7 @@ from holdfast.text import timestamps
 from holdfast.wire import places
 
 LARGEST_BYTES = 16 << 20
-# Lists that are there even when nobody knows anything for them: readers need not ask.
+# Lists that are always present, so that readers need not check.
 LISTS = (
     "active_tasks",
     "modified_files",
@@ -54,7 +54,7 @@ def from_sections(document: Document) -> Mapping[str, Any]:
 
 
 def save(project: str, checkpoint_id: str, values: Mapping[str, Any]) -> None:
-    try:  # a sixth of what `json` takes
+    try:  # takes a sixth of the time of `json`
         data = msgspec.json.encode(values, enc_hook=str)
     except (TypeError, ValueError):  # a path that is not UTF-8
         data = json.dumps(values, default=str).encode()
@@ -68,7 +68,7 @@ def path_of(project: str, checkpoint_id: str) -> str:
 
 
 def load(project: str, checkpoint_id: str) -> dict[str, Any]:
-    """The snapshot, or nothing."""
+    """Return the snapshot; an empty one if there is none."""
     data = places.read_small(path_of(project, checkpoint_id), LARGEST_BYTES)
     with suppress(ValueError, RecursionError):
         value = json.loads(data)

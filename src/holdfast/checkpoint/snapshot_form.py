@@ -42,7 +42,8 @@ def normalize(snapshot: Any) -> dict[str, Any]:
 
 
 def agent_states(value: Any) -> Items:
-    """Earlier snapshots are listed among the contexts of agents: kept, each would hold the last."""
+    """Return the states of agents. Earlier snapshots among them are left out: otherwise each would
+    contain the last."""
     keyed = isinstance(value, dict) and not isinstance(value.get("contexts"), list)
     found = list(_from_keyed(value)) if keyed else items(value, "contexts")
     states = [one for one in found if _field(one, "agent_type") != SNAPSHOT]
@@ -58,10 +59,8 @@ def recent_actions(value: Any) -> Items:
 
 
 def work_tree(value: Any) -> dict[str, Any]:
-    """The project with its requests, once: the API answers them at the top and again inside.
-
-    Of a large tree, only the branches with something open are kept.
-    """
+    """Return the project with its requests, once: the API returns them at the top and again inside.
+    Of a large tree, only the branches with something open are kept."""
     tree: dict[str, Any] = value if isinstance(value, dict) else {}
     if isinstance(value, list):
         tree = {"requests": value}
@@ -76,7 +75,7 @@ def work_tree(value: Any) -> dict[str, Any]:
 
 
 def open_tasks(tree: Mapping[str, Any], session_id: Any) -> Iterator[dict[str, Any]]:
-    """Subtasks of the tree that are not over, and tasks without subtasks; of this session."""
+    """Yield the subtasks of this session's tree that are not over, and tasks without subtasks."""
     for request in requests_of(tree, session_id):
         for task in _below(request, "tasks"):
             parts = _below(task, "subtasks") or [task]
@@ -85,7 +84,7 @@ def open_tasks(tree: Mapping[str, Any], session_id: Any) -> Iterator[dict[str, A
 
 
 def requests_of(tree: Mapping[str, Any], session_id: Any) -> list[dict[str, Any]]:
-    """Those of this session, and those that name none."""
+    """Return the requests of this session, and those that name no session."""
     named = (None, session_id)
     return [one for one in _below(tree, "requests") if _field(one, "session_id") in named]
 
@@ -99,7 +98,8 @@ def _is_open_task(task: dict[str, Any]) -> bool:
 
 
 def without_repeats(tasks: Iterable[Any]) -> Items:
-    """Each task once, by its id or its words: our hooks' tasks have no id, the store's do."""
+    """Return each task once, by its id or its words: tasks of our hooks have no id, those of the
+    store do."""
     seen: set[str] = set()
     kept = []
     for task in tasks:
@@ -119,7 +119,8 @@ def task_words(task: Any) -> str:
 
 
 def items(value: Any, name: str = "") -> Items:
-    """A list, or the list an answer holds under `name`; anything else is the only item."""
+    """Return a list, or the list that an answer has under `name`; any other value is the only
+    item."""
     if isinstance(value, dict) and isinstance(value.get(name), list):
         value = value[name]
     if isinstance(value, list):
@@ -152,7 +153,8 @@ def _waves(snapshot: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _as_task(row: dict[str, Any]) -> dict[str, Any]:
-    """A task of the tree is named, a subtask described."""
+    """Return a task or subtask of the tree in the form of a task: a task has a name, a subtask a
+    description."""
     words = _field(row, "description") or _field(row, "name") or ""
     return {
         "id": task_id(row),

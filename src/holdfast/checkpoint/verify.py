@@ -30,7 +30,7 @@ class VerifyReport(msgspec.Struct, frozen=True):
     findings: tuple[CheckpointFinding, ...]
     document: Document | None = None
     content_hash: str = ""
-    notes: tuple[str, ...] = ()  # to know, and no damage: not in the index, not made here
+    notes: tuple[str, ...] = ()  # not damage, but worth knowing: not in the index, not made here
 
     @property
     def ok(self) -> bool:
@@ -38,7 +38,8 @@ class VerifyReport(msgspec.Struct, frozen=True):
 
 
 def verify(path: str, entries: Iterable[CheckpointEntry] | None = None) -> VerifyReport:
-    """Everything that is wrong with a checkpoint, in words; its entry too, if entries are given."""
+    """Return everything that is wrong with a checkpoint, in words; its entry is checked too if
+    entries are given."""
     try:
         found = parse.parse(parse.load(path))
     except DamagedCheckpoint as error:
@@ -82,7 +83,8 @@ def everything(also: Iterable[str] = ()) -> list[VerifyReport]:
 
 
 def _way_out(error: DamagedCheckpoint, entries: Iterable[CheckpointEntry] | None) -> str:
-    """One that was deleted by hand is no loss to mend, only an entry too many."""
+    """Return the next thing to try. A file that was deleted by hand is no loss: only its entry is
+    left over."""
     gone = error.words == parse.GONE and entries is not None
     return "; if you deleted it, `holdfast rebuild` forgets it" if gone else ""
 

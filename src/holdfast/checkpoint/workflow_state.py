@@ -27,7 +27,8 @@ def read(project: str) -> tuple[str, dict[str, Any]]:
 
 
 def lines(state: Mapping[str, Any]) -> list[str]:
-    """One line for the plain values, one for each item of a list: a spec keeps its own words."""
+    """Return one line for the plain values, and one for each item of a list: specs are quoted as
+    they are."""
     plain = [f"{key}: {_words(value)}" for key, value in state.items() if _is_plain(value)]
     found = [", ".join(plain)] if plain else []
     for key, value in state.items():

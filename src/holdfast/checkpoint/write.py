@@ -1,8 +1,8 @@
-"""Write whole, prove it, then say so: the final name of a checkpoint is the proof that it is there.
+"""Write a checkpoint completely, verify it, then report it: its final name proves that it is there.
 
-In this order: note that it is ours, draft, flush, read back, name, flush the folder; then snapshot
-and index, which can both be made again from the file. Killed anywhere in between, there is a whole
-checkpoint or none.
+The order is: record that it is ours, draft, flush, read back, rename, flush the folder; then the
+snapshot and the index, which can both be made again from the file. If the process is killed at any
+point, there is a complete checkpoint or none.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ class SavedCheckpoint(msgspec.Struct, frozen=True):
 
     id: str
     path: str
-    document: Document  # as kept: with its place in the lineage
+    document: Document  # as saved, with its place in the lineage
     content_hash: str
-    reused: bool = False  # the same state was kept already: this is that one
-    why_elsewhere: str = ""  # why it does not lie in the project
-    notes: tuple[str, ...] = ()  # what went wrong around it; the checkpoint itself is safe
+    reused: bool = False  # the same state had been saved before: this is that checkpoint
+    why_elsewhere: str = ""  # why it is not in the project
+    notes: tuple[str, ...] = ()  # what else went wrong; the checkpoint itself is safe
 
 
 def keep(document: Document, patience: float = lock.PATIENCE_SECONDS) -> SavedCheckpoint:
-    """Keep a checkpoint of this state, once; NotKept if no place took it."""
+    """Save a checkpoint of this state, once; raise CheckpointNotSaved if no place accepts it."""
     document = normalize(replace(document, project=folders.resolve(document.project)))
     with lock.hold(folders.home_folder(document.project), patience):
         known = _window(document)
@@ -54,14 +54,14 @@ def keep(document: Document, patience: float = lock.PATIENCE_SECONDS) -> SavedCh
 
 
 def _window(document: Document) -> list[CheckpointEntry]:
-    """The checkpoints of this window so far. A home that takes no notes cannot tell which are ours,
-    but nobody else knows the session's id."""
+    """Return the checkpoints of this window so far. If the home folder cannot record which are
+    ours, the session's id is enough: nobody else knows it."""
     ours = index.of_project(document.project) or index.of_project(document.project, foreign=True)
     return [one for one in ours if one.session_id == document.session_id]
 
 
 def _twin(document: Document, known: list[CheckpointEntry]) -> SavedCheckpoint | None:
-    """PreCompact may fire twice: the same state as last time is the same checkpoint."""
+    """Return the last checkpoint if it has the same state: PreCompact may fire twice."""
     last = newest_of(known, document.session_id, document.agent_id)
     if last is None or last.state_hash != document.state_hash:
         return None
@@ -69,7 +69,7 @@ def _twin(document: Document, known: list[CheckpointEntry]) -> SavedCheckpoint |
     if report.document is None or not report.ok:
         return None
     if report.document.state_hash != document.state_hash:
-        return None  # the index spoke of another file
+        return None  # the index described another file
     same = replace(report.document, snapshot=snapshot.load(document.project, last.id))
     return SavedCheckpoint(last.id, last.path, same, report.content_hash, reused=True)
 
@@ -111,14 +111,15 @@ def _put(place: FolderPlace, document: Document, data: bytes) -> str:
 
 
 def _hide_from_git(folder: int) -> None:
-    """Once: a user who deletes a line in it is not argued with."""
+    """Write the ignore file once: a line that the user deletes from it is not restored."""
     with suppress(FileExistsError):
         if ".gitignore" not in os.listdir(folder):
             atomic.put_new(folder, b"*\n", [".gitignore"])
 
 
 def _free_names(document: Document) -> Iterator[str]:
-    """One id is one checkpoint of a project, even if one lies in it and one in our folder."""
+    """Yield unused names. An id is unique in a project, even if one checkpoint is in the project
+    and one in our folder."""
     taken = snapshot.names(document.project)
     for checkpoint_id in timestamps.ids(document.created):
         if checkpoint_id not in taken:
@@ -126,7 +127,7 @@ def _free_names(document: Document) -> Iterator[str]:
 
 
 def _snapshot_saved(kept: SavedCheckpoint, given: Document) -> list[str]:
-    """Also for a twin that was killed before it had one."""
+    """Save the snapshot, also for a twin that was killed before it had one."""
     document = replace(kept.document, snapshot=given.snapshot)
     values = snapshot.complete(document, kept.id, kept.path)
     try:

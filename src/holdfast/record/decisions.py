@@ -44,7 +44,7 @@ class Decided(msgspec.Struct, frozen=True):
 
 
 def decided(record: Record) -> Iterator[Decided]:
-    """Return the user's replies to questions of the model, answers and the last word on each plan;
+    """Yield the user's replies to questions of the model, answers and the last word on each plan;
     then the choices that the model made itself."""
     known = [turn for turn in record.turns if not turn.taken_back]
     last_word = {one.text: one for turn in known for one in turn.questions if one.answer}

@@ -76,7 +76,7 @@ def _bare(line: str) -> str:
 
 
 def _json(lines: Iterable[str]) -> Iterator[str]:
-    """Return the keys of the objects that list packages, in pretty-printed JSON."""
+    """Yield the keys of the objects that list packages, in pretty-printed JSON."""
     within = False
     for line in lines:
         key, colon, _ = line.partition(":")
@@ -91,7 +91,7 @@ def _json(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _toml(lines: Iterable[str]) -> Iterator[str]:
-    """Return the keys of the tables that list packages, and the items of a list called
+    """Yield the keys of the tables that list packages, and the items of a list called
     `dependencies`."""
     table, listing = "", False
     for line in lines:
@@ -117,7 +117,7 @@ def _requirements(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _go(lines: Iterable[str]) -> Iterator[str]:
-    """Return the last word of a module's path that is not its version."""
+    """Yield the last word of each module's path that is not its version."""
     for line in lines:
         words = line.removeprefix("require ").split()
         if (
