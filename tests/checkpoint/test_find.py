@@ -78,7 +78,7 @@ def test_what_cannot_be_found_is_said_in_words(tmp_path: Path) -> None:
     with pytest.raises(NoCheckpoint, match="only checkpoint"):
         find.find_by_name("previous", where)
     _kept(tmp_path, 1, "b")
-    with pytest.raises(UnclearCheckpoint, match="any of 2"):
+    with pytest.raises(UnclearCheckpoint, match="matches 2 checkpoints"):
         find.find_by_name("2026-01-15", where)
 
 

@@ -133,7 +133,7 @@ def _by_id(word: str, entries: list[CheckpointEntry]) -> CheckpointEntry | None:
     fits = exact or [one for one in entries if word and one.id.startswith(word)]
     if len(fits) > 1:
         paths = "\n  ".join(one.path for one in fits[:5])
-        raise UnclearCheckpoint(f"{word} may be any of {len(fits)}:\n  {paths}")
+        raise UnclearCheckpoint(f"{word} matches {len(fits)} checkpoints:\n  {paths}")
     return fits[0] if fits else None
 
 

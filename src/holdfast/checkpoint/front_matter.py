@@ -68,9 +68,9 @@ def _read(name: str, text: str) -> Value:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        raise DamagedCheckpoint(PART, f"{name} has no value we write: {text[:60]!r}") from None
+        raise DamagedCheckpoint(PART, f"{name} has an invalid value: {text[:60]!r}") from None
     if not isinstance(value, str | int | bool):
-        raise DamagedCheckpoint(PART, f"{name} is neither text, number nor truth")
+        raise DamagedCheckpoint(PART, f"{name} is neither a text, a number nor true or false")
     return value
 
 

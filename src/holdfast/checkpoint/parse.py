@@ -89,7 +89,7 @@ def _split(data: bytes) -> tuple[bytes, bytes, bytes]:
     at = data.rfind(b"\n" + front_matter.HASH.encode() + b": ", 0, max(end, 0)) + 1
     if not data.startswith(_FENCE) or not end:
         raise DamagedCheckpoint(
-            front_matter.PART, "none: the file does not begin with one between two `---`"
+            front_matter.PART, "missing: the file does not begin with lines between two `---`"
         )
     if not at or data.find(b"\n", at) != end - 1:
         raise DamagedCheckpoint(front_matter.PART, f"{front_matter.HASH} is not its last line")
@@ -132,7 +132,7 @@ def _sections(text: str) -> dict[str, list[str]]:
         heading, _, rest = chunk.partition("\n")
         name = unescape(heading)
         if name in found:
-            raise DamagedCheckpoint("sections", f"{name[:60]!r} stands there twice")
+            raise DamagedCheckpoint("sections", f"{name[:60]!r} occurs twice")
         found[name] = _items(rest, name)
     return found
 

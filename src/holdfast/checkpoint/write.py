@@ -79,7 +79,7 @@ def _write_document(document: Document) -> SavedCheckpoint:
     is returned."""
     data = render(document)
     if len(data) > LARGEST_BYTES:
-        raise CheckpointNotSaved(f"{len(data):,} bytes are more than a checkpoint may have")
+        raise CheckpointNotSaved(f"{len(data):,} bytes are too many for a checkpoint")
     content_hash = parse(data).content_hash
     trouble = provenance.record(content_hash, index.load_or_empty)
     reasons: list[str] = []
