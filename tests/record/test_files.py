@@ -21,6 +21,8 @@ ODD_NAMES = [
     "a.b.c",
 ]
 
+PIER = "/work/project/src/pier.py"
+
 
 @pytest.mark.requirement("C2")
 @pytest.mark.parametrize("name", ODD_NAMES)
@@ -259,3 +261,14 @@ def test_a_redirection_is_no_place_to_move_to(tmp_path: Path) -> None:
     files = session.record(tmp_path).files
     assert files["tide.py"].moved_to == "ebb.py"
     assert not [name for name in files if "&" in name or "$(" in name]
+
+
+@pytest.mark.requirement("C14")
+def test_a_file_that_is_not_there_was_not_read(tmp_path: Path) -> None:
+    missing = "<tool_use_error>File does not exist.</tool_use_error>"
+    session = Session().user("Look.").calls("Read", missing, error=True, file_path=PIER)
+    assert session.record(tmp_path).files == {}
+    too_long = "File content (30000 tokens) exceeds maximum allowed tokens"
+    session.calls("Read", too_long, error=True, file_path=PIER)
+    [used] = session.record(tmp_path).files.values()
+    assert used.reads == 1

@@ -325,6 +325,17 @@ def _undo_edit(record: Record, call: Call) -> None:
         record.dependencies.pop(call.what, None)
 
 
+def undo_read(record: Record, name: str) -> None:
+    """Forget a file that the session tried to read and that is not there."""
+    used = record.files.get(name)
+    if used is None:
+        return
+    used.reads = max(0, used.reads - 1)
+    if not used.count:
+        del record.files[name]
+        record.restored.pop(name, None)
+
+
 def undo_command(record: Record, key: str) -> None:
     """Remove a command that the user refused, unless it was run before."""
     if (known := record.commands.get(key)) and known.count == 1:

@@ -63,6 +63,7 @@ _USER_SAID = Lazy(r"[Tt]he user said:")
 _CLARIFIES = "The user wants to clarify these questions."  # the client's words, with answers below
 _GIVEN = ("Answer: ", "User notes: ")
 _NOTE = "\n\nNote: The user's next message"
+_NO_FILE = "File does not exist"
 PREAMBLE_CHARS = 800
 
 
@@ -75,6 +76,8 @@ def take_result(record: Record, entry: Result, block: ToolResult, place: Place) 
     if block.is_error:
         _failed(record, call)
         calls.undo(record, call)
+        if tool == "Read" and _NO_FILE in block.text[:200]:
+            calls.undo_read(record, call.what)
     else:
         plan_checks.apply_success(record, tool, call.what)
         if tool in calls.EDITS:
