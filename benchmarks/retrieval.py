@@ -117,7 +117,7 @@ def _asked(index: Index, queries: Sequence[dict[str, Any]], *, by_keyword: bool)
             continue
         began = time.perf_counter()
         answer = answered(
-            [index], words.asked(query["text"]), DEEPEST, SearchFilter(cold=True), by_keyword
+            [index], words.parse_query(query["text"]), DEEPEST, SearchFilter(cold=True), by_keyword
         )
         spent.append((time.perf_counter() - began) * 1000)
         ids = [one.id for one in answer.found]

@@ -64,7 +64,7 @@ def measure(opened: Callable[[str], Index], items: int, projects: int) -> Costs:
     rates = [filled(index, texts, items // projects) for index in empty]
     if empty:
         settle(indexes)
-    asked = [(words.asked(texts.question()), texts.vectors(1)[0]) for _ in range(QUERIES)]
+    asked = [(words.parse_query(texts.question()), texts.vectors(1)[0]) for _ in range(QUERIES)]
     one = indexes[projects // 2 : projects // 2 + 1]
     return Costs(
         median([one for one, _ in rates] or [0.0]),

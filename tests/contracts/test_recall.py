@@ -43,18 +43,20 @@ def some(*texts: str, kind: str = TURN, first: int = 0, cold: bool = False) -> l
 
 
 def texts(index: Index, query: str, wanted: SearchFilter = EVERY, limit: int = 10) -> list[str]:
-    return [one.item.text for one in answered([index], words.asked(query), limit, wanted).found]
+    return [
+        one.item.text for one in answered([index], words.parse_query(query), limit, wanted).found
+    ]
 
 
 def matched(index: Index, query: str, wanted: SearchFilter = EVERY) -> set[str]:
     """By the words themselves, without neighbours."""
-    said, _ = index.scores(words.asked(query), {}, Many(100, 0), wanted)
+    said, _ = index.scores(words.parse_query(query), {}, Many(100, 0), wanted)
     return {item.text for item in index.at(said).values()}
 
 
 def nearest(index: Index, query: vector.Array, most: int, wanted: SearchFilter) -> Scores:
     """By meaning alone."""
-    return index.scores(words.asked(""), {"m": query}, Many(0, most), wanted)[1]
+    return index.scores(words.parse_query(""), {"m": query}, Many(0, most), wanted)[1]
 
 
 def direction(number: int) -> vector.Array:
@@ -77,7 +79,7 @@ def embedded(index: Index, means: dict[str, float]) -> dict[str, vector.Array]:
 
 
 def by_both(index: Index, query: str, vectors: dict[str, vector.Array]) -> list[str]:
-    found = found_by([index], words.asked(query), 10, EVERY, vectors)
+    found = found_by([index], words.parse_query(query), 10, EVERY, vectors)
     return [one.item.text for one in found]
 
 
@@ -222,12 +224,12 @@ def test_no_query_is_syntax(index: Index, query: str) -> None:
 @pytest.mark.requirement("X7", "M2")
 def test_a_query_of_a_megabyte_is_answered_and_cut_in_words(index: Index) -> None:
     index.take("s", "", "1", some("needle in the hay"))
-    asked = words.asked("needle " + "hay straw " * 100_000)
+    asked = words.parse_query("needle " + "hay straw " * 100_000)
     assert [one.item.text for one in answered([index], asked, 5, EVERY).found] == [
         "needle in the hay"
     ]
     assert any("first 10,000 characters" in note for note in asked.notes)
-    assert len(words.asked(" ".join(f"w{n}" for n in range(9_000))).terms) == words.MOST_TERMS
+    assert len(words.parse_query(" ".join(f"w{n}" for n in range(9_000))).terms) == words.MOST_TERMS
 
 
 @pytest.mark.requirement("M2")
@@ -300,11 +302,11 @@ def test_the_nearest_by_meaning_come_first_and_know_how_near_they_are(index: Ind
     near = nearest(index, query, 2, EVERY)
     ordered = sorted(near, key=lambda place: -near[place])
     assert [item.text for item in (index.at(ordered)[place] for place in ordered)] == ["cc", "bb"]
-    said, again = index.scores(words.asked("aa bb"), {"m": query}, Many(9, 1), EVERY)
+    said, again = index.scores(words.parse_query("aa bb"), {"m": query}, Many(9, 1), EVERY)
     assert {index.at([place])[place].text for place in said} == {"aa", "bb"}
     assert {index.at([place])[place].text for place in again} == {"aa", "bb", "cc"}
     assert all(abs(again[place] - near[place]) < 0.02 for place in near)
-    assert index.scores(words.asked("aa"), {"another": query}, Many(9, 9), EVERY)[1] == {}
+    assert index.scores(words.parse_query("aa"), {"another": query}, Many(9, 9), EVERY)[1] == {}
 
 
 @pytest.mark.requirement("M2")

@@ -43,7 +43,7 @@ def index(tmp_path: Path) -> Embedded:
 
 
 def first(index: Embedded, query: str, *kinds: str) -> list[FoundItem]:
-    return answered([index], words.asked(query), 10, SearchFilter(kinds)).found
+    return answered([index], words.parse_query(query), 10, SearchFilter(kinds)).found
 
 
 @pytest.mark.requirement("M2")
@@ -110,7 +110,7 @@ def test_a_kind_that_is_not_wanted_stays_out(index: Embedded) -> None:
 
 @pytest.mark.requirement("M2")
 def test_words_that_only_ask_are_not_looked_for() -> None:
-    assert words.asked("How many boats may moor here, and how much might it cost?").terms == (
+    assert words.parse_query("How many boats may moor here, and how much might it cost?").terms == (
         "boats",
         "moor",
         "cost",
@@ -119,12 +119,12 @@ def test_words_that_only_ask_are_not_looked_for() -> None:
 
 @pytest.mark.requirement("M2")
 def test_a_word_that_asks_for_a_kind_is_found_in_all_its_stems() -> None:
-    assert words.widen(words.asked("what we decided")).terms == (
+    assert words.widen(words.parse_query("what we decided")).terms == (
         "decided",
         "decide",
         "decision",
     )
-    plain = words.asked("why the file is slow")
+    plain = words.parse_query("why the file is slow")
     assert words.find_leanings(plain) == [] and words.widen(plain) == plain
 
 

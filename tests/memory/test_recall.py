@@ -12,7 +12,7 @@ import pytest
 from holdfast.memory import locations
 from holdfast.memory.errors import FitsSeveral, NotFound
 from holdfast.memory.expand import expand
-from holdfast.memory.full_text import whole as whole_of
+from holdfast.memory.full_text import read_full_text
 from holdfast.memory.index import engines
 from holdfast.memory.item import Item
 from holdfast.memory.ranking import Hit, Rank, results
@@ -93,8 +93,8 @@ def test_the_start_of_an_id_is_enough_where_it_fits_one(project: Path) -> None:
     ids = sorted(one.id for one in recall("staging pipeline", project=str(project)).found)
     first = ids[0]
     assert expand(first[:-2], project=str(project)).item.id == first
-    assert whole_of(first[:-2], now_ms=1, project=str(project)).id == first
-    for ask in (expand, partial(whole_of, now_ms=1)):
+    assert read_full_text(first[:-2], now_ms=1, project=str(project)).id == first
+    for ask in (expand, partial(read_full_text, now_ms=1)):
         with pytest.raises(FitsSeveral) as error:
             ask("turn-", project=str(project))
         assert error.value.exit_code == 2
@@ -113,10 +113,10 @@ def test_a_start_that_fits_a_segment_and_a_result_fits_several(project: Path) ->
     a_session(project, "s1", *TALK)
     recall("tide", project=str(project))
     assert expand("segment-turn", project=str(project)).item.id == "segment-turn_seg_7"
-    assert whole_of("segment-t", now_ms=1, project=str(project)).id == "segment-turn_seg_7"
-    assert whole_of("turn_", now_ms=1, project=str(project)).id == "turn_seg_7"
+    assert read_full_text("segment-t", now_ms=1, project=str(project)).id == "segment-turn_seg_7"
+    assert read_full_text("turn_", now_ms=1, project=str(project)).id == "turn_seg_7"
     with pytest.raises(FitsSeveral):
-        whole_of("turn", now_ms=1, project=str(project))
+        read_full_text("turn", now_ms=1, project=str(project))
 
 
 @pytest.mark.requirement("M6")

@@ -100,7 +100,7 @@ def main() -> None:
     os.umask(0o077)
     try:
         with safe_streams():
-            _whole()
+            _run_command()
     finally:
         _let_go()
 
@@ -119,7 +119,7 @@ def _let_go() -> None:
             pass
 
 
-def _whole() -> None:
+def _run_command() -> None:
     try:
         sys.exit(holdfast_command(standalone_mode=False) or 0)
     except HoldfastError as error:

@@ -239,7 +239,7 @@ def ticker(
             print(CLEAR, end="", file=sys.stderr, flush=True)
 
 
-def asked(question: str) -> bool:
+def confirm(question: str) -> bool:
     """Yes or no. At the end of an input that is no terminal: no, with the option that says yes."""
     import click
 

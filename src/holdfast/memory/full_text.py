@@ -38,7 +38,7 @@ class FullText(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def whole(
+def read_full_text(
     word: str,
     *,
     now_ms: int,

@@ -59,7 +59,7 @@ def recall(
     by_keyword: bool = False,
 ) -> SearchAnswer:
     """Search a project, or all indexed projects; `by_keyword`: by words only."""
-    asked = words.asked(query)
+    asked = words.parse_query(query)
     notes = list(asked.notes)
     wanted = SearchFilter(tuple(kinds), cold)
     with in_words():

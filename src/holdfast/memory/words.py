@@ -50,14 +50,14 @@ class Query(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def asked(text: str) -> Query:
+def parse_query(text: str) -> Query:
     """What is asked for; words that are in every text only where there are no others."""
     notes = []
     if len(text) > MOST_CHARS:
         notes.append(f"only the first {MOST_CHARS:,} characters of the query were looked at")
         text = text[:MOST_CHARS]
     text = text.encode("utf-8", "replace").decode().replace("\0", " ")  # half characters too
-    found = [*plain(text), *beside(text)]
+    found = [*plain(text), *name_parts(text)]
     telling = [word for word in found if word not in STOP]
     terms = list(dict.fromkeys(telling or found))
     if len(terms) > MOST_TERMS:
@@ -75,7 +75,7 @@ def plain(text: str) -> list[str]:
     return [word.lower()[:LONGEST_TERM] for word in words]
 
 
-def beside(text: str) -> list[str]:
+def name_parts(text: str) -> list[str]:
     """What is indexed beside a text: the humps of its names, the pairs of its undivided runs."""
     found: list[str] = []
     for word in re.findall(_WORD, text):

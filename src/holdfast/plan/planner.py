@@ -120,7 +120,7 @@ def make_workflow(
         batches=tuple(batches),
         done=tuple(task.id for task in plan.tasks if task.done),
         warnings=(
-            *_here(batches, room),
+            *_about_this_session(batches, room),
             *_about_windows(batches, room),
             *_warnings(open_, pieces, root),
             *_about_results([task for task in plan.tasks if not task.done], batches, root),
@@ -252,7 +252,7 @@ def _listed_before(pieces: Sequence[TaskPiece]) -> dict[int, set[int]]:
     return found
 
 
-def _here(batches: Sequence[TaskBatch], room: PlanRoom) -> Iterable[str]:
+def _about_this_session(batches: Sequence[TaskBatch], room: PlanRoom) -> Iterable[str]:
     """If the first batch does not fit into the current session: which part of it does."""
     if not (room.here and batches and batches[0].fresh):
         return
@@ -291,11 +291,11 @@ def _smaller(full: Iterable[TaskBatch], room: PlanRoom) -> str:
 
 def _numbered(batches: Sequence[TaskBatch]) -> Iterable[TaskBatch]:
     """Number the parts of a task in the order in which they are done."""
-    wholes = [_whole(piece) for batch in batches for piece in batch.pieces]
+    wholes = [_whole_id(piece) for batch in batches for piece in batch.pieces]
     many, seen = Counter(wholes), Counter[str]()
 
     def one(piece: TaskPiece) -> TaskPiece:
-        whole = _whole(piece)
+        whole = _whole_id(piece)
         seen[whole] += 1
         part = f"{seen[whole]} of {many[whole]}" if piece.task.part else ""
         return replace(piece, task=replace(piece.task, part=part))
@@ -304,7 +304,7 @@ def _numbered(batches: Sequence[TaskBatch]) -> Iterable[TaskBatch]:
         yield replace(batch, pieces=tuple(map(one, batch.pieces)))
 
 
-def _whole(piece: TaskPiece) -> str:
+def _whole_id(piece: TaskPiece) -> str:
     return piece.task.id.rpartition("/")[0] if piece.task.part else piece.task.id
 
 

@@ -131,7 +131,7 @@ def _tasks(pieces: Sequence[TaskPiece], numbers: Mapping[str, int]) -> Iterator[
             files = (step.written or step).files
             yield f"- {step.words}" + (f" (files: {', '.join(files)})" if files else "")
         if piece.of:
-            yield from _whole(piece.of, piece.of.id in known)
+            yield from _describe_whole_task(piece.of, piece.of.id in known)
             known.add(piece.of.id)
 
 
@@ -148,7 +148,7 @@ def _listed(task: PlanTask) -> str:
     return f"{names} ({count}{beside})"
 
 
-def _whole(task: PlanTask, is_known: bool) -> Iterator[str]:
+def _describe_whole_task(task: PlanTask, is_known: bool) -> Iterator[str]:
     """The larger task of a step: what the plan says about all steps applies to each."""
     yield f'\n{STEP_OF} "{task.title}". {OTHER_STEPS}'
     if task.description and not is_known:

@@ -78,7 +78,7 @@ def lost(
     if as_json:
         click.echo(json.dumps({"session_id": state.session_id, **_values(found)}, indent=2))
         return
-    say(paint(_which(state, found), "bold"))
+    say(paint(_title(state, found), "bold"))
     _say_claims(found.checked.in_users_name, "The summary puts words into your mouth:")
     _say_claims(found.checked.called_done, "The summary calls open work done:")
     _show(found, show_all=show_all)
@@ -96,7 +96,7 @@ def _no_compaction(state: State) -> NoCompaction:
     return NoCompaction(f"session {name} has not been compacted, so nothing was lost", hint)
 
 
-def _which(state: State, found: LastLoss) -> str:
+def _title(state: State, found: LastLoss) -> str:
     where = f" in {inert(state.project, 4096)}" if state.project else ""
     at = inert(found.at[:16].replace("T", " "))
     when = f", {at} UTC" if at else ""

@@ -168,7 +168,7 @@ def plain(
             {
                 **asdict(one),
                 "error_ratio": one.error_ratio,
-                "warned_steps_ahead": max(_ahead(found, at).values(), default=None),
+                "warned_steps_ahead": max(_count_steps_ahead(found, at).values(), default=None),
                 **_plain_loss(loss),
             }
             for at, (one, loss) in enumerate(zip(found.compactions, losses, strict=True))
@@ -244,7 +244,7 @@ def _compaction(found: Replay, at: int, loss: SummaryLoss | None) -> Iterator[st
     head = paint(f"compaction {at + 1} ({inert(hit.trigger)})", "bold", "cyan")
     yield f"{hit.index:>6}  {'':>6}  {head}: {_compared(hit)}"
     indent = " " * TEXT_COLUMN
-    ahead = _ahead(found, at)
+    ahead = _count_steps_ahead(found, at)
     if ahead:
         first, steps = max(ahead.items(), key=lambda pair: pair[1])
         later = ((name, count) for name, count in ahead.items() if name != first and count)
@@ -258,7 +258,7 @@ def _compaction(found: Replay, at: int, loss: SummaryLoss | None) -> Iterator[st
     yield from (f"{indent}{line}" for line in _lost(loss))
 
 
-def _ahead(found: Replay, at: int) -> dict[str, int]:
+def _count_steps_ahead(found: Replay, at: int) -> dict[str, int]:
     """How many steps before a compaction the model and the user first read of each level."""
     end = found.compactions[at].index
     begin = found.compactions[at - 1].index if at else -1

@@ -181,11 +181,11 @@ def lines(answer: SearchAnswer, all_projects: bool = False) -> tuple[list[str], 
 
 def _lines(one: FoundItem, words: list[str]) -> Iterator[str]:
     """Where it was said; what was asked there, or the question it answers; then each place."""
-    yield f"{paint(one.id, 'bold')}  {_said(_where(one))}"
+    yield f"{paint(one.id, 'bold')}  {_clean(_where(one))}"
     if one.item.title and one.item.by in ("user", "model", "agent"):
-        yield f"asked: {_marked(short(_said(one.title), ASKED_CHARS), words)}"
+        yield f"asked: {_marked(short(_clean(one.title), ASKED_CHARS), words)}"
     for place in dict.fromkeys(filter(None, one.places)):
-        yield _marked(_said(place), words)
+        yield _marked(_clean(place), words)
 
 
 def _marked(text: str, words: list[str]) -> str:
@@ -197,7 +197,7 @@ def _marked(text: str, words: list[str]) -> str:
     return pattern.sub(lambda found: paint(found[0], "bold", "yellow"), text)
 
 
-def _said(text: str) -> str:
+def _clean(text: str) -> str:
     """Anyone's words: a model may read them too, so no tag in them is live."""
     return inert(fence.clean(text))
 
@@ -236,10 +236,10 @@ def _where(one: FoundItem) -> str:
 def expand(word: str, offset: int, max_chars: int, find: str, as_json: bool) -> None:
     """Print what is behind ID, or the start of one: the name of a shortened tool output, of a
     tool call whose result was cleared, of a segment, or of what a search found."""
-    from holdfast.memory.full_text import whole
+    from holdfast.memory.full_text import read_full_text
 
     now_ms = int(time.time() * 1000)
-    found = whole(word, now_ms=now_ms, offset=offset, most_chars=max_chars, find=find)
+    found = read_full_text(word, now_ms=now_ms, offset=offset, most_chars=max_chars, find=find)
     if as_json:
         click.echo(json.dumps(found._asdict()))
         return

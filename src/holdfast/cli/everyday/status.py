@@ -201,9 +201,9 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     rows = [
         ("used", f"{used} ({HOW_KNOWN[found['basis']]})"),
         ("limit", f"{edge}: {found['edge_source']}"),
-        ("left", _left(found)),
+        ("left", _describe_remaining(found)),
         ("forecast", found["forecast_basis"]),
-        ("session", _who(found)),
+        ("session", _describe_session(found)),
         ("last hook", _when(found)),
         ("model", f"{found['model'] or 'unknown'}, client {found['client_version'] or 'unknown'}"),
     ]
@@ -227,7 +227,7 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     return rows + [("settings", error) for error in found["settings_slips"]]
 
 
-def _left(found: dict[str, Any]) -> str:
+def _describe_remaining(found: dict[str, Any]) -> str:
     """Minutes pass only for a session that runs; the steps are what it has left if resumed."""
     if found["running"]:
         left = in_words(found["ops_left_low"], found["ops_left_high"], found["pace_ms"])
@@ -297,6 +297,6 @@ def _ago(ms: int) -> str:
     return "just now" if minutes < 1 else f"{terminal.duration(minutes)} ago"
 
 
-def _who(found: dict[str, Any]) -> str:
+def _describe_session(found: dict[str, Any]) -> str:
     agent = f", agent {found['agent_id']}" if found["agent_id"] else ""
     return f"{found['session_id']}{agent} in {found['cwd'] or 'an unknown folder'}"

@@ -145,7 +145,7 @@ MOST_SHOWN = 200  # tasks; the rest is a number
 
 
 def show_status(plan: TaskPlan, known: RunHistory, file: Path, folder: str, as_plain: bool) -> None:
-    found = _found(plan, known, journal.is_running(folder)) | {
+    found = _build_status(plan, known, journal.is_running(folder)) | {
         "plan": str(file),
         "folder": folder,
     }
@@ -154,14 +154,14 @@ def show_status(plan: TaskPlan, known: RunHistory, file: Path, folder: str, as_p
         return
     states = [task["state"] for task in found["tasks"]]
     head = f"{states.count(DONE):,} of {counted(len(states), 'task')} done"
-    say(f"{named(plan.title) or file}: {head}, {_now(found)}")
+    say(f"{named(plan.title) or file}: {head}, {_describe_state(found)}")
     for task in found["tasks"][:MOST_SHOWN]:
         say(f"  {task['state']:<10}  {_line(task, found['sessions'])}")
     if len(states) > MOST_SHOWN:
         say(f"  and {len(states) - MOST_SHOWN:,} more: --json has all")
 
 
-def _found(plan: TaskPlan, known: RunHistory, at_work: bool) -> dict[str, Any]:
+def _build_status(plan: TaskPlan, known: RunHistory, at_work: bool) -> dict[str, Any]:
     now, tries_of = remove_done(plan, known.coverage()), _by_task(known)
     tasks = []
     for task in now.tasks:
@@ -209,7 +209,7 @@ def _session(one: SessionRecord, at_work: bool) -> dict[str, Any]:
     }
 
 
-def _now(found: dict[str, Any]) -> str:
+def _describe_state(found: dict[str, Any]) -> str:
     if found["at_work"]:
         return "running now"
     if all(task["state"] == DONE for task in found["tasks"]):

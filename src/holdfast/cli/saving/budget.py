@@ -69,7 +69,7 @@ def budget(
     if ctx.invoked_subcommand is not None:
         return
     chosen = chosen_to_read(transcript, session)
-    found = window_budget.status(chosen.state, chosen.folder, _now())
+    found = window_budget.status(chosen.state, chosen.folder, _now_ms())
     if as_json:
         plain = asdict(found) | {"pins": [one._asdict() for one in found.pins]}
         click.echo(json.dumps(plain, indent=2))
@@ -104,7 +104,7 @@ def pin(
     before = ledger.read(_path(project), session_id).pins
     one = operations.pin(
         text,
-        now_ms=_now(),
+        now_ms=_now_ms(),
         compartment=compartment,
         scope=scope,
         project=_path(project),
@@ -270,7 +270,7 @@ def _path(project: Path | None) -> str:
         return str(Path.cwd())
 
 
-def _now() -> int:
+def _now_ms() -> int:
     return int(time.time() * 1000)
 
 

@@ -53,7 +53,7 @@ def checkpoint(transcript: Path | None, project: Path | None, session: str, as_j
         click.echo(json.dumps(plain(kept), indent=2))
         return
     say(kept.path)
-    for said in filter(None, (_elsewhere(kept), *kept.notes)):
+    for said in filter(None, (_describe_place(kept), *kept.notes)):
         say(f"note: {shown(said)}", err=True)
     again = "the same state was saved already" if kept.reused else "verified by reading it back"
     say(f"{again}; `holdfast resume {kept.id}` shows it", err=True)
@@ -69,7 +69,7 @@ def plain(kept: SavedCheckpoint) -> dict[str, object]:
     }
 
 
-def _elsewhere(kept: SavedCheckpoint) -> str:
+def _describe_place(kept: SavedCheckpoint) -> str:
     return f"not in the project: {kept.why_elsewhere}" if kept.why_elsewhere else ""
 
 

@@ -111,13 +111,13 @@ def add(
     as_json: bool,
 ) -> None:
     """Add a topic, and its line in MEMORY.md."""
-    given = _given(source)
+    given = _read_topic(source)
     text = _body(body) if body is not None else given.body
     summary = description or given.description or text.strip().partition("\n")[0][:300]
     if not summary:
         raise Unfit("a topic needs --description, one line, and its text: --body or --from")
     done = topic_store.change(
-        _path(project), name, summary, kind or given.type or "project", text, _now()
+        _path(project), name, summary, kind or given.type or "project", text, _now_ms()
     )
     _say(done, as_json, f"holdfast memory retire {shown(done.topic.file)}")
 
@@ -137,14 +137,14 @@ def edit(
 ) -> None:
     """Change a topic that Holdfast added. What you do not give stays as it is."""
     old = find(topic_store.topics(_path(project)), name)
-    given = _given(source) if source else old
+    given = _read_topic(source) if source else old
     done = topic_store.change(
         _path(project),
         old.name,
         description or given.description or old.description,
         kind or given.type or old.type or "project",
         _body(body) if body is not None else given.body,
-        _now(),
+        _now_ms(),
     )
     _say(done, as_json, f"holdfast memory edit {shown(done.topic.file)} --from {done.before}")
 
@@ -154,11 +154,11 @@ def edit(
 @_place
 def retire(name: str, project: Path | None, as_json: bool) -> None:
     """Remove a topic that Holdfast added. A copy is saved."""
-    done = topic_store.forget(_path(project), name, _now())
+    done = topic_store.forget(_path(project), name, _now_ms())
     _say(done, as_json, f"holdfast memory add {shown(done.topic.name)!r} --from {done.before}")
 
 
-def _given(source: Path | None) -> MemoryTopic:
+def _read_topic(source: Path | None) -> MemoryTopic:
     if source is None:
         return MemoryTopic("", "", "", "", "")
     data = places.read_small(str(source), MOST_TOPIC_BYTES)
@@ -198,7 +198,7 @@ def _path(project: Path | None) -> str:
     return str((project or Path.cwd()).absolute())
 
 
-def _now() -> int:
+def _now_ms() -> int:
     return int(time.time() * 1000)
 
 
@@ -216,7 +216,7 @@ MOST_CHARS = 120
 def rules(project: Path | None, session: str, as_json: bool) -> None:
     """List instruction files and the marked rules in them. It also shows which of the rules are
     restored after a compaction."""
-    found = _found(project, session)
+    found = _find_files(project, session)
     if as_json:
         rows = [asdict(one) | {"marked": [m._asdict() for m in one.marked]} for one in found]
         click.echo(json.dumps({"files": rows}, indent=2))
@@ -230,7 +230,7 @@ def rules(project: Path | None, session: str, as_json: bool) -> None:
     say(f"{counted(len(found), 'file')}, {counted(marked, 'marked rule')}", err=True)
 
 
-def _found(project: Path | None, session: str) -> list[LoadedFile]:
+def _find_files(project: Path | None, session: str) -> list[LoadedFile]:
     try:
         chosen = chosen_to_save(session) if session else choose_session.of_this_folder()
     except NoSession:

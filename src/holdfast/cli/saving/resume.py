@@ -62,7 +62,7 @@ def resume(
             return
         entry, _ = checks.verify_entry(meant, known)
         _warn(entry, refuse=as_text and not anyway)
-        one(entry, as_text, as_json)
+        show_checkpoint(entry, as_text, as_json)
         return
     listed = find.sort_entries(known if everywhere else index.of_project(where, foreign=True))
     found = [checks.verify_entry(entry, known) for entry in listed]
@@ -124,7 +124,7 @@ def _warn(entry: CheckpointEntry, *, refuse: bool) -> None:
     say(checkpoint_brief.changed(entry), err=True)
 
 
-def one(entry: CheckpointEntry, as_text: bool, as_json: bool) -> None:
+def show_checkpoint(entry: CheckpointEntry, as_text: bool, as_json: bool) -> None:
     """One checkpoint, with its place among the others."""
     if as_json:
         document = parse.parse(parse.load(entry.path)).document

@@ -16,7 +16,7 @@ from holdfast.cli import choose_session
 from holdfast.cli.arguments import AS_JSON, EVERYWHERE, PROJECT, list_group, of_session
 from holdfast.cli.choose_session import Chosen, NoSession
 from holdfast.cli.find_transcript import chosen_to_read, chosen_to_save
-from holdfast.cli.terminal import asked, paint, say
+from holdfast.cli.terminal import confirm, paint, say
 from holdfast.record import storage
 from holdfast.redact import redact
 from holdfast.segment import disk, formats, library
@@ -54,7 +54,7 @@ def _list(
         click.echo(json.dumps({name: formats.plain(value) for name, value in tiers.items()}))
         return
     for one in pending:
-        say(f"pending {shown(one.segment_id)}  {_said(one.topic)}")
+        say(f"pending {shown(one.segment_id)}  {_clean(one.topic)}")
     for tier, found in (("warm", warm), ("cold", cold)):
         for segment in found:
             say(f"{tier:<7} {line(segment)}")
@@ -106,9 +106,9 @@ def show(segment_id: str, as_text: bool, as_json: bool) -> None:
         click.echo(fence.closing())
     else:
         for label, text in _rows(one):
-            say(f"{label:<11} {_said(text)}")
+            say(f"{label:<11} {_clean(text)}")
         for row in formats.render(one).splitlines():
-            say(_said(row))
+            say(_clean(row))
 
 
 @segments.command()
@@ -117,7 +117,7 @@ def show(segment_id: str, as_text: bool, as_json: bool) -> None:
 def save(words: str, as_json: bool) -> None:
     """Replace the short form of topics with better words. WORDS, or stdin, is JSON: one object or
     a list. {"segment_id": …, "compressed_content": …, "key_decisions": […], "key_files": […]}"""
-    given = _given(sys.stdin.buffer.read(MOST_INPUT + 1) if words == "-" else words.encode())
+    given = _parse_input(sys.stdin.buffer.read(MOST_INPUT + 1) if words == "-" else words.encode())
     now_ms = int(time.time() * 1000)
     saved = [
         library.save(
@@ -150,7 +150,7 @@ def clear(segment_ids: tuple[str, ...], session: str, yes: bool) -> None:
         raise NoSegment("there is nothing to clear: name segments, or --session ID")
     for one in found:
         say(line(one), err=True)
-    if not yes and not asked(f"Remove {len(found)} for good?"):
+    if not yes and not confirm(f"Remove {len(found)} for good?"):
         say("Nothing was removed.", err=True)
         sys.exit(1)
     with disk.hold_segments():
@@ -162,10 +162,10 @@ def line(one: Compressed) -> str:
     size = f"{one.original_tokens:,} → {one.compressed_tokens:,} tokens"
     when = f"steps {one.start_turn}-{one.end_turn}"
     numbers = f"({when}, {size}, relevance {one.relevance_score:.2f}, read {one.access_count}x)"
-    return f"{paint(shown(one.segment_id), 'bold')}  {_said(one.topic)} {paint(numbers, 'dim')}"
+    return f"{paint(shown(one.segment_id), 'bold')}  {_clean(one.topic)} {paint(numbers, 'dim')}"
 
 
-def _said(text: str) -> str:
+def _clean(text: str) -> str:
     """Anyone's words: a model may read them too, so no tag in them is live."""
     return shown(fence.clean(text))
 
@@ -208,7 +208,7 @@ def _session_id(session: str) -> str:
     return chosen.state.session_id
 
 
-def _given(data: bytes) -> list[dict[str, Any]]:
+def _parse_input(data: bytes) -> list[dict[str, Any]]:
     if len(data) > MOST_INPUT:
         raise NotASave(f"more than {MOST_INPUT:,} bytes")
     try:

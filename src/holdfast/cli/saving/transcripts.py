@@ -16,7 +16,7 @@ from holdfast.archive import transcripts as archive
 from holdfast.archive.errors import NoArchivedTranscript
 from holdfast.archive.transcripts import ArchivedSession
 from holdfast.cli.arguments import AS_JSON, EVERYWHERE, PROJECT, list_group
-from holdfast.cli.terminal import asked, say
+from holdfast.cli.terminal import confirm, say
 from holdfast.client.memory_folder import slug
 from holdfast.events import archive_transcripts
 from holdfast.settings import edit
@@ -107,7 +107,7 @@ def remove(sessions: tuple[str, ...], everything: bool, yes: bool) -> None:
         raise NoArchivedTranscript("there is nothing to remove: name sessions, or --all")
     for one in found:
         say(line(one), err=True)
-    if not yes and not asked(f"Remove {_counted(found)} for good?"):
+    if not yes and not confirm(f"Remove {_counted(found)} for good?"):
         say("Nothing was removed.", err=True)
         sys.exit(1)
     with save_transcripts.hold_archive():

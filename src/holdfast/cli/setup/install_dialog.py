@@ -72,7 +72,7 @@ def in_one_line(target: Target, shown: Sequence[InstallChange]) -> str:
     if target.scope == "plugin":
         verb = _verb(*(any(_both_bytes(change)[at] for change in shown) for at in (0, 1)))
         return f"{verb} {len(shown)} files of the plugin in {target.anchor}"
-    parts = [_one(change, target) for change in shown]
+    parts = [_describe_change(change, target) for change in shown]
     skills = [at for at, part in enumerate(parts) if " /holdfast:" in part]
     if skills:
         noun = "command" if len(skills) == 1 else "commands"
@@ -87,7 +87,7 @@ def events(target: Target, shown: Sequence[InstallChange]) -> list[str]:
     return []
 
 
-def _one(change: InstallChange, target: Target) -> str:
+def _describe_change(change: InstallChange, target: Target) -> str:
     before, after = _both_bytes(change)
     settings = target.anchor
     if change.path.name in SERVER_FILES:
@@ -184,7 +184,7 @@ def _is_yes(hidden: Sequence[InstallChange]) -> bool:
 def settle(wanted: bool | None, *, may_ask: bool) -> None:
     """An answer is noted, a no too: the next install does not ask again."""
     if wanted is None and may_ask and _is_open() and is_terminal():
-        wanted = _asked()
+        wanted = _ask_to_archive()
     if wanted is None:
         return
     edit.write(SETTING, "on" if wanted else "off")
@@ -198,7 +198,7 @@ def _is_open() -> bool:
     return settings_load.load().origins[SETTING] == "default"
 
 
-def _asked() -> bool | None:
+def _ask_to_archive() -> bool | None:
     """None where nobody answered."""
     megabytes = settings_load.load().whole("archive_transcripts_megabytes")
     say(f"{read_cleanup_period(str(Path.cwd())).words}.", err=True)

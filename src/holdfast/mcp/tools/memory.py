@@ -15,7 +15,7 @@ from holdfast.mcp.tool_table import (
     RememberArguments,
 )
 from holdfast.memory import recall
-from holdfast.memory.full_text import whole
+from holdfast.memory.full_text import read_full_text
 from holdfast.memory.results import FoundItem
 from holdfast.memory.topics import topic_store
 
@@ -49,7 +49,7 @@ def _result_row(one: FoundItem) -> dict[str, Any]:
 
 
 def answer_expand(asked: ExpandArguments) -> ToolAnswer:
-    found = whole(
+    found = read_full_text(
         asked.id,
         now_ms=int(time.time() * 1000),
         project=client_session.project(),

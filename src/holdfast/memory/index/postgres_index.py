@@ -52,8 +52,8 @@ _LOCK = 0x401DFA5B
 
 
 def row(place: int, one: Item) -> dict[str, Any]:
-    said = [*words.plain(f"{one.title}\n{one.text}"), *words.beside(f"{one.title}\n{one.text}")]
-    more = [*words.plain(one.more), *words.beside(one.more)]
+    said = [*words.plain(f"{one.title}\n{one.text}"), *words.name_parts(f"{one.title}\n{one.text}")]
+    more = [*words.plain(one.more), *words.name_parts(one.more)]
     return {
         "place": place,
         "hash": one.hash,

@@ -65,8 +65,8 @@ def item(row: Sequence[Any]) -> Item:
     )
 
 
-def beside(one: Item) -> str:
-    return " ".join(words.beside(f"{one.title}\n{one.text}\n{one.more}"))
+def join_name_parts(one: Item) -> str:
+    return " ".join(words.name_parts(f"{one.title}\n{one.text}\n{one.more}"))
 
 
 class Embedded:
@@ -153,7 +153,7 @@ class Embedded:
         )
         self.connection.executemany(
             "INSERT INTO words (rowid, title, text, more, beside) VALUES (?, ?, ?, ?, ?)",
-            [(place, i.title, i.text, i.more, beside(i)) for place, i in added],
+            [(place, i.title, i.text, i.more, join_name_parts(i)) for place, i in added],
         )
 
     def begin_again(self) -> None:
