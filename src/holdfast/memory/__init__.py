@@ -1,1 +1,1 @@
-"""What is remembered: the client's own memory files, and deep recall over all that was kept."""
+"""Memory: the client's own memory files, and search over everything that was saved."""

@@ -1,10 +1,11 @@
-"""What a process that lives does for recall: takes in what is new, and makes vectors, bit by bit.
-Vectors of what is new wait for five minutes, so that the model need not stay in memory.
+"""Bring indexes up to date and make vectors, in the background of a long-lived process.
 
-On a thread of its own, half of the time at most, and one such thread per machine: who does not get
-the lock leaves it to the one who has it. It steps back for everything else: between two steps it
-waits while somebody is being answered, and the machine gives it what others leave. Its end need not
-be waited for: each batch is kept when made.
+Vectors of new texts are made five minutes later, so that the model need not stay in memory.
+
+The work runs on a thread of its own, for at most half of the time. One such thread runs per
+machine: a process that does not get the lock leaves the work to the one that has it. It yields to
+everything else: between two steps it waits while a request is being answered, and it runs at a
+lower priority. Nobody has to wait for its end, because each batch is saved as soon as it is made.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ from holdfast.wire.errors import HoldfastError
 LOOK_SECONDS = 15.0
 VECTORS_SECONDS = 300.0
 AT_ONCE_SECONDS = 1.0
-PATIENCE_SECONDS = 10.0  # a call that hangs does not end this
+PATIENCE_SECONDS = 10.0  # a request that hangs does not stop this work
 NICE = 5
 LOCK = "fill.lock"
 
 
 class Filler:
-    """`projects` is asked at every look: new ones come while a server lives. `idle` is set while
-    nobody is being answered; None: nobody ever is."""
+    """`projects` is called in every round, because new ones appear while a server runs. `idle` is
+    set while no request is being answered; None means that there are no requests."""
 
     def __init__(
         self, projects: Callable[[], Iterable[str]], *, idle: threading.Event | None = None
@@ -52,7 +53,7 @@ class Filler:
         self._thread.start()
 
     def stop(self, seconds: float = 0.0) -> None:
-        """Waits that long for the step under way, if at all."""
+        """Stop, and wait at most `seconds` for the current step."""
         self._over.set()
         if seconds and self._thread.is_alive():
             self._thread.join(seconds)
@@ -76,7 +77,8 @@ class Filler:
             try:
                 self._bring_up(project, makes_vectors)
                 self._said = ""
-            except Exception as error:  # one project that cannot be indexed holds up no other
+            # one project that cannot be indexed must not stop the others
+            except Exception as error:
                 self._say(
                     f"{project}: {error}" if isinstance(error, HoldfastError) else repr(error)
                 )
@@ -100,7 +102,8 @@ class Filler:
     def _take_in(self, index: Index) -> None:
         while self._may_go_on():
             done = syncing.bring_up(index, seconds=AT_ONCE_SECONDS)
-            if not done.left or not done.items:  # what is left then cannot be read
+            # nothing was added: the remaining sources cannot be read
+            if not done.left or not done.items:
                 return
 
     def _may_go_on(self) -> bool:
@@ -109,18 +112,18 @@ class Filler:
         return not self._over.is_set()
 
     def _is_over(self) -> bool:
-        """For this step: nobody is waited for in the middle of one."""
+        """Whether the current step must end: a step does not wait for a request to be answered."""
         return self._over.is_set() or (self._idle is not None and not self._idle.is_set())
 
     def _say(self, words: str) -> None:
-        """The same words once."""
+        """Log a message, unless it is the same as the previous one."""
         if words != self._said:
             log.add("WARN", "recall", words)
         self._said = words
 
 
 def _step_back() -> None:
-    """Of this thread alone; only Linux has it so."""
+    """Lower the priority of this thread. Only Linux can do this for a single thread."""
     if sys.platform == "linux":
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
@@ -130,11 +133,11 @@ def _embedder() -> Embedder | None:
     try:
         return embedders.current_embedder()
     except NoEmbedder:
-        return None  # keyword search needs none; every answer says so
+        return None  # keyword search needs none, and every answer reports that it is missing
 
 
 def _locked() -> int:
-    """A descriptor that holds the lock, or -1."""
+    """Return a descriptor that holds the lock, or -1."""
     try:
         fd = lock.open_file(f"{locations.root()}/{LOCK}")
     except OSError:

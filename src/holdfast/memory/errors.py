@@ -1,4 +1,4 @@
-"""What can go wrong with recall, in words."""
+"""Errors of search and its indexes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class NotFound(HoldfastError):
 
 
 class Forgotten(NotFound):
-    """A turn that is not known, or not any more."""
+    """The turn is unknown, or was removed together with its transcript."""
 
     hint = (
         "turns are forgotten with their transcript, once it is deleted; segments, decisions and "
@@ -25,14 +25,14 @@ class Forgotten(NotFound):
 
 
 class FitsSeveral(HoldfastError):
-    """The start of more than one id."""
+    """The word is the start of more than one id."""
 
     exit_code = 2
     hint = "say more of it"
 
 
 class OfIndex(HoldfastError):
-    """One index cannot be asked: `path` tells which."""
+    """An index cannot be used; `path` says which."""
 
     def __init__(self, words: str, path: str = "") -> None:
         super().__init__(words)
@@ -54,14 +54,14 @@ class IndexBusy(OfIndex):
 
 
 class UnusableIndex(OfIndex):
-    """The machine does not give us the file: no right to it, no room, no such disk."""
+    """The system refuses access to the file: permissions, a full disk, a missing disk."""
 
     exit_code = 5
     hint = "HOLDFAST_HOME names another folder; holdfast doctor looks at this one"
 
 
 class NewerIndex(OfIndex):
-    """Written by a newer Holdfast."""
+    """A newer Holdfast wrote the index."""
 
     exit_code = 3
     hint = "update this Holdfast, or holdfast rebuild to make the index again with this one"
@@ -69,7 +69,7 @@ class NewerIndex(OfIndex):
 
 @contextmanager
 def in_words() -> Iterator[None]:
-    """What the machine refuses on the way to an index, as one of our errors."""
+    """Turn errors of the system about an index into Holdfast's own."""
     try:
         yield
     except UnicodeEncodeError as error:

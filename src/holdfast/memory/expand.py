@@ -1,4 +1,4 @@
-"""Back from an item to the turns it came from, word for word, while the transcript exists."""
+"""Show the turns that an item came from, word for word, while the transcript exists."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ T = TypeVar("T")
 def expand(
     item_id: str, *, project: str = "", most_chars: int = USUAL_CHARS, offset: int = 0
 ) -> Expanded:
-    """The original turns from character `offset` on; what was kept, where they are gone. The start
-    of an id is enough where it fits one."""
+    """Return the original turns from character `offset` on, or the stored text if they are gone.
+    The start of an id is enough if it is unique."""
     item, notes = _find(item_id, locations.resolved(project))
     text, more = _original(item)
     notes += more
@@ -44,7 +44,7 @@ def expand(
 
 
 def beginning(start: str, project: str = "") -> list[str]:
-    """The ids of items that begin so: enough of them to tell whether it is one."""
+    """List ids that begin with `start`, enough of them to tell whether it is unique."""
     found, _ = _ask_indexes(
         lambda one: one.beginning(start, 2 + MOST_PIECES), locations.resolved(project)
     )
@@ -52,7 +52,8 @@ def beginning(start: str, project: str = "") -> list[str]:
 
 
 def only(start: str, ids: Sequence[str]) -> str:
-    """The one that is meant by its start: of a long thing's pieces the first; FitsSeveral."""
+    """Return the only id that `start` fits. The pieces of one long text count as its first. Raises
+    FitsSeveral."""
     found = sorted(set(ids))
     if not all(one.startswith(f"{found[0]}.") for one in found[1:]):
         raise FitsSeveral(f"several ids begin with {fence.flat(start, 80)}")
@@ -60,8 +61,8 @@ def only(start: str, ids: Sequence[str]) -> str:
 
 
 def _find(item_id: str, project: str) -> tuple[Item, list[str]]:
-    """Also by the id of a segment as other commands write it. What was not indexed yet is looked
-    for once the index is up to date."""
+    """Find an item by its id, or by a segment's id as other commands print it. If it is not found,
+    the index is brought up to date and asked again."""
     names = (item_id, f"{SEGMENT}-{item_id}")
     notes: list[str] = []
     for is_fresh in (False, True):
@@ -84,14 +85,14 @@ def _find_item(name: str, project: str) -> tuple[Item | None, list[str]]:
 
 
 def _bring_up(project: str) -> None:
-    """As a search does; an index that cannot be brought up is asked as it is."""
+    """Bring the index up to date, as a search does. If that fails, it is used as it is."""
     with suppress(HoldfastError):
         sync(project, seconds=SYNC_SECONDS)
 
 
 def _ask_indexes(ask: Callable[[Index], T | None], project: str) -> tuple[Iterator[T], list[str]]:
-    """What each index says, one after the other, and what could not be asked: one holds up no
-    other. A note is there once its index was."""
+    """Ask each index in turn. The notes list those that could not be asked, and are complete once
+    all answers were read."""
     notes: list[str] = []
 
     def said() -> Iterator[T]:
@@ -108,11 +109,11 @@ def _ask_indexes(ask: Callable[[Index], T | None], project: str) -> tuple[Iterat
 
 
 def _indexes(project: str, notes: list[str]) -> Iterator[Index]:
-    """The project's own first."""
+    """Yield the project's own index, then those of other projects."""
     if locations.stamp(locations.index_file(project)):
         try:
             own = engines.opened(project)
-        except OfIndex as error:  # the next search makes it again, and says so
+        except OfIndex as error:  # the next search rebuilds it, with a note
             notes.append(f"left out: {error}")
         else:
             yield own
@@ -134,8 +135,8 @@ def _original(item: Item) -> tuple[str, list[str]]:
 
 
 def _in_archive(item: Item) -> tuple[Item, list[str]]:
-    """Where the client has deleted the transcript and a copy is archived, the same item there:
-    with secrets out, its lines begin elsewhere."""
+    """If the client has deleted the transcript, return the same item in its archived copy. The
+    offset is reset, because lines move when secrets are removed."""
     copy = "" if locations.stamp(item.file) else transcripts.copy_of(item.file)
     if not copy:
         return item, []
@@ -144,7 +145,7 @@ def _in_archive(item: Item) -> tuple[Item, list[str]]:
 
 
 def _was_read(item: Item) -> None:
-    """A segment somebody reads stays warm for longer."""
+    """Note the access, so that the segment stays warm for longer."""
     from holdfast.memory.sources.segments import segment_id
     from holdfast.segment import library
 

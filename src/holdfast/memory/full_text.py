@@ -1,5 +1,5 @@
-"""The whole text behind an id, whatever it is the id of: an archived output, the result of a tool
-call, a segment, an item that recall found."""
+"""The full text behind an id: of an archived output, a tool's result, a segment or a search
+result."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from holdfast.text import fence
 from holdfast.transcript import lookup
 
 MOST_SEARCHED = 10_000_000
-MOST_TRANSCRIPTS = 20  # looked through for one tool result
+MOST_TRANSCRIPTS = 20  # searched for one tool result
 MOST_ORIGIN = 400
 
 
 class FullText(NamedTuple):
-    """Whoever shows `text` fences it, as from its `origin`. `next_offset` goes on from here; 0:
-    this was the end."""
+    """A part of a full text. Whoever shows it puts it in a fence that names its `origin`.
+    `next_offset` is where the next part begins; 0 at the end."""
 
     id: str
     kind: str
@@ -47,7 +47,8 @@ def read_full_text(
     most_chars: int = PAGE_CHARS,
     find: str = "",
 ) -> FullText:
-    """From a character on; with `find`, only the lines that hold these words."""
+    """Return the text from character `offset` on; with `find`, only lines that contain these
+    words."""
     text = _text(word, now_ms, project)
     found = _part(text.whole, offset, most_chars, find)
     notes = (*text.notes, *_nothing(found, offset, find))
@@ -64,7 +65,7 @@ class _Text(NamedTuple):
 
 
 def _text(word: str, now_ms: int, project: str) -> _Text:
-    """Of what has this id, or else alone begins so."""
+    """Read the text behind an id, or behind the only id that begins with this word."""
     if outputs.is_output(word):
         return _Text(word, "output", outputs.load(word).text)
     if lookup.is_id(word):
@@ -81,8 +82,8 @@ def _text(word: str, now_ms: int, project: str) -> _Text:
 
 
 def _result(word: str, project: str) -> _Text:
-    """What a tool call gave, also where the client has cleared it from the window since. The newest
-    transcripts first: that is where somebody asks for one."""
+    """Return the result of a tool call, even if the client has cleared it from the window since.
+    The newest transcripts are searched first, because most requests are about them."""
     known = [
         path
         for path in sessions.transcripts(locations.resolved(project))
@@ -103,7 +104,7 @@ def _changed(path: str) -> float:
 
 
 def _meant(start: str, project: str) -> str:
-    """The one id that begins so, of whatever it is; the word itself where none does."""
+    """Return the only id of any kind that begins with `start`; `start` itself if there is none."""
     items = beginning(start, project)
     if start in items or not start:
         return start
@@ -112,7 +113,7 @@ def _meant(start: str, project: str) -> str:
 
 
 def _nothing(found: outputs.Excerpt, offset: int, find: str) -> Iterator[str]:
-    """Why there is nothing to show, where there is not."""
+    """Say why nothing is shown, if that is so."""
     if found.text:
         return
     if find.strip() and not found.chars:

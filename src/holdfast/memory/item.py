@@ -1,4 +1,4 @@
-"""One thing that can be found again: its words, and the way back to where they were said."""
+"""One thing that a search can find: its words, and where they were said."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ MEMORY, CHECKPOINT, SEGMENT = "memory", "checkpoint", "segment"
 DECISION, MESSAGE, TURN = "decision", "message", "turn"
 KINDS = (MEMORY, CHECKPOINT, SEGMENT, DECISION, MESSAGE, TURN)
 ID_CHARS = 12
-PAGE_CHARS = 5_000  # of a text that is printed whole
+PAGE_CHARS = 5_000  # of a text that is printed in full
 
 
 class Item(NamedTuple):
-    """`position` counts within its source: what stands at the next one is its neighbour."""
+    """One item. `position` counts within its source, so the next position is its neighbour."""
 
     id: str
     kind: str
     text: str
     position: int = 0
     title: str = ""
-    more: str = ""  # what belongs to it and counts less: commands, heads of results
+    more: str = ""  # belongs to it but counts less: commands, heads of results
     by: str = ""  # user, model, or an agent's name
     cold: bool = False
     session: str = ""
     agent: str = ""
     file: str = ""
-    first_turn: int = 0  # 0: not of a turn
+    first_turn: int = 0  # 0: it belongs to no turn
     last_turn: int = 0
-    uuids: tuple[str, ...] = ()  # of the transcript's lines
+    uuids: tuple[str, ...] = ()  # of lines in the transcript
     at: str = ""
-    offset: int = 0  # the byte of the transcript at which it begins
+    offset: int = 0  # the byte offset in the transcript
 
     @property
     def hash(self) -> str:
-        """The same words have the same hash, wherever they stand."""
+        """A hash of the words, the same wherever they occur."""
         return digest(f"{self.title}\0{self.text}\0{self.more}".encode("utf-8", "replace"))[:16]
 
 
 def id_of(kind: str, *parts: str) -> str:
-    """The same thing has the same id whenever it is taken in."""
+    """Return an id that stays the same whenever the item is read again."""
     return f"{kind}-{digest(chr(0).join(parts).encode('utf-8', 'replace'))[:ID_CHARS]}"

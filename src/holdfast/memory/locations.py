@@ -1,4 +1,4 @@
-"""Where things of a project lie: its index, and the client's folder of its sessions."""
+"""Paths of a project: its index, and the client's folder of its sessions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def root() -> str:
 
 
 def resolved(project: str = "") -> str:
-    """One spelling per project, links followed; without one, the current folder."""
+    """Return the project's path with links resolved; the current folder if it is empty."""
     project = project or os.getcwd()  # noqa: PTH109 (pathlib costs 8 ms)
     if "\0" in project:
         return project
@@ -25,7 +25,7 @@ def resolved(project: str = "") -> str:
 
 
 def key(project: str) -> str:
-    """A file name for a project: readable, and different for every path."""
+    """Return a file name for a project: readable, and unique per path."""
     last = project.rstrip("/").rpartition("/")[2][:40]
     name = digest(project.encode("utf-8", "surrogatepass"))[:12]
     return f"{places.plain(last) if last else 'root'}-{name}"
@@ -40,12 +40,12 @@ def index_files() -> list[str]:
 
 
 def client_folder(project: str) -> str:
-    """The client's own folder for the transcripts of a project."""
+    """Return the client's folder for the transcripts of a project."""
     return f"{config_folder(os.environ)}/projects/{slug(project)}"
 
 
 def names_in(folder: str) -> list[str]:
-    """The names in a folder; one that cannot be listed holds none."""
+    """List the names in a folder; none if it cannot be listed."""
     try:
         return os.listdir(folder)  # noqa: PTH208 - names are all we need, not an object for each
     except (OSError, ValueError):
@@ -53,7 +53,7 @@ def names_in(folder: str) -> list[str]:
 
 
 def stamp(path: str) -> str:
-    """Changes whenever the file does; empty where there is no plain file."""
+    """Return a value that changes with the file; empty if there is no regular file."""
     try:
         about = os.stat(path)  # noqa: PTH116
     except (OSError, ValueError):

@@ -51,7 +51,7 @@ def fill(
         keys = [(place, text_hash) for place, text_hash, _ in missing]
         taken = index.put_vectors(embedder.name, dict(zip(keys, made, strict=True)))
         if not taken:
-            break  # another embedder has taken over, or the texts changed: try next time
+            break  # another embedder is in use, or the texts changed: try next time
         done += taken
         report(done, _missing_vectors(index))
     return Filled(done, _missing_vectors(index))
@@ -72,8 +72,8 @@ class IndexStatus(NamedTuple):
     items: int
     kinds: dict[str, int]
     vectors: int
-    embedder: str  # whose vectors they are
-    left: int  # sources not taken in yet
+    embedder: str  # the embedder of the vectors
+    left: int  # sources not indexed yet
 
     @property
     def missing(self) -> int:

@@ -26,33 +26,34 @@ from holdfast.memory.words import ALONE, plain
 
 BESIDE = 0.3
 LEAST_COVERAGE = 0.2
-UNKNOWN = 0.5  # what has no vector yet is taken to mean half of what its words say
+UNKNOWN = 0.5  # score by meaning of an item without a vector, as a share of its score by words
 USER, MODEL, AGENT = "user", "model", "agent"
 SPEAKERS = frozenset((USER, MODEL, AGENT))
 DECIDED = 1.15  # by the user, in answer to a question
 TYPED, REPORTED = 1.1, 0.6  # by the user; by a subagent
-CONCLUDED = 1.1  # by the model, at the end of a turn
+CONCLUDED = 1.1  # by the model at the end of a turn
 DERIVED = 0.8  # checkpoints and segments: they quote turns, which are the better result
-ANNOUNCED, ANNOUNCED_CHARS = 0.7, 250  # the meaning of short words of the model in between
-TYPED_CHARS = 800  # more than that is pasted
-MOST_OTHERS = 2  # items of a turn that come with its best
+# factor for the meaning of short texts in the middle of a turn
+ANNOUNCED, ANNOUNCED_CHARS = 0.7, 250
+TYPED_CHARS = 800  # a longer text was pasted
+MOST_OTHERS = 2  # items of a turn shown with its best
 MOST_DECISIONS = 3  # the last of a turn
-SAME = 0.8  # so much of the words of two texts: they say the same
-LEAST_WORDS = 6  # fewer words are the same only if all are
+SAME = 0.8  # two texts that share this much of their words say the same
+LEAST_WORDS = 6  # texts with fewer words are the same only if all words are
 
 
 class Rank(NamedTuple):
-    """The score of an item, and what it is made of."""
+    """The score of an item, and its parts."""
 
     score: float
     keyword: float
     vector: float
     beside: float
-    kind: float = 0.0  # it is of the kind that was asked for
+    kind: float = 0.0  # it is of the kind that the query asks for
 
 
 class Best(NamedTuple):
-    """The highest scores, over all indexes that are asked together."""
+    """The highest scores of all indexes that are searched together."""
 
     keyword: float = 0.0
     vector: float = 0.0
@@ -62,8 +63,10 @@ class Best(NamedTuple):
         return cls(_highest(keyword), _highest(vector))
 
     def told_by(self, coverage: float) -> Best:
-        """`coverage` is how much of the query's words the best match holds. The best score by
-        words is that of a text with all of them; the root keeps a few rare words worth something.
+        """Adjust the best score by words, which stands for a text with all words of the query.
+
+        `coverage` is the share of them in the best match. Its square root is used, so that a few
+        rare words still count.
         """
         return self._replace(keyword=self.keyword / max(coverage, LEAST_COVERAGE) ** 0.5)
 
@@ -73,7 +76,7 @@ def _highest(all_scores: Iterable[Scores]) -> float:
 
 
 def share(scores: Scores, best: float) -> Scores:
-    """0 to 1; what is below nothing is nothing."""
+    """Scale scores to 0 to 1; negative ones become 0."""
     if best <= 0:
         return {}
     return {place: max(0.0, score / best) for place, score in scores.items()}
@@ -82,7 +85,8 @@ def share(scores: Scores, best: float) -> Scores:
 def ranked(
     keyword: Scores, vector: Scores, best: Best, most: int, asked: Scores | None = None
 ) -> dict[int, Rank]:
-    """So many, best first; a missing score is none. `asked`: what is of the kind asked for."""
+    """Return the best `most` places. A missing score counts as 0. `asked` are scores of items of
+    the kind that the query asks for."""
     asked = asked or {}
     by_word, by_meaning = share(keyword, best.keyword), share(vector, best.vector)
     if by_meaning:
@@ -101,7 +105,7 @@ def ranked(
         place: alone.get(place, 0.0) + more + asked.get(place, 0.0)
         for place, more in beside.items()
     }
-    # Nothing but a kind was asked for: its own order holds, whatever the words in it.
+    # The query asks only for a kind: those items keep their own order, whatever their words.
     total |= {place: listed for place, listed in asked.items() if listed >= ALONE}
     first = heapq.nsmallest(most, total, key=lambda place: (-total[place], place))
     return {
@@ -117,7 +121,7 @@ def ranked(
 
 
 class Hit(NamedTuple):
-    """One item as it was found."""
+    """One item that was found."""
 
     rank: Rank
     place: int
@@ -126,36 +130,36 @@ class Hit(NamedTuple):
 
     @property
     def turn(self) -> int:
-        """Where its turn begins."""
+        """The place where its turn begins."""
         return self.place - self.place % TURN_POSITIONS
 
 
 class TurnResult(NamedTuple):
-    """The best item of a turn, or an item that is of none."""
+    """The best item of a turn, or an item that belongs to no turn."""
 
     hit: Hit
     rank: Rank
-    others: tuple[Item, ...] = ()  # found in the same turn
-    came_of_it: tuple[Item, ...] = ()  # what was decided in the turn, and the model's last words
+    others: tuple[Item, ...] = ()  # also found in the same turn
+    came_of_it: tuple[Item, ...] = ()  # the turn's decisions, and the model's last words
     asked: Item | None = None  # the words that began the turn
-    answered: Item | None = None  # the user's answer, where the turn ended with a question
+    answered: Item | None = None  # the user's answer, if the turn ended with a question
 
 
 def results(hits: Sequence[Hit], limit: int, *, by_turn: bool = True) -> list[TurnResult]:
-    """The best so many; without `by_turn`, each item is a result."""
+    """Return the best results; without `by_turn`, each item is a result of its own."""
     together: dict[Hashable, list[Hit]] = {}
     for hit in hits:
         key = _told_together(hit) if by_turn and not hit.rank.kind else hit.place
         together.setdefault((id(hit.of), key), []).append(hit)
     last = _last_words(hits)
     found = [_result(some, last) for some in together.values()]
-    found.sort(key=lambda one: -one.rank.score)  # of equals, the first stays first
+    found.sort(key=lambda one: -one.rank.score)  # a stable sort: equal ones keep their order
     return _with_what_came(_distinct(found, limit))
 
 
 def _told_together(hit: Hit) -> Hashable:
-    """What makes one result: a turn, the pieces of a segment, the checkpoints of a session. Each
-    checkpoint repeats what those before it say."""
+    """Return the key of the result that a hit belongs to: its turn, its segment, or the checkpoints
+    of its session, because each checkpoint repeats the ones before it."""
     if is_of_turn(hit.item):
         return TURN, hit.turn
     if hit.item.kind == SEGMENT:
@@ -166,14 +170,15 @@ def _told_together(hit: Hit) -> Hashable:
 
 
 def is_of_turn(item: Item) -> bool:
-    """Items of a transcript stand in blocks, one for each turn."""
+    """Return whether an item belongs to a turn: those of a transcript are in blocks, one per
+    turn."""
     return (item.kind == TURN and item.by in SPEAKERS) or (
         item.kind == DECISION and item.by == USER
     )
 
 
 def _last_words(hits: Sequence[Hit]) -> set[tuple[int, int]]:
-    """By index and place: the last words of the model in all turns that were found."""
+    """Return the model's last words in all turns that were found, as (index, place)."""
     starts: dict[int, set[int]] = {}
     for hit in hits:
         if hit.item.by == MODEL and is_of_turn(hit.item):
@@ -195,7 +200,7 @@ def _result(hits: list[Hit], last: set[tuple[int, int]]) -> TurnResult:
     others = tuple(hit.item for hit, _ in ranked[1 : 1 + MOST_OTHERS])
     said = max(one.keyword for _, one in ranked)
     meant = max(one.vector for _, one in ranked)
-    # What stands beside it counts only where nothing was found in the turn itself.
+    # Neighbours count only if nothing was found in the turn itself.
     if is_of_turn(best.item) and not rank.kind and (said or meant):
         rank = Rank(said + meant, said, meant, 0.0)
     return TurnResult(best, rank, others)
@@ -203,7 +208,7 @@ def _result(hits: list[Hit], last: set[tuple[int, int]]) -> TurnResult:
 
 def _weighed(hit: Hit, *, is_last: bool) -> Rank:
     item, rank = hit.item, hit.rank
-    if rank.kind:  # asked for by its kind
+    if rank.kind:  # the query asks for its kind
         return rank
     is_models = item.by == MODEL and is_of_turn(item)
     if is_models and not is_last and len(item.text) < ANNOUNCED_CHARS:
@@ -214,7 +219,7 @@ def _weighed(hit: Hit, *, is_last: bool) -> Rank:
 
 
 def weight(item: Item) -> float:
-    """By whose words they are."""
+    """Return the weight of an item, by who said it."""
     if item.kind in (CHECKPOINT, SEGMENT):
         return DERIVED
     if item.by == AGENT:
@@ -227,7 +232,7 @@ def weight(item: Item) -> float:
 
 
 def _distinct(found: Iterable[TurnResult], limit: int) -> list[TurnResult]:
-    """Of those that say nearly the same words the best, and in its place."""
+    """Keep only the best of several results that say nearly the same."""
     kept: list[TurnResult] = []
     known: list[frozenset[str]] = []
     for one in found:
@@ -241,7 +246,7 @@ def _distinct(found: Iterable[TurnResult], limit: int) -> list[TurnResult]:
 
 
 def _words(item: Item) -> frozenset[str]:
-    """An answer is what it is by its question; of other items their own words tell."""
+    """Return the words that identify an item; an answer of the user includes its question."""
     text = f"{item.title}\n{item.text}" if item.by == USER else item.text
     return frozenset(plain(text or item.more))
 
@@ -253,7 +258,7 @@ def _is_same(some: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def _with_what_came(found: list[TurnResult]) -> list[TurnResult]:
-    """With the decisions and the last words of their turns: one look at each index."""
+    """Add the decisions and last words of their turns, with one query per index."""
     starts: dict[int, set[int]] = {}
     for one in found:
         if is_of_turn(one.hit.item):
@@ -280,7 +285,7 @@ def _completed(one: TurnResult, came: dict[int, Item]) -> TurnResult:
 
 
 def _answer(item: Item | None) -> Item | None:
-    """What began the next turn, where it answers a question of the model."""
+    """Return the item that began the next turn, if it answers a question of the model."""
     return item if item and (item.kind, item.by) == (DECISION, USER) else None
 
 
@@ -289,8 +294,8 @@ def _first_and_last(places: list[int]) -> list[int]:
 
 
 def _what_came(index: Index, starts: Sequence[int]) -> dict[int, dict[int, Item]]:
-    """By turn, each by its place: the words that began it, its decisions, the model's last words,
-    and the words that began the next turn."""
+    """Return items by turn and place: the words that began it, its decisions, the model's last
+    words, and the words that began the next turn."""
     decided: dict[int, list[int]] = {}
     last: dict[int, int] = {}
     for place, kind, by in index.in_turns(starts):

@@ -19,19 +19,21 @@ from holdfast.memory.ranking import Hit, Rank, results
 from holdfast.memory.results import FoundItem, SearchAnswer, found_as
 from holdfast.text.numbers import counted
 
-BY_WORDS, BY_MEANING = 500, 300  # candidates of each side, shared out among indexes ...
-LEAST_OF_EACH = 50  # ... so many at least: ten projects together are looked through as one is
+BY_WORDS, BY_MEANING = 500, 300  # candidates of each search, divided among the indexes ...
+# ... but at least this many, so that a search of ten projects takes as long as one
+LEAST_OF_EACH = 50
 LEAST = 100  # of a kind that the question asks for
-LOOKED_AT, LOOKED_AT_LEAST = 5, 200  # times what is wanted: many are of one turn, or say the same
+# times the wanted number: many belong to one turn, or say the same
+LOOKED_AT, LOOKED_AT_LEAST = 5, 200
 AT_ONCE = 4
 MOST = 200
 MADE_AGAIN = "the index was made again"
 HYBRID, KEYWORD = "hybrid", "keyword"
 NO_VECTORS = "searched by words only; `holdfast search --fill` adds search by meaning"
 NO_ITEMS = "nothing to search yet: this project has no session"
-# Said, not left out: how near the best is does not tell an answer from none. Of 345 questions of
-# benchmarks.retrieval 13 share no word with anything: their best is at .20 to .48, that of made-up
-# words at .17 to .24, and another embedder has another scale.
+# A weak match is reported, not left out, because its score does not tell an answer from none. Of
+# the 345 questions of benchmarks.retrieval 13 share no word with anything: their best scores are
+# .20 to .48, those of made-up words .17 to .24, and another embedder has another scale.
 BY_MEANING_ALONE = "no words match: these are the nearest by meaning, and may be far off"
 S = TypeVar("S")
 T = TypeVar("T")
@@ -58,7 +60,7 @@ def recall(
     everywhere: bool = False,
     by_keyword: bool = False,
 ) -> SearchAnswer:
-    """Search a project, or all indexed projects; `by_keyword`: by words only."""
+    """Search a project, or all indexed projects. With `by_keyword`, vectors are not used."""
     asked = words.parse_query(query)
     notes = list(asked.notes)
     wanted = SearchFilter(tuple(kinds), cold)
@@ -73,8 +75,8 @@ def recall(
 
 
 def _opened(project: str, everywhere: bool, notes: list[str]) -> list[Index]:
-    """The project's own index, up to date, and all others as they are. One that cannot be used is
-    left out where there are others."""
+    """Open the project's own index, brought up to date, and all others as they are. An index that
+    cannot be used is left out if there are others."""
     if not everywhere:
         return [_fresh(project, notes)]
     try:
@@ -153,7 +155,7 @@ def found_by(
 
 
 def _best_text(scored: Sequence[_Scored], best: float) -> str:
-    """All words of the item that matches best by words."""
+    """Return all words of the best match by keyword."""
     found = ((one.of, place) for one in scored for place, s in one.keyword.items() if s == best)
     index, place = next(found)
     item = index.at([place])[place]

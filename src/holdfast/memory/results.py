@@ -1,4 +1,5 @@
-"""What a search returns: each thing found, a snippet that shows why, and how to get the rest."""
+"""What a search returns: each result, a snippet that shows why it was found, and how to get the
+rest."""
 
 from __future__ import annotations
 
@@ -12,16 +13,16 @@ from holdfast.memory.words import Query, stem
 from holdfast.text import fence
 from holdfast.text.sentences import clip_last
 
-_RULED = re.compile("`?([-=_*~#\u2500\u2501\u2550])\\1{5,}`?")  # a line drawn by a tool
+_RULED = re.compile("`?([-=_*~#\u2500\u2501\u2550])\\1{5,}`?")  # a rule drawn by a tool
 CHARS = 300
 TITLE_CHARS = 160
-MOST_PLACES = 40  # of one word that are looked at
-ASKED_CHARS = 240  # of what was asked in a turn
-OTHER_CHARS, MOST_SHOWN = 160, 3  # of what else was found in a turn, or came of it
+MOST_PLACES = 40  # occurrences of one word that are examined
+ASKED_CHARS = 240  # of the request of a turn
+OTHER_CHARS, MOST_SHOWN = 160, 3  # of other results of a turn
 
 
 def snippet(text: str, terms: Iterable[str], most: int = CHARS) -> str:
-    """The stretch with the most of the words asked for, on one line."""
+    """Return the passage with the most words of the query, on one line."""
     flat = _without_rules(text)
     if len(flat) <= most:
         return flat
@@ -31,12 +32,12 @@ def snippet(text: str, terms: Iterable[str], most: int = CHARS) -> str:
 
 
 def _without_rules(text: str) -> str:
-    """On one line; a line of signs that only divides is one sign."""
+    """Put the text on one line, with an ellipsis for each ruled line."""
     return _RULED.sub("…", " ".join(fence.clean(text).split()))
 
 
 def _start(low: str, stems: list[str], most: int) -> int:
-    """Where the stretch begins that holds the most different words; of equals, the first."""
+    """Return where the passage with the most different words begins; the first of equal ones."""
     at = sorted((place, stem) for stem in dict.fromkeys(stems) for place in _places(low, stem))
     room = most - 40
     best, most_words, last = 0, 0, 0
@@ -62,7 +63,7 @@ def _places(low: str, stem: str) -> Iterator[int]:
 
 
 def snippet_title(text: str) -> str:
-    """The first line that says something."""
+    """Return the first line that has any words."""
     for line in text.splitlines():
         if words := fence.flat(line.lstrip("#-*> "), TITLE_CHARS):
             return words
@@ -70,15 +71,15 @@ def snippet_title(text: str) -> str:
 
 
 class FoundItem(NamedTuple):
-    """`text` is cleaned: nothing in it acts in a terminal, closes a fence or poses as a tag."""
+    """One result. `text` is safe: it cannot act in a terminal, close a fence or look like a tag."""
 
     item: Item
     project: str
     rank: Rank
     title: str
-    places: tuple[str, ...]  # where the words stand: the best stretch, then others of the turn
+    places: tuple[str, ...]  # passages with the words: the best one, then others of the turn
     text: str
-    rest: str = ""  # other words of the same turn that were found
+    rest: str = ""  # other items of the same turn that were found
 
     @property
     def snippet(self) -> str:
@@ -97,7 +98,7 @@ class FoundItem(NamedTuple):
         return self.rank.score
 
     def plain(self) -> dict[str, Any]:
-        """For programs."""
+        """Return the result as JSON types."""
         item = self.item
         return {
             "id": item.id,
@@ -141,7 +142,7 @@ def found_as(one: TurnResult, asked: Query) -> FoundItem:
 def _in_short(item: Item, asked: Query) -> str:
     if item.kind != DECISION:
         return snippet(_telling(item, asked), asked.terms, OTHER_CHARS)
-    question = clip_last(_without_rules(item.title), OTHER_CHARS)  # it asks at its end
+    question = clip_last(_without_rules(item.title), OTHER_CHARS)  # the question is at its end
     return f"{question} → {snippet(item.text, asked.terms, OTHER_CHARS)}"
 
 
@@ -151,22 +152,23 @@ def _text(item: Item) -> str:
 
 
 def _telling(item: Item, asked: Query) -> str:
-    """Its words; what came with them, where the words asked for stand only there."""
+    """Return the item's words, or its `more` if only that contains words of the query."""
     low = item.text.lower()
     if item.kind == DECISION and item.by == USER:
-        return item.text  # what else could have been answered is not it
+        return item.text  # the other choices are not the answer
     if item.text and (not item.more or any(term[:5] in low for term in asked.terms)):
         return item.text
     return item.more or item.text
 
 
 class SearchAnswer(NamedTuple):
-    """`notes` say what to know of it: by keyword only, an index made again, a query cut short."""
+    """The answer to a search. `notes` say, for example, that vectors were not used, that an index
+    was rebuilt or that the query was cut."""
 
     found: list[FoundItem]
     notes: list[str]
     mode: str = "keyword"  # or hybrid
-    terms: tuple[str, ...] = ()  # the words that were looked for
+    terms: tuple[str, ...] = ()  # the words that were searched for
 
     def plain(self) -> dict[str, Any]:
         found = [one.plain() for one in self.found]
@@ -174,11 +176,12 @@ class SearchAnswer(NamedTuple):
 
 
 class Expanded(NamedTuple):
-    """The original turns, fenced as reference; `more` is the offset to go on from, 0 at the end."""
+    """The original turns, fenced as reference. `more` is the offset of the next part; 0 at the
+    end."""
 
     item: Item
     text: str
-    gone: bool  # the transcript is not there any more: the text is what was kept
+    gone: bool  # the transcript is gone: the text is what was saved
     more: int
     notes: list[str]
 

@@ -1,7 +1,7 @@
-"""Bring a project's index up to its sources: what changed is read, what is gone is forgotten.
+"""Bring a project's index up to date: read sources that changed, remove those that are gone.
 
-Any number may do it at once: each step is taken only where its source still stands where the
-reading began, so nothing is in the index twice, and a kill at any instant loses nothing.
+Any number of processes may do this at once: a step is stored only if its source is still where the
+reading began. So nothing is indexed twice, and a kill at any moment loses nothing.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ SYNC_SECONDS = 5.0  # before a search
 
 
 class IndexSync(NamedTuple):
-    """How many sources were read, how many items they gave, how many were forgotten."""
+    """How many sources were read, how many items they had, and how many items were removed."""
 
     project: str = ""
     read: int = 0
     items: int = 0
     forgotten: int = 0
-    left: int = 0  # sources that wait for the next time
+    left: int = 0  # sources left for the next time
     notes: tuple[str, ...] = ()
 
 
 def sync(project: str = "", *, seconds: float = 0.0) -> IndexSync:
-    """All of it, or what can be done in so many seconds: the rest waits, and is counted."""
+    """Index everything, or as much as `seconds` allow. The remaining sources are counted."""
     from holdfast.memory.index import engines
 
     return bring_up(engines.opened(locations.resolved(project)), seconds=seconds)
@@ -63,16 +63,16 @@ def sources(project: str) -> Iterator[MemorySource]:
 def _source(
     index: Index, source: MemorySource, since: str, done: IndexSync, give_up: float
 ) -> IndexSync:
-    """Read on until the end, or until time is up; the stamp is noted only with the end."""
+    """Read a source to its end, or until time is up. The stamp is stored only at the end."""
     for _ in range(MOST_STEPS):
         try:
             read = source.read(parted(since)[1], give_up)
-        except OSError as error:  # one that cannot be read holds up no other
+        except OSError as error:  # one that cannot be read must not stop the others
             log.add("WARN", "recall", f"{source.key} was not read: {error}")
             return done._replace(left=done.left + 1)
         until = stamped(source.stamp if read.done else "", read.state)
         if not index.take(source.key, since, until, read.items, read.span):
-            return done  # another process is at it
+            return done  # another process is indexing it
         done = done._replace(items=done.items + len(read.items))
         if read.done:
             return done._replace(read=done.read + 1)

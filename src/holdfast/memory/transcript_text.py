@@ -25,7 +25,7 @@ INPUT_CHARS = 20_000
 
 
 def text(item: Item) -> str:
-    """Empty where the file has no such turns, or is not there."""
+    """Return the turns of an item as text; empty if the file or its turns are gone."""
     try:
         return "\n".join(_bounded(_lines(item)))
     except Unreadable:
@@ -40,7 +40,7 @@ def _lines(item: Item) -> Iterator[str]:
 
 
 def _by_uuid(item: Item) -> Iterator[Entry]:
-    """From the first of its lines to the last of them, and what stands between."""
+    """Return the entries from the first of these lines to the last."""
     wanted, started = set(item.uuids), False
     for entry in read(item.file, start=item.offset):
         started = started or entry.uuid in wanted
@@ -52,7 +52,8 @@ def _by_uuid(item: Item) -> Iterator[Entry]:
 
 
 def _by_turn(item: Item) -> Iterator[Entry]:
-    """Turns are counted from the first answer of the file; a prompt belongs to its answer."""
+    """Return the entries of these turns, counted from the file's first answer. A prompt belongs to
+    its answer."""
     turn, message, waiting = 0, "", []
     for entry in read(item.file):
         if isinstance(entry, Prompt) and not entry.is_meta:
@@ -91,7 +92,8 @@ def _bounded(lines: Iterator[str]) -> Iterator[str]:
 
 
 def cleared(state: State) -> dict[str, Any]:
-    """How often, how many tokens, and which results: `holdfast expand ID` gives each back."""
+    """Return how often results were cleared, how many tokens, and which results: `holdfast expand
+    ID` shows each."""
     transcript = Path(state.transcript)
     try:
         freed = lookup.compactions(transcript, sidechain=bool(state.agent_id))

@@ -1,11 +1,11 @@
-"""Words as both engines see them, and the kind of thing that a query asks for.
+"""The words of a text as both engines index them, and the kind of thing that a query asks for.
 
-Words are letters and digits, cut at everything else. `getUserName` is also three words, and a run
-of Chinese, Japanese, Korean or Thai, which has no blanks, is also its pairs of characters. Both
-are indexed beside the text and searched alike.
+Words are runs of letters and digits. `getUserName` also counts as three words. A run of Chinese,
+Japanese, Korean or Thai has no blanks, so its pairs of characters count as well. Both are indexed
+with the text and searched in the same way.
 
-"What we decided" asks for decisions first, and finds the rest as well. A small table of words says
-so; a query it does not know is ranked as usual.
+"What we decided" asks for decisions first, and finds the rest as well. A small table of words
+decides this; a query that is not in it is ranked as usual.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ _UNDIVIDED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
-# Patterns are made when they are used: a search in plain words needs one of the three.
+# Patterns are compiled when they are used: a search in plain words needs one of the three.
 _WORD = r"[^\W_]+"
 _RUN = f"[{_UNDIVIDED}]+"
 _HUMP = r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
-TOPIC = 1.0  # as much as the best match by words gets
-ALONE = 3.0  # nothing else was asked for: above what words, meaning and neighbours give together
+TOPIC = 1.0  # as much as the best match by keyword
+ALONE = 3.0  # the query has no other words: more than words, meaning and neighbours together
 
 
 class Query(NamedTuple):
-    """`terms` are letters and digits only: no syntax of any engine gets through."""
+    """A query. `terms` have only letters and digits, so no engine's syntax can get through."""
 
     text: str
     terms: tuple[str, ...]
@@ -51,12 +51,12 @@ class Query(NamedTuple):
 
 
 def parse_query(text: str) -> Query:
-    """What is asked for; words that are in every text only where there are no others."""
+    """Parse a query. Words that occur in every text count only if there are no others."""
     notes = []
     if len(text) > MOST_CHARS:
         notes.append(f"only the first {MOST_CHARS:,} characters of the query were looked at")
         text = text[:MOST_CHARS]
-    text = text.encode("utf-8", "replace").decode().replace("\0", " ")  # half characters too
+    text = text.encode("utf-8", "replace").decode().replace("\0", " ")  # replaces lone surrogates
     found = [*plain(text), *name_parts(text)]
     telling = [word for word in found if word not in STOP]
     terms = list(dict.fromkeys(telling or found))
@@ -70,13 +70,14 @@ def parse_query(text: str) -> Query:
 
 
 def plain(text: str) -> list[str]:
-    """The words of a text in lower case, without runs that nothing divides."""
+    """Return the words of a text in lower case, without runs of scripts that have no blanks."""
     words = re.findall(_WORD, re.sub(_RUN, " ", text) if not text.isascii() else text)
     return [word.lower()[:LONGEST_TERM] for word in words]
 
 
 def name_parts(text: str) -> list[str]:
-    """What is indexed beside a text: the humps of its names, the pairs of its undivided runs."""
+    """Return what is indexed with a text: the parts of names such as `getUserName`, and the
+    character pairs of runs without blanks."""
     found: list[str] = []
     for word in re.findall(_WORD, text):
         parts = re.split(_HUMP, word) if _has_humps(word) else []
@@ -88,23 +89,23 @@ def name_parts(text: str) -> list[str]:
 
 
 def _has_humps(word: str) -> bool:
-    """A capital that is not the first letter."""
+    """Return whether a capital follows the first letter."""
     return not word.islower() and word[1:] != word[1:].lower()
 
 
 def stem(term: str) -> str:
-    """The beginning of a word by which it is known again in a text, whatever its ending."""
+    """Return the start of a word, by which it is recognised with any ending."""
     return term[: max(LEAST_STEM, len(term) - 3)]
 
 
 def coverage(asked: Query, text: str) -> float:
-    """How much of the words asked for stands in a text, 0 to 1."""
+    """Return the share of the query's words that a text contains."""
     low = text.lower()
     return sum(stem(term) in low for term in asked.terms) / max(1, len(asked.terms))
 
 
 def pairs(runs: Iterable[str]) -> list[str]:
-    """A run of one character is itself."""
+    """Return the character pairs of each run; a single character is returned as it is."""
     found: list[str] = []
     for run in runs:
         found += [run[at : at + 2] for at in range(max(1, len(run) - 1))]
@@ -112,13 +113,14 @@ def pairs(runs: Iterable[str]) -> list[str]:
 
 
 class Leaning(NamedTuple):
-    """`by` and `titles`: whose words, under which heading of a checkpoint; none: any."""
+    """A kind of item that a query asks for. `by` and `titles` limit the speaker and the heading of
+    a checkpoint; empty means any."""
 
     asked_by: frozenset[str]
     kinds: tuple[str, ...]
     by: tuple[str, ...] = ()
     titles: tuple[str, ...] = ()
-    also: tuple[str, ...] = ()  # other stems of the same word: both engines know only endings
+    also: tuple[str, ...] = ()  # other stems of the same word: the engines only strip endings
 
     def fits(self, item: Item) -> bool:
         return (
@@ -170,6 +172,6 @@ def widen(asked: Query) -> Query:
 
 
 def topic(asked: Query, leaning: Leaning) -> Query:
-    """What it is to be about: the words that do not ask for the kind."""
+    """Return the query without the words that ask for the kind."""
     kind = leaning.asked_by | STOP | _LISTING
     return asked._replace(terms=tuple(term for term in asked.terms if term not in kind))

@@ -1,1 +1,1 @@
-"""Texts as vectors, where the user has an embedder: offline by default, nothing is fetched."""
+"""Turn texts into vectors if the user has an embedder. It works offline by default."""

@@ -1,7 +1,7 @@
-"""The embedders that turn texts into vectors: which one the user has, opened once per process.
+"""The embedders that turn texts into vectors. The configured one is opened once per process.
 
-Having none is fine too. A query waits a few seconds for its vector; after that the answer comes by
-keyword, and says so.
+An embedder is optional. A query waits a few seconds for its vector; after that it is answered by
+keyword search alone, with a note.
 """
 
 from __future__ import annotations
@@ -21,25 +21,26 @@ AUTO, OFF, MINILM = "auto", "off", "minilm"
 
 
 class NoEmbedder(HoldfastError):
-    """There is none, or it does not do what it should: search goes on by keyword."""
+    """There is no embedder, or it failed. Search continues by keyword."""
 
     exit_code = 5
     hint = "holdfast settings embedder shows which one is meant; search by keyword works anyway"
 
 
 class Embedder(Protocol):
-    """Vectors of one `name` can be compared with each other, and with no others."""
+    """An embedder. Only vectors of the same `name` can be compared."""
 
     @property
     def name(self) -> str:
-        """NoEmbedder where it must be asked for, and does not answer."""
+        """The embedder's name. Raises NoEmbedder if a server must be asked for it and does not
+        answer."""
 
     def embed(self, texts: Sequence[str]) -> Array:
-        """A row of length one for each text; NoEmbedder where that cannot be had."""
+        """Return one vector of length one per text. Raises NoEmbedder on failure."""
 
 
 def chosen(word: str, model: str = "", key: str = "") -> Embedder:
-    """By the setting `embedder`; NoEmbedder with the reason where it gives none."""
+    """Open the embedder that the setting `embedder` names. Raises NoEmbedder with the reason."""
     if word == OFF:
         raise NoEmbedder("vectors are turned off (embedder = off)")
     if word.startswith(("http://", "https://")):
@@ -62,7 +63,7 @@ def chosen(word: str, model: str = "", key: str = "") -> Embedder:
 
 
 def configured() -> tuple[str, str, str]:
-    """What the user's own settings say: word, model and key. A project's file cannot name one."""
+    """Return embedder, model and key from the user's own settings. A project cannot set them."""
     from holdfast.settings.load import load
 
     found = load()
@@ -74,27 +75,28 @@ def configured() -> tuple[str, str, str]:
 
 
 def run_apart() -> None:
-    """From now on, models run in a process of their own: this one lives for days."""
+    """Run models in a separate process from now on, because this process lives for days."""
     _apart.set()
 
 
 def _open(word: str, model: str, key: str) -> Embedder:
     if _apart.is_set() and word != OFF and not word.startswith(("http://", "https://")):
-        with suppress(ImportError):  # `chosen` says what is missing
+        with suppress(ImportError):  # `chosen` reports what is missing
             from holdfast.memory.embed.worker import Worker
 
             return Worker(word)
     return chosen(word, model, key)
 
 
-PATIENCE_SECONDS = 8.0  # loading a model on a busy machine takes some of it
+PATIENCE_SECONDS = 8.0  # includes loading a model on a busy machine
 _lock = threading.Lock()
 _apart = threading.Event()
 _opened: dict[tuple[str, str, str], Embedder | NoEmbedder] = {}
 
 
 def current_embedder() -> Embedder:
-    """The configured one, opened once. A missing one is remembered too, and raises each time."""
+    """Return the configured embedder, opened once. If it is missing, every call raises the same
+    error."""
     words = configured()
     with _lock:
         if words not in _opened:
@@ -109,7 +111,7 @@ def current_embedder() -> Embedder:
 
 
 def vector_of(text: str, wanted: str) -> Array:
-    """The vector of a query, by the embedder the index was made with (`wanted`)."""
+    """Return the vector of a query. `wanted` is the embedder that the index was made with."""
     answers: queue.SimpleQueue[Array | Exception] = queue.SimpleQueue()
 
     def ask() -> None:
@@ -121,7 +123,7 @@ def vector_of(text: str, wanted: str) -> Array:
         except Exception as error:
             answers.put(error)
 
-    # A daemon: an embedder that hangs holds up neither the answer nor the end of the process.
+    # A daemon thread, so that an embedder that hangs delays neither the answer nor the exit.
     threading.Thread(target=ask, name="holdfast-embed", daemon=True).start()
     try:
         found = answers.get(timeout=PATIENCE_SECONDS)

@@ -1,7 +1,7 @@
-"""An OpenAI-compatible endpoint, only where the user names one: texts leave the machine for it.
+"""Embed texts with an OpenAI-compatible server. Texts leave the machine only if the user names one.
 
-Bounded in time and size; its answer is checked for number, order and length of the vectors. The key
-comes from a variable or a file the user names, and is in no message and no log.
+Time and size are limited, and the answer is checked for number, order and length of the vectors.
+The key comes from a variable or a file that the user names, and appears in no message or log.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PIECE = 1 << 16
 
 class _Stay(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *given: Any) -> None:
-        """A key is for the address it was given for."""
+        """Follow no redirect: the key must not be sent to another address."""
 
 
 class Endpoint:
@@ -45,7 +45,8 @@ class Endpoint:
 
     @property
     def name(self) -> str:
-        """With the size of its vectors: what gives others under the same name is another one."""
+        """The model and the size of its vectors, because a server may replace a model under the
+        same name."""
         if not self._size:
             self.embed([" "])
         return f"{self._called}, {self._size} numbers"
@@ -93,14 +94,14 @@ class Endpoint:
             raise NoEmbedder(f"{self._called} does not answer: {str(why)[:200]}") from None
 
     def _secret(self) -> str:
-        """From a file that is the user's alone, or from a variable."""
+        """Read the key from a file that only the user can read, or from a variable."""
         if "/" in self._key:
             return secret_file.read(Path(self._key).expanduser())
         return os.environ.get(self._key, "") if self._key else ""
 
 
 def _read(response: http.client.HTTPResponse) -> bytes:
-    """All of it, within a time for the whole: one byte a second is no answer."""
+    """Read the whole answer within a time limit, even if the server sends one byte at a time."""
     give_up = time.monotonic() + SECONDS
     data = bytearray()
     while len(data) < MOST_BYTES and (piece := response.read1(PIECE)):

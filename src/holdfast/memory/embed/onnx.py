@@ -15,8 +15,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-# onnxruntime 1.31 keeps a device id and a queue of events under ~/.cache, and looks up a host to
-# send them to (seen under strace); with this set before it is loaded it does neither.
+# onnxruntime 1.31 stores a device id and a queue of events under ~/.cache, and looks up a host to
+# send them to (seen under strace). If this is set before it is loaded, it does neither.
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 import numpy as np
@@ -28,7 +28,8 @@ from holdfast.memory.embed.vector import Array, unit
 
 MOST_TOKENS = 256
 MOST_CHARS = 4_000
-TOGETHER = 4  # 16 take 1.9 times the CPU a text, and 870 MB instead of 250: they leave the caches
+# 16 take 1.9 times the CPU per text, and 870 MB instead of 250: too much for the CPU caches
+TOGETHER = 4
 MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
 NAME = "all-MiniLM-L6-v2-int8"
 MINILM_MODEL = (
@@ -49,21 +50,21 @@ class Onnx:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 3
-        # What a long batch took is given back, not kept for the next: the process lives for days.
+        # Free the memory of a long batch instead of keeping it: the process lives for days.
         options.enable_cpu_mem_arena = options.enable_mem_pattern = False
         try:
             self._session = onnxruntime.InferenceSession(
                 model, options, providers=["CPUExecutionProvider"]
             )
             self._tokenizer = Tokenizer.from_buffer(tokenizer)
-        except Exception as error:  # whatever such a file makes the library raise
+        except Exception as error:  # the library may raise anything for an invalid file
             raise NoEmbedder(f"{name} cannot be used: {error}"[:300]) from error
         self._tokenizer.enable_truncation(MOST_TOKENS)
         self._tokenizer.enable_padding()
         self._inputs = {one.name for one in self._session.get_inputs()}
 
     def embed(self, texts: Sequence[str]) -> Array:
-        """Texts of like length together: padding is work too."""
+        """Embed texts in batches of similar length, so that little is padded."""
         if not texts:
             return np.zeros((0, 0), np.float32)
         order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
@@ -86,14 +87,14 @@ class Onnx:
             out = self._session.run(None, fed)[0]
         except Exception as error:
             raise NoEmbedder(f"{self.name} failed: {error}"[:300]) from error
-        if out.ndim == 3:  # a vector for each token; some models give their mean themselves
+        if out.ndim == 3:  # one vector per token; some models return the mean themselves
             mask = given["attention_mask"][:, :, None].astype(np.float32)
             out = (out * mask).sum(axis=1) / np.maximum(mask.sum(axis=1), 1)
         return unit(out)
 
 
 def from_folder(path: str) -> Onnx:
-    """`model.onnx` and `tokenizer.json` in a folder of the user's."""
+    """Load `model.onnx` and `tokenizer.json` from the user's folder."""
     folder = Path(path).expanduser()
     try:
         model, tokenizer = (folder / MODEL).read_bytes(), (folder / TOKENIZER).read_bytes()
@@ -109,7 +110,7 @@ def minilm() -> Onnx:
 
 
 def verified(package: str, name: str, sha256: str) -> bytes:
-    """A data file of a package, if it is the one that was measured."""
+    """Read a data file of a package. Raises NoEmbedder if its SHA-256 is another one."""
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise ModuleNotFoundError(f"no package {package}", name=package)

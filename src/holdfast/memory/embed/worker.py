@@ -1,7 +1,7 @@
-"""A model in a process of its own, for processes that live for days.
+"""Run a model in a separate process, for processes that live for days.
 
-A model and the libraries that run it take 200 MB and give little of it back. So the process starts
-when there are texts, and ends when none came for a while or when its owner ends.
+A model and its libraries take 200 MB and give little of it back. So the process starts when there
+are texts, and ends when no more come for a while or when its owner ends.
 """
 
 from __future__ import annotations
@@ -23,18 +23,19 @@ from holdfast.memory.embed.embedders import Embedder, NoEmbedder
 from holdfast.memory.embed.vector import Array
 
 IDLE_SECONDS = 60.0
-TOGETHER = 8  # a query waits for so many texts of an index at most
-MOST_CHARS = 4_000  # no model here reads more of a text
+TOGETHER = 8  # a query waits for at most this many texts of an index
+MOST_CHARS = 4_000  # no model reads more of a text
 NICE = 5
 
 
 class Worker:
-    """`word` is the setting `embedder`: a model that is installed, or a folder."""
+    """A model in its own process. `word` is the setting `embedder`: an installed model, or a
+    folder."""
 
     def __init__(self, word: str, idle_seconds: float = IDLE_SECONDS) -> None:
         self._word, self._idle_seconds = word, idle_seconds
         self._process: subprocess.Popen[bytes] | None = None
-        # Whoever waits holds `_turn`, so that nobody asks twice in a row while another waits.
+        # A waiting thread holds `_turn`, so that no thread goes twice while another one waits.
         self._turn, self._busy = threading.Lock(), threading.Lock()
         try:
             self.name = str(self._ask([])[0]["name"])
@@ -43,7 +44,7 @@ class Worker:
             raise
 
     def embed(self, texts: Sequence[str]) -> Array:
-        """Texts of like length together, as padding is work too."""
+        """Embed texts in batches of similar length, so that little is padded."""
         if not texts:
             return np.zeros((0, 0), np.float32)
         order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
@@ -60,7 +61,7 @@ class Worker:
         with self._turn:
             self._busy.acquire()
         try:
-            for _ in range(2):  # the first may have ended for want of texts
+            for _ in range(2):  # the process may have ended because no texts came
                 answer = self._answer(texts)
                 if answer is not None:
                     break
@@ -74,7 +75,7 @@ class Worker:
         return answer
 
     def _answer(self, texts: list[str]) -> tuple[dict[str, Any], bytes] | None:
-        """None where the process has ended."""
+        """Return the answer; None if the process has ended."""
         process = self._process or self._start()
         assert process.stdin is not None and process.stdout is not None
         try:
@@ -102,7 +103,7 @@ class Worker:
 
 
 def serve(given: IO[bytes], answers: IO[bytes], word: str, idle_seconds: float) -> None:
-    """Answer lines of texts until there is no more, or nothing came for `idle_seconds`."""
+    """Answer lines of texts until the input ends, or until no line comes for `idle_seconds`."""
     embedder: Embedder | None = None
     while select.select([given], [], [], idle_seconds)[0] and (line := given.readline()):
         try:
@@ -116,7 +117,7 @@ def serve(given: IO[bytes], answers: IO[bytes], word: str, idle_seconds: float) 
 
 
 def main(word: str, idle_seconds: str) -> None:
-    """Only answers go to the pipe: what a library prints does not."""
+    """Serve on stdin and stdout. What libraries print goes to stderr instead."""
     with suppress(OSError):
         os.nice(NICE)
     answers = os.fdopen(os.dup(1), "wb")

@@ -1,4 +1,5 @@
-"""The index: what can be found of a project. Derived, all of it: `holdfast rebuild` makes it again.
+"""The search index of a project. All of it is derived: `holdfast rebuild` makes it again.
 
-Two engines, one suite (`tests/contracts/test_recall.py`): a SQLite file per project, PostgreSQL.
+Two engines pass one suite (`tests/contracts/test_recall.py`): a SQLite file per project, and
+PostgreSQL.
 """

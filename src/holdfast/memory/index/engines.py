@@ -1,6 +1,6 @@
-"""Which engine keeps the index: PostgreSQL where the team's database is one, else files of ours.
+"""Open an index: in PostgreSQL if the team's database is one, else in Holdfast's own files.
 
-An index stays open in its process: what was loaded of it serves the next search too.
+An index stays open in its process, so that the next search can use what was loaded.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOST_OPEN = 32
 _lock = threading.Lock()
 _open: dict[
     str, tuple[int, Embedded]
-] = {}  # by file; the file's number: another may take its place
+] = {}  # by path, with the file's inode: the file may be replaced
 _stores: dict[str, Store] = {}
 _shares: dict[tuple[str, str], Shared] = {}
 
@@ -35,12 +35,12 @@ def is_shared() -> bool:
 
 
 def opened(project: str) -> Index:
-    """The index of a project, made where there is none."""
+    """Open the index of a project, or create it."""
     return shared(project) if is_shared() else local(project)
 
 
 def local(project: str) -> Embedded:
-    """In a file of ours; also where the team's database does not answer."""
+    """Open the index in Holdfast's own file, also if the team's database does not answer."""
     path = locations.index_file(project)
     with _lock:
         number, held = _open.pop(path, (0, None))
@@ -50,13 +50,13 @@ def local(project: str) -> Embedded:
         if held is None:
             held = Embedded(project, path)
         _open[path] = _number(path), held
-        while len(_open) > MOST_OPEN:  # the one used longest ago; closed by the last who holds it
+        while len(_open) > MOST_OPEN:  # the least recently used; its last user closes it
             _open.pop(next(iter(_open)))
     return held
 
 
 def store() -> Store:
-    """The team's database, opened once per process; StoreError where it does not answer."""
+    """Open the team's database once per process. Raises StoreError if it does not answer."""
     from holdfast.hub.store.store import Store
 
     address = os.environ[VARIABLE]
@@ -95,17 +95,17 @@ def other_indexes(project: str, notes: list[str]) -> Iterator[Index]:
 
 
 def set_aside(project: str) -> str:
-    """The damaged index of a project; where it is now."""
+    """Set the damaged index of a project aside, and return its new path."""
     path = locations.index_file(project)
     with _lock:
         _, held = _open.pop(path, (0, None))
-    if held is not None:  # alone: others of this process are being asked
+    if held is not None:  # only this one: other indexes of this process are in use
         held.close()
     return sqlite_file.set_aside(path)
 
 
 def release() -> None:
-    """Close what this process holds open."""
+    """Close every index and database that this process has open."""
     with _lock:
         while _open:
             _open.popitem()[1][1].close()

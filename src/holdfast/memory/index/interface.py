@@ -1,7 +1,7 @@
-"""What an index does, whichever engine keeps it.
+"""The interface of an index, the same for both engines.
 
-A *place* is where an item stands: its source's number and its position there, in one integer, so
-that the neighbours of a place are the numbers beside it.
+A *place* is where an item is: its source's number and its position there, in one integer, so that
+the neighbours of a place are the integers next to it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from holdfast.memory.embed.vector import Kept
 
 POSITIONS = 1 << 32
-TURN_POSITIONS = 1 << 12  # of a transcript: each turn begins at a multiple of it
+TURN_POSITIONS = 1 << 12  # in a transcript, each turn begins at a multiple of it
 Scores = dict[int, float]  # by place
 Span = tuple[int, int]
 ALL: Span = (0, POSITIONS)
@@ -30,7 +30,7 @@ class SearchFilter(NamedTuple):
 
 
 class Many(NamedTuple):
-    """How many candidates each side may bring."""
+    """How many candidates keyword search and vector search may each return."""
 
     by_words: int
     by_meaning: int
@@ -39,70 +39,76 @@ class Many(NamedTuple):
 class IndexCounts(NamedTuple):
     items: int = 0
     vectors: int = 0
-    embedder: str = ""  # whose the vectors are
+    embedder: str = ""  # the embedder of the vectors
 
 
 class Index(Protocol):
     project: str
 
     def states(self) -> dict[str, str]:
-        """How far each source was taken in, by its key."""
+        """Return how far each source was read, by its key."""
 
     def take(
         self, source: str, since: str, until: str, items: Sequence[Item], span: Span = ALL
     ) -> bool:
-        """In one transaction: what this source holds at the positions of `span` is `items`.
+        """Replace the source's items at the positions of `span`, in one transaction.
 
-        False, and nothing is changed, where the source does not stand at `since`: somebody else was
-        faster. Vectors of words that stay are kept.
+        Returns False and changes nothing if the source is no longer at state `since`, because
+        another process was faster. Vectors of unchanged words are kept.
         """
 
     def begin_again(self) -> None:
-        """Every source is to be read anew; vectors of words that come again are kept."""
+        """Have every source read again. Vectors of words that come again are kept."""
 
     def forget(self, source: str) -> int:
-        """The source is gone: so is what it told; how many items that were."""
+        """Remove a source with its items, and return how many there were."""
 
     def scores(
         self, query: Query, vectors: Mapping[str, object], many: Many, wanted: SearchFilter
     ) -> tuple[Scores, Scores]:
-        """The best by words, higher for a better match; how near by meaning these are, and the
-        nearest of all. `vectors` are the query's, by embedder: without the one the index was made
-        with, and for what has no vector yet, nothing is near."""
+        """Return scores by words and by meaning.
+
+        By words: the best matches, higher is better. By meaning: these and the nearest of all.
+        `vectors` are the query's, by embedder. There are no scores by meaning without the vector of
+        the index's own embedder, or for items without a vector.
+        """
 
     def newest(self, most: int, wanted: SearchFilter) -> list[int]:
-        """So many places of what is wanted, by when it was said, newest first."""
+        """Return the places of the newest items that match, newest first."""
 
     def at(self, places: Iterable[int]) -> dict[int, Item]: ...
 
     def in_turns(self, starts: Sequence[int]) -> list[tuple[int, str, str]]:
-        """(place, kind, by) of all that stands in the turns that begin there, in order."""
+        """Return (place, kind, by) of every item in the turns that begin at these places, in
+        order."""
 
     def last_words(self, starts: Sequence[int]) -> set[int]:
-        """Where the model said its last words in each of the turns that begin there."""
+        """Return the places of the model's last words in the turns that begin at these places."""
 
     def find(self, item_id: str) -> Item | None: ...
 
     def beginning(self, start: str, most: int) -> list[str]:
-        """So many of the ids that begin so, at most, in order."""
+        """Return at most this many ids that begin with `start`, sorted."""
 
     def counts(self) -> IndexCounts: ...
 
     def kinds(self) -> dict[str, int]:
-        """How many items there are of each kind."""
+        """Count the items of each kind."""
 
     def begin_vectors(self, embedder: str) -> None:
-        """From now on vectors are of this embedder; those of another one are dropped."""
+        """Use this embedder from now on; vectors of another one are dropped."""
 
     def without_vector(self, most: int) -> Sequence[tuple[int, str, str]]:
-        """(place, hash, words) of items to be embedded, newest first."""
+        """Return (place, hash, words) of items without a vector, newest first."""
 
     def put_vectors(self, embedder: str, found: Mapping[tuple[int, str], Kept]) -> int:
-        """By place and hash: a text that changed meanwhile keeps none; how many were taken."""
+        """Store vectors by place and hash, and return how many were stored. An item that has
+        changed meanwhile gets none."""
 
     def close(self) -> None: ...
 
 
 def sameness(item: Item) -> str:
-    """The same where nothing of it changed that an index holds; as the engines say it in SQL."""
+    """Return a value that changes with anything the index stores of an item. The engines compute
+    the same in SQL."""
     return f"{item.id}{item.hash}{int(item.cold)}{item.file}"

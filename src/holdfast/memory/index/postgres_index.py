@@ -1,6 +1,6 @@
-"""The index in PostgreSQL, for a team: words by GIN, vectors by pgvector, divided by project.
+"""The index in PostgreSQL, for a team: words by GIN, vectors by pgvector, separated by project.
 
-Each machine adds what lies on it and removes only that; everybody finds all of it.
+Each machine adds its own items and removes only those; everybody finds all of them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ COLUMNS = (
     "id, kind, author, cold, session, agent, file, first_turn, last_turn, uuids, at, byte, "
     "title, text, more"
 )
-# One way there and back for a whole batch.
+# One round trip for a whole batch.
 INSERT = sa.text(
     f"INSERT INTO recall_items (project, place, hash, {COLUMNS}, length, words) "
     f"SELECT :project, place, hash, {COLUMNS}, length, "
@@ -47,7 +47,7 @@ INSERT = sa.text(
     "last_turn integer, uuids text, at text, byte bigint, title text, text text, more text, "
     "length integer, said text, beside text)"
 ).bindparams(sa.bindparam("rows", type_=JSONB))
-EVERYBODYS = ("messages",)  # sources that are the same wherever one looks
+EVERYBODYS = ("messages",)  # sources that are the same on every machine
 _LOCK = 0x401DFA5B
 
 
@@ -99,7 +99,7 @@ class Shared:
         self._vectors = postgres_vectors.PostgresVectors(store, project)
 
     def close(self) -> None:
-        """The store is others' too."""
+        """Do nothing: others use the store too."""
 
     def ask(self, query: str, **values: Any) -> list[Any]:
         given = {"project": self.project, **values}
@@ -136,7 +136,8 @@ class Shared:
         return True
 
     def _source(self, connection: Connection, source: str) -> tuple[int, str]:
-        """Its number and state; held, so that one at a time changes it."""
+        """Return the source's number and state, with its row locked: one process at a time changes
+        it."""
         given = {
             "project": self.project,
             "machine": "" if source in EVERYBODYS else self._machine,

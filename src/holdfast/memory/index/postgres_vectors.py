@@ -1,6 +1,7 @@
-"""Vectors in PostgreSQL by pgvector: `halfvec`, HNSW for the size of the usual model, else all.
+"""Vectors in PostgreSQL by pgvector: `halfvec`, with HNSW for the usual model's size, else a full
+scan.
 
-Where the server has no pgvector, there are none, and every answer says so.
+Without pgvector on the server there are no vectors, and every answer reports it.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class PostgresVectors:
         return self._has
 
     def begin(self, embedder: str) -> None:
-        """The table is made when the first vectors come: an extension may be installed later."""
+        """Create the table with the first vectors: the extension may be installed later."""
         self._store.write(lambda c: self._begin(c, embedder))
 
     def _begin(self, c: Connection, embedder: str) -> None:
@@ -104,7 +105,7 @@ class PostgresVectors:
         return self.put_again(c, good)
 
     def put_again(self, c: Connection, found: Mapping[int, Kept]) -> int:
-        """Inside the caller's transaction; how many are new."""
+        """Store vectors in the caller's transaction, and return how many are new."""
         if not found:
             return 0
         from holdfast.memory.embed.vector import decode
@@ -149,7 +150,7 @@ class PostgresVectors:
         return dict(zip([text_hash for text_hash, _ in rows], encode(whole), strict=True))
 
     def near(self, c: Connection, query: Any, most: int) -> ScoreQuery | None:
-        """What finds the nearest by meaning; nothing where there are no vectors."""
+        """Return the statement that finds the nearest items; None if there are no vectors."""
         if query is None or not self._there(c):
             return None
         size = len(query)
@@ -162,7 +163,8 @@ class PostgresVectors:
         return ScoreQuery(found, given)
 
     def _centred(self, c: Connection, query: Any) -> Any:
-        """Less the mean of all, which is taken now and then: it moves slowly."""
+        """Subtract the mean of all vectors. It changes slowly, so it is computed only now and
+        then."""
         import numpy as np
 
         if self._mean is None or time.monotonic() - self._meant > FRESH_SECONDS:

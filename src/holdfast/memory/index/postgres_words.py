@@ -20,9 +20,9 @@ from sqlalchemy.engine import Connection
 from holdfast.memory.index.interface import Many, Scores, SearchFilter
 from holdfast.memory.words import Query
 
-FITS = "/* fits */"  # where a part of a statement leaves out what is not wanted
+FITS = "/* fits */"  # where a statement excludes unwanted items
 MOST_LOOKED_AT = 1_000  # pgvector's own limit
-# How far to look rides along: settings of this transaction only.
+# The search depth is set in the same statement, for this transaction only.
 _ABOUT = sa.text(
     "SELECT items, words, embedder, set_config('hnsw.ef_search', :looked_at, true), "
     "set_config('hnsw.iterative_scan', 'relaxed_order', true) "
@@ -32,10 +32,10 @@ _NEARNESS = (
     "(SELECT -(v.vector <#> cast(:query AS halfvec)) FROM recall_vectors v "
     "WHERE v.project = :project AND v.place = s.place AND v.size = :size)"
 )
-RANKED_FOR_ONE = 8  # so many times what is wanted can be ranked
+RANKED_FOR_ONE = 8  # this many times the wanted number can be ranked
 MOST_STEMS = 10_000  # kept in memory
 FRESH_SECONDS = 300.0
-WEIGHTS = "{0.5, 1, 1, 1}"  # of what came with a turn, and of its own words
+WEIGHTS = "{0.5, 1, 1, 1}"  # of a turn's commands and results, and of its own words
 LENGTH = 0.75  # how much the length of a text counts, as in BM25
 _LEXEMES = sa.text(
     "SELECT word, (ts_lexize('holdfast_stem', word))[1] FROM unnest(cast(:terms AS text[])) word"
@@ -52,7 +52,7 @@ _RARE = sa.text(
 
 
 class ProjectCounts(NamedTuple):
-    """A project in numbers."""
+    """How many items and words a project has, and its embedder."""
 
     items: int = 0
     words: int = 0  # in all of them
@@ -60,7 +60,7 @@ class ProjectCounts(NamedTuple):
 
 
 class ScoreQuery(NamedTuple):
-    """A statement of places and their scores, and what it is given."""
+    """A statement that returns places and scores, with its parameters."""
 
     query: str
     given: dict[str, Any]
@@ -79,7 +79,7 @@ def scores(
     near: ScoreQuery | None,
     wanted: SearchFilter,
 ) -> tuple[Scores, Scores]:
-    """By words and by meaning; `said` and `near` find the candidates of each."""
+    """Build the statement for both scores. `said` and `near` find the candidates of each."""
     parts = []
     given: dict[str, Any] = {"project": project, "kinds": list(wanted.kinds)}
     if said:
@@ -98,7 +98,7 @@ def scores(
 
 
 def _fitting(query: str, wanted: SearchFilter) -> str:
-    """The nearest know nothing of what they are: their items do."""
+    """Filter the nearest vectors by their items, because vectors do not know kinds."""
     found = f"SELECT n.place, NULL, n.near FROM ({query}) AS n"
     if wanted == SearchFilter(cold=True):
         return found
@@ -106,7 +106,7 @@ def _fitting(query: str, wanted: SearchFilter) -> str:
 
 
 def fits(wanted: SearchFilter) -> str:
-    """What leaves out of the items `i` those that are not wanted; `:kinds` is given with it."""
+    """Return the conditions on items `i` for a filter, which uses the parameter `:kinds`."""
     warm = "" if wanted.cold else " AND NOT i.cold"
     return warm + (" AND i.kind = ANY(:kinds)" if wanted.kinds else "")
 
@@ -122,7 +122,7 @@ class PostgresWords:
     def said(
         self, c: Connection, query: Query, about: ProjectCounts, most: int
     ) -> ScoreQuery | None:
-        """What ranks the best by words; nothing where no word of the query is in any item."""
+        """Return the statement that ranks by words; None if no item contains any of them."""
         lexemes = self._stems(c, query.terms) if about.items else set()
         rarity = self._frequencies(c, sorted(lexemes), about.items) if lexemes else {}
         chosen = _rarest(rarity, most * RANKED_FOR_ONE)
@@ -138,7 +138,7 @@ class PostgresWords:
         return {lexeme for term in terms if (lexeme := self._lexemes[term])}
 
     def _frequencies(self, c: Connection, lexemes: Sequence[str], items: int) -> dict[str, int]:
-        """In how many items each word stands, about; without words that are in none."""
+        """Return about how many items contain each word, without words that are in none."""
         if time.monotonic() - self._looked > FRESH_SECONDS:
             rows = c.execute(_COMMON, {"project": self._project})
             self._common = {word: share for word, share in rows if word is not None}
@@ -156,7 +156,7 @@ class PostgresWords:
 
 
 def _rarest(rarity: dict[str, int], ranked: int) -> list[str]:
-    """The rarest words, until they bring as many items as can be ranked."""
+    """Return the rarest words that together match as many items as can be ranked."""
     chosen: list[str] = []
     total = 0
     for word, count in sorted(rarity.items(), key=lambda pair: pair[1]):
@@ -187,5 +187,5 @@ def _ranking(
 
 
 def _quoted(lexeme: str) -> str:
-    """As a query of one word: letters and digits only, but quoted all the same."""
+    """Quote a word as a query. It has only letters and digits, but is quoted all the same."""
     return "'" + lexeme.replace("'", "''").replace("\\", "\\\\") + "'"

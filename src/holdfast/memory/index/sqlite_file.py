@@ -1,4 +1,4 @@
-"""A project's SQLite file: made owner-only, known by its mark, set aside when it is damaged."""
+"""A project's SQLite file: created owner-only, identified by its mark, set aside if damaged."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ CREATE TABLE vectors (
 CREATE INDEX vectors_by_number ON vectors (number);
 """
 _GONE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-_NO_FILE = (errno.ELOOP, errno.EISDIR, errno.ENXIO)  # something else has its name
+_NO_FILE = (errno.ELOOP, errno.EISDIR, errno.ENXIO)  # something else has this name
 
 
 def opened(project: str, path: str = "") -> sqlite3.Connection:
-    """The index of a project, made where there is none."""
+    """Open the index of a project, or create it."""
     path = path or locations.index_file(project)
     with in_words(path):
         connection = _connected(path)
@@ -54,7 +54,7 @@ def _connected(path: str) -> sqlite3.Connection:
     folder = os.path.dirname(path)  # noqa: PTH120
     os.makedirs(folder, 0o700, exist_ok=True)  # noqa: PTH103
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    os.close(os.open(path, flags, 0o600))  # SQLite would make it readable for all
+    os.close(os.open(path, flags, 0o600))  # SQLite would create it readable for everyone
     connection = sqlite3.connect(
         path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
     )
@@ -63,7 +63,7 @@ def _connected(path: str) -> sqlite3.Connection:
 
 
 def _is_ours(connection: sqlite3.Connection, path: str) -> bool:
-    """False for an empty file: it is to be filled."""
+    """Return whether the file is an index; False for an empty file, which is then filled."""
     mark, version = _stated(connection)
     if mark == 0 and not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
         return False
@@ -82,7 +82,7 @@ def _stated(connection: sqlite3.Connection) -> tuple[int, int]:
 
 
 def _make(connection: sqlite3.Connection, project: str) -> None:
-    """Of two that make it at once, the second finds it made."""
+    """Create the tables. If two processes do it at once, the second finds them."""
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -97,7 +97,7 @@ def _make(connection: sqlite3.Connection, project: str) -> None:
 
 
 def to_read(path: str, seconds: float) -> sqlite3.Connection:
-    """To read only; a space or a `?` in the path is part of it, not of the address."""
+    """Open for reading only. The path is quoted, because `?` has a meaning in the address."""
     from urllib.parse import quote
 
     whole = quote(os.fsencode(os.path.abspath(path)))  # noqa: PTH100
@@ -105,7 +105,7 @@ def to_read(path: str, seconds: float) -> sqlite3.Connection:
 
 
 def project_of(path: str) -> str:
-    """Whose index a file is; Damaged where it is nobody's."""
+    """Return the project of an index file. Raises DamagedIndex if it has none."""
     with in_words(path):
         connection = to_read(path, BUSY_SECONDS)
         try:
@@ -118,7 +118,7 @@ def project_of(path: str) -> str:
 
 
 def set_aside(path: str) -> str:
-    """A damaged index gets another name, for whoever wants to look; what it is called now."""
+    """Rename a damaged index, so that it can be examined, and return its new path."""
     aside = f"{path}.damaged-{time.time_ns()}"
     with in_words(path):
         os.replace(path, aside)  # noqa: PTH105
@@ -131,7 +131,7 @@ def set_aside(path: str) -> str:
 
 @contextmanager
 def in_words(path: str) -> Iterator[None]:
-    """What SQLite and the machine say, as one of our errors."""
+    """Turn errors of SQLite and of the system into Holdfast's own."""
     try:
         yield
     except sqlite3.DatabaseError as error:
@@ -141,7 +141,7 @@ def in_words(path: str) -> Iterator[None]:
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             raise IndexBusy(f"{path} is in use: {error}") from error
         if isinstance(error, sqlite3.ProgrammingError):
-            raise  # an error of ours
+            raise  # a bug in our own code
         raise UnusableIndex(f"{path} cannot be used: {error}", path) from error
     except UnicodeEncodeError as error:
         raise UnusableIndex(f"{path} cannot be used: a name that is not UTF-8", path) from error

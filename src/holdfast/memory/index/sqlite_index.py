@@ -70,7 +70,8 @@ def join_name_parts(one: Item) -> str:
 
 
 class Embedded:
-    """Used from several threads, one at a time: each caller holds the lock while it asks."""
+    """An index in a SQLite file. Threads use it one at a time: each holds the lock while it
+    asks."""
 
     def __init__(self, project: str, path: str = "") -> None:
         self.project = project
@@ -93,7 +94,8 @@ class Embedded:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """`BEGIN IMMEDIATE`: a deferred begin loses to "busy" in spite of the timeout."""
+        """Begin with `BEGIN IMMEDIATE`: a deferred transaction can fail with "busy" in spite of the
+        timeout."""
         with self.lock, sqlite_file.in_words(self.path):
             self.connection.execute("BEGIN IMMEDIATE")
             try:
@@ -125,7 +127,7 @@ class Embedded:
         return True
 
     def _replace(self, low: int, high: int, items: Sequence[Item]) -> None:
-        """The items between two places are these; those that did not change are not touched."""
+        """Replace the items between two places; unchanged items are not touched."""
         base = low - low % POSITIONS
         query = "SELECT place, id || hash || cold || file FROM items WHERE place >= ? AND place < ?"
         there = dict(self.connection.execute(query, (low, high)))
@@ -205,7 +207,8 @@ class Embedded:
         return [place for (place,) in self.ask(query, [*values, most])]
 
     def _only(self, wanted: SearchFilter, column: str = "rowid") -> tuple[str, list[str]]:
-        """What is wanted as a clause; nothing where everything is: it costs."""
+        """Return the filter as a condition; empty if everything is wanted, because a condition
+        costs time."""
         clause = ""
         if not wanted.cold and self.ask("SELECT 1 FROM items WHERE cold LIMIT 1"):
             clause = f" AND {column} NOT IN (SELECT place FROM items WHERE cold)"
@@ -238,7 +241,8 @@ class Embedded:
     def _items(self, found: Sequence[Any]) -> dict[int, Item]:
         try:
             return {row[0]: item(row) for row in found}
-        except (TypeError, ValueError) as error:  # pages that are whole, and not what was written
+        # the pages are intact, but their content is not ours
+        except (TypeError, ValueError) as error:
             raise DamagedIndex(f"{self.path} is damaged: {error}", self.path) from error
 
     def find(self, item_id: str) -> Item | None:
@@ -250,11 +254,12 @@ class Embedded:
         return [row[0] for row in self.ask(query, (start, f"{start}\U0010ffff", most))]
 
     def version(self) -> object:
-        """Another after every change, whoever made it."""
+        """Return a number that changes with every change by any process."""
         return self.ask("PRAGMA data_version")[0][0], self.connection.total_changes
 
     def counts(self) -> IndexCounts:
-        """Counted again only after a change: counting takes longer than a search."""
+        """Return the counts. They are cached until something changes, because counting takes longer
+        than a search."""
         with self.lock:
             version = self.version()
             if self._counted[0] != version:

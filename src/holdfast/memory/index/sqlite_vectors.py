@@ -1,7 +1,8 @@
-"""Vectors in SQLite, searched with NumPy: signs first, then the whole of the best.
+"""Vectors in SQLite, searched with NumPy: first by signs, then by all components of the best.
 
-Signs (48 bytes each) are kept in memory, loaded once and then only what is new; the parts of the
-best are read from the file. A vector dropped meanwhile is found in the signs, and missed after.
+Signs (48 bytes each) stay in memory; they are loaded once, then only new ones. The components of
+the best are read from the file. A vector that was dropped meanwhile may be found by its signs, and
+is then left out.
 """
 
 from __future__ import annotations
@@ -19,15 +20,16 @@ if TYPE_CHECKING:
     from holdfast.memory.index.sqlite_index import Embedded
 
 AT_ONCE = 500
-SIGNS_FOR_ONE = 3  # so many times what is wanted is looked at whole
+SIGNS_FOR_ONE = 3  # this many times the wanted number is compared in full
 STALE = 0.1  # share of dropped vectors from which the signs are loaded again
 
 
 class SqliteVectors:
     def __init__(self, index: Embedded) -> None:
-        self._index: Embedded = weakref.proxy(index)  # held both ways, neither would ever be closed
+        # weak: otherwise neither object would ever be closed
+        self._index: Embedded = weakref.proxy(index)
         self._reached = 0
-        self._loaded: object = None  # the index's version then
+        self._loaded: object = None  # the index's version at that time
         self._places: np.ndarray[Any, Any] | None = None
         self._signs: np.ndarray[Any, Any] | None = None
 
@@ -43,7 +45,8 @@ class SqliteVectors:
         self._loaded = None
 
     def missing(self, most: int) -> Sequence[tuple[int, str, str]]:
-        # What was asked in its turn is not what a fragment means: the user's words have their own.
+        # The request of its turn is not embedded with a fragment: the user's words have their own
+        # vector.
         query = (
             "SELECT i.place, i.hash, iif(kind = 'turn', '', title) || char(10) || text "
             "FROM items i JOIN words w ON w.rowid = i.place "
@@ -55,7 +58,7 @@ class SqliteVectors:
     def put(self, embedder: str, found: Mapping[tuple[int, str], Kept]) -> int:
         with self._index.writing() as connection:
             if self._index.about("embedder") != embedder:
-                return 0  # another embedder has taken over
+                return 0  # another embedder is in use now
             hashes = {
                 place: self._index.ask("SELECT hash FROM items WHERE place = ?", (place,))
                 for place, _ in found
@@ -68,11 +71,11 @@ class SqliteVectors:
         return len(good)
 
     def put_again(self, found: Mapping[int, Kept]) -> None:
-        """Inside the caller's transaction."""
+        """Store these vectors again, in the caller's transaction."""
         if not found:
             return
         rows = self._index.ask("SELECT value FROM about WHERE name = 'last vector'")
-        last = int(rows[0][0]) if rows else 0  # never used twice: others ask for what is after it
+        last = int(rows[0][0]) if rows else 0  # never reused: other processes ask for higher ones
         self._index.connection.executemany(
             "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)",
             [(p, last + n, kept.bits, kept.parts) for n, (p, kept) in enumerate(found.items(), 1)],
@@ -82,7 +85,7 @@ class SqliteVectors:
         self._sum(found.values(), 1)
 
     def drop(self, gone: Sequence[int]) -> None:
-        """Inside the caller's transaction."""
+        """Drop the vectors of these places, in the caller's transaction."""
         if not gone or not self._any():
             return
         self._sum(self._of(gone).values(), -1)
@@ -90,7 +93,7 @@ class SqliteVectors:
         self._index.connection.executemany("DELETE FROM vectors WHERE place = ?", one)
 
     def of_hashes(self, gone: Sequence[int]) -> dict[str, Kept]:
-        """The vectors of these places, by the hash of their words."""
+        """Return the vectors of these places, by the hash of their words."""
         if not self._any():
             return {}
         kept = self._of(gone)
@@ -116,7 +119,7 @@ class SqliteVectors:
         return found
 
     def _sum(self, kept: Any, sign: int) -> None:
-        """The sum of all vectors: a query is compared less their mean."""
+        """Return the sum of all vectors: their mean is subtracted from a query."""
         from holdfast.memory.embed import vector
 
         rows = self._index.ask("SELECT value FROM about WHERE name = 'sum'")
@@ -137,10 +140,11 @@ class SqliteVectors:
         return dict(sorted(near.items(), key=lambda pair: -pair[1])[:most])
 
     def nearness(self, query: Any, places: Sequence[int]) -> Scores:
-        """Of the query less the mean of all vectors: what is near to everything counts less."""
+        """Return similarities to the query less the mean of all vectors: a text close to everything
+        counts less."""
         from holdfast.memory.embed import vector
 
-        listed = ",".join(map(str, places))  # numbers of ours, and thousands of them
+        listed = ",".join(map(str, places))  # the values are our own integers, thousands of them
         found = self._index.ask(f"SELECT place, parts FROM vectors WHERE place IN ({listed})")
         if not found:
             return {}
@@ -149,7 +153,7 @@ class SqliteVectors:
         return {one[0]: score for one, score in zip(found, near, strict=True)}
 
     def _load(self) -> None:
-        """The signs of what is new since the last time; all of them where many were dropped."""
+        """Load the signs of new vectors; all of them if many were dropped."""
         version = self._index.version()
         if version != self._loaded:  # counting vectors takes longer than comparing them
             self._load_new()

@@ -1,5 +1,5 @@
-"""What is taken into the index, one module per kind of source.
+"""What is indexed, one module per kind of source.
 
-Each lists what it has, as (key, stamp): the stamp changes when the source does, and costs a look at
-a file's date to make. Only what changed is read.
+Each module lists its sources as (key, stamp). The stamp changes when the source does, and needs
+only a look at the file's date. Only sources that changed are read.
 """

@@ -1,5 +1,7 @@
-"""Messages between agents. They are rows: read from the store where there is one, and not before
-(a user without one does not pay for SQLAlchemy, 27 times a bare start)."""
+"""Messages between agents, read from the store if there is one.
+
+Without one SQLAlchemy is not imported: that takes 27 times as long as a bare start.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ _QUERY = (
 
 
 def sources(project: str) -> Iterator[MemorySource]:
-    """Of a SQLite file of ours; the stamp is that of the file and of what was not yet put in it."""
+    """List the messages as a source. The stamp is that of the SQLite file and of its write-ahead
+    log."""
     if engines.is_shared():
         yield from _shared(project)
         return
@@ -40,7 +43,7 @@ def sources(project: str) -> Iterator[MemorySource]:
 
 
 def _shared(project: str) -> Iterator[MemorySource]:
-    """From the team's database: the number of messages and the newest of them tell of a change."""
+    """List the messages of the team's database. Their number and the newest time show a change."""
     import sqlalchemy as sa
 
     query = sa.text("SELECT count(*), max(created_ms) FROM messages")
@@ -69,7 +72,7 @@ def _read(path: str, project: str, _state: str, _give_up: float) -> SourceRead:
     connection = sqlite_file.to_read(path, 1.0)
     try:
         rows = connection.execute(_QUERY.format(mark="?", most=MOST), (project,)).fetchall()
-    except sqlite3.Error as error:  # old, locked or damaged: the rest can be searched all the same
+    except sqlite3.Error as error:  # old, locked or damaged: everything else can still be searched
         log.add("WARN", "recall", f"{path}: messages were not read: {error}")
     finally:
         connection.close()
@@ -78,7 +81,7 @@ def _read(path: str, project: str, _state: str, _give_up: float) -> SourceRead:
 
 def item(row: Sequence[Any], number: int) -> Item:
     message_id, topic, content, sender, created_ms = row
-    if isinstance(content, str):  # SQLite keeps it as text
+    if isinstance(content, str):  # SQLite stores it as text
         with suppress(ValueError):
             content = json.loads(content)
     words = content

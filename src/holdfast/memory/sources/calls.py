@@ -1,6 +1,6 @@
-"""What a call and its result leave in an item: enough to find them again, cut once it is clean.
+"""What an item holds of a tool call and its result: enough to find them. It is cut after redaction.
 
-A value whose name was cut away is no longer known for a secret, so nothing is cut before.
+A secret whose name was cut away is no longer recognised, so nothing is cut before.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from holdfast.redact import redact
 from holdfast.transcript.blocks import ToolUse
 
 CALL_CHARS, HEAD_CHARS, TAIL_CHARS = 200, 240, 120
-SEEN_CHARS = 32 << 10  # at each end of a result: more is not gone through for a few words
-_BACK = ("recall", "expand", "resume")  # tools of ours that quote what was said before ...
+SEEN_CHARS = 32 << 10  # at each end of a result: redacting more would cost too much
+_BACK = ("recall", "expand", "resume")  # our tools that quote earlier text ...
 _BY_HAND = ("search", "expand", "resume", "brief")  # ... and commands
 _MAIN_ARGUMENTS = (
     "command",
@@ -29,36 +29,36 @@ _MAIN_ARGUMENTS = (
 
 
 def call(block: ToolUse, *, is_clean: bool = False) -> str:
-    """`is_clean`: it was looked through before, and holds no secret."""
+    """Return a tool call on one line. `is_clean` says that it is known to hold no secret."""
     first = head(main_argument(block))
     return f"{block.name} {(first if is_clean else redact(first))[:CALL_CHARS]}".strip()
 
 
 def looks_back(block: ToolUse) -> bool:
-    """It asks us for what is in the index already: neither question nor answer is new."""
+    """Return whether a call asks Holdfast for what is indexed already: nothing in it is new."""
     if block.name.startswith(OWN_TOOLS):
         return block.name.rpartition("__")[2] in _BACK
     if block.name != "Bash" or b"holdfast" not in bytes(block.raw_input):
-        return False  # without decoding it once more
+        return False  # checked without decoding the input
     command = block.input.get("command")
     return isinstance(command, str) and asks_us(command)
 
 
 def asks_us(command: str) -> bool:
-    """Return whether a shell command does the same."""
+    """Return whether a shell command asks Holdfast for what is indexed already."""
     program, _, rest = command.lstrip().partition(" ")
     return program.rpartition("/")[2] == "holdfast" and rest.lstrip().startswith(_BY_HAND)
 
 
 def main_argument(block: ToolUse) -> str:
-    """What the call is about."""
+    """Return the argument that tells most about the call."""
     given = block.input
     values = (given.get(name) for name in _MAIN_ARGUMENTS)
     return next((value for value in values if isinstance(value, str) and value), "")
 
 
 def choices_in(block: ToolUse) -> dict[str, str]:
-    """The choices of each question that the model asks by a tool."""
+    """Return the choices of each question that the model asks with a tool."""
     asked = block.input.get("questions")
     found: dict[str, str] = {}
     for one in asked if isinstance(asked, list) else ():
@@ -78,7 +78,7 @@ def _option(option: object) -> str:
 
 
 def ends(text: str, *, is_clean: bool = False) -> str:
-    """How a result begins and ends."""
+    """Return the beginning and the end of a result."""
     if len(text) <= 2 * SEEN_CHARS:
         first = last = text if is_clean else redact(text)
         if len(first) <= HEAD_CHARS + TAIL_CHARS:
@@ -91,7 +91,7 @@ def ends(text: str, *, is_clean: bool = False) -> str:
 
 
 def head(text: str) -> str:
-    """Its first lines, whole ones."""
+    """Return the first complete lines."""
     if len(text) <= SEEN_CHARS:
         return text
     end = text.rfind("\n", HEAD_CHARS, SEEN_CHARS)
@@ -99,7 +99,7 @@ def head(text: str) -> str:
 
 
 def tail(text: str) -> str:
-    """Its last lines, whole ones; of a line that is longer, as much."""
+    """Return the last complete lines; a part of the last one if it is too long."""
     if len(text) <= SEEN_CHARS:
         return text
     start = text.find("\n", len(text) - SEEN_CHARS, len(text) - TAIL_CHARS)
@@ -107,7 +107,7 @@ def tail(text: str) -> str:
 
 
 def searched_parts(text: str) -> Iterator[str]:
-    """All that is gone through of a result."""
+    """Yield the parts of a result that are read."""
     if len(text) <= 2 * SEEN_CHARS:
         yield text
     else:

@@ -1,5 +1,8 @@
-"""Checkpoints, section by section. Those of one session say much the same: what several hold is
-one item, and leads to the newest of them."""
+"""Checkpoints, section by section.
+
+Those of one session repeat each other: a text that several contain is one item, and refers to the
+newest of them.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ def _local_paths(project: str) -> set[str]:
 
 
 def _files(project: str) -> list[str]:
-    """The newest, oldest first: their names are their dates."""
+    """Return the newest files, oldest first; they are named by date."""
     ours = f"{places.home().rstrip('/')}/checkpoints/{locations.key(project)}/files"
     found = [
         (name, f"{folder}/{name}")
@@ -56,7 +59,7 @@ def _read(project: str, files: list[str], _state: str, _give_up: float) -> Sourc
         try:
             document = parse.parse(parse.load(path)).document
         except DamagedCheckpoint:
-            continue  # `verify` and `rebuild` speak of it
+            continue  # `verify` and `rebuild` report it
         about = document.session_id, document.agent_id, path, timestamps.to_iso(document.created)
         for name, entries in document.sections.items():
             for text in _texts(name, entries):

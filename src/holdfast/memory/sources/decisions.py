@@ -1,5 +1,4 @@
-"""What was decided, and the user's rules, each with the turn it was said in: from the facts that
-are kept beside a window."""
+"""Decisions and the user's rules, each with its turn, from the record of each window."""
 
 from __future__ import annotations
 
@@ -38,7 +37,8 @@ def sources(project: str) -> Iterator[MemorySource]:
 def _read(
     path: str, transcript: str, agent: str, told_there: bool, _state: str, _give_up: float
 ) -> SourceRead:
-    """While the transcript is there, its turns hold the user's decisions."""
+    """Read the decisions. The user's are left out while the transcript exists: its turns contain
+    them."""
     from holdfast.record import model as kept
     from holdfast.record.decisions import decided
     from holdfast.redact import redact
@@ -59,7 +59,7 @@ def _read(
             text=redact(clean(one.text)),
             title=redact(clean(one.question)),
             by="user" if word == RULE else "model",
-            position=TURN_POSITIONS * len(items),  # none is of the turn of another
+            position=TURN_POSITIONS * len(items),  # each in a turn of its own
             session=found.session_id,
             agent=agent,
             file=transcript,
@@ -73,7 +73,7 @@ def _read(
 
 
 def _uuid(transcript: str, offset: int) -> str:
-    """Of the line that begins there; empty where the transcript is gone."""
+    """Return the uuid of the line at this offset; empty if the transcript is gone."""
     from holdfast.transcript.reader import Unreadable, read
 
     try:

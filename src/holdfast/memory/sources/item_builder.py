@@ -1,4 +1,5 @@
-"""What becomes one item, or several when it is long: the words and actions of one speaker."""
+"""Build items: the words and actions of one speaker become one item, or several if they are
+long."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ TITLE_CHARS = 300
 
 
 class UnitStart(NamedTuple):
-    """Where a unit begins: in bytes, steps and positions; and what was being talked about."""
+    """Where a unit begins, in bytes, steps and positions, and the topic at that point."""
 
     offset: int = 0
     turn: int = 0
@@ -31,7 +32,7 @@ class UnitStart(NamedTuple):
 
 
 class SpokenPart(NamedTuple):
-    """Words of one speaker. `title`: what they answer, or what was asked in their turn."""
+    """Words of one speaker. `title` is the question they answer, or the request of their turn."""
 
     by: str
     text: str
@@ -45,7 +46,7 @@ class SpokenPart(NamedTuple):
 
 
 class Unit:
-    """A speaker's words, and what came back to them: answers, reports of subagents."""
+    """A speaker's words with the answers and the subagents' reports that they led to."""
 
     def __init__(self, began: UnitStart, by: str, entry: Entry, title: str = "") -> None:
         self.began, self.by, self.title = began, by, title
@@ -57,7 +58,7 @@ class Unit:
         self.more_chars = 0
         self.came_back: list[SpokenPart] = []
         self.uuids: list[str] = []
-        self.message = ""  # whose words these are
+        self.message = ""  # the id of the answer they belong to
         self._is_put = False
         self.at, self.session = entry.timestamp[:40], entry.session_id[:80]
         self.agent = (entry.agent_id or "")[:80]
@@ -80,7 +81,8 @@ class Unit:
         return not self.texts and not self.more and not self.came_back
 
     def put_at(self, position: int) -> None:
-        """Known once all before it were counted, and then for good. Each turn has a block."""
+        """Set the position, once. It is known when all units before it are counted. Each turn has a
+        block of positions."""
         if not self._is_put:
             if self.begins_turn:
                 position = -(-position // TURN_POSITIONS) * TURN_POSITIONS
@@ -93,7 +95,7 @@ class Unit:
         return [one._replace(**_clean(one)) for one in (*own, *self.came_back)]
 
     def items(self, path: str, key: str, parts: list[SpokenPart]) -> list[Item]:
-        """Of its parts, once they are without secrets; `key` is what ids are made of."""
+        """Make items of the redacted parts. Ids are made from `key`."""
         found: list[Item] = []
         for part in parts:
             for number, text in enumerate(pieces(part.text) or [""]):

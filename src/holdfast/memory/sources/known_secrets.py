@@ -63,8 +63,8 @@ class KnownSecrets:
 
 
 def texts_of(entry: Entry, of_result: Callable[[str], Iterable[str]]) -> Iterator[str]:
-    """The texts of an entry, those of calls as far as names are taken from them; `of_result`: what
-    is gone through of a result."""
+    """Yield the texts of an entry that may name a secret. `of_result` selects the parts of a
+    result."""
     if isinstance(entry, Prompt):
         yield entry.text
     elif isinstance(entry, Attachment):
@@ -87,7 +87,7 @@ def _ends(text: str) -> tuple[str, str]:
 
 
 def looked_through(entries: Iterable[Entry]) -> Iterator[tuple[Entry, bool]]:
-    """Each entry, and True where none of what is taken of it holds a secret."""
+    """Yield each entry, with True if nothing that is indexed of it holds a secret."""
     some: list[Entry] = []
     words: list[str] = []
     for entry in entries:
@@ -104,5 +104,5 @@ def _words(entry: Entry) -> Iterator[str]:
     yield from texts_of(entry, calls.searched_parts)
     for block in entry.blocks if isinstance(entry, Answer) else ():
         what = calls.main_argument(block) if isinstance(block, ToolUse) else ""
-        if len(what) > READ_CHARS:  # else it was among those
+        if len(what) > READ_CHARS:  # shorter ones were yielded above
             yield what[: calls.SEEN_CHARS]

@@ -1,4 +1,4 @@
-"""The client's memory files of a project: a file per topic. Their index only points at them."""
+"""The client's memory files of a project, one per topic. Their index only lists them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def sources(project: str) -> Iterator[MemorySource]:
     folder = find_memory_folder(project).path
     for name in sorted(locations.names_in(folder))[:MOST_FILES]:
         path = f"{folder}/{name}"
-        # A link may lead anywhere: what is not in the folder is not a memory of this project.
+        # Links are skipped, because they may lead out of the project's folder.
         if not name.endswith(".md") or name == INDEX or os.path.islink(path):  # noqa: PTH114
             continue
         if stamp := locations.stamp(path):

@@ -1,4 +1,4 @@
-"""Compressed segments: warm ones by default, cold ones when they are asked for."""
+"""Compressed segments: the warm ones by default, the cold ones on request."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ OURS = "segments"
 THEIRS = (
     "data/knowledge-db/compressed_context",
     ".claude/data/sessions",
-)  # where other tools of the format keep theirs
+)  # where other tools of this format store theirs
 MORE_CHARS = 1_200
 
 
 def sources(project: str) -> Iterator[MemorySource]:
-    """One for the whole shelf; without any file on it, none."""
+    """List all segments as one source; none if there are no files."""
     roots = [f"{places.home().rstrip('/')}/{OURS}"]
     roots += filter(None, (places.resolve_inside(project, inside) for inside in THEIRS))
     stamps = [f"{path} {locations.stamp(path)}" for root in roots for path in _below(root)]
@@ -36,12 +36,13 @@ def sources(project: str) -> Iterator[MemorySource]:
 
 
 def segment_id(item_id: str) -> str:
-    """Of which segment an item is a piece."""
+    """Return the id of the segment that an item is a piece of."""
     return item_id.removeprefix(f"{SEGMENT}-").partition(".")[0]
 
 
 def _below(folder: str, depth: int = 3) -> Iterator[str]:
-    """No link is followed: one to `/` would have every search walk the whole disk."""
+    """List the files below a folder. Links are not followed: a link to `/` would make every search
+    read the whole disk."""
     for name in sorted(locations.names_in(folder)):
         path = f"{folder}/{name}"
         if name.endswith(".json"):

@@ -29,7 +29,7 @@ AGENTS = "/subagents"
 
 
 def transcripts(project: str) -> list[str]:
-    """Main transcripts of a project, each once, subagents' not among them."""
+    """List the main transcripts of a project, each once, without those of subagents."""
     folder = locations.client_folder(project)
     found = {
         f"{folder}/{n}" for n in locations.names_in(folder) if n.endswith((".jsonl", ".jsonl.gz"))
@@ -39,12 +39,12 @@ def transcripts(project: str) -> list[str]:
 
 
 def projects() -> set[str]:
-    """Every project a hook ran in."""
+    """List every project that a hook ran in."""
     return {project for project, _ in sessions_of_hooks().values() if project}
 
 
 def sessions_of_hooks() -> dict[str, tuple[str, str]]:
-    """(project, transcript) by session; states that did not change are not read again."""
+    """Return (project, transcript) by session. States that did not change are not read again."""
     known, changed = _load_cache(), False
     for session in locations.names_in(places.windows()):
         path = f"{places.windows()}/{session}/main/state.json"
@@ -81,7 +81,7 @@ def _fits(row: object) -> bool:
 
 
 def _save_cache(known: Known) -> None:
-    with suppress(OSError):  # an aid only: the next search reads the states again
+    with suppress(OSError):  # only a cache: the next search reads the states again
         os.makedirs(locations.root(), 0o700, exist_ok=True)  # noqa: PTH103
         data = json.dumps({"version": VERSION, "windows": known}).encode()
         places.replace_whole(f"{locations.root()}/{SEEN}", data)
@@ -102,12 +102,12 @@ def sources(project: str) -> Iterator[MemorySource]:
 
 
 def _agents(path: str) -> list[str]:
-    """Subagents' transcripts lie in a folder beside their session's."""
+    """List subagents' transcripts, which are in a folder next to their session's."""
     folder = path.removesuffix(".gz").removesuffix(".jsonl") + AGENTS
     return [f"{folder}/{name}" for name in locations.names_in(folder) if name.endswith(".jsonl")]
 
 
 def _read(path: str, is_agent: bool, key: str, state: str, give_up: float) -> SourceRead:
-    from holdfast.memory.sources import turns  # decoding lines costs what a quick search lacks
+    from holdfast.memory.sources import turns  # decoding lines takes longer than a quick search may
 
     return turns.read(path, state, is_agent=is_agent, give_up=give_up, key=key)

@@ -11,14 +11,14 @@ from typing import NamedTuple
 from holdfast.memory.index.interface import POSITIONS, Span
 from holdfast.memory.item import Item
 
-HOW = 4  # one more when other things are taken of the same lines: then they are read again
+HOW = 4  # increase it when other parts of lines are indexed: they are then read again
 MOST_CHARS = 1_200
 MOST_PIECES = 24
 _CUTS = ("\n\n", "\n", ". ", " ")
 
 
 class SourceRead(NamedTuple):
-    """Items from position `start` on, and the state that was reached."""
+    """The items from position `start` on, and the state after reading."""
 
     items: Sequence[Item]
     state: str
@@ -27,15 +27,16 @@ class SourceRead(NamedTuple):
 
     @property
     def span(self) -> Span:
-        """What was read is all there is from `start` on, or up to the last that was read."""
+        """The positions that were read: all from `start` on, or up to the last item."""
         if self.done:
             return self.start, POSITIONS
         return self.start, max((one.position + 1 for one in self.items), default=self.start)
 
 
 class MemorySource(NamedTuple):
-    """`read` goes on from a state of its own making (empty: from the beginning), and past a moment
-    of the monotonic clock no further than it must to have come on."""
+    """One source. `read` continues from a state that it returned before (empty: from the
+    start). After the given time of the monotonic clock it reads only as much as it needs to
+    make progress."""
 
     key: str
     stamp: str
@@ -43,7 +44,7 @@ class MemorySource(NamedTuple):
 
 
 def stamped(stamp: str, state: str = "") -> str:
-    """How a source's state is noted: which change of it, and how far it was read."""
+    """Join the stamp of a source and how far it was read, for storing."""
     return f"{stamp}\n{state}"
 
 
@@ -53,14 +54,14 @@ def parted(noted: str) -> tuple[str, str]:
 
 
 def clean(text: str) -> str:
-    """Without what no index holds: NUL, and halves of characters."""
+    """Remove what an index cannot store: NUL, and lone surrogates."""
     text = text.replace("\0", " ")
     return text.encode("utf-8", "replace").decode() if not text.isascii() else text
 
 
 def pieces(text: str, most: int = MOST_CHARS) -> list[str]:
-    """Cut where a paragraph, a line, a sentence or at least a word ends; the end of a very long one
-    is left out."""
+    """Cut a text at the end of a paragraph, a line, a sentence or at least a word. The end of a
+    very long text is left out."""
     found: list[str] = []
     text = text.strip()
     while len(text) > most and len(found) < MOST_PIECES - 1:

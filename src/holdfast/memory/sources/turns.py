@@ -38,9 +38,9 @@ from holdfast.transcript.user_words import without_briefs
 
 USER, MODEL, AGENT = "user", "model", "agent"
 MOST_TOGETHER = 64
-MOST_ITEMS = 5_000  # in one reading: a transaction stays short
-SAID_CHARS = 1_600  # of the model's last words: the user's next ones may answer them
-_ASKING_US = "/holdfast:search "  # a question is no answer to the next one like it
+MOST_ITEMS = 5_000  # per reading, so that a transaction stays short
+SAID_CHARS = 1_600  # of the model's last words, which the user may answer next
+_ASKING_US = "/holdfast:search "  # a search is no answer to the next search like it
 _PLAN = "ExitPlanMode"
 _ASKS = (results.ASKED, _PLAN)
 _AGENTS = ("Task", "Agent", "TaskOutput", "AgentOutputTool")
@@ -56,22 +56,22 @@ class _Fold:
         self._step, self._message = reached.turn, reached.message
         self._position = reached.position
         self._unit: Unit | None = None
-        self._last: Unit | None = None  # the open one, or the one that was
+        self._last: Unit | None = None  # the open unit, or the last one
         self._closed: list[Unit] = []
-        self._looked_back: set[str] = set()  # calls of the unit that is open
-        self._offered: dict[str, str] = {}  # what could be answered, by question
+        self._looked_back: set[str] = set()  # calls of the open unit
+        self._offered: dict[str, str] = {}  # the choices, by question
         self._asked, self._said = reached.asked, reached.said
         before = [Turn(reached.asked, Place(), said=reached.said)] if reached.offset else []
-        # `far`: only turns are wanted of it, and not which names are in use.
+        # With `far`, only turns are recorded, and not which names are in use.
         self._record = RecordReader(Record(far=True, turns=before), sidechain=is_agent)
 
     @property
     def count(self) -> int:
-        """How many items there are, or will be at least."""
+        """How many items there will be at least."""
         return len(self.items) + len(self._closed)
 
     def feed(self, entry: Entry, is_clean: bool) -> None:
-        """`is_clean`: it holds no secret, and need not be looked through for one."""
+        """Read one entry. `is_clean` says that it is known to hold no secret."""
         if entry.is_sidechain and not self._is_agent:
             return
         if not is_clean:
@@ -108,7 +108,7 @@ class _Fold:
             self.settle()
 
     def settle(self) -> None:
-        """Items of what was told to its end: looked through for secrets together, then counted."""
+        """Make items of the closed units: redact them together, then number them."""
         closed, self._closed = self._closed, []
         parts = [unit.parts for unit in closed]
         clean = iter(self.secrets.without([one.words for some in parts for one in some]))
@@ -122,14 +122,14 @@ class _Fold:
             self.began = self._last.began
 
     def came_on(self, entry: Entry) -> bool:
-        """True when the next reading would begin after where this one did: at what is being told,
-        or, where nothing is, at this entry."""
+        """Return whether the next reading would begin later than this one did: at the open unit, or
+        at this entry if none is open."""
         if self._unit is None:
             self.began = self._here(entry.offset)
         return self.began.offset > self._from
 
     def clean_items(self) -> list[Item]:
-        """What was named later was quoted before, too."""
+        """Return the items, redacted once more: a secret may be quoted before it is named."""
         self.settle()
         without = self.secrets.without_known
         return [
@@ -150,15 +150,15 @@ class _Fold:
         answers = self._turn_begun_by(entry)
         unit = self._open(MODEL if self._is_agent else USER, entry, answers)
         unit.kind = DECISION if answers and not self._is_agent else TURN
-        unit.first_turn = unit.last_turn = self._step + 1  # it is answered by the next
+        unit.first_turn = unit.last_turn = self._step + 1  # the next answer belongs to it
         unit.begins_turn = True
         unit.texts.append(words)
         unit.hold(entry)
         self._asked = _title_of(words, answers)
 
     def _turn_begun_by(self, entry: Entry) -> str:
-        """The question of the model's that these words answer. What else was said before is not
-        theirs: it would be found here instead of in its own turn."""
+        """Return the question of the model that these words answer. Nothing else that was said
+        before belongs to them: it would be found here instead of in its own turn."""
         turns = self._record.record.turns
         before = turns[-1:]
         self._record.take(entry)
@@ -225,12 +225,12 @@ class _Fold:
         return agent.asked if agent else ""
 
     def _report(self, text: str, asked: str) -> None:
-        """A subagent's answer, whole: it stands nowhere else in this transcript."""
+        """Add a subagent's complete answer, which is nowhere else in this transcript."""
         if self._unit is not None and text:
             self._unit.add_part(SpokenPart(AGENT, without_briefs(text), asked or self._asked))
 
     def _add_user_answers(self, entry: Result) -> None:
-        """Answers to questions, and words with which a call was refused."""
+        """Add the user's answers to questions, and the words with which a call was refused."""
         turns = self._record.record.turns
         before, known = turns[-1:], list(_answered(turns))
         self._record.take(entry)
@@ -251,7 +251,7 @@ def _answered(turns: list[Turn]) -> Iterator[Question]:
 
 
 def _title_of(words: str, answers: str) -> str:
-    """What a turn is about: "yes" says it only with the question."""
+    """Return what a turn is about: "yes" needs the question that it answers."""
     if answers:
         return clip_last(f"{answers} → {words}", TITLE_CHARS)
     return clip(words, TITLE_CHARS)
@@ -265,9 +265,11 @@ def _with(part: SpokenPart, words: list[str]) -> SpokenPart:
 def read(
     path: str, state: str, *, is_agent: bool = False, give_up: float = float("inf"), key: str = ""
 ) -> SourceRead:
-    """Read what is new in a transcript since a state; a replaced file is read from the start. After
-    `give_up`, only as much as lets the next reading begin further on. `key` is what ids are
-    made of, of an archived copy the client's own path."""
+    """Read what a transcript has added since a state; a replaced file is read from the start.
+
+    After `give_up`, it reads only as much as the next reading needs to begin further on. Ids are
+    made from `key`: for an archived copy, that is the client's own path.
+    """
     reached = _reached(path, state)
     fold = _Fold(path, reached, is_agent, key or path)
     done = True
@@ -297,7 +299,7 @@ def _reached(path: str, state: str) -> UnitStart:
 
 
 def _state(path: str, fold: _Fold) -> str:
-    """It is stored, so the words in it are without secrets."""
+    """Return the state for storing, with its words redacted."""
     began, secrets = fold.began, fold.secrets
     asked, said = (secrets.without_known(redact(text)) for text in (began.asked, began.said))
     return json.dumps(

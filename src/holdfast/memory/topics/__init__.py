@@ -1,1 +1,1 @@
-"""What the client itself loads into every session: its memory folder, shared with it politely."""
+"""The memory folder that the client loads into every session, and that it writes too."""

@@ -40,7 +40,7 @@ class FolderFile:
 
 
 def names(folder: Path) -> list[str]:
-    """Topic files by name: plain ones only, whatever links lie beside them."""
+    """List the names of topic files: regular files only, no links."""
     try:
         with os.scandir(folder) as entries:
             found = [e.name for e in entries if e.is_file(follow_symlinks=False)]
@@ -51,13 +51,13 @@ def names(folder: Path) -> list[str]:
 
 
 def is_free(folder: Path, name: str, taken: frozenset[str]) -> bool:
-    """Nothing of that name is there, read or not: neither as the disk sees it, nor in another
-    case, for some disks hold `Memory.md` and `memory.md` to be one."""
+    """Return whether a name is free, also in another case: some disks take `Memory.md` and
+    `memory.md` for the same file."""
     return name.casefold() not in taken and not os.path.lexists(folder / name)
 
 
 def taken_names(folder: Path) -> frozenset[str]:
-    """All that lies there, however much it is and whoever may read it, in one case."""
+    """Return all names in the folder in lower case, also of files that cannot be read."""
     try:
         return frozenset(name.casefold() for name in os.listdir(folder)) | {"memory.md"}  # noqa: PTH208
     except OSError:
@@ -65,7 +65,7 @@ def taken_names(folder: Path) -> frozenset[str]:
 
 
 def read(folder: Path, name: str, most: int = MOST_TOPIC_BYTES) -> FolderFile | None:
-    """A plain file of this folder; None for one that is not there, a link, a pipe."""
+    """Read a regular file of this folder; None if it is missing, a link or a pipe."""
     fd = _opened(folder, name)
     if fd is None:
         return None
@@ -82,7 +82,7 @@ def read(folder: Path, name: str, most: int = MOST_TOPIC_BYTES) -> FolderFile | 
 
 
 def replace(folder: Path, name: str, data: bytes) -> None:
-    """Whole or not at all, with the rights the file had."""
+    """Replace a file atomically; its permissions stay."""
     try:
         make(folder)
         path = folder / name
@@ -97,7 +97,7 @@ def replace(folder: Path, name: str, data: bytes) -> None:
 
 
 def create(folder: Path, name: str, data: bytes) -> None:
-    """A new file, or none: what somebody put there meanwhile is never written over."""
+    """Create a file. A file that somebody else created meanwhile is never overwritten."""
     path = folder / name
     try:
         make(folder)
@@ -115,7 +115,7 @@ def create(folder: Path, name: str, data: bytes) -> None:
 
 
 def swap(folder: Path, name: str, change: Callable[[bytes], bytes]) -> bytes:
-    """Change a file the client may be writing; what it holds afterwards."""
+    """Change a file that the client may be writing, and return its new content."""
     for _ in range(TRIES):
         fd = _opened(folder, name)
         try:
@@ -140,7 +140,7 @@ def remove(folder: Path, name: str) -> None:
 
 
 def folder_for_copies(folder: Path) -> Path:
-    """What we keep of this folder, with our own files."""
+    """Return the folder of our own copies for this memory folder."""
     key = crc32(str(folder.resolve()).encode("utf-8", "surrogateescape"))
     return Path(places.home()) / "memory" / f"{key:08x}"
 
@@ -151,7 +151,7 @@ def make(folder: Path) -> None:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """One Holdfast at a time; the lock lies with our files, not with theirs."""
+    """Let one Holdfast write at a time. The lock is with our files, not in the client's folder."""
     ours = folder_for_copies(folder)
     try:
         fd = lock.open_file(str(ours / "lock"))
@@ -166,7 +166,8 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def _opened(folder: Path, name: str) -> int | None:
-    """Our reading is no use of it: where the system allows, the time of access stays."""
+    """Open a file for reading. If the system allows, the access time stays: our reading is not a
+    use."""
     for flags in (_READ | getattr(os, "O_NOATIME", 0), _READ):
         with suppress(OSError, ValueError):
             fd = os.open(folder / name, flags)
@@ -186,8 +187,8 @@ def _must_be_whole(folder: Path, name: str, fd: int | None, before: bytes) -> No
 
 
 def _swapped(folder: Path, name: str, fd: int | None, before: bytes, after: bytes) -> bool:
-    """False where somebody wrote it meanwhile: then nothing of theirs was lost, or all of it is
-    in the old file, which is put back."""
+    """Replace the file; return False if somebody wrote it meanwhile. Their text is then still
+    there, or is put back from the old file."""
     now = read(folder, name, MOST_INDEX_BYTES + 1)
     if (now.data if now else b"") != before:
         return False
@@ -211,7 +212,8 @@ def _all(fd: int, most: int) -> bytes:
 
 
 def copy(path: Path, file: str, now_ms: int) -> str:
-    """The copy's path. Without one nothing is changed: there must be a way back."""
+    """Copy a file before it is changed, and return the path. If that fails, nothing may be
+    changed."""
     found = read(path, file)
     if found is None:
         return ""

@@ -1,7 +1,7 @@
-"""One topic of the memory folder: front matter and a text, read from anyone, written by us.
+"""One topic of the memory folder: front matter and text. Any author's is read; we write our own.
 
-Ours say `source: holdfast` and carry a hash of themselves. A file with another hash was edited by
-hand, and belongs to whoever edited it.
+Ours contain `source: holdfast` and a hash of themselves. A file with another hash was edited by
+hand, and belongs to its editor.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from holdfast.wire.errors import HoldfastError
 TYPES = ("user", "feedback", "project", "reference")
 SOURCE = "holdfast"
 MOST_NAME, MOST_DESCRIPTION, MOST_BODY = 80, 300, 60_000
-POINTER_CHARS = 150  # what the client asks of a line of its index
+POINTER_CHARS = 150  # what the client expects of a line in its index
 FENCE = "---"
 _HASH = re.compile(r"^hash: [0-9a-f]+\n", re.MULTILINE)
 _PLAIN = re.compile(r"[A-Za-z][\w ,;.()/+'-]*[\w.)]|[A-Za-z]")
@@ -40,20 +40,20 @@ class Ambiguous(HoldfastError):
 
 
 class Unfit(HoldfastError):
-    """A name, type or text that cannot be a topic."""
+    """The name, type or text is not valid for a topic."""
 
     exit_code = 2
 
 
 class IndexFull(HoldfastError):
-    """No line of ours can make room, and theirs are not ours to move."""
+    """The index is full: removing our lines makes too little room, and other lines are not ours."""
 
     exit_code = 3
     hint = "shorten MEMORY.md by hand: Claude Code reads its first 200 lines and 25,000 bytes"
 
 
 class NotWritten(HoldfastError):
-    """The folder takes nothing, or is being written by somebody else all the time."""
+    """The folder cannot be written, or somebody else keeps writing it."""
 
     exit_code = 5
     hint = "nothing was changed; make the folder writable, or try again"
@@ -63,18 +63,18 @@ class NotWritten(HoldfastError):
 class MemoryTopic:
     name: str
     description: str
-    type: str  # one of TYPES; empty where the file says none
+    type: str  # one of TYPES; empty if the file has none
     body: str
     file: str  # its name in the folder
-    is_ours: bool = False  # we wrote it, and nobody has changed it since
+    is_ours: bool = False  # we wrote it, and nobody has changed it
     in_index: bool = False
     modified_ms: int = 0
-    used_ms: int = 0  # when it was last read or written, as far as the file system tells
+    used_ms: int = 0  # last read or written, according to the file system
     note: str = ""  # what is odd about it
 
 
 def render(name: str, description: str, kind: str, body: str) -> str:
-    """The file of a topic of ours."""
+    """Return the file content of a topic of ours."""
     front = [("name", name), ("description", description), ("type", kind), ("source", SOURCE)]
     head = "".join(f"{key}: {_scalar(value)}\n" for key, value in front)
     text = f"{FENCE}\n{head}{FENCE}\n\n{body.strip()}\n"
@@ -82,7 +82,7 @@ def render(name: str, description: str, kind: str, body: str) -> str:
 
 
 def parse(text: str, file: str) -> MemoryTopic:
-    """Whatever the file holds: a broken head makes it all body, and is noted."""
+    """Parse any file. With broken front matter, everything is the body, and a note says so."""
     values, body, note = _split(text)
     kind = values.get("type", "")
     note = note or ("" if not kind or kind in TYPES else f"unknown type {kind[:20]!r}")
@@ -104,21 +104,21 @@ def is_ours(text: str, values: dict[str, str]) -> bool:
 
 
 def file_name(name: str) -> str:
-    """What a topic of this name is kept as; empty where the name has no letter or digit."""
+    """Return the file name for a topic; empty if its name has no letter or digit."""
     words = "".join(mark if mark.isalnum() else " " for mark in name.lower()).split()
     stem = "-".join(words)[:60].rstrip("-").encode()[:180].decode("utf-8", "ignore")
     return f"{stem}.md" if stem else ""
 
 
 def pointer(topic: MemoryTopic) -> str:
-    """Its line of the index, found again by the file it names."""
+    """Return its line in the index, which is found by the file it names."""
     title = "".join(mark for mark in topic.name if mark not in "[]()")
     line = f"- [{title}]({topic.file}) — {_line(topic.description)}"
     return line if len(line) <= POINTER_CHARS else line[: POINTER_CHARS - 1].rstrip() + "…"
 
 
 def _split(text: str) -> tuple[dict[str, str], str, str]:
-    """The head's values, the rest, and what is wrong with the head."""
+    """Return the values of the front matter, the body, and what is wrong with the former."""
     lines = text.removeprefix("\ufeff").split("\n")
     if lines[0].strip() != FENCE:
         return {}, text, "no front matter"
@@ -129,7 +129,8 @@ def _split(text: str) -> tuple[dict[str, str], str, str]:
 
 
 def _values(lines: list[str]) -> dict[str, str]:
-    """`key: value`, at any depth: the client puts `type` under `metadata`. The first one wins."""
+    """Read `key: value` lines at any depth: the client puts `type` under `metadata`. The first one
+    wins."""
     found: dict[str, str] = {}
     for line in lines:
         key, colon, value = line.strip().partition(":")
@@ -150,7 +151,7 @@ def _unquoted(value: str) -> str:
 
 
 def _scalar(text: str) -> str:
-    """Plain where any YAML reader takes it for the same text, else quoted."""
+    """Write a value plain if every YAML reader takes it for the same text, else quoted."""
     plain = _PLAIN.fullmatch(text) and text.lower() not in _MEANT_OTHERWISE
     return text if plain else json.dumps(text, ensure_ascii=False)
 

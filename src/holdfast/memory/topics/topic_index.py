@@ -1,8 +1,8 @@
-"""MEMORY.md as lines, the listing of a memory folder, and what to do when the index is full.
+"""MEMORY.md as lines, the list of a memory folder, and what happens when the index is full.
 
-Our lines are added, changed and removed, and no other byte moves. A full index keeps one line for
-all of ours that do not fit: a topic that lists them. A page that somebody edited is theirs and
-stays as it is, with its line; ours go on in the next page.
+Only our lines are added, changed or removed; no other byte changes. If the index is full, one line
+stands for all of ours that do not fit: it names a page, which is a topic that lists them. A page
+that somebody edited stays as it is, with its line, and we write the next page.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from holdfast.memory.topics import folder, topic
 from holdfast.memory.topics.topic import Ambiguous, IndexFull, MemoryTopic, NoSuchTopic, NotOurTopic
 
 NAME = "MEMORY.md"
-MOST_LINES, MOST_BYTES = 200, 25_000  # what the client loads of it
+MOST_LINES, MOST_BYTES = 200, 25_000  # as much as the client loads
 _POINTER = re.compile(r"\s*[-*+]\s+\[[^\]]*\]\(<?(?:\./)?([^)<>]+?)>?\)")
 FILE = "holdfast-more.md"
 FILES = (FILE, *(f"holdfast-more-{n}.md" for n in range(2, 10)))
@@ -26,7 +26,7 @@ ABOUT = f"topics {NAME} had no room for; read this when none above fits"
 
 @dataclass(frozen=True, slots=True)
 class TopicIndex:
-    """Lines with their ends, as bytes would have them; text that is no UTF-8 is kept as it is."""
+    """The lines of an index with their line ends. Text that is not UTF-8 is kept as it is."""
 
     lines: tuple[str, ...]
 
@@ -42,16 +42,16 @@ class TopicIndex:
         return len(self.lines) <= MOST_LINES and len(self.data()) <= MOST_BYTES
 
     def files(self) -> list[str]:
-        """The files its pointers name, in order."""
+        """The files that its lines name, in order."""
         return [found[1] for line in self.lines if (found := _POINTER.match(line))]
 
     def line_of(self, file: str) -> str | None:
-        """The text of the pointer to this file."""
+        """The line that names this file, if there is one."""
         at = self._at(file)
         return None if at is None else self.lines[at].rstrip("\r\n")
 
     def put(self, file: str, text: str) -> TopicIndex:
-        """In its old place, or behind all others."""
+        """Put a line in its old place, or at the end."""
         at = self._at(file)
         if at is None:
             return self._added(text)
@@ -65,8 +65,8 @@ class TopicIndex:
             return self
         lines = [*self.lines[:at], *self.lines[at + 1 :]]
         if lines and at == len(lines) and not self.lines[at].endswith("\n"):
-            end = self._end() if at > 1 else "\n"  # a lone line had no end to go by
-            lines[-1] = lines[-1].removesuffix(end)  # as it was before our line came
+            end = self._end() if at > 1 else "\n"  # a single line shows no line end to follow
+            lines[-1] = lines[-1].removesuffix(end)  # as it was before we added our line
         return TopicIndex(tuple(lines))
 
     def _at(self, file: str) -> int | None:
@@ -77,7 +77,8 @@ class TopicIndex:
         return None
 
     def _added(self, text: str) -> TopicIndex:
-        """A last line without an end stays without one: theirs is the same once ours is gone."""
+        """Add a line. If the last line has no line end, ours has none either, so that removing it
+        restores the file."""
         end = self._end()
         if self.lines and not self.lines[-1].endswith("\n"):
             return TopicIndex((*self.lines[:-1], self.lines[-1] + end, text))
@@ -90,8 +91,10 @@ class TopicIndex:
 def made_to_fit(
     index: TopicIndex, least_used: Sequence[str], file: str, pointer: str
 ) -> tuple[TopicIndex, list[str]]:
-    """Where it is too long, lines of ours leave it, the least used first, and the one line that
-    stands for them comes in; nothing of anyone else is ever moved."""
+    """Make the index fit: our least used lines leave it, and one line for all of them is added.
+
+    Lines of others are never moved.
+    """
     if index.fits():
         return index, []
     shorter = index.put(file, pointer)
@@ -106,7 +109,8 @@ def made_to_fit(
 
 
 def in_folder(path: Path, also: str = "") -> list[MemoryTopic]:
-    """In the order of the index, then by file; of a folder with more than is read, `also` too."""
+    """Read all topics, in the order of the index, then by file. `also` is read even if the folder
+    has too many."""
     found = folder.read(path, NAME, folder.MOST_INDEX_BYTES)
     index = TopicIndex.parse(found.data if found else b"")
     order = {file: n for n, file in reversed(list(enumerate(index.files())))}
@@ -118,7 +122,7 @@ def in_folder(path: Path, also: str = "") -> list[MemoryTopic]:
 
 
 def find(found: Sequence[MemoryTopic], name: str) -> MemoryTopic:
-    """By file, else by name; of two of one name ours, where only one of them is."""
+    """Find a topic by its file, else by its name. If two have the name, ours is taken."""
     named = [one for one in found if name in (one.file, f"{one.file}".removesuffix(".md"))]
     named = named or [one for one in found if one.name == name]
     ours = [one for one in named if one.is_ours]
@@ -151,17 +155,18 @@ def _topic(path: Path, name: str, index: TopicIndex) -> MemoryTopic | None:
 
 
 def pointer(page: str) -> str:
-    """The line of a page in the index."""
+    """Return the line for a page in the index."""
     return topic.pointer(MemoryTopic(TITLE, ABOUT, "reference", "", page))
 
 
 def is_page(one: MemoryTopic) -> bool:
-    """A page of this kind, whoever has edited it; a topic may have had such a name before."""
+    """Return whether a topic is such a page, also if it was edited. Other topics may have had its
+    file name."""
     return one.file == FILE or (one.file in FILES and one.name == TITLE)
 
 
 def page(path: Path) -> str:
-    """The one we write: it is ours, or nothing is there yet."""
+    """Return the page that we write: an existing one of ours, or a free name."""
     ours = [file for file in FILES if _page(path, file)]
     taken = folder.taken_names(path)
     free = (file for file in FILES if folder.is_free(path, file, taken))
@@ -174,7 +179,8 @@ def page(path: Path) -> str:
 def list_pointers(
     path: Path, file: str, more: Sequence[MemoryTopic] = (), back: str = ""
 ) -> list[str]:
-    """The pointers on it, with these added, and without what goes back into the index."""
+    """Return the lines of the page, with `more` added and without `back`, which returns to the
+    index."""
     index = TopicIndex(tuple(f"{line}\n" for line in _lines(path, file))).without(back)
     for one in more:
         index = index.put(one.file, topic.pointer(one))
@@ -182,7 +188,8 @@ def list_pointers(
 
 
 def write(path: Path, file: str, pointers: Sequence[str]) -> None:
-    """Before the index changes, so that no topic is ever in neither."""
+    """Write the page. This comes before the index changes, so that every topic is always in one of
+    them."""
     if not pointers or list(pointers) == _lines(path, file):
         return
     text = topic.render(TITLE, ABOUT, "reference", "\n".join(pointers))
@@ -201,7 +208,7 @@ def _lines(path: Path, file: str) -> list[str]:
 
 
 def _page(path: Path, file: str) -> MemoryTopic | None:
-    """As we wrote it, or none."""
+    """Read a page as we wrote it; None if it was edited or is missing."""
     found = folder.read(path, file)
     one = topic.parse(found.data.decode("utf-8", "replace"), file) if found else None
     return one if one and one.is_ours and one.name == TITLE else None

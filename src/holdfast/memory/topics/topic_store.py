@@ -1,6 +1,7 @@
-"""The topics of a project's memory: all of them read, ours written, changed and taken back.
+"""The topics of a project's memory: all are read; ours are written, changed and removed.
 
-Nothing here happens by itself: a topic is written when a person, or the model through a tool, asks.
+Nothing here happens by itself: a topic is written when a person, or the model through a tool, asks
+for it.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ class TopicChange:
     topic: MemoryTopic
     did: str  # added, edited, nothing, retired
     path: str
-    before: str = ""  # a copy of what was there, for going back
-    shelved: tuple[str, ...] = ()  # names of topics of ours that left the index for the shelf
+    before: str = ""  # a copy of the earlier text
+    shelved: tuple[str, ...] = ()  # names of our topics that moved from the index to the page
 
 
 def topics(project: str) -> list[MemoryTopic]:
-    """Every topic in the folder, whoever wrote it: in the order of the index, then by file."""
+    """Read every topic in the folder, in the order of the index, then by file."""
     return in_folder(_folder(project))
 
 
@@ -51,14 +52,14 @@ def remember(
     body: str,
     now_ms: int,
 ) -> MemoryTopic:
-    """Write a topic of ours, or change it; one that is not ours is never touched."""
+    """Write or change a topic of ours. Topics of others are never changed."""
     return change(project, name, description, type, body, now_ms).topic
 
 
 def change(
     project: str, name: str, description: str, kind: str, body: str, now_ms: int
 ) -> TopicChange:
-    """As `remember`, with all that was done for it."""
+    """Write a topic as `remember` does, and return everything that was changed."""
     body = redact(fence.clean(body.replace("\r\n", "\n")))
     name, description = _fit(name, description, kind, body)
     text = topic.render(name, description, kind, body)
@@ -86,7 +87,7 @@ def change(
 
 
 def forget(project: str, name: str, now_ms: int = 0) -> TopicChange:
-    """Take a topic of ours back: its line, its file; a copy stays with our own files."""
+    """Remove a topic of ours, with its line and its file. A copy stays with our own files."""
     path = _folder(project)
     with folder.locked(path):
         old = find(in_folder(path), name)
@@ -119,12 +120,12 @@ def _fit(name: str, description: str, kind: str, body: str) -> tuple[str, str]:
 
 
 def _line(text: str) -> str:
-    """The client puts the folder before the model as it is: nothing in it acts, or is a tag."""
+    """Return text on one line, made safe: the client shows the folder to the model as it is."""
     return " ".join(fence.clean(text).split())
 
 
 def _file_for(path: Path, known: Sequence[MemoryTopic], name: str) -> str:
-    """Where it is, if it is ours; a free name, if it is new."""
+    """Return the file of our topic of this name, or a free file name."""
     same = [one for one in known if name in (one.name, _line(one.name))]
     ours = [one for one in same if one.is_ours]
     if same and not ours:
@@ -143,8 +144,11 @@ def _numbered(stem: str, n: int) -> str:
 def _point(
     path: Path, new: MemoryTopic, old: MemoryTopic | None, known: Sequence[MemoryTopic]
 ) -> tuple[str, ...]:
-    """Our line into the index. One edited by hand stays as it is; one that was taken out by hand
-    comes back, for it was asked for again. The names of those that had to make room."""
+    """Put our line into the index, and return the names of topics that had to make room.
+
+    A line edited by hand stays as it is. A line removed by hand comes back, because the topic was
+    asked for again.
+    """
     others = {one.file: one for one in known if one.is_ours and one.file != new.file}
     ours = {**others, new.file: new}
     page = topic_index.page(path)
@@ -171,8 +175,8 @@ def _point(
 
 
 def _least(others: Mapping[str, MemoryTopic], index: TopicIndex) -> list[str]:
-    """Those of ours that could leave the index: by the day they were last used; of one day, what
-    is known of the project before what is known of the user."""
+    """List our lines that may leave the index, by the day of their last use. On the same day,
+    topics about the project leave before those about the user."""
     ours = [one for one in others.values() if index.line_of(one.file) == topic.pointer(one)]
     ours.sort(key=lambda one: (one.used_ms // DAY_MS, one.type in LASTING, one.used_ms))
     return [one.file for one in ours]
