@@ -1,4 +1,4 @@
-"""What can go wrong with an archived output."""
+"""Errors of archived outputs and archived transcripts."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ from holdfast.wire.errors import HoldfastError
 
 
 class NoOutput(HoldfastError):
-    """No output has this id, or not any more."""
+    """No output has this id, or the output has been removed."""
 
     hint = "outputs are kept for a while (settings archive_days, archive_megabytes); run it again"
 
 
 class NotArchived(HoldfastError):
-    """It could not be kept: the result goes to the model as it is."""
+    """The output could not be archived, so the model gets the full result."""
 
     exit_code = 4
     hint = "make HOLDFAST_HOME writable and free some space"
 
 
 class NoArchivedTranscript(HoldfastError):
-    """No archived transcript is meant."""
+    """No archived transcript has this id."""
 
     hint = "`holdfast transcripts` lists them"
 
 
 class DamagedTranscript(HoldfastError):
-    """The archived copy cannot be read."""
+    """The archived copy of a transcript cannot be read."""
 
     hint = "where Claude Code still has the session, `holdfast transcripts save` writes it again"
 
 
 class SeveralTranscripts(HoldfastError):
-    """More than one is meant."""
+    """The start of an id fits more than one archived transcript."""
 
     exit_code = 2
     hint = "say more of the id; `holdfast transcripts` lists them"

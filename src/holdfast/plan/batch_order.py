@@ -1,4 +1,4 @@
-"""The order of the list: batches keep it wherever nothing speaks against it.
+"""Keep the order of the list in batches, unless something requires another order.
 
 A list of tasks is mostly written in the order in which its author would work, even if it does not
 say which task waits for which. So batches are filled in that order if this needs no more of them,
@@ -13,7 +13,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
-LOOK_AHEAD = 50  # ready tasks; what is farther down the list would tear it apart
+LOOK_AHEAD = 50  # ready tasks; taking one from farther down would break the order
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class ListQueue:
         return [bisect_left(self.ready, at) for at in parts]
 
     def _next(self, room: int, specs: set[str]) -> int | None:
-        own = self._of_begun()  # none, although it was begun: it waits for others
+        own = self._of_begun()  # none, although it has started: it waits for others
         order: list[int] = [*own, *range(min(LOOK_AHEAD, len(self.ready)))]
         for index in order:
             load = self._loads[self.ready[index]]

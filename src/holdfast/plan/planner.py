@@ -41,7 +41,7 @@ from holdfast.plan.workflow import MAX_BRIEFS, TaskBatch, Workflow, fits_here, i
 from holdfast.text.numbers import Progress, about, listed, named, silent
 
 NAMED = 5  # of many tasks or folders
-NAMED_FILES = 20  # that are not there: one of them may be a error
+NAMED_FILES = 20  # missing files that are listed: one of them may be a mistake
 NAMED_BATCHES = 10
 ROOM_STEP = 5000  # tokens
 NAME_CHARS = 80
@@ -130,10 +130,13 @@ def make_workflow(
 
 
 def _in_order(tasks: list[PlanTask]) -> list[PlanTask]:
-    """A commit or a test run is about everything listed before it, so it comes after that and
-    before what follows; so does a task that ends with a commit, and a check that is enforced from
-    then on. A task that names its dependencies waits only for those. A list in which a task waits
-    for a later one counts as unordered."""
+    """Order the tasks. A commit or a test run is about everything listed before it, so it comes
+    after that and before what follows.
+
+    So does a task that ends with a commit, and a check that is enforced from then on. A task that
+    names its dependencies waits only for those. A list in which a task waits for a later one counts
+    as unordered.
+    """
     if not _is_in_order(tasks):
         return tasks
     place = {task.id: at for at, task in enumerate(tasks)}
@@ -236,10 +239,12 @@ def _is_commit(piece: TaskPiece) -> bool:
 
 
 def _listed_before(pieces: Sequence[TaskPiece]) -> dict[int, set[int]]:
-    """Which tasks stay before a task because of the order of the list. A task of unknown size keeps
-    its place: it fills its batch anyway, so that moving others past it would save little and break
-    the order. A task that finds something out is not moved behind work listed after it, which may
-    rest on what it finds."""
+    """Return which tasks stay before a task because of the order of the list.
+
+    A task of unknown size keeps its place: it fills its batch anyway, so that moving others past it
+    would save little and break the order. A task that finds something out is not moved behind work
+    listed after it, which may depend on what it finds.
+    """
     found: dict[int, set[int]] = {}
     unknown = search = -1  # the last such task
     for at, piece in enumerate(pieces):
@@ -382,8 +387,11 @@ def _odd(root: Path, task: PlanTask) -> dict[str, str]:
 
 
 def _about_large_files(pieces: Sequence[TaskPiece], root: Path) -> Iterable[str]:
-    """Files that alone exceed the range of a task that lists them. Most such tasks read a part of
-    the file, so it is not counted, but who knows the file wants to see that it was noticed."""
+    """Report files that alone exceed the range of a task that lists them.
+
+    Most such tasks read a part of the file, so it is not counted. A user who knows the file wants
+    to see that it was noticed.
+    """
     known = [piece for piece in pieces if _is_range(piece.estimate)]
     sizes = project_files.measure_files(root, (file for one in known for file in one.task.files))
     tokens = {file: size // CHARS_PER_TOKEN for file, size in sizes.items()}

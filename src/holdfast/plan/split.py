@@ -1,7 +1,8 @@
-"""A task that does not fit, cut into pieces that do, where it can be cut.
+"""Cut a task that does not fit into pieces that do, if it can be cut.
 
-In this order: the groups the plan draws, its own subtasks, groups of files that belong together. A
-task the plan keeps together, or that has neither, stays whole, and says so.
+It is cut along the groups that the plan names, else along its own subtasks, else into groups of
+files that belong together. A task that has none of these, or that the plan keeps together, stays
+whole, with a warning.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def split_task(
 ) -> list[TaskPiece]:
     """Pieces of at most `room_tokens` each, if there is a way to cut the task."""
     whole = estimate(task)
-    if whole.is_unknown:  # all of a window is taken for it, so that nothing else is put there
+    if whole.is_unknown:  # it gets a whole window, so that nothing else is put there
         return [TaskPiece(task, fill_room(room_tokens, whole))]
     if whole.tokens <= room_tokens:
         return [TaskPiece(task, whole)]

@@ -138,7 +138,7 @@ class PlanTask:
 class TaskPlan:
     title: str
     tasks: tuple[PlanTask, ...]
-    description: str = ""  # what it says outside its tasks: rules that apply to all of them
+    description: str = ""  # the text outside its tasks: rules that apply to all of them
 
 
 def digest(value: object) -> str:

@@ -21,7 +21,7 @@ from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask, digest
 from holdfast.text.numbers import counted, span
 
-MAX_BRIEFS = 12  # of sessions before, that a session of a run is given: 500 tokens each
+MAX_BRIEFS = 12  # of earlier sessions, that a session of a run gets: 500 tokens each
 CHECKPOINT = "Run /holdfast:checkpoint to save progress"
 
 
@@ -123,7 +123,7 @@ def is_parallel(pieces: Sequence[TaskPiece]) -> bool:
     ids = {piece.task.id for piece in pieces}
     if len(pieces) < 2 or any(ids.intersection(piece.task.depends) for piece in pieces):
         return False
-    if len({_lists_only_tests(piece.task) for piece in pieces}) > 1:  # of the others, perhaps
+    if len({_lists_only_tests(piece.task) for piece in pieces}) > 1:  # possibly of the others
         return False
     if len({is_a_search(piece.task.title) for piece in pieces}) > 1:
         return False

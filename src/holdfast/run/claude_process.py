@@ -28,7 +28,7 @@ QUIET_SECONDS = 600.0  # then the user is told that it is silent
 
 @dataclass(frozen=True, slots=True)
 class ExitNote:
-    """How a session ended. `exit_code` None means that it is not known."""
+    """How a session ended. An `exit_code` of None means unknown."""
 
     exit_code: int | None = None
     result: str = ""  # as Claude Code reports it: success, error_max_turns, …; empty if it did not
@@ -37,7 +37,8 @@ class ExitNote:
 
     @property
     def done(self) -> bool:
-        """Whether the work is done; also if it was ended after it had given its result."""
+        """Whether the work is done. It also is if the session was ended after it had given its
+        result."""
         return self.is_success and not self.not_done
 
     @property
@@ -215,8 +216,11 @@ def adopt_orphans() -> Iterator[None]:
 
 
 def find_strays(but: Collection[int]) -> list[int]:
-    """Children that a killed supervisor left. `but` are the living supervisors. Programs that we
-    run ourselves (git, for example) are in our own process session; supervisors never are."""
+    """List children that a killed supervisor left; `but` are the living supervisors.
+
+    Programs that we run ourselves (git, for example) are in our own process session; supervisors
+    never are.
+    """
     ours = os.getsid(0)
     return [pid for pid, session in supervisor.children() if session != ours and pid not in but]
 

@@ -1,4 +1,4 @@
-"""The sessions to come: what is left of the plan, in batches, each as the jobs of its sessions."""
+"""The sessions still to run: what is left of the plan, in batches, and the jobs of each."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ class SessionJob:
 def find_credited(
     pieces: Sequence[TaskPiece], note: ExitNote, not_done: Sequence[str]
 ) -> list[int]:
-    """Positions of the tasks that a session did although it reports others as not done. None if it
-    names something that is not one of its tasks."""
+    """Return the positions of tasks that a session did although it reports others as not done. None
+    if it names something that is not one of its tasks."""
     if not not_done or not note.is_success or len(not_done) != note.not_done:
         return []
     meant = [
@@ -98,8 +98,8 @@ def _titles(task: PlanTask) -> tuple[str, ...]:
 
 
 class JobQueue:
-    """The jobs ahead. `make` plans what is left; `share_tokens` is how much of a window a batch
-    may take."""
+    """The jobs still to run. `make` plans what is left; `share_tokens` is how much of a window a
+    batch may take."""
 
     def __init__(self, context: RunContext, plan: TaskPlan, make: Make, share_tokens: int) -> None:
         self._context, self._make = context, make
@@ -147,7 +147,8 @@ class JobQueue:
         earlier = known.half_done(job.shares)
         needs = {need for share in job.shares for need in self._needs(share)}
         sources = [*([earlier] if earlier else []), *known.before(needs, MAX_BRIEFS)]
-        once = {one.session_id: one for one in sources}  # a session that did a part is in both
+        # a session that did a part of the work is in both
+        once = {one.session_id: one for one in sources}
         return PromptContext(
             title=self.title,
             rules=self.rules,

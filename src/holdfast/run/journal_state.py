@@ -44,10 +44,10 @@ class SessionRecord:
     shares: tuple[TaskShare, ...]
     result: str = ""
     error: str = ""
-    used_tokens: int = 0  # the window at its fullest
+    used_tokens: int = 0  # the largest size of its window
     grown_tokens: int = 0  # how much of that the work took
-    saved: bool = False  # the checkpoint was saved, or cannot be
-    credited: tuple[int, ...] = ()  # the shares that a failed session did all the same
+    saved: bool = False  # the checkpoint was saved, or cannot be saved
+    credited: tuple[int, ...] = ()  # the shares that a failed session did nevertheless
 
     @property
     def done_shares(self) -> tuple[TaskShare, ...]:

@@ -1,12 +1,12 @@
-"""Stands between the runner and one Claude: when the runner is gone, the Claude is ended.
+"""The process between the runner and one Claude: if the runner dies, it ends the Claude.
 
-Started as a file with `python -I -S`, one per session. It holds the reading end of a pipe of the
-runner (the lifeline): the system closes the other end however the runner dies. It passes on
-Claude's lines and the end of its errors. How Claude ended goes into a file that is open and has its
-full size already, so that this works on a full disk, without a reader, and if the file was removed.
+It is started as a file with `python -I -S`, one per session. It holds the reading end of a pipe of
+the runner (the lifeline): the system closes the other end however the runner dies. It passes on
+Claude's lines and the end of its errors.
 
-On Linux everything that Claude leaves behind becomes our child and is ended too; elsewhere, what
-is left of its process group.
+How Claude ended goes into a file that is already open and has its full size, so that this works on
+a full disk, without a reader, and if the file was removed. On Linux everything that Claude leaves
+behind becomes our child and is ended too; elsewhere, only what is left of its process group.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _started(command: list[str], system: ctypes.CDLL | None) -> tuple[int, int, 
         os.setpgid(0, 0)
         if system is not None:
             system.prctl(_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-            if os.getppid() != parent:  # killed before we could say so
+            if os.getppid() != parent:  # our parent was killed before this took effect
                 os._exit(127)
         os.dup2(its_out, 1)
         os.dup2(its_errors, 2)
@@ -229,7 +229,7 @@ class _Watch:
         self._reap()
 
     def _left(self) -> list[int]:
-        """What is left, where the system does not tell: the group, while it has processes."""
+        """Return what is left on other systems: the group, while it has processes."""
         if LINUX:
             return [pid for pid, _ in children()]
         return [-self._pid] if _signal(-self._pid, 0) else []

@@ -1,6 +1,6 @@
-"""What a session has archived, in a few words: for the summariser, and for the brief after it.
+"""What a session has archived, in a few words: for the summary prompt, and for the brief after it.
 
-Read before a compaction, which waits for us: the queue alone, and nothing where there is none.
+A compaction waits while this runs. So only the queue is read, and nothing if there is none.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ MOST_BYTES = 1 << 20
 
 
 def archived(session_id: str) -> list[tuple[str, str, list[str]]]:
-    """Id, topic and main files of each, newest last; nothing for a queue that cannot be read."""
+    """Return id, topic and main files of each segment, newest last; nothing if the queue is
+    unreadable."""
     path = f"{places.home()}/segments/queue/{places.plain(session_id)}_pending.json"
     data = places.read_small(path, MOST_BYTES)
     try:

@@ -1,11 +1,13 @@
 """The formats of queued and compressed segments, and how relevant a segment still is.
 
-Relevance is 0 to 1: what it holds, how lately and how often it is read.
+Relevance is 0 to 1. It depends on what the segment holds and on how recently and how often it is
+read:
 
     relevance = 0.40 substance + 0.35 · 2^(-days since last access / 14) + 0.25 · (1 - 1 / (1 + n))
 
-`substance` is what it held when it was made: decisions 0.3, files changed 0.3, a failure and its
-fix 0.2, lasting words of the user 0.2. The relevance of an unread segment falls to its substance.
+`substance` is what the segment held when it was made: decisions 0.3, files changed 0.3, a failure
+and its fix 0.2, lasting words of the user 0.2. The relevance of an unread segment falls to its
+substance.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ class Pending(msgspec.Struct):
     turns_since_mention: int = 0
     queued_at_turn: int = 0
     timestamp: str = ""
-    start_byte: int = 0  # in the transcript: what to read if the cut is lost
+    start_byte: int = 0  # in the transcript, to be read if the cut is lost
     end_byte: int = 0
 
 
@@ -84,7 +86,7 @@ class Metadata(msgspec.Struct):
     message_count: int = 0
     substance: float = 0.0  # see `relevance`
     written_by: str = OURS
-    own_content: str = ""  # ours, where the shown text is a model's
+    own_content: str = ""  # Holdfast's text, if the shown one is a model's
     archived_at: str = ""
     pruned_at: str = ""
 

@@ -27,7 +27,7 @@ from holdfast.wire import log, places
 
 MOST_AT_ONCE = 20  # the rest waits for the next roll
 MOST_STATE_BYTES = 32 << 20
-MOST_WARM = 2000  # past it the least relevant go to the cold tier, of any session
+MOST_WARM = 2000  # beyond it the least relevant move to the cold tier, of any session
 
 
 class RollReport(msgspec.Struct):
@@ -43,7 +43,7 @@ class RollReport(msgspec.Struct):
     archived: int = 0
     pruned: int = 0
     errors: list[str] = []
-    exit_code: int = 1  # of the worst of them, for a command
+    exit_code: int = 1  # of the worst error, for a command
 
     @property
     def line(self) -> str:

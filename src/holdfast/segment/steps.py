@@ -65,7 +65,7 @@ MOST_FILES = 24
 MOST_WORDS = 80
 MOST_PROMPT_LINES = 40
 SHORT_CHARS, LONGEST_QUESTION = 40, 240
-EDITED, READ, NAMED = 4, 2, 1  # how much a file is the step's own
+EDITED, READ, NAMED = 4, 2, 1  # how strongly a file belongs to the step
 _EDITS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
 _READS = frozenset({"Read", "NotebookRead"})
 
@@ -114,13 +114,13 @@ class SegmentStep(msgspec.Struct, array_like=True):
     first_uuid: str = ""
     last_uuid: str = ""
     at: str = ""
-    chars: int = 0  # of all that the window got
+    chars: int = 0  # of everything that was added to the window
     messages: int = 0
     files: dict[str, int] = {}
     words: dict[str, int] = {}
     is_prompted: bool = False  # a turn begins with it
-    asks: bool = False  # and it does not go on with the one before
-    inquires: bool = False  # and all it asks is a question
+    asks: bool = False  # and it does not continue the one before
+    inquires: bool = False  # and it is only a question
     prompt_lines: list[tuple[int, str]] = []  # lines before it that may hold the user's words
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from holdfast.wire.errors import HoldfastError as HoldfastError  # the whole tree, from one place
+# so that callers import every error from here
+from holdfast.wire.errors import HoldfastError as HoldfastError
 
 
 class InstallError(HoldfastError):
-    """Base of these errors. A hint given with the message replaces that of the class."""
+    """The base of these errors. A hint given with the message replaces the hint of the class."""
 
     exit_code = 5
 
@@ -16,7 +17,7 @@ class InstallError(HoldfastError):
 
 
 class SettingsBroken(InstallError):
-    """The settings file is not what Claude Code could read either."""
+    """The settings file is invalid: Claude Code could not read it either."""
 
     hint = "fix the file first; nothing was changed"
 
@@ -28,7 +29,8 @@ class LeftBehind(InstallError):
 
 
 class SettingsIsALink(InstallError):
-    """Replacing a link by a file would disconnect what manages it."""
+    """The settings file is a link: replacing it would disconnect it from the tool that manages
+    it."""
 
 
 class SettingsReadOnly(InstallError):

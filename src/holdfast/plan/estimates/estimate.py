@@ -31,7 +31,7 @@ GIVEN = "given in the plan"
 SHARE = "its share of what the plan gives"
 UNKNOWN = "unknown"
 LIST_FILES = "list the files"
-GIVE_ONE = "write an estimate"  # of what no list of files would tell
+GIVE_ONE = "write an estimate"  # for tasks whose size a list of files would not tell
 FILES = "files"  # the pool of requests that touched files
 
 

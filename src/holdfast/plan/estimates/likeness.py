@@ -1,11 +1,11 @@
-"""How alike two requests are, by what is known before they are done, and the nearest past requests.
+"""How alike two requests are by what is known before they are done, and the nearest past requests.
 
-A distance is a weighted sum of plain differences. Values that are unknown for the new request (a
-task in a plan has no position in a session yet) are left out.
+A distance is a weighted sum of plain differences. Values that are unknown for the new request are
+left out: a task in a plan, for example, has no position in a session yet.
 
-A long plan asks for the nearest requests ten thousand times. The yes-or-no features (does it ask,
-build, commit; was it in this project) sort past requests into a few piles with a least distance
-each; within a pile they are sorted by the feature that tells most. So most are never measured.
+A long plan asks for the nearest requests ten thousand times. So past requests are sorted into a few
+piles by their yes-or-no features (does it ask, build, commit; was it in this project), each with a
+least distance, and within a pile by the feature that tells most. Most are then never measured.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Final
 from holdfast.plan.estimates.features import UNSTATED_FILES, WordFeatures
 from holdfast.plan.estimates.past_requests import PastRequest
 
-LEAST_GROWTH = 500  # tokens: whatever took less is alike
+LEAST_GROWTH = 500  # tokens: requests that took less count as alike
 MOST_LOG_CHARS = 9.0
 MOST_LOG_LINES = 3.0
 OTHER_PROJECT = 2.0  # as far as two spreads of a feature
@@ -62,7 +62,7 @@ class EstimateRequest:
 
 
 def list_features(words: WordFeatures) -> dict[str, float]:
-    """Of the words alone."""
+    """Return the features that come from the words alone."""
     return {
         "chars": min(log(1 + words.chars), MOST_LOG_CHARS),
         "formula": log(max(1, words.formula_tokens())),
@@ -85,7 +85,7 @@ def describe_past(used: PastRequest) -> dict[str, float]:
 
 
 def describe_request(asked: EstimateRequest) -> dict[str, float]:
-    """Only what is known."""
+    """Return the features that are known."""
     found = list_features(asked.words)
     if asked.position is not None:
         found["position"] = log(1 + asked.position)
@@ -99,18 +99,18 @@ def describe_request(asked: EstimateRequest) -> dict[str, float]:
 
 
 def weight_features(known: dict[str, float], names: tuple[str, ...]) -> tuple[float, ...]:
-    """These features, each as much as it tells."""
+    """Weight each feature by how much it tells."""
     return tuple(known[name] * WEIGHTS.get(name, TOUCHED) for name in names)
 
 
 def log_growth(tokens: int) -> float:
-    """Growth as it is compared: by ratio."""
+    """Return the logarithm of a growth: growth is compared by ratio."""
     return log(max(tokens, LEAST_GROWTH))
 
 
 def describe_folders(files: int) -> dict[str, float]:
-    """Of a task that names folders, and so many files beside them. Up to three files are like
-    none: the folder is looked into besides."""
+    """Return the features of a task that names folders and this many files beside them. Up to three
+    files count as none, because the folder is read too."""
     return {"named": _touched(max(files, UNSTATED_FILES))}
 
 
@@ -137,7 +137,8 @@ class _Pile:
     places: list[int]
 
     def measured(self, asked: Values, least: float, reach: float) -> list[tuple[float, int]]:
-        """How far away each is that may be within reach; column by column, in loops of C."""
+        """Return the distance of each request that may be near enough; column by column, in loops
+        of C."""
         low = bisect_left(self.columns[0], asked[0] - reach)
         high = bisect_right(self.columns[0], asked[0] + reach)
         found = [least] * (high - low)
@@ -161,7 +162,7 @@ class Nearest:
         self._piles = [_pile(*key, sorted(pile)) for key, pile in piles.items()]
 
     def to(self, asked: Values, count: int) -> list[int]:
-        """Positions of so many, the nearest first; of equals, the first."""
+        """Return the positions of the nearest ones, nearest first; of equal ones, the first."""
         sides, rest = _of(asked, self._sides), _of(asked, self._rest)
         piles = sorted(
             (sum(map(abs, map(sub, sides, one.sides))) + one.far, at)

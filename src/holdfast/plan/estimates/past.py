@@ -1,8 +1,8 @@
-"""What was really used on this machine, kept as numbers so that it is read once.
+"""What requests really used on this machine, stored as numbers so that each is read only once.
 
 Claude Code's transcripts are the truth. `plan/past.json` holds, for each, its size and time and a
-row of numbers per request; lost, broken or of another version, it is made anew. No word of a prompt
-is kept.
+row of numbers per request. If it is lost, broken or of another version, it is made again. No word
+of a prompt is stored.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def learn(
             budget -= size
             found[str(path)] = _summed_up(path, size, changed_ns)
         elif isinstance(kept, dict):
-            found[str(path)] = kept  # what it told before is better than nothing
+            found[str(path)] = kept  # the rows from before are better than none
     if found != known:
         _save(found)
     known_here = [(used, here) for kept in found.values() for used, here in _rows(kept, project)]
@@ -96,7 +96,7 @@ def _newest(projects: Path) -> list[tuple[Path, int, int]]:
 
 def _summed_up(path: Path, size: int, changed_ns: int) -> dict[str, Any]:
     rows: list[list[Any]] = []
-    with suppress(Unreadable):  # gone since, or no transcript: it has nothing to tell
+    with suppress(Unreadable):  # deleted meanwhile, or not a transcript: it has no rows
         rows = [_row(used) for used in read_requests(operations(read(path)), at_rest=True)]
     return {
         "at": [size, changed_ns],

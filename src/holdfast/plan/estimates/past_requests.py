@@ -47,7 +47,7 @@ class _Open:
     words: WordFeatures
     planning: bool
     fill_tokens: int
-    tasks: list[past_runs.PromptTask] | None = None  # of a prompt that is of a run
+    tasks: list[past_runs.PromptTask] | None = None  # of a prompt that a run wrote
     growth_tokens: int = 0
     answers: int = 0
     came_to_rest: bool = False

@@ -22,7 +22,7 @@ IMPORT_TIE = 2.0  # stronger than any history: 1.0 is "always changed together"
 TEST_TIE = 4.0  # stronger than both together
 TESTS = "source and test"
 LEAST_TO_SHARE = 3  # files of a group that can spare one; of fewer, each takes a third of the room
-# As pytest, Go, Jest and Vitest, RSpec, JUnit, XCTest and their like have them.
+# The naming of pytest, Go, Jest, Vitest, RSpec, JUnit, XCTest and similar tools.
 _TEST = (
     re.compile(r"test_(?P<of>.+)\.\w+"),
     re.compile(r"(?P<of>.+)_(?:test|spec)\.\w+"),

@@ -31,9 +31,9 @@ from holdfast.plan.task import BadPlan, PlanTask, TaskPlan
 
 MARKS = frozenset("*?[")
 ANY = "**"
-MOST_NAMES = 200_000  # of a project without git; what is beyond is not seen
+MOST_NAMES = 200_000  # of a project without git; files beyond it are not seen
 NOT_WALKED = (b"node_modules", b"__pycache__")
-Begun = Mapping[tuple[str, str], tuple[str, ...]]  # by task and hash: what its folders held
+Begun = Mapping[tuple[str, str], tuple[str, ...]]  # by task and hash: the files in its folders
 
 
 class Pattern:

@@ -93,9 +93,9 @@ class _Reading:
         self.title = ""
         self.tasks: list[_Item] = []
         self.prose: list[str] = []
-        self.bullet: PlanPosition | None = None  # the first that is no task
+        self.bullet: PlanPosition | None = None  # the first bullet that is not a task
         self._wave: tuple[int, int] | None = None  # its number, and the level of its heading
-        self._heading = ""  # one that nothing but tasks has followed so far
+        self._heading = ""  # a wave that only tasks have followed so far
         self._open: list[_Item] = []  # the task, then its subtask
         self._block: _Block | None = None
         self._bullets: _Bullets | None = None
