@@ -69,7 +69,7 @@ def is_file_name(word: str) -> bool:
 def list_group(
     name: str, show: Function, *options: Option, words: str, list_words: str
 ) -> click.Group:
-    """A group that lists when it is called alone; its command `list` does the same."""
+    """Make a group that lists when it is called without a command, as its command `list` does."""
 
     @click.pass_context
     def alone(context: click.Context, /, **given: Any) -> None:
@@ -120,7 +120,8 @@ class IdOrFile(click.Path):
 
 
 def _metavar(option: click.Option) -> str | None:
-    """What stands for the option's value in the help: N, FILE, … where click says INTEGER RANGE."""
+    """Return the placeholder of the option's value in the help: N, FILE, … where click has INTEGER
+    RANGE."""
     if isinstance(option.type, (click.IntRange, click.FloatRange)) and not option.count:
         return "N"
     if isinstance(option.type, click.Path):
@@ -129,7 +130,7 @@ def _metavar(option: click.Option) -> str | None:
 
 
 def prepare(command: click.Command) -> click.Command:
-    """The same command: its words must be UTF-8, and the shell completes its ids."""
+    """Return the command with checked words (UTF-8) and ids that the shell completes."""
     for param in command.params:
         completer = COMPLETERS.get(param.name or "")
         if param.type is click.STRING:
@@ -172,7 +173,7 @@ def archived_sessions(incomplete: str) -> list[CompletionItem]:
 
 
 def checkpoints(incomplete: str) -> list[CompletionItem]:
-    """Those of this folder, newest first."""
+    """List the checkpoints of this folder, newest first."""
     from pathlib import Path
 
     from holdfast.checkpoint import find, index

@@ -1,7 +1,8 @@
-"""Which window a command speaks of: a file, a session named, or the one at work here.
+"""Choose the window that a command is about: a transcript, a named session, or the session at work
+in this folder.
 
-Only windows that a hook has heard of or the watcher looks after count: one that a command made
-for a file never ends.
+Only windows that a hook or the watcher has recorded count: one that a command made for a file would
+never end.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ class Chosen(NamedTuple):
 
 
 def by_transcript(path: Path) -> Chosen:
-    """A transcript on its own: the notes of its session where there are any, else what is here."""
+    """Choose by a transcript: the recorded state of its session, else a state made from the
+    file."""
     if not path.is_file():
         raise NoSuchTranscript(f"{path} is not a file")
     if path.suffix == ".gz":
@@ -67,7 +69,7 @@ def by_transcript(path: Path) -> Chosen:
 
 
 def must_be_transcript(path: Path) -> None:
-    """At least one line that Claude Code wrote; anything else holds nothing to tell of."""
+    """Raise NotATranscript unless the file has at least one line that Claude Code wrote."""
     try:
         if next(read(path), None) is None:
             raise NotATranscript(f"{path} holds no line of a session")
@@ -76,7 +78,10 @@ def must_be_transcript(path: Path) -> None:
 
 
 def windows(session: str = "", agent: str = "", everything: bool = False) -> list[Chosen]:
-    """Windows hooks or the watcher noted, newest first; without those that ended, unless asked."""
+    """List the windows that hooks or the watcher recorded, newest first.
+
+    Ended ones are left out, unless `everything` is set or a session is named.
+    """
     known = window_state.all_windows()
     found = [Chosen(state, folder) for folder, state in known if _is_noted(state)]
     if session:
@@ -89,13 +94,16 @@ def windows(session: str = "", agent: str = "", everything: bool = False) -> lis
 
 
 def asking() -> str:
-    """The session whose shell this is; empty: a user's own."""
+    """Return the session that runs this shell; empty in a user's own shell."""
     return os.environ.get("CLAUDE_CODE_SESSION_ID", "")
 
 
 def newest(session: str = "", agent: str = "") -> Chosen:
-    """The newest window of this folder's project, else of the machine; live ones come first. A main
-    one unless an agent was named; run from inside a session, its own."""
+    """Choose the newest window of this folder's project, else of the machine. Live ones come first.
+
+    It is a main window unless an agent is named. A command that runs inside a session gets that
+    session.
+    """
     session = session or asking()
     found = windows(session, agent, everything=True)
     mains = [one for one in found if agent or not one.state.agent_id]
@@ -108,14 +116,14 @@ def newest(session: str = "", agent: str = "") -> Chosen:
 
 
 def of_this_folder(session: str = "") -> Chosen:
-    """As `newest`, but never of another project unless the session was named."""
+    """Choose as `newest` does, but never from another project unless a session is named."""
     if session or asking():
         return newest(session)
     return of_folder(Path.cwd())
 
 
 def of_folder(folder: Path) -> Chosen:
-    """The window at work on this folder, live ones first."""
+    """Choose the window at work in this folder, live ones first."""
     known = windows(everything=True)
     here = [one for one in known if is_here(one, folder) and not one.state.agent_id]
     if not here:
@@ -124,23 +132,25 @@ def of_folder(folder: Path) -> Chosen:
 
 
 def _distance(one: Chosen) -> tuple[bool, bool, int]:
-    """Those of this folder first, then live ones; then the one whose project is nearest around."""
+    """Return a sort key: windows of this folder first, then live ones, then the innermost
+    project."""
     here = is_here(one)
     return not here, has_ended(one), -len(one.state.project) if here else 0
 
 
 def is_here(one: Chosen, folder: Path | None = None) -> bool:
-    """Whether the folder (else this one) lies in the session's project."""
+    """Return whether the folder (default: the current one) is in the session's project."""
     project = one.state.project or one.state.cwd
     try:
         here = folder or Path.cwd()
         return project.startswith("/") and here.is_relative_to(Path(project).resolve())
-    except (OSError, ValueError):  # a folder that was removed, a path that cannot be
+    except (OSError, ValueError):  # the folder was removed, or the path is not valid
         return False
 
 
 def has_ended(one: Chosen) -> bool:
-    """Where no hook says so, a session that fell silent has ended for the watcher."""
+    """Return whether a session has ended. Without hooks, one that has been silent for long counts
+    as ended."""
     state = one.state
     if not state.started_ms:
         return int(time.time() * 1000) - state.watched_ms >= LIVE_MS
@@ -152,7 +162,8 @@ def _is_noted(state: State) -> bool:
 
 
 def _names(path: Path) -> tuple[str, str]:
-    """Session and agent by what the file says, else by the client's own naming of files."""
+    """Return session and agent from the file's content, else from the client's way of naming
+    files."""
     stem = path.name.removesuffix(".gz").removesuffix(".jsonl")
     if stem.startswith("agent-") and path.parent.name == "subagents":
         return path.parent.parent.name, stem.removeprefix("agent-")

@@ -49,7 +49,7 @@ class SeveralSessions(HoldfastError):
 
 
 def find(word: str = "") -> Path:
-    """The file; an error says what there is instead."""
+    """Return the transcript's path. The error lists what there is instead."""
     if not word:
         return newest()
     path = Path(word)
@@ -61,7 +61,7 @@ def find(word: str = "") -> Path:
 
 
 def newest() -> Path:
-    """Of this folder's project, else of all."""
+    """Return the newest transcript of this folder's project, else of all."""
     everywhere = _of_folder(Path.cwd()) or by_time(transcripts_folder())
     if not everywhere:
         raise NoTranscriptYet(f"Claude Code has no transcript in {transcripts_folder()}")
@@ -69,14 +69,14 @@ def newest() -> Path:
 
 
 def _of_folder(folder: Path) -> list[Path]:
-    """Those of this folder, else of the nearest folder around it that has any."""
+    """List the transcripts of this folder, else of the nearest folder above it that has any."""
     here = folder.resolve()
     around = (by_time(transcripts_folder() / slug(str(one))) for one in (here, *here.parents))
     return next(filter(None, around), [])
 
 
 def newest_compacted(but: Path) -> Path | None:
-    """The newest with a compaction in it, among the last ones."""
+    """Return the newest transcript with a compaction, among the last ones."""
     found = (one for one in by_time(transcripts_folder())[:LOOKED_AT] if one != but)
     return next((one for one in found if _is_compacted(one)), None)
 
@@ -95,13 +95,14 @@ def _of_session(start: str) -> Path:
 
 
 def _transcripts(folder: Path) -> Iterator[Path]:
-    """Those of sessions: the files of subagents lie deeper."""
+    """List the transcripts of sessions; those of subagents are one level deeper."""
     yield from folder.glob("*.jsonl")
     yield from folder.glob("*/*.jsonl")
 
 
 def by_time(folder: Path) -> list[Path]:
-    """The newest first. Old clients wrote subagents beside their sessions."""
+    """Sort transcripts, newest first, without subagents': old clients wrote those into the same
+    folder."""
     found = (one for one in _transcripts(folder) if not one.name.startswith("agent-"))
     return sorted(found, key=written, reverse=True)
 
@@ -128,8 +129,11 @@ NOT_RESUMABLE = "Claude Code has deleted its transcript, so `claude --resume` ca
 def chosen_to_read(
     transcript: Path | None, session: str = "", agent: str = "", *, quiet: bool = False
 ) -> Chosen:
-    """As `choose` does, for who only reads: a gzip too, the archived copy of what is gone, and a
-    session of which no hook has told. `quiet`: the caller says that itself."""
+    """Choose a session to read.
+
+    Other than `choose_session.newest`, it accepts a gzip file, the archived copy of a deleted
+    transcript, and a session that no hook has reported. `quiet` suppresses the note about the last.
+    """
     if transcript is not None:
         return _by_file(transcript)
     try:
@@ -150,8 +154,8 @@ def chosen_to_read(
 
 
 def chosen_to_save(session: str = "", anywhere: bool = False) -> Chosen:
-    """As `chosen_to_read`, but only a session of this folder's project, unless one was named or
-    `anywhere` is right: a checkpoint goes into the folder of its session."""
+    """Choose a session to save. It must belong to this folder's project, unless one is named or
+    `anywhere` is set, because a checkpoint goes into the folder of its session."""
     session = session or choose_session.asking()
     try:
         if session or anywhere:
@@ -165,7 +169,7 @@ def chosen_to_save(session: str = "", anywhere: bool = False) -> Chosen:
 
 
 def _unreported(session: str, quiet: bool = False) -> Path | None:
-    """The transcript of a session that ran before the hooks were installed."""
+    """Return the transcript of a session that ran before the hooks were installed."""
     try:
         path = find(session)
     except SeveralSessions:
@@ -176,7 +180,8 @@ def _unreported(session: str, quiet: bool = False) -> Path | None:
 
 
 def _unreported_here() -> Path | None:
-    """The same, of this folder. Two folders may share a name of Claude Code's: the file decides."""
+    """Return such a transcript of this folder. Claude Code may use one name for two folders, so the
+    file's content decides."""
     path = next(iter(_of_folder(Path.cwd())), None)
     if path is None or not choose_session.is_here(choose_session.by_transcript(path)):
         return None
@@ -225,7 +230,7 @@ def _say_gone(copy: str) -> None:
 
 
 def _say_damaged(copy: str) -> None:
-    """What is left of it is shown; where that is nothing, it is an error."""
+    """Report a damaged copy. What is left of it is shown; it is an error if nothing is."""
     words = damage(copy)
     if words and is_empty(copy):
         raise DamagedTranscript(f"the archived {shown(copy)}: {words}")
@@ -234,7 +239,7 @@ def _say_damaged(copy: str) -> None:
 
 
 def named(start: str) -> ArchivedSession | None:
-    """The archived session whose id begins so, if there is one."""
+    """Return the archived session whose id begins with this; None if there is none."""
     try:
         return transcripts.named(start)
     except NoArchivedTranscript:
@@ -242,7 +247,7 @@ def named(start: str) -> ArchivedSession | None:
 
 
 def list_gone(project: str, everywhere: bool) -> bool:
-    """Print the sessions that only the archive has; False where there is none."""
+    """Print the sessions that only the archive has; return False if there are none."""
     listed = transcripts.sessions("" if everywhere else slug(project))
     gone = [one for one in listed if transcripts.is_gone(one)]
     if gone:
@@ -262,7 +267,7 @@ def _line(one: ArchivedSession) -> str:
 
 
 def show(one: ArchivedSession, as_text: bool, as_json: bool) -> None:
-    """The brief of an archived session; with `as_text` nothing else."""
+    """Print the brief of an archived session; with `as_text`, nothing else."""
     from holdfast.events.window_brief import brief_of
 
     brief, is_gone = brief_of(one), transcripts.is_gone(one)

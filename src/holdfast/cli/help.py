@@ -25,7 +25,7 @@ class Example(NamedTuple):
 
 
 class HelpTopic(NamedTuple):
-    """What a reader is told about one command."""
+    """The help of one command."""
 
     heading: str
     sentence: str
@@ -388,12 +388,12 @@ FIRST_STEPS = (
 
 
 def listed(heading: str) -> dict[str, str]:
-    """The commands under one heading, each with its sentence."""
+    """List the commands under one heading, each with its sentence."""
     return {name: one.sentence for name, one in TOPICS.items() if one.heading == heading}
 
 
 def explain(command: click.Command, topic: HelpTopic) -> click.Command:
-    """The same command with the topic's words as its help."""
+    """Return the command with the topic's words as its help."""
     command.help = f"{topic.sentence}\n\n{topic.details}".strip()
     command.short_help = topic.sentence
     if topic.examples:
@@ -410,7 +410,7 @@ def _aligned(examples: tuple[Example, ...]) -> list[str]:
 
 
 def write_list(formatter: click.HelpFormatter) -> None:
-    """All commands under their headings, then how to begin."""
+    """Write all commands under their headings, then how to begin."""
     for heading in HEADINGS:
         with formatter.section(heading):
             formatter.write_dl(list(listed(heading).items()))

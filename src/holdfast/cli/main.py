@@ -79,8 +79,8 @@ class _Commands(click.Group):
         write_list(formatter)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """The names of commands, without importing thirty modules for their help."""
-        from click.shell_completion import CompletionItem  # only a Tab needs it
+        """Complete the names of commands, without importing thirty modules for their help."""
+        from click.shell_completion import CompletionItem  # needed only for completion
 
         names = (name for name in self.list_commands(ctx) if name.startswith(incomplete))
         return [CompletionItem(name, help=TOPICS[name].sentence) for name in names]
@@ -96,7 +96,8 @@ holdfast_command.help = INTRODUCTION
 
 
 def main() -> None:
-    """Errors in words, with the next thing to try; a closed pipe is not an error."""
+    """Run the command line. Errors are printed with the next thing to try; a closed pipe is no
+    error."""
     os.umask(0o077)
     try:
         with safe_streams():
@@ -106,9 +107,11 @@ def main() -> None:
 
 
 def _let_go() -> None:
-    """What cannot be written is dropped: at its own end the interpreter would try once more, and
-    make another exit code of it. Nor does it look for garbage before it ends: that took 8 % of
-    `status`."""
+    """Flush the streams and drop what cannot be written: otherwise the interpreter would try again
+    at its end and change the exit code.
+
+    Garbage is not collected at the end: that took 8 % of `status`.
+    """
     gc.freeze()
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -141,7 +144,7 @@ def _run_command() -> None:
             say(f"{paint('holdfast:', 'red', err=True)} {_of_the_system(error)}", err=True)
         sys.exit(4)
     except Exception as error:
-        if "HOLDFAST_RAISE" in os.environ:  # as in the hook: our bugs stay loud to us
+        if "HOLDFAST_RAISE" in os.environ:  # as in the hook: set in tests, so that bugs are raised
             raise
         with contextlib.suppress(OSError):
             say(f"holdfast: {type(error).__name__}: {inert(str(error), 300)}", err=True)
@@ -149,7 +152,7 @@ def _run_command() -> None:
 
 
 def _of_the_system(error: OSError) -> str:
-    """A disk that is full or not writable, a folder that is gone: nothing of ours is wrong."""
+    """Describe an error of the system, such as a full disk or a folder that is gone."""
     try:
         os.getcwd()  # noqa: PTH109
     except OSError:

@@ -31,7 +31,7 @@ NARROW = 80  # columns; below, half of that
 
 
 class PastSession(NamedTuple):
-    """A session that is not running, as its transcript has it."""
+    """A session that is not running, according to its transcript."""
 
     session_id: str
     written: float
@@ -41,7 +41,7 @@ class PastSession(NamedTuple):
 
 
 def past_sessions(running: Collection[str], start: str = "") -> Iterator[PastSession]:
-    """The newest transcripts of Claude Code, without those that are shown as running."""
+    """List the newest transcripts of Claude Code, without those that are shown as running."""
     wanted = (one for one in by_time(transcripts_folder()) if one.stem.startswith(start))
     for path in islice((one for one in wanted if one.stem not in running), PAST_SESSIONS):
         try:
@@ -54,7 +54,7 @@ def past_sessions(running: Collection[str], start: str = "") -> Iterator[PastSes
 
 
 def _first_prompt(path: Path) -> str:
-    """The user's first words, without secrets; empty if the first entries hold none."""
+    """Return the user's first words, redacted; empty if the first entries have none."""
     entries = islice(read(path), LOOKED_AT)
     typed = (one.text for one in entries if isinstance(one, Prompt) and not one.is_meta)
     words = next(filter(None, map(user_words, typed)), "")
@@ -62,7 +62,7 @@ def _first_prompt(path: Path) -> str:
 
 
 def show(running: Collection[str], start: str = "") -> bool:
-    """Print them, a line each; False where there is none."""
+    """Print the sessions, one line each; return False if there are none."""
     found = list(past_sessions(running, start))
     if found:
         say("Not running, newest first; `holdfast replay ID` shows what happened in one:", err=True)

@@ -1,5 +1,6 @@
-"""Where `holdfast` begins: open whichever standard stream is closed, then read the command line.
-Signals that end a command are heard between two steps of work, never in the middle of one.
+"""The start of `holdfast`: open standard streams that are closed, then read the command line.
+
+Signals that end a command take effect between two steps of work, never in the middle of one.
 """
 
 from __future__ import annotations
@@ -28,13 +29,16 @@ def _open_closed_streams() -> None:
     for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             if os.open(os.devnull, os.O_RDWR) != descriptor:
-                return  # the number is in use after all
+                return  # the descriptor is in use after all
             setattr(sys, name, os.fdopen(descriptor, "r" if descriptor == 0 else "w"))
 
 
 class SignalFlag:
-    """As a `threading.Event` that a signal sets. A real one must not be set by a handler: where the
-    signal comes while the same thread is about to wait for it, both wait for ever."""
+    """A flag that a signal sets, used like a `threading.Event`.
+
+    A handler must not set a real event: if the signal comes while the same thread is about to wait
+    for it, both wait forever.
+    """
 
     def __init__(self, pipe: int) -> None:
         self._pipe = pipe
@@ -48,8 +52,8 @@ class SignalFlag:
 
 @contextmanager
 def until_signalled(*signals: signal.Signals) -> Iterator[SignalFlag]:
-    """The system itself writes it where it is read: a handler of ours would run only after a wait
-    that had just begun."""
+    """Yield a flag that these signals set. Python writes to its pipe at once: a handler would run
+    only after a wait that had just begun."""
     reading_end, writing_end = os.pipe()
     os.set_blocking(writing_end, False)
     before = {one: signal.signal(one, lambda *_: None) for one in signals}

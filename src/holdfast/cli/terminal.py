@@ -1,10 +1,8 @@
-"""Every command prints through here: wrapped between words, in colour where somebody looks, and
-nothing in an outside text acts on the terminal.
+"""Print safely: wrapped between words, in colour on a terminal, and without control characters.
 
 Paths, branches, tasks and names come from anywhere. An escape sequence in one could clear the
 screen or forge a line, and a direction override could show a path backwards. So the streams
-themselves take such characters out, whichever command prints, and whether or not it remembered.
-Colours (`ESC [ … m`) pass.
+themselves remove such characters, whichever command prints. Colours (`ESC [ … m`) pass.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
 
 REPLACEMENT = "?"
 _RANGES = (
-    (0x00, 0x08),  # C0 without tab and line end; escape is looked at below
+    (0x00, 0x08),  # C0 without tab and line end; escape is handled below
     (0x0B, 0x1A),
     (0x1C, 0x1F),
     (0x7F, 0x9F),  # delete, C1: U+009B alone begins a sequence
@@ -46,7 +44,7 @@ COLOURS = {
     "orange": "38;5;208",
 }
 WIDE = 120  # columns; longer lines of prose are hard to read
-LEAST_TEXT = 20  # columns right of an indentation; below, indenting costs more than it shows
+LEAST_TEXT = 20  # columns right of an indentation; with fewer, lines are not indented
 
 
 def say(text: str = "", *, err: bool = False, hang: int = 2) -> None:
@@ -57,8 +55,8 @@ def say(text: str = "", *, err: bool = False, hang: int = 2) -> None:
 
 
 def columns(stream: TextIO | None = None) -> int:
-    """What to wrap at. 0: not at all, for a pipe or a file, where a program wants its lines whole;
-    `COLUMNS` sets it there too."""
+    """Return the width to wrap at. It is 0 in a pipe or a file, where a program wants complete
+    lines, unless `COLUMNS` is set."""
     stream = stream or sys.stdout
     given = os.environ.get("COLUMNS", "")
     if given.isdecimal() and int(given):
@@ -70,7 +68,7 @@ def columns(stream: TextIO | None = None) -> int:
 
 
 def wrapped(text: str, width: int, hang: int = 2) -> str:
-    """No line wider than `width`, unless one word is: that stays where it is. 0: as it is."""
+    """Wrap text at `width`. A longer word is not broken. With 0, the text is returned as it is."""
     if not width:
         return text
     return "\n".join(part for line in text.split("\n") for part in _wrapped(line, width, hang))
@@ -95,7 +93,7 @@ def _wrapped(line: str, width: int, hang: int) -> Iterator[str]:
 
 
 def cells(text: str) -> int:
-    """Columns it takes: a colour none, a wide letter two."""
+    """Return how many columns a text takes: a colour none, a wide letter two."""
     if "\x1b" in text:
         first, *rest = text.split("\x1b")
         text = first + "".join(part.partition("m")[2] for part in rest)
@@ -107,15 +105,15 @@ def cells(text: str) -> int:
 
 
 def paint(text: str, *colours: str, err: bool = False) -> str:
-    """In these colours where they are seen and wanted; else as it is."""
+    """Colour a text if colours are shown and wanted."""
     if not text or not has_colour(sys.stderr if err else sys.stdout):
         return text
     return f"\x1b[{';'.join(COLOURS[one] for one in colours)}m{text}\x1b[0m"
 
 
 def has_colour(stream: TextIO) -> bool:
-    """Never in a pipe or a file, and never under NO_COLOR. FORCE_COLOR is for a pager that shows
-    colours."""
+    """Return whether to use colours: never in a pipe or a file, and never under NO_COLOR.
+    FORCE_COLOR is for a pager that shows colours."""
     if os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR"):
@@ -124,7 +122,7 @@ def has_colour(stream: TextIO) -> bool:
 
 
 def console() -> Console:
-    """For tables and bars, by the same rules."""
+    """Return a rich console for tables and bars, by the same rules."""
     from rich.console import Console
 
     return Console(
@@ -133,7 +131,7 @@ def console() -> Console:
 
 
 def safe(text: str) -> str:
-    """The same text with "?" for every character that would act; line ends and tabs stay."""
+    """Replace every character that would act on a terminal by "?"; line ends and tabs stay."""
     if "\x1b" not in text:
         return text.translate(ACTING)
     first, *rest = text.translate(ACTING).split("\x1b")
@@ -149,7 +147,7 @@ def _after_escape(part: str) -> str:
 
 
 class SafeStream(io.TextIOWrapper):
-    """Standard output or error, through `safe`; `raw_stream` is the one it stands for."""
+    """Standard output or error, filtered by `safe`; `raw_stream` is the unfiltered one."""
 
     raw_stream: TextIO
 
@@ -160,7 +158,7 @@ class SafeStream(io.TextIOWrapper):
 
 @contextmanager
 def safe_streams() -> Iterator[None]:
-    """Standard output and error are safe inside."""
+    """Make standard output and error safe inside this block."""
     before = sys.stdout, sys.stderr
     inside = [_guarded(stream) for stream in before]
     sys.stdout, sys.stderr = inside
@@ -174,7 +172,7 @@ def safe_streams() -> Iterator[None]:
 
 
 def own_drawing(stream: TextIO) -> TextIO:
-    """The stream below, for what moves the cursor itself and prints only text made safe."""
+    """Return the unfiltered stream, for code that moves the cursor and prints only safe text."""
     return stream.raw_stream if isinstance(stream, SafeStream) else stream
 
 
@@ -195,8 +193,8 @@ def _guarded(stream: TextIO) -> TextIO:
 
 
 def _let_go(stream: SafeStream) -> None:
-    """Without closing what it stands for. What cannot be written (a closed pipe, a full disk) is
-    met when that one is flushed."""
+    """Detach from the stream below without closing it. Write errors (a closed pipe, a full disk)
+    appear when that one is flushed."""
     with suppress(OSError, ValueError):
         stream.flush()
     with suppress(OSError, ValueError):
@@ -204,7 +202,7 @@ def _let_go(stream: SafeStream) -> None:
 
 
 AFTER_SECONDS = 1.0
-EVERY_SECONDS = 0.2  # on a terminal, where a line is written over
+EVERY_SECONDS = 0.2  # on a terminal, where the line is overwritten
 EVERY_SECONDS_ELSEWHERE = 5.0
 CLEAR = "\r\x1b[K"
 
@@ -213,7 +211,7 @@ CLEAR = "\r\x1b[K"
 def ticker(
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[Callable[[str, int, int], None]]:
-    """A function to be told what is done, how far, and of how many."""
+    """Yield a function that shows progress: what is done, how far, and of how many."""
     on_terminal = sys.stderr.isatty()
     every = EVERY_SECONDS if on_terminal else EVERY_SECONDS_ELSEWHERE
     next_at = clock() + AFTER_SECONDS
@@ -240,7 +238,8 @@ def ticker(
 
 
 def confirm(question: str) -> bool:
-    """Yes or no. At the end of an input that is no terminal: no, with the option that says yes."""
+    """Ask a question; True for yes. If the input ends and is no terminal, print the option that
+    says yes, and return False."""
     import click
 
     try:
@@ -257,13 +256,13 @@ ALERT_PAINT = {"warning": "yellow", "advisory": "orange", "urgent": "red", "crit
 
 
 def bar(used_ratio: float, zone: str, width: int = 40) -> str:
-    """A gauge whose end is the compaction limit."""
+    """Draw a bar; its full length is the compaction limit."""
     filled = min(width, max(0, round(used_ratio * width)))
     return paint("█" * filled, ZONE_PAINT[zone]) + paint("░" * (width - filled), "dim")
 
 
 def sparkline(readings: list[int], edge_tokens: int) -> str:
-    """The last readings, each against the compaction limit."""
+    """Draw the last readings, each relative to the compaction limit."""
     steps = "▁▂▃▄▅▆▇█"
     return "".join(steps[min(7, int(used / edge_tokens * 8))] for used in readings)
 

@@ -83,7 +83,8 @@ def _print(line: str, as_json: bool) -> None:
 
 
 def _show_decisions(session: str, lines: int, as_json: bool) -> None:
-    """For review: what was decided while the window was nearly full, with its question and turn."""
+    """Print for review the decisions made in a nearly full window, each with its question and
+    turn."""
 
     found = of_machine(session)
     for one in found[-lines:] if lines else []:
@@ -112,7 +113,7 @@ def _plain(line: str) -> str:
 
 
 def _following(path: Path) -> Iterator[str]:
-    """New lines as they come; after a rotation, the new file from its top."""
+    """Yield new lines as they come; after a rotation, the new file from its start."""
     file, held = _opened(path, at_end=True)
     while True:
         line = file.readline() if file else b""
@@ -143,7 +144,8 @@ MOST_ASKED = 300
 
 
 def of_machine(session: str = "") -> list[dict[str, Any]]:
-    """Decisions of sessions whose id starts with this, oldest first. Nothing is written."""
+    """List the decisions of sessions whose id starts with this, oldest first. Nothing is
+    written."""
     windows: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for event in audit.events():
         name, agent = str(event.get("session_id", "")), str(event.get("agent_id", ""))
@@ -159,13 +161,13 @@ def of_machine(session: str = "") -> list[dict[str, Any]]:
 
 
 def _decided(session: str, agent: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Each decision with its turn: the request, and the question that the decision answers."""
+    """Yield each decision with its turn: the request, and the question that it answers."""
     folder = places.window(session, agent)
     record = known.load(places.read_small(f"{folder}/record.json", MOST_RECORD_BYTES))
     transcript = states.load(folder).transcript
     try:
         record = RecordReader(record, sidechain=bool(agent)).read(transcript)
-    except Exception as error:  # the client removes transcripts after 30 days: what was read stays
+    except Exception as error:  # the client deletes transcripts after 30 days: what was read stays
         add_to_log("INFO", session[:8], f"its transcript was not read: {error!r}")
     for one in decided(record) if record is not None else ():
         if (at_ms := row_times.from_iso(one.place.at)) is not None:

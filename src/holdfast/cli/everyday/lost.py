@@ -104,7 +104,7 @@ def _title(state: State, found: LastLoss) -> str:
 
 
 def _show(found: LastLoss, *, show_all: bool) -> None:
-    """What matters first: open work, then the user's words."""
+    """Print what was lost, in order of importance: open work, then the user's words."""
     most = None if show_all else MOST_SHOWN
     lost, shortened = found.contents.lost, found.contents.shortened
     if lost:

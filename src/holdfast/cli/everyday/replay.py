@@ -81,13 +81,14 @@ def replay(transcript: str, demo: bool, as_json: bool, svg: Path | None) -> None
 
 
 def demo_session() -> Path:
-    """Beside this module in the wheel (hatch_build.py puts it there), else in the checkout."""
+    """Return the demo session: next to this module in the wheel (hatch_build.py puts it there),
+    else in the checkout."""
     packed = Path(__file__).with_name("demo.jsonl")
     return packed if packed.is_file() else Path(__file__).parents[4] / "demo" / "session.jsonl"
 
 
 def _losses(path: Path, found: Replay) -> list[SummaryLoss | None]:
-    """For each compaction what its summary lost; None where no summary followed it."""
+    """Return for each compaction what its summary lost; None if no summary followed it."""
     if not found.compactions:
         return []
     sidechain = path.parent.name == "subagents"
@@ -101,7 +102,7 @@ def _losses(path: Path, found: Replay) -> list[SummaryLoss | None]:
 
 
 def _say_without(path: Path) -> None:
-    """No compaction is the usual case, and shows the least of what Holdfast does."""
+    """Say that there was no compaction. This is the usual case, and shows the least of Holdfast."""
     other = find_transcript.newest_compacted(path)
     next_to_try = f" The newest that was: holdfast replay {other.stem[:8]}" if other else ""
     say(f"This session was not compacted.{next_to_try}", err=True)
@@ -114,7 +115,7 @@ def _draw(found: Replay, svg: Path) -> None:
 
 
 def write_drawing(drawing: str, svg: Path) -> None:
-    """Into a new file, or over a drawing; never over anything else."""
+    """Write a drawing to a new file, or over another drawing; never over anything else."""
     try:
         if svg.exists() and not svg.read_bytes().startswith(b"<svg"):
             raise NotADrawing(f"{svg} is there already, and is no drawing")
@@ -125,7 +126,7 @@ def write_drawing(drawing: str, svg: Path) -> None:
 
 
 def play(transcript: Path, *, progress: bool = False) -> tuple[Replay, dict[str, int]]:
-    """Run the whole file through the guard, with a bar when it is long and somebody looks."""
+    """Run the whole file through the guard, with a progress bar on a terminal if it is long."""
     project = limit_settings.project_of(transcript)
     settings = settings_load.load(project)
     sidechain = transcript.parent.name == "subagents"
@@ -145,7 +146,7 @@ def play(transcript: Path, *, progress: bool = False) -> tuple[Replay, dict[str,
 
 
 def _alert_values(one: Raised) -> dict[str, Any]:
-    """For programs, which know `is_delivered` as `heard`."""
+    """Return an alert for JSON, where `is_delivered` is called `heard`."""
     values = asdict(one)
     values["heard"] = values.pop("is_delivered")
     return values
@@ -200,7 +201,7 @@ def _plain_loss(loss: SummaryLoss | None) -> dict[str, Any]:
 
 
 def show(found: Replay, counts: dict[str, int], losses: Sequence[SummaryLoss | None] = ()) -> None:
-    """The picture, then everything that would have happened, in order."""
+    """Print the picture, then everything that would have happened, in order."""
     from holdfast.cli.everyday import replay_picture
 
     rich_console = console()
@@ -218,7 +219,7 @@ def show(found: Replay, counts: dict[str, int], losses: Sequence[SummaryLoss | N
 
 
 def _events(found: Replay, losses: Sequence[SummaryLoss | None]) -> Iterator[str]:
-    """In order: a compaction comes after what its last step raised."""
+    """Return all events in order; a compaction comes after what its last step raised."""
     raised = [(one.index, 0, at) for at, one in enumerate(found.raised)]
     hits = [(one.index, 1, at) for at, one in enumerate(found.compactions)]
     for _, is_hit, at in sorted(raised + hits):
@@ -259,7 +260,7 @@ def _compaction(found: Replay, at: int, loss: SummaryLoss | None) -> Iterator[st
 
 
 def _count_steps_ahead(found: Replay, at: int) -> dict[str, int]:
-    """How many steps before a compaction the model and the user first read of each level."""
+    """Return how many steps before a compaction the model and the user first read of each level."""
     end = found.compactions[at].index
     begin = found.compactions[at - 1].index if at else -1
     ahead: dict[str, int] = {}
@@ -291,7 +292,7 @@ def _lost(loss: SummaryLoss) -> Iterator[str]:
 
 
 def _weight(one: BriefItem) -> tuple[int, int]:
-    """By kind; of each kind those that say most."""
+    """Return a sort key: by kind, then the longest texts first."""
     return list(KINDS).index(one.section), -len(one.text)
 
 
@@ -315,7 +316,7 @@ def _messages(count: int, of: int) -> str:
 
 
 def words_for(counts: dict[str, int]) -> str:
-    """What was read, what was left alone, and what could not be understood."""
+    """Describe how many lines were read, skipped and not understood."""
     names = {"understood": "used", "left_alone": "not needed"}
     parts = [
         f"{count:,} {names.get(name, name.replace('_', ' '))}"

@@ -112,7 +112,7 @@ def search(
 
 
 def _fill(project: str) -> None:
-    """With a line that counts, where somebody looks on."""
+    """Make vectors, with a line that counts them on a terminal."""
     from holdfast.memory import locations, maintenance
     from holdfast.memory import sync as syncing
     from holdfast.memory.embed import embedders
@@ -168,7 +168,7 @@ def _show_expanded(found: Expanded, as_json: bool) -> None:
 
 
 def lines(answer: SearchAnswer, all_projects: bool = False) -> tuple[list[str], list[str]]:
-    """What goes to stdout, and what to stderr."""
+    """Return the lines for stdout, and those for stderr."""
     from holdfast.memory.recall import NO_ITEMS
     from holdfast.memory.words import stem
 
@@ -180,7 +180,8 @@ def lines(answer: SearchAnswer, all_projects: bool = False) -> tuple[list[str], 
 
 
 def _lines(one: FoundItem, words: list[str]) -> Iterator[str]:
-    """Where it was said; what was asked there, or the question it answers; then each place."""
+    """Yield where it was said, what was asked there or the question it answers, then each
+    passage."""
     yield f"{paint(one.id, 'bold')}  {_clean(_where(one))}"
     if one.item.title and one.item.by in ("user", "model", "agent"):
         yield f"asked: {_marked(short(_clean(one.title), ASKED_CHARS), words)}"
@@ -189,7 +190,7 @@ def _lines(one: FoundItem, words: list[str]) -> Iterator[str]:
 
 
 def _marked(text: str, words: list[str]) -> str:
-    """The words that were looked for in colour, whatever their ending."""
+    """Colour the words that were searched for, whatever their ending."""
     if not words:
         return text
     begin = "|".join(re.escape(one) for one in sorted(words, key=len, reverse=True))
@@ -198,7 +199,8 @@ def _marked(text: str, words: list[str]) -> str:
 
 
 def _clean(text: str) -> str:
-    """Anyone's words: a model may read them too, so no tag in them is live."""
+    """Make text safe: anyone may have written it, and a model may read it, so no tag in it may
+    work."""
     return inert(fence.clean(text))
 
 
@@ -255,5 +257,6 @@ def expand(word: str, offset: int, max_chars: int, find: str, as_json: bool) -> 
 
 
 def _fenced(found: FullText) -> str:
-    """Words of a session; an output is what a tool printed, to be piped on, and comes bare."""
+    """Fence the words of a session. The output of a tool is printed as it is, so that it can be
+    piped."""
     return "\n".join([fence.opening(found.origin), found.text, fence.closing()])

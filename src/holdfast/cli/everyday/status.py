@@ -24,7 +24,7 @@ from holdfast.window.velocity import in_words
 from holdfast.wire.log import inert
 
 MOST_CLEARED = 8
-# How the used tokens are known, for a reader: by `basis` of a reading.
+# How the used tokens are known, in words, by `basis` of a reading.
 HOW_KNOWN = {
     "usage": "as the last answer reports",
     "boundary": "as the last compaction reports",
@@ -82,7 +82,8 @@ def status(
 
 
 def _chosen(session: str, agent: str) -> Chosen:
-    """Only who has no session with hooks pays for looking among transcripts and archives."""
+    """Choose the session. Transcripts and archives are searched only if no hook knows it, because
+    that takes longer."""
     try:
         return choose_session.newest(session, agent)
     except NoSession:
@@ -129,15 +130,19 @@ def _with_stop_guard(chosen: Chosen) -> dict[str, Any]:
 
 
 def _is_guarded(state: State) -> bool:
-    """As the session's next hook will find it: by its own variable, else by the files as they are
-    now. Variables of this shell are not the session's."""
+    """Return whether the stop guard is on, as the session's next hook will find it: by the
+    session's variable, else by the settings files.
+
+    Variables of this shell are not the session's.
+    """
     if state.stop_guard in (make_mark.ON_BY_VARIABLE, make_mark.OFF_BY_VARIABLE):
         return state.stop_guard == make_mark.ON_BY_VARIABLE
     return settings_load.load(state.project, environ={}).word("stop_guard") == "on"
 
 
 def _of_file(transcript: Path) -> dict[str, Any]:
-    """Of a file no hook may have followed: it knows its compactions itself."""
+    """Report on a transcript. Its compactions are counted in the file, because no hook may have
+    recorded them."""
     chosen = choose_session.by_transcript(transcript)
     return _with_stop_guard(chosen) | {"compactions": lookup.compactions(transcript).count}
 
@@ -158,7 +163,7 @@ def report(chosen: Chosen) -> dict[str, Any]:
 
 
 def _is_running(chosen: Chosen) -> bool | None:
-    """None where neither a hook nor the watcher has seen the session."""
+    """Return whether the session is running; None if neither a hook nor the watcher has seen it."""
     state = chosen.state
     if not (state.started_ms or state.watched_ms):
         return None
@@ -166,7 +171,7 @@ def _is_running(chosen: Chosen) -> bool | None:
 
 
 def _server() -> dict[str, Any]:
-    """How the team's server was when it was last spoken to."""
+    """Return the state of the team's server at the last contact."""
     from holdfast.hub.team import connection
 
     url = connection.address()
@@ -183,7 +188,8 @@ def _server() -> dict[str, Any]:
 
 
 def show(found: dict[str, Any]) -> None:
-    """One screen for a person. Without rich, which costs two starts of an empty Python."""
+    """Print one screen for a person. It does without rich, whose import takes as long as two starts
+    of an empty Python."""
     zone, alert = str(found["zone"]), found["alert"]
     share = f"{alert_texts.estimate_mark(found['estimated'])}{found['used_ratio']:.1%}"
     level = paint(f"{share} {zone}", "bold", terminal.ZONE_PAINT[zone])
@@ -228,7 +234,8 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _describe_remaining(found: dict[str, Any]) -> str:
-    """Minutes pass only for a session that runs; the steps are what it has left if resumed."""
+    """Return what is left. Minutes are given only for a running session; steps also for one that
+    may be resumed."""
     if found["running"]:
         left = in_words(found["ops_left_low"], found["ops_left_high"], found["pace_ms"])
         return left or "unknown"
@@ -239,7 +246,7 @@ def _describe_remaining(found: dict[str, Any]) -> str:
 
 
 def _cleared(found: dict[str, Any]) -> list[tuple[str, str]]:
-    """The newest of them by name; --json has all."""
+    """List the newest cleared results by name; --json has all of them."""
     results = _counted(len(found["cleared_tool_use_ids"]), "tool result")
     times = _counted(found["count"], "microcompaction")
     words = f"{results}, about {found['saved_tokens']:,} tokens, by {times} of Claude Code"
@@ -254,7 +261,8 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _checkpoint(found: dict[str, Any]) -> list[tuple[str, str]]:
-    """Its id on a line of its own, as `resume` takes it: a path may be folded anywhere."""
+    """Return the checkpoint with its id on a separate line, as `resume` takes it: a path may be
+    wrapped anywhere."""
     kept = f"{_ago(found['checkpoint_ms'])} ({found['checkpoint_trigger']})"
     path = found["checkpoint_path"]
     if not path:
@@ -282,7 +290,7 @@ def _stop_guard(found: dict[str, Any], about: str) -> str:
 
 
 def _when(found: dict[str, Any]) -> str:
-    """How old the news is, and whether more can come."""
+    """Say how old the last report is, and whether the session has ended."""
     if found["ended_ms"]:
         return f"the session ended {_ago(found['ended_ms'])}"
     return (

@@ -54,7 +54,7 @@ def statusline(preview: bool) -> None:
 
 
 def _preview() -> None:
-    """Nobody types a payload by hand: whoever calls this on a terminal wants to see the line."""
+    """Print a preview: a user who runs this on a terminal wants to see the line."""
     now = settings_load.load().word("status_line")
     for preset in BY_NAME["status_line"].choices:
         say(f"{preset}{' (yours)' if preset == now else ''}:")

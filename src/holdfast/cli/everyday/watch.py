@@ -51,7 +51,7 @@ def watch(every: float, once: bool) -> None:
     with (
         until_signalled(
             signal.SIGINT
-        ) as ended,  # in the midst of a frame, its head would stay twice
+        ) as ended,  # in the middle of a frame, its head would be shown twice
         Live(_frame(console), console=console, auto_refresh=False, screen=False) as live,
     ):
         while not ended.wait(every):
@@ -75,8 +75,8 @@ def _drawn(rows: list[dict[str, Any]], width: int) -> Table | Text:
 
 
 def _table(rows: list[dict[str, Any]], width: int) -> Table:
-    """Where there is little room, the folder is cut first: what is asked here is how full it is.
-    Its end stays: the folders of one machine begin alike."""
+    """Build the table. If there is little room, the folder is cut first, at its start: the folders
+    of one machine begin alike."""
     table = Table(box=None, pad_edge=False)
     wide = width >= NARROW
     agents = any(row["agent_type"] or row["agent_id"] for row in rows) or wide
@@ -99,7 +99,7 @@ def _table(rows: list[dict[str, Any]], width: int) -> Table:
 
 
 def _cell(value: object, most: int) -> Text:
-    """Anyone's words: neither markup nor escapes."""
+    """Make text from anywhere safe: neither markup nor escapes work in it."""
     return Text(inert(str(value or ""), most))
 
 
@@ -115,7 +115,7 @@ class PathEnd:
 
 
 def end_of(path: str, width: int) -> str:
-    """At most so many columns of it, and seen to be cut."""
+    """Return the end of a text in at most this many columns, with a mark if it was cut."""
     if cell_len(path) <= width:
         return path
     at = 0

@@ -103,7 +103,7 @@ def _say_next(run: str, ran: int, is_left: bool) -> None:
 def _run_words(
     file: Path, project: Path | None, room_tokens: int | None, window: int | None
 ) -> str:
-    """How the same is said to `holdfast run`."""
+    """Return the `holdfast run` command line for the same options."""
     where = ["--project", os.fspath(project)] if project else []
     sizes = {"--room": room_tokens, "--window": window}
     given = [word for name, tokens in sizes.items() if tokens for word in (name, str(tokens))]
@@ -135,7 +135,7 @@ MOST_SHOWN = 200  # batches; the rest is a number
 MOST_CHARS = 160  # of a title
 MOST_FILES = 3  # of a part; the rest is a number
 MOST_BASES = 4
-EARLY = 0.8  # of the room: a batch that ends before it says why
+EARLY = 0.8  # of the room: a batch that fills less of it says why
 RIGHT = ("tokens", "80% range")
 
 
@@ -156,8 +156,8 @@ def show(found: Workflow) -> None:
 
 
 def _bases(found: Workflow) -> Counter[str]:
-    """What the estimates rest on, those with a range: the others are the plan's own word. All
-    parts of a task count as one."""
+    """Count the bases of all estimates with a range; the others come from the plan. All parts of a
+    task count as one."""
     pieces = [piece for batch in found.batches for piece in batch.pieces if _is_range(piece)]
     return Counter(basis for basis, _ in {(one.estimate.basis, one.task.spec) for one in pieces})
 
@@ -183,7 +183,7 @@ def _room(room: PlanRoom) -> str:
 def _table(found: Workflow) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in ("", "task", *RIGHT):
-        right = name in RIGHT  # elsewhere a word wider than its column is folded, not cut
+        right = name in RIGHT  # these columns are cut; in the others a long word is wrapped
         table.add_column(
             name, justify="right" if right else "left", overflow="ellipsis" if right else "fold"
         )
@@ -217,7 +217,7 @@ def _batch(table: Table, at: int, batch: TaskBatch, room: PlanRoom, is_last: boo
 
 
 def _sizes(batch: TaskBatch, style: str, colour: str) -> tuple[Text, Text]:
-    if batch.is_unknown or len(batch.pieces) == 1:  # stands in the line of its task
+    if batch.is_unknown or len(batch.pieces) == 1:  # is shown in the line of its task
         return Text(""), Text("")
     tokens, wide = batch.in_words
     return Text(tokens, style=style), Text(wide, style=colour)
@@ -232,7 +232,7 @@ def _task(table: Table, piece: TaskPiece) -> None:
 
 
 def _beneath(piece: TaskPiece) -> Iterator[str]:
-    """Whose step it is, and what is in a part and why: who cannot see it cannot overrule it."""
+    """Yield whose step it is, and what is in a part and why, so that the user can overrule it."""
     if piece.of:
         yield step_of(piece.of.title)
     if piece.cut and (piece.task.part or not piece.of):

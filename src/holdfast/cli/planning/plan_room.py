@@ -24,7 +24,8 @@ def for_plan(
     window: int | None,
     now_ms: int,
 ) -> PlanRoom:
-    """As it was said on the command line, else by the session at work, else a fresh window."""
+    """Return the room given on the command line, else that of the session at work, else a fresh
+    window's."""
     share, specs = settings.share("batch_share"), settings.whole("batch_specs")
     if room_tokens is not None:
         found = for_plan(settings, project, None, window, now_ms)
@@ -46,8 +47,8 @@ def for_run(
     window: int | None,
     now_ms: int,
 ) -> PlanRoom:
-    """As a plan has it, but that every session begins in a fresh window; of the model's size where
-    one is named."""
+    """Return the room of a run: as for a plan, but every session begins in a fresh window. Its size
+    is the model's if one is named."""
     if model and window is None:
         share, specs = settings.share("batch_share"), settings.whole("batch_specs")
         tokens = models.find(model).window_tokens
@@ -58,7 +59,7 @@ def for_run(
 
 
 class TokenCount(click.ParamType[int]):
-    """1 or more: `12000`, `12,000`, `12k`, `1m`."""
+    """A number of tokens, 1 or more: `12000`, `12,000`, `12k`, `1m`."""
 
     name = "tokens"
 

@@ -38,7 +38,7 @@ from holdfast.settings.load import Settings
 from holdfast.text.numbers import silent
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-MOST_MINUTES = 525_600  # a year; what is larger, no clock of the system's can wait for
+MOST_MINUTES = 525_600  # a year; the system's timers cannot wait for much longer
 
 
 def _no_nan(
@@ -164,7 +164,7 @@ def _context(
 
 
 def _client(named: Path | None, dry_run: bool) -> ClaudeProgram:
-    """A dry run starts nothing, and may do without."""
+    """Find Claude Code. A dry run starts nothing, so it works without it."""
     try:
         return claude_command.find(named)
     except NoClient as error:
@@ -174,7 +174,7 @@ def _client(named: Path | None, dry_run: bool) -> ClaudeProgram:
 
 
 class _Planner:
-    """Plans what is left, by what past requests took, those of this run as well."""
+    """Plans what is left. Estimates use past requests, including those of this run."""
 
     def __init__(self, root: Path, room: PlanRoom, talks: bool) -> None:
         self._root, self.room, self._talks = root, room, talks
@@ -200,8 +200,10 @@ def _runner(
 
 @contextmanager
 def _ended_by_signals(context: RunContext) -> Iterator[None]:
-    """Ctrl-C and its kin end the children first; the run then ends by itself. What we were told to
-    ignore (`nohup`, a job in the background of a script) stays ignored."""
+    """End the children first on Ctrl-C and similar signals; the run then ends by itself.
+
+    Signals ignored at start-up (under `nohup`, or in a background job of a script) stay ignored.
+    """
 
     def hear(number: int, frame: object) -> None:
         context.stop(number)

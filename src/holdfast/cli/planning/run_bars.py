@@ -24,13 +24,13 @@ from holdfast.text.numbers import counted, short
 from holdfast.wire.log import inert
 
 MOST_NAME = 24
-ECHO_CHARS = 2  # a terminal shows ^C where the bars end: on the next line, they would not be found
+ECHO_CHARS = 2  # room for the ^C that a terminal echoes: a wrapped line would break redrawing
 PLAN = ""  # the plan's bar, among those of sessions
 
 
 @contextmanager
 def bars() -> Iterator[Tell]:
-    """They end quietly where their terminal is gone."""
+    """Show bars while a run lasts. They end without an error if the terminal is gone."""
     shown = _Bars()
     shown.progress.start()
     try:
@@ -41,10 +41,10 @@ def bars() -> Iterator[Tell]:
 
 
 class _Narrow(Progress):
-    """Narrower than its terminal."""
+    """Bars that are a little narrower than the terminal."""
 
     def __init__(self, console: Console, *columns: ProgressColumn) -> None:
-        self._terminal = console  # asked for its width already while the rest is made
+        self._terminal = console  # its width is needed before the constructor ends
         super().__init__(*columns, console=console, transient=True)
 
     def get_renderables(self) -> Iterator[Constrain]:
@@ -92,7 +92,7 @@ class _Bars:
             completed=event.used_tokens,
             total=max(event.planned_tokens, event.used_tokens),
             words=inert(event.words),
-            refresh=True,  # a short session is over before the next turn of the bar
+            refresh=True,  # a short session ends before the next refresh
         )
 
     def _bar(self, key: str, name: str, total: int | None = None) -> TaskID:

@@ -1,4 +1,4 @@
-"""A run, as it goes on: a bar on a terminal, plain lines anywhere else; always on stderr."""
+"""The progress of a run: a bar on a terminal, plain lines elsewhere; always on stderr."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ SESSION_CHARS = 8
 
 @contextmanager
 def shown(quiet: bool) -> Iterator[Tell]:
-    """`quiet`: notes alone."""
+    """Show progress; only notes if `quiet`."""
     if sys.stderr.isatty() and not quiet:
-        from holdfast.cli.planning.run_bars import bars  # rich: not for those who hear plain lines
+        from holdfast.cli.planning.run_bars import bars  # late: plain lines do not need rich
 
         with bars() as tell:
             yield _while_it_can(tell)
@@ -26,8 +26,8 @@ def shown(quiet: bool) -> Iterator[Tell]:
 
 
 def _while_it_can(tell: Tell) -> Tell:
-    """A run is worth more than the words on it: when they cannot be written any more (a pipe or a
-    terminal that was closed, a full disk), it goes on without."""
+    """Keep the run going without progress if it cannot be written any more (a closed pipe or
+    terminal, a full disk)."""
     lost = False
 
     def safely(event: RunEvent) -> None:
@@ -42,7 +42,7 @@ def _while_it_can(tell: Tell) -> Tell:
 
 
 def _lines(event: RunEvent) -> None:
-    """Readings come with every answer: on paper they would be most of it."""
+    """Print events as lines, without readings: there is one with every answer."""
     if event.kind != "reading" and event.words:
         say(line(event), err=True)
 

@@ -1,5 +1,6 @@
-"""What `holdfast run` would do, how far a run is by its journal, and what it came to. Nothing is
-started, waited for or written here.
+"""What `holdfast run` would do, how far a run has come according to its journal, and its result.
+
+Nothing is started, waited for or written here.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from holdfast.text.numbers import about, counted, named, nothing_left, short
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
 
-SHOWN_LINES = 6  # of what the plan says of one task
+SHOWN_LINES = 6  # of a task's description
 SHOWN_CHARS = 160
 NO_PERMISSIONS = (
     "no permissions are given, and nobody can answer Claude Code's questions: a session can do "
@@ -78,8 +79,8 @@ def _plain(runner: Runner, job: SessionJob) -> dict[str, object]:
 
 
 def _show_common(runner: Runner) -> None:
-    """What is the same for every session: its command, the plan's title and rules, and what "done"
-    means."""
+    """Print what is the same for every session: its command, the plan's title and rules, and what
+    "done" means."""
     short = "long lists and texts are cut below; --json shows every prompt as it is sent"
     say(f"\nevery session ({short})\n  $ {inert(shlex.join(_command(runner)))}")
     _quote(prompt.name_batch("N", "M", runner.queue.title))
@@ -98,7 +99,7 @@ def _show(runner: Runner, job: SessionJob, batch: list[SessionJob]) -> None:
     say(f"\nbatch {job.number} of {job.count}{beside}: {size}")
     context = runner.queue.prompt_context(job)
     text = prompt.write_prompt(job.pieces, replace(context, rules=""))
-    for line in parted(text)[0].splitlines()[1:]:  # the first one is the line above
+    for line in parted(text)[0].splitlines()[1:]:  # the first one is in the line above
         _quote(line)
     for title, body in list_tasks(text):
         _quote(title)
@@ -120,7 +121,7 @@ def _quote(line: str) -> None:
 
 
 def _short(line: str) -> str:
-    """Cut where a word ends, and seen to be cut; a list of files after a file, with the number of
+    """Cut a text after a word, with a mark. A list of files is cut after a file, with the number of
     the others."""
     kept = line[:SHOWN_CHARS].rpartition(", ")[0]
     if len(line) > SHOWN_CHARS and line.startswith("Files: ") and kept:
@@ -176,7 +177,7 @@ def _build_status(plan: TaskPlan, known: RunHistory, at_work: bool) -> dict[str,
 
 
 def _by_task(known: RunHistory) -> defaultdict[str, list[SessionRecord]]:
-    """The sessions that had some of each task, in order."""
+    """Return the sessions that worked on each task, in order."""
     found: defaultdict[str, list[SessionRecord]] = defaultdict(list)
     for one in known.sessions:
         for name in one.specs:
@@ -185,13 +186,13 @@ def _by_task(known: RunHistory) -> defaultdict[str, list[SessionRecord]]:
 
 
 def _steps(task: PlanTask) -> dict[str, int]:
-    """Of a task that is done, all are."""
+    """Count the steps of a task, and those that are done; in a done task, all are."""
     done = sum(task.done or step.done for step in task.subtasks)
     return {"steps": len(task.subtasks), "steps_done": done}
 
 
 def _state(tries: list[SessionRecord], at_work: bool) -> str:
-    """Of a task that is not done, by the last session that had some of it."""
+    """Return the state of a task that is not done, by the last session that worked on it."""
     last = tries[-1].result if tries else journal_state.DONE
     if not last:
         return AT_WORK if at_work else BROKEN_OFF
@@ -218,20 +219,21 @@ def _describe_state(found: dict[str, Any]) -> str:
 
 
 def _line(task: dict[str, Any], sessions: list[dict[str, Any]]) -> str:
-    """Its title, and what its last session came to."""
+    """Return the task's title, and the result of its last session."""
     mine = [one for one in sessions if one["session_id"] in task["sessions"][-1:]]
     parts = [short(named(task["title"]), 100)]
     if task["steps_done"] and task["state"] != DONE:
         parts[0] += f", {task['steps_done']:,} of {counted(task['steps'], 'step')} done"
     for one in mine:
-        is_its_own = one["error"] and task["state"] != DONE  # else it is about another of its tasks
+        # if the task is done, the error is about another task of the session
+        is_its_own = one["error"] and task["state"] != DONE
         error = f": {inert(one['error'], 200)}" if is_its_own else ""
         parts.append(f"(session {one['session_id'][:8]}{_size(one)}){error}")
     return " ".join(parts)
 
 
 def _size(session: dict[str, Any]) -> str:
-    """What its work took, as the run itself said it."""
+    """Return what the session's work took, as the run reported it."""
     many = len(session["tasks"])
     of = f" for {many:,} tasks" if many > 1 else ""
     return f", {session['grown_tokens']:,} tokens{of}" if session["grown_tokens"] else ""
@@ -239,15 +241,15 @@ def _size(session: dict[str, Any]) -> str:
 
 @contextmanager
 def report_after(as_plain: bool) -> Iterator[list[RunReport]]:
-    """Said once the bar is gone."""
+    """Print the result once the bar is gone."""
     reports: list[RunReport] = []
     try:
         yield reports
     except HoldfastError:
-        with suppress(OSError):  # who cannot hear of it hears the exit code at least
+        with suppress(OSError):  # if it cannot be printed, the exit code still tells
             _tell_end(reports, as_plain)
         raise
-    with suppress(BrokenPipeError):  # nobody wants to hear that it is done
+    with suppress(BrokenPipeError):  # the reader is gone, and success needs no report
         _tell_end(reports, as_plain)
 
 

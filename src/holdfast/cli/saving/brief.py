@@ -57,8 +57,11 @@ def brief(
 
 
 def _composed(chosen: Chosen, max_tokens: int | None, role: str) -> Brief:
-    """As the hook would, but of the whole file, and nothing is noted of having read it. The size
-    that is asked for is kept; without one, the brief grows as at a compaction."""
+    """Compose a brief as the hook would, but from the whole file, and without recording that it was
+    read.
+
+    A given size is kept; without one, the brief grows as at a compaction.
+    """
     path = Path(chosen.state.transcript)
     try:
         facts = read_record(path, sidechain=bool(chosen.state.agent_id))
@@ -84,7 +87,7 @@ def plain(found: Brief) -> dict[str, object]:
 
 
 def explained(found: Brief) -> str:
-    """Line by line; under each its reason, and the place in the transcript where there is one."""
+    """Return each line with its reason below it, and its place in the transcript if it has one."""
     lines = [f"role: {found.role}"]
     for one in found.lines:
         lines.append(one.text)

@@ -202,7 +202,7 @@ def _say_if_mended(scope: str, project: str, session_id: str = "") -> None:
 
 
 def _say(values: dict[str, Any], as_json: bool, words: str, undo: str) -> None:
-    """With the line that takes it back, where something was changed."""
+    """Print what was changed, with the command that undoes it."""
     line = f"holdfast budget {undo}" if undo else ""
     if as_json:
         click.echo(json.dumps({**values, "undo": line}))
@@ -213,7 +213,7 @@ def _say(values: dict[str, Any], as_json: bool, words: str, undo: str) -> None:
 
 
 def _where(scope: str, session_id: str, project: Path | None) -> str:
-    """The options that lead back to the same ledger from this folder."""
+    """Return the options that select the same ledger from this folder."""
     if scope == "session":
         return f" --session {shlex.quote(session_id)}"
     return f" --project {shlex.quote(_path(project))}" if project and scope == "project" else ""
@@ -233,7 +233,7 @@ def _share(given: str) -> float | None:
 
 
 def _text(given: str) -> str:
-    """What the file holds, if it is the name of one."""
+    """Return the content of a file if the word names one, else the word."""
     if len(given) < 4096 and "\0" not in given and Path(given).is_file():
         return places.read_small(given, MOST_FILE).decode("utf-8", "replace")
     if _FILE_NAME.fullmatch(given):
@@ -261,7 +261,7 @@ def _of_session(session: str) -> str:
 
 
 def _path(project: Path | None) -> str:
-    """The project named, else that of the session at work here, else this folder."""
+    """Return the named project, else that of the session at work here, else this folder."""
     if project is not None:
         return str(project.absolute())
     try:

@@ -74,14 +74,14 @@ def _describe_place(kept: SavedCheckpoint) -> str:
 
 
 def _chosen(transcript: Path | None, session: str, project: Path | None) -> choose_session.Chosen:
-    """Without a word on where to keep it, never a session of another project."""
+    """Choose the session. Without a place to save to, it is never one of another project."""
     if transcript is not None:
         return choose_session.by_transcript(transcript)
     return find_transcript.chosen_to_save(session, anywhere=project is not None)
 
 
 def _fill(state: window_state.State, chosen: window_state.State) -> None:
-    """A window no hook has noted is known by its transcript alone."""
+    """Fill in the state of a window that no hook has recorded, from its transcript."""
     state.session_id = state.session_id or chosen.session_id
     state.agent_id = state.agent_id or chosen.agent_id
     state.transcript = chosen.transcript
@@ -113,7 +113,8 @@ def verify(ctx: click.Context, file: str | None, as_json: bool) -> None:
 
 
 def _of_file(path: str) -> checks.VerifyReport:
-    """One we kept and cannot find is damage; one nobody kept is a wrong word."""
+    """Verify one file. A missing file that we saved is damage; any other missing file is a wrong
+    name."""
     known = index.load_or_empty()
     if not os.path.lexists(path) and path not in {one.path for one in known}:
         raise NoSuchFile(f"{shown(path)} is not there")
@@ -173,7 +174,7 @@ def diff(older: str | None, newer: str, project: Path | None, as_json: bool) -> 
 
 
 def _compared(before: CheckpointEntry, after: CheckpointEntry) -> str:
-    """Which two these are: of one session, or of two that have nothing to do with each other."""
+    """Say which two are compared: of one session, or of two that are unrelated."""
     ends = [f"number {one.iteration} of session {shown(_window(one))}" for one in (before, after)]
     if _window(before) == _window(after):
         ends[0] = f"number {before.iteration}"

@@ -253,7 +253,8 @@ def _show(one: LoadedFile) -> None:
 
 
 def _after(one: LoadedFile) -> str:
-    """A file that is forgotten matters only for what is marked in it."""
+    """Say what happens to a file after a compaction. A file that is not loaded again matters only
+    for its marked rules."""
     if one.after in (PINNED, LATER) and not one.marked:
         return "does not come back; nothing in it is marked"
     return one.after
@@ -266,8 +267,8 @@ BACK, PINNED, LATER, NEVER = "comes back", "pinned", "pinned once loaded", "excl
 class LoadedFile:
     path: str
     kind: str
-    after: str  # what becomes of it after a compaction: one of the words above
-    when: str  # what loads it, where it is not the start
+    after: str  # what happens to it after a compaction: one of the words above
+    when: str  # what loads it, if it is not the start
     imported_by: str
     marked: tuple[MarkedRule, ...]
 
@@ -275,7 +276,8 @@ class LoadedFile:
 def list_files(
     project: str, state: State | None, folder: str, environ: Mapping[str, str] | None = None
 ) -> list[LoadedFile]:
-    """The files in the order Claude Code loads them. `state` is the session whose reads count."""
+    """List the files in the order in which Claude Code loads them. `state` is the session whose
+    reads count."""
     environ = os.environ if environ is None else environ
     excludes = instructions.read_excludes(project, environ)
     found: dict[str, LoadedFile] = {}

@@ -91,7 +91,8 @@ class NoneOfSession(NoCheckpoint):
 
 
 def _meant(word: str, project: str) -> CheckpointEntry | ArchivedSession:
-    """The checkpoint, or of a session its newest one; an archived session without one is itself."""
+    """Return the checkpoint; for a session, its newest one; for an archived session without one,
+    the session."""
     if word.endswith((".jsonl", ".gz")):
         word = choose_session.by_transcript(Path(word)).state.session_id
     try:
@@ -113,8 +114,8 @@ def _is_session(word: str) -> bool:
 
 
 def _warn(entry: CheckpointEntry, *, refuse: bool) -> None:
-    """One that is not what was kept is shown all the same, and said to be; to the model it goes
-    only if somebody wants that."""
+    """Warn of a checkpoint that was changed or is not ours. It is shown all the same, but not given
+    to the model unless the user insists."""
     if not provenance.is_own(entry):
         say(checkpoint_brief.foreign(entry), err=True)
     if entry.verified:
@@ -125,7 +126,7 @@ def _warn(entry: CheckpointEntry, *, refuse: bool) -> None:
 
 
 def show_checkpoint(entry: CheckpointEntry, as_text: bool, as_json: bool) -> None:
-    """One checkpoint, with its place among the others."""
+    """Print one checkpoint, with its place among the others."""
     if as_json:
         document = parse.parse(parse.load(entry.path)).document
         more = {"sections": document.sections, "snapshot": snapshot.load(entry.project, entry.id)}
@@ -166,8 +167,8 @@ Row = tuple[CheckpointEntry, Document | None]
 def lines(
     rows: list[Row], now: datetime, own: Container[str], with_project: bool = False
 ) -> list[str]:
-    """The session is named only where there is more than one, and the project if it is asked for.
-    Those whose path is not among `own` were made by others."""
+    """Return a line per checkpoint. The session is named only if there are several, the project
+    only on request. Those whose path is not in `own` were made by others."""
     width = shutil.get_terminal_size((120, 24)).columns
     several = len({(entry.session_id, entry.agent_id) for entry, _ in rows}) > 1
     ids = max((len(entry.id) for entry, _ in rows), default=0)
@@ -181,7 +182,7 @@ def lines(
 
 
 def heading(rows: list[Row], with_project: bool = False) -> str:
-    """What stands in those lines, in their order."""
+    """Return the heading of these lines."""
     ids = max((len(entry.id) for entry, _ in rows), default=0)
     session = " session " if len({(one.session_id, one.agent_id) for one, _ in rows}) > 1 else ""
     wide = max(map(len, _projects(rows).values())) if with_project else 0
@@ -193,7 +194,8 @@ def heading(rows: list[Row], with_project: bool = False) -> str:
 
 
 def _projects(rows: list[Row]) -> dict[str, str]:
-    """How each is told in a line: by the name of its folder, or whole where two share that."""
+    """Return the name of each project: its folder's name, or its path if two folders share the
+    name."""
     folders = {entry.project: entry.project.rstrip("/").rpartition("/")[2] for entry, _ in rows}
     shared = list(folders.values())
     names = {p: shown(name if shared.count(name) == 1 else p) for p, name in folders.items()}
@@ -221,7 +223,7 @@ def _head(entry: CheckpointEntry, now: datetime, several: bool, own: bool) -> st
 
 
 def _words(entry: CheckpointEntry, document: Document | None) -> str:
-    """What was asked last, and how much was open then."""
+    """Return the last request, and how much was open then."""
     doing = list(document.sections.get("In Progress", ())) if document else []
     asked = next((one.partition(": ")[2] for one in doing if one.startswith(ASKED)), "")
     steps = list(document.sections.get("Next Steps", ())) if document else []

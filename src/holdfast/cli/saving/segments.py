@@ -166,7 +166,8 @@ def line(one: Compressed) -> str:
 
 
 def _clean(text: str) -> str:
-    """Anyone's words: a model may read them too, so no tag in them is live."""
+    """Make text safe: anyone may have written it, and a model may read it, so no tag in it may
+    work."""
     return shown(fence.clean(text))
 
 
@@ -200,7 +201,7 @@ def _of_session(found: list[Compressed], session: str) -> list[Compressed]:
 
 
 def _session_id(session: str) -> str:
-    """Whose queue to show: the named one's, else the one at work here."""
+    """Return the session whose queue is shown: the named one, else the one at work here."""
     try:
         chosen = choose_session.newest(session) if session else choose_session.of_this_folder()
     except NoSession:
@@ -273,7 +274,7 @@ def _rolled(chosen: Chosen, *, force: bool) -> RollReport:
 
 
 def lines(report: RollReport) -> list[str]:
-    """What was done; what was not, and why."""
+    """Return the lines for what was done, then for what was not and why."""
     found = [report.line] if report.line else []
     if report.still_pending:
         found.append(f"{report.still_pending} still pending")

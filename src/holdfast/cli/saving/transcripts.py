@@ -118,7 +118,7 @@ def remove(sessions: tuple[str, ...], everything: bool, yes: bool) -> None:
 
 
 def in_words(state: dict[str, Any]) -> list[str]:
-    """For people: the client's period, then ours."""
+    """Describe how long the client keeps transcripts, and how long we do."""
     size = _megabytes(state["archived_bytes"])
     has = f"{_plural(state['archived_sessions'])}, {size}" if state["archived_sessions"] else ""
     if state["archived"]:
@@ -132,7 +132,7 @@ def in_words(state: dict[str, Any]) -> list[str]:
 
 
 def what_is_there() -> str:
-    """Archived sessions and their size, or nothing."""
+    """Return the archived sessions and their size; empty if there are none."""
     found = archive.sessions()
     return f"{_counted(found)} in {archive.folder()}" if found else ""
 

@@ -80,7 +80,7 @@ def _try_client(found: dict[str, Any], binary: Path | None, named: Path | None) 
 
 
 def _cycle(binary: Path) -> dict[str, Any]:
-    """Only who asks for the client pays for what plays it."""
+    """Try the real client. Its modules are imported only for this."""
     from holdfast.setup.doctor.compaction import try_cycle
 
     return try_cycle(binary)
@@ -136,7 +136,8 @@ def _limit(one: dict[str, Any]) -> str:
 
 
 def _in_words(tally: dict[str, int]) -> str:
-    """All lines, then what became of them; what is not understood only where there is some."""
+    """Describe a tally of lines: all, understood, not needed, then those that were not understood,
+    if any."""
     odd = {
         "unknown": "of an unknown kind",
         "torn": "torn",
@@ -149,7 +150,8 @@ def _in_words(tally: dict[str, int]) -> str:
 
 
 def _reached(hook: dict[str, Any]) -> str:
-    """What came through; why a bad one is bad stands below, with what to do."""
+    """Say what reached the model or the user. The reason for a failure is printed below, with what
+    to do."""
     parts = []
     if hook["reached_model"]:
         parts.append(f"to the model: {_start(hook['reached_model'])}")
@@ -159,5 +161,5 @@ def _reached(hook: dict[str, Any]) -> str:
 
 
 def _start(text: str) -> str:
-    """Enough to see that it is ours; --json has all of it."""
+    """Return the start of a text, enough to recognise it; --json has all of it."""
     return short(" ".join(text.split()), SHOWN_CHARS)

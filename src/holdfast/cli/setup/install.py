@@ -180,7 +180,8 @@ def _target(
 
 
 def _bounded(chars: int | None) -> int | None:
-    """A preview takes some 3,000 characters itself: below that there is nothing to gain."""
+    """Check the size from which outputs are archived. A preview takes about 3,000 characters
+    itself, so a smaller size gains nothing."""
     if chars is not None and 0 < chars < LEAST_ARCHIVED:
         raise click.BadParameter(f"{LEAST_ARCHIVED:,} or more, or 0", param_hint="CHARS")
     return chars
@@ -193,7 +194,8 @@ def _ours() -> Path:
 
 
 def _make(shown: InstallPlan, look: Callable[[], InstallPlan], ours: Path) -> InstallPlan:
-    """Do what was shown, and nothing else: others may have been at work while we asked."""
+    """Make the changes that were shown, and no others: the files may have changed while we
+    asked."""
     with changes.only_one(ours):
         plan = look()
         if not plan.is_nothing and plan.shown != shown.shown:
@@ -203,7 +205,7 @@ def _make(shown: InstallPlan, look: Callable[[], InstallPlan], ours: Path) -> In
 
 
 def _tidy(plan: InstallPlan, ours: Path, dry_run: bool) -> None:
-    """Where nothing else is to do, what a run that was killed left behind still goes."""
+    """Remove what a killed run left behind, also if there is nothing else to do."""
     if plan.debris and not dry_run:
         with changes.only_one(ours):
             installing.clear_debris(plan)
@@ -211,8 +213,11 @@ def _tidy(plan: InstallPlan, ours: Path, dry_run: bool) -> None:
 
 
 def _agreed(target: Target, plan: InstallPlan, yes: bool, dry_run: bool) -> bool:
-    """Show the change and ask; a no ends the command with exit code 1. On a terminal, how large it
-    is in each file: all of it scrolls away before it can be read."""
+    """Show the change and ask; a no ends the command with exit code 1.
+
+    On a terminal, only the size of the change in each file is shown: the full text would scroll
+    away.
+    """
     if plan.is_nothing:
         return False
     if plan.shown:

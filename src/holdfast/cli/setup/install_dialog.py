@@ -32,7 +32,7 @@ from holdfast.text.fence import shown
 from holdfast.text.numbers import counted
 from holdfast.wire import places
 
-LONGEST_LINE = 400  # beyond this a text is one line for a machine; it is shown indented
+LONGEST_LINE = 400  # a longer line was written for a machine; it is shown indented
 SERVER_FILES = (".claude.json", ".mcp.json")
 VERBS = {"adds": "to", "removes": "from", "renews": "in"}
 
@@ -51,7 +51,7 @@ def unified(change: InstallChange) -> str:
 
 
 def counted_lines(change: InstallChange) -> tuple[int, int]:
-    """How many lines it adds, and how many it removes."""
+    """Count the lines that a change adds and removes."""
     lines = unified(change).splitlines()[2:]
     return sum(line[:1] == "+" for line in lines), sum(line[:1] == "-" for line in lines)
 
@@ -81,7 +81,7 @@ def in_one_line(target: Target, shown: Sequence[InstallChange]) -> str:
 
 
 def events(target: Target, shown: Sequence[InstallChange]) -> list[str]:
-    """The events of our hooks, in the settings as they will be, or else as they were."""
+    """List the events of our hooks, in the new settings, else in the old ones."""
     for before, after in (_both_bytes(change) for change in shown if change.path == target.anchor):
         return _events(after, target) or _events(before, target)
     return []
@@ -101,13 +101,13 @@ def _describe_change(change: InstallChange, target: Target) -> str:
 
 
 def _rest(part: str, first: str) -> str:
-    """The part without the verb of the first one."""
+    """Return a part without its verb, if the first part has the same one."""
     verb = first.partition(" ")[0]
     return part.removeprefix(verb + " ")
 
 
 def _share(data: bytes, target: Target) -> list[str]:
-    """What a settings text holds of ours, in words."""
+    """Describe what a settings file contains of ours."""
     settings = _settings(data)
     count = len(settings_text.commands(settings, target.packages))
     line = is_ours(settings_text.status_command_in(settings), target.packages)
@@ -132,14 +132,14 @@ def _both_bytes(change: InstallChange) -> tuple[bytes, bytes]:
 
 
 def is_terminal() -> bool:
-    """Somebody who answers there, and would see some 240 lines run by."""
+    """Return whether a person can answer; all 240 lines of a change would scroll away there."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def show_changes(changes: Sequence[InstallChange]) -> None:
     for change in changes:
         for line in unified(change).split("\n"):
-            click.echo(_coloured(line))  # as it is: a line of a file is not wrapped
+            click.echo(_coloured(line))  # printed as it is: lines of a file are not wrapped
 
 
 def _coloured(line: str) -> str:
@@ -159,7 +159,8 @@ def show_counted(changes: Sequence[InstallChange], events: Sequence[str]) -> Non
 
 
 def agreed(hidden: Sequence[InstallChange]) -> bool:
-    """True for a yes; anything else says so and ends the command. `hidden`: not shown so far."""
+    """Ask, and return True for a yes; anything else ends the command. `hidden` are changes not
+    shown so far."""
     try:
         if _is_yes(hidden):
             return True
@@ -182,7 +183,7 @@ def _is_yes(hidden: Sequence[InstallChange]) -> bool:
 
 
 def settle(wanted: bool | None, *, may_ask: bool) -> None:
-    """An answer is noted, a no too: the next install does not ask again."""
+    """Store the answer about archiving, also a no, so that the next install does not ask again."""
     if wanted is None and may_ask and _is_open() and is_terminal():
         wanted = _ask_to_archive()
     if wanted is None:
@@ -199,7 +200,7 @@ def _is_open() -> bool:
 
 
 def _ask_to_archive() -> bool | None:
-    """None where nobody answered."""
+    """Ask whether to archive transcripts; None if nobody answered."""
     megabytes = settings_load.load().whole("archive_transcripts_megabytes")
     say(f"{read_cleanup_period(str(Path.cwd())).words}.", err=True)
     question = (
@@ -234,7 +235,7 @@ def leave_checkpoints(*, go: bool) -> None:
 
 
 def say_what_stays() -> None:
-    """After an uninstall: our own files, where they lie, and how each is removed."""
+    """Print after an uninstall where our own files are, and how each is removed."""
     home = Path(places.home())
     checkpoints = prune.folders_left([str(Path.cwd())])
     if not home.is_dir() and not checkpoints:
@@ -255,10 +256,11 @@ def say_what_stays() -> None:
 
 
 def _still_there() -> Iterator[tuple[str, str]]:
-    """Where our hooks run here or a receipt says that they were put, and how each place is said."""
+    """Yield the places where our hooks run, or were installed according to a receipt, with their
+    description."""
     packages = our_packages(Path(places.home()))
     for one in find_installs(Path.home(), Path.cwd(), packages):
-        if one.scope != "plugin":  # of a plugin, the receipt knows the folder
+        if one.scope != "plugin":  # for a plugin, its receipt has the folder
             project = None if one.scope == "user" else Path.cwd()
             yield str(one.path), Target(one.scope, one.path, project, ()).words
     for kept in receipts.load_all(Path(places.home())):

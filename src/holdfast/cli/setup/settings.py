@@ -19,7 +19,8 @@ from holdfast.settings.table import BY_NAME, TABLE, USER, Setting
 
 
 class _SettingName(click.Choice[str]):
-    """The name of a setting, which a shell completes; a wrong one is answered with the nearest."""
+    """The name of a setting: the shell completes it, and the error for a wrong one names the
+    nearest."""
 
     def __init__(self) -> None:
         super().__init__(tuple(BY_NAME))
@@ -116,7 +117,7 @@ def _say_undo(name: str, before: object, project: Path | None) -> None:
 
 
 def _say_if_overridden(name: str, path: Path, project: Path | None) -> None:
-    """A variable, or the file of the project one stands in, may be stronger."""
+    """Say so if a variable or the current project's file overrides the new value."""
     loaded = settings_load.load(str(project or Path.cwd()))
     if loaded.origins[name] != str(path):
         stronger = f"{loaded.values[name]} from {loaded.origins[name]}"

@@ -153,7 +153,7 @@ def post(
 
 
 def _posted(database: str, row: Row, whom: list[Listener], place: str | None) -> str:
-    """On the board of this machine; who is going to hear it."""
+    """Post to the board of this machine, and return who will read it."""
     with closing(Store.open(database)) as store:
         if place is not None:
             store.write(lambda c: projects.put(c, place, row["created_ms"]))
@@ -213,7 +213,7 @@ def plain(row: Row) -> dict[str, Any]:
 
 def line(row: Row) -> str:
     content = row["content"]
-    message = content.get("message")  # what else is in it, --json has
+    message = content.get("message")  # --json has the rest
     words = message if isinstance(message, str) else json.dumps(content, ensure_ascii=False)
     at, whom = _at(row["created_ms"]), row["to_agent"] or "all"
     said = f"{row['topic']}  {row['from_agent']} to {whom}: {str(words)[:MOST_SHOWN_CHARS]}"
@@ -222,7 +222,7 @@ def line(row: Row) -> str:
 
 
 def _at(ms: int) -> str:
-    """To the second, and in whose zone."""
+    """Format a time to the second, with its zone."""
     return f"{str(row_times.to_iso(ms))[:19]}Z"
 
 

@@ -96,7 +96,8 @@ def restore(file: Path, database: str, yes: bool, as_json: bool) -> None:
     from holdfast.hub.store import schema
     from holdfast.hub.store.backup import restore as put_back
 
-    backups.head_of(backups.lines_of(file))  # nothing is set aside for what is no backup
+    # checked first: nothing is set aside for an invalid backup
+    backups.head_of(backups.lines_of(file))
     aside = schema.set_aside_if_damaged(database) if yes else None
     if aside is not None:
         say(f"the database was damaged; it is saved as {aside}", err=True)

@@ -74,7 +74,7 @@ def serve(
     """Serve what sessions and agents know together, over HTTP; and watch live sessions."""
     if watch_only:
         return _watch(database)
-    gc.disable()  # until its memory is settled: looking through what is imported took 0.1 s of 1
+    gc.disable()  # during imports: collecting garbage took 0.1 s of 1
     try:
         from holdfast.api import server
     except ModuleNotFoundError as error:
@@ -91,7 +91,7 @@ def serve(
 
 
 def _say_link(link: str) -> None:
-    """Only on a terminal: a link in the journal of a service could be read by others."""
+    """Print the link, on a terminal only: in the journal of a service others could read it."""
     say(f"the dashboard, for one login within five minutes: {link}", err=True)
 
 
@@ -105,7 +105,7 @@ def _print_link(port: int) -> None:
 
 
 def _watch(database: str) -> None:
-    """Until SIGINT or SIGTERM; where another watches already, waiting for its end."""
+    """Watch until SIGINT or SIGTERM. If another process is watching, wait for its end first."""
     import signal
     import threading
 
@@ -169,7 +169,7 @@ def ui(port: int, database: str, no_open: bool) -> None:
 
 
 def _opened(link: str) -> bool:
-    """Only where there is a screen: a browser of the terminal would take it over."""
+    """Open a browser if there is a screen: a text browser would take over the terminal."""
     if sys.platform != "darwin" and not any(os.environ.get(name) for name in SCREENS):
         return False
     import webbrowser
