@@ -102,7 +102,7 @@ def test_a_model_that_is_not_the_measured_one_is_not_used(
     (package / "__init__.py").write_text("raise RuntimeError('never imported')")
     (package / "model.onnx").write_bytes(b"something else")
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(NoEmbedder, match="not the file that was measured"):
+    with pytest.raises(NoEmbedder, match="another SHA-256 than expected"):
         onnx.verified("odd_model", "model.onnx", onnx.MINILM_MODEL[2])
 
 
@@ -345,7 +345,7 @@ def test_another_embedder_than_the_vectors_are_of_is_said(
     monkeypatch.setenv("HOLDFAST_EMBEDDER", "minilm")
     answer = recall("red fox", project=str(tmp_path))
     assert answer.mode == "keyword"
-    assert any("its vectors are of hanging" in note for note in answer.notes)
+    assert any("the index has vectors of hanging" in note for note in answer.notes)
     filled = maintenance.fill(engines.opened(str(tmp_path)), embedders.current_embedder())
     assert filled.done == 2
     assert recall("red fox", project=str(tmp_path)).mode == "hybrid"

@@ -8,7 +8,7 @@ from holdfast.wire.errors import HoldfastError
 class NoOutput(HoldfastError):
     """No output has this id, or the output has been removed."""
 
-    hint = "outputs are kept for a while (settings archive_days, archive_megabytes); run it again"
+    hint = "outputs are saved for a limited time (archive_days, archive_megabytes); run it again"
 
 
 class NotArchived(HoldfastError):
@@ -34,4 +34,4 @@ class SeveralTranscripts(HoldfastError):
     """The start of an id fits more than one archived transcript."""
 
     exit_code = 2
-    hint = "say more of the id; `holdfast transcripts` lists them"
+    hint = "give more characters of the id; `holdfast transcripts` lists them"

@@ -133,7 +133,9 @@ class Journal:
             os.link(self.path, aside)  # the old file keeps its name until the new one replaces it
             places.replace_whole(self.path, _data(good), flush=True)
         except OSError as error:
-            raise JournalNotWritten(f"{self.path} is damaged, and: {error.strerror}") from error
+            raise JournalNotWritten(
+                f"{self.path} is damaged and cannot be set aside: {error.strerror}"
+            ) from error
         self.notes.append(
             f"the journal was damaged: {bad} of its lines could not be read, the rest is used; "
             f"the damaged file is {aside}"

@@ -15,7 +15,7 @@ class SeveralSegments(NoSegment):
     """The start of an id that fits more than one."""
 
     exit_code = 2
-    hint = "say more of the id: `holdfast segments` lists them"
+    hint = "give more characters of the id; `holdfast segments` lists them"
 
 
 class NotASave(HoldfastError):

@@ -118,7 +118,7 @@ def write_drawing(drawing: str, svg: Path) -> None:
     """Write a drawing to a new file, or over another drawing; never over anything else."""
     try:
         if svg.exists() and not svg.read_bytes().startswith(b"<svg"):
-            raise NotADrawing(f"{svg} is there already, and is no drawing")
+            raise NotADrawing(f"{svg} exists and is not a drawing")
         svg.write_text(drawing, encoding="utf-8")
     except OSError as error:
         raise NotDrawn(f"{svg} cannot be written: {error.strerror}") from None

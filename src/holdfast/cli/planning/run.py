@@ -45,7 +45,7 @@ def _no_nan(
     context: click.Context, parameter: click.Parameter, value: float | None
 ) -> float | None:
     if value is not None and isnan(value):
-        raise click.BadParameter("nan is no number of minutes", context, parameter)
+        raise click.BadParameter("nan is not a number of minutes", context, parameter)
     return value
 
 

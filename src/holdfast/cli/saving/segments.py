@@ -218,7 +218,7 @@ def _parse_input(data: bytes) -> list[dict[str, Any]]:
         raise NotASave(f"not JSON: {error}") from None
     found = value if isinstance(value, list) else [value]
     if not found or not all(isinstance(one, dict) for one in found):
-        raise NotASave("not an object, nor a list of objects")
+        raise NotASave("neither an object nor a list of objects")
     return found
 
 

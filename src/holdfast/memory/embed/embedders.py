@@ -118,7 +118,7 @@ def vector_of(text: str, wanted: str) -> Array:
         try:
             found = current_embedder()
             if found.name != wanted:
-                raise NoEmbedder(f"its vectors are of {wanted}, not of {found.name}")
+                raise NoEmbedder(f"the index has vectors of {wanted}, not of {found.name}")
             answers.put(found.embed([text])[0])
         except Exception as error:
             answers.put(error)

@@ -120,5 +120,5 @@ def verified(package: str, name: str, sha256: str) -> bytes:
     except OSError as error:
         raise NoEmbedder(f"{path} cannot be read: {error.strerror}") from error
     if hashlib.sha256(data).hexdigest() != sha256:
-        raise NoEmbedder(f"{path} is not the file that was measured: it is not used")
+        raise NoEmbedder(f"{path} has another SHA-256 than expected, so it is not used")
     return data

@@ -69,7 +69,7 @@ class Worker:
         finally:
             self._busy.release()
         if answer is None:
-            raise NoEmbedder("the process of the model ended")
+            raise NoEmbedder("the model's process ended")
         if "error" in answer[0]:
             raise NoEmbedder(str(answer[0]["error"]))
         return answer

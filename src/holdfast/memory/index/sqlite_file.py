@@ -72,7 +72,7 @@ def _is_ours(connection: sqlite3.Connection, path: str) -> bool:
     if version > VERSION:
         raise NewerIndex(f"{path} has version {version}; this Holdfast knows {VERSION}")
     if version < VERSION:
-        raise DamagedIndex(f"{path} is of an older Holdfast", path)
+        raise DamagedIndex(f"{path} was written by an older Holdfast", path)
     return True
 
 

@@ -93,7 +93,7 @@ def replace(folder: Path, name: str, data: bytes) -> None:
         if about is not None:
             path.chmod(stat.S_IMODE(about.st_mode))
     except OSError as error:
-        raise NotWritten(f"{folder} takes nothing: {error.strerror or error}") from error
+        raise NotWritten(f"{folder} cannot be written: {error.strerror or error}") from error
 
 
 def create(folder: Path, name: str, data: bytes) -> None:
@@ -103,13 +103,13 @@ def create(folder: Path, name: str, data: bytes) -> None:
         make(folder)
         fd = os.open(path, _CREATE, 0o600)
     except OSError as error:
-        raise NotWritten(f"{path} cannot be made: {error.strerror or error}") from error
+        raise NotWritten(f"{path} cannot be created: {error.strerror or error}") from error
     try:
         places.write_all(fd, data)
         os.fsync(fd)
     except OSError as error:
         path.unlink()
-        raise NotWritten(f"{folder} takes nothing: {error.strerror or error}") from error
+        raise NotWritten(f"{folder} cannot be written: {error.strerror or error}") from error
     finally:
         os.close(fd)
 
@@ -125,11 +125,11 @@ def swap(folder: Path, name: str, change: Callable[[bytes], bytes]) -> bytes:
             if after == before or _swapped(folder, name, fd, before, after):
                 return after
         except OSError as error:
-            raise NotWritten(f"{folder} takes nothing: {error.strerror or error}") from error
+            raise NotWritten(f"{folder} cannot be written: {error.strerror or error}") from error
         finally:
             if fd is not None:
                 os.close(fd)
-    raise NotWritten(f"{folder}/{name} is being written by somebody else all the time")
+    raise NotWritten(f"another program keeps changing {folder}/{name}")
 
 
 def remove(folder: Path, name: str) -> None:
@@ -223,7 +223,7 @@ def copy(path: Path, file: str, now_ms: int) -> str:
         make(place)
         places.replace_whole(str(target), found.data)
     except OSError as error:
-        raise NotWritten(f"{place} takes no copy: {error.strerror}") from error
+        raise NotWritten(f"no copy can be written to {place}: {error.strerror}") from error
     for old in sorted(place.glob("*.md"))[:-MOST_COPIES]:
         with suppress(OSError):
             old.unlink()

@@ -104,7 +104,7 @@ def made_to_fit(
             return shorter, list(least_used[:count])
     raise IndexFull(
         f"{NAME} holds {len(index.lines)} lines and {len(index.data()):,} bytes, "
-        "and ours among them make too little room"
+        "and removing Holdfast's own lines frees too little room"
     )
 
 

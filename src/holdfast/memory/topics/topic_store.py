@@ -92,9 +92,9 @@ def forget(project: str, name: str, now_ms: int = 0) -> TopicChange:
     with folder.locked(path):
         old = find(in_folder(path), name)
         if not old.is_ours:
-            raise NotOurTopic(f"{old.file} was not written by Holdfast, or edited since")
+            raise NotOurTopic(f"{old.file} was not written by Holdfast, or was edited since")
         if topic_index.is_page(old):
-            raise NotOurTopic(f"{old.file} is the list of what left {NAME} for want of room")
+            raise NotOurTopic(f"{old.file} lists the topics that do not fit into {NAME}")
         before = folder.copy(path, old.file, now_ms)
         page = topic_index.page(path)
         shelved = topic_index.list_pointers(path, page, back=old.file)
@@ -109,9 +109,9 @@ def forget(project: str, name: str, now_ms: int = 0) -> TopicChange:
 def _fit(name: str, description: str, kind: str, body: str) -> tuple[str, str]:
     name, description = redact(_line(name)), redact(_line(description))
     if kind not in TYPES:
-        raise Unfit(f"{kind!r} is no type: one of {', '.join(TYPES)}")
+        raise Unfit(f"{kind!r} is not a type; use one of {', '.join(TYPES)}")
     if not topic.file_name(name) or len(name) > topic.MOST_NAME:
-        raise Unfit(f"a name has 1 to {topic.MOST_NAME} characters, letters or digits among them")
+        raise Unfit(f"a name has 1 to {topic.MOST_NAME} characters, with a letter or a digit")
     if not description or len(description) > topic.MOST_DESCRIPTION:
         raise Unfit(f"a description has 1 to {topic.MOST_DESCRIPTION} characters")
     if not body.strip() or len(body) > topic.MOST_BODY:
@@ -129,7 +129,7 @@ def _file_for(path: Path, known: Sequence[MemoryTopic], name: str) -> str:
     same = [one for one in known if name in (one.name, _line(one.name))]
     ours = [one for one in same if one.is_ours]
     if same and not ours:
-        raise NotOurTopic(f"{same[0].file} has that name, and is not ours or was edited since")
+        raise NotOurTopic(f"{same[0].file} has that name, but is not ours or was edited since")
     if ours:
         return ours[0].file
     taken = folder.taken_names(path) | frozenset(topic_index.FILES)
