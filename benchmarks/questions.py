@@ -63,7 +63,7 @@ def ask(
     with _home(keep) as home:
         for repo, some in by_repo.items():
             project = _project(home, corpus / repo)
-            index = engines.opened(locations.resolved(project))
+            index = engines.open_index(locations.resolved(project))
             syncing.bring_up(index)
             if by_meaning:
                 maintenance.fill(index, embedders.current_embedder())

@@ -24,7 +24,7 @@ from holdfast.memory.embed import embedders
 from holdfast.memory.embed.embedders import NoEmbedder
 from holdfast.memory.index.interface import Index, SearchFilter
 from holdfast.memory.item import TURN, Item
-from holdfast.memory.recall import answered
+from holdfast.memory.recall import search_indexes
 
 DEEPEST = 10
 Row = tuple[str, str, str]
@@ -116,7 +116,7 @@ def _asked(index: Index, queries: Sequence[dict[str, Any]], *, by_keyword: bool)
         if not relevant:
             continue
         began = time.perf_counter()
-        answer = answered(
+        answer = search_indexes(
             [index], words.parse_query(query["text"]), DEEPEST, SearchFilter(cold=True), by_keyword
         )
         spent.append((time.perf_counter() - began) * 1000)

@@ -29,7 +29,7 @@ from holdfast.memory.embed.embedders import NoEmbedder
 from holdfast.memory.index.interface import Index, SearchFilter
 from holdfast.memory.index.postgres_index import Shared
 from holdfast.memory.index.sqlite_index import Embedded
-from holdfast.memory.recall import each, found_by
+from holdfast.memory.recall import each, rank_results
 
 QUERIES, RUNS = 40, 3
 Row = tuple[str, str, str]
@@ -93,7 +93,7 @@ def _timed(indexes: Sequence[Index], asked: Asked, *, by_keyword: bool) -> list[
     for query, near in asked:
         began = time.perf_counter()
         has = any(told.vectors for told in each(lambda one: one.counts(), indexes))
-        found_by(
+        rank_results(
             indexes, query, 10, SearchFilter(), {MODEL: near} if has and not by_keyword else {}
         )
         spent.append((time.perf_counter() - began) * 1000)

@@ -16,7 +16,7 @@ from holdfast.memory.index.interface import TURN_POSITIONS, Index, Many, Scores,
 from holdfast.memory.index.postgres_index import Shared
 from holdfast.memory.index.sqlite_index import Embedded
 from holdfast.memory.item import CHECKPOINT, SEGMENT, TURN, Item
-from holdfast.memory.recall import answered, found_by
+from holdfast.memory.recall import rank_results, search_indexes
 from tests.stores import ENGINES
 
 SIZE = 384
@@ -44,7 +44,8 @@ def some(*texts: str, kind: str = TURN, first: int = 0, cold: bool = False) -> l
 
 def texts(index: Index, query: str, wanted: SearchFilter = EVERY, limit: int = 10) -> list[str]:
     return [
-        one.item.text for one in answered([index], words.parse_query(query), limit, wanted).found
+        one.item.text
+        for one in search_indexes([index], words.parse_query(query), limit, wanted).found
     ]
 
 
@@ -79,7 +80,7 @@ def embedded(index: Index, means: dict[str, float]) -> dict[str, vector.Array]:
 
 
 def by_both(index: Index, query: str, vectors: dict[str, vector.Array]) -> list[str]:
-    found = found_by([index], words.parse_query(query), 10, EVERY, vectors)
+    found = rank_results([index], words.parse_query(query), 10, EVERY, vectors)
     return [one.item.text for one in found]
 
 
@@ -225,7 +226,7 @@ def test_no_query_is_syntax(index: Index, query: str) -> None:
 def test_a_query_of_a_megabyte_is_answered_and_cut_in_words(index: Index) -> None:
     index.take("s", "", "1", some("needle in the hay"))
     asked = words.parse_query("needle " + "hay straw " * 100_000)
-    assert [one.item.text for one in answered([index], asked, 5, EVERY).found] == [
+    assert [one.item.text for one in search_indexes([index], asked, 5, EVERY).found] == [
         "needle in the hay"
     ]
     assert any("first 10,000 characters" in note for note in asked.notes)

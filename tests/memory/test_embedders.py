@@ -103,7 +103,7 @@ def test_a_model_that_is_not_the_measured_one_is_not_used(
     (package / "model.onnx").write_bytes(b"something else")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(NoEmbedder, match="another SHA-256 than expected"):
-        onnx.verified("odd_model", "model.onnx", onnx.MINILM_MODEL[2])
+        onnx.read_verified("odd_model", "model.onnx", onnx.MINILM_MODEL[2])
 
 
 @loads_the_model
@@ -111,9 +111,9 @@ def test_a_model_that_is_not_the_measured_one_is_not_used(
 def test_a_folder_of_the_users_is_an_embedder_too(tmp_path: Path) -> None:
     from holdfast.memory.embed import onnx
 
-    (tmp_path / onnx.MODEL).write_bytes(onnx.verified(*onnx.MINILM_MODEL))
-    (tmp_path / onnx.TOKENIZER).write_bytes(onnx.verified(*onnx.MINILM_TOKENIZER))
-    found = embedders.chosen(str(tmp_path))
+    (tmp_path / onnx.MODEL).write_bytes(onnx.read_verified(*onnx.MINILM_MODEL))
+    (tmp_path / onnx.TOKENIZER).write_bytes(onnx.read_verified(*onnx.MINILM_TOKENIZER))
+    found = embedders.open_embedder(str(tmp_path))
     assert found.name.startswith(tmp_path.name)
     assert found.embed(["hello"]).shape == (1, 384)
 
@@ -127,7 +127,7 @@ def test_a_folder_without_a_model_says_so(tmp_path: Path, content: bytes | None)
         for name in (onnx.MODEL, onnx.TOKENIZER):
             (tmp_path / name).write_bytes(content)
     with pytest.raises(NoEmbedder, match=r"holds no|cannot be used"):
-        embedders.chosen(str(tmp_path))
+        embedders.open_embedder(str(tmp_path))
 
 
 @pytest.mark.requirement("M2")
@@ -249,7 +249,7 @@ def test_an_endpoint_with_vectors_of_another_size_is_another_embedder(
 ) -> None:
     a_session(tmp_path, "s1", "the harbour light", "It stands on the rock.")
     sync(str(tmp_path))
-    index, size = engines.opened(str(tmp_path)), [3]
+    index, size = engines.open_index(str(tmp_path)), [3]
     first = endpoint(lambda texts: rows([[1.0] * size[0] for _ in texts]))
     assert maintenance.fill(index, first) == (2, 0)
     size[0] = 5
@@ -295,7 +295,7 @@ def test_an_embedder_that_hangs_costs_patience_not_the_answer(
     hanging: Any = Hanging()
     a_session(tmp_path, "s1", "tell me of the blue whale", "It is the largest animal.")
     sync(str(tmp_path))
-    maintenance.fill(engines.opened(str(tmp_path)), hanging)
+    maintenance.fill(engines.open_index(str(tmp_path)), hanging)
     monkeypatch.setattr(embedders, "current_embedder", lambda: hanging)
     monkeypatch.setattr(embedders, "PATIENCE_SECONDS", 0.05)
     answer = recall("blue whale", project=str(tmp_path))
@@ -316,7 +316,7 @@ def test_search_by_meaning_finds_what_no_word_tells(tmp_path: Path) -> None:
     assert any("by words only" in note and "search --fill" in note for note in before.notes)
     told: list[tuple[int, int]] = []
     done = maintenance.fill(
-        engines.opened(str(tmp_path)),
+        engines.open_index(str(tmp_path)),
         embedders.current_embedder(),
         report=lambda *n: told.append(n),
     )
@@ -341,12 +341,12 @@ def test_another_embedder_than_the_vectors_are_of_is_said(
     made: Any = Hanging()
     a_session(tmp_path, "s1", "tell me of the red fox", "It hunts mice.")
     sync(str(tmp_path))
-    maintenance.fill(engines.opened(str(tmp_path)), made)
+    maintenance.fill(engines.open_index(str(tmp_path)), made)
     monkeypatch.setenv("HOLDFAST_EMBEDDER", "minilm")
     answer = recall("red fox", project=str(tmp_path))
     assert answer.mode == "keyword"
     assert any("the index has vectors of hanging" in note for note in answer.notes)
-    filled = maintenance.fill(engines.opened(str(tmp_path)), embedders.current_embedder())
+    filled = maintenance.fill(engines.open_index(str(tmp_path)), embedders.current_embedder())
     assert filled.done == 2
     assert recall("red fox", project=str(tmp_path)).mode == "hybrid"
 
@@ -371,14 +371,14 @@ def test_turned_off_or_not_installed_search_goes_on_by_words(
     made: Any = Hanging()
     a_session(tmp_path, "s1", "tell me of the red fox", "It hunts mice.")
     sync(str(tmp_path))
-    maintenance.fill(engines.opened(str(tmp_path)), made)
+    maintenance.fill(engines.open_index(str(tmp_path)), made)
     monkeypatch.setenv("HOLDFAST_EMBEDDER", "off")
     answer = recall("red fox", project=str(tmp_path))
     assert answer.found[0].item.text == "tell me of the red fox"
     assert any("turned off" in note for note in answer.notes)
     monkeypatch.setattr("holdfast.memory.embed.onnx.find_spec", lambda name: None)
     with pytest.raises(NoEmbedder, match=r"pip install '.*\[.*semantic.*\]'"):
-        embedders.chosen("auto")
+        embedders.open_embedder("auto")
 
 
 @loads_the_model

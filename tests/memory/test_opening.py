@@ -14,8 +14,8 @@ from holdfast.memory.index import sqlite_file
 @pytest.mark.requirement("X6")
 def test_an_index_of_a_newer_holdfast_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "index.db"
-    with closing(sqlite_file.opened("/p", str(path))) as made:
+    with closing(sqlite_file.open_file("/p", str(path))) as made:
         made.execute(f"PRAGMA user_version = {sqlite_file.VERSION + 1}")
     with pytest.raises(NewerIndex):
-        sqlite_file.opened("/p", str(path))
+        sqlite_file.open_file("/p", str(path))
     assert sqlite_file.project_of(str(path)) == "/p"

@@ -10,7 +10,7 @@ from holdfast.memory import words
 from holdfast.memory.index.interface import SearchFilter
 from holdfast.memory.index.sqlite_index import Embedded
 from holdfast.memory.item import CHECKPOINT, DECISION, MEMORY, SEGMENT, TURN, Item
-from holdfast.memory.recall import FoundItem, answered
+from holdfast.memory.recall import FoundItem, search_indexes
 
 UNIT = "Decision: heights are kept as whole millimetres"
 FEED = "going with five tries, since the feed is down at midnight"
@@ -43,7 +43,7 @@ def index(tmp_path: Path) -> Embedded:
 
 
 def first(index: Embedded, query: str, *kinds: str) -> list[FoundItem]:
-    return answered([index], words.parse_query(query), 10, SearchFilter(kinds)).found
+    return search_indexes([index], words.parse_query(query), 10, SearchFilter(kinds)).found
 
 
 @pytest.mark.requirement("M2")

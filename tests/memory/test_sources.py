@@ -343,7 +343,7 @@ def test_each_project_has_an_index_of_its_own_and_all_can_be_asked(
 def test_rebuild_makes_every_index_again_and_keeps_vectors(project: Path) -> None:
     a_session(project, "s1", "the kettle is hot", "Yes, it is.")
     sync(str(project))
-    index = engines.opened(str(project))
+    index = engines.open_index(str(project))
     index.begin_vectors("m")
     import numpy as np
 
@@ -354,7 +354,7 @@ def test_rebuild_makes_every_index_again_and_keeps_vectors(project: Path) -> Non
     index.put_vectors("m", {(p, h): kept for p, h, _ in missing})
     [done] = rebuild([str(project)])
     assert (done.project, done.items) == (str(project), 2)
-    assert engines.opened(str(project)).counts() == (2, 2, "m")
+    assert engines.open_index(str(project)).counts() == (2, 2, "m")
 
 
 @pytest.mark.slow
@@ -375,7 +375,7 @@ def test_a_kill_while_taking_in_loses_nothing_and_doubles_nothing(project: Path)
     run = subprocess.run([sys.executable, "-c", code], check=False, env=dict(os.environ))
     assert run.returncode == -signal.SIGKILL
     assert sync(str(project)).items == 4_000
-    assert engines.opened(str(project)).counts().items == 4_000
+    assert engines.open_index(str(project)).counts().items == 4_000
 
 
 @pytest.mark.slow
@@ -389,7 +389,7 @@ def test_two_processes_that_take_in_at_once_do_it_once(project: Path) -> None:
     ]
     running = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(4)]
     assert [(one.communicate()[1], one.returncode) for one in running] == [(b"", 0)] * 4
-    assert engines.opened(str(project)).counts().items == 600
+    assert engines.open_index(str(project)).counts().items == 600
 
 
 @pytest.mark.requirement("M2", "X7")
@@ -513,7 +513,7 @@ def test_looking_through_many_at_once_gives_what_redacting_each_gives(
     path.write_bytes(b"".join(jsonl(told_by(one, n)) for n, one in enumerate(parts)))
     at_once = turns.read(str(path), "")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(turns, "looked_through", lambda entries: ((one, False) for one in entries))
+        patch.setattr(turns, "check_entries", lambda entries: ((one, False) for one in entries))
         patch.setattr(known_secrets, "which_are_clean", lambda texts: [False] * len(texts))
         one_by_one = turns.read(str(path), "")
     assert at_once == one_by_one

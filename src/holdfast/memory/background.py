@@ -86,7 +86,7 @@ class Filler:
             self._vectors_at = time.monotonic() + VECTORS_SECONDS
 
     def _bring_up(self, project: str, makes_vectors: bool) -> None:
-        index = engines.opened(locations.resolved(project))
+        index = engines.open_index(locations.resolved(project))
         self._take_in(index)
         embedder = _embedder() if makes_vectors and maintenance.is_missing(index) else None
         left = 1 if embedder else 0

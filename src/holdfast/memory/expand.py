@@ -112,7 +112,7 @@ def _indexes(project: str, notes: list[str]) -> Iterator[Index]:
     """Yield the project's own index, then those of other projects."""
     if locations.stamp(locations.index_file(project)):
         try:
-            own = engines.opened(project)
+            own = engines.open_index(project)
         except OfIndex as error:  # the next search rebuilds it, with a note
             notes.append(f"left out: {error}")
         else:

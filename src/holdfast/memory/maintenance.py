@@ -85,7 +85,7 @@ class IndexStatus(NamedTuple):
 
 def index_status(project: str = "", *, seconds: float = 0.0) -> IndexStatus:
     """Return a project's index status, brought up to date as far as time allows."""
-    index = engines.opened(locations.resolved(project))
+    index = engines.open_index(locations.resolved(project))
     done = syncing.bring_up(index, seconds=seconds)
     counts = index.counts()
     return IndexStatus(
@@ -121,10 +121,10 @@ def _has_something(project: str) -> bool:
 def _again(project: str) -> IndexSync:
     note: tuple[str, ...] = ()
     try:
-        index = engines.opened(project)
+        index = engines.open_index(project)
         index.begin_again()
     except (DamagedIndex, NewerIndex) as error:
         aside = engines.set_aside(project)
         note = (f"{error}; saved as {aside}",)
-        index = engines.opened(project)
+        index = engines.open_index(project)
     return bring_up(index)._replace(items=index.counts().items, notes=note)

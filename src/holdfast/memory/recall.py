@@ -69,7 +69,7 @@ def recall(
         indexes = _opened(project, everywhere, notes)
         while True:
             try:
-                return answered(indexes, asked, limit, wanted, by_keyword, list(notes))
+                return search_indexes(indexes, asked, limit, wanted, by_keyword, list(notes))
             except OfIndex as error:
                 indexes = _without(indexes, project, error, notes)
 
@@ -106,7 +106,7 @@ def _without(indexes: list[Index], project: str, error: OfIndex, notes: list[str
     return left
 
 
-def answered(
+def search_indexes(
     indexes: Sequence[Index],
     asked: words.Query,
     limit: int,
@@ -117,13 +117,13 @@ def answered(
     """Search these indexes as they are."""
     notes = [] if notes is None else notes
     vectors = {} if by_keyword else _vectors(indexes, asked, notes)
-    found = found_by(indexes, asked, limit, wanted, vectors)
+    found = rank_results(indexes, asked, limit, wanted, vectors)
     if found and not any(one.rank.keyword or one.rank.kind for one in found):
         notes.append(BY_MEANING_ALONE)
     return SearchAnswer(found, notes, HYBRID if vectors else KEYWORD, asked.terms)
 
 
-def found_by(
+def rank_results(
     indexes: Sequence[Index],
     asked: words.Query,
     limit: int,
@@ -261,7 +261,7 @@ def _fresh(project: str, notes: list[str]) -> Index:
         from holdfast.hub.errors import StoreError
 
         try:
-            return _synced(engines.opened(project), notes)
+            return _synced(engines.open_index(project), notes)
         except StoreError as error:
             notes.append(f"the team's database was not asked, only this machine: {error}")
     try:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from holdfast.memory import locations
 from holdfast.memory.index.interface import Index
 from holdfast.memory.sources import board, checkpoints, decisions, memories, segments, sessions
-from holdfast.memory.sources.source import MemorySource, parted, stamped
+from holdfast.memory.sources.source import MemorySource, join_state, split_state
 from holdfast.wire import log
 
 ALL = (memories, decisions, checkpoints, segments, board, sessions)
@@ -36,7 +36,7 @@ def sync(project: str = "", *, seconds: float = 0.0) -> IndexSync:
     """Index everything, or as much as `seconds` allow. The remaining sources are counted."""
     from holdfast.memory.index import engines
 
-    return bring_up(engines.opened(locations.resolved(project)), seconds=seconds)
+    return bring_up(engines.open_index(locations.resolved(project)), seconds=seconds)
 
 
 def bring_up(index: Index, *, seconds: float = 0.0) -> IndexSync:
@@ -46,7 +46,7 @@ def bring_up(index: Index, *, seconds: float = 0.0) -> IndexSync:
     forgotten = sum(index.forget(key) for key in stands.keys() - listed.keys())
     done = IndexSync(index.project, forgotten=forgotten)
     for key, source in listed.items():
-        if parted(stands.get(key, ""))[0] == source.stamp:
+        if split_state(stands.get(key, ""))[0] == source.stamp:
             continue
         if time.monotonic() > give_up:
             done = done._replace(left=done.left + 1)
@@ -66,11 +66,11 @@ def _source(
     """Read a source to its end, or until time is up. The stamp is stored only at the end."""
     for _ in range(MOST_STEPS):
         try:
-            read = source.read(parted(since)[1], give_up)
+            read = source.read(split_state(since)[1], give_up)
         except OSError as error:  # one that cannot be read must not stop the others
             log.add("WARN", "recall", f"{source.key} was not read: {error}")
             return done._replace(left=done.left + 1)
-        until = stamped(source.stamp if read.done else "", read.state)
+        until = join_state(source.stamp if read.done else "", read.state)
         if not index.take(source.key, since, until, read.items, read.span):
             return done  # another process is indexing it
         done = done._replace(items=done.items + len(read.items))

@@ -118,7 +118,7 @@ def _fill(project: str) -> None:
     from holdfast.memory.embed import embedders
     from holdfast.memory.index import engines
 
-    index = engines.opened(locations.resolved(project))
+    index = engines.open_index(locations.resolved(project))
     syncing.bring_up(index)
     shown = sys.stderr.isatty()
 

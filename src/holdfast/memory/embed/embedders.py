@@ -39,7 +39,7 @@ class Embedder(Protocol):
         """Return one vector of length one per text. Raises NoEmbedder on failure."""
 
 
-def chosen(word: str, model: str = "", key: str = "") -> Embedder:
+def open_embedder(word: str, model: str = "", key: str = "") -> Embedder:
     """Open the embedder that the setting `embedder` names. Raises NoEmbedder with the reason."""
     if word == OFF:
         raise NoEmbedder("vectors are turned off (embedder = off)")
@@ -62,7 +62,7 @@ def chosen(word: str, model: str = "", key: str = "") -> Embedder:
         raise NoEmbedder(f"no embedder is installed ({error.name}): {needed}") from error
 
 
-def configured() -> tuple[str, str, str]:
+def read_settings() -> tuple[str, str, str]:
     """Return embedder, model and key from the user's own settings. A project cannot set them."""
     from holdfast.settings.load import load
 
@@ -81,11 +81,11 @@ def run_apart() -> None:
 
 def _open(word: str, model: str, key: str) -> Embedder:
     if _apart.is_set() and word != OFF and not word.startswith(("http://", "https://")):
-        with suppress(ImportError):  # `chosen` reports what is missing
+        with suppress(ImportError):  # `open_embedder` reports what is missing
             from holdfast.memory.embed.worker import Worker
 
             return Worker(word)
-    return chosen(word, model, key)
+    return open_embedder(word, model, key)
 
 
 PATIENCE_SECONDS = 8.0  # includes loading a model on a busy machine
@@ -97,7 +97,7 @@ _opened: dict[tuple[str, str, str], Embedder | NoEmbedder] = {}
 def current_embedder() -> Embedder:
     """Return the configured embedder, opened once. If it is missing, every call raises the same
     error."""
-    words = configured()
+    words = read_settings()
     with _lock:
         if words not in _opened:
             try:

@@ -106,10 +106,10 @@ def from_folder(path: str) -> Onnx:
 
 
 def minilm() -> Onnx:
-    return Onnx(NAME, verified(*MINILM_MODEL), verified(*MINILM_TOKENIZER))
+    return Onnx(NAME, read_verified(*MINILM_MODEL), read_verified(*MINILM_TOKENIZER))
 
 
-def verified(package: str, name: str, sha256: str) -> bytes:
+def read_verified(package: str, name: str, sha256: str) -> bytes:
     """Read a data file of a package. Raises NoEmbedder if its SHA-256 is another one."""
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:

@@ -107,7 +107,7 @@ def serve(given: IO[bytes], answers: IO[bytes], word: str, idle_seconds: float) 
     embedder: Embedder | None = None
     while select.select([given], [], [], idle_seconds)[0] and (line := given.readline()):
         try:
-            embedder = embedder or embedders.chosen(word)
+            embedder = embedder or embedders.open_embedder(word)
             made = np.ascontiguousarray(embedder.embed(json.loads(line)), np.float32)
             head = {"name": embedder.name, "shape": made.shape, "bytes": made.nbytes}
             answers.write(json.dumps(head).encode() + b"\n" + made.tobytes())

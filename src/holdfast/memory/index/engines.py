@@ -34,7 +34,7 @@ def is_shared() -> bool:
     return os.environ.get(VARIABLE, "").startswith("postgres")
 
 
-def opened(project: str) -> Index:
+def open_index(project: str) -> Index:
     """Open the index of a project, or create it."""
     return shared(project) if is_shared() else local(project)
 

@@ -40,7 +40,7 @@ _GONE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _NO_FILE = (errno.ELOOP, errno.EISDIR, errno.ENXIO)  # something else has this name
 
 
-def opened(project: str, path: str = "") -> sqlite3.Connection:
+def open_file(project: str, path: str = "") -> sqlite3.Connection:
     """Open the index of a project, or create it."""
     path = path or locations.index_file(project)
     with in_words(path):

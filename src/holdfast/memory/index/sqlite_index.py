@@ -77,7 +77,7 @@ class Embedded:
         self.project = project
         self.path = path or locations.index_file(project)
         self.lock = threading.RLock()
-        self.connection = sqlite_file.opened(project, self.path)
+        self.connection = sqlite_file.open_file(project, self.path)
         self._vectors: SqliteVectors | None = None
         self._counted: tuple[object, IndexCounts] = None, IndexCounts()
 

@@ -86,7 +86,7 @@ def _ends(text: str) -> tuple[str, str]:
     return text[:READ_CHARS], text[max(READ_CHARS, len(text) - READ_CHARS) :]
 
 
-def looked_through(entries: Iterable[Entry]) -> Iterator[tuple[Entry, bool]]:
+def check_entries(entries: Iterable[Entry]) -> Iterator[tuple[Entry, bool]]:
     """Yield each entry, with True if nothing that is indexed of it holds a secret."""
     some: list[Entry] = []
     words: list[str] = []

@@ -43,12 +43,12 @@ class MemorySource(NamedTuple):
     read: Callable[[str, float], SourceRead]
 
 
-def stamped(stamp: str, state: str = "") -> str:
+def join_state(stamp: str, state: str = "") -> str:
     """Join the stamp of a source and how far it was read, for storing."""
     return f"{stamp}\n{state}"
 
 
-def parted(noted: str) -> tuple[str, str]:
+def split_state(noted: str) -> tuple[str, str]:
     stamp, _, state = noted.partition("\n")
     return stamp, state
 

@@ -22,7 +22,7 @@ from holdfast.memory.sources.item_builder import (
     Unit,
     UnitStart,
 )
-from holdfast.memory.sources.known_secrets import KnownSecrets, looked_through
+from holdfast.memory.sources.known_secrets import KnownSecrets, check_entries
 from holdfast.memory.sources.source import HOW, SourceRead
 from holdfast.record import RecordReader, agents, results
 from holdfast.record.model import Place, Question, Record, Turn
@@ -275,7 +275,7 @@ def read(
     done = True
     try:
         fold.secrets.learn_from_lines(path, reached.secret_lines)
-        for entry, is_clean in looked_through(Reader(path, start=reached.offset)):
+        for entry, is_clean in check_entries(Reader(path, start=reached.offset)):
             fold.feed(entry, is_clean)
             is_late = time.monotonic() > give_up and fold.came_on(entry)
             if is_late or fold.count >= MOST_ITEMS:

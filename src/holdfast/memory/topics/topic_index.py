@@ -88,7 +88,7 @@ class TopicIndex:
         return "\r\n" if self.lines and self.lines[0].endswith("\r\n") else "\n"
 
 
-def made_to_fit(
+def fit_index(
     index: TopicIndex, least_used: Sequence[str], file: str, pointer: str
 ) -> tuple[TopicIndex, list[str]]:
     """Make the index fit: our least used lines leave it, and one line for all of them is added.

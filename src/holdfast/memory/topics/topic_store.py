@@ -14,7 +14,7 @@ from pathlib import Path
 from holdfast.client.memory_folder import find_memory_folder
 from holdfast.memory.topics import folder, topic, topic_index
 from holdfast.memory.topics.topic import TYPES, MemoryTopic, NotOurTopic, Unfit
-from holdfast.memory.topics.topic_index import NAME, TopicIndex, find, in_folder, made_to_fit
+from holdfast.memory.topics.topic_index import NAME, TopicIndex, find, fit_index, in_folder
 from holdfast.redact import redact
 from holdfast.text import fence
 
@@ -162,7 +162,7 @@ def _point(
             return data
         wanted = index.put(new.file, topic.pointer(new))
         may_go = [*_least(others, index), new.file]
-        fitted, gone[:] = made_to_fit(wanted, may_go, page, topic_index.pointer(page))
+        fitted, gone[:] = fit_index(wanted, may_go, page, topic_index.pointer(page))
         shelved[:] = topic_index.list_pointers(
             path, page, [ours[file] for file in gone], back=new.file
         )
