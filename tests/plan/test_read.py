@@ -419,3 +419,86 @@ def test_tasks_below_a_numbered_heading_are_of_that_wave() -> None:
     assert [task.wave for task in plan.tasks] == [None, 1, 1, 2, None]
     assert plan.tasks[2].subtasks[0].wave is None
     assert read_plan('[{"title": "a", "wave": 2}]').tasks[0].wave == 2
+
+
+@pytest.mark.requirement("P3")
+@pytest.mark.parametrize(
+    ("brackets", "waits_for"),
+    [
+        ("(after T1)", [0]),
+        ("(depends on T1).", [0]),
+        ("(needs 2)", [1]),
+        ("(requires #1, 2)", [0, 1]),
+        ("(after T1 and T2)", [0, 1]),
+        ("(Blocked by: Cut the sail)", [0]),
+        ("[after 1-2]", [0, 1]),
+        ("(after lunch)", []),
+        ("(needs 2 days)", []),
+        ("(needs 3)", []),
+        ("(after T1, when the wind is right)", []),
+        ("(after T1) at noon", []),
+        ("(T1)", []),
+    ],
+)
+def test_brackets_at_the_end_of_a_title_that_name_tasks_are_dependencies(
+    brackets: str, waits_for: list[int]
+) -> None:
+    title = f"T3: Sew it {brackets}"
+    plan = read_plan(f"- [ ] T1: Cut the sail\n- [ ] T2: Wax the thread\n- [ ] {title}\n")
+    assert plan.tasks[2].depends == tuple(plan.tasks[at].id for at in waits_for)
+    assert plan.tasks[2].title == title
+
+
+@pytest.mark.requirement("P3")
+def test_a_title_may_be_named_without_its_brackets() -> None:
+    text = "- [ ] Cut\n- [ ] T2: Sew (after Cut)\n- [ ] Hoist\n  - depends: Sew\n  - after: Cut\n"
+    cut, sew, hoist = read_plan(text).tasks
+    assert (sew.depends, hoist.depends) == ((cut.id,), (sew.id, cut.id))
+
+
+@pytest.mark.requirement("P3")
+def test_brackets_of_a_step_are_not_read_as_its_siblings() -> None:
+    [task] = read_plan("- [ ] Sail\n  - [ ] Cut (needs 2)\n  - [ ] Sew\n").tasks
+    assert [step.depends for step in task.subtasks] == [(), ("sail/cut-needs-2",)]
+
+
+@pytest.mark.requirement("P3")
+@pytest.mark.parametrize(
+    "name",
+    [
+        "blocked by",
+        "Blocked-by",
+        "needs",
+        "waits for",
+        "prerequisite",
+        "prereq",
+        "requires",
+        "depends upon",
+    ],
+)
+def test_other_words_for_a_dependency_are_read_as_one(name: str) -> None:
+    one, two = read_plan(f"- [ ] one\n- [ ] two\n  - {name}: one\n").tasks
+    assert (two.depends, two.description) == ((one.id,), "")
+    field = name.lower().replace(" ", "_").replace("-", "_")
+    assert read_plan(f"- one\n- {{title: two, {field}: one}}", "yaml").tasks[1].depends == ("one",)
+
+
+@pytest.mark.requirement("P3")
+def test_bullets_that_are_nothing_but_paths_are_files() -> None:
+    text = """
+- [ ] Sew it
+  with care
+  - web/src/Sail.svelte
+  - `hull/mast/`, hull/**/*.py
+  - and/or
+  - see hull/keel.py
+  - hull/keel.py
+    - hull/nested.py
+  hull/prose.py
+  - Do not change:
+  - hull/boom.py
+"""
+    [task] = read_plan(text).tasks
+    assert task.files == ("web/src/Sail.svelte", "hull/mast", "hull/**/*.py", "hull/keel.py")
+    words = ["with care", "and/or", "see hull/keel.py", "hull/nested.py", "hull/prose.py"]
+    assert task.description.split("\n") == [*words, "Do not change:", "hull/boom.py"]

@@ -1,10 +1,10 @@
 """A markdown task list as the same kind of tree that JSON and YAML give.
 
 `- [ ] title` at the left is a task, `- [x]` one that is done; what is indented beneath belongs to
-it: `files: a.py, b.py`, `depends: …` (or either as a list of bullets), a `- [ ]` of its own (a
-subtask), or plain words and code blocks (its description). A box beneath a subtask is a line of
-that one's description. Tasks below a numbered heading (`## Wave 2`) are of that wave. Everything
-else in the file is the description of the plan.
+it: `files: a.py, b.py`, `depends: …` (or either as a list of bullets), a bullet that is nothing but
+paths (files as well), a `- [ ]` of its own (a subtask), or plain words and code blocks (its
+description). A box beneath a subtask is a line of that one's description. Tasks below a numbered
+heading (`## Wave 2`) are of that wave. Everything else in the file is the description of the plan.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from holdfast.plan.formats.fields import Node, parse_tokens
-from holdfast.plan.formats.schema import split_references, strip_quotes
+from holdfast.plan.formats.schema import DEPENDS, split_references, strip_quotes
 from holdfast.plan.task import BadPlan, NoTasks, PlanPosition
 
 _BOX = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX])\][ \t]+(.*\S)[ \t]*")
@@ -26,15 +26,20 @@ _FENCE = re.compile(r"([ \t]*)(```+(?=[^`]*$)|~~~+)")
 _WAVE = re.compile(r"(#{1,6})[ \t]+(?:(?:wave|phase|stage|step|milestone)[ \t]+(\d{1,4})\b)?", re.I)
 _BLANK = re.compile(r"[_ -]+")
 TAB = 4
-_LISTS = {"files": "files", "depends": "depends", "depends on": "depends", "after": "depends"}
+_LISTS = {"files": "files", "depends": "depends", **dict.fromkeys(DEPENDS, "depends")}
 _NUMBERS = {
     "estimate": "estimate_tokens",
     "estimate tokens": "estimate_tokens",
     "estimated files": "estimated_files",
 }
 _TOGETHER = frozenset({"keep together", "keep_together"})
-_NAMES = (*_LISTS, *_NUMBERS, "group", "keep together", "id")
-_MEANT = dict.fromkeys(("deps", "dependency", "dependencies", "requires"), "depends")
+# Names that a misspelt one is compared with. `needs` is not one of them: `dense` has its letters.
+_NAMES = ("files", "depends", "depends on", "after", *_NUMBERS, "group", "keep together", "id")
+_MEANT = dict.fromkeys(("deps", "dependency", "dependencies"), "depends")
+# A path with a folder, and with a suffix, a pattern or a slash at its end: `and/or` is not one.
+_PATH = re.compile(
+    r"(?!\.\./)(?:[\w.@+*?\[\]-]+/)+(?:[\w.@+?\[\]-]*(?:\*[^/\s]*|\w\.[A-Za-z]\w*))?"
+)
 _ALIKE = 0.85  # `fils` and `file` are `files`; `fixes` and `fields` are words of their own
 
 
@@ -47,6 +52,12 @@ class _Item:
     fields: dict[str, Node]
     words: list[str] = field(default_factory=list)
     below: list[_Item] = field(default_factory=list)
+    bullets_at: int = 0  # the indent of the first bullet below it
+
+    def lists(self, indent: int) -> bool:
+        """Whether a bullet belongs to the task itself. It does not below another bullet, nor after
+        a line that introduces a list of its own (`Do not change:`)."""
+        return indent <= self.bullets_at and not any(line.endswith(":") for line in self.words)
 
     def node(self) -> Node:
         found = dict(self.fields)
@@ -182,6 +193,11 @@ class _Reading:
             self.bullet = self.bullet or (place if bullet else None)
             self._tell(line.rstrip())
             return
+        if bullet:
+            item.bullets_at = item.bullets_at or indent
+        if bullet and item.lists(indent) and (files := _paths(bullet.group(2), place)):
+            _list_of(item, "files", place).extend(files)
+            return
         values = _read_line(item, bullet.group(2) if bullet else line.strip(), place)
         self._bullets = _Bullets(indent, values) if values is not None else None
 
@@ -244,6 +260,12 @@ def _list_of(item: _Item, name: str, place: PlanPosition) -> list[Node]:
 
 def _values(given: str, place: PlanPosition) -> list[Node]:
     return [Node(strip_quotes(part), place) for part in split_references(given)]
+
+
+def _paths(words: str, place: PlanPosition) -> list[Node]:
+    """The files of a bullet that is nothing but paths; none if it has other words."""
+    found = _values(words, place)
+    return found if all(_PATH.fullmatch(str(one.value)) for one in found) else []
 
 
 def _number(given: str, name: str, place: PlanPosition) -> int:

@@ -3,7 +3,8 @@
 `depends` names a task by id, title, label or number, one or several separated by commas. People
 write what they see: a title that contains commas itself, `3` for the third task of the list, `T2`
 for the task whose title starts with `T2:`, `2-5` and `2 and 3` for several, `all above`. Unclear
-references are refused, with the choices.
+references are refused, with the choices. Brackets at the end of a title, `(after T1)`, count as
+well if all that they name are tasks; otherwise they are prose.
 """
 
 from __future__ import annotations
@@ -35,9 +36,21 @@ TASK_FIELDS = (
     "wave",
     "done",
 )
+DEPENDS = (  # other names of the field `depends`
+    "depends on",
+    "depends upon",
+    "after",
+    "blocked by",
+    "needs",
+    "requires",
+    "waits for",
+    "prerequisite",
+    "prerequisites",
+    "prereq",
+    "prereqs",
+)
 SAME = {
-    "depends_on": "depends",
-    "after": "depends",
+    **{name.replace(" ", "_"): "depends" for name in DEPENDS},
     "name": "title",
     "estimate": "estimate_tokens",
 }
@@ -52,6 +65,11 @@ _JOINED = re.compile(r"\s*(?:\band\b|&|\+|;)\s*")
 _ABOVE = re.compile(
     r"(?:all|everything|every task)(?: of)?(?: the)?(?: tasks?)?"
     r"(?: above| before| previous| earlier| others?)?(?: tasks?| ones?)?",
+    re.IGNORECASE,
+)
+_BRACKETS = re.compile(
+    r"\s*[(\[]\s*(?:after|depends (?:up)?on|needs|requires|blocked by|waits for)\b[\s:]*"
+    r"([^()\[\]]{1,200})[)\]][\s.*_`]*$",
     re.IGNORECASE,
 )
 MOST_SEVERAL = 200_000  # dependencies that ranges stand for: a short line must not take hours
@@ -132,7 +150,8 @@ def _subtasks(given: Node | None, task: PlanTask, parent: str) -> tuple[PlanTask
 def _resolved(tasks: list[PlanTask]) -> Iterator[PlanTask]:
     known = References(tasks)
     for task in tasks:
-        yield replace(task, depends=known.of(task), subtasks=tuple(_siblings(task)))
+        depends = (*known.of(task), *known.in_brackets(task))
+        yield replace(task, depends=tuple(dict.fromkeys(depends)), subtasks=tuple(_siblings(task)))
 
 
 def _siblings(task: PlanTask) -> Iterator[PlanTask]:
@@ -218,32 +237,49 @@ class References:
             self._titles.setdefault(slug(task.title), task.id)
         found = [(label, task) for task in tasks if (label := _LABEL.match(task.title))]
         self._labels = _unique((label[1].casefold(), task.id) for label, task in found)
-        bare = _unique((slug(task.title[label.end() :]), task.id) for label, task in found)
-        self._titles = bare | self._titles  # `Write the docs` also means `T2: Write the docs`
+        bare = [(task.title[label.end() :], task.id) for label, task in found]
+        bare += [(task.title, task.id) for task in tasks if _BRACKETS.search(task.title)]
+        short = _unique((slug(_BRACKETS.sub("", title)), name) for title, name in bare)
+        self._titles = short | self._titles  # `Write it` also means `T2: Write it (after T1)`
 
     def of(self, task: PlanTask) -> tuple[str, ...]:
-        found = (name for given in task.depends for name in self._all(given, task))
-        return tuple(dict.fromkeys(found))
+        found: dict[str, None] = {}
+        for given in task.depends:
+            for part, names in self._parts(given, task):
+                if not names:
+                    raise self._no_task(part, task)
+                found.update(dict.fromkeys(names))
+        return tuple(found)
 
-    def _all(self, given: str, task: PlanTask) -> Iterator[str]:
-        """The tasks meant by a text: the whole text is one name, or its parts are, or several parts
-        together, because titles may contain commas."""
+    def in_brackets(self, task: PlanTask) -> list[str]:
+        """The tasks that brackets at the end of the title name; none if they are prose. A number
+        that is the task's own, as in `3. Add servers (needs 3)`, counts something else."""
+        brackets = _BRACKETS.search(task.title)
+        found: list[str] = []
+        for _, names in self._parts(brackets[1], task) if brackets else ():
+            if not names or task.id in names:
+                return []  # at once: a plan may have 20,000 such titles
+            found += names
+        return found
+
+    def _parts(self, given: str, task: PlanTask) -> Iterator[tuple[str, list[str]]]:
+        """The parts of a text, and the tasks that each means: the whole text is one name, or its
+        parts are, or several parts together, because titles may contain commas."""
         if whole := self._one(given):
-            yield whole
+            yield given, [whole]
             return
         parts = split_references(given)
         while parts:
             ends = range(len(parts), 0, -1) if any(not self._one(part) for part in parts) else (1,)
             taken = next((n for n in ends if self._one(", ".join(parts[:n]))), 0)
             if taken:
-                yield self._one(", ".join(parts[:taken]))
-            elif several := self._several(parts[0], task):
+                yield parts[0], [self._one(", ".join(parts[:taken]))]
+            else:
+                several = self._several(parts[0], task)
                 self._several_left -= len(several)
                 if self._several_left < 0:
                     raise _too_many(task)
-                yield from several
-            else:
-                raise self._no_task(parts[0], task)
+                yield parts[0], several
             del parts[: taken or 1]
 
     def _several(self, wanted: str, task: PlanTask) -> list[str]:
