@@ -316,6 +316,7 @@ def test_a_title_that_names_the_file_it_writes_is_a_task_of_one_file() -> None:
         ("R3: Update docs/knots.md", False),
         ("Drop the last knot from knots.py", False),
         ("Write docs/knots.md: ropes, knots, dangers", False),
+        ("Describe all ropes in docs/ropes.md", False),
         ("Port knots.py", True),
         ("Update knots.py and ropes.py", True),
         ("Check knots.py", True),
@@ -403,6 +404,9 @@ def test_nothing_is_looked_at_or_measured_beside_work_that_changes_it(
         "Shortlist five ropes -> notes/ropes.md",
         "Check whether the wind explains it",
         "Check with mypy --strict",
+        "Fix every leak in notes/leaks.md",
+        "Remove each rope that is listed in notes/ropes.md",
+        "Change all knots from `notes/knots.md`",
     ],
 )
 def test_no_files_are_asked_for_where_they_would_not_tell_the_size(title: str) -> None:
@@ -511,13 +515,36 @@ def test_tests_do_not_run_beside_the_sources_they_may_test(tests: str) -> None:
 @pytest.mark.requirement("P1", "U3")
 def test_files_that_a_title_names_are_offered_as_a_list(tmp_path: Path) -> None:
     (tmp_path / "sail.py").touch()
-    said = _made(a_task("Reef it in sail.py and mast.py"), root=tmp_path).warnings
-    assert any('"Reef it in sail.py and mast.py" (files: sail.py)' in one for one in said)
+    said = _made(a_task("Reef it in sail.py"), root=tmp_path).warnings
+    assert any('"Reef it in sail.py" (files: sail.py)' in one for one in said)
     (tmp_path / "docs").mkdir()
-    said = _made(a_task("Describe sail.py, docs/new.md, logs/new.md"), root=tmp_path).warnings
+    said = _made(a_task("Compute sail.py, docs/new.md with Node.js"), root=tmp_path).warnings
     assert any("(files: sail.py, docs/new.md)" in one for one in said)
     listed = a_task("Reef it in sail.py", files=("sail.py",))
     assert not any("title" in one for one in _made(listed, root=tmp_path).warnings)
+
+
+@pytest.mark.requirement("P1", "U3")
+@pytest.mark.parametrize(
+    ("title", "offered"),
+    [
+        ("Reef it in hull/mast/", "hull/mast/"),
+        ("Reef it in hull/mast and/or `hull/mast/**`.", "hull/mast, hull/mast/**"),
+        ("Reef hull/sail.py, see https://example.org/x.html", "hull/sail.py"),
+        ("Reef hull/mast/ and hull/sail.py", "hull/mast/, hull/sail.py"),
+        ("Reef hull/sail.py + boom.py", ""),
+        ("Reef hull/sail.py and keel/fin/", ""),
+        ("Reef hull/sail.py and keel/*.py", ""),
+        ("Reef hull/gulls", ""),
+    ],
+)
+def test_all_files_and_folders_that_a_title_names_are_offered_or_none(
+    title: str, offered: str, tmp_path: Path
+) -> None:
+    (tmp_path / "hull" / "mast").mkdir(parents=True)
+    (tmp_path / "hull" / "sail.py").touch()
+    said = "\n".join(_made(a_task(title), root=tmp_path).warnings)
+    assert said.partition("(files: ")[2].partition(")")[0] == offered
 
 
 @pytest.mark.requirement("P3", "U3")

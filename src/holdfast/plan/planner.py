@@ -24,15 +24,16 @@ from holdfast.plan.estimates.features import (
     extract_task_features,
     is_a_gate,
     is_a_search,
-    named_files,
+    named_paths,
     names_its_result,
     needs_no_files,
+    works_through_a_file,
     writes_one_file,
 )
 from holdfast.plan.estimates.likeness import EstimateRequest
 from holdfast.plan.files import project_files
 from holdfast.plan.files.groups import group_files
-from holdfast.plan.files.patterns import MARKS
+from holdfast.plan.files.patterns import MARKS, Pattern
 from holdfast.plan.packing import pack, relieve
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.split import TaskPiece, split_task
@@ -79,6 +80,8 @@ def _lists_only_a_result(task: PlanTask) -> bool:
 def _wants_an_estimate(task: PlanTask) -> bool:
     """Whether to ask for an estimate, because files would not tell or only a result is named."""
     if needs_no_files(task.title) or _lists_only_a_result(task):
+        return True
+    if works_through_a_file(task.title):
         return True
     return is_a_search(task.title) and names_its_result(task.title)
 
@@ -425,24 +428,42 @@ def _about_folders(tasks: Sequence[PlanTask]) -> Iterable[str]:
 
 
 def _about_titles(pieces: Sequence[TaskPiece], root: Path) -> Iterable[str]:
-    """Files that a task of unknown size names in its title alone: the range of past requests that
-    do so is a factor of 11 or more wide."""
+    """Files and folders that a task of unknown size names in its title alone: the range of past
+    requests that do so is a factor of 11 or more wide."""
     found = []
     for piece in pieces:
-        if piece.estimate.is_unknown and piece.estimate.advice == LIST_FILES:
-            named = named_files(piece.task.title)
-            if files := [name for name in named if _is_meant(root, name)]:
-                found.append(f"{_name(piece.task)} (files: {listed(files, NAMED)})")
+        is_asked = piece.estimate.is_unknown and piece.estimate.advice == LIST_FILES
+        if is_asked and (files := _offered(root, named_paths(piece.task.title))):
+            found.append(f"{_name(piece.task)} (files: {listed(files, NAMED)})")
     if found:
         which = "beneath it" if len(found) == 1 else "beneath each"
         why = "files in a title are not counted, since such tasks often change more"
         yield f"{why}; if it is all, write that {which}: {listed(found, NAMED)}"
 
 
+def _offered(root: Path, named: Sequence[str]) -> list[str]:
+    """The files and folders among the words of a title; none if one of them is nowhere to be found,
+    because a part of them would look like all."""
+    found = [name for name in named if _is_meant(root, name)]
+    suffixes = {suffix for name in found if (suffix := PurePosixPath(name).suffix)}
+    left = [name for name in named if name not in found]
+    missed = [one for one in left if _is_path(one) or PurePosixPath(one).suffix in suffixes]
+    return [] if missed else found
+
+
+def _is_path(name: str) -> bool:
+    """Whether a word is a path by its look: `and/or` and `Node.js` are not."""
+    marked = name.endswith("/") or MARKS.intersection(name) or PurePosixPath(name).suffix
+    return "/" in name and bool(marked)
+
+
 def _is_meant(root: Path, name: str) -> bool:
-    """Whether a word of a title is a file: it is there, or could be made in a folder that is."""
+    """Whether a word of a title is a file or folder: it is there, or could be made in a folder that
+    is, or is a pattern below one."""
+    if MARKS.intersection(name):
+        return not project_files.find_existing(root, [Pattern(name).folder])
     odd = project_files.find_existing(root, [name]).get(name)
-    if odd != project_files.MISSING:
+    if odd != project_files.MISSING or not _is_path(name):
         return odd is None
     folder = str(PurePosixPath(name).parent)
     return folder != "." and not project_files.find_existing(root, [folder])
