@@ -32,14 +32,14 @@ export async function ask<T>(path: string, init: RequestInit = {}): Promise<T> {
       headers: authorized(init.body ? { "Content-Type": "application/json" } : {}),
     });
   } catch (error) {
-    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    if (isAborted(error)) throw error;
     throw new ApiError(0, "The server does not answer.");
   }
   if (response.status === 401) {
     auth.expire();
     throw new ApiError(401, "The token is no longer valid.");
   }
-  const answer = (await response.json().catch(() => ({}))) as { error?: string; try_next?: string };
+  const answer = (await response.json().catch(orEmpty)) as { error?: string; try_next?: string };
   if (!response.ok)
     throw new ApiError(
       response.status,
@@ -47,6 +47,16 @@ export async function ask<T>(path: string, init: RequestInit = {}): Promise<T> {
       answer.try_next,
     );
   return answer as T;
+}
+
+function isAborted(error: unknown): boolean {
+  return error instanceof DOMException && error.name === "AbortError";
+}
+
+/** An answer without JSON is empty; one that nobody waits for any more is none. */
+function orEmpty(error: unknown): object {
+  if (isAborted(error)) throw error;
+  return {};
 }
 
 export function send<T>(method: string, path: string, body?: unknown): Promise<T> {

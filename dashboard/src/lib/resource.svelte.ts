@@ -28,6 +28,7 @@ export function resource<T>(path: () => string | null, options: Options = {}): R
   let error = $state.raw<ApiError | null>(null);
   let at = $state(0);
   let round = $state(0);
+  const wanted = $derived(path()); // the same path is not asked again when the address changes
   let asked = "";
   let askedAt = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -49,7 +50,7 @@ export function resource<T>(path: () => string | null, options: Options = {}): R
   }
 
   $effect(() => {
-    const from = path();
+    const from = wanted;
     void round;
     if (from !== asked) {
       asked = from ?? "";

@@ -38,7 +38,9 @@ class Route {
 
   #read(): void {
     const [path = "", query = ""] = location.hash.replace(/^#\/?/, "").split("?");
-    this.path = path.split("/").filter(Boolean).map(decoded);
+    const parts = path.split("/").filter(Boolean).map(decoded);
+    // A new array would draw the page again, and the box that is typed in would lose the focus.
+    if (parts.join("/") !== this.path.join("/")) this.path = parts;
     this.query = Object.fromEntries(new URLSearchParams(query));
   }
 }
