@@ -138,7 +138,7 @@ def _forecast(state: State, room: int) -> dict[str, Any]:
     found = {"ops_low": low, "ops_high": high, "pace_ms": state.pace_ms or None}
     if not state.checkpoint_trigger:
         return found
-    minutes_ago = max(0, int(time.time() * 1000) - state.checkpoint_ms) // 60_000
+    minutes_ago = max(0, int(time.time() * 1000) - state.saved_ms) // 60_000
     saved = f"saved {minutes_ago} min ago" if minutes_ago else "saved just now"
     return {**found, "saved": saved}
 

@@ -77,6 +77,7 @@ def take(
         return None
     # Where the same state was kept before, that file stands: with the trigger it tells of itself.
     state.checkpoint_ms, state.checkpoint_trigger = now_ms, kept.document.trigger
+    state.checkpoint_saved_ms = int(kept.document.created.timestamp() * 1000)
     state.checkpoint_path, state.checkpoint_tokens = kept.path, state.used_tokens
     for note in kept.notes:
         log.add("WARN", state.session_id[:8], note)

@@ -68,7 +68,7 @@ def describe(view: View, state: State, watch_at: float) -> dict[str, Any]:
         "client_version": view.client_version or None,
         "switches": from_json(state.switches).as_json(),
         "compactions": state.compactions,
-        "checkpoint_ms": state.checkpoint_ms or None,
+        "checkpoint_ms": state.saved_ms or None,
         "checkpoint_trigger": state.checkpoint_trigger or None,
         "checkpoint_path": state.checkpoint_path or None,
         "cwd": state.cwd or None,

@@ -55,7 +55,8 @@ class State:
     zone_ratio: float = 0.0  # how full it was when the zone was entered
     alert: int = 0
     alert_ratio: float = 0.0
-    checkpoint_ms: int = 0
+    checkpoint_ms: int = 0  # when one was last taken, also if nothing had changed since the last
+    checkpoint_saved_ms: int = 0  # when the file in `checkpoint_path` was saved
     checkpoint_trigger: str = ""
     checkpoint_path: str = ""
     checkpoint_tokens: int = 0  # how full it was then, or when it was last freed since
@@ -94,6 +95,11 @@ class State:
     def known_ms(self) -> int:
         """When a hook or the watcher last saw activity."""
         return max(self.at_ms, self.watched_ms)
+
+    @property
+    def saved_ms(self) -> int:
+        """When the last checkpoint was saved; states of 0.1 know only when it was taken."""
+        return self.checkpoint_saved_ms or self.checkpoint_ms
 
     def as_dict(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in FIELDS}

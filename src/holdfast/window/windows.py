@@ -174,7 +174,7 @@ def _peer(one: State, health: dict[str, Any]) -> dict[str, Any]:
         "agent_id": one.agent_id or None,
         "agent_type": one.agent_type or None,
         **{name: health[name] for name in READ},
-        "checkpoint_ms": one.checkpoint_ms or None,
+        "checkpoint_ms": one.saved_ms or None,
         "at_ms": _last_report_ms(one),
     }
 

@@ -229,7 +229,7 @@ def health_of(state: State, used_tokens: int, at_ms: int, *, estimated: bool) ->
         "client_version": state.client_version or None,
         "switches": state.switches,
         "compactions": state.compactions,
-        "checkpoint_ms": state.checkpoint_ms or None,
+        "checkpoint_ms": state.saved_ms or None,
         "checkpoint_trigger": state.checkpoint_trigger or None,
         "checkpoint_path": state.checkpoint_path or None,
         "cwd": state.cwd or None,
