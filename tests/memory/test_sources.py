@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import signal
 import sqlite3
@@ -25,7 +26,7 @@ from holdfast.memory.index import engines
 from holdfast.memory.item import Item
 from holdfast.memory.maintenance import rebuild
 from holdfast.memory.recall import recall
-from holdfast.memory.sources import known_secrets, turns
+from holdfast.memory.sources import board, known_secrets, turns
 from holdfast.memory.sources.source import MOST_CHARS, SourceRead, pieces
 from holdfast.memory.sync import sync
 from holdfast.record import model as facts
@@ -290,6 +291,13 @@ def test_messages_of_a_project_are_found_and_others_are_not(project: Path) -> No
     store.close()
     [first] = found(project, "anchor")
     assert (first.kind, first.by, first.text) == ("message", "a1", "the anchor is stuck")
+
+
+@pytest.mark.requirement("M2")
+def test_a_message_with_fields_is_told_in_words() -> None:
+    content = {"type": "notes", "message": "the anchor is stuck", "depth": 12, "agent_id": ""}
+    one = board.item(("m1", "notes", json.dumps(content), "a1", NOW_MS), 0)
+    assert one.text == "the anchor is stuck\ndepth: 12"
 
 
 @pytest.mark.slow

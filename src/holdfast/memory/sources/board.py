@@ -84,19 +84,30 @@ def item(row: Sequence[Any], number: int) -> Item:
     if isinstance(content, str):  # SQLite stores it as text
         with suppress(ValueError):
             content = json.loads(content)
-    words = content
-    if isinstance(content, dict):
-        words = content["message"] if list(content) == ["message"] else json.dumps(content)
     from datetime import UTC, datetime
 
     at = datetime.fromtimestamp(created_ms / 1000, UTC).isoformat(timespec="seconds")
     return Item(
         id=id_of(MESSAGE, message_id),
         kind=MESSAGE,
-        text=clean(str(words))[:4_000],
+        text=clean(_words(content, topic))[:4_000],
         title=clean(topic),
         position=number,
         by=clean(sender),
         file=f"message {message_id}",
         at=at,
     )
+
+
+def _words(content: Any, topic: str) -> str:
+    """The message in words, then the fields beside it that say something new, one per line."""
+    if not isinstance(content, dict):
+        return str(content)
+    message = str(content.get("message", ""))
+    known = f"{topic}\n{message}"
+    beside = (
+        f"{name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
+        for name, value in content.items()
+        if name != "message" and value and str(value) not in known
+    )
+    return "\n".join(filter(None, (message, *beside)))
