@@ -203,6 +203,7 @@ def _ledger(home: Path) -> StorySession:
     one.saves("monitor")
     one.now_ms = int(time.time() * 1000) - START_MS
     one.noted()
+    one.saves("watcher")  # nothing is new: the checkpoint from before stands
     return one
 
 

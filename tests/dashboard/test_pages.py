@@ -154,6 +154,75 @@ def test_everything_is_reached_by_keyboard(machine: Any, visit: Begin) -> None:
 
 
 @pytest.mark.requirement("U5")
+@pytest.mark.parametrize("path", ["", "settings", "messages", "log"])
+def test_a_whole_word_can_be_typed_into_each_filter(machine: Any, visit: Begin, path: str) -> None:
+    server, _ = machine
+    reader = visit(server)
+    reader.go(path)
+    reader.see(PAGES[path])
+    box = reader.page.locator("[data-filter]")
+    reader.page.keyboard.press("/")
+    reader.page.keyboard.type("brief", delay=30)
+    assert box.input_value() == "brief"
+    reader.page.keyboard.press("Escape")
+    box.click()
+    reader.page.keyboard.press("End")
+    reader.page.keyboard.type("_tokens", delay=30)
+    assert box.input_value() == "brief_tokens"
+    assert "brief_tokens" in reader.page.url
+
+
+@pytest.mark.requirement("U5")
+def test_a_question_can_be_typed_on_while_its_results_come(machine: Any, visit: Begin) -> None:
+    server, _ = machine
+    reader = visit(server)
+    page = reader.page
+    reader.go("search")
+    page.get_by_role("heading", name="Search", level=1).wait_for()
+    page.keyboard.press("/")
+    page.keyboard.type("gauge")
+    reader.see("best first")
+    page.keyboard.type(" archive")
+    box = page.locator("[data-filter]")
+    assert box.input_value() == "gauge archive"
+    reader.go("search?q=legend")  # a link to another question
+    page.wait_for_function("() => document.querySelector('[data-filter]').value === 'legend'")
+
+
+@pytest.mark.requirement("U5")
+def test_examples_of_questions_are_answered_and_a_question_is_cleared(
+    machine: Any, visit: Begin
+) -> None:
+    server, _ = machine
+    reader = visit(server)
+    page = reader.page
+    reader.go("search")
+    reader.see("For example")
+    page.get_by_role("button", name="Explain the build").click()
+    page.get_by_role("option").filter(has_text="Explain the build").first.wait_for()
+    page.locator("[data-filter]").fill("zzqx wqzzy")
+    reader.see("Nothing was found")
+    page.get_by_role("button", name="Clear the question").click()
+    reader.see("Search everything that was said")
+
+
+@pytest.mark.requirement("U5")
+def test_false_statements_of_both_kinds_are_counted(machine: Any, visit: Begin) -> None:
+    server, _ = machine
+    reader = visit(server)
+
+    def one_false(route: Any) -> None:
+        told = {"compactions": 1, "checked": 1, "called_done": 0, "in_users_name": 1}
+        route.fulfill(json={**route.fetch().json(), **told})
+
+    reader.page.route("**/api/today*", one_false)
+    reader.page.reload()
+    label = reader.page.get_by_text("false statement", exact=True)
+    tile = reader.page.locator("dl.totals > div").filter(has=label)
+    tile.locator("dd").get_by_text("1", exact=True).wait_for()
+
+
+@pytest.mark.requirement("U5")
 def test_hostile_text_stays_text(machine: Any, visit: Begin) -> None:
     server, _ = machine
     server.post(

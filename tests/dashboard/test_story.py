@@ -93,3 +93,38 @@ def test_a_project_narrows_every_page_and_stays(afternoon: Any, visit: Begin) ->
     reader.page.get_by_role("link", name="Sessions").click()
     reader.see("Find out why staging")
     assert reader.page.get_by_text("Move berth pricing").count() == 0
+
+
+@pytest.mark.requirement("U5")
+def test_every_page_shows_when_the_last_checkpoint_was_saved(afternoon: Any, visit: Begin) -> None:
+    """A later look found nothing new: that is not a later checkpoint."""
+    server, sessions = afternoon
+    reader = visit(server)
+    row = reader.page.locator("tr[data-row]").filter(has_text="Rewrite the invoice matcher")
+    on_overview = row.locator(".checkpoint time").get_attribute("title")
+    reader.go(f"session/{sessions['ledger']}")
+    on_session = reader.page.locator(".facts time").get_attribute("title")
+    assert on_overview == on_session
+
+
+@pytest.mark.requirement("U5")
+def test_the_copied_command_names_the_project(afternoon: Any, visit: Begin) -> None:
+    server, sessions = afternoon
+    reader = visit(server)
+    reader.go(f"checkpoints?session={sessions['atlas']}")
+    reader.page.locator('button[title*="/atlas\' --load"]').wait_for()
+
+
+@pytest.mark.requirement("U5")
+def test_an_agent_that_waits_has_no_time_left(afternoon: Any, visit: Begin) -> None:
+    server, sessions = afternoon
+    reader = visit(server)
+    rows = reader.page.locator("tr[data-row]")
+    waiting = rows.filter(has_text="waits for schema-reader")
+    waiting.locator(".forecast strong").wait_for()
+    assert waiting.locator(".time-left").count() == 0
+    assert rows.filter(has_text="Read every migration").locator(".time-left").count() == 1
+    reader.go("work")
+    reader.see("waits for test-writer.")
+    reader.go(f"session/{sessions['atlas']}")
+    reader.see("2 false statements")

@@ -24,6 +24,8 @@ export interface World {
   readonly blocking: Resource<{ blockings: Blocking[] }>;
   readonly server: Resource<ServerHealth>;
   readonly spoken: string;
+  /** What this agent waits for; a waiting agent is named by its id or by its type. */
+  waitOf(of: WindowState): Blocking | undefined;
   find(session: string, agent: string | null): WindowState | undefined;
   /** What an agent or a session is called, where only its id is known. */
   nameOf(id: string | null | undefined): string;
@@ -160,6 +162,12 @@ export function makeWorld(): World {
       if (of) return of.is_main ? `${project(of)} ${shortId(id)}` : title(of);
       return UUID.test(id ?? "") ? shortId(id) : line(id);
     },
+    waitOf: (of) =>
+      blocking.data?.blockings.find(
+        (one) =>
+          one.blocked_agent === of.agent_id ||
+          (of.agent_type !== null && one.blocked_agent === of.agent_type),
+      ),
     find: (session, agent) =>
       patched.find(
         (one) => one.session_id === session && (agent ? one.agent_id === agent : one.is_main),
