@@ -28,7 +28,7 @@ from .stage import Stage, a_stage
 pytestmark = pytest.mark.real_client
 
 RULE = "Always write depths in metres."
-TIDE, CRANE, LOG = "Measure the tide", "Paint the crane", "Write the log"
+TIDE, CRANE, LOG = "Chart the tide", "Paint the crane", "Write the log"
 PLAN = f"""# Harbour
 - [ ] {TIDE}
   {RULE}
