@@ -122,7 +122,7 @@ def test_only_live_sessions_of_the_project_are_told(store: Store, tmp_path: Path
     sync(store)
     for session in ("s1", "s2", "s3"):
         (window(session) / "work.json").unlink(missing_ok=True)
-    script.note(ended_ms=5)
+    script.note(ended_ms=START_MS + script.now_ms)
     now_ms = START_MS + script.now_ms
     project_id = rows_of(store, "sessions")["sessions"][1]["project_id"]
     assert refresh.refresh(store, project_ids=[project_id], now_ms=now_ms) == 1

@@ -241,8 +241,9 @@ def _text(quote: Quote, most: int) -> str:
 
 def _cut(words: str, most: int, end: int = 0) -> str:
     """Shorten long words to their head, and their end too if there is room for both."""
-    tail, beyond = (most // 4, 0) if most > HEAD_AND_TAIL_CHARS else (end, end)
-    if len(words) <= most + beyond:
+    if len(words) <= most + end:
         return words
-    head = words[: most - tail + beyond - 2].rstrip() + " …"
-    return f"{head} {words[-tail:].partition(' ')[2]}" if tail else head
+    tail = min(most // 4, max(0, most - HEAD_AND_TAIL_CHARS))  # a longer text loses no word
+    head = words[: most - tail - 2].rstrip() + " …"
+    last = words[-(tail + end) :].partition(" ")[2] if tail + end else ""
+    return f"{head} {last}" if last else head
