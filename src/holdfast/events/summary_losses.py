@@ -30,7 +30,6 @@ from holdfast.text.fence import TAG
 from holdfast.transcript import Attachment, Boundary, Summary, decoded, read
 
 NO_ROOM = "there was no room for it"
-REMARK_CHARS = 900  # for what the model noted at work
 MAIN = frozenset(("said", "tasks", "failing", "questions"))
 
 
@@ -88,7 +87,7 @@ def after_last_compaction(path: Path, *, sidechain: bool, max_tokens: int) -> La
     reader = RecordReader(sidechain=sidechain)
     record = reader.read_redacted(path, until=last.offset)
     summary = reader.known.without_in(redact(last.text))[: after_compact.MOST_SUMMARY]
-    brief = compose(record, max_tokens, summary=summary, remark_chars=REMARK_CHARS)
+    brief = compose(record, max_tokens, summary=summary, remark_chars=after_compact.REMARK_CHARS)
     contents, messages = contents_of(summary, record), len(quotes(record))
     return LastLoss(brief, check(record, summary), contents, messages, len(found), last.timestamp)
 
