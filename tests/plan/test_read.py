@@ -432,6 +432,14 @@ def test_tasks_below_a_numbered_heading_are_of_that_wave() -> None:
         ("(after T1 and T2)", [0, 1]),
         ("(Blocked by: Cut the sail)", [0]),
         ("[after 1-2]", [0, 1]),
+        ("(after T1 lands)", [0]),
+        ("(after T1 and T2 are merged)", [0, 1]),
+        ("(twice, after T1)", [0]),
+        ("\u2013 after T1", [0]),
+        ("- depends on 1, 2", [0, 1]),
+        (", after T2 is done.", [1]),
+        ("\u2013 after the storm", []),
+        ("after T1", []),
         ("(after lunch)", []),
         ("(needs 2 days)", []),
         ("(needs 3)", []),
@@ -447,6 +455,31 @@ def test_brackets_at_the_end_of_a_title_that_name_tasks_are_dependencies(
     plan = read_plan(f"- [ ] T1: Cut the sail\n- [ ] T2: Wax the thread\n- [ ] {title}\n")
     assert plan.tasks[2].depends == tuple(plan.tasks[at].id for at in waits_for)
     assert plan.tasks[2].title == title
+
+
+def test_a_numbered_heading_is_not_the_title_of_the_plan() -> None:
+    tasks = "## Phase 1: cut\n- [ ] a\n## Phase 2: sew\nKeep it dry.\n- [ ] b\n"
+    assert read_plan(tasks).title == ""
+    assert read_plan(tasks).description == "## Phase 2: sew\nKeep it dry."
+    assert read_plan(f"# New sails\n{tasks}").title == "New sails"
+
+
+@pytest.mark.parametrize(
+    ("text", "write"),
+    [
+        ("context: dry\ntasks: [a]", "write `description` instead"),
+        ("titel: dry\ntasks: [a]", "write `title` instead"),
+        ("tasks: [{title: a, deps: [b]}]", "write `depends` instead"),
+        ("tasks: [{title: a, steps: [b]}]", "write `subtasks` instead"),
+        ("colour: red\ntasks: [a]", "a plan may have: version, title, description, tasks"),
+    ],
+)
+def test_a_field_that_a_plan_does_not_have_is_answered_with_the_one_to_write(
+    text: str, write: str
+) -> None:
+    with pytest.raises(BadPlan) as error:
+        read_plan(text, "yaml")
+    assert error.value.hint.startswith(write)
 
 
 @pytest.mark.requirement("P3")

@@ -151,23 +151,25 @@ class _Reading:
         if box := _BOX.fullmatch(line):
             self._task(_indent(box.group(1)), box.group(2) != " ", box.group(3), place)
         elif line.startswith("#"):
-            self._begin_wave(line)
-            self._heading = line.rstrip() if self.title else ""
-            self.title = self.title or line.lstrip("#").strip()
+            is_wave = self._begin_wave(line)
+            self._heading = line.rstrip() if self.title or is_wave else ""
+            if not is_wave:  # `## Phase 1` is the title of its tasks alone
+                self.title = self.title or line.lstrip("#").strip()
             self._open.clear()
         elif line.strip():
             self._beneath(line, place)
 
-    def _begin_wave(self, line: str) -> None:
-        """A wave ends with the next heading of its level."""
+    def _begin_wave(self, line: str) -> bool:
+        """Whether the heading begins a wave. A wave ends with the next heading of its level."""
         heading = _WAVE.match(line)
         if heading is None:
-            return
+            return False
         level, number = len(heading[1]), heading[2]
         if number:
             self._wave = int(number), level
         elif self._wave and level <= self._wave[1]:
             self._wave = None
+        return bool(number)
 
     def _task(self, indent: int, done: bool, title: str, place: PlanPosition) -> None:
         above = self._above(indent)

@@ -3,8 +3,8 @@
 `depends` names a task by id, title, label or number, one or several separated by commas. People
 write what they see: a title that contains commas itself, `3` for the third task of the list, `T2`
 for the task whose title starts with `T2:`, `2-5` and `2 and 3` for several, `all above`. Unclear
-references are refused, with the choices. Brackets at the end of a title, `(after T1)`, count as
-well if all that they name are tasks; otherwise they are prose.
+references are refused, with the choices. `(after T1)` or ` - after T1` at the end of a title counts
+as well if all that it names are tasks; otherwise it is prose.
 """
 
 from __future__ import annotations
@@ -49,6 +49,20 @@ DEPENDS = (  # other names of the field `depends`
     "prereq",
     "prereqs",
 )
+# Names that people give to a field, and that do not look like its own.
+MEANT = {
+    **dict.fromkeys(
+        ("context", "rules", "notes", "background", "goal", "constraints", "instructions", "body"),
+        "description",
+    ),
+    **dict.fromkeys(("deps", "dependencies", "dependency"), "depends"),
+    **dict.fromkeys(("steps", "children"), "subtasks"),
+    **dict.fromkeys(("items", "todo", "todos"), "tasks"),
+    **dict.fromkeys(("tokens", "size"), "estimate_tokens"),
+    **dict.fromkeys(("status", "completed"), "done"),
+    **dict.fromkeys(("phase", "stage", "milestone"), "wave"),
+    **dict.fromkeys(("file", "paths"), "files"),
+}
 SAME = {
     **{name.replace(" ", "_"): "depends" for name in DEPENDS},
     "name": "title",
@@ -67,9 +81,14 @@ _ABOVE = re.compile(
     r"(?: above| before| previous| earlier| others?)?(?: tasks?| ones?)?",
     re.IGNORECASE,
 )
+# `(after T1)`, `[needs 2, 3]`, `(after T1 lands)` or ` - after T1` at the end of a title.
 _BRACKETS = re.compile(
-    r"\s*[(\[]\s*(?:after|depends (?:up)?on|needs|requires|blocked by|waits for)\b[\s:]*"
-    r"([^()\[\]]{1,200})[)\]][\s.*_`]*$",
+    r"(?:\s*[(\[]|\s[-\u2013\u2014]+\s|[,;]\s)\s*"
+    r"(?:after|depends (?:up)?on|needs|requires|blocked by|waits for)\b[\s:]*"
+    r"([^()\[\]]{1,200}?)"
+    r"(?:\s(?:(?:is|are|has|have|was|were)\s)?(?:been\s)?"
+    r"(?:lands?|landed|done|merged|merges|in|finished|complete[ds]?|ready|shipped|ships))?"
+    r"[)\]]?[\s.*_`]*$",
     re.IGNORECASE,
 )
 MOST_SEVERAL = 200_000  # dependencies that ranges stand for: a short line must not take hours
@@ -175,14 +194,20 @@ def _fields(node: Node, known: tuple[str, ...], what: str) -> dict[str, Node]:
     for given, value in node.value.items():
         name = SAME.get(given, given)
         if name not in known:
-            near = get_close_matches(given, known, 1)
-            meant = f"; did you mean {near[0]!r}?" if near else ""
-            may = f"a {what} may have: {', '.join(known)}"
-            raise BadPlan(f"a {what} has no {given!r}{meant}", value.place, may)
+            raise _no_field(given, known, what, value)
         if name in found:
             raise BadPlan(f"{name!r} stands here twice", value.place, "keep one of the two")
         found[name] = value
     return found
+
+
+def _no_field(given: str, known: tuple[str, ...], what: str, value: Node) -> BadPlan:
+    name = MEANT.get(given.lower(), "")
+    near = [name] if name in known else get_close_matches(given, known, 1)
+    meant = f"; did you mean {near[0]!r}?" if near else ""
+    write = f"write `{near[0]}` instead; " if near else ""
+    may = f"{write}a {what} may have: {', '.join(known)}"
+    return BadPlan(f"a {what} has no {given!r}{meant}", value.place, may)
 
 
 def _check_version(node: Node | None) -> None:
