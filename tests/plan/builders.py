@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from holdfast.plan.estimates.estimate import Past, TaskEstimate, make_case
 from holdfast.plan.estimates.features import extract_features
 from holdfast.plan.estimates.past_requests import PastRequest
 from holdfast.plan.room import PlanRoom
+from holdfast.plan.sizes import TaskSizes
 from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask, TaskPlan
 
@@ -39,3 +41,7 @@ def a_request(
 
 def a_past(*requests: PastRequest, here: bool = True) -> Past:
     return Past([make_case(one, here) for one in requests])
+
+
+def estimated(task: PlanTask, past: Past) -> TaskEstimate:
+    return TaskSizes(past, Path("/nonexistent")).estimate(task)

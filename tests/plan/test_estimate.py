@@ -10,8 +10,7 @@ from holdfast.plan.estimates import features
 from holdfast.plan.estimates.estimate import Past, estimate_request
 from holdfast.plan.estimates.features import extract_features
 from holdfast.plan.estimates.likeness import EstimateRequest
-from holdfast.plan.planner import estimate_task
-from tests.plan.builders import a_past, a_request, a_task
+from tests.plan.builders import a_past, a_request, a_task, estimated
 
 
 @pytest.mark.requirement("P1")
@@ -80,7 +79,7 @@ def test_the_range_is_that_of_eight_in_ten_past_requests() -> None:
 
 @pytest.mark.requirement("P1")
 def test_what_the_plan_gives_stands() -> None:
-    found = estimate_task(a_task(estimate_tokens=1234, files=("a", "b")), Past())
+    found = estimated(a_task(estimate_tokens=1234, files=("a", "b")), Past())
     assert (found.tokens, found.basis) == (1234, "given in the plan")
 
 
@@ -96,13 +95,13 @@ def test_more_files_take_more_even_beyond_what_was_ever_seen() -> None:
 
 @pytest.mark.requirement("P1")
 def test_words_alone_do_not_tell_and_the_size_is_called_unknown() -> None:
-    found = estimate_task(a_task("Improve the login page"), Past())
+    found = estimated(a_task("Improve the login page"), Past())
     assert found.is_unknown and found.in_words == ("unknown", "list the files")
 
 
 @pytest.mark.requirement("P1")
 def test_a_commit_is_a_kind_that_words_do_tell() -> None:
-    found = estimate_task(a_task("commit"), Past())
+    found = estimated(a_task("commit"), Past())
     assert not found.is_unknown and found.tokens < 10_000
     assert found.in_words[1].startswith("up to ")
 
@@ -111,7 +110,7 @@ def test_a_commit_is_a_kind_that_words_do_tell() -> None:
 def test_a_kind_has_a_past_of_its_own() -> None:
     renames = [a_request(f"rename setting {n}", 9_000 + n) for n in range(40)]
     others = [a_request(f"fix thing {n}", 90_000 + n) for n in range(400)]
-    found = estimate_task(a_task("Rename the setting"), a_past(*others, *renames))
+    found = estimated(a_task("Rename the setting"), a_past(*others, *renames))
     assert found.tokens < 15_000 and found.basis.startswith("39 past requests to rename")
 
 
@@ -120,7 +119,7 @@ def test_a_kind_has_a_past_of_its_own() -> None:
 def test_files_and_folders_make_a_range_that_is_stated(
     files: tuple[str, ...], held: dict[str, int]
 ) -> None:
-    found = estimate_task(a_task("Fix the parser", files=files, held=held), Past())
+    found = estimated(a_task("Fix the parser", files=files, held=held), Past())
     assert not found.is_unknown and found.tokens < 25_000
 
 
@@ -133,7 +132,7 @@ def test_a_longer_list_and_a_larger_folder_never_take_less(own: int) -> None:
 
     def tokens(files: int, **held: int) -> int:
         names = (*(f"{n}.py" for n in range(files)), *held)
-        return estimate_task(a_task("Fix the parser", files=names, held=held), past).tokens
+        return estimated(a_task("Fix the parser", files=names, held=held), past).tokens
 
     lists = [tokens(files, tests=40) for files in range(20)]
     assert lists == sorted(lists)

@@ -17,14 +17,13 @@ from holdfast.plan.estimates.estimate import Past, estimate_request
 from holdfast.plan.estimates.features import extract_features
 from holdfast.plan.estimates.likeness import EstimateRequest
 from holdfast.plan.estimates.past_runs import SAME, WORTH, RunTask
-from holdfast.plan.planner import estimate_task
 from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask
 from holdfast.record.run_prompt import is_of_a_run
 from holdfast.run import prompt, supervisor
 from holdfast.run.prompt import PromptContext
 from tests.builders import a_prompt, a_transcript, an_answer
-from tests.plan.builders import a_past, a_piece, a_request, a_task
+from tests.plan.builders import a_past, a_piece, a_request, a_task, estimated
 
 CHART = a_task(
     "chart",
@@ -206,7 +205,7 @@ def test_no_word_of_a_task_is_kept(tmp_path: Path) -> None:
 def _put_right(by: float, *names: PlanTask) -> Past:
     """A past in which each of these took `by` times what was expected."""
     known = a_past(*(a_request("fix it", 4_000 + 100 * n, 1) for n in range(39)))
-    took = [round(estimate_task(task, known).tokens * by) for task in names]
+    took = [round(estimated(task, known).tokens * by) for task in names]
     tried = [
         RunTask(extract_features(task.words), task.file_count, tokens)
         for task, tokens in zip(names, took, strict=True)
@@ -216,8 +215,8 @@ def _put_right(by: float, *names: PlanTask) -> Past:
 
 @pytest.mark.requirement("P1")
 def test_a_task_that_was_run_before_is_put_right_by_half(tmp_path: Path) -> None:
-    before = estimate_task(CHART, _put_right(1.0)).tokens
-    after = estimate_task(CHART, _put_right(4.0, CHART))
+    before = estimated(CHART, _put_right(1.0)).tokens
+    after = estimated(CHART, _put_right(4.0, CHART))
     assert after.tokens == pytest.approx(before * 4 ** (SAME / (SAME + WORTH)), rel=0.01)
     assert after.low_tokens < after.tokens < after.high_tokens
     assert after.basis.endswith("1 task run here, 1 just like it")
@@ -226,7 +225,7 @@ def test_a_task_that_was_run_before_is_put_right_by_half(tmp_path: Path) -> None
 @pytest.mark.requirement("P1")
 def test_tasks_that_took_more_than_expected_raise_the_others_a_little_each() -> None:
     ran = [a_task(f"t{n}", title=f"task {n} of {'x' * n}", files=("a.py",)) for n in range(12)]
-    sizes = [estimate_task(CHART, _put_right(4.0, *ran[:n])).tokens for n in (0, 1, 4, 12)]
+    sizes = [estimated(CHART, _put_right(4.0, *ran[:n])).tokens for n in (0, 1, 4, 12)]
     assert sizes == sorted(sizes)
     assert sizes[-1] == pytest.approx(sizes[0] * 2, rel=0.02), "a dozen go half the way"
 

@@ -13,29 +13,23 @@ from textwrap import shorten
 
 from holdfast.client import models
 from holdfast.plan.batch_order import Load
-from holdfast.plan.estimates import estimate
-from holdfast.plan.estimates.estimate import GIVE_ONE, LIST_FILES, Past, TaskEstimate
+from holdfast.plan.estimates.estimate import LIST_FILES, OPEN_ENDED, Past, TaskEstimate
 from holdfast.plan.estimates.features import (
     CHARS_PER_TOKEN,
     COMMIT,
     TESTS,
-    WordFeatures,
     extract_features,
-    extract_task_features,
     is_a_gate,
     is_a_search,
     named_paths,
     names_its_result,
-    needs_no_files,
-    works_through_a_file,
-    writes_one_file,
 )
-from holdfast.plan.estimates.likeness import EstimateRequest
 from holdfast.plan.files import project_files
 from holdfast.plan.files.groups import group_files
 from holdfast.plan.files.patterns import MARKS, Pattern
 from holdfast.plan.packing import pack, relieve
 from holdfast.plan.room import PlanRoom
+from holdfast.plan.sizes import TaskSizes, find_odd_files, find_open_ended, is_document
 from holdfast.plan.split import TaskPiece, split_task
 from holdfast.plan.task import PlanTask, TaskPlan
 from holdfast.plan.workflow import MAX_BRIEFS, TaskBatch, Workflow, fits_here, is_parallel
@@ -47,72 +41,24 @@ NAMED_BATCHES = 10
 ROOM_STEP = 5000  # tokens
 NAME_CHARS = 80
 MANY_PARTS = 5
-DOCUMENTS = (".md", ".rst", ".txt", ".csv", ".json", ".svg")  # results are written to these
 AFTER_ALL = frozenset((COMMIT, TESTS))
 _AND_COMMIT = re.compile(
     r"(?:,|\band\b|\bthen\b)\s+(?:commit|push)\b[^,.]{0,20}\W*$", re.IGNORECASE
 )
 
 
-def estimate_task(task: PlanTask, past: Past) -> TaskEstimate:
-    """How many tokens a task will take. An estimate in the plan wins."""
-    if task.estimate_tokens is not None:
-        return estimate.estimate_of_plan(task.estimate_tokens)
-    words = extract_task_features(task.title, task.words)
-    asked = EstimateRequest(words, _count_files(task), len(task.folders))
-    found = estimate.estimate_request(asked, past)
-    return replace(found, advice=GIVE_ONE) if _wants_an_estimate(task) else found
-
-
-def _count_files(task: PlanTask) -> int | None:
-    """How many files tell its size. A task that lists none, and whose title names the file it
-    writes, is a task of one. The file that a search writes its result to says nothing about it."""
-    if task.file_count is None:
-        return 1 if not task.folders and writes_one_file(task.title) else None
-    return None if _lists_only_a_result(task) else task.file_count
-
-
-def _lists_only_a_result(task: PlanTask) -> bool:
-    alone = len(task.files) == 1 and not task.folders and not task.subtasks
-    return alone and is_a_search(task.title) and _is_document(task.files[0])
-
-
-def _wants_an_estimate(task: PlanTask) -> bool:
-    """Whether to ask for an estimate, because files would not tell or only a result is named."""
-    if needs_no_files(task.title) or _lists_only_a_result(task):
-        return True
-    if works_through_a_file(task.title):
-        return True
-    return is_a_search(task.title) and names_its_result(task.title)
-
-
-def _is_document(file: str) -> bool:
-    return PurePosixPath(file).suffix in DOCUMENTS
-
-
 def make_workflow(
     plan: TaskPlan, room: PlanRoom, past: Past, root: Path, progress: Progress = silent
 ) -> Workflow:
     """The workflow of all tasks that are not done."""
-    # Many tasks of a long plan are alike.
-    known: dict[tuple[WordFeatures, int | None, int, bool], TaskEstimate] = {}
-
-    def sized(task: PlanTask) -> TaskEstimate:
-        if task.estimate_tokens is not None:
-            return estimate_task(task, past)
-        without = _wants_an_estimate(task)
-        words = extract_task_features(task.title, task.words)
-        key = (words, _count_files(task), len(task.folders), without)
-        if key not in known:
-            known[key] = estimate_task(task, past)
-        return known[key]
-
-    open_ = _in_order([task for task in plan.tasks if not task.done])
+    left = [task for task in plan.tasks if not task.done]
+    sizes = TaskSizes(past, root, find_open_ended(left, root))
+    open_ = _in_order(left)
     groups = cache(partial(group_files, root))  # many tasks of a plan name the same files
     parts: dict[str, list[TaskPiece]] = {}
     for at, task in enumerate(open_):
         progress("estimating tasks", at, len(open_))
-        parts[task.id] = split_task(task, room.fresh_tokens, sized, groups)
+        parts[task.id] = split_task(task, room.fresh_tokens, sizes.estimate, groups)
     pieces = list(_waiting(open_, parts))
     progress("filling batches", 0, len(pieces))
     batches = list(_numbered(list(_batches(pieces, room))))
@@ -126,7 +72,7 @@ def make_workflow(
             *_about_this_session(batches, room),
             *_about_windows(batches, room),
             *_warnings(open_, pieces, root),
-            *_about_results([task for task in plan.tasks if not task.done], batches, root),
+            *_about_results(left, batches, root),
         ),
         past_requests=len(past.seen),
     )
@@ -320,6 +266,7 @@ def _warnings(tasks: Sequence[PlanTask], pieces: Sequence[TaskPiece], root: Path
     yield from _about_files(tasks, root)
     yield from _about_large_files(pieces, root)
     yield from _about_folders(tasks)
+    yield from _about_unknown_sizes(pieces)
     yield from _about_titles(pieces, root)
     yield from _about_parts(pieces)
     for piece in pieces:
@@ -381,12 +328,8 @@ def _without_brief(
 def _leaves_no_file(task: PlanTask, root: Path) -> bool:
     if not is_a_search(task.title) or names_its_result(task.title):
         return False
-    documents = any(map(_is_document, task.files))
-    return not (documents or project_files.MISSING in _odd(root, task).values())
-
-
-def _odd(root: Path, task: PlanTask) -> dict[str, str]:
-    return project_files.find_existing(root, [file for file in task.files if file not in task.held])
+    documents = any(map(is_document, task.files))
+    return not (documents or project_files.MISSING in find_odd_files(root, task).values())
 
 
 def _about_large_files(pieces: Sequence[TaskPiece], root: Path) -> Iterable[str]:
@@ -425,6 +368,18 @@ def _about_folders(tasks: Sequence[PlanTask]) -> Iterable[str]:
     if patterns:
         some = listed([counts[name] for name in patterns], NAMED)
         yield f"a rename changes only files that contain the name, so not all are counted: {some}"
+
+
+def _about_unknown_sizes(pieces: Sequence[TaskPiece]) -> Iterable[str]:
+    """That a plan with tasks of unknown size can be run as it is, and what would change that."""
+    advice = {piece.estimate.advice for piece in pieces if piece.estimate.is_unknown}
+    if OPEN_ENDED in advice:
+        shows = "how large an open-ended task is shows only in the work"
+        yield f"{shows}, so each gets a session of its own; nothing has to be added"
+    if LIST_FILES in advice:
+        line = '"- files: src/a.py, src/b.py" beneath it'
+        runs = 'a task with "list the files" runs as it is, in a session of its own'
+        yield f"{runs}; with a line such as {line}, it can share a session with others"
 
 
 def _about_titles(pieces: Sequence[TaskPiece], root: Path) -> Iterable[str]:

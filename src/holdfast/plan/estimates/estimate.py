@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from math import exp
 
 from holdfast.plan.estimates import features, likeness, past_runs
-from holdfast.plan.estimates.features import COMMIT, KINDS, TESTS, UNSTATED_FILES, FittedLine
+from holdfast.plan.estimates.features import COMMIT, KINDS, UNSTATED_FILES, FittedLine
 from holdfast.plan.estimates.likeness import EstimateRequest, Nearest
 from holdfast.plan.estimates.past_requests import PastRequest
 from holdfast.plan.estimates.past_runs import EstimateError, RunTask
@@ -31,7 +31,8 @@ GIVEN = "given in the plan"
 SHARE = "its share of what the plan gives"
 UNKNOWN = "unknown"
 LIST_FILES = "list the files"
-GIVE_ONE = "write an estimate"  # for tasks whose size a list of files would not tell
+GIVE_ONE = "write an estimate"  # for tasks whose size a list of files does not tell
+OPEN_ENDED = "open-ended"  # for tasks whose size shows only in the work
 FILES = "files"  # the pool of requests that touched files
 
 
@@ -45,7 +46,7 @@ class TaskEstimate:
     high_tokens: int
     basis: str
     is_unknown: bool = False  # the range is too wide to plan with: it gets a session of its own
-    advice: str = LIST_FILES  # what would make it known
+    advice: str = LIST_FILES  # what would make it known, or that nothing would
 
     @property
     def shown_tokens(self) -> int:
@@ -164,7 +165,7 @@ def fill_room(room_tokens: int, found: TaskEstimate) -> TaskEstimate:
 def estimate_request(asked: EstimateRequest, past: Past) -> TaskEstimate:
     found = _corrected(asked, past)
     wide = found.high_tokens > WIDEST * max(found.low_tokens, SMALL_TOKENS)
-    names_files = asked.files or asked.folders or asked.words.kind in (COMMIT, TESTS)
+    names_files = asked.files or asked.folders or asked.words.kind == COMMIT
     return replace(found, is_unknown=wide, advice=GIVE_ONE if names_files else LIST_FILES)
 
 

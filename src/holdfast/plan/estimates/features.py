@@ -23,6 +23,7 @@ _PATH = re.compile(r"(?<![\w@])@?(?:[\w.~-]+/)*[\w.-]*\w\.[A-Za-z]\w{0,4}\b(?!/)
 _PATH_OR_FOLDER = re.compile(
     rf"{_PATH.pattern}|(?<![\w./~*?\[\]-])[\w.~*?\[\]-]+(?:/[\w.*?\[\]-]+)+/?|(?<![\w./~-])[\w.~-]+/"
 )
+_BARE = re.compile(r"(?<![\w./~-])(?:[\w.-]+/)+[\w-]+(?![\w./])|(?<![\w./~-])[A-Z]\w+(?![\w./])")
 _URL = re.compile(r"\w+://\S+")
 _ASKS = re.compile(r"\b(?:why|what|how|explain|where|which)\b")
 _SAVES = re.compile(r"\b(?:commit|push)")
@@ -64,12 +65,12 @@ _KINDS = {kind: re.compile(_COURTESY + begins) for kind, (_, begins, _) in KINDS
 
 # Looking for an answer without building anything, beyond the verbs of `_LOOKS`.
 _ASKS_WHETHER = r"(?:check|see|test|try|verify|confirm|determine) (?:whether|if)\b"
-_OBSERVES = (
-    r"(?:(?:reproduce|bisect|measure|profile|benchmark|compare|evaluate|assess|try)\b"
+_MEASURES = (
+    r"(?:(?:reproduce|bisect|measure|profile|benchmark|time)\b"
     r"|(?:load|stress|soak)[ -]test\b"
-    r"|(?:take|capture|record|get)\b.{0,40}\b(?:snapshot|profile|dump|trace|measurement)s?\b"
-    rf"|{_ASKS_WHETHER})"
+    r"|(?:take|capture|record|get)\b.{0,40}\b(?:snapshot|profile|dump|trace|measurement)s?\b)"
 )
+_OBSERVES = rf"(?:{_MEASURES}|(?:compare|evaluate|assess|try)\b|{_ASKS_WHETHER})"
 _READS = (
     r"(?:read (?:through|up|about|\S+\.[a-z]+)|shortlist"
     r"|read\b.{0,60}\b(?:issues?|docs|code|changelogs?|logs?|history)"
@@ -85,6 +86,13 @@ _NO_FILES = re.compile(
     + r"|format and lint\b"
     + r"|fix (?:the|its|their|all|any)\b.{0,30}\b(?:causes?|findings?|failures?)\b"
     + r"|fix (?:it|them|what|everything|anything|whatever|failures)\b)"
+)
+_RUNS = re.compile(_COURTESY + rf"(?:{_MEASURES}|(?:re-?run|run|execute)\b)")
+# Finding the places, or what is slow or wrong, is the task itself.
+_WHEREVER = re.compile(
+    r"\b(?:everywhere|elsewhere|anywhere|wherever|whatever|every|each|all|any|whole|entire|rest"
+    r"|remaining|left ?overs?|dead|unused|obsolete|duplicat\w+|flaky|slow\w*|fast\w*|clean|green)\b"
+    r"|\b(?:speed up|get rid of|clean up|optimi[sz]e|reduce|harden)\b"
 )
 _FINDS = re.compile(
     _COURTESY
@@ -137,6 +145,20 @@ def needs_no_files(title: str) -> bool:
     return _NO_FILES.match(title.lower()) is not None
 
 
+def runs_something(title: str) -> bool:
+    """Whether a task runs or measures something. The files it lists are run, not worked on."""
+    return _RUNS.match(title.lower()) is not None
+
+
+def is_open_ended(title: str) -> bool:
+    """Whether the size of a task shows only in the work: it finds something out, runs or measures,
+    works through a list, or is about all places that have to be found first."""
+    said = title[:READ_CHARS].lower()
+    if needs_no_files(title) or is_a_search(title) or works_through_a_file(title):
+        return True
+    return _kind(said) in (TESTS, RENAME) or _WHEREVER.search(said) is not None
+
+
 def is_a_search(title: str) -> bool:
     """Whether the result of a task is something found out, rather than something built."""
     said = title.lower()
@@ -158,6 +180,11 @@ def named_paths(text: str) -> list[str]:
     return list(dict.fromkeys(name.rstrip(".") for name in found if "." in name or "/" in name))
 
 
+def find_bare_names(text: str) -> list[str]:
+    """Words that may be files without a suffix, each once: `Makefile`, `.ci/run`."""
+    return list(dict.fromkeys(_BARE.findall(_URL.sub(" ", text[:READ_CHARS]))))
+
+
 def named_files(text: str) -> list[str]:
     """What looks like a file in a text, each once."""
     return list(dict.fromkeys(_PATH.findall(text[:READ_CHARS])))
@@ -168,13 +195,14 @@ def names_its_result(title: str) -> bool:
     return _WRITES_TO.search(title[:READ_CHARS].lower()) is not None
 
 
-def writes_one_file(title: str) -> bool:
-    """Whether all that a task touches is the one file that its title names: it begins with a verb
-    such as update, or ends with the file to write. Of 12 such short public requests 9 lay within
-    the range of requests that touched one file. A task that finds something out reads others
-    first: 116 requests that did and then changed one file took 11,000 tokens (median), and eight in
-    ten of them lie a factor of 16 apart; other requests that touched one file took 6,100."""
-    if len(named_files(title)) != 1 or is_a_search(title) or works_through_a_file(title):
+def edits_what_it_names(title: str) -> bool:
+    """Whether all that a task touches are the files that its title names: it begins with a verb
+    such as update, or ends with the file to write. Of 12 such short public requests with one file 9
+    lay within the range of requests that touched one file; there are only 2 with more files. A task
+    that finds something out reads others first: 116 requests that did and then changed one file
+    took 11,000 tokens (median), and eight in ten of them lie a factor of 16 apart; other requests
+    that touched one file took 6,100."""
+    if is_a_search(title) or works_through_a_file(title):
         return False
     return names_its_result(title) or _EDITS.match(title[:READ_CHARS].lower()) is not None
 

@@ -1,0 +1,104 @@
+"""The size of a task: which files tell it, its estimate, and when it shows only in the work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+
+from holdfast.plan.estimates import estimate
+from holdfast.plan.estimates.estimate import OPEN_ENDED, Past, TaskEstimate
+from holdfast.plan.estimates.features import (
+    WordFeatures,
+    edits_what_it_names,
+    extract_task_features,
+    find_bare_names,
+    is_a_search,
+    is_open_ended,
+    named_files,
+    runs_something,
+)
+from holdfast.plan.estimates.likeness import EstimateRequest
+from holdfast.plan.files import project_files
+from holdfast.plan.task import PlanTask
+
+DOCUMENTS = (".md", ".rst", ".txt", ".csv", ".json", ".svg")  # results are written to these
+
+
+NOT_STATED = (None, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSizes:
+    """Estimates the tasks of a plan. Many tasks of a long plan are alike, so those are estimated
+    once. `open_ended`: the ids of tasks whose size shows only in the work."""
+
+    past: Past
+    root: Path
+    open_ended: frozenset[str] = frozenset()
+    _known: dict[tuple[WordFeatures, int | None, int], TaskEstimate] = field(default_factory=dict)
+
+    def estimate(self, task: PlanTask) -> TaskEstimate:
+        """How many tokens a task will take. An estimate in the plan wins."""
+        if task.estimate_tokens is not None:
+            return estimate.estimate_of_plan(task.estimate_tokens)
+        words = extract_task_features(task.title, task.words)
+        counted = count_files(task, self.root)
+        key = (words, *counted)
+        if key not in self._known:
+            self._known[key] = estimate.estimate_request(EstimateRequest(*key), self.past)
+        found = self._known[key]
+        is_open = task.spec in self.open_ended or is_open_ended(task.title)
+        return replace(found, advice=OPEN_ENDED) if is_open and counted == NOT_STATED else found
+
+
+def find_open_ended(tasks: Iterable[PlanTask], root: Path) -> frozenset[str]:
+    """Tasks of unstated size that are open-ended, or that depend on one that is: what they will
+    change is not known before that is done."""
+    found: set[str] = set()
+    for task in tasks:
+        is_open = is_open_ended(task.title) or not found.isdisjoint(task.depends)
+        is_stated = task.estimate_tokens is not None or count_files(task, root) != NOT_STATED
+        if is_open and not is_stated:
+            found.add(task.id)
+    return frozenset(found)
+
+
+def count_files(task: PlanTask, root: Path) -> tuple[int | None, int]:
+    """How many files and folders tell the size of a task; none if the plan does not say. A file
+    that a search writes its result to, or that is only run, does not tell it."""
+    if task.file_count is None and not task.folders:
+        return _count_in_title(task.title, root)
+    if _lists_only_a_result(task) or _lists_what_it_runs(task, root):
+        return NOT_STATED
+    return task.file_count, len(task.folders)
+
+
+def _count_in_title(title: str, root: Path) -> tuple[int | None, int]:
+    """The files in a title that edits what it names. A name without a suffix is a file if the
+    project has it."""
+    if not edits_what_it_names(title):
+        return NOT_STATED
+    bare = project_files.measure_files(root, find_bare_names(title))
+    return len({*named_files(title), *bare}) or None, 0
+
+
+def _lists_only_a_result(task: PlanTask) -> bool:
+    alone = len(task.files) == 1 and not task.folders and not task.subtasks
+    return alone and is_a_search(task.title) and is_document(task.files[0])
+
+
+def _lists_what_it_runs(task: PlanTask, root: Path) -> bool:
+    """Whether it runs or measures files that are there. One that is not will be written."""
+    if not task.files or task.subtasks or not runs_something(task.title):
+        return False
+    return project_files.MISSING not in find_odd_files(root, task).values()
+
+
+def is_document(file: str) -> bool:
+    return PurePosixPath(file).suffix in DOCUMENTS
+
+
+def find_odd_files(root: Path, task: PlanTask) -> dict[str, str]:
+    """Its files that are not there or outside the project, with which of the two it is."""
+    return project_files.find_existing(root, [file for file in task.files if file not in task.held])
