@@ -558,10 +558,21 @@ def test_a_wave_waits_for_all_tasks_of_the_wave_before() -> None:
         _sized("d", 9, wave=4, depends=("c",)),
     ]
     found = [[p.task.id for p in batch.pieces] for batch in _made(*tasks).batches]
-    assert found == [["a"], ["b", "c", "d"]]
+    assert found == [["a"], ["b"], ["c"], ["d"]]
     assert not any(batch.parallel for batch in _made(*tasks).batches)
     backwards = [_sized("a", 90_000, wave=2), _sized("b", 60_000, wave=1), _sized("c", 9, wave=2)]
     assert _made(*backwards).batches[0].pieces[-1].task.id == "c"
+
+
+@pytest.mark.requirement("P3")
+def test_no_batch_crosses_the_border_of_a_wave() -> None:
+    """Neither do the steps of a divided task, which have no wave of their own."""
+    steps = tuple(_sized(f"big/{n}", 70_000, spec="big") for n in range(2))
+    big = _sized("big", 140_000, wave=2, subtasks=steps)
+    tasks = [_sized("first", 9), _sized("a", 9, wave=1), _sized("b", 9, wave=1), big]
+    tasks += [_sized("c", 9, wave=2), _sized("last", 9), _sized("Commit", 9, wave=3)]
+    found = [[p.task.id for p in batch.pieces] for batch in _made(*tasks).batches]
+    assert found == [["first"], ["a", "b"], ["big/0", "c"], ["big/1"], ["last", "Commit"]]
 
 
 @pytest.mark.requirement("P3")

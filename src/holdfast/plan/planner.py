@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path, PurePosixPath
 from textwrap import shorten
 
@@ -137,12 +137,37 @@ def _waiting(tasks: Sequence[PlanTask], parts: dict[str, list[TaskPiece]]) -> It
 
 
 def _batches(pieces: list[TaskPiece], room: PlanRoom) -> Iterable[TaskBatch]:
+    packed: list[tuple[TaskPiece, ...]] = []
+    for stage in _stages(pieces):
+        batches = _pack(stage, room, bool(packed))
+        packed += (tuple(stage[position] for position in batch) for batch in batches)
+    for index, chosen in enumerate(_join_commits(packed, room)):
+        here = index == 0 and fits_here(chosen, room)
+        tokens = room.now_tokens if here else room.fresh_tokens
+        yield TaskBatch(chosen, tokens, not here, is_parallel(chosen))
+
+
+def _stages(pieces: list[TaskPiece]) -> Iterable[list[TaskPiece]]:
+    """Divide a plan at the borders of its waves, so that no batch holds the end of one and the
+    start of the next. Waves that are not in order divide nothing."""
+    waves = [wave for piece in pieces if (wave := _wave(piece)) is not None]
+    if waves != sorted(waves) or not _is_in_order([piece.task for piece in pieces]):
+        return [pieces]
+    return [list(stage) for _, stage in groupby(pieces, key=_wave)]
+
+
+def _wave(piece: TaskPiece) -> int | None:
+    return (piece.of or piece.task).wave
+
+
+def _pack(pieces: Sequence[TaskPiece], room: PlanRoom, is_later: bool) -> list[list[int]]:
+    """The positions of the pieces of each batch. `is_later`: other batches come before them."""
     place = {piece.task.id: at for at, piece in enumerate(pieces)}
     before = _listed_before(pieces) if _is_in_order([piece.task for piece in pieces]) else {}
     loads = [
         Load(
             piece.estimate.tokens,
-            tuple({*(place[name] for name in piece.task.depends), *before.get(at, ())}),
+            tuple({*_places_of(piece.task.depends, place), *before.get(at, ())}),
             piece.task.spec,
         )
         for at, piece in enumerate(pieces)
@@ -153,12 +178,13 @@ def _batches(pieces: list[TaskPiece], room: PlanRoom) -> Iterable[TaskBatch]:
         return max(0, _upper(chosen, room) - room.most_tokens)
 
     packed = pack(loads, room.fresh_tokens, room.specs)
-    first = 1 if room.here else 0  # the first batch may just fit into the current session
-    packed = relieve(packed, loads, room.fresh_tokens, room.specs, excess, first)
-    for index, chosen in enumerate(_join_commits(packed, pieces, room)):
-        here = index == 0 and fits_here(chosen, room)
-        tokens = room.now_tokens if here else room.fresh_tokens
-        yield TaskBatch(chosen, tokens, not here, is_parallel(chosen))
+    # The first batch of a plan may just fit into the current session.
+    first = 1 if room.here and not is_later else 0
+    return relieve(packed, loads, room.fresh_tokens, room.specs, excess, first)
+
+
+def _places_of(names: Iterable[str], place: dict[str, int]) -> Iterable[int]:
+    return (place[name] for name in names if name in place)
 
 
 def _upper(pieces: tuple[TaskPiece, ...], room: PlanRoom) -> int:
@@ -166,13 +192,12 @@ def _upper(pieces: tuple[TaskPiece, ...], room: PlanRoom) -> int:
 
 
 def _join_commits(
-    packed: Sequence[Sequence[int]], pieces: Sequence[TaskPiece], room: PlanRoom
-) -> Iterable[tuple[TaskPiece, ...]]:
+    packed: Sequence[tuple[TaskPiece, ...]], room: PlanRoom
+) -> list[tuple[TaskPiece, ...]]:
     """A commit that would be alone joins the batch before it if it fits, or if nobody knows: it
     takes little, and it is about that work. It may be one task more than a batch otherwise has."""
     found: list[tuple[TaskPiece, ...]] = []
-    for batch in packed:
-        chosen = tuple(pieces[position] for position in batch)
+    for chosen in packed:
         if found and len(chosen) == 1 and _is_commit(chosen[0]):
             joined = (*found[-1], *chosen)
             known = [piece.estimate for piece in joined if not piece.estimate.is_unknown]
