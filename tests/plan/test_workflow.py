@@ -477,34 +477,17 @@ def test_what_depends_on_something_open_ended_is_open_ended_too() -> None:
 
 
 @pytest.mark.requirement("P3", "U3")
-def test_a_task_whose_finding_is_needed_later_is_asked_to_name_a_file() -> None:
-    root, here = Path(__file__).parent, Path(__file__).name
-    looks = [a_task(f"Check rope {n}", files=(here,)) for n in range(3)]
-    last = a_task("Write up the findings", files=("x.md",), depends=tuple(one.id for one in looks))
-    words = "\n".join(_made(*looks, last, root=root).warnings)
-    assert 'list a file that each writes its result to: "Check rope 0", "Check rope 1"' in words
-    assert '"Write up the findings" depends on what 3 tasks find' in words
-    assert "only the next session and tasks that depend on it get a short brief" in words
-    assert "it gets nothing of" not in words
-    commits = _made(*looks[:1], a_task("Open a PR"), a_task("Commit"), root=root).warnings
-    assert not any("result" in one for one in commits), "no commit needs what it found"
-    written = [replace(task, files=(here, "ropes.md")) for task in looks]
-    assert "result" not in "\n".join(_made(*written, last, root=root).warnings)
-
-
-@pytest.mark.requirement("P3", "U3")
-def test_findings_that_no_brief_has_room_for_are_named() -> None:
-    """The last session gets the brief of the one before it and of eleven that it depends on."""
-    looks = [_sized(f"Check rope {n}", 90_000) for n in range(14)]
+def test_findings_that_no_brief_has_room_for_are_named_with_the_line_to_write() -> None:
+    """The last session gets the brief of the one before it and of eleven that found something."""
+    looks = [_sized(f"Check rope {n}", 90_000, title=f"Check rope {n}") for n in range(14)]
     needs = tuple(one.id for one in looks)
-    tasks = [*looks, _sized("Mend", 90_000, depends=needs[:1]), _sized("Write up", depends=needs)]
-    found = _made(*tasks)
-    assert len(found.batches) == 16
-    assert any(
-        one.startswith('"Write up" depends on what 14 tasks find')
-        and 'gets nothing of "Check rope 0", "Check rope 1", "Check rope 2": a session' in one
-        for one in found.warnings
-    )
+    tasks = [*looks, _sized("Mend", 90_000), _sized("Write up", 90_000, depends=needs)]
+    [said] = [one for one in _made(*tasks).warnings if "briefs" in one]
+    assert said.endswith('.md": "Check rope 0", "Check rope 1", "Check rope 2"')
+    assert '"- files: notes/Check rope 0.md"' in said
+    assert not any("briefs" in one for one in _made(*looks[3:], *tasks[-1:]).warnings)
+    written = [replace(task, files=(f"{task.id}.md",)) for task in looks]
+    assert not any("briefs" in one for one in _made(*written, tasks[-2]).warnings)
 
 
 @pytest.mark.requirement("P3")

@@ -35,6 +35,18 @@ def test_batches_run_in_order_each_from_the_brief_of_the_one_before(theatre: The
     assert third.count("<holdfast-brief ") == third.count("</holdfast-brief>") == 1
 
 
+@pytest.mark.requirement("P5", "U3")
+def test_what_a_session_found_out_reaches_all_later_ones(theatre: Theatre) -> None:
+    """The third session depends on nothing, and the search names no file for its result."""
+    tasks = ("Find out prices", "Cart", "Docs")
+    theatre.plan.write_text("".join(f"- [ ] {name}\n  - estimate: 80k\n" for name in tasks))
+    assert theatre.answer()["state"] == "done"
+    second, third = (one["prompt"].partition("<holdfast-brief ")[2] for one in theatre.log[1:])
+    assert second.count("</holdfast-brief>") == 1
+    assert third.count("</holdfast-brief>") == 2
+    assert "make find-out-prices" in third and "make cart" in third
+
+
 @pytest.mark.slow
 @pytest.mark.requirement("P5", "C4", "C5")
 def test_a_verified_checkpoint_with_the_plan_in_it_stands_after_each(theatre: Theatre) -> None:

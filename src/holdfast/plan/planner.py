@@ -22,17 +22,17 @@ from holdfast.plan.estimates.features import (
     is_a_gate,
     is_a_search,
     named_paths,
-    names_its_result,
 )
 from holdfast.plan.files import project_files
 from holdfast.plan.files.groups import group_files
 from holdfast.plan.files.patterns import MARKS, Pattern
+from holdfast.plan.findings import MAX_BRIEFS, find_lost
 from holdfast.plan.packing import pack, relieve
 from holdfast.plan.room import PlanRoom
-from holdfast.plan.sizes import TaskSizes, find_odd_files, find_open_ended, is_document
+from holdfast.plan.sizes import TaskSizes, find_open_ended
 from holdfast.plan.split import TaskPiece, split_task
 from holdfast.plan.task import PlanTask, TaskPlan
-from holdfast.plan.workflow import MAX_BRIEFS, TaskBatch, Workflow, fits_here, is_parallel
+from holdfast.plan.workflow import TaskBatch, Workflow, fits_here, is_parallel
 from holdfast.text.numbers import Progress, about, listed, named, silent
 
 NAMED = 5  # of many tasks or folders
@@ -304,57 +304,14 @@ def _warnings(tasks: Sequence[PlanTask], pieces: Sequence[TaskPiece], root: Path
 def _about_results(
     tasks: Sequence[PlanTask], batches: Sequence[TaskBatch], root: Path
 ) -> Iterable[str]:
-    """What a task finds out reaches few later sessions, as a brief, unless it writes it down."""
-    last = next((at for at in reversed(range(len(tasks))) if not _is_last(tasks[at])), 0)
-    found = {task.id: task for task in tasks[:last] if _leaves_no_file(task, root)}
-    if not found:
-        return
-    names = listed([_name(task) for task in found.values()], NAMED)
-    which = "these tasks find" if len(found) > 1 else "this task finds"
-    file = "list a file that each writes" if len(found) > 1 else "list the file that it writes"
-    reach = "only the next session and tasks that depend on it get a short brief"
-    yield f"{reach} of what {which}; {file} its result to: {names}"
-    places = _places(batches)
-    for task in tasks:
-        needed = [name for name in task.depends if name in found]
-        if len(needed) > 1:
-            unread = "its estimate does not count reading that"
-            lost = [_name(found[name]) for name in _without_brief(task, needed, places)]
-            most = f"a session gets {MAX_BRIEFS} briefs at most"
-            end = f", and it gets nothing of {listed(lost, NAMED)}: {most}" if lost else ""
-            yield f"{_name(task)} depends on what {len(needed)} tasks find; {unread}{end}"
-
-
-def _is_last(task: PlanTask) -> bool:
-    """A commit or a test run needs nothing that other tasks found out."""
-    return extract_features(task.words).kind in AFTER_ALL
-
-
-def _places(batches: Sequence[TaskBatch]) -> dict[str, set[int]]:
-    """The batches of each task."""
-    found: dict[str, set[int]] = {}
-    for at, batch in enumerate(batches):
-        for piece in batch.pieces:
-            found.setdefault(piece.task.spec, set()).add(at)
-    return found
-
-
-def _without_brief(
-    task: PlanTask, needed: Sequence[str], places: dict[str, set[int]]
-) -> Iterable[str]:
-    """Needed tasks whose sessions are not among those that the first session of a task gets briefs
-    of: the session before it, then the latest that it depends on."""
-    own = min(places[task.id])
-    before = {at for name in needed for at in places[name] if at < own}
-    given = sorted(before | {own - 1}, reverse=True)[:MAX_BRIEFS]
-    return [name for name in needed if not places[name].intersection({own, *given})]
-
-
-def _leaves_no_file(task: PlanTask, root: Path) -> bool:
-    if not is_a_search(task.title) or names_its_result(task.title):
-        return False
-    documents = any(map(is_document, task.files))
-    return not (documents or project_files.MISSING in find_odd_files(root, task).values())
+    """Which tasks find something out that not all later sessions are told of."""
+    lost = find_lost(tasks, batches, root)
+    if lost:
+        most = f"a session starts with the briefs of {MAX_BRIEFS} earlier ones at most"
+        names = listed([_name(task) for task in lost], NAMED_FILES)
+        line = f'"- files: notes/{lost[0].id[:20]}.md"'
+        write = f"write a file for the result beneath each, for example {line}"
+        yield f"{most}, so some get nothing of what these tasks find; {write}: {names}"
 
 
 def _about_large_files(pieces: Sequence[TaskPiece], root: Path) -> Iterable[str]:

@@ -21,7 +21,6 @@ from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask, digest
 from holdfast.text.numbers import counted, span
 
-MAX_BRIEFS = 12  # of earlier sessions, that a session of a run gets: 500 tokens each
 CHECKPOINT = "Run /holdfast:checkpoint to save progress"
 
 

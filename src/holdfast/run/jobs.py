@@ -6,9 +6,10 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from holdfast.brief.compose import DEFAULT_TOKENS
+from holdfast.plan.findings import MAX_BRIEFS, leaves_no_file
 from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask, TaskPlan
-from holdfast.plan.workflow import MAX_BRIEFS, TaskBatch, Workflow
+from holdfast.plan.workflow import TaskBatch, Workflow
 from holdfast.record.run_prompt import OWN_NUMBER
 from holdfast.run import prompt
 from holdfast.run.claude_process import ExitNote
@@ -106,6 +107,8 @@ class JobQueue:
         self._plan = plan
         self._share_tokens = share_tokens
         self._known = index_tasks(plan)
+        root = context.options.root
+        self._finds = [task.id for task in plan.tasks if leaves_no_file(task, root)]
         self._numbers = {task.id: at for at, task in enumerate(plan.tasks, start=1)}
 
     def left(self) -> TaskPlan:
@@ -146,7 +149,7 @@ class JobQueue:
         known = self._context.history
         earlier = known.half_done(job.shares)
         needs = {need for share in job.shares for need in self._needs(share)}
-        sources = [*([earlier] if earlier else []), *known.before(needs, MAX_BRIEFS)]
+        sources = [*([earlier] if earlier else []), *known.before(needs, self._finds)]
         # a session that did a part of the work is in both
         once = {one.session_id: one for one in sources}
         return PromptContext(

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from holdfast.plan.findings import choose_briefs
 from holdfast.plan.formats import read
 from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask, TaskPlan
@@ -139,15 +140,17 @@ class RunHistory:
                 return None if one.result == DONE else one
         return None
 
-    def before(self, needs: Iterable[str], most: int) -> list[SessionRecord]:
-        """Sessions to build on: the last batch's, and those that did what this work needs."""
-        done, wanted = self.done, set(needs)
+    def before(self, needs: Iterable[str], finds: Iterable[str]) -> list[SessionRecord]:
+        """Sessions to build on: the last batch's, those that did what this work needs, and those
+        that found something out."""
+        done = {one.session_id: one for one in self.done}
         if not done:
             return []
-        last = [one for one in done if one.batch == done[-1].batch]
-        needed = [one for one in done if wanted & one.specs]
-        chosen = {one.session_id: one for one in [*last[::-1], *needed[::-1]]}
-        return list(chosen.values())[:most]
+        wanted, found = set(needs), set(finds)
+        last = [name for name, one in done.items() if one.batch == self.done[-1].batch]
+        needed = [name for name, one in done.items() if wanted & one.specs]
+        finders = [name for name, one in done.items() if found & one.specs]
+        return [done[name] for name in choose_briefs(last, needed, finders)]
 
 
 def build_history(records: Iterable[Mapping[str, Any]]) -> RunHistory:
