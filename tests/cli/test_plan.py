@@ -146,12 +146,26 @@ def test_a_list_that_is_yaml_as_well_is_a_plan_where_no_suffix_says_otherwise() 
 @pytest.mark.requirement("U3")
 @pytest.mark.usefixtures("project")
 def test_it_ends_with_the_next_step_where_a_person_reads() -> None:
-    assert _invoke("plan.md").stderr.endswith("  next: holdfast run plan.md\n")
-    told = _invoke("plan.md", "--project", ".", "--window", "1m")
-    assert told.stderr.endswith("next: holdfast run plan.md --project . --window 1000000\n")
+    said = _invoke("plan.md").stderr
+    assert "  next: holdfast run plan.md --dry-run\n" in said
+    assert "  then: holdfast run plan.md -- --allowedTools Bash,Edit,Write\n" in said
+    assert "starts 1 session of Claude, which may edit files and run commands\n" in said
+    told = _invoke("plan.md", "--project", ".", "--window", "1m").stderr
+    assert "next: holdfast run plan.md --project . --window 1000000 --dry-run\n" in told
     piped = CliRunner().invoke(holdfast_command, ["plan", "-"], input=PLAN)
     for other in (_invoke("plan.md", "--json"), _invoke("plan.md", "--mermaid"), piped):
         assert "next:" not in other.output
+
+
+@pytest.mark.requirement("U3")
+def test_it_says_who_commits(project: Path) -> None:
+    (project / "plan.md").write_text("- [ ] Mend it and commit\n- [ ] Sail\n- [ ] Push\n")
+    said = _invoke("plan.md").stderr
+    assert 'asks for one, here "Mend it and commit", "Push"\n' in said
+    (project / "plan.md").write_text("- [ ] Mend it\n")
+    assert (
+        "  commits: only where the plan's text asks for one; no task" in _invoke("plan.md").stderr
+    )
 
 
 @pytest.mark.requirement("U3", "X7")

@@ -108,3 +108,11 @@ def test_a_picture_of_very_many_batches_is_bounded() -> None:
     found = _made(*(_sized(f"t{n}") for n in range(1000)))
     assert len(found.batches) == 1000
     assert "600 more batches" in draw_svg(found) and "600 more batches" in draw_mermaid(found)
+
+
+@pytest.mark.requirement("P3", "U3")
+def test_a_batch_of_unknown_size_is_not_called_too_large() -> None:
+    [batch] = _made(a_task("Improve the login"), a_task("Commit")).batches
+    assert batch.tokens > batch.room_tokens, "its numbers are those of the room"
+    found = draw_mermaid(_made(a_task("Improve the login"), a_task("Commit")))
+    assert "size unknown, a session of its own" in found and "larger" not in found

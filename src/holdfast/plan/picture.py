@@ -242,7 +242,8 @@ def _quoted(title: str) -> str:
 
 def batch_title(at: int, batch: TaskBatch) -> str:
     where = "" if batch.fresh else " in this session"
-    large = ", larger than the room" if batch.tokens > batch.room_tokens else ""
+    is_large = batch.tokens > batch.room_tokens and not batch.is_unknown
+    large = ", larger than the room" if is_large else ""
     side = ", could run side by side" if batch.parallel else ""
     size = f"about {batch.shown_tokens:,} of {batch.room_tokens:,} tokens"
     size = "size unknown, a session of its own" if batch.is_unknown else size

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -18,6 +17,7 @@ from holdfast.plan.estimates.features import (
     CHARS_PER_TOKEN,
     COMMIT,
     TESTS,
+    asks_for_a_commit,
     extract_features,
     is_a_gate,
     is_a_search,
@@ -41,10 +41,6 @@ NAMED_BATCHES = 10
 ROOM_STEP = 5000  # tokens
 NAME_CHARS = 80
 MANY_PARTS = 5
-AFTER_ALL = frozenset((COMMIT, TESTS))
-_AND_COMMIT = re.compile(
-    r"(?:,|\band\b|\bthen\b)\s+(?:commit|push)\b[^,.]{0,20}\W*$", re.IGNORECASE
-)
 
 
 def make_workflow(
@@ -115,8 +111,8 @@ def _before_waves(tasks: Sequence[PlanTask]) -> dict[int | None, tuple[str, ...]
 
 
 def _is_about_all(task: PlanTask) -> bool:
-    found = extract_features(task.words).kind in AFTER_ALL
-    return found or _AND_COMMIT.search(task.title) is not None or is_a_gate(task.title)
+    found = extract_features(task.words).kind == TESTS or asks_for_a_commit(task.words)
+    return found or is_a_gate(task.title)
 
 
 def _is_in_order(tasks: Sequence[PlanTask]) -> bool:

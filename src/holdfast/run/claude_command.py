@@ -42,6 +42,7 @@ PERMITS = (
     "--permission-prompt-tool",
     "--settings",
 )
+PERMISSIONS = "--allowedTools Bash,Edit,Write"  # what most tasks need
 _VERSION = re.compile(r"\b(\d{1,4})\.(\d{1,4})\.(\d{1,6})\b")
 
 

@@ -46,6 +46,7 @@ DONE = (
     f"{TERMS}A task is done when everything it asks for is in the files, without stubs, and the "
     "project's own checks (tests, types, linters) were run and pass.\n"
     "Do nothing that the tasks do not ask for, and do not start another Claude.\n"
+    "Commit only where a task or the plan's own rules ask for it.\n"
     "Nobody can answer questions: decide, and say what you decided.\n"
     "What you start in the background is ended when you end: wait for it and use its result.\n"
     "End with a few lines on what you did and what you found out: later sessions start there.\n"

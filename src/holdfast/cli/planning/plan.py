@@ -23,6 +23,7 @@ from holdfast.cli.planning.plan_room import TokenCount
 from holdfast.cli.terminal import say, ticker
 from holdfast.client.settings_files import transcripts_folder
 from holdfast.plan.estimates import past
+from holdfast.plan.estimates.features import asks_for_a_commit
 from holdfast.plan.formats import read
 from holdfast.plan.picture import draw_mermaid as mermaid_text
 from holdfast.plan.picture import draw_svg as picture
@@ -32,12 +33,14 @@ from holdfast.plan.split import TaskPiece
 from holdfast.plan.workflow import TaskBatch, Workflow, as_json
 from holdfast.redact import redact_each
 from holdfast.run import journal_state as begun_plan
+from holdfast.run.claude_command import PERMISSIONS
 from holdfast.run.journal_state import ContinuedPlan
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted, listed, named, nothing_left, short, step_of
 from holdfast.wire.log import inert
 
 MOST_NOTES = 30
+MOST_COMMIT_CHARS = 60  # of the title of a task that commits
 
 
 @click.command()
@@ -89,15 +92,35 @@ def plan(
     if not as_plain:
         show_notes(found.warnings)
     if not (as_plain or mermaid or stdin):
-        _say_next(_run_words(file, project, room_tokens, window), begun.ran, bool(found.batches))
+        _say_next(_run_words(file, project, room_tokens, window), begun.ran, found.batches)
 
 
-def _say_next(run: str, ran: int, is_left: bool) -> None:
+def _say_next(run: str, ran: int, batches: Sequence[TaskBatch]) -> None:
+    """Say how to run what is left: first without starting anything, then with what it needs."""
     if ran:
         did = f"{counted(ran, 'task')} of it {'was' if ran == 1 else 'were'} done by a run"
         say(f"  {did}: {run} --status says more", err=True)
-    if is_left:
-        say(f"  next: {run}", err=True)
+    if not batches:
+        return
+    order = " one after the other" if len(batches) > 1 else ""
+    say(f"  commits: {_who_commits(batches)}", err=True)
+    say(f"  next: {run} --dry-run", err=True)
+    say("        shows what each session is told, and starts nothing", err=True)
+    say(f"  then: {run} -- {PERMISSIONS}", err=True)
+    say(
+        f"        starts {counted(len(batches), 'session')} of Claude{order}, which may edit files"
+        " and run commands",
+        err=True,
+    )
+
+
+def _who_commits(batches: Sequence[TaskBatch]) -> str:
+    tasks = (piece.task for batch in batches for piece in batch.pieces)
+    titles = (task.title for task in tasks if asks_for_a_commit(task.words))
+    commits = [f'"{short(named(title), MOST_COMMIT_CHARS)}"' for title in titles]
+    if commits:
+        return f"only where a task or the plan's text asks for one, here {listed(commits, 3)}"
+    return "only where the plan's text asks for one; no task does"
 
 
 def _run_words(

@@ -36,7 +36,7 @@ SHOWN_CHARS = 160
 NO_PERMISSIONS = (
     "no permissions are given, and nobody can answer Claude Code's questions: a session can do "
     "only what your settings allow. To let it edit and run commands, add "
-    "-- --allowedTools Bash,Edit,Write; --permission-mode acceptEdits alone lets it only edit"
+    f"-- {claude_command.PERMISSIONS}; --permission-mode acceptEdits alone lets it only edit"
 )
 
 

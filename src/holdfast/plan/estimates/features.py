@@ -125,6 +125,8 @@ _WRITES = re.compile(
 )
 
 
+_AND_COMMIT = re.compile(r"(?:,|\band\b|\bthen\b)\s+(?:commit|push)\b[^,.]{0,20}\W*$")
+
 # A check that all work has to pass from then on: a coverage gate, a lint rule, a step of CI.
 _ENFORCES = re.compile(
     _COURTESY
@@ -133,6 +135,12 @@ _ENFORCES = re.compile(
     + r"|\b(?:ruff|eslint|lint\w*|pre-commit) (?:rule|hook|check)s?\b"
     + r"|\bfail[_ -]under\b|\b(?:in|to) ci\b)"
 )
+
+
+def asks_for_a_commit(words: str) -> bool:
+    """Whether a task is a commit, or its title ends with one: `Update the page and commit`."""
+    title = words.partition("\n")[0]
+    return extract_features(words).kind == COMMIT or _AND_COMMIT.search(title.lower()) is not None
 
 
 def is_a_gate(title: str) -> bool:
