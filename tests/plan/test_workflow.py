@@ -12,6 +12,7 @@ import pytest
 from holdfast.plan import room
 from holdfast.plan.estimates.estimate import Past
 from holdfast.plan.files.patterns import expand_patterns
+from holdfast.plan.findings import leaves_no_file
 from holdfast.plan.picture import draw_mermaid, draw_svg
 from holdfast.plan.planner import make_workflow
 from holdfast.plan.room import PlanRoom
@@ -343,6 +344,28 @@ def test_a_file_without_suffix_counts_if_the_project_has_it(tmp_path: Path) -> N
 
 @pytest.mark.requirement("P1")
 @pytest.mark.parametrize(
+    "title", ["Add a changelog entry", "Changelog, then commit", "Update the README."]
+)
+def test_the_changelog_and_the_readme_are_files_if_the_project_has_them(
+    tmp_path: Path, title: str
+) -> None:
+    assert _made(a_task(title), root=tmp_path).batches[0].is_unknown
+    (tmp_path / "CHANGELOG.md").touch()
+    (tmp_path / "README.md").touch()
+    assert not _made(a_task(title), root=tmp_path).batches[0].is_unknown
+
+
+@pytest.mark.requirement("P3")
+def test_documents_are_not_written_before_the_work_they_may_describe() -> None:
+    """The third task would fit beside the first."""
+    first, second = _sized("Reef", 60_000), _sized("Hoist", 90_000)
+    for third, with_first in (("docs/sails.md", False), ("src/sails.py", True)):
+        found = _made(first, second, _sized("Tell", 9_000, files=(third,))).batches
+        assert ("Tell" in [piece.task.id for piece in found[0].pieces]) is with_first
+
+
+@pytest.mark.requirement("P1")
+@pytest.mark.parametrize(
     ("title", "is_unknown"),
     [
         ("Run the knot tests and fix what differs", True),
@@ -447,6 +470,8 @@ def test_nothing_is_looked_at_or_measured_beside_work_that_changes_it(
         "Replace hemp everywhere",
         "Look for the same mistake elsewhere",
         "Speed up the winch",
+        "Read the three logs",
+        "Find leaks and remove them",
     ],
 )
 def test_no_files_are_asked_for_where_they_would_not_tell_the_size(title: str) -> None:
@@ -572,10 +597,10 @@ def test_tests_do_not_run_beside_the_sources_they_may_test(tests: str) -> None:
 def test_files_that_a_title_names_are_offered_as_a_list(tmp_path: Path) -> None:
     (tmp_path / "sail.py").touch()
     said = _made(a_task("Reef it in sail.py"), root=tmp_path).warnings
-    assert any('"Reef it in sail.py" (files: sail.py)' in one for one in said)
+    assert any('"Reef it in sail.py" ("- files: sail.py")' in one for one in said)
     (tmp_path / "docs").mkdir()
     said = _made(a_task("Compute sail.py, docs/new.md with Node.js"), root=tmp_path).warnings
-    assert any("(files: sail.py, docs/new.md)" in one for one in said)
+    assert any('("- files: sail.py, docs/new.md")' in one for one in said)
     listed = a_task("Reef it in sail.py", files=("sail.py",))
     assert not any("title" in one for one in _made(listed, root=tmp_path).warnings)
 
@@ -600,11 +625,18 @@ def test_all_files_and_folders_that_a_title_names_are_offered_or_none(
     (tmp_path / "hull" / "mast").mkdir(parents=True)
     (tmp_path / "hull" / "sail.py").touch()
     said = "\n".join(_made(a_task(title), root=tmp_path).warnings)
-    assert said.partition("(files: ")[2].partition(")")[0] == offered
+    assert said.partition('("- files: ')[2].partition('")')[0] == offered
 
 
 @pytest.mark.requirement("P3", "U3")
 def test_a_run_that_is_to_be_fixed_finds_nothing_for_later() -> None:
-    first = ("Run mypy and fix what is left", "Run it for an hour and keep the curves")
-    notes = ["\n".join(_made(a_task(one), _sized("b")).warnings) for one in first]
-    assert ["short brief" in one for one in notes] == [False, True]
+    titles = (
+        "Run mypy and fix what is left",
+        "Find dead knots and delete them",
+        "Run it for an hour",
+    )
+    assert [leaves_no_file(a_task(one), Path("/nonexistent")) for one in titles] == [
+        False,
+        False,
+        True,
+    ]

@@ -29,7 +29,7 @@ from holdfast.plan.files.patterns import MARKS, Pattern
 from holdfast.plan.findings import MAX_BRIEFS, find_lost
 from holdfast.plan.packing import pack, relieve
 from holdfast.plan.room import PlanRoom
-from holdfast.plan.sizes import TaskSizes, find_open_ended
+from holdfast.plan.sizes import TaskSizes, find_open_ended, writes_documents
 from holdfast.plan.split import TaskPiece, split_task
 from holdfast.plan.task import PlanTask, TaskPlan
 from holdfast.plan.workflow import TaskBatch, Workflow, fits_here, is_parallel
@@ -213,15 +213,19 @@ def _listed_before(pieces: Sequence[TaskPiece]) -> dict[int, set[int]]:
 
     A task of unknown size keeps its place: it fills its batch anyway, so that moving others past it
     would save little and break the order. A task that finds something out is not moved behind work
-    listed after it, which may depend on what it finds.
+    listed after it, which may depend on what it finds. One that changes only documents is not moved
+    before work listed before it, which it may describe.
     """
     found: dict[int, set[int]] = {}
-    unknown = search = -1  # the last such task
+    unknown = search = document = -1  # the last such task
     for at, piece in enumerate(pieces):
         found[at] = {last for last in (unknown, search) if last >= 0}
         if piece.estimate.is_unknown:
             found[at].update(range(max(0, unknown), at))
             unknown = at
+        elif writes_documents(piece.task):
+            found[at].update(range(max(0, unknown, document), at))
+            document = at
         if is_a_search(piece.task.title):
             search = at
     return found
@@ -352,12 +356,12 @@ def _about_unknown_sizes(pieces: Sequence[TaskPiece]) -> Iterable[str]:
     """That a plan with tasks of unknown size can be run as it is, and what would change that."""
     advice = {piece.estimate.advice for piece in pieces if piece.estimate.is_unknown}
     if OPEN_ENDED in advice:
-        shows = "how large an open-ended task is shows only in the work"
-        yield f"{shows}, so each gets a session of its own; nothing has to be added"
+        shows = "the size of an open-ended task shows only in the work"
+        yield f"{shows}: each gets a session of its own, and nothing has to be added"
     if LIST_FILES in advice:
-        line = '"- files: src/a.py, src/b.py" beneath it'
+        line = '"- files: src/a.py, src/b.py" beneath it (in Markdown)'
         runs = 'a task with "list the files" runs as it is, in a session of its own'
-        yield f"{runs}; with a line such as {line}, it can share a session with others"
+        yield f"{runs}; with a line such as {line}, it can share a session"
 
 
 def _about_titles(pieces: Sequence[TaskPiece], root: Path) -> Iterable[str]:
@@ -367,7 +371,7 @@ def _about_titles(pieces: Sequence[TaskPiece], root: Path) -> Iterable[str]:
     for piece in pieces:
         is_asked = piece.estimate.is_unknown and piece.estimate.advice == LIST_FILES
         if is_asked and (files := _offered(root, named_paths(piece.task.title))):
-            found.append(f"{_name(piece.task)} (files: {listed(files, NAMED)})")
+            found.append(f'{_name(piece.task)} ("- files: {", ".join(files)}")')
     if found:
         which = "beneath it" if len(found) == 1 else "beneath each"
         why = "files in a title are not counted, since such tasks often change more"

@@ -25,6 +25,7 @@ from holdfast.plan.task import PlanTask
 DOCUMENTS = (".md", ".rst", ".txt", ".csv", ".json", ".svg")  # results are written to these
 
 
+WELL_KNOWN = frozenset(("changelog", "readme", "contributing", "security"))
 NOT_STATED = (None, 0)
 
 
@@ -75,12 +76,18 @@ def count_files(task: PlanTask, root: Path) -> tuple[int | None, int]:
 
 
 def _count_in_title(title: str, root: Path) -> tuple[int | None, int]:
+    return len(_find_in_title(title, root)) or None, 0
+
+
+def _find_in_title(title: str, root: Path) -> set[str]:
     """The files in a title that edits what it names. A name without a suffix is a file if the
-    project has it."""
+    project has it, or is the document of that name: the changelog is `CHANGELOG.md`."""
     if not edits_what_it_names(title):
-        return NOT_STATED
-    bare = project_files.measure_files(root, find_bare_names(title))
-    return len({*named_files(title), *bare}) or None, 0
+        return set()
+    words = find_bare_names(title)
+    documents = [f"{word.upper()}.md" for word in words if word.lower() in WELL_KNOWN]
+    bare = [word for word in words if "/" in word or word[0].isupper()]
+    return {*named_files(title), *project_files.measure_files(root, [*bare, *documents])}
 
 
 def _lists_only_a_result(task: PlanTask) -> bool:
@@ -93,6 +100,12 @@ def _lists_what_it_runs(task: PlanTask, root: Path) -> bool:
     if not task.files or task.subtasks or not runs_something(task.title):
         return False
     return project_files.MISSING not in find_odd_files(root, task).values()
+
+
+def writes_documents(task: PlanTask) -> bool:
+    """Whether all that it lists or names is documents."""
+    files = task.files or tuple(named_files(task.title))
+    return bool(files) and all(map(is_document, files))
 
 
 def is_document(file: str) -> bool:

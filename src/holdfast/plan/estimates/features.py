@@ -23,7 +23,7 @@ _PATH = re.compile(r"(?<![\w@])@?(?:[\w.~-]+/)*[\w.-]*\w\.[A-Za-z]\w{0,4}\b(?!/)
 _PATH_OR_FOLDER = re.compile(
     rf"{_PATH.pattern}|(?<![\w./~*?\[\]-])[\w.~*?\[\]-]+(?:/[\w.*?\[\]-]+)+/?|(?<![\w./~-])[\w.~-]+/"
 )
-_BARE = re.compile(r"(?<![\w./~-])(?:[\w.-]+/)+[\w-]+(?![\w./])|(?<![\w./~-])[A-Z]\w+(?![\w./])")
+_BARE = re.compile(r"(?<![\w./~-])(?:(?:[\w.-]+/)+[\w-]+|[A-Za-z]\w+)(?![\w/]|\.\w)")
 _URL = re.compile(r"\w+://\S+")
 _ASKS = re.compile(r"\b(?:why|what|how|explain|where|which)\b")
 _SAVES = re.compile(r"\b(?:commit|push)")
@@ -72,9 +72,7 @@ _MEASURES = (
 )
 _OBSERVES = rf"(?:{_MEASURES}|(?:compare|evaluate|assess|try)\b|{_ASKS_WHETHER})"
 _READS = (
-    r"(?:read (?:through|up|about|\S+\.[a-z]+)|shortlist"
-    r"|read\b.{0,60}\b(?:issues?|docs|code|changelogs?|logs?|history)"
-    r"|search (?:for|through|the)|trace (?:where|why|how|what)"
+    r"(?:read|shortlist|search (?:for|through|the)|trace (?:where|why|how|what)"
     r"|make (?:a |an |the )?(?:list|inventory|overview|survey))\b"
 )
 _QUESTION = r"(?:why|which|what|where|who|when|how|is|are|does|do|did|can|could|should)\b[^?]*\?"
@@ -90,16 +88,17 @@ _NO_FILES = re.compile(
 _RUNS = re.compile(_COURTESY + rf"(?:{_MEASURES}|(?:re-?run|run|execute)\b)")
 # Finding the places, or what is slow or wrong, is the task itself.
 _WHEREVER = re.compile(
-    r"\b(?:everywhere|elsewhere|anywhere|wherever|whatever|every|each|all|any|whole|entire|rest"
-    r"|remaining|left ?overs?|dead|unused|obsolete|duplicat\w+|flaky|slow\w*|fast\w*|clean|green)\b"
-    r"|\b(?:speed up|get rid of|clean up|optimi[sz]e|reduce|harden)\b"
+    r"\b(?:everywhere|elsewhere|anywhere|wherever|whatever|every|each|all|any|whole|entire"
+    r"|remaining|left ?overs?|the rest of|dead|unused|obsolete|duplicat\w+|flaky|slow\w*|faster"
+    r"|clean|green|speed up|get rid of|optimi[sz]e|reduce|harden)\b"
 )
 _FINDS = re.compile(
     _COURTESY
     + rf"(?:{_LOOKS}|{_OBSERVES}|{_READS}|{_QUESTION}|(?:find|list|check|look|review|run|collect"
     + r"|gather|count|decide|inspect|identify|determine|survey|inventory|catalog(?:ue)?)\b)"
 )
-_AND_FIX = re.compile(r"(?:,|\band|\bthen) (?:fix|repair|correct)\b")  # run it and fix what is left
+# Run it and fix what is left; find dead code and delete it.
+_AND_FIX = re.compile(r"(?:,|\band|\bthen) (?:fix|repair|correct|delete|remove|replace)\b")
 _RESULT = r"[`\"']?(?:[\w.-]+/)*[\w.-]+\.[a-z]\w{0,4}[`\"']?\W*$"
 _WRITES_TO = re.compile(
     rf"(?:\u2192|->)\s*{_RESULT}|"
@@ -110,7 +109,7 @@ _WRITES_TO = re.compile(
 _EDITS = re.compile(
     _COURTESY
     + r"(?:update|edit|write|create|draft|extend|revise|rewrite|add|drop|remove|delete|document"
-    + r"|describe|put|change|fix|improve|shorten|clean up|pin|bump)\b"
+    + r"|describe|put|change|fix|improve|shorten|clean up|pin|bump|changelog|readme)\b"
 )
 
 
@@ -164,6 +163,8 @@ def is_open_ended(title: str) -> bool:
     said = title[:READ_CHARS].lower()
     if needs_no_files(title) or is_a_search(title) or works_through_a_file(title):
         return True
+    if _FINDS.match(said):  # also `Find the leaks and remove them`, which is no search alone
+        return True
     return _kind(said) in (TESTS, RENAME) or _WHEREVER.search(said) is not None
 
 
@@ -189,7 +190,7 @@ def named_paths(text: str) -> list[str]:
 
 
 def find_bare_names(text: str) -> list[str]:
-    """Words that may be files without a suffix, each once: `Makefile`, `.ci/run`."""
+    """Words that may be files without a suffix, each once: `Makefile`, `.ci/run`, `changelog`."""
     return list(dict.fromkeys(_BARE.findall(_URL.sub(" ", text[:READ_CHARS]))))
 
 
