@@ -241,3 +241,17 @@ def test_two_parts_share_the_files_that_belong_to_neither(tmp_path: Path) -> Non
     helpers = ["tests/__init__.py", "tests/helpers.py"]
     found = group_files(tmp_path, [*names, *helpers], 12).groups
     assert [len(one) for one in found] == [7, 7]
+
+
+@pytest.mark.requirement("P2")
+@given(st.integers(2, 12), st.integers(2, 20), st.integers(3, 9))
+def test_no_part_has_tests_alone_where_there_are_sources_for_each(
+    sources: int, tests: int, most: int
+) -> None:
+    """The tests go through the front door, so nothing ties them to a source."""
+    files = [f"src/{n}.txt" for n in range(sources)] + [f"tests/door{n}.txt" for n in range(tests)]
+    found = group_files(Path("/nowhere"), files, most).groups
+    assert sorted(file for one in found for file in one) == sorted(files)
+    assert all(len(one) <= most for one in found)
+    if len(found) <= 2:
+        assert all(any(file.startswith("src/") for file in one) for one in found)

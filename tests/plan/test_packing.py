@@ -181,3 +181,20 @@ def test_a_batch_that_may_compact_gives_a_task_to_a_neighbour_with_room(
 def test_the_parts_of_a_task_stay_where_they_are() -> None:
     loads = [Load(90, (), "a"), Load(20, (), "b"), Load(30, (), "b")]
     assert relieve([[0, 1], [2]], loads, 120, 3, _excess((90, 20, 30))) == [[0, 1], [2]]
+
+
+@pytest.mark.requirement("P2", "P3")
+def test_a_divided_task_does_not_begin_before_another_that_is_listed_first() -> None:
+    """A part of the last task would fit beside the first task, and was put there."""
+    sizes = ((6, "a"), (54, "b"), (54, "b"), (47, "c"), (47, "c"))
+    loads = [Load(size, (), spec) for size, spec in sizes]
+    packed = pack(loads, 55, 3)
+    assert packed == [[0], [1], [2], [3], [4]]
+    assert relieve(packed, loads, 55, 3, lambda batch: 0) == packed
+
+
+@given(some_loads())
+def test_the_parts_of_a_task_stay_together_when_batches_are_relieved(loads: list[Load]) -> None:
+    packed = pack(loads, 100, 3)
+    found = relieve(packed, loads, 100, 3, lambda batch: 0)
+    assert [sorted(batch) for batch in found] == [sorted(batch) for batch in packed]

@@ -264,6 +264,22 @@ def test_a_numbered_rename_is_a_rename(title: str) -> None:
     assert len(batch.pieces) == 1
 
 
+@pytest.mark.requirement("P1", "P2")
+@pytest.mark.parametrize(
+    ("title", "is_place"),
+    [("Delete knots that nobody ties", True), ("Find dead knots", True), ("Tie knots", False)],
+)
+def test_the_pattern_of_a_removal_is_a_place_to_look(
+    tmp_path: Path, title: str, is_place: bool
+) -> None:
+    for n in range(60):
+        (tmp_path / f"{n}.py").touch()
+    plan = TaskPlan("p", (a_task(title, files=("*.py",)),))
+    found = _made(*expand_patterns(plan, tmp_path).tasks, root=tmp_path)
+    assert (found.tokens < 50_000) is is_place
+    assert any("what it looks for" in one for one in found.warnings) is is_place
+
+
 @pytest.mark.requirement("P2")
 def test_a_rename_is_not_cut_and_its_patterns_are_places_to_look(tmp_path: Path) -> None:
     for n in range(60):

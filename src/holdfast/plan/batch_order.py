@@ -34,7 +34,7 @@ def fill_in_order(loads: Sequence[Load], room: int, most_specs: int) -> list[lis
         first = listed.first()
         too_large = loads[listed.ready[first]].size > room
         batches.append([listed.take(first)] if too_large else listed.batch(room))
-    return [_within(batch, loads) for batch in batches]
+    return [order_batch(batch, loads) for batch in batches]
 
 
 class ListQueue:
@@ -99,7 +99,9 @@ class ListQueue:
         for index in order:
             load = self._loads[self.ready[index]]
             fits = load.size <= room and (load.spec in specs or len(specs) < self._most)
-            if fits and (not own or load.spec == self._begun or self._left[load.spec] == 1):
+            is_whole = load.spec not in self._parts
+            # A divided task begins when it is next in the list: others would stand in between.
+            if fits and (is_whole or load.spec == self._begun or (not own and not index)):
                 return index
         return None
 
@@ -112,10 +114,11 @@ def arrange(batches: Sequence[Sequence[int]], loads: Sequence[Load]) -> list[lis
         for index, batch in enumerate(batches)
     ]
     order = _sorted(needs, [min(batch) for batch in batches])
-    return [_within(batches[index], loads) for index in order]
+    return [order_batch(batches[index], loads) for index in order]
 
 
-def _within(batch: Sequence[int], loads: Sequence[Load]) -> list[int]:
+def order_batch(batch: Sequence[int], loads: Sequence[Load]) -> list[int]:
+    """The tasks of one batch in the order of the list, each after those that it needs."""
     if len(batch) < 2:
         return list(batch)
     listed = sorted(batch)

@@ -92,7 +92,7 @@ def relieve(
             batch.remove(at)
             found[target].append(at)
             home[at] = target
-    return batch_order.arrange(found, loads)
+    return [batch_order.order_batch(batch, loads) for batch in found]
 
 
 def _are_consecutive(batches: Sequence[Sequence[int]], loads: Sequence[Load]) -> bool:

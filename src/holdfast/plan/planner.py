@@ -349,7 +349,8 @@ def _about_folders(tasks: Sequence[PlanTask]) -> Iterable[str]:
         yield f"a folder is counted as a place to look into: {some}; {means}"
     if patterns:
         some = listed([counts[name] for name in patterns], NAMED)
-        yield f"a rename changes only files that contain the name, so not all are counted: {some}"
+        why = "a rename, removal or search works on the files that contain what it looks for"
+        yield f"{why}, so not all of these are counted: {some}"
 
 
 def _about_unknown_sizes(pieces: Sequence[TaskPiece]) -> Iterable[str]:

@@ -86,6 +86,9 @@ _NO_FILES = re.compile(
     + r"|fix (?:it|them|what|everything|anything|whatever|failures)\b)"
 )
 _RUNS = re.compile(_COURTESY + rf"(?:{_MEASURES}|(?:re-?run|run|execute)\b)")
+_LOOKS_FOR = re.compile(
+    _COURTESY + r"(?:rename|find|look for|search|remove|delete|drop|get rid of)\b"
+)
 # Finding the places, or what is slow or wrong, is the task itself.
 _WHEREVER = re.compile(
     r"\b(?:everywhere|elsewhere|anywhere|wherever|whatever|every|each|all|any|whole|entire"
@@ -150,6 +153,12 @@ def is_a_gate(title: str) -> bool:
 def needs_no_files(title: str) -> bool:
     """Whether a list of files would not tell the size of a task: it runs, measures or compares."""
     return _NO_FILES.match(title.lower()) is not None
+
+
+def looks_for_its_files(title: str) -> bool:
+    """Whether a task changes only the files that contain what it looks for: a rename, a removal or
+    a search. A pattern is then a place to look into."""
+    return _LOOKS_FOR.match(title[:READ_CHARS].lower()) is not None
 
 
 def runs_something(title: str) -> bool:

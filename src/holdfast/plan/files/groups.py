@@ -66,7 +66,7 @@ def _group(files: Sequence[str], found: Sequence[FileTie], most: int, count: int
     joined.fill_up()
     tests = list(find_test_files(files))
     groups = _shared_out(joined.groups(), tests, most, count)
-    return FileGroups(_without_singles(groups, tests, most), _words(used))
+    return FileGroups(_mixed(_without_singles(groups, tests, most), tests), _words(used))
 
 
 def find_ties(root: Path, files: Sequence[str]) -> list[FileTie]:
@@ -190,6 +190,31 @@ def _without_singles(
             found = [one for one in found if one not in (single, other)] + changed
             break
     return tuple(sorted(found))
+
+
+def _mixed(groups: tuple[Group, ...], tests: Sequence[tuple[str, str]]) -> tuple[Group, ...]:
+    """Groups without one of tests alone, if there are sources: such a group swaps half of its files
+    with the group that has the most sources. A session would otherwise cover nothing."""
+    found = list(groups)
+    for group in [group for group in groups if not _count_sources(group)]:
+        rich = max(found, key=lambda one: (_count_sources(one), one))
+        every = dict.fromkeys(_units(rich, tests).values())
+        units = [unit for unit in every if _count_sources(unit)]
+        moved: Group = ()
+        for unit in units[: len(units) // 2]:
+            if len(moved) + len(unit) <= (len(group) + 1) // 2:
+                moved += unit
+        given = group[: len(moved)]
+        if moved and given != group:
+            found.remove(group)
+            found.remove(rich)
+            found.append(tuple(sorted((*group[len(moved) :], *moved))))
+            found.append(tuple(sorted((*(file for file in rich if file not in moved), *given))))
+    return tuple(sorted(found))
+
+
+def _count_sources(group: Group) -> int:
+    return sum(not is_test(file) and basename(file) != "__init__.py" for file in group)
 
 
 def _far(group: Group, unit: Group) -> tuple[bool, int, Group]:

@@ -6,8 +6,8 @@ the plan: matching takes time in proportion to the pattern, whatever it is.
 A pattern (`src/**/*.ts`) means all its files, for estimates, for cutting, and for what may run side
 by side. The task stays as the plan wrote it: one more file does not make it another task. A folder
 (`tests/api`) says where to look: real tasks that name one read a few of its files, so it stays a
-folder unless it holds so few that all may be meant. The same holds for the pattern of a rename:
-only the files that contain the name change.
+folder unless it holds so few that all may be meant. The same holds for the pattern of a rename, a
+removal or a search: only the files that contain what is looked for change.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from itertools import takewhile
 from pathlib import Path
 from posixpath import isdir, isfile, join, normpath, realpath, relpath
 
-from holdfast.plan.estimates.features import RENAME, UNSTATED_FILES, extract_features
+from holdfast.plan.estimates.features import UNSTATED_FILES, looks_for_its_files
 from holdfast.plan.files import project_files
 from holdfast.plan.files.project_files import resolve_below
 from holdfast.plan.formats.fields import MOST_FILES
@@ -87,12 +87,7 @@ def expand_patterns(plan: TaskPlan, root: Path, begun: Begun | None = None) -> T
 
 def _task(task: PlanTask, names: _Names, begun: Begun) -> PlanTask:
     known = begun.get((task.id, task.hash)) if begun else None
-    if (
-        known is None
-        and task.files
-        and not task.groups
-        and extract_features(task.words).kind == RENAME
-    ):
+    if known is None and task.files and not task.groups and looks_for_its_files(task.title):
         return replace(task, held=names.counted(task.files))
     groups = [names.of(group) for group in task.groups]
     if known is not None:
