@@ -29,7 +29,7 @@ from holdfast.plan.files.patterns import MARKS, Pattern
 from holdfast.plan.findings import MAX_BRIEFS, find_lost
 from holdfast.plan.packing import pack, relieve
 from holdfast.plan.room import PlanRoom
-from holdfast.plan.sizes import TaskSizes, find_open_ended, writes_documents
+from holdfast.plan.sizes import TaskSizes, writes_documents
 from holdfast.plan.split import TaskPiece, split_task
 from holdfast.plan.task import PlanTask, TaskPlan
 from holdfast.plan.workflow import TaskBatch, Workflow, fits_here, is_parallel
@@ -48,7 +48,7 @@ def make_workflow(
 ) -> Workflow:
     """The workflow of all tasks that are not done."""
     left = [task for task in plan.tasks if not task.done]
-    sizes = TaskSizes(past, root, find_open_ended(left, root))
+    sizes = TaskSizes(past, root).of_plan(left)
     open_ = _in_order(left)
     groups = cache(partial(group_files, root))  # many tasks of a plan name the same files
     parts: dict[str, list[TaskPiece]] = {}

@@ -38,45 +38,46 @@ class TaskSizes:
     root: Path
     open_ended: frozenset[str] = frozenset()
     _known: dict[tuple[WordFeatures, int | None, int], TaskEstimate] = field(default_factory=dict)
+    _in_titles: dict[str, int] = field(default_factory=dict)
 
     def estimate(self, task: PlanTask) -> TaskEstimate:
         """How many tokens a task will take. An estimate in the plan wins."""
         if task.estimate_tokens is not None:
             return estimate.estimate_of_plan(task.estimate_tokens)
         words = extract_task_features(task.title, task.words)
-        counted = count_files(task, self.root)
+        counted = self.count_files(task)
         key = (words, *counted)
         if key not in self._known:
             self._known[key] = estimate.estimate_request(EstimateRequest(*key), self.past)
         found = self._known[key]
+        if not found.is_unknown or counted != NOT_STATED:
+            return found
         is_open = task.spec in self.open_ended or is_open_ended(task.title)
-        return replace(found, advice=OPEN_ENDED) if is_open and counted == NOT_STATED else found
+        return replace(found, advice=OPEN_ENDED) if is_open else found
 
+    def of_plan(self, tasks: Iterable[PlanTask]) -> TaskSizes:
+        """These sizes, with the tasks that are open-ended: by their own words, or because they
+        depend on one that is. What such a task will change is not known before that is done."""
+        found: set[str] = set()
+        for task in tasks:
+            is_open = is_open_ended(task.title) or not found.isdisjoint(task.depends)
+            if is_open and task.estimate_tokens is None and self.count_files(task) == NOT_STATED:
+                found.add(task.id)
+        return replace(self, open_ended=frozenset(found))
 
-def find_open_ended(tasks: Iterable[PlanTask], root: Path) -> frozenset[str]:
-    """Tasks of unstated size that are open-ended, or that depend on one that is: what they will
-    change is not known before that is done."""
-    found: set[str] = set()
-    for task in tasks:
-        is_open = is_open_ended(task.title) or not found.isdisjoint(task.depends)
-        is_stated = task.estimate_tokens is not None or count_files(task, root) != NOT_STATED
-        if is_open and not is_stated:
-            found.add(task.id)
-    return frozenset(found)
+    def count_files(self, task: PlanTask) -> tuple[int | None, int]:
+        """How many files and folders tell the size of a task; none if the plan does not say. A file
+        that a search writes its result to, or that is only run, does not tell it."""
+        if task.file_count is None and not task.folders:
+            return self._count_in_title(task.title) or None, 0
+        if _lists_only_a_result(task) or _lists_what_it_runs(task, self.root):
+            return NOT_STATED
+        return task.file_count, len(task.folders)
 
-
-def count_files(task: PlanTask, root: Path) -> tuple[int | None, int]:
-    """How many files and folders tell the size of a task; none if the plan does not say. A file
-    that a search writes its result to, or that is only run, does not tell it."""
-    if task.file_count is None and not task.folders:
-        return _count_in_title(task.title, root)
-    if _lists_only_a_result(task) or _lists_what_it_runs(task, root):
-        return NOT_STATED
-    return task.file_count, len(task.folders)
-
-
-def _count_in_title(title: str, root: Path) -> tuple[int | None, int]:
-    return len(_find_in_title(title, root)) or None, 0
+    def _count_in_title(self, title: str) -> int:
+        if title not in self._in_titles:
+            self._in_titles[title] = len(_find_in_title(title, self.root))
+        return self._in_titles[title]
 
 
 def _find_in_title(title: str, root: Path) -> set[str]:

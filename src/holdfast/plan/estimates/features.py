@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 READ_CHARS = 20_000
@@ -177,6 +178,7 @@ def is_open_ended(title: str) -> bool:
     return _kind(said) in (TESTS, RENAME) or _WHEREVER.search(said) is not None
 
 
+@lru_cache(maxsize=1 << 14)  # a plan of 10,000 tasks asks about each title six times
 def is_a_search(title: str) -> bool:
     """Whether the result of a task is something found out, rather than something built."""
     said = title.lower()
