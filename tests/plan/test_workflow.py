@@ -84,7 +84,7 @@ def test_a_picture_says_whose_step_a_step_is() -> None:
     [
         (a_task(files=("src",)), a_task(files=("src/new.py",)), "single"),
         (a_task(files=("src/*.py",)), a_task(files=("src/new.py",)), "single"),
-        (a_task(files=("src/*.py",)), a_task(files=("src/new.md",)), "parallel"),
+        (a_task(files=("src/*.py",)), a_task(files=("src/new.ts",)), "parallel"),
         (a_task(files=("new/**",)), a_task(files=("new/x.py",)), "single"),
         (a_task(files=("src/a.py",)), a_task(files=("linked/a.py",)), "single"),
         (a_task(files=("src/a.py",)), a_task(files=("linked/b.py",)), "parallel"),
@@ -337,6 +337,7 @@ def test_a_title_that_names_the_file_it_writes_is_a_task_of_one_file() -> None:
         ("Port knots.py", True),
         ("Update knots.py and ropes.py", False),
         ("Update the knots", True),
+        ("Docs: knots.md, linked from ropes.md", False),
         ("Check knots.py", True),
     ],
 )
@@ -378,6 +379,9 @@ def test_documents_are_not_written_before_the_work_they_may_describe() -> None:
     for third, with_first in (("docs/sails.md", False), ("src/sails.py", True)):
         found = _made(first, second, _sized("Tell", 9_000, files=(third,))).batches
         assert ("Tell" in [piece.task.id for piece in found[0].pieces]) is with_first
+    tells = _sized("Tell", 9, files=("docs/sails.md",))
+    [beside] = _made(_sized("Reef", 9, files=("src/reef.py",)), tells).batches
+    assert not beside.parallel
 
 
 @pytest.mark.requirement("P1")
@@ -487,6 +491,8 @@ def test_nothing_is_looked_at_or_measured_beside_work_that_changes_it(
         "Look for the same mistake elsewhere",
         "Speed up the winch",
         "Read the three logs",
+        "Draw the tide map",
+        "Delete the winch and everything only it used",
         "Find leaks and remove them",
     ],
 )

@@ -17,6 +17,7 @@ from holdfast.plan.estimates.features import is_a_search, needs_no_files
 from holdfast.plan.files.groups import is_test
 from holdfast.plan.files.patterns import MARKS, Pattern
 from holdfast.plan.room import PlanRoom
+from holdfast.plan.sizes import writes_documents
 from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask, digest
 from holdfast.text.numbers import counted, span
@@ -117,12 +118,14 @@ def fits_here(pieces: Sequence[TaskPiece], room: PlanRoom) -> bool:
 
 def is_parallel(pieces: Sequence[TaskPiece]) -> bool:
     """Whether the pieces may run in parallel: none waits for another, no two share a file, and none
-    has a folder with a file of another. Nor do tests run beside the sources that they may test, nor
-    does a task look at or measure what another changes."""
+    has a folder with a file of another. Nor are tests or documents written beside the sources that
+    they may be about, nor does a task look at or measure what another changes."""
     ids = {piece.task.id for piece in pieces}
     if len(pieces) < 2 or any(ids.intersection(piece.task.depends) for piece in pieces):
         return False
     if len({_lists_only_tests(piece.task) for piece in pieces}) > 1:  # possibly of the others
+        return False
+    if len({writes_documents(piece.task) for piece in pieces}) > 1:
         return False
     if len({is_a_search(piece.task.title) for piece in pieces}) > 1:
         return False

@@ -74,7 +74,8 @@ _MEASURES = (
 _OBSERVES = rf"(?:{_MEASURES}|(?:compare|evaluate|assess|try)\b|{_ASKS_WHETHER})"
 _READS = (
     r"(?:read|shortlist|search (?:for|through|the)|trace (?:where|why|how|what)"
-    r"|make (?:a |an |the )?(?:list|inventory|overview|survey))\b"
+    r"|(?:make|draw|sketch) (?:a |an |the )?(?:\w+ )?"
+    r"(?:list|inventory|overview|survey|graph|map|diagram))\b"
 )
 _QUESTION = r"(?:why|which|what|where|who|when|how|is|are|does|do|did|can|could|should)\b[^?]*\?"
 
@@ -92,7 +93,7 @@ _LOOKS_FOR = re.compile(
 )
 # Finding the places, or what is slow or wrong, is the task itself.
 _WHEREVER = re.compile(
-    r"\b(?:everywhere|elsewhere|anywhere|wherever|whatever|every|each|all|any|whole|entire"
+    r"\b(?:everywhere|elsewhere|anywhere|wherever|whatever|everything|every|each|all|any|whole|entire"
     r"|remaining|left ?overs?|the rest of|dead|unused|obsolete|duplicat\w+|flaky|slow\w*|faster"
     r"|clean|green|speed up|get rid of|optimi[sz]e|reduce|harden)\b"
 )
@@ -113,7 +114,7 @@ _WRITES_TO = re.compile(
 _EDITS = re.compile(
     _COURTESY
     + r"(?:update|edit|write|create|draft|extend|revise|rewrite|add|drop|remove|delete|document"
-    + r"|describe|put|change|fix|improve|shorten|clean up|pin|bump|changelog|readme)\b"
+    + r"|describe|put|change|fix|improve|shorten|clean up|pin|bump|changelog|readme|docs?)\b"
 )
 
 
