@@ -158,6 +158,15 @@ def test_it_ends_with_the_next_step_where_a_person_reads() -> None:
 
 
 @pytest.mark.requirement("U3")
+def test_tasks_are_shown_with_the_numbers_that_titles_name(project: Path) -> None:
+    text = "- [x] Cut\n- [ ] Sew\n- [ ] Hoist (after 2)\n- [ ] T4: Sail\n"
+    (project / "plan.md").write_text(text)
+    said = _invoke("plan.md").stdout
+    assert "2. Sew" in said and "3. Hoist (after 2)" in said
+    assert "T4: Sail" in said and "4. T4" not in said
+
+
+@pytest.mark.requirement("U3")
 def test_it_says_who_commits(project: Path) -> None:
     (project / "plan.md").write_text("- [ ] Mend it and commit\n- [ ] Sail\n- [ ] Push\n")
     said = _invoke("plan.md").stderr

@@ -492,6 +492,7 @@ def test_nothing_is_looked_at_or_measured_beside_work_that_changes_it(
         "Speed up the winch",
         "Read the three logs",
         "Draw the tide map",
+        "Remove tests that test nothing",
         "Delete the winch and everything only it used",
         "Find leaks and remove them",
     ],

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -88,7 +89,7 @@ def plan(
     elif mermaid:
         click.echo(mermaid_text(found), nl=False)
     else:
-        _show(found)
+        show(found, {task.id: at for at, task in enumerate(begun.plan.tasks, 1)})
     if not as_plain:
         show_notes(found.warnings)
     if not (as_plain or mermaid or stdin):
@@ -145,11 +146,6 @@ def _stdin() -> bytes:
     return sys.stdin.buffer.read(read.MOST_BYTES + 1)
 
 
-def _show(found: Workflow) -> None:
-
-    show(found)
-
-
 def _now_ms() -> int:
     return int(time.time() * 1000)
 
@@ -160,9 +156,11 @@ MOST_FILES = 3  # of a part; the rest is a number
 MOST_BASES = 4
 EARLY = 0.8  # of the room: a batch that fills less of it says why
 RIGHT = ("tokens", "80% range")
+OWN_LABEL = re.compile(r"\W*(?:[A-Za-z]{1,10}[ -]?)?\d[\d.]*[a-z]?\s*[:.)\]-]")  # `T2:`, `3.`
 
 
-def show(found: Workflow) -> None:
+def show(found: Workflow, numbers: Mapping[str, int]) -> None:
+    """Print the workflow. `numbers`: of the tasks in the plan, since titles say `(after 2)`."""
     console = terminal.console()
     title = Text(named(found.title) or "plan", style="bold")
     said = f"{counted(len(found.batches), 'batch')}, {found.size}"
@@ -171,7 +169,7 @@ def show(found: Workflow) -> None:
     if not found.batches:
         console.print(f"  {nothing_left(len(found.done))}")
         return
-    console.print(_table(found))
+    console.print(_table(found, numbers))
     if len(found.batches) > MOST_SHOWN:
         console.print(f"  and {len(found.batches) - MOST_SHOWN:,} more batches: --json has all")
     if found.done:
@@ -203,7 +201,7 @@ def _room(room: PlanRoom) -> str:
     return f"{counted(room.fresh_tokens, 'token')} a batch"
 
 
-def _table(found: Workflow) -> Table:
+def _table(found: Workflow, numbers: Mapping[str, int]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in ("", "task", *RIGHT):
         right = name in RIGHT  # these columns are cut; in the others a long word is wrapped
@@ -216,7 +214,7 @@ def _table(found: Workflow) -> Table:
         is_last = at == len(found.batches) - 1
         _batch(table, at, batch, found.room, is_last)
         for piece in batch.pieces:
-            _task(table, piece)
+            _task(table, piece, numbers.get(piece.task.spec, 0))
     return table
 
 
@@ -246,9 +244,11 @@ def _sizes(batch: TaskBatch, style: str, colour: str) -> tuple[Text, Text]:
     return Text(tokens, style=style), Text(wide, style=colour)
 
 
-def _task(table: Table, piece: TaskPiece) -> None:
+def _task(table: Table, piece: TaskPiece, number: int) -> None:
     tokens, wide = piece.estimate.in_words
-    words = Text(short(named(piece.task.shown), MOST_CHARS))
+    title = short(named(piece.task.shown), MOST_CHARS)
+    is_numbered = piece.of is not None or not number or OWN_LABEL.match(title)
+    words = Text(title if is_numbered else f"{number}. {title}")
     for line in _beneath(piece):
         words.append(f"\n{line}", style="dim")
     table.add_row("", words, tokens, Text(wide, style="dim"))

@@ -174,7 +174,7 @@ def is_open_ended(title: str) -> bool:
     said = title[:READ_CHARS].lower()
     if needs_no_files(title) or is_a_search(title) or works_through_a_file(title):
         return True
-    if _FINDS.match(said):  # also `Find the leaks and remove them`, which is no search alone
+    if _FINDS.match(said) or looks_for_its_files(title):
         return True
     return _kind(said) in (TESTS, RENAME) or _WHEREVER.search(said) is not None
 
