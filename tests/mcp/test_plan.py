@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from holdfast.cli.main import holdfast_command
 from holdfast.plan.formats import read
 from holdfast.run.journal import Journal, journal_folder
 from tests.mcp.clients import DirectClient, a_session
@@ -139,3 +143,41 @@ def test_what_a_run_has_done_of_a_file_is_not_planned_again(
     journal.add("ended", at_ms=2, session="s", result="done", exit=0)
     found = talk.good("plan", path="plan.md")
     assert (found["done"], found["tokens"]) == (1, 8_000)
+
+
+PHASES = """
+## Phase 1
+- [ ] Find out who ties knots
+- [ ] Mend a.py
+  - files: a.py, b.py
+## Phase 2
+- [ ] Sew it (after 2 lands)
+  - files: c.py
+- [ ] Rename rope to line everywhere
+- [ ] Commit
+"""
+
+
+@pytest.mark.requirement("U6", "P3", "P4")
+@pytest.mark.parametrize("used", [10_000, 160_000])
+def test_plan_dry_run_and_tool_have_the_same_batches(
+    project: Path, talk: DirectClient, monkeypatch: pytest.MonkeyPatch, used: int
+) -> None:
+    """Near the limit too, where nothing of it is begun in the current session."""
+    a_session(project, used=used)
+    monkeypatch.chdir(project)
+    (project / "plan.md").write_text(PHASES, "utf-8")
+    tool = talk.good("plan", path="plan.md")["batches"]
+    nodes = _answer("plan", "plan.md", "--json")["nodes"]
+    dry = _answer("run", "plan.md", "--dry-run", "--json")
+    shown = [[one["id"] for one in node["tasks"]] for node in nodes.values() if "tasks" in node]
+    titles = [[one["title"] for one in node["tasks"]] for node in nodes.values() if "tasks" in node]
+    assert [len(batch) for batch in shown] == [1, 1, 1, 2]
+    assert [job["tasks"] for job in dry] == shown
+    assert [[one["title"] for one in batch["tasks"]] for batch in tool] == titles
+    assert tool[0]["tokens"] == "unknown: open-ended"
+    assert {batch["window"] for batch in tool} == {"fresh"}
+
+
+def _answer(*words: str) -> Any:
+    return json.loads(CliRunner().invoke(holdfast_command, words).stdout)
