@@ -492,6 +492,9 @@ def test_nothing_is_looked_at_or_measured_beside_work_that_changes_it(
         "Speed up the winch",
         "Read the three logs",
         "Draw the tide map",
+        "**Map the callers** and note them in `notes/callers.md`",
+        "Hypothesis B: the rope is too short",
+        "mypy strict passes",
         "Remove tests that test nothing",
         "Delete the winch and everything only it used",
         "Find leaks and remove them",
@@ -564,6 +567,8 @@ def test_a_commit_joins_the_batch_before_it() -> None:
     nets = [a_task(f"Mend net {n}", files=(f"{n}.py",)) for n in range(3)]
     [batch] = _made(*nets, a_task("Commit")).batches
     assert [piece.task.title for piece in batch.pieces][-1] == "Commit"
+    [also] = _made(*nets, a_task("Squash, push and open PR")).batches
+    assert len(also.pieces) == 4
     alone = _made(_sized("a", 119_000), a_task("Commit")).batches
     assert len(alone) == 2
 

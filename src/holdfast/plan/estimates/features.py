@@ -43,7 +43,7 @@ _LOOKS = (
     r"|research|audit|understand)\b"
 )
 _COMMITS = (
-    r"(?:(?:git |squash and |tag and )?(?:commit|push)"
+    r"(?:(?:git |(?:squash|tag|rebase)(?:,| and) )?(?:commit|push)"
     r"|(?:open|create|submit) (?:a |the )?(?:draft )?(?:pr|pull request))\b"
 )
 _RUNS_TESTS = (
@@ -73,7 +73,8 @@ _MEASURES = (
 )
 _OBSERVES = rf"(?:{_MEASURES}|(?:compare|evaluate|assess|try)\b|{_ASKS_WHETHER})"
 _READS = (
-    r"(?:read|shortlist|search (?:for|through|the)|trace (?:where|why|how|what)"
+    r"(?:read|shortlist|hypothes[ie]s|map (?:the|all|out|which|where|who)"
+    r"|search (?:for|through|the)|trace (?:where|why|how|what)"
     r"|(?:make|draw|sketch) (?:a |an |the )?(?:\w+ )?"
     r"(?:list|inventory|overview|survey|graph|map|diagram))\b"
 )
@@ -95,7 +96,7 @@ _LOOKS_FOR = re.compile(
 _WHEREVER = re.compile(
     r"\b(?:everywhere|elsewhere|anywhere|wherever|whatever|everything|every|each|all|any|whole|entire"
     r"|remaining|left ?overs?|the rest of|dead|unused|obsolete|duplicat\w+|flaky|slow\w*|faster"
-    r"|clean|green|speed up|get rid of|optimi[sz]e|reduce|harden)\b"
+    r"|clean|green|passes|speed up|get rid of|optimi[sz]e|reduce|harden)\b"
 )
 _FINDS = re.compile(
     _COURTESY
