@@ -37,6 +37,24 @@ def fill_in_order(loads: Sequence[Load], room: int, most_specs: int) -> list[lis
     return [order_batch(batch, loads) for batch in batches]
 
 
+def fill_as_listed(loads: Sequence[Load], room: int, most_specs: int) -> list[list[int]]:
+    """Fill each batch with the next tasks of the list until one does not fit; nothing if a task
+    waits for one that is listed after it."""
+    batches: list[list[int]] = []
+    left = 0
+    specs: set[str] = set()
+    for at, load in enumerate(loads):
+        if any(need > at for need in load.needs):
+            return []
+        if load.size > left or len(specs | {load.spec}) > most_specs or not batches:
+            batches.append([])
+            left, specs = room, set()
+        batches[-1].append(at)
+        specs.add(load.spec)
+        left -= load.size
+    return batches
+
+
 class ListQueue:
     """Ready tasks by their position in the list. A spec of several loads continues in the next
     batch, and no other such spec starts before its last load."""

@@ -24,6 +24,7 @@ from holdfast.plan import batch_order
 from holdfast.plan.batch_order import Load
 
 MAX_LOADS = 12
+WORTH_A_MOVE = 1  # batches: tasks leave the order of the list only if that saves more
 MAX_BATCHES_TRIED = 3_000  # then the quick answer is used
 
 
@@ -45,6 +46,13 @@ def pack(loads: Sequence[Load], room: int, most_specs: int) -> list[list[int]]:
     fewer = find_fewer(loads, room, most_specs, len(quick))
     best = batch_order.arrange(fewer, loads) if fewer else quick
     return best if _are_consecutive(best, loads) else quick
+
+
+def pack_as_listed(loads: Sequence[Load], room: int, most_specs: int) -> list[list[int]]:
+    """Batches in the order of the list, unless another packing saves more than one of them."""
+    listed = batch_order.fill_as_listed(loads, room, most_specs)
+    packed = pack(loads, room, most_specs)
+    return listed if listed and len(listed) <= len(packed) + WORTH_A_MOVE else packed
 
 
 def relieve(
@@ -70,6 +78,7 @@ def relieve(
             and len(specs) <= most_specs
             and all(home[need] <= target for need in loads[at].needs)
             and all(home[one] >= target for one in followers[at])
+            and _keeps_order(at, found[home[at]], found[target], target - home[at])
         )
 
     def gain(at: int, target: int) -> int:
@@ -93,6 +102,13 @@ def relieve(
             found[target].append(at)
             home[at] = target
     return [batch_order.order_batch(batch, loads) for batch in found]
+
+
+def _keeps_order(at: int, here: Sequence[int], there: Sequence[int], step: int) -> bool:
+    """Whether a task that moves to a neighbour stays where the list has it."""
+    if step > 0:
+        return at == max(here) and at < min(there)
+    return at == min(here) and at > max(there)
 
 
 def _are_consecutive(batches: Sequence[Sequence[int]], loads: Sequence[Load]) -> bool:

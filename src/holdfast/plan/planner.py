@@ -27,7 +27,7 @@ from holdfast.plan.files import project_files
 from holdfast.plan.files.groups import group_files
 from holdfast.plan.files.patterns import MARKS, Pattern
 from holdfast.plan.findings import MAX_BRIEFS, find_lost
-from holdfast.plan.packing import pack, relieve
+from holdfast.plan.packing import pack_as_listed, relieve
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.sizes import TaskSizes, writes_documents
 from holdfast.plan.split import TaskPiece, split_task
@@ -173,7 +173,7 @@ def _pack(pieces: Sequence[TaskPiece], room: PlanRoom, is_later: bool) -> list[l
         chosen = tuple(pieces[position] for position in batch)
         return max(0, _upper(chosen, room) - room.most_tokens)
 
-    packed = pack(loads, room.fresh_tokens, room.specs)
+    packed = pack_as_listed(loads, room.fresh_tokens, room.specs)
     # The first batch of a plan may just fit into the current session.
     first = 1 if room.here and not is_later else 0
     return relieve(packed, loads, room.fresh_tokens, room.specs, excess, first)
