@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.plan.batch_order import Load
-from holdfast.plan.packing import pack, relieve
+from holdfast.plan.packing import pack, pack_as_listed, relieve
 
 
 @st.composite
@@ -198,3 +198,13 @@ def test_the_parts_of_a_task_stay_together_when_batches_are_relieved(loads: list
     packed = pack(loads, 100, 3)
     found = relieve(packed, loads, 100, 3, lambda batch: 0)
     assert [sorted(batch) for batch in found] == [sorted(batch) for batch in packed]
+
+
+@given(some_loads())
+def test_a_list_is_packed_as_it_stands_unless_that_takes_two_more_batches(
+    loads: list[Load],
+) -> None:
+    found, fewest = pack_as_listed(loads, 100, 3), pack(loads, 100, 3)
+    _must_hold(loads, found, 3)
+    order = [at for batch in found for at in batch]
+    assert found == fewest or (order == sorted(order) and len(found) <= len(fewest) + 1)

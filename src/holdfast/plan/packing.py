@@ -51,8 +51,16 @@ def pack(loads: Sequence[Load], room: int, most_specs: int) -> list[list[int]]:
 def pack_as_listed(loads: Sequence[Load], room: int, most_specs: int) -> list[list[int]]:
     """Batches in the order of the list, unless another packing saves more than one of them."""
     listed = batch_order.fill_as_listed(loads, room, most_specs)
+    if listed and len(listed) <= _least(loads, room, most_specs) + WORTH_A_MOVE:
+        return listed  # at once: a long plan takes seconds to pack
     packed = pack(loads, room, most_specs)
     return listed if listed and len(listed) <= len(packed) + WORTH_A_MOVE else packed
+
+
+def _least(loads: Sequence[Load], room: int, most_specs: int) -> int:
+    """A number of batches that no packing can be below."""
+    by_size = -(-sum(load.size for load in loads) // max(1, room))
+    return max(by_size, -(-len({load.spec for load in loads}) // most_specs))
 
 
 def relieve(
