@@ -15,9 +15,9 @@ from click.testing import CliRunner
 
 from holdfast.checkpoint import find, index, provenance, snapshot
 from holdfast.checkpoint.document import normalize
+from holdfast.checkpoint.markdown import render
 from holdfast.checkpoint.prune import CheckpointRetention, folders_left, prune
 from holdfast.checkpoint.rebuild import rebuild
-from holdfast.checkpoint.render import render
 from holdfast.checkpoint.verify import verify
 from holdfast.checkpoint.write import SavedCheckpoint, keep
 from holdfast.cli.main import holdfast_command

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.checkpoint import index
 from holdfast.checkpoint.errors import DamagedCheckpoint
-from holdfast.checkpoint.parse import parse
+from holdfast.checkpoint.markdown import parse
 from holdfast.checkpoint.verify import VerifyReport, everything, verify
 from holdfast.checkpoint.write import keep
 from tests.checkpoint.documents import a_document

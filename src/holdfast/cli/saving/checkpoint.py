@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from holdfast.checkpoint import find, index, lineage, parse
+from holdfast.checkpoint import find, index, lineage, markdown
 from holdfast.checkpoint import verify as checks
 from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.entry import CheckpointEntry
@@ -198,4 +198,4 @@ def plain_changes(
 
 
 def _document(entry: CheckpointEntry) -> Document:
-    return parse.parse(parse.load(entry.path)).document
+    return markdown.parse(markdown.load(entry.path)).document

@@ -49,7 +49,7 @@ def _files(project: str) -> list[str]:
 
 
 def _read(project: str, files: list[str], _state: str, _give_up: float) -> SourceRead:
-    from holdfast.checkpoint import parse
+    from holdfast.checkpoint import markdown
     from holdfast.checkpoint.errors import DamagedCheckpoint
     from holdfast.text import timestamps
 
@@ -57,7 +57,7 @@ def _read(project: str, files: list[str], _state: str, _give_up: float) -> Sourc
     found: dict[tuple[str, str, str], Item] = {}
     for path in files:
         try:
-            document = parse.parse(parse.load(path)).document
+            document = markdown.parse(markdown.load(path)).document
         except DamagedCheckpoint:
             continue  # `verify` and `rebuild` report it
         about = document.session_id, document.agent_id, path, timestamps.to_iso(document.created)

@@ -15,8 +15,7 @@ from msgspec.structs import replace
 from holdfast.checkpoint import front_matter
 from holdfast.checkpoint.document import REQUIRED, TRIGGERS, Document, clean_document, normalize
 from holdfast.checkpoint.errors import DamagedCheckpoint
-from holdfast.checkpoint.parse import parse
-from holdfast.checkpoint.render import render
+from holdfast.checkpoint.markdown import parse, render
 from holdfast.text import timestamps
 from holdfast.text.fence import acting, escape, unescape
 from tests.checkpoint.documents import a_document

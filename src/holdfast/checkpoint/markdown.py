@@ -1,19 +1,74 @@
-"""Parse the Markdown of a checkpoint: strictly, because the format is ours."""
+"""The Markdown file of a checkpoint: front matter, then sections of items; written, and parsed
+strictly, because the format is ours.
+
+Each line's first characters say what it is: `## ` a heading, `- ` an item, two blanks the next
+line of the same item, `(none)` a required section without content. So no text in an item can pass
+for structure, and no body line begins with `content_hash:`, which makes the hash checkable by hand:
+`grep -av '^content_hash:' FILE | sha256sum`.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
 import stat
+from collections.abc import Sequence
 
 import msgspec
 
 from holdfast.checkpoint import front_matter
-from holdfast.checkpoint.document import TRIGGERS, Document
+from holdfast.checkpoint.document import TRIGGERS, VERSION, Document
 from holdfast.checkpoint.errors import DamagedCheckpoint
-from holdfast.checkpoint.render import NONE, content_hash
+from holdfast.files.digest import digest
 from holdfast.text import timestamps
-from holdfast.text.fence import unescape
+from holdfast.text.fence import escape, unescape
+
+NONE = "(none)"
+
+
+def render(document: Document) -> bytes:
+    """Return the whole file of a normalized document, with its own hash."""
+    head = front_matter.write(_front(document))
+    tail = "---\n" + body(document)
+    stated = content_hash(f"---\n{head}".encode(), tail.encode())
+    return f"---\n{head}{front_matter.HASH}: {front_matter.quote(stated)}\n{tail}".encode()
+
+
+def content_hash(before: bytes, after: bytes) -> str:
+    """Hash the file without the line that holds the hash."""
+    return digest(before + after)
+
+
+def body(document: Document) -> str:
+    """Return the sections as they are in the file; a checkpoint is also shown like this."""
+    return "".join(_section(name, items) for name, items in document.sections.items())
+
+
+def _section(name: str, items: Sequence[str]) -> str:
+    heading = escape(name).replace("\n", "&#xa;")
+    lines = "".join(_item(item) for item in items) if items else f"{NONE}\n"
+    return f"\n## {heading}\n{lines}"
+
+
+def _item(text: str) -> str:
+    return "- " + escape(text).replace("\n", "\n  ") + "\n"
+
+
+def _front(document: Document) -> dict[str, front_matter.Value]:
+    return {
+        "version": VERSION,
+        "created": timestamps.to_iso(document.created),
+        "trigger": document.trigger,
+        "project": document.project,
+        "session_id": document.session_id,
+        "agent_id": document.agent_id,
+        "iteration": document.iteration,
+        "parent": document.parent,
+        "summary": document.summary,
+        "state_hash": document.state_hash,
+        "verified": True,  # already in the draft: a file gets its final name only when it is true
+    }
+
 
 LARGEST_BYTES = 8 << 20
 HEAD_BYTES = 64 << 10  # more than any front matter of ours
