@@ -17,7 +17,7 @@ from holdfast.brief.item import FalseClaim, short
 from holdfast.record import open_items, runs
 from holdfast.record.model import Failure, Place, Record, Task
 from holdfast.record.turns import turn_number
-from holdfast.text import completion
+from holdfast.text import progress
 from holdfast.text.fence import flat
 from holdfast.text.sentences import LIGHT, split
 
@@ -202,9 +202,9 @@ def find_contradictions(record: Record, summary: str) -> list[FalseClaim]:
     failing, traces = open_items.failures(record), Traces(record)
     todo = [*_listed(record), *list(_wished(record))[-MOST_WISHES:]]
     for sentence in dict.fromkeys(sentences(summary)):  # 3,750 equal sentences took 3.4 s
-        if completion.is_open(_TODOS.sub("tasks", sentence)):
+        if progress.speaks_of_open_work(_TODOS.sub("tasks", sentence)):
             continue
-        is_done, told, ended = completion.calls_done(sentence), telling(sentence), _ended(sentence)
+        is_done, told, ended = progress.calls_done(sentence), telling(sentence), _ended(sentence)
         says_all_done = bool(_ALL_TASKS.search(sentence.lower()))
         broken = [one for one in failing if is_done and _names(sentence, one)]
         if not broken and _says_all_pass(sentence, is_done=is_done):
@@ -233,7 +233,7 @@ def _is_worked_on(traces: Traces, item: _Open) -> bool:
     if traces.all_run(wanted, since):
         return True
     if item.is_wish:
-        is_done = traces.any_done(wanted, since) or completion.calls_done(item.text)
+        is_done = traces.any_done(wanted, since) or progress.calls_done(item.text)
         return is_done or traces.half_said(item.words, since)
     return traces.half_done(wanted, since)
 
@@ -321,7 +321,7 @@ def _is_its_error(sentence: str, failure: Failure) -> bool:
 
 
 def _says_all_pass(sentence: str, *, is_done: bool) -> bool:
-    if is_done and _ALL_TESTS.search(completion.plain(sentence)):
+    if is_done and _ALL_TESTS.search(progress.normalize(sentence)):
         return True
     return bool(_NO_FAILURES.search(sentence.lower()))
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from holdfast.record import plan_checks, shell
 from holdfast.record.model import REPORTED, Place, Record, Task, Turn
-from holdfast.text import completion, put_off
+from holdfast.text import progress
 from holdfast.text.sentences import (
     ASKING,
     LIGHT,
@@ -129,7 +129,7 @@ def hear(record: Record, text: str, place: Place) -> None:
     _close_reported(record, text)
     if not record.far:
         read = clip(text, READ_CHARS)
-        _add(record, [PlanStep("", one) for one in put_off.listed_as_left(read)], place, LEFT)
+        _add(record, [PlanStep("", one) for one in progress.listed_as_left(read)], place, LEFT)
         _add(record, _announced(read), place, "prose")
 
 
@@ -140,7 +140,7 @@ def hear_user(record: Record, words: str, place: Place) -> None:
     for step in [one for one in record.tasks.values() if one.source in PUT_OFF and one.is_open]:
         if _names(about, step):
             step.status, step.closed_by = REPORTED, f"asked for again: “{clip(words, 80)}”"
-    later = [PlanStep("", one) for one in put_off.wanted_later(words)]
+    later = [PlanStep("", one) for one in progress.wanted_later(words)]
     _add(record, later, place, LATER)
 
 
@@ -317,7 +317,7 @@ def _close_reported(record: Record, text: str) -> None:
     for sentence in sentences(text)[:MOST_TICKED] if open_steps else ():
         about = subjects(plain(sentence[:LONGEST_LINE]))
         named = [step for step in open_steps if _names(about, step)]
-        if named and completion.calls_done(sentence):
+        if named and progress.calls_done(sentence):
             for step in named:
                 step.status, step.closed_by = REPORTED, f"“{clip(sentence, 120)}”"
 
