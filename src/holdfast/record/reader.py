@@ -6,7 +6,6 @@ from typing import Any
 import msgspec
 
 from holdfast.record import (
-    agent_edits,
     agents,
     calls,
     decisions,
@@ -140,7 +139,7 @@ class RecordReader:
         record.offset, record.far = reader.offset if until is None else until, False
         self._look_into_reads()
         if until is None and not self._sidechain:
-            agent_edits.look(record, os.fspath(path))
+            agents.note_edits(record, os.fspath(path))
 
     def _forget_secrets(self, path: str | os.PathLike[str], beside: str = "") -> bool:
         """Remove secrets from the record, also those that earlier texts named and that now stand
