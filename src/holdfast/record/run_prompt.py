@@ -31,13 +31,13 @@ def is_of_a_run(prompt: str) -> bool:
     return bool(_HEAD.match(prompt)) and TERMS in prompt
 
 
-def parted(prompt: str) -> tuple[str, list[tuple[str, str]]]:
+def split_tasks(prompt: str) -> tuple[str, list[tuple[str, str]]]:
     """Return the text before the tasks, and each task's title with its description."""
-    head, tasks = _parted(prompt)
+    head, tasks = _split_numbered(prompt)
     return head, [(title, body) for _, title, body in tasks]
 
 
-def _parted(prompt: str) -> tuple[str, list[tuple[str, str, str]]]:
+def _split_numbered(prompt: str) -> tuple[str, list[tuple[str, str, str]]]:
     """Return the same with each task's number in the plan; it is empty if the title has one."""
     head, *rest = TASK.split(prompt.partition(TERMS)[0])
     numbers = ["".join(filter(str.isdigit, one)) for one in rest[::3]]
@@ -54,7 +54,7 @@ def list_tasks(prompt: str) -> list[tuple[str, str]]:
     """Return each task's title after its number in the plan, with its description."""
     return [
         (f"{number}. {title}" if number else title, body)
-        for number, title, body in _parted(prompt)[1]
+        for number, title, body in _split_numbered(prompt)[1]
     ]
 
 
@@ -62,7 +62,7 @@ def extract_request(prompt: str) -> str:
     """Return what the plan asks for, titles first; empty if this is no prompt of a run."""
     if not is_of_a_run(prompt):
         return ""
-    head, tasks = parted(prompt)
+    head, tasks = split_tasks(prompt)
     return "\n".join(_lines(head, tasks, [title for title, _ in list_tasks(prompt)])).strip()
 
 

@@ -20,7 +20,7 @@ import click
 from holdfast.cli.terminal import say
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.task import PlanTask, TaskPlan
-from holdfast.record.run_prompt import list_tasks, parted
+from holdfast.record.run_prompt import list_tasks, split_tasks
 from holdfast.redact import redact_each
 from holdfast.run import claude_command, journal, journal_state, prompt
 from holdfast.run.jobs import SessionJob
@@ -99,7 +99,7 @@ def _show(runner: Runner, job: SessionJob, batch: list[SessionJob]) -> None:
     say(f"\nbatch {job.number} of {job.count}{beside}: {size}")
     context = runner.queue.prompt_context(job)
     text = prompt.write_prompt(job.pieces, replace(context, rules=""))
-    for line in parted(text)[0].splitlines()[1:]:  # the first one is in the line above
+    for line in split_tasks(text)[0].splitlines()[1:]:  # the first one is in the line above
         _quote(line)
     for title, body in list_tasks(text):
         _quote(title)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from math import log
 
 from holdfast.plan.estimates.features import WordFeatures
-from holdfast.record.run_prompt import STEP_OF, parted
+from holdfast.record.run_prompt import STEP_OF, split_tasks
 from holdfast.text.numbers import counted
 
 WORTH = 12.0  # the uncorrected estimate counts as much as this many run tasks
@@ -115,7 +115,7 @@ def names_not_done(answer: str) -> bool:
 def parse_tasks(prompt: str) -> list[PromptTask]:
     """The tasks in the prompt of a run. None if another session had started the same work, because
     the rest of a task says nothing about the whole."""
-    head, tasks = parted(prompt)
+    head, tasks = split_tasks(prompt)
     if _AGAIN in head:
         return []
     return [_prompt_task(title, body) for title, body in tasks]
