@@ -76,7 +76,7 @@ def compare(label: Label, sections: Sections) -> Iterator[Check]:
 
 
 def _open(label: Label, sections: Sections) -> Iterator[Check]:
-    from holdfast.checkpoint.sections import NOTHING_OPEN
+    from holdfast.checkpoint.next_steps import NOTHING_OPEN
 
     steps = [one for one in sections["Next Steps"] if not one.startswith(NOTHING_OPEN)]
     shown = [*steps, *sections["Active Issues"]]
@@ -95,7 +95,7 @@ def _tells(item: Label, shown: str) -> bool:
 
 
 def _nothing(label: Label, sections: Sections) -> Iterator[Check]:
-    from holdfast.checkpoint.sections import NOTHING_OPEN
+    from holdfast.checkpoint.next_steps import NOTHING_OPEN
 
     told = " / ".join(sections["Next Steps"])
     says_so = told.startswith(NOTHING_OPEN)

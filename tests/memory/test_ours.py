@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.checkpoint.document import Document
-from holdfast.checkpoint.sections import NOTHING_OPEN
+from holdfast.checkpoint.next_steps import NOTHING_OPEN
 from holdfast.checkpoint.write import keep
 from holdfast.memory.recall import recall
 from holdfast.memory.sources import calls, sessions, turns

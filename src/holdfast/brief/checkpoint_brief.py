@@ -8,7 +8,7 @@ from holdfast.checkpoint import find, markdown, provenance, workflow_state
 from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.checkpoint.errors import Changed
-from holdfast.checkpoint.sections import NOTHING_OPEN
+from holdfast.checkpoint.next_steps import NOTHING_OPEN
 from holdfast.redact import redact
 from holdfast.text import fence
 from holdfast.text.fence import shown

@@ -1,14 +1,18 @@
-"""The branch and commit of a project, read from git's own files: starting git would cost the hook
-more.
+"""The git lines of a checkpoint: the project's branch and commit, and the session's own work.
 
-The files come with the folder, so they are not trusted: a name that could lead out of the folder of
-refs is not followed, and only a commit id is shown of what is read.
+The first is read from git's own files: starting git would cost the hook more. The files come with
+the folder, so they are not trusted: a name that could lead out of the folder of refs is not
+followed, and only a commit id is shown of what is read.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
+from holdfast.record import open_items
+from holdfast.record.git_work import NO_BRANCH, conflict_words
+from holdfast.record.model import Commits, GitWork, Record
 from holdfast.wire import places
 
 MOST_PACKED_BYTES = 16 << 20  # 200,000 refs
@@ -16,6 +20,8 @@ MOST_PARENTS = 40
 MOST_LINKS = 5  # as many refs that name a ref as git follows
 UNKNOWN = "an unknown commit"
 _NOT_IN_A_REF = frozenset(" ~^:?*[\\\x7f") | {chr(code) for code in range(32)}
+MOST_BRANCHES = 4
+MOST_CONFLICTS = 5
 
 
 def git_state(project: str) -> str:
@@ -117,3 +123,69 @@ def _first_line(path: str) -> str:
 
 def _is_commit(text: str) -> bool:
     return len(text) in (40, 64) and all(mark in "0123456789abcdef" for mark in text)
+
+
+def session_git(record: Record) -> Iterator[str]:
+    """Yield the state that the session's own commands left, for each branch and repository: the
+    last commit, whether it was pushed, what was changed since. Others may have done more."""
+    work = record.git
+    changed = open_items.uncommitted(record)
+    halted = conflict_words(work, MOST_CONFLICTS)
+    if not (work.commits or halted) and (work.is_partial or not changed) and not work.request:
+        return
+    away = open_items.is_elsewhere(record)
+    branch = work.branch or ("" if away else record.branch)
+    parts = [f"in {open_items.tree(record)}"] if away and open_items.tree(record) else []
+    parts += [f"on branch {branch}"] if branch not in ("", "HEAD") else []
+    parts += [halted] if halted else []
+    if work.commits:
+        parts += [_commits(work)]
+    elif changed:
+        parts += ["no commit was made in this session"]
+    if work.request:
+        parts += [f"pull request {work.request} {'merged' if work.merged else 'created'}"]
+    if work.refused:
+        parts += [f"the last git {work.refused} did not succeed"]
+    if work.commits and changed:
+        rest = f" and {len(changed) - 5} more" if len(changed) > 5 else ""
+        parts += [f"changed after that commit: {', '.join(changed[-5:])}{rest}"]
+    is_left = work.branch and record.branch not in ("", work.branch)
+    if is_left and work.op < record.op and not away:
+        parts += [f"now on branch {record.branch}"]
+    for folder, names in open_items.uncommitted_by_tree(record).items():
+        if folder != open_items.tree(record):
+            parts += [f"not committed in {folder}: {', '.join(names[-5:])}"]
+    yield "git, by this session: " + "; ".join(parts)
+    for name, one in list(work.others.items())[-MOST_BRANCHES:]:
+        folder, _, branch = name.partition("\t")
+        where = f" in {folder}" if folder != work.folder else ""
+        request = f"; pull request {one.request}" if one.request else ""
+        merged = " merged" if one.merged else ""
+        on = f"on branch {branch}" if branch != NO_BRANCH else "on no branch"
+        yield f"git, earlier, {on}{where}: {_commits(one)}{request}{merged}"
+
+
+def _commits(work: GitWork | Commits) -> str:
+    last = f"{work.commit} “{work.subject}”".removesuffix("“”").strip()
+    pushed = "pushed" if work.pushed == work.commits else "no git push after it"
+    return f"{work.commits} commit{'s'[: work.commits > 1]}, the last {last}, {pushed}"
+
+
+def not_in_git(record: Record) -> str:
+    """Return what the session changed and did not commit, or committed and did not push."""
+    work, words = record.git, ""
+    if not work.is_partial and (record.branch or work.commits):
+        changed = sum(map(len, open_items.uncommitted_by_tree(record).values()))
+        words += f"; not committed: {_count(changed, 'file')}" if changed else ""
+    here = work.branch if work.commits and work.pushed != work.commits else ""
+    others = [name.partition("\t")[2] for name, one in work.others.items() if _is_local(one)]
+    local = [branch for branch in [here, *others] if branch]
+    return words + (f"; not pushed: {', '.join(local[:3])}" if local else "")
+
+
+def _is_local(work: Commits) -> bool:
+    return work.pushed != work.commits and not work.merged
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

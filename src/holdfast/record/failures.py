@@ -1,71 +1,32 @@
 """Whether a command failed or passed, and which failures a passing command has fixed.
 
-A pipe hides the exit code of a test. In that case the runner's own output decides; if it shows
-neither success nor failure, nothing is recorded. The result of a command that is neither test nor
-build but prints failures is unknown.
+If a pipe hides the exit code, and the output shows neither success nor failure, nothing is
+recorded. The result of a command that is neither test nor build but prints failures is unknown.
 """
-
-from itertools import pairwise
 
 from holdfast.record import files, plan_checks, plans, runs, shell, turns
 from holdfast.record.model import Command, Failure, Place, Record
+from holdfast.record.run_output import (
+    FAILURE_HINTS,
+    HEAD_CHARS,
+    MOST_LINES,
+    SUMMARIES,
+    last_lines,
+    names_places,
+    printed_code,
+    shows_failure,
+    tells_success,
+    wrong_lines,
+)
 from holdfast.text.sentences import Lazy, clip, clip_start, sentences, within
 
 PASSED, FAILED, UNCLEAR, NO_RESULT = "passed", "failed", "unclear", "no result"
 EDITED_SINCE = "edited since, not run again"  # then nobody knows whether it still fails
-HEAD_CHARS = 6000
-LONGEST_LINE = 240
-MOST_LINES = 6
 MOST_FAILURES = 60
 MOST_FIXES = 5
 LONGEST_COVER = 80  # of the command that passed instead of the failed one
 MOST_EDITED = 40
-_WRONG = (
-    *("error", "exception", "panic", "fail", "cannot", "undefined", "traceback", "not found"),
-    *("denied", "refused", "mismatch", "invalid", "unresolved", "✗", "✖", "❌", "✕"),
-)
-# What a runner prints when a pipe hides its exit code. "0 failed" is no failure.
-_SUMMED = ("FAIL", "--- FAIL", "npm ERR!")
-_FAILED = (
-    *_SUMMED,
-    "panic:",
-    "Traceback",
-    "error:",
-    "error[",
-    "E   ",
-    "✗",
-    "✖",
-)
-_FAILING = ("no tests ran", "error TS", "❌", "✕ ")
-# `quay/moor.go:12:3: undefined: tide`, as compilers and linters print; no number of a line alone.
-_AT = Lazy(
-    r"(?:vet: )?(?>[\w./@+-]*\.)(?<=\w\.)\w{1,8}(?::\d+:\d+:|\(\d+,\d+\):) "
-    r"(?!warning|note|info)"
-)
-_WELL = (
-    *(" passed", "\nok ", "\npass\n", " succeeded", "successful", "finished `", "built in "),
-    *("no issues", "\n0 issues", "no errors", "0 errors", "0 fail", "0 problems", "✓", "✔"),
-    " up to date",
-)
-_NOT_SAID = ("> ", "$ ", "(Bash completed with no output", "Shell cwd was reset")
-_ASKS_CODE = ("$?", "PIPESTATUS")
-_CODE = Lazy(r"\d{1,3}\b(?=\W*$)")
 ALSO_BEFORE = "it fails without the changes of this session too"
-_SURE = (
-    "error:",
-    "error[",
-    "error ts",
-    "panic:",
-    "undefined:",
-    "undefined reference",
-    "fatal",
-    "exception:",
-    "assert",
-)
-_FINE = ("=== ", "--- PASS", "PASS", "ok ", "warning:", "✓", "✔")
-_HINTS = ("FAIL", "rror", "fail", "panic", "Traceback", "E   ", "ERR!", "✗", "✖", "❌", "✕")
-_IDLE = ("to rerun pass", "could not compile", "aborting due to")  # it failed, and nothing else
-_TRACE = "Traceback (most recent"
 _GO_FAILED = "--- FAIL: "
 _NOT_BUILT = "[build failed]"
 _NAMED = ("--- PASS: ", " PASSED", "no tests to run")  # what was run is told by name
@@ -97,8 +58,6 @@ LONGEST_VERDICT = 200
 _WITH_A_WORD_BEFORE = runs.INTERPRETERS | {"gh", "glab", "docker", "kubectl", "gcloud", "aws"}
 _TRIED = ("gcc ", "g++ ", "cc ", "clang", "nvcc ", "cmake ", "./", "python -c", "python3 -c")
 _PART = Lazy(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
-_NONE_FAILED = (" 0 fail", " 0 remaining")
-_COUNTED = ("fail", "failed", "failing", "failure", "failures", "error", "errors")
 
 
 def judge(
@@ -113,12 +72,12 @@ def judge(
     if failed and _found_no_test(key, text):
         command.ok, command.said, command.is_hidden = None, [], True
         return
-    hints = within(_HINTS, edges)
+    hints = within(FAILURE_HINTS, edges)
     shows = hints and shows_failure(edges, is_sure=bool(command.kind) and not is_hidden)
     if command.kind and is_hidden:
-        code = _printed_code(command.line, edges)
-        shows = shows or code > 0 or _names_places(edges)
-        is_hidden = bool(code) and not _tells_success(command.kind, edges)
+        code = printed_code(command.line, edges)
+        shows = shows or code > 0 or names_places(edges)
+        is_hidden = bool(code) and not tells_success(command.kind, edges)
     failed = failed or (bool(command.kind) and shows)
     command.ok = False if failed else None if shows else True
     command.is_hidden = is_hidden and not failed
@@ -128,46 +87,21 @@ def judge(
     if command.kind or failed:
         turns.note_run(record, key, not failed)
     if failed:
-        command.said = wrong_lines(edges) or _last_lines(edges)
+        command.said = wrong_lines(edges) or last_lines(edges)
         if not _is_slip(command.said):
             _fail(record, key, command, place)
         elif command.count == 1 and _is_slip(command.said, _ASTRAY):
             del record.commands[key]  # nobody will run it again in that folder
     else:
-        told = wrong_lines(edges) if hints else []
-        command.said = told[:3] or _last_lines(clip_start(edges, 600))[-1:]
+        errors = wrong_lines(edges) if hints else []
+        command.said = errors[:3] or last_lines(clip_start(edges, 600))[-1:]
         if not shows:
             note_pass(record, key, place, edges if command.kind == "test" else "")
 
 
 def _found_no_test(key: str, text: str) -> bool:
     """Whether pytest was given a path without tests or a missing file: then no work has failed."""
-    return text.startswith(_NO_TESTS) and "pytest" in key and not within(_SUMMED, text)
-
-
-def _printed_code(line: str, text: str) -> int:
-    """Return the number that `echo $?` printed last; -1 if there is none."""
-    if not within(_ASKS_CODE, line):
-        return -1
-    last = _last_lines(text)[-1:]
-    found = _CODE.pattern.search(last[0]) if last else None
-    return int(found[0]) if found else -1
-
-
-def _names_places(text: str) -> bool:
-    """Whether a line begins with a place in a file (see `_AT`): with three colons, or a bracket."""
-    lines = [line for line in text.split("\n") if "): " in line or line.count(":") > 2]
-    return any(map(_AT.pattern.match, lines)) if lines else False
-
-
-def _tells_success(kind: str, text: str) -> bool:
-    """Whether a runner reports success. A compiler prints nothing then, except for the line that a
-    script repeats before running it."""
-    if within(_WELL, f"\n{text.lower()}\n"):
-        return True
-    return kind == "build" and all(
-        not line.strip() or line.startswith(_NOT_SAID) for line in text.splitlines()
-    )
+    return text.startswith(_NO_TESTS) and "pytest" in key and not within(SUMMARIES, text)
 
 
 def _is_of_before(line: str) -> bool:
@@ -184,11 +118,6 @@ def _compare(record: Record, key: str, command: Command, *, failed: bool) -> Non
             one.verdict = one.verdict or ALSO_BEFORE
 
 
-def is_silent(text: str) -> bool:
-    """Whether the text shows no failure."""
-    return not (within(_HINTS, text) and shows_failure(text))
-
-
 def outcome(command: Command) -> str:
     """Return how the last run went; empty if that is not known."""
     if command.ok is None:
@@ -198,89 +127,6 @@ def outcome(command: Command) -> str:
     if command.covered_by:
         return f"failed; {clip(command.covered_by, LONGEST_COVER)} passed since"
     return "" if command.is_hidden else PASSED
-
-
-def shows_failure(text: str, *, is_sure: bool = False) -> bool:
-    """Whether a runner reports a failure. With `is_sure` the exit code says otherwise: then only
-    the runner's own summary counts, because tests may print errors that they expect."""
-    said = counted = False
-    for line in text.splitlines():
-        if within(_NONE_FAILED, f" {line}"):
-            said, counted = False, True  # the runner has counted, so output of the tests is ignored
-        elif (
-            line.startswith(_SUMMED)
-            or " FAILED" in line
-            or (
-                not is_sure
-                and (line.startswith(_FAILED) or within(_FAILING, line) or ": error: " in line)
-            )
-        ):
-            said = True
-    return said or _counts_failures(text.split(), counted=counted)
-
-
-def _counts_failures(words: list[str], *, counted: bool) -> bool:
-    """Whether a number above zero counts failures; "item 3 failed" counts nothing."""
-    first = ""
-    for before, word in pairwise(words):
-        counts = before[0] in "123456789" and before.isdecimal()
-        if counts and word.rstrip(",.;:)") in _COUNTED and not (counted and first.isalpha()):
-            return True
-        first = before
-    return False
-
-
-def wrong_lines(text: str) -> list[str]:
-    """Return the lines that name an error, each once: the certain ones, else the possible ones,
-    each with the next line if that says more. Of a trace, only the last line."""
-    sure: dict[str, None] = {}
-    maybe: dict[str, None] = {}
-    traced = announced = False
-    for line in text.splitlines():
-        if announced and line.strip() and not line.startswith(_FINE):
-            sure[clip(line.strip(), LONGEST_LINE)] = None
-        announced = _announces(line)
-        if _TRACE in line:
-            traced = True
-            continue
-        if traced and line[:1] in (" ", "\t", "|"):
-            continue
-        if traced and line:
-            sure[clip(line, LONGEST_LINE)] = None
-            traced = False
-        low = line.lower()
-        if not within(_WRONG, low):
-            continue
-        line = line.strip()
-        if not 12 <= len(line) <= 400 or "Exit code" in line or line.startswith(_FINE):
-            continue
-        is_sure = line.startswith(_FAILED) or within(_SURE, low) or announced
-        (sure if is_sure else maybe)[clip(line, LONGEST_LINE)] = None
-        if len(sure) >= MOST_LINES:
-            break
-    found = list(sure or maybe)
-    told = [line for line in found if not within(_IDLE, line)]
-    return (told or found)[:MOST_LINES]
-
-
-def _announces(line: str) -> bool:
-    """Whether the message follows in the next line."""
-    return line.lstrip().startswith("--- FAIL:") or " panicked at " in line
-
-
-def is_error(lines: list[str]) -> bool:
-    """Whether the first of these lines names an error."""
-    return bool(lines) and within(_WRONG, lines[0].lower())
-
-
-def _last_lines(text: str) -> list[str]:
-    found: list[str] = []
-    for line in map(str.strip, reversed(clip_start(text, 2000).splitlines())):
-        if line and "Exit code" not in line:
-            found.append(clip(line, LONGEST_LINE))
-            if len(found) == 2:
-                break
-    return found[::-1]
 
 
 def _is_slip(lines: list[str], errors: tuple[str, ...] = _SLIPS) -> bool:

@@ -228,3 +228,7 @@ def mention(record: Record, text: str, weight: float = SEEN) -> None:
     for name in shell.find_paths(text)[:30]:
         if "/" in name:
             use(record, name, "seen", weight)
+
+
+def by_last_use(record: Record) -> list[tuple[str, FileUse]]:
+    return sorted(record.files.items(), key=lambda pair: pair[1].op)

@@ -6,12 +6,11 @@ failed.
 """
 
 import re
-from collections.abc import Iterator
 from os.path import normpath
 
-from holdfast.record import failures, files, names, shell
-from holdfast.record.model import Commits, GitWork, Record, Turn
-from holdfast.text.sentences import Lazy, clip, sentences, within
+from holdfast.record import files, names, run_output, shell
+from holdfast.record.model import Commits, GitWork, Record
+from holdfast.text.sentences import Lazy, clip, within
 
 SUBJECT_CHARS = 120
 SHOWN_CHARS = 20_000  # of what a command printed
@@ -318,7 +317,7 @@ def _committed(record: Record, folder: str, one: str, text: str, *, failed: bool
 
 def _is_silent(text: str) -> bool:
     """Whether the output shows no failure, for example of a hook."""
-    return not within(_FAILED_HOOK, text) and failures.is_silent(text)
+    return not within(_FAILED_HOOK, text) and run_output.is_silent(text)
 
 
 def _enter(record: Record, folder: str, branch: str) -> None:
@@ -376,64 +375,3 @@ def note_change(record: Record, name: str, folder: str = "") -> None:
 def note_command_change(record: Record, line: str, name: str) -> None:
     """Record that a command changed a file."""
     note_change(record, name, _entered(record, line))
-
-
-LONGEST_CHARS = 600  # more is a plan, or something pasted
-_HINTS = ("commit", "comited", "push", "merged", "opened", " pr", "pull request")
-NAMES = {COMMIT: "commit", PUSH: "push", CREATE: "pull request"}
-# At the beginning of a sentence or a clause: a command, not "the commit" or "we push on Fridays".
-_ASKED = Lazy(
-    r"(?:^|[,;:&+(]\s*|\b(?:and|then|please|also|now|und|dann|bitte|y|et|puis|e|depois)\s+)"
-    r"(?:(commit)\b(?! (?:message|hash|id|history|is|was|has|that|which|in)\b)"
-    r"|(push)\b(?! (?:back|notif\w*|is|was|has)\b)"
-    r"|(?:open|create|make|raise|submit|send)\s+(?:up\s+)?(?:(?:a|an|the|new|draft)\s+)*"
-    r"(pr|pull request)\b)",
-    re.IGNORECASE,
-)
-_DENIED = Lazy(
-    r"\b(?:not|never|no|without|nicht|kein\w*|ohne|pas|sans|sin|sem|não|memory)\b|n't\b", re.I
-)
-_BY_USER = Lazy(r"\b(?:comm?itt?ed|pushed|merged|opened)\b", re.IGNORECASE)
-
-
-def open_requests(record: Record) -> Iterator[tuple[Turn, str]]:
-    """Return, for each verb, the last turn that asked for it, if it was not seen since."""
-    if record.git.is_partial:
-        return
-    work = record.git
-    nothing_to_push = work.clean_op if work.pushed == work.commits or not work.commits else 0
-    seen = {
-        COMMIT: max(work.op, work.clean_op),
-        PUSH: max(work.pushed_op, nothing_to_push),
-        CREATE: work.request_op,
-    }
-    agents = [one.place.op for one in record.agents.values() if one.kind != "background command"]
-    busy = max(agents, default=-1)  # commits of a subagent are not seen
-    settled: set[str] = set()
-    for turn in reversed(record.turns):
-        low = turn.asked.lower()
-        if turn.chars > LONGEST_CHARS or not within(_HINTS, low):
-            continue
-        if _BY_USER.pattern.search(turn.asked):
-            return  # the user reports it, so earlier requests are settled
-        for verb in _requested_verbs(turn.asked) - settled:
-            settled.add(verb)
-            if verb == COMMIT and _reports_commit(turn):
-                continue
-            if seen[verb] <= turn.place.op and busy <= turn.place.op:
-                yield turn, NAMES[verb]
-
-
-def _reports_commit(turn: Turn) -> bool:
-    """Whether the model names the commit by its hash: a hook may have made it."""
-    words = turn.said.replace("`", " ").split() if "commit" in turn.said.lower() else []
-    return any(names.is_commit(word.rstrip(".,;:)")) for word in words)
-
-
-def _requested_verbs(words: str) -> set[str]:
-    found: set[str] = set()
-    for sentence in sentences(words):
-        if not _DENIED.pattern.search(sentence):
-            for match in _ASKED.pattern.finditer(sentence):
-                found.add(COMMIT if match[1] else PUSH if match[2] else CREATE)
-    return found

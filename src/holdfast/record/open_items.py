@@ -1,21 +1,22 @@
 """What is open at the end of a record, each item with its evidence. Nothing here expires.
 
-The items are tasks, steps of a plan, failing commands, unanswered questions, background work, and
-the request itself while the model works on it. What closed an item is in the record; see `plans`
-and `failures`.
+The items are tasks, steps of a plan, failing commands, unanswered questions, background work,
+commits and pushes that the user asked for, and the request itself while the model works on it. What
+closed an item is in the record; see `plans` and `failures`.
 """
 
 import re
+from collections.abc import Iterator
 
 import msgspec
 
-from holdfast.record import plans, shell
+from holdfast.record import names, plans, shell
 from holdfast.record.agents import COMMAND, MONITOR, SCHEDULE
 from holdfast.record.failures import is_one_off, runs_script
-from holdfast.record.git_work import tree_of
+from holdfast.record.git_work import COMMIT, CREATE, PUSH, tree_of
 from holdfast.record.model import Agent, Call, Failure, Place, Question, Record, Task, Turn
 from holdfast.record.tasks import LISTED
-from holdfast.text.sentences import ASKING, Lazy, asks, sentences
+from holdfast.text.sentences import ASKING, Lazy, asks, sentences, within
 
 DOING = "in_progress"
 MOST_CLOSING = 4  # sentences that may ask or offer
@@ -39,6 +40,22 @@ _AGENTS = Lazy(r"\b(?:sub-?)?agents?\b", re.IGNORECASE)
 _OWN = ("prose", *plans.PUT_OFF)  # no task list replaces these
 _NOT_OWN = ("/", "~", "../", ".claude/", ".git/")  # `.gitignore` is the project's own
 _CALL = "toolu_"  # how the id of a call begins
+LONGEST_REQUEST = 600  # more is a plan, or something pasted
+_GIT_HINTS = ("commit", "comited", "push", "merged", "opened", " pr", "pull request")
+GIT_NAMES = {COMMIT: "commit", PUSH: "push", CREATE: "pull request"}
+# At the beginning of a sentence or a clause: a command, not "the commit" or "we push on Fridays".
+_GIT_REQUEST = Lazy(
+    r"(?:^|[,;:&+(]\s*|\b(?:and|then|please|also|now|und|dann|bitte|y|et|puis|e|depois)\s+)"
+    r"(?:(commit)\b(?! (?:message|hash|id|history|is|was|has|that|which|in)\b)"
+    r"|(push)\b(?! (?:back|notif\w*|is|was|has)\b)"
+    r"|(?:open|create|make|raise|submit|send)\s+(?:up\s+)?(?:(?:a|an|the|new|draft)\s+)*"
+    r"(pr|pull request)\b)",
+    re.IGNORECASE,
+)
+_DENIED = Lazy(
+    r"\b(?:not|never|no|without|nicht|kein\w*|ohne|pas|sans|sin|sem|não|memory)\b|n't\b", re.I
+)
+_BY_USER = Lazy(r"\b(?:comm?itt?ed|pushed|merged|opened)\b", re.IGNORECASE)
 
 
 class OpenRequest(msgspec.Struct, frozen=True):
@@ -228,3 +245,46 @@ def is_elsewhere(record: Record) -> bool:
     """Whether the session now works in another repository or worktree than the one whose state is
     shown."""
     return bool(record.cwd) and tree_of(record, record.cwd) != (tree(record) or record.git.home)
+
+
+def git_requests(record: Record) -> Iterator[tuple[Turn, str]]:
+    """Return, for each verb, the last turn that asked for it, if it was not seen since."""
+    if record.git.is_partial:
+        return
+    work = record.git
+    nothing_to_push = work.clean_op if work.pushed == work.commits or not work.commits else 0
+    seen = {
+        COMMIT: max(work.op, work.clean_op),
+        PUSH: max(work.pushed_op, nothing_to_push),
+        CREATE: work.request_op,
+    }
+    agents = [one.place.op for one in record.agents.values() if one.kind != "background command"]
+    busy = max(agents, default=-1)  # commits of a subagent are not seen
+    settled: set[str] = set()
+    for turn in reversed(record.turns):
+        low = turn.asked.lower()
+        if turn.chars > LONGEST_REQUEST or not within(_GIT_HINTS, low):
+            continue
+        if _BY_USER.pattern.search(turn.asked):
+            return  # the user reports it, so earlier requests are settled
+        for verb in _requested_verbs(turn.asked) - settled:
+            settled.add(verb)
+            if verb == COMMIT and _reports_commit(turn):
+                continue
+            if seen[verb] <= turn.place.op and busy <= turn.place.op:
+                yield turn, GIT_NAMES[verb]
+
+
+def _reports_commit(turn: Turn) -> bool:
+    """Whether the model names the commit by its hash: a hook may have made it."""
+    words = turn.said.replace("`", " ").split() if "commit" in turn.said.lower() else []
+    return any(names.is_commit(word.rstrip(".,;:)")) for word in words)
+
+
+def _requested_verbs(words: str) -> set[str]:
+    found: set[str] = set()
+    for sentence in sentences(words):
+        if not _DENIED.pattern.search(sentence):
+            for match in _GIT_REQUEST.pattern.finditer(sentence):
+                found.add(COMMIT if match[1] else PUSH if match[2] else CREATE)
+    return found

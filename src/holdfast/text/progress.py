@@ -118,7 +118,7 @@ _LATER = Lazy(
     r"|之后|その後",
     re.IGNORECASE,
 )
-_WITH_GIT = Lazy(r"\b(?:commit|push|merge|pull request|pr)\b", re.IGNORECASE)  # see `git_work`
+_WITH_GIT = Lazy(r"\b(?:commit|push|merge|pull request|pr)\b", re.IGNORECASE)  # see `open_items`
 
 
 def listed_as_left(text: str) -> list[str]:

@@ -17,7 +17,8 @@ from holdfast.checkpoint import verify as checks
 from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.checkpoint.errors import Changed, NoCheckpoint
-from holdfast.checkpoint.sections import ASKED, NOTHING_OPEN
+from holdfast.checkpoint.next_steps import NOTHING_OPEN
+from holdfast.checkpoint.sections import ASKED
 from holdfast.cli import choose_session, find_transcript
 from holdfast.cli.terminal import say
 from holdfast.redact import redact
