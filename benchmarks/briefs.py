@@ -37,12 +37,12 @@ def make_brief(path: str, budget: int) -> str:
     """What the evaluator calls: the brief that `holdfast brief --max-tokens` prints."""
     from holdfast.events import window_brief
     from holdfast.record import read_record
-    from holdfast.record.secrets import redacted
+    from holdfast.record.secrets import redact_record
     from holdfast.window.state import State
 
     folder = str(Path(path).parent)
     state = State(transcript=path, project=folder, cwd=folder)
-    return window_brief.compose_brief(state, "", redacted(read_record(path)), budget).text
+    return window_brief.compose_brief(state, "", redact_record(read_record(path)), budget).text
 
 
 def rows(corpus: Path | None, evaluate: Path | None) -> Iterator[Row]:

@@ -164,7 +164,7 @@ FORMATS = {
         _record, lambda folder: record.load((folder / "record.json").read_bytes())
     ),
     "cut": Format(_cut, lambda folder: cutter.load((folder / "cut.json").read_bytes())),
-    "queue": Format(_queue, lambda folder: archived_topics.archived("s1")),
+    "queue": Format(_queue, lambda folder: archived_topics.list_archived("s1")),
     "work.json": Format(
         _projection, lambda folder: projection_file.read_projection(_window(folder))
     ),

@@ -320,7 +320,7 @@ def test_the_copy_stays_when_the_client_deletes_its_own() -> None:
 def test_what_the_user_removed_is_not_archived_again() -> None:
     path = a_session()
     save_all(ROOM)
-    transcripts.remove(transcripts.named("s1"))
+    transcripts.remove(transcripts.find_session("s1"))
     _grow(path, a_prompt("more"))
     assert save_all(ROOM).written == 0
     assert transcripts.sessions() == []

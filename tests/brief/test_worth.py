@@ -10,17 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.brief.compose import compose
-from holdfast.brief.files_and_commands import EVEN_SHARE, FEW, MORE, chances, ranked
-from holdfast.record.model import (
-    Command,
-    Failure,
-    FileUse,
-    NameUse,
-    Place,
-    Record,
-    Task,
-    Turn,
-)
+from holdfast.brief.files_and_commands import EVEN_SHARE, FEW, MORE, chances, rank_by_chance
+from holdfast.record.model import Command, Failure, FileUse, NameUse, Place, Record, Task, Turn
 from tests.checkpoint.sessions import Session
 
 HEATS = st.dictionaries(st.text(min_size=1), st.floats(0.01, 100), min_size=1)
@@ -62,7 +53,7 @@ def test_a_larger_brief_leaves_nothing_out_that_a_smaller_one_takes(
     heats: dict[str, float], small: int, more: int
 ) -> None:
     taken = [
-        {key for key, chance in ranked(heats, limit, 99) if chance}
+        {key for key, chance in rank_by_chance(heats, limit, 99) if chance}
         for limit in (small, small + more)
     ]
     assert taken[0] <= taken[1]

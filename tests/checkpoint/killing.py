@@ -18,7 +18,7 @@ from typing import Any
 
 from holdfast.checkpoint import index, snapshot
 from holdfast.checkpoint.prune import CheckpointRetention, prune
-from holdfast.checkpoint.verify import everything, verify
+from holdfast.checkpoint.verify import verify, verify_projects
 from holdfast.checkpoint.write import keep
 from tests.checkpoint.documents import NOON, a_document, final_names, in_project, left_drafts
 
@@ -85,12 +85,12 @@ def look(project: Path, home: Path, before: int) -> None:
     assert kept.reused == (len(names) == before + 1)
     assert kept.document.iteration == before + 1
     assert len(final_names(folder)) == before + 1
-    assert all(report.ok for report in everything())
+    assert all(report.ok for report in verify_projects())
     assert snapshot.load(str(project), kept.id)["checkpoint_id"] == kept.id
     keep(a_document(project, "the next state"))
     assert {Path(one.path).name for one in index.load()} == set(final_names(folder))
     assert [one.iteration for one in index.load()] == list(range(1, before + 3))
-    assert all(report.ok for report in everything())
+    assert all(report.ok for report in verify_projects())
     assert not left_drafts(project, home), left_drafts(project, home)
 
 
@@ -104,7 +104,7 @@ def look_pruned(project: Path, home: Path, before: int) -> None:
     keep(a_document(project, "the next state"))
     assert {one.iteration for one in index.load()} == {before, before + 1}
     assert snapshot.names(str(project)) == {one.id for one in index.load()}
-    assert all(report.ok for report in everything())
+    assert all(report.ok for report in verify_projects())
     assert not left_drafts(project, home), left_drafts(project, home)
 
 

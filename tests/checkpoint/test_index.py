@@ -13,7 +13,7 @@ from holdfast.checkpoint import index, snapshot
 from holdfast.checkpoint.entry import NEWEST_READ
 from holdfast.checkpoint.errors import NewerCheckpointIndex
 from holdfast.checkpoint.rebuild import rebuild
-from holdfast.checkpoint.verify import everything, verify
+from holdfast.checkpoint.verify import verify, verify_projects
 from holdfast.checkpoint.write import keep
 from holdfast.files import folders, lock
 from tests.checkpoint.documents import NOON, a_document
@@ -109,7 +109,7 @@ def test_rebuild_finds_everything_again(project: Path, lost: list[str]) -> None:
     assert index.load() == before == sorted(found.entries, key=lambda one: (one.rank, one.path))
     assert len(found.added) == (3 if "index.json" in lost else 0)
     assert not found.damaged
-    assert all(report.ok for report in everything())
+    assert all(report.ok for report in verify_projects())
 
 
 @pytest.mark.requirement("C7", "C1")

@@ -9,7 +9,7 @@ import pytest
 from holdfast.checkpoint import index
 from holdfast.checkpoint.errors import DamagedCheckpoint
 from holdfast.checkpoint.markdown import parse
-from holdfast.checkpoint.verify import VerifyReport, everything, verify
+from holdfast.checkpoint.verify import VerifyReport, verify, verify_projects
 from holdfast.checkpoint.write import keep
 from tests.checkpoint.documents import a_document
 
@@ -111,7 +111,7 @@ def test_all_known_ones_are_looked_at_and_those_that_are_gone(kept: Path, tmp_pa
     kept.unlink()
     bad = kept.with_name("2026-01-15-120007.md")
     bad.write_text("half")
-    found = {Path(report.path).name: _parts(report) for report in everything()}
+    found = {Path(report.path).name: _parts(report) for report in verify_projects()}
     assert found == {
         "2026-01-15-120000-2.md": [],
         "2026-01-15-120000.md": ["file"],

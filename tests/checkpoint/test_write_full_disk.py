@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.checkpoint import index
 from holdfast.checkpoint.errors import CheckpointNotSaved
-from holdfast.checkpoint.verify import everything, verify
+from holdfast.checkpoint.verify import verify, verify_projects
 from holdfast.checkpoint.write import keep
 from holdfast.files import folders
 from holdfast.files.atomic import PhantomCheckpoint
@@ -53,7 +53,7 @@ def test_a_full_disk_leaves_no_trace_of_a_checkpoint(project: Path, room: int) -
     assert "File too large" in run.stdout
     assert final_names(in_project(project)) == [Path(before.path).name]
     assert not left_drafts(project, Path(places.home()))
-    assert all(report.ok for report in everything())
+    assert all(report.ok for report in verify_projects())
     assert keep(a_document(project, "after")).document.iteration == 2
 
 
@@ -94,7 +94,7 @@ def test_a_filesystem_without_links_still_never_overwrites(
     monkeypatch.setattr(os, "link", no_links)
     first, second = keep(a_document(project, "a")), keep(a_document(project, "b"))
     assert (first.id, second.id) == ("2026-01-15-120000", "2026-01-15-120000-2")
-    assert all(report.ok for report in everything())
+    assert all(report.ok for report in verify_projects())
     assert not left_drafts(project)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.checkpoint import index
-from holdfast.checkpoint.verify import everything
+from holdfast.checkpoint.verify import verify_projects
 from holdfast.wire import places
 from tests.checkpoint.documents import final_names, in_project, left_drafts
 from tests.concurrent_processes import processes
@@ -37,7 +37,7 @@ def test_keepers_in_the_same_second_get_names_of_their_own(tmp_path: Path, write
     assert len(set(found)) == writers * 3
     assert len(final_names(in_project(tmp_path))) == writers * 3
     assert sorted(one.id for one in index.load()) == sorted(found)
-    assert all(report.ok for report in everything())
+    assert all(report.ok for report in verify_projects())
     for session in range(writers):
         mine = [one for one in index.load() if one.session_id == f"s{session}"]
         assert sorted(one.iteration for one in mine) == [1, 2, 3]

@@ -84,5 +84,5 @@ def test_a_removed_copy_is_forgotten_by_the_next_search(project: Path) -> None:
     save_all(ROOM)
     path.unlink()
     assert recall("blue pipeline", project=str(project)).found
-    transcripts.remove(transcripts.named("s1"))
+    transcripts.remove(transcripts.find_session("s1"))
     assert not recall("blue pipeline", project=str(project)).found

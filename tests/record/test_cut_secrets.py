@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from holdfast.record import model
-from holdfast.record.secrets import redacted
+from holdfast.record.secrets import redact_record
 from holdfast.text.sentences import clip, clip_last, clip_start
 from tests.checkpoint.sessions import Session
 from tests.redact.samples import drawn
@@ -53,7 +53,7 @@ CUT: dict[str, tuple[int, Put]] = {
 
 
 def _leaks(session: Session, secret: str, folder: Path) -> bool:
-    stored = model.save(redacted(session.record(folder))).decode()
+    stored = model.save(redact_record(session.record(folder))).decode()
     return any(secret[at : at + 8] in stored for at in range(len(secret) - 8))
 
 
@@ -77,7 +77,7 @@ def test_a_text_that_ends_where_a_secret_would_begin_spoils_nothing(
     token = f"gh{'p_'}{drawn(Random(words), 36)}"
     session = Session().user(words).runs(f"make {words}").says("Done.")
     record = session.user(f"Use {token} for it.").record(tmp_path)
-    stored = redacted(record)
+    stored = redact_record(record)
     assert model.load(model.save(stored)) == stored
     assert [turn.asked for turn in stored.turns] == [words, "Use [redacted: github token] for it."]
     assert [turn.place for turn in stored.turns] == [turn.place for turn in record.turns]
@@ -86,7 +86,7 @@ def test_a_text_that_ends_where_a_secret_would_begin_spoils_nothing(
 
 def test_a_record_without_a_secret_is_left_as_it_is(tmp_path: Path) -> None:
     record = Session().user("Print the tides.").works(2).record(tmp_path)
-    assert redacted(record) is record
+    assert redact_record(record) is record
 
 
 def test_a_text_is_cut_between_words() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.checkpoint.sections import decisions
-from holdfast.record.decisions import MOST_DECISIONS, decided
+from holdfast.record.decisions import MOST_DECISIONS, find_decisions
 from tests.checkpoint.sessions import Session
 
 REFUSAL = "The user doesn't want to proceed with this tool use."
@@ -26,7 +26,7 @@ def test_a_later_correction_removes_no_decision(tmp_path: Path) -> None:
     session.says("I decided to use JWT and PostgreSQL because the team knows both.")
     session.user("no, don't use localStorage for the token")
     record = session.record(tmp_path)
-    assert any("JWT and PostgreSQL" in one.text for one in decided(record))
+    assert any("JWT and PostgreSQL" in one.text for one in find_decisions(record))
     assert "no, don't use localStorage for the token" in record.turns[-1].asked
 
 
@@ -45,7 +45,7 @@ def test_decisions_come_with_their_question_and_their_turn(tmp_path: Path) -> No
         "turn 2: It is fine. Shall I cache the heights in SQLite or in Redis? → SQLite",
         "turn 2: Which port? → 8443",
     ]
-    [chosen] = [one for one in decided(session.record(tmp_path)) if one.by == "model"]
+    [chosen] = [one for one in find_decisions(session.record(tmp_path)) if one.by == "model"]
     assert chosen.text == "I decided to cache them for an hour because gauges report hourly."
 
 
@@ -122,6 +122,6 @@ def test_a_shell_line_or_a_question_with_a_picture_decides_nothing(
 @pytest.mark.requirement("C14")
 def test_a_slash_command_decides_nothing(tmp_path: Path) -> None:
     session = Session().user("Draw it.").says("Shall I draw the moon too?").user("/tidy the quay")
-    assert [one for one in decided(session.record(tmp_path)) if one.by == "user"] == []
+    assert [one for one in find_decisions(session.record(tmp_path)) if one.by == "user"] == []
     session = Session().user("Draw it.").says("Where to?").user("/moon/full.svg, please")
-    assert len([one for one in decided(session.record(tmp_path)) if one.by == "user"]) == 1
+    assert len([one for one in find_decisions(session.record(tmp_path)) if one.by == "user"]) == 1

@@ -287,7 +287,7 @@ def test_a_run_that_failed_is_called_passed_by_a_run_of_its_own_alone(tmp_path: 
     facts = session.record(tmp_path)
     wide = facts.commands["mise run test"]
     assert outcome(wide) == "failed; go test -v -run TestEbb ./tide passed since"
-    (fixed,) = brief_items.fixed(facts)
+    (fixed,) = brief_items.fix_items(facts)
     assert "(shown by `go test -v -run TestEbb ./tide`)" in fixed.text
     session.runs("mise run test", "ok x 1s")
     assert outcome(session.record(tmp_path).commands["mise run test"]) == "passed"

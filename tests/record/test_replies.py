@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.brief.compose import compose
-from holdfast.record.decisions import decided
+from holdfast.record.decisions import find_decisions
 from holdfast.record.model import Turn
 from tests.checkpoint.sessions import Session
 
@@ -112,7 +112,7 @@ def test_an_answer_is_a_decision_with_its_question_and_its_turn(tmp_path: Path) 
     session = Session().user("First of all, read the code.").says("Read.").user(ASKED)
     _answer(session, {"Which store?": "SQLite"})
     session.says("I decided to keep metres because the gauges tell metres.").says(OFFER).user("B")
-    told = [(one.turn, one.by, one.text) for one in decided(session.record(tmp_path))]
+    told = [(one.turn, one.by, one.text) for one in find_decisions(session.record(tmp_path))]
     assert told == [
         (2, "user", "SQLite"),
         (3, "user", "B"),

@@ -11,7 +11,7 @@ import pytest
 from holdfast.archive.transcript_secrets import Cleaner
 from holdfast.record import read_record, reader
 from holdfast.record.model import load, save
-from holdfast.record.secrets import redacted
+from holdfast.record.secrets import redact_record
 from holdfast.redact import redact
 from tests.checkpoint.sessions import Session
 from tests.redact.samples import SECRETS
@@ -66,7 +66,7 @@ def test_one_search_finds_what_two_find(place: str, name: str, tmp_path: Path) -
     if place in ("printed", "both"):
         session = session.runs("make moor", f"Exit code 1\nerror: not moored\n{text}", fails=True)
     path = session.says("The boats are moored at the northern quay.").written(tmp_path)
-    twice = redacted(reader.RecordReader().read(path))
+    twice = redact_record(reader.RecordReader().read(path))
     assert save(reader.RecordReader().read_redacted(path)) == save(twice)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.brief.compose import compose
 from holdfast.checkpoint.sections import sections_of
-from holdfast.record.decisions import decided
+from holdfast.record.decisions import find_decisions
 from tests.checkpoint.sessions import Session
 
 pytestmark = pytest.mark.requirement("B11", "B12")
@@ -52,7 +52,7 @@ def test_what_they_edited_may_still_be_there(tmp_path: Path) -> None:
 
 
 def test_they_decide_nothing(tmp_path: Path) -> None:
-    assert [one.text for one in decided(_session().record(tmp_path))] == [MEANT]
+    assert [one.text for one in find_decisions(_session().record(tmp_path))] == [MEANT]
 
 
 def test_prompts_that_follow_different_lines_are_not_taken_back(tmp_path: Path) -> None:

@@ -193,7 +193,7 @@ def test_what_a_newer_holdfast_wrote_is_left_alone(own_home: Path) -> None:
         library.save("s1_seg_1_0", "words", [], [], NOW_MS)
     assert _warm_file(own_home).read_bytes() == newer
     disk.save_queue("s1", Queue(version=9))
-    assert library.pending("s1") == []
+    assert library.list_pending("s1") == []
     with pytest.raises(NewerSegments):
         disk.load_queue("s1")
 
@@ -211,7 +211,7 @@ def test_the_queue_has_the_fields_of_the_format_and_is_bounded(own_home: Path) -
         "queued_at_turn", "timestamp",
     }  # fmt: skip
     assert len(told["pending"]) == disk.MOST_PENDING
-    assert library.pending("s1")[-1].segment_id == "s1_seg_299_299"
+    assert library.list_pending("s1")[-1].segment_id == "s1_seg_299_299"
 
 
 @pytest.mark.requirement("R4")
@@ -241,7 +241,7 @@ def test_segments_of_another_tool_are_read_where_they_lie_and_never_written(
     assert [one.topic for one in library.warm(str(tmp_path))] == ["Sign in"]
     assert [one.segment_id for one in library.cold()] == ["seg_7_1"]
     assert library.find("seg_7_1") is not None
-    assert [one.segment_id for one in library.pending("abc")] == ["seg_9_2"]
+    assert [one.segment_id for one in library.list_pending("abc")] == ["seg_9_2"]
     library.note_access("seg_7_1", NOW_MS)
     (warm.parent / "odd.json").write_text("{")
     assert len(library.warm(str(tmp_path))) == 1

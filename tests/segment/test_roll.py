@@ -40,7 +40,7 @@ def test_above_sixty_percent_what_is_cold_is_compressed_at_once(transcript: Path
     report = _rolled(transcript)
     assert [one.topic for one in report.compressed] == [TABLE, MAIL]
     assert [one.topic for one in library.warm("/p", "s-1")] == [TABLE, MAIL]
-    assert library.pending("s-1") == []
+    assert library.list_pending("s-1") == []
     known = disk.load_queue("s-1")
     assert known.last_check_turn == report.turn
     assert {one.segment_id for one in known.compressed} == {
@@ -174,7 +174,7 @@ def test_what_waited_of_a_transcript_that_was_replaced_waits_no_more(tmp_path: P
         library.clear(one)
     disk.save_queue("s-1", Queue(pending=waiting))
     _rolled(a_session(COLOUR, steps=60).written(tmp_path), 0.0, force=True)
-    assert library.pending("s-1") == []
+    assert library.list_pending("s-1") == []
     assert library.warm() == []
 
 

@@ -80,7 +80,7 @@ def load(output_id: str) -> Output:
     return Output(output_id, about, text.decode("utf-8", "replace"))
 
 
-def beginning(start: str) -> list[str]:
+def find_ids(start: str) -> list[str]:
     """The ids that begin with `start`."""
     names = (path.rpartition("/")[2].removesuffix(".txt") for _, _, path in _list_outputs())
     return sorted(name for name in names if name.startswith(start))

@@ -174,7 +174,7 @@ def sessions(project_folder: str = "") -> list[ArchivedSession]:
     return sorted(found, key=lambda one: one.changed, reverse=True)
 
 
-def named(start: str) -> ArchivedSession:
+def find_session(start: str) -> ArchivedSession:
     """The one session whose id begins with `start`."""
     found = [one for one in sessions() if start and one.id.startswith(start)]
     if len({one.id for one in found}) > 1:

@@ -23,7 +23,7 @@ from holdfast.brief.user_statements import (
     LEAST_TELLING,
     UserStatement,
     stems,
-    telling,
+    telling_words,
     user_statement,
     words_of,
 )
@@ -161,7 +161,7 @@ def _claim(text: str, evidence: str, nearest: _Nearest | None) -> FalseClaim:
 def _nearest(text: str, record: Record, said: _UserWords) -> _Nearest | None:
     """Return the user's sentence that shares most with the text, where rare words count more; the
     last one if several do."""
-    named = {stem: said.rarity.get(stem, said.unheard) for stem in telling(text)}
+    named = {stem: said.rarity.get(stem, said.unheard) for stem in telling_words(text)}
     best, found = NEAR * sum(named.values()), None
     for words, place in _typed(record):
         for sentence in split_sentences(words):
@@ -292,7 +292,7 @@ def _judged(sentence: str, before: str) -> UserStatement | None:
 
 def _is_known(text: str, said: _UserWords, share: float = 1.0) -> bool:
     """Whether one stretch of the user's words contains enough of what the statement names."""
-    named = telling(text)
+    named = telling_words(text)
     if len(named) < LEAST_TELLING:
         return True
     whole = sum(said.rarity.get(stem, said.unheard) for stem in named)

@@ -111,7 +111,7 @@ class Traces:
             *((one.said_op, one.said) for one in turns),
             *((one.place.op, one.text) for one in self._record.remarks),
         ]
-        return [(op, telling(text)) for op, text in sorted(texts, reverse=True)]
+        return [(op, telling_words(text)) for op, text in sorted(texts, reverse=True)]
 
     @cached_property
     def _last_run(self) -> dict[str, int]:
@@ -137,7 +137,7 @@ def parts(text: str) -> Words:
     return {part for part in found if len(part) > 3} - LIGHT
 
 
-def telling(text: str) -> Words:
+def telling_words(text: str) -> Words:
     """Return the stems of the words that tell what a text is about."""
     plain = "".join(mark if mark.isalnum() or mark in "_./-" else " " for mark in text.lower())
     wide = (a + b for a, b in pairwise(plain) if a > "⺀" and b > "⺀")  # scripts without blanks
@@ -204,7 +204,8 @@ def find_contradictions(record: Record, summary: str) -> list[FalseClaim]:
     for sentence in dict.fromkeys(sentences(summary)):  # 3,750 equal sentences took 3.4 s
         if progress.speaks_of_open_work(_TODOS.sub("tasks", sentence)):
             continue
-        is_done, told, ended = progress.calls_done(sentence), telling(sentence), _ended(sentence)
+        is_done, ended = progress.calls_done(sentence), _ended(sentence)
+        told = telling_words(sentence)
         says_all_done = bool(_ALL_TASKS.search(sentence.lower()))
         broken = [one for one in failing if is_done and _names(sentence, one)]
         if not broken and _says_all_pass(sentence, is_done=is_done):
@@ -268,7 +269,7 @@ def _items(remark: str) -> list[str]:
 def _item_words(text: str) -> set[str]:
     """Return the words that identify an item, without its verb and without paths: a report that it
     is done seldom repeats them."""
-    words = telling(text.partition(" ")[2]) or telling(text)
+    words = telling_words(text.partition(" ")[2]) or telling_words(text)
     named = {word for word in words if "/" not in word}
     return named if len(named) > 1 else words
 
@@ -294,7 +295,7 @@ def _names(sentence: str, failure: Failure) -> bool:
         return True
     if not _programs(failure).isdisjoint(_SCRIPT.findall(sentence)):
         return True
-    told, words = telling(sentence), map(telling, failure.lines)
+    told, words = telling_words(sentence), map(telling_words, failure.lines)
     if any(len(one) >= LEAST_WORDS and _covers(told, one) for one in words):
         return True
     if _is_its_test(sentence, failure) or _is_its_error(sentence, failure):

@@ -100,7 +100,9 @@ def chances(heats: Mapping[str, float]) -> dict[str, float]:
     return {key: heat / (heat + EVEN_SHARE * total) for key, heat in heats.items() if heat > 0}
 
 
-def ranked(heats: Mapping[str, float], limit: int, most: int) -> Iterator[tuple[str, float]]:
+def rank_by_chance(
+    heats: Mapping[str, float], limit: int, most: int
+) -> Iterator[tuple[str, float]]:
     """Yield the likeliest first, each with its chance: zero if a brief of this size is too small
     for it."""
     least = LEAST_CHANCE * max(0.0, 1 - limit / ROOMY_CHARS)
@@ -144,7 +146,7 @@ def files(record: Record, held: HeldBySummary, limit: int) -> Iterator[BriefItem
     shortest = splits(record.files)
     worked_in = {shortest[key][0] for key in heats if record.files[key].edits}
     terse = limit < TERSE_CHARS
-    for rank, (key, chance) in enumerate(ranked(heats, limit, MOST_FILES)):
+    for rank, (key, chance) in enumerate(rank_by_chance(heats, limit, MOST_FILES)):
         folder, name = shortest[key]
         used = record.files[key]
         if folder not in worked_in:  # enough of the path to find the file
@@ -175,7 +177,7 @@ def commands(record: Record, held: HeldBySummary, limit: int) -> Iterator[BriefI
         for key, one in record.commands.items()
         if not held.command(key)
     }
-    for rank, (key, chance) in enumerate(ranked(heats, limit, MOST_COMMANDS)):
+    for rank, (key, chance) in enumerate(rank_by_chance(heats, limit, MOST_COMMANDS)):
         one = record.commands[key]
         worth = COMMAND_WORTH * chance
         reason = f"run {times(one.count)}, last at step {one.op}"
@@ -250,7 +252,7 @@ def _written(record: Record, held: HeldBySummary, limit: int) -> Iterator[BriefI
         and not _is_gone(record, one.file)
     }
     read_in = {name: file for file, found in record.shown.items() for name in found}
-    for rank, (key, chance) in enumerate(ranked(heats, limit, MOST_NAMES)):
+    for rank, (key, chance) in enumerate(rank_by_chance(heats, limit, MOST_NAMES)):
         one = record.names[key]
         reason = f"written {times(one.count)}, last at step {one.op}"
         file = one.file or read_in.get(key, "")

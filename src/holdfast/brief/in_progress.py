@@ -4,7 +4,7 @@ remarks."""
 from collections.abc import Iterator, Sequence
 
 from holdfast.brief.complement import HeldBySummary
-from holdfast.brief.item import MOST_ARCHIVED, Archived, BriefItem, FalseClaim, quoted, short
+from holdfast.brief.item import MOST_ARCHIVED, Archived, BriefItem, FalseClaim, quote, short
 from holdfast.brief.quotes import PER_LINE
 from holdfast.budget.compartments import units
 from holdfast.record import open_items
@@ -31,7 +31,7 @@ def flight(record: Record, room: int) -> Iterator[BriefItem]:
         if record.turns and record.last_said_op <= record.turns[-1].place.op:
             when = "said before the user's last words"
         begins, whole = f"{when}: ", redact(record.last_texts[-1])
-        text = quoted(begins, whole, max(140, int(room * 0.07)))
+        text = quote(begins, whole, max(140, int(room * 0.07)))
         why = "the model's last words"
         item = BriefItem("flight", text, 0.05, why, pinned=True, begins=begins, whole=whole)
         yield item

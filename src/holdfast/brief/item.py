@@ -56,7 +56,7 @@ def find_archived(session_id: str, agent_id: str) -> list[Archived]:
         return []
     from holdfast.segment import archived_topics
 
-    return archived_topics.archived(session_id)
+    return archived_topics.list_archived(session_id)
 
 
 def item_id(item: BriefItem) -> str:
@@ -66,7 +66,7 @@ def item_id(item: BriefItem) -> str:
     return f"{crc32(f'{item.section}|{item.text}'.encode('utf-8', 'replace')):08x}"
 
 
-def quoted(begins: str, whole: str, most: int) -> str:
+def quote(begins: str, whole: str, most: int) -> str:
     """Return words in quotes; only head and end if they are long."""
     return f"{begins}“{both_ends(whole, most)}”"
 

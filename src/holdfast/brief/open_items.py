@@ -3,16 +3,10 @@
 from collections.abc import Iterator
 
 from holdfast.brief.in_progress import git
-from holdfast.brief.item import LAST_FAILED, STILL_RUNNING, BriefItem, quoted, times
+from holdfast.brief.item import LAST_FAILED, STILL_RUNNING, BriefItem, quote, times
 from holdfast.budget.compartments import units
 from holdfast.record import open_items as still
-from holdfast.record.failures import (
-    EDITED_SINCE,
-    edited_since,
-    is_one_off,
-    resolved,
-    verdict_of,
-)
+from holdfast.record.failures import EDITED_SINCE, edited_since, find_fixed, is_one_off, verdict_of
 from holdfast.record.model import FLOOR, Agent, Failure, Place, Record, Task, heat_at
 from holdfast.record.plans import LATER, LEFT, proposals
 from holdfast.record.turns import turn_number
@@ -87,7 +81,7 @@ def _task(record: Record, task: Task) -> str:
     return f"{mark}{flat(task.text, 200)} ({since(record, task.place)})"
 
 
-def failing(record: Record, most_lines: int) -> Iterator[BriefItem]:
+def failure_items(record: Record, most_lines: int) -> Iterator[BriefItem]:
     """Yield what has to be fixed, the newest with most of its output. What nobody has to fix comes
     last, among the commands."""
     to_mend = still.still_failing(record)
@@ -127,8 +121,8 @@ def questions(record: Record) -> Iterator[BriefItem]:
         yield BriefItem("questions", text, 0.05, "not answered yet", one.place, order=number)
 
 
-def fixed(record: Record) -> Iterator[BriefItem]:
-    over = [one for one in resolved(record) if one.lines and (one.fix or not is_one_off(one))]
+def fix_items(record: Record) -> Iterator[BriefItem]:
+    over = [one for one in find_fixed(record) if one.lines and (one.fix or not is_one_off(one))]
     for age, one in enumerate(reversed(over[-6:])):
         by = f", after edits in {', '.join(map(clean, one.fix[-3:]))}" if one.fix else ""
         said = " / ".join(flat(line, 140) for line in one.lines[:2])
@@ -173,7 +167,7 @@ def _is_news(record: Record, agent: Agent) -> bool:
 def _news(agent: Agent, begins: str, why: str, order: int) -> BriefItem:
     """Return a report that the model has not mentioned yet: the next step begins with it."""
     whole = redact(_findings(agent.report))
-    text = quoted(begins, whole, LEAST_NEWS)
+    text = quote(begins, whole, LEAST_NEWS)
     place = agent.place
     return BriefItem("agents", text, 1.0, why, place, True, order=order, begins=begins, whole=whole)
 

@@ -33,6 +33,6 @@ def check(record: Record, summary: str) -> SummaryCheck:
     return SummaryCheck(called_done, others)
 
 
-def shown(claims: list[FalseClaim]) -> list[dict[str, str]]:
+def describe_claims(claims: list[FalseClaim]) -> list[dict[str, str]]:
     """Return the claims as plain values for programs."""
     return [{"sentence": one.sentence, "evidence": one.evidence} for one in claims]

@@ -18,7 +18,7 @@ from holdfast.brief import open_items, quotes
 from holdfast.brief.complement import KEPT_BY_CLIENT
 from holdfast.brief.item import BriefItem
 from holdfast.brief.summary_passages import Passage, passages
-from holdfast.brief.user_statements import telling, words_of
+from holdfast.brief.user_statements import telling_words, words_of
 from holdfast.record.model import Record
 from holdfast.text.sentences import sentences
 
@@ -52,7 +52,7 @@ class _Text(NamedTuple):
     @classmethod
     def of(cls, text: str, *, is_users: bool = True) -> _Text:
         text = _PATH.sub(" ", text)
-        return cls(frozenset(pairwise(words_of(text))), frozenset(telling(text)), is_users)
+        return cls(frozenset(pairwise(words_of(text))), frozenset(telling_words(text)), is_users)
 
 
 class SummaryContents(NamedTuple):
@@ -69,7 +69,7 @@ def contents_of(summary: str, record: Record) -> SummaryContents:
     found = [
         *quotes.items(record, quotes.needed_units(record)),
         *open_items.tasks(record),
-        *open_items.failing(record, 1),
+        *open_items.failure_items(record, 1),
         *open_items.questions(record),
     ]
     covers, contents = SummaryCoverage(summary), SummaryContents([], [], [])

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from holdfast.brief.item import LAST_FAILED, BriefItem, quoted, short
+from holdfast.brief.item import LAST_FAILED, BriefItem, quote, short
 from holdfast.brief.roles import Section
 from holdfast.budget.compartments import (
     ACTIVE,
@@ -122,7 +122,7 @@ class Choice:
         cut.sort(key=lambda one: len(one.whole))
         for number, item in enumerate(cut):
             most = units(item.text) - units(item.begins) + room // (len(cut) - number)
-            text = quoted(item.begins, item.whole, most - 2)
+            text = quote(item.begins, item.whole, most - 2)
             if (more := units(text) - units(item.text)) > 0:
                 self.taken[self.taken.index(item)] = replace(item, text=text)
                 self._pay(of(item), more)

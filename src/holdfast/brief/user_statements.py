@@ -221,7 +221,7 @@ def _statement(text: str, found: re.Match[str]) -> str:
     ends, first, last = _clause(text, found)
 
     def is_empty() -> bool:
-        return len(telling(text[ends[first] : ends[last]])) <= LEAST_TELLING
+        return len(telling_words(text[ends[first] : ends[last]])) <= LEAST_TELLING
 
     if _LEAD_IN.fullmatch(text[ends[first] : ends[last]]):
         while last < len(ends) - 1 and is_empty():
@@ -241,7 +241,7 @@ def stems(text: str) -> set[str]:
     return {_stem(word) for word in words_of(text)}
 
 
-def telling(text: str) -> set[str]:
+def telling_words(text: str) -> set[str]:
     words = (word for word in words_of(text) if len(word) > 2 or word.isdecimal())
     return {_stem(word) for word in words if word not in _EMPTY}
 

@@ -23,8 +23,8 @@ from holdfast.checkpoint.next_steps import (
 )
 from holdfast.record import open_items, shell
 from holdfast.record.agents import COMMAND
-from holdfast.record.decisions import decided
-from holdfast.record.failures import NO_RESULT, PASSED, UNCLEAR, outcome, resolved, verdict_of
+from holdfast.record.decisions import find_decisions
+from holdfast.record.failures import NO_RESULT, PASSED, UNCLEAR, find_fixed, outcome, verdict_of
 from holdfast.record.files import by_last_use
 from holdfast.record.model import Agent, Command, Failure, FileUse, Record, Turn
 from holdfast.record.turns import KEPT_CHARS, describe_stop, turn_number
@@ -84,7 +84,7 @@ def sections_of(record: Record) -> dict[str, list[str]]:
         ],
         "User Words": list(_words(record)),
         "Commands": [*_commands(record)],
-        "Errors Resolved": [_resolved(one) for one in resolved(record)[-MOST_FAILURES:]],
+        "Errors Resolved": [_resolved(one) for one in find_fixed(record)[-MOST_FAILURES:]],
         "Files Used": [_used(*pair) for pair in _most_used(record)],
         "References": [_reference(record, text) for text in _pointers(record)[-20:]],
         "Agents": [_agent(one) for one in _agents(record)],
@@ -115,7 +115,7 @@ def snapshot_of(record: Record) -> dict[str, Any]:
                 "turn": one.turn,
                 "at": one.place.at,
             }
-            for one in [*decided(record)][-MOST_ITEMS:]
+            for one in [*find_decisions(record)][-MOST_ITEMS:]
         ],
         "agent_states": [
             {
@@ -142,7 +142,7 @@ def current_request(record: Record) -> str:
 def decisions(record: Record) -> Iterator[str]:
     """Yield what the user decided, each with its question and its turn. Announcements of the model
     are left out: they are rarely decisions, see `docs/checkpoints.md`."""
-    for one in decided(record):
+    for one in find_decisions(record):
         if one.by == "user":
             yield f"turn {one.turn}: {cut(one.question, SHORT_CHARS)} → {cut(one.text)}"
 
@@ -156,7 +156,7 @@ def _in_progress(record: Record) -> Iterator[str]:
     if record.planning:
         yield PLAN_MODE
     if record.last_texts:
-        yield _LAST + record.last_texts[-1]  # both ends of a long one: see `turns.shortened`
+        yield _LAST + record.last_texts[-1]  # both ends of a long one: see `turns.shorten`
     running = [*record.calls.values()][-3:]
     for call in running or record.recent[-1:]:
         what = f"{call.tool} {cut(call.what)}"

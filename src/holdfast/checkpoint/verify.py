@@ -76,7 +76,7 @@ def verify_all(entries: Iterable[CheckpointEntry], projects: Iterable[str]) -> l
     return [verify(path, entries) for path in dict.fromkeys([*readable_in(places, known), *known])]
 
 
-def everything(also: Iterable[str] = ()) -> list[VerifyReport]:
+def verify_projects(also: Iterable[str] = ()) -> list[VerifyReport]:
     """Check every known or given project: without an index, only the caller can name one."""
     given = {folders.resolve(one) for one in also}
     return verify_all(index.load_or_empty(), sorted({*index.projects(), *given}))

@@ -88,7 +88,7 @@ def _of_session(start: str) -> Path:
     if found:
         return max(found, key=written)
     try:
-        return Path(archive.named(start).path)
+        return Path(archive.find_session(start).path)
     except NoArchivedTranscript:
         words = f"no file is called {inert(start, 80)}, and no session's id begins so"
         raise NoSuchName(words) from None
@@ -241,7 +241,7 @@ def _say_damaged(copy: str) -> None:
 def named(start: str) -> ArchivedSession | None:
     """Return the archived session whose id begins with this; None if there is none."""
     try:
-        return transcripts.named(start)
+        return transcripts.find_session(start)
     except NoArchivedTranscript:
         return None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from holdfast.brief.compose import compose
-from holdfast.brief.summary_check import SummaryCheck, check, shown
+from holdfast.brief.summary_check import SummaryCheck, check, describe_claims
 from holdfast.brief.summary_coverage import contents_of
 from holdfast.budget import ledger
 from holdfast.events import record_session
@@ -102,8 +102,8 @@ def _known_secrets(state: State, record: Record) -> ToldSecrets:
 def _wrong(checked: SummaryCheck) -> dict[str, Any]:
     """What the summary got wrong, for the audit log."""
     return {
-        "called_done": shown(checked.called_done[:MOST_NOTED]),
-        "in_users_name": shown(checked.in_users_name[:MOST_NOTED]),
+        "called_done": describe_claims(checked.called_done[:MOST_NOTED]),
+        "in_users_name": describe_claims(checked.in_users_name[:MOST_NOTED]),
     }
 
 

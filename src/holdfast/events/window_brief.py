@@ -137,12 +137,12 @@ def brief_of(session: ArchivedSession) -> Brief:
     from holdfast.archive.errors import DamagedTranscript  # no compaction needs any of these
     from holdfast.archive.transcripts import damage, is_empty
     from holdfast.record.reader import read_record
-    from holdfast.record.secrets import redacted
+    from holdfast.record.secrets import redact_record
 
     about = session.about
     if about is None or is_empty(session.path):
         raise DamagedTranscript(f"the archived {session.path}: {damage(session.path)}")
-    record = redacted(read_record(session.path))
+    record = redact_record(read_record(session.path))
     return compose_brief(state_of(session.path, about), "", record)
 
 

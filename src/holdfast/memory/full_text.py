@@ -109,7 +109,7 @@ def _meant(start: str, project: str) -> str:
     if start in items or not start:
         return start
     named = (one.segment_id for one in segments.find_by_prefix(start))
-    return only(start, [*outputs.beginning(start), *named, *items]) or start
+    return only(start, [*outputs.find_ids(start), *named, *items]) or start
 
 
 def _nothing(found: outputs.Excerpt, offset: int, find: str) -> Iterator[str]:

@@ -293,7 +293,7 @@ def _before(record: Record, tool: str, given: dict[str, Any]) -> list[str]:
         task = record.tasks.get(f"task {given.get('taskId')}"[:80])
         return [task.text, task.status, task.closed_by] if task else []
     if tool == "Bash":
-        return files.written(record, files.text_of(given, "command"))
+        return files.find_written(record, files.text_of(given, "command"))
     return []
 
 

@@ -43,7 +43,7 @@ class Decided(msgspec.Struct, frozen=True):
     asked: str = ""  # the user's words that began the turn
 
 
-def decided(record: Record) -> Iterator[Decided]:
+def find_decisions(record: Record) -> Iterator[Decided]:
     """Yield the user's replies to questions of the model, answers and the last word on each plan;
     then the choices that the model made itself."""
     known = [turn for turn in record.turns if not turn.taken_back]

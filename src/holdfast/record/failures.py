@@ -161,7 +161,7 @@ def _fail(record: Record, key: str, command: Command, place: Place) -> None:
         record.failures.remove((fixed or tried or record.failures)[0])
 
 
-def resolved(record: Record) -> list[Failure]:
+def find_fixed(record: Record) -> list[Failure]:
     """Return the failures that were fixed and, as far as is known, still pass."""
     still = [runs.parts(one.command) for one in record.failures if one.fixed is None]
     return [

@@ -122,7 +122,7 @@ def remove(record: Record, line: str) -> None:
             used.left, used.gone, used.moved_to = [], True, ""
 
 
-def written(record: Record, line: str) -> list[str]:
+def find_written(record: Record, line: str) -> list[str]:
     """Return the files that a command writes, relative to the project."""
     return _named(record, line, shell.find_written(line))
 

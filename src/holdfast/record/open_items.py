@@ -104,7 +104,7 @@ def steps(record: Record) -> list[Task]:
     steps, but not its checks. Steps of a plan file count while the turn that wrote it is open."""
     listed = [one.place.op for one in record.tasks.values() if one.source in LISTED]
     newest = max(listed, default=-1)
-    over = {id(one) for one in plans.carried_out(record)}
+    over = {id(one) for one in plans.find_carried_out(record)}
     at_work = request(record)
     since = at_work.turn.place.offset if at_work else 0
     return [

@@ -14,16 +14,7 @@ from msgspec.structs import replace
 from holdfast.record import plan_checks, shell
 from holdfast.record.model import REPORTED, Place, Record, Task, Turn
 from holdfast.text import progress
-from holdfast.text.sentences import (
-    ASKING,
-    LIGHT,
-    Lazy,
-    clip,
-    plain,
-    sentences,
-    subjects,
-    within,
-)
+from holdfast.text.sentences import ASKING, LIGHT, Lazy, clip, plain, sentences, subjects, within
 
 PROMPTED = "Implement the following plan:"  # the client's words, before an approved plan
 FILE = "file"
@@ -129,7 +120,7 @@ def hear(record: Record, text: str, place: Place) -> None:
     _close_reported(record, text)
     if not record.far:
         read = clip(text, READ_CHARS)
-        _add(record, [PlanStep("", one) for one in progress.listed_as_left(read)], place, LEFT)
+        _add(record, [PlanStep("", one) for one in progress.find_remaining(read)], place, LEFT)
         _add(record, _announced(read), place, "prose")
 
 
@@ -140,14 +131,14 @@ def hear_user(record: Record, words: str, place: Place) -> None:
     for step in [one for one in record.tasks.values() if one.source in PUT_OFF and one.is_open]:
         if _names(about, step):
             step.status, step.closed_by = REPORTED, f"asked for again: “{clip(words, 80)}”"
-    later = [PlanStep("", one) for one in progress.wanted_later(words)]
+    later = [PlanStep("", one) for one in progress.find_postponed(words)]
     _add(record, later, place, LATER)
 
 
 def settle(record: Record, words: str, place: Place) -> None:
     """Close what the last turn carried out, as the user types again. Steps that its closing words
     proposed are removed unless these words accept them."""
-    for step in carried_out(record):
+    for step in find_carried_out(record):
         turn = record.turns[-1]
         step.status, step.closed_by = REPORTED, f"“{clip(' '.join(turn.said.split()), 120)}”"
     takes_up = bool(record.turns) and _takes_up(words, record.turns[-1].said)
@@ -183,7 +174,7 @@ def _takes_up(words: str, said: str) -> bool:
     return len(bare) <= SHORTEST_ANSWER or _find_questions(said)[1] or "plan" in said.lower()
 
 
-def carried_out(record: Record) -> list[Task]:
+def find_carried_out(record: Record) -> list[Task]:
     """Return the open steps that the last turn has carried out, if it is over."""
     turn = record.turns[-1] if record.turns else None
     if turn is None or not is_over(record, turn):

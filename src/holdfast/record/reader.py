@@ -113,7 +113,7 @@ class RecordReader:
         record: two searches took half as long again."""
         self._take_all(path, until)
         is_clean = self._forget_secrets(path, msgspec.json.encode(self.record).decode())
-        return self.record if is_clean else secrets.redacted(self.record)
+        return self.record if is_clean else secrets.redact_record(self.record)
 
     def _take_all(self, path: str | os.PathLike[str], until: int | None) -> None:
         record = self.record
@@ -238,7 +238,7 @@ class RecordReader:
             return
         record = self.record
         turns.hear(record, text, place)
-        last = turns.shortened(text, turns.LAST_SAID_CHARS)
+        last = turns.shorten(text, turns.LAST_SAID_CHARS)
         record.last_texts = [*record.last_texts[1 - MOST_TEXTS :], last]
         record.last_said_op = place.op
         names.hear(record, text, 1.6)

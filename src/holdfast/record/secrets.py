@@ -151,7 +151,7 @@ def forget(record: Record, known: ToldSecrets) -> Record:
     return record if data == before else msgspec.json.decode(data, type=Record)
 
 
-def redacted(record: Record) -> Record:
+def redact_record(record: Record) -> Record:
     """Return the record without a secret in any text; the same object if there is none. The whole
     is searched at once. Only if something is found, each text is searched alone, because a text
     that ends in `password:` would take the next one for a secret."""

@@ -72,7 +72,7 @@ def parts(line: str) -> tuple[str, ...]:
 
 
 @lru_cache(KNOWN_LINES)
-def doing(part: str) -> str:
+def _simplify(part: str) -> str:
     """Return a simple command without redirections, with the variables that make it a different
     run; empty if it only looks at something."""
     if part.endswith(")") and part.count("(") < part.count(")"):
@@ -112,7 +112,7 @@ def hides_work(line: str) -> bool:
     begun, start = False, 0
     for cut in _CUT.finditer(bare):
         if cut.group()[0] not in "'\"":
-            begun = begun or bool(doing(bare[start : cut.start()].strip()))
+            begun = begun or bool(_simplify(bare[start : cut.start()].strip()))
             start = cut.end()
             if begun and _hides(cut.group(), bare):
                 return True
@@ -173,7 +173,7 @@ def _without_redirections(words: list[str]) -> list[str]:
 def core(line: str) -> str:
     """Return what a line does, without pipes for its output: lines with the same core are the same
     command."""
-    return clip(" && ".join(filter(None, map(doing, parts(line)))), 400)
+    return clip(" && ".join(filter(None, map(_simplify, parts(line)))), 400)
 
 
 def find_removed(line: str) -> list[str]:

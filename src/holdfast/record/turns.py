@@ -166,11 +166,11 @@ def hear(record: Record, text: str, place: Place) -> None:
     turn = current(record)
     if turn.notified and len(text.strip()) < len(turn.said):
         text = f"{turn.said}\n\n{text.strip()}"
-    turn.said, turn.said_op, turn.interrupted = shortened(text), place.op, False
+    turn.said, turn.said_op, turn.interrupted = shorten(text), place.op, False
     turn.notified = False
 
 
-def shortened(text: str, most: int = SAID_CHARS) -> str:
+def shorten(text: str, most: int = SAID_CHARS) -> str:
     """Shorten words of the model: the head tells what was done, the end the result."""
     bare = text.strip()
     if len(bare) <= most:

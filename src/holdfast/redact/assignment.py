@@ -150,7 +150,7 @@ def _scan_name(page: SearchPage, name: SecretName) -> Iterator[SecretFinding]:
         end = at + len(word)
         if at < done or not names.ends(low, end):
             continue
-        sure = names.telling(text, low, name, at)
+        sure = names.judge_name(text, low, name, at)
         if not sure:
             continue
         dull = re.compile(_DULL, re.A)  # at the first name that tells: 0.3 ms
@@ -200,6 +200,6 @@ def _judge_key(key: str) -> bool:
     low = text.lower()
     return low != "pass" and any(
         low.endswith(name.word)
-        and names.telling(text, low, name, len(low) - len(name.word)) == names.SURE
+        and names.judge_name(text, low, name, len(low) - len(name.word)) == names.SURE
         for name in names.ALL
     )

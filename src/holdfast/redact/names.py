@@ -92,7 +92,7 @@ _SECRETIVE = (  # `"Jwt": { "Key": …`
 )
 
 
-def telling(text: str, low: str, name: SecretName, at: int) -> int:
+def judge_name(text: str, low: str, name: SecretName, at: int) -> int:
     """Return what the name at this place says: SURE, a HINT, or 0 for nothing."""
     if name.word == "key":
         return _key(text, low, at)

@@ -13,7 +13,7 @@ LONGEST_TOPIC = 160
 MOST_BYTES = 1 << 20
 
 
-def archived(session_id: str) -> list[tuple[str, str, list[str]]]:
+def list_archived(session_id: str) -> list[tuple[str, str, list[str]]]:
     """Return id, topic and main files of each segment, newest last; nothing if the queue is
     unreadable."""
     path = f"{places.home()}/segments/queue/{places.plain(session_id)}_pending.json"

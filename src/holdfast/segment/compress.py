@@ -82,7 +82,7 @@ def compress(
         compressed_at=now,
         last_accessed=now,
         compressed_content=text,
-        key_decisions=[redact(words) for words in contents.decided(source)[:MOST_DECISIONS]],
+        key_decisions=[redact(words) for words in contents.list_decisions(source)[:MOST_DECISIONS]],
         key_files=[redact(name) for name in contents.main_files(facts)[:MOST_FILES]],
         metadata=_metadata(source, project, transcript),
     )

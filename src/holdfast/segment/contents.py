@@ -13,7 +13,7 @@ import msgspec
 
 from holdfast.record import decisions as record_decisions
 from holdfast.record import files
-from holdfast.record.failures import FAILED, PASSED, outcome, resolved
+from holdfast.record.failures import FAILED, PASSED, find_fixed, outcome
 from holdfast.record.model import FLOOR, Command, FileUse, Place, Record, Turn, heat_at
 from holdfast.record.turns import CUT
 from holdfast.segment import segment
@@ -101,11 +101,11 @@ def list_items(source: SegmentSource) -> list[SegmentItem]:
     ]
 
 
-def decided(source: SegmentSource) -> list[str]:
+def list_decisions(source: SegmentSource) -> list[str]:
     """List the decisions, each with its question."""
     return [
         one_line(f"{one.question} → {one.text}" if one.question else one.text, 240)
-        for one in record_decisions.decided(source.record)
+        for one in record_decisions.find_decisions(source.record)
         if segment.holds(source.segment, one.place)
     ]
 
@@ -162,18 +162,18 @@ def _indented(text: str) -> str:
 
 
 def _decided(source: SegmentSource) -> Iterator[SegmentItem]:
-    for age, words in enumerate(reversed(decided(source))):
+    for age, words in enumerate(reversed(list_decisions(source))):
         yield SegmentItem("Decided", words, 6.0 / (1 + age / 6), -age)
 
 
 def _failures(source: SegmentSource) -> Iterator[SegmentItem]:
     record, one = source.record, source.segment
-    fixed = [each for each in segment.within(resolved(record), one) if each.lines]
+    fixed = [each for each in segment.within(find_fixed(record), one) if each.lines]
     for age, each in enumerate(reversed(fixed)):
         by = f", by edits in {', '.join(each.fix[-3:])}" if each.fix else ""
         text = f"`{one_line(each.command, 80)}`: {one_line(each.lines[0], 120)}{by}"
         yield SegmentItem("Resolved", text, 2.5 / (1 + age / 3), -age)
-    for age, each in enumerate(reversed(segment.unresolved(record, one))):
+    for age, each in enumerate(reversed(segment.find_unresolved(record, one))):
         text = f"`{one_line(each.command, 80)}`: {one_line(' '.join(each.lines[:2]), LONGEST_LINE)}"
         yield SegmentItem("Not resolved", text, 2.5 / (1 + age / 2), -age)
 

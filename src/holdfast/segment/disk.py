@@ -139,7 +139,7 @@ def _within(root: str, inside: str, project: str) -> Iterator[Compressed]:
         if not path:
             continue
         try:
-            found = formats.compressed(read(path), name.removesuffix(".json"))
+            found = formats.decode_compressed(read(path), name.removesuffix(".json"))
         except (DamagedSegment, NewerSegments) as error:
             log.add("WARN", "segments", f"{path} was passed over: {error}")
             continue

@@ -129,7 +129,7 @@ def queue(data: bytes) -> Queue:
     return _decoded(data, Queue)
 
 
-def compressed(data: bytes, segment_id: str = "") -> Compressed:
+def decode_compressed(data: bytes, segment_id: str = "") -> Compressed:
     """Decode a segment, which must have the id of its file."""
     found = _decoded(data, Compressed)
     if segment_id and found.segment_id != segment_id:

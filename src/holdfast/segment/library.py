@@ -91,7 +91,7 @@ def ours(tier: str, session_id: str = "") -> list[Compressed]:
     return [one for one in found if one.segment_id not in warm_ids]
 
 
-def pending(session_id: str, project: str = "") -> list[Pending]:
+def list_pending(session_id: str, project: str = "") -> list[Pending]:
     """List what waits to be compressed; empty if a newer Holdfast wrote the queue."""
     try:
         ours = disk.load_queue(session_id).pending
@@ -242,7 +242,7 @@ def _load(place: FolderPlace, segment_id: str) -> Compressed | None:
     if not data:
         return None
     try:
-        return formats.compressed(data, segment_id)
+        return formats.decode_compressed(data, segment_id)
     except DamagedSegment as error:
         disk.set_aside(path, str(error))
     except NewerSegments as error:

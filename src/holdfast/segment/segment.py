@@ -229,14 +229,14 @@ def _clauses(sentence: str) -> str:
 def is_done(record: Record, segment: Segment) -> bool:
     """Return whether the request was answered (or, within a turn, a run passed) and nothing that
     began in the segment is still open."""
-    if unresolved(record, segment) or left_to_do(record, segment):
+    if find_unresolved(record, segment) or left_to_do(record, segment):
         return False
     return is_answered(record, segment) or (
         _ends_within_turn(record, segment) and _passed(record, segment)
     )
 
 
-def unresolved(record: Record, segment: Segment) -> list[Failure]:
+def find_unresolved(record: Record, segment: Segment) -> list[Failure]:
     """Return tests and builds that still fail; one-off commands do not count."""
     found = within(open_items.failures(record), segment)
     return [each for each in found if not is_one_off(each)]

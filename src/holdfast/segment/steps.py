@@ -17,16 +17,7 @@ from holdfast.record.model import Turn
 from holdfast.record.replies import is_answer, width
 from holdfast.redact import redact
 from holdfast.text.sentences import ASKING, clip
-from holdfast.transcript import (
-    Answer,
-    Attachment,
-    Entry,
-    Prompt,
-    Result,
-    Text,
-    ToolResult,
-    ToolUse,
-)
+from holdfast.transcript import Answer, Attachment, Entry, Prompt, Result, Text, ToolResult, ToolUse
 
 WORDS_CHARS = 3000
 LONGEST = 40

@@ -121,7 +121,7 @@ _LATER = Lazy(
 _WITH_GIT = Lazy(r"\b(?:commit|push|merge|pull request|pr)\b", re.IGNORECASE)  # see `open_items`
 
 
-def listed_as_left(text: str) -> list[str]:
+def find_remaining(text: str) -> list[str]:
     """What a text of the model's lists as remaining, under a heading or behind a colon."""
     if not within(_LEFT_HINTS, text.lower()):
         return []
@@ -158,7 +158,7 @@ def _is_none(item: str) -> bool:
     return item.lower().startswith(_NOTHING)
 
 
-def wanted_later(words: str) -> list[str]:
+def find_postponed(words: str) -> list[str]:
     """Sentences of the user's that put work off. Commits and pushes are looked for in git."""
     low = words[:READ_CHARS].lower()
     if len(words) > READ_CHARS or not within(_LATER_HINTS, low):

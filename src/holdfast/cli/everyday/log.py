@@ -17,7 +17,7 @@ from holdfast.cli.terminal import paint, say
 from holdfast.hub import row_times
 from holdfast.record import RecordReader
 from holdfast.record import model as known
-from holdfast.record.decisions import decided
+from holdfast.record.decisions import find_decisions
 from holdfast.redact import redact
 from holdfast.window import audit, log_lines
 from holdfast.window import state as states
@@ -169,7 +169,7 @@ def _decided(session: str, agent: str) -> Iterator[tuple[int, dict[str, Any]]]:
         record = RecordReader(record, sidechain=bool(agent)).read(transcript)
     except Exception as error:  # the client deletes transcripts after 30 days: what was read stays
         add_to_log("INFO", session[:8], f"its transcript was not read: {error!r}")
-    for one in decided(record) if record is not None else ():
+    for one in find_decisions(record) if record is not None else ():
         if (at_ms := row_times.from_iso(one.place.at)) is not None:
             yield (
                 at_ms,

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from holdfast.brief.item import BriefItem, FalseClaim
-from holdfast.brief.summary_check import shown
+from holdfast.brief.summary_check import describe_claims
 from holdfast.cli import find_transcript
 from holdfast.cli.arguments import of_session
 from holdfast.cli.find_transcript import chosen_to_read
@@ -160,6 +160,6 @@ def _values(found: LastLoss) -> dict[str, Any]:
         "lost": [{"kind": one.section, "text": one.text} for one in found.contents.lost],
         "shortened": [one.text for one in found.contents.shortened],
         "left_out": lines,
-        "contradicted": shown(found.checked.called_done),
-        "in_users_name": shown(found.checked.in_users_name),
+        "contradicted": describe_claims(found.checked.called_done),
+        "in_users_name": describe_claims(found.checked.in_users_name),
     }

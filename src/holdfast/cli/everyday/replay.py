@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from holdfast.brief.item import BriefItem
-from holdfast.brief.summary_check import shown as claims
+from holdfast.brief.summary_check import describe_claims as claims
 from holdfast.cli import find_transcript
 from holdfast.cli.terminal import ALERT_PAINT, ZONE_PAINT, console, own_drawing, paint, say
 from holdfast.client import limit_settings

@@ -16,7 +16,7 @@ from holdfast.cli.find_transcript import chosen_to_read
 from holdfast.cli.terminal import say
 from holdfast.events import window_brief
 from holdfast.record import read_record
-from holdfast.record.secrets import redacted
+from holdfast.record.secrets import redact_record
 from holdfast.transcript import Unreadable
 
 
@@ -70,7 +70,7 @@ def _composed(chosen: Chosen, max_tokens: int | None, role: str) -> Brief:
     return window_brief.compose_brief(
         chosen.state,
         chosen.folder,
-        redacted(facts),
+        redact_record(facts),
         max_tokens,
         role,
         may_grow=max_tokens is None,

@@ -101,7 +101,7 @@ class NoSuchFile(HoldfastError):
 def verify(ctx: click.Context, file: str | None, as_json: bool) -> None:
     """Is a checkpoint, or every known one, what was kept? Exit 0 or 1."""
     if file is None:
-        reports = checks.everything([str(Path.cwd())])
+        reports = checks.verify_projects([str(Path.cwd())])
     else:
         reports = [_of_file(find.full_path(file))]
     good = all(report.ok for report in reports)

@@ -48,7 +48,7 @@ def _list(
     where = "" if everywhere or is_named else str((project or Path.cwd()).absolute())
     warm = _of_session(library.warm(where), session)
     cold = _of_session(library.cold(where), session) if with_cold else []
-    pending = library.pending(_session_id(session), where)
+    pending = library.list_pending(_session_id(session), where)
     if as_json:
         tiers = {"pending": pending, "warm": warm, "cold": cold}
         click.echo(json.dumps({name: formats.plain(value) for name, value in tiers.items()}))

@@ -102,7 +102,7 @@ def save() -> None:
 def remove(sessions: tuple[str, ...], everything: bool, yes: bool) -> None:
     """Remove archived sessions for good, by id or its first characters. Claude Code's own
     transcripts stay."""
-    found = archive.sessions() if everything else [archive.named(one) for one in sessions]
+    found = archive.sessions() if everything else [archive.find_session(one) for one in sessions]
     if not found:
         raise NoArchivedTranscript("there is nothing to remove: name sessions, or --all")
     for one in found:

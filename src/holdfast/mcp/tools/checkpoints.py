@@ -72,7 +72,7 @@ def _archived_sessions() -> list[dict[str, object]]:
 def _archived_brief(which: str) -> ToolAnswer:
     """The brief of an archived session; NoCheckpoint if there is no such session either."""
     try:
-        session = transcripts.named(which)
+        session = transcripts.find_session(which)
     except NoArchivedTranscript:
         raise NoCheckpoint(f"there is no checkpoint {which}") from None
     found = window_brief.brief_of(session)

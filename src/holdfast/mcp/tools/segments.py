@@ -18,7 +18,7 @@ def answer_segments(asked: SegmentsArguments) -> ToolAnswer:
 
 
 def _pending(asked: SegmentsArguments) -> ToolAnswer:
-    found = library.pending(client_session.session_id(), client_session.project())
+    found = library.list_pending(client_session.session_id(), client_session.project())
     return ToolAnswer(f"{len(found)} wait", {}, "segments", [_waiting(one) for one in found])
 
 

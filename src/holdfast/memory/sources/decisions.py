@@ -40,14 +40,14 @@ def _read(
     """Read the decisions. The user's are left out while the transcript exists: its turns contain
     them."""
     from holdfast.record import model as kept
-    from holdfast.record.decisions import decided
+    from holdfast.record.decisions import find_decisions
     from holdfast.redact import redact
 
     found = kept.load(places.read_small(path, MOST_BYTES))
     if found is None:
         return SourceRead([], "")
     items: dict[str, Item] = {}
-    for one in decided(found):
+    for one in find_decisions(found):
         if told_there and one.by == "user":
             continue
         word = RULE if one.by == "user" else CHOICE
