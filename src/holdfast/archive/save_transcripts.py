@@ -107,7 +107,7 @@ def save(source: str, room: int) -> int:
         log.add("WARN", "transcripts", f"{source} became shorter: the longer copy stays")
     elif before is None or before.changed_ns != status.st_mtime_ns or damage(place):
         data = _packed(source, place, before or _first(source), status.st_mtime_ns, room)
-        grown = len(data) - _size(place)
+        grown = len(data) - places.size_of(place)
         _put(place, data)
     os.utime(place, ns=(status.st_mtime_ns, status.st_mtime_ns))  # its age is the transcript's
     return grown
@@ -115,7 +115,7 @@ def save(source: str, room: int) -> int:
 
 def _size_beside(source: str, files: tuple[str, ...]) -> int:
     """How much of the archive the other files of a session take."""
-    return sum(_size(transcripts.place_of(one)) for one in files if one != source)
+    return sum(places.size_of(transcripts.place_of(one)) for one in files if one != source)
 
 
 def _first(source: str) -> CopyHeader:
@@ -322,10 +322,3 @@ def _exists_since(place: str, changed_ns: int) -> bool:
         return os.stat(place).st_mtime_ns == changed_ns  # noqa: PTH116
     except OSError:
         return False
-
-
-def _size(path: str) -> int:
-    try:
-        return os.stat(path).st_size  # noqa: PTH116
-    except OSError:
-        return 0

@@ -57,7 +57,7 @@ def compose_shared(
     items = list(_items(known, agent_id))
     limit = chars_for(max_tokens)
     sections = _ordered(role_for(agent_type, has_agents=bool(known.get("agent_states"))))
-    frame = units(fence.opening(_flat(origin, 60))) + units(fence.closing()) + MARGIN
+    frame = units(fence.opening(fence.flat(origin, 60))) + units(fence.closing()) + MARGIN
     taken = choose(items, sections, max(0, limit - frame)).taken
     while taken:
         text = _laid_out(taken, sections, origin, len(items) - len(taken))
@@ -74,7 +74,7 @@ def _ordered(role: str) -> Sequence[Section]:
 
 
 def _laid_out(taken: list[BriefItem], sections: Sequence[Section], origin: str, left: int) -> str:
-    lines = [fence.opening(_flat(origin, 60).replace('"', ""))]
+    lines = [fence.opening(fence.flat(origin, 60).replace('"', ""))]
     for section in sections:
         mine = sorted((i for i in taken if i.section == section.name), key=lambda i: i.order)
         if mine:
@@ -88,7 +88,7 @@ def _items(known: Mapping[str, Any], agent_id: str) -> Iterator[BriefItem]:
     yield from _requests(known.get("requests", ()))
     summaries = [known.get("compact_summary"), known.get("context_summary")]
     for order, text in enumerate(one for one in summaries if isinstance(one, str) and one.strip()):
-        yield BriefItem("task", _flat(text, 1200), 1.0, "said at the save", order=order)
+        yield BriefItem("task", fence.flat(text, 1200), 1.0, "said at the save", order=order)
     yield from _waves(known.get("wave_state"))
     open_tasks = [one for one in known.get("active_tasks", ()) if is_open(one)]
     own = [{**one, "agent_type": "you"} for one in open_tasks if _is_of(one, agent_id)]
@@ -110,8 +110,8 @@ def _requests(asked: Sequence[Mapping[str, Any]]) -> Iterator[BriefItem]:
     """Yield the requests; the last one is being worked on."""
     for age, one in enumerate(reversed(asked)):
         status = _words(one.get("status"))
-        text = f"“{_flat(_words(one.get('prompt')), MOST_CHARS)}”"
-        text += f" ({_flat(status, 20)})" if status not in ("", "active") else ""
+        text = f"“{fence.flat(_words(one.get('prompt')), MOST_CHARS)}”"
+        text += f" ({fence.flat(status, 20)})" if status not in ("", "active") else ""
         yield BriefItem("said", text, 1.0 / (1 + age), "asked in the session", order=-age)
 
 
@@ -130,14 +130,14 @@ def _listed(
     important."""
     for n, value in enumerate(values):
         text = told(value) if isinstance(value, dict) else _words(value)
-        if text := _flat(text, MOST_CHARS):
+        if text := fence.flat(text, MOST_CHARS):
             yield BriefItem(section, text, worth / (1 + n / 10), "saved", order=n)
 
 
 def _waves(state: object) -> Iterator[BriefItem]:
     for n, (key, value) in enumerate(state.items() if isinstance(state, dict) else ()):
         if words := _words(value):
-            yield BriefItem("waves", _flat(f"{key}: {words}", 120), 0.9, "saved", order=n)
+            yield BriefItem("waves", fence.flat(f"{key}: {words}", 120), 0.9, "saved", order=n)
 
 
 def _task(task: dict[str, Any]) -> str:
@@ -203,7 +203,3 @@ def _words(value: object, depth: int = 4) -> str:
             words for inner in value[:MOST_INNER] if (words := _words(inner, depth - 1))
         )
     return str(value)
-
-
-def _flat(text: str, most: int) -> str:
-    return fence.flat(text, most)

@@ -69,10 +69,6 @@ def canonical(model_id: str) -> str:
     return name if len(last) == 8 and last.isdecimal() else stem
 
 
-def is_known(model_id: str) -> bool:
-    return find(model_id) is not UNKNOWN
-
-
 def _fits(prefix: str, name: str) -> bool:
     """Whether the prefix means this name: `claude-opus-4` does not mean `claude-opus-45`."""
     bare = name.removesuffix("[1m]")

@@ -51,12 +51,12 @@ def _read(state: State, folder: str) -> Record | None:
     try:
         return storage.read_on(state, folder)
     except Exception as error:  # the compaction is not held up for this
-        log.add(
-            "ERROR",
-            record_session.log_name(state),
-            f"the summariser is not told what to keep: {error!r}",
-        )
+        _log_error(state, "the summariser is not told what to keep", error)
         return None
+
+
+def _log_error(state: State, what: str, error: Exception) -> None:
+    log.add("ERROR", record_session.log_name(state), f"{what}: {error!r}")
 
 
 def _fill(moment: Moment) -> str:
@@ -75,11 +75,7 @@ def _note_rapid_refill(state: State, record: Record | None, trigger: str) -> Non
     try:
         rapid_refill.note(state, record, trigger)
     except Exception as error:  # the compaction does not wait for this
-        log.add(
-            "ERROR",
-            record_session.log_name(state),
-            f"what fills the window is not known: {error!r}",
-        )
+        _log_error(state, "what fills the window is not known", error)
 
 
 def _steering(state: State, record: Record | None, *, shown: bool) -> str:
@@ -91,11 +87,7 @@ def _steering(state: State, record: Record | None, *, shown: bool) -> str:
     try:
         return steer(record, whose, find_archived(state.session_id, state.agent_id), shown=shown)
     except Exception as error:  # the compaction is not held up for this
-        log.add(
-            "ERROR",
-            record_session.log_name(state),
-            f"the summariser is not told what to keep: {error!r}",
-        )
+        _log_error(state, "the summariser is not told what to keep", error)
         return ""
 
 

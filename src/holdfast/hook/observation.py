@@ -58,7 +58,7 @@ class Moment:
         while call and call not in seen.call_ids and waits:
             time.sleep(LATE_SECONDS)
             waits -= 1
-            if _size(self.transcript) != seen.size:
+            if places.size_of(self.transcript) != seen.size:
                 seen = tail.look(self.transcript, sidechain, density)
         return seen
 
@@ -111,13 +111,6 @@ class Moment:
         }
         sizes.pop(spool.ident(call), None)
         return sum(sizes.values())
-
-
-def _size(path: str) -> int:
-    try:
-        return os.stat(path).st_size
-    except (OSError, ValueError):
-        return 0
 
 
 def _milliseconds(value: object) -> int:

@@ -85,8 +85,6 @@ def use(record: Record, path: str, how: str, weight: float) -> str:
     warm(used, record.op, weight)
     if is_new:  # it is warm by now, so it is not the one removed
         _thin(record)
-    if weight > 1:
-        record.last_file = name
     return name
 
 
@@ -139,20 +137,21 @@ def _named(record: Record, line: str, paths: list[str]) -> list[str]:
 def write(record: Record, names: list[str]) -> None:
     """Record that a command changed these files."""
     for name in names:
-        is_new = name not in record.files
-        used = record.files.setdefault(name, FileUse())
-        used.written, used.op, used.gone = used.written + 1, record.op, False
-        if is_new:
-            _thin(record)
+        _change(record, name, "written")
 
 
 def note_agent_edit(record: Record, name: str) -> None:
     if 3 < len(name) <= LONGEST_PATH and name.isprintable():
-        is_new = name not in record.files
-        used = record.files.setdefault(name, FileUse())
-        used.by_agents, used.op, used.gone = used.by_agents + 1, record.op, False
-        if is_new:
-            _thin(record)
+        _change(record, name, "by_agents")
+
+
+def _change(record: Record, name: str, how: str) -> None:
+    is_new = name not in record.files
+    used = record.files.setdefault(name, FileUse())
+    setattr(used, how, getattr(used, how) + 1)
+    used.op, used.gone = record.op, False
+    if is_new:
+        _thin(record)
 
 
 def move(record: Record, line: str) -> None:

@@ -253,7 +253,6 @@ class Record(msgspec.Struct):
     calls: dict[str, Call] = {}
     recent: list[Call] = []  # the last calls, newest last
     tools: dict[str, int] = {}
-    last_file: str = ""
     last_texts: list[str] = []  # of the model, newest last
     last_said_op: int = 0
     edited_op: int = 0  # the step of the last edit

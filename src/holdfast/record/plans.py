@@ -68,7 +68,6 @@ _SEQUENCE = Lazy(
     r"([^.;:\n]{8,200})",
     re.IGNORECASE,
 )
-_TO_USER = Lazy(r"\b(?:you|your|du|dir|vous|usted|você)\b", re.IGNORECASE)
 _ENUMERATED = Lazy(r"(?:^|(?<=\s))(\d{1,2})[.)] +(?=\S)")
 _MARKS = frozenset("-*•#[")
 _ITEM = Lazy(
@@ -410,7 +409,7 @@ def _item(line: str) -> re.Match[str] | None:
 def _leads(line: str) -> bool:
     """Whether a line ends with a word that announces steps: "Here is the plan:", "## Remaining".
     What is left for the user to do is not a plan of the model."""
-    if _TO_USER.pattern.search(line):
+    if progress.TO_USER.pattern.search(line):
         return False
     return line.lower().strip(" \t#*_:：.-").endswith(_LEADS)  # noqa: RUF001
 

@@ -41,7 +41,7 @@ from holdfast.transcript import (
 )
 from holdfast.transcript.entries import Author
 from holdfast.transcript.reader import begins_midway
-from holdfast.wire import log
+from holdfast.wire import log, places
 
 MOST_REMARKS = 80
 SHORTEST, HEAD, TAIL = 40, 140, 95  # characters
@@ -118,7 +118,7 @@ class RecordReader:
     def _take_all(self, path: str | os.PathLike[str], until: int | None) -> None:
         record = self.record
         record.redacted = any(REDACTED in key for key in record.commands)
-        end = _size(path) if until is None else until
+        end = places.size_of(path) if until is None else until
         if not record.offset:
             record.starts_midway = begins_midway(path)
         near_from = end - NEAR_BYTES
@@ -301,13 +301,6 @@ class RecordReader:
         self.record.starts_midway = self.record.starts_midway or not self.record.turns
         self.record.summary = sentences.clip(entry.text, SUMMARY_CHARS)
         self.record.since_summary = 0
-
-
-def _size(path: str | os.PathLike[str]) -> int:
-    try:
-        return os.stat(path).st_size  # noqa: PTH116 (pathlib costs 8 ms)
-    except (OSError, ValueError):
-        return 0
 
 
 def _input(block: ToolUse) -> dict[str, Any]:

@@ -31,7 +31,7 @@ def read_on(state: State, folder: str) -> Record:
     before = model.load(places.read_small(path, MOST_BYTES))
     if before is not None and not _goes_on(before, state.transcript):
         before = None  # another file of the same name, or impossible values
-    if before is not None and 0 < before.offset == _size(state.transcript):
+    if before is not None and 0 < before.offset == places.size_of(state.transcript):
         return before  # there is nothing new to read
     from holdfast.record.reader import RecordReader
 
@@ -52,13 +52,6 @@ def _write(path: str, data: bytes) -> None:
     except FileNotFoundError:
         os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)  # noqa: PTH103, PTH120
         places.replace_whole(path, data)
-
-
-def _size(path: str) -> int:
-    try:
-        return os.stat(path).st_size  # noqa: PTH116
-    except (OSError, ValueError):
-        return 0
 
 
 def _goes_on(record: Record, path: str) -> bool:

@@ -58,10 +58,7 @@ class SettingsPart:
     table: wiring.HookTable = field(default_factory=wiring.hook_table)
 
     def read(self) -> bytes | None:
-        """The bytes. A link, a folder, and anything but JSON text is refused."""
-        data = plain_bytes(self.path)
-        parse_settings(self.path, data)
-        return data
+        return read_json(self.path)
 
     def is_joined(self, data: bytes | None, without: bytes | None) -> bool:
         line = self._line(without)
@@ -142,6 +139,13 @@ class OwnFile:
         return word not in self.varying and wiring.can_start(word)
 
 
+def read_json(path: Path) -> bytes | None:
+    """The bytes of a settings file. A link, a folder, and anything but JSON text is refused."""
+    data = plain_bytes(path)
+    parse_settings(path, data)
+    return data
+
+
 def plain_bytes(path: Path) -> bytes | None:
     """The content of a file. A link is refused: replacing it would disconnect what manages it."""
     if path.is_symlink():
@@ -200,9 +204,7 @@ class ServerPart:
     wanted: bool = True
 
     def read(self) -> bytes | None:
-        data = plain_bytes(self.path)
-        parse_settings(self.path, data)
-        return data
+        return read_json(self.path)
 
     def is_joined(self, data: bytes | None, without: bytes | None) -> bool:
         entry = self._entry(data)

@@ -96,7 +96,7 @@ _NOTHING = (
     "✔",
     "~~",
 )
-_TO_USER = Lazy(r"\b(?:you|your|du|dir|vous|usted|você)\b", re.IGNORECASE)
+TO_USER = Lazy(r"\b(?:you|your|du|dir|vous|usted|você)\b", re.IGNORECASE)
 _LATER_HINTS = (
     *("after that", "after this", "afterwards", "later", "once ", "when ", "next ", "forget"),
     *("remember", "danach", "anschlie", "sobald", "später", "después", "luego", "ensuite", "après"),
@@ -145,7 +145,7 @@ def find_remaining(text: str) -> list[str]:
 
 def _is_left(head: str) -> bool:
     bare = head.strip(" \t#*_-.•")
-    if len(bare) > 60 or _TO_USER.pattern.search(bare):
+    if len(bare) > 60 or TO_USER.pattern.search(bare):
         return False
     return bool(_LEFT.pattern.search(bare))
 

@@ -46,7 +46,7 @@ def turn(folder: str, transcript: str, now_ms: int, most: int = AT_ONCE) -> list
         chosen = []  # a message that cannot be told apart from an earlier one is not said
     for one in chosen:
         if not box.said:
-            box.read_to = size_of(transcript)
+            box.read_to = places.size_of(transcript)
         one.state, one.sayings, one.quiet, one.silent = SAID, one.sayings + 1, False, 0
     outbox.save(folder, box, over)
     return [one.text for one in chosen]
@@ -97,7 +97,7 @@ def _confirm(box: WindowOutbox, transcript: str, now_ms: int) -> list[DoneMessag
 def _lines(box: WindowOutbox, transcript: str) -> Iterator[bytes]:
     """Whole lines since the last look, up to a limit. A file that shrank is another one, and is
     read from its start."""
-    if size_of(transcript) < box.read_to:
+    if places.size_of(transcript) < box.read_to:
         box.read_to = 0
     data = read_from(transcript, box.read_to, READ_BYTES)
     cut = data.rfind(b"\n") + 1
@@ -128,13 +128,6 @@ def read_from(path: str, start: int, most: int) -> bytes:
         return b""
     finally:
         os.close(fd)
-
-
-def size_of(path: str) -> int:
-    try:
-        return os.stat(path).st_size  # noqa: PTH116
-    except (OSError, ValueError):
-        return 0
 
 
 def _speaks(folder: str) -> bool:
@@ -176,7 +169,7 @@ def _put(
     folder: str, box: WindowOutbox, new: Sequence[OutboxEntry], transcript: str, now_ms: int
 ) -> None:
     """Leave out messages that the transcript shows: the outbox was lost."""
-    size = size_of(transcript)
+    size = places.size_of(transcript)
     end = read_from(transcript, max(0, size - SEARCHED_BYTES), SEARCHED_BYTES)
     confirmed = [one for one in new if one.tag.encode() in end]
     if confirmed:

@@ -61,6 +61,14 @@ def modified_ms(path: str) -> int:
         return 0
 
 
+def size_of(path: str | os.PathLike[str]) -> int:
+    """How many bytes a file has; 0 if it is missing."""
+    try:
+        return os.stat(path).st_size
+    except (OSError, ValueError):
+        return 0
+
+
 def changed_ns(path: str) -> int:
     """When a file was last written, renamed or copied into place; 0 if it is missing.
 

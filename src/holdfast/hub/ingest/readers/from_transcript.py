@@ -6,7 +6,6 @@ is there.
 
 from __future__ import annotations
 
-import os
 from typing import Literal
 
 from holdfast.hub import ids
@@ -43,6 +42,7 @@ from holdfast.transcript import (
     ToolUse,
     Unreadable,
 )
+from holdfast.wire import places
 
 LAST_SAID_CHARS = 400
 RECORD_CHARS = 400  # ids, names and times of one
@@ -66,7 +66,9 @@ class TranscriptPass:
         window, reached = self.window, self.reached
         if not window.transcript:
             return
-        if reached.transcript != window.transcript or reached.offset > _size(window.transcript):
+        if reached.transcript != window.transcript or reached.offset > places.size_of(
+            window.transcript
+        ):
             reached.begin(window.transcript)  # another file, perhaps under the same name
         if reached.offset and not reached.step:
             self._count_steps()
@@ -256,10 +258,3 @@ class TranscriptPass:
     @property
     def progress(self) -> str:
         return clean(" ".join(self.last_said[: 4 * LAST_SAID_CHARS].split()), LAST_SAID_CHARS)
-
-
-def _size(path: str) -> int:
-    try:
-        return os.stat(path).st_size  # noqa: PTH116
-    except (OSError, ValueError):
-        return 0
