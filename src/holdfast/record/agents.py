@@ -11,7 +11,6 @@ from typing import Any
 
 import msgspec
 
-from holdfast.record import files, git_work
 from holdfast.record.model import Agent, Call, Place, Record
 from holdfast.text.sentences import clip, head_and_tail
 
@@ -221,6 +220,8 @@ def _newest_agent_transcripts(folder: str) -> list[tuple[str, str, int]]:
 
 def _take_edits(record: Record, path: str, start: int, end: int) -> int:
     """Read the complete lines between `start` and `end`; return how many bytes they have."""
+    from holdfast.record import files, git_work  # others need only what a notification says
+
     try:
         with open(path, "rb") as file:  # noqa: PTH123 (pathlib costs 8 ms)
             file.seek(start)
@@ -246,6 +247,8 @@ def _take_edits(record: Record, path: str, start: int, end: int) -> int:
 
 def _edits_in(line: bytes, since: str) -> dict[str, str]:
     """Return the calls in a line that edit a file, if they are newer than the last commit."""
+    from holdfast.record import files
+
     try:
         found = _decode_line(line)
     except (msgspec.DecodeError, ValueError, RecursionError):
