@@ -8,7 +8,6 @@ import msgspec
 from msgspec.structs import replace
 
 from holdfast.brief import complement, files_and_commands, in_progress, open_items, pinned, quotes
-from holdfast.brief.agents import shared_work
 from holdfast.brief.item import (
     EDITED,
     MOST_UNITS,
@@ -20,6 +19,7 @@ from holdfast.brief.item import (
     short,
 )
 from holdfast.brief.kind_of_work import about
+from holdfast.brief.open_items import shared_work
 from holdfast.brief.roles import Section, emphasise, role_for, sections_of
 from holdfast.brief.trim import Choice, choose
 from holdfast.budget.compartments import Allotment, units
