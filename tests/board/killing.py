@@ -11,7 +11,7 @@ from pathlib import Path
 
 from holdfast.hub.team import message_client
 from holdfast.hub.team.message_client import CarriedMessage, ReceivedMessage
-from holdfast.window.outbox_delivery import add_messages
+from holdfast.window.outbox import add_messages
 from tests.board.model import Client, an_entry, hook
 from tests.checkpoint.killing import arm, killed_at
 

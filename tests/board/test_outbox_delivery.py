@@ -13,9 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast.events.agent_stop import MOST_AT_END
-from holdfast.window import outbox, outbox_delivery
-from holdfast.window.outbox import OutboxEntry
-from holdfast.window.outbox_delivery import add_messages, take_back
+from holdfast.window import outbox
+from holdfast.window.outbox import OutboxEntry, add_messages, take_back
 from holdfast.wire import mark, places
 from tests.board.model import Client, an_entry, hook
 from tests.builders import an_answer
@@ -75,7 +74,7 @@ def test_the_oldest_is_said_first_and_a_few_at_a_time(client: Client) -> None:
     tags = [one.tag for one in entries]
     found = [tag for text in client.seen for tag in tags if tag in text]
     assert found == tags
-    assert max(text.count("[m-") for text in client.seen) == outbox_delivery.AT_ONCE
+    assert max(text.count("[m-") for text in client.seen) == outbox.AT_ONCE
 
 
 @pytest.mark.slow
@@ -108,7 +107,7 @@ def test_words_no_client_writes_down_are_not_said_for_ever(tmp_path: Path) -> No
         said += an_entry(1).tag in hook("PostToolUse", client.path, tool_use_id=f"t{n - 1}")
         with client.path.open("a") as file:
             file.write(json.dumps(an_answer(20_000 + n, id=f"m{n}", calls=(f"t{n}",))) + "\n")
-    assert said == outbox_delivery.MOST_SAYINGS
+    assert said == outbox.MOST_SAYINGS
     assert _done(client) == [("id-1", "expired")]
 
 
@@ -188,7 +187,7 @@ def test_any_bytes_in_an_outbox_leave_the_hook_well(tmp_path: Path, data: bytes)
     folder = window()
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "outbox.json").write_bytes(data)
-    assert isinstance(outbox_delivery.turn(str(folder), str(tmp_path / "none"), NOW), list)
+    assert isinstance(outbox.turn(str(folder), str(tmp_path / "none"), NOW), list)
 
 
 @pytest.mark.requirement("X6")

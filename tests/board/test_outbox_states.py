@@ -11,7 +11,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from holdfast.window.outbox_delivery import add_messages, take_back
+from holdfast.window.outbox import add_messages, take_back
 from holdfast.wire import places
 from tests.board.model import Client, an_entry, hook
 from tests.checkpoint.killing import arm, killed_at

@@ -12,7 +12,7 @@ from holdfast.archive.save_transcripts import save_all
 from holdfast.checkpoint.verify import verify
 from holdfast.segment import library as segments
 from holdfast.segment.formats import Compressed, Metadata
-from holdfast.window import outbox, outbox_delivery
+from holdfast.window import outbox
 from holdfast.window.state import lock_state
 from holdfast.wire import places
 from tests.archive.sessions import session_path
@@ -150,7 +150,7 @@ def test_a_message_is_on_its_way_at_once_and_who_reads_it_is_not_told_again(
     assert outbox.load(folder).entries == [], "no hook says it any more"
     talk.good("board", op="post", topic="workflow.progress", text="then", agent="a", to="s1")
     with lock_state(folder) as state:
-        assert outbox_delivery.turn(folder, state.transcript, state.at_ms)
+        assert outbox.turn(folder, state.transcript, state.at_ms)
     found = talk.good("board", op="read")
     assert (found["messages"], found["unread_remaining"]) == ([], 0), "a hook has said it"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from holdfast.client import hook_outputs
-from holdfast.window import outbox_delivery
+from holdfast.window import outbox
 from holdfast.window.state import WindowBusy, lock_state
 from holdfast.wire import places, scan
 
@@ -24,7 +24,7 @@ def tell(payload: dict[str, Any], folder: str, now_ms: int) -> str:
     path = places.transcript(scan.text_of(payload, "transcript_path"), agent_id)
     try:
         with lock_state(folder) as state:
-            messages = outbox_delivery.messages_for_turn(
+            messages = outbox.messages_for_turn(
                 folder, state.transcript or path, now_ms, MOST_AT_END
             )
     except WindowBusy:

@@ -126,9 +126,9 @@ def _messages(moment: Moment, state: State) -> str:
     """Messages of other agents for this one; a subagent gets its own in `agent_stop`."""
     if state.agent_id or not places.has_outbox(moment.folder):
         return ""
-    from holdfast.window import outbox_delivery
+    from holdfast.window import outbox
 
-    return outbox_delivery.messages_for_turn(moment.folder, state.transcript, moment.now_ms)
+    return outbox.messages_for_turn(moment.folder, state.transcript, moment.now_ms)
 
 
 def _apply_monitor(

@@ -4,18 +4,27 @@
 exists only while there are any, so a hook only checks whether it exists. Messages that are over
 (confirmed, expired) go to `outbox.done`, line by line, for the board. Both files change only under
 the window's lock.
+
+A message is recorded as delivered before it is printed. It is confirmed by the line that the
+client writes when it hands a hook's words to the model. The words of a hook that has ended are in
+the second request after it at the latest, even if it was killed after printing (seen with the real
+client). Two answers without them mean that they were never printed: they are delivered again.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from holdfast.wire import log, places
+from holdfast.files import lock
+from holdfast.text import fence
+from holdfast.window import make_mark
+from holdfast.window.state import State, lock_state
+from holdfast.wire import log, mark, places, scan
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
 VERSION = 1
@@ -24,6 +33,11 @@ MOST_ENTRIES = 50
 MOST_CHARS = int(60 * CHARS_PER_TOKEN)  # 60 tokens
 WAITING, SAID, CONFIRMED, EXPIRED = "waiting", "said", "confirmed", "expired"
 TEAM = "team:"  # prefix of ids from a team server; other messages are from this machine's board
+AT_ONCE = 3
+ANSWERS = 2  # one request may have been under way; the next one had the words
+MOST_SAYINGS = 3  # a client that records nothing we know must not get a message for ever
+READ_BYTES = 4 << 20
+SEARCHED_BYTES = 4 << 20
 
 
 @dataclass(slots=True)
@@ -159,3 +173,185 @@ def _line(one: DoneMessage) -> bytes:
 
 def _age(one: OutboxEntry) -> tuple[int, str]:
     return one.created_ms, one.id
+
+
+def turn(folder: str, transcript: str, now_ms: int, most: int = AT_ONCE) -> list[str]:
+    """The messages to print now, oldest first. The caller holds the window's lock."""
+    box = load(folder)
+    if not box.entries:
+        return []
+    over = _look(box, folder, transcript, now_ms)
+    ended = {one.id for one in over}
+    waiting = [one for one in box.entries if one.state == WAITING and one.id not in ended]
+    chosen = waiting[:most]
+    if chosen and not _speaks(folder):
+        chosen = []  # a message that cannot be told apart from an earlier one is not said
+    for one in chosen:
+        if not box.said:
+            box.read_to = places.size_of(transcript)
+        one.state, one.sayings, one.quiet, one.silent = SAID, one.sayings + 1, False, 0
+    save(folder, box, over)
+    return [one.text for one in chosen]
+
+
+def look(folder: str, transcript: str, now_ms: int) -> None:
+    """Record what arrived and what expired, in a turn in which nothing can be said."""
+    box = load(folder)
+    if box.entries:
+        save(folder, box, _look(box, folder, transcript, now_ms))
+
+
+def _look(box: WindowOutbox, folder: str, transcript: str, now_ms: int) -> list[DoneMessage]:
+    over = _confirm(box, transcript, now_ms) if box.said else []
+    ended = {one.id for one in over}
+    still = [one for one in box.entries if one.id not in ended]
+    silent = bool(box.said) and not _is_speaking(folder)
+    for one in still:
+        if one.state == SAID and one.silent >= ANSWERS:
+            one.state = WAITING
+        one.quiet = one.quiet or (one.state == SAID and silent)
+    return over + [DoneMessage(one.id, EXPIRED, now_ms) for one in still if _is_over(one, now_ms)]
+
+
+def _is_over(one: OutboxEntry, now_ms: int) -> bool:
+    """Expire old messages. One that was said and may still arrive gets as long again."""
+    if one.state == WAITING and one.sayings >= MOST_SAYINGS:
+        return True
+    grace = one.expires_ms - one.created_ms if one.state == SAID else 0
+    return now_ms >= one.expires_ms + grace
+
+
+def _confirm(box: WindowOutbox, transcript: str, now_ms: int) -> list[DoneMessage]:
+    """Read on in the transcript: which messages arrived, and how many answers came without."""
+    open_ = {one.tag.encode(): one for one in box.said}
+    over = []
+    for line in _lines(box, transcript):
+        found = [tag for tag in open_ if tag in line and b'"hook_success"' not in line]
+        over += [DoneMessage(open_.pop(tag).id, CONFIRMED, now_ms) for tag in found]
+        answer = _answer(line)
+        if answer and answer != box.answer:
+            box.answer = answer
+            for one in open_.values():
+                one.silent += one.quiet
+    return over
+
+
+def _lines(box: WindowOutbox, transcript: str) -> Iterator[bytes]:
+    """Whole lines since the last look, up to a limit. A file that shrank is another one, and is
+    read from its start."""
+    if places.size_of(transcript) < box.read_to:
+        box.read_to = 0
+    data = read_from(transcript, box.read_to, READ_BYTES)
+    cut = data.rfind(b"\n") + 1
+    if not cut and len(data) == READ_BYTES:
+        cut = len(data)  # a line longer than the limit is no message
+    box.read_to += cut
+    yield from data[:cut].split(b"\n")
+
+
+def _answer(line: bytes) -> str:
+    if b'"assistant"' not in line or b'"usage"' not in line:
+        return ""
+    value = scan.parse_object(line)
+    message = value.get("message")
+    if value.get("type") != "assistant" or not isinstance(message, dict):
+        return ""
+    return "" if message.get("model") == "<synthetic>" else scan.text_of(message, "id")
+
+
+def read_from(path: str, start: int, most: int) -> bytes:
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return b""
+    try:
+        return os.pread(fd, most, start) if places.is_regular(fd) else b""
+    except OSError:
+        return b""
+    finally:
+        os.close(fd)
+
+
+def _speaks(folder: str) -> bool:
+    """Hold the lock `speaking` until this process ends. It is never closed, on purpose."""
+    fd = _speaking(folder)
+    if lock.acquire(fd, shared=True):
+        return True
+    os.close(fd)
+    return False
+
+
+def _is_speaking(folder: str) -> bool:
+    """Whether a hook that recorded a message as said still runs, and may yet print it."""
+    fd = _speaking(folder)
+    try:
+        return not lock.acquire(fd)
+    finally:
+        os.close(fd)
+
+
+def _speaking(folder: str) -> int:
+    flags = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC
+    return os.open(f"{folder}/speaking", flags, 0o600)
+
+
+def add_messages(folder: str, entries: Sequence[OutboxEntry], now_ms: int) -> None:
+    """Add messages that are not there and were not heard. The next hook wakes while any waits."""
+    with lock_state(folder) as state:
+        box = load(folder)
+        known = {bare(one.id) for one in box.entries}
+        new = [one for one in entries if bare(one.id) not in known]
+        if new:
+            _put(folder, box, new, state.transcript, now_ms)
+        if places.has_outbox(folder):  # also if another process added them and stopped there
+            _rouse(folder, state)
+
+
+def _put(
+    folder: str, box: WindowOutbox, new: Sequence[OutboxEntry], transcript: str, now_ms: int
+) -> None:
+    """Leave out messages that the transcript shows: the outbox was lost."""
+    size = places.size_of(transcript)
+    end = read_from(transcript, max(0, size - SEARCHED_BYTES), SEARCHED_BYTES)
+    confirmed = [one for one in new if one.tag.encode() in end]
+    if confirmed:
+        save(folder, box, [DoneMessage(one.id, CONFIRMED, now_ms) for one in confirmed])
+    put(folder, box, [one for one in new if one not in confirmed], size)
+
+
+def take_back(folder: str, message_ids: Set[str]) -> set[str]:
+    """Take messages back; returns those that were said already. Ids come without `TEAM`."""
+    with lock_state(folder) as state:
+        box = load(folder)
+        mine = [one for one in box.entries if bare(one.id) in message_ids]
+        printed = [one for one in mine if one.state != WAITING]
+        box.entries = [one for one in box.entries if one not in mine or one in printed]
+        save(folder, box)
+        if not box.entries:
+            _rouse(folder, state)
+    return {bare(one.id) for one in printed}
+
+
+def _rouse(folder: str, state: State) -> None:
+    """Make the next hook wake. Without a mark it does so by itself."""
+    armed = mark.load(folder)
+    if armed is not None:
+        armed.owed = make_mark.owed_to(state)
+        make_mark.put(folder, state, armed)
+
+
+ORIGIN = "other agents, by the board"
+
+
+def messages_for_turn(folder: str, transcript: str, now_ms: int, most: int = AT_ONCE) -> str:
+    """The next messages. Called under the window's lock. A message that cannot be recorded as
+    delivered is not delivered."""
+    try:
+        lines = turn(folder, transcript, now_ms, most)
+    except OSError as error:
+        log.add("WARN", "outbox", f"{folder}: nothing said: {error}")
+        return ""
+    if not lines:
+        return ""
+    quoted = [fence.line(line) for line in lines]
+    return "\n".join([fence.opening(ORIGIN), *quoted, fence.closing()])

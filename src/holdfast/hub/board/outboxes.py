@@ -20,7 +20,7 @@ from holdfast.hub.board.deliveries import Ask, DeliveryInbox
 from holdfast.hub.board.local_agents import Listener, entry_of, listeners, of_kind, with_outbox
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
-from holdfast.window import outbox, outbox_delivery
+from holdfast.window import outbox
 from holdfast.window.outbox import CONFIRMED, WAITING, DoneMessage
 from holdfast.window.state import WindowBusy, lock_state
 from holdfast.wire import log
@@ -62,9 +62,9 @@ def _give(row: Row, whom: Sequence[Listener], holdings: Holdings, now_ms: int) -
             continue
         if holder.folder in able or given[row["id"]] != WAITING:
             return
-        if outbox_delivery.take_back(holder.folder, {row["id"]}):
+        if outbox.take_back(holder.folder, {row["id"]}):
             return  # a hook has printed it meanwhile
-    outbox_delivery.add_messages(whom[0].folder, [entry_of(row)], now_ms)
+    outbox.add_messages(whom[0].folder, [entry_of(row)], now_ms)
 
 
 def post(store: Store, row: Row) -> None:
@@ -165,7 +165,7 @@ def _hand(store: Store, one: Listener, now_ms: int) -> bool:
         return True
     known = outbox.known_ids(one.folder)
     try:
-        outbox_delivery.add_messages(
+        outbox.add_messages(
             one.folder, [entry_of(row) for row in rows if row["id"] not in known], now_ms
         )
     except (WindowBusy, OSError) as error:
@@ -186,7 +186,7 @@ def _settle(store: Store, one: Listener, now_ms: int) -> None:
         return
     try:
         with lock_state(one.folder):
-            outbox_delivery.look(one.folder, one.transcript, now_ms)
+            outbox.look(one.folder, one.transcript, now_ms)
             printed = [entry.id for entry in outbox.load(one.folder).said if _is_ours(entry.id)]
             over = [done for done in outbox.done_messages(one.folder) if _is_ours(done.id)]
         if printed or over:
@@ -240,7 +240,7 @@ def withdraw(agent_id: str, message_ids: Iterable[str], now_ms: int) -> set[str]
     Return those that were printed already."""
     wanted, printed = set(message_ids), set[str]()
     for one in (listeners(now_ms, agent_id) or _holders(agent_id)) if wanted else ():
-        printed |= outbox_delivery.take_back(one.folder, wanted)
+        printed |= outbox.take_back(one.folder, wanted)
     return printed
 
 

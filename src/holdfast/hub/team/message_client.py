@@ -19,7 +19,7 @@ from holdfast.hub.board.local_agents import Listener, entry_of, listeners, with_
 from holdfast.hub.team import connection
 from holdfast.hub.team.connection import NoAnswer, TeamServer
 from holdfast.redact import are_clean
-from holdfast.window import outbox, outbox_delivery
+from holdfast.window import outbox
 from holdfast.window.outbox import CONFIRMED, EXPIRED, SAID, TEAM, WAITING, DoneMessage, OutboxEntry
 from holdfast.window.state import WindowBusy, lock_state
 from holdfast.wire import log
@@ -159,7 +159,7 @@ def _turn(listener: Listener, now_ms: int, *, listens: bool) -> Iterator[ClientE
         return
     try:
         with lock_state(listener.folder):
-            outbox_delivery.look(listener.folder, listener.transcript, now_ms)
+            outbox.look(listener.folder, listener.transcript, now_ms)
             entries = [e for e in outbox.load(listener.folder).entries if e.id.startswith(TEAM)]
             over = [
                 done for done in outbox.done_messages(listener.folder) if done.id.startswith(TEAM)
@@ -175,9 +175,9 @@ def deliver(turn: ClientExchange, given: ReceivedMessage, now_ms: int) -> int:
     folder, entries = turn.listener.folder, _entries(given, now_ms)
     try:
         if given.had:
-            outbox_delivery.take_back(folder, set(given.had))
+            outbox.take_back(folder, set(given.had))
         if entries:
-            outbox_delivery.add_messages(folder, entries, now_ms)
+            outbox.add_messages(folder, entries, now_ms)
         if turn.over:
             with lock_state(folder):
                 outbox.forget_done(folder, turn.over)
