@@ -27,7 +27,7 @@ from statistics import mean, quantiles
 from benchmarks import used_again
 from holdfast.record import Record, read_record
 from holdfast.redact import redact
-from holdfast.segment import boundary, compress, segment, steps
+from holdfast.segment import compress, cutter, segment, steps
 from holdfast.segment import cutter as cutting
 from holdfast.segment.contents import ModelWords
 from holdfast.segment.cutter import Cut
@@ -117,7 +117,7 @@ def _agreement(counts: Counts, session: Session) -> None:
     known = session.steps
     starts = {one.end_turn + 1 for one in session.cut.segments}
     marks = {step.number for step in known if step.is_prompted}
-    for at, step in enumerate(known[: len(known) - boundary.AHEAD]):
+    for at, step in enumerate(known[: len(known) - cutter.AHEAD]):
         if at and step.asks and not step.inquires:
             counts.asked.append(step.number in starts)
             before = {name for one in known[max(0, at - 10) : at] for name in one.files}

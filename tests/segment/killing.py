@@ -11,14 +11,14 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from holdfast.segment import disk, library, roll
+from holdfast.segment import disk, library, tiers
 from tests.checkpoint.killing import FAR, killed_at
 from tests.segment.library_builders import NOW_MS
 from tests.segment.topics import COLOUR, MAIL, TABLE, a_session
 
 
 def _roll(transcript: Path) -> None:
-    roll.roll(
+    tiers.roll(
         str(transcript), session_id="s-1", project="/p", used_ratio=0.9, now_ms=NOW_MS, force=True
     )
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.segment import disk, library, roll
+from holdfast.segment import disk, library, tiers
 from holdfast.segment.formats import Pending, Queue
-from holdfast.segment.roll import RollReport
+from holdfast.segment.tiers import RollReport
 from holdfast.transcript import Unreadable
 from tests.checkpoint.sessions import Session
 from tests.segment.library_builders import DAY_MS, NOW_MS
@@ -24,7 +24,7 @@ FULL, FULLER = 0.65, 0.85
 def _rolled(
     path: Path, used: float = FULL, now_ms: int = NOW_MS, *, force: bool = False
 ) -> RollReport:
-    return roll.roll(
+    return tiers.roll(
         str(path), session_id="s-1", project="/p", used_ratio=used, now_ms=now_ms, force=force
     )
 
@@ -252,7 +252,7 @@ def test_a_disk_that_takes_nothing_is_said_and_the_next_roll_does_it(
 @pytest.mark.requirement("A4", "R4")
 def test_two_processes_at_once_compress_each_segment_once(transcript: Path) -> None:
     code = (
-        "import sys; from holdfast.segment.roll import roll\n"
+        "import sys; from holdfast.segment.tiers import roll\n"
         f"r = roll(sys.argv[1], session_id='s-1', used_ratio=0.7, now_ms={NOW_MS}, force=True)\n"
         "print(len(r.compressed), r.errors)"
     )
@@ -269,7 +269,7 @@ def test_sessions_do_not_mix(tmp_path: Path) -> None:
     for name in ("s-1", "s-2"):
         (tmp_path / name).mkdir()
         path = a_session(TABLE, MAIL, COLOUR, steps=16).written(tmp_path / name)
-        roll.roll(str(path), session_id=name, project=f"/{name}", used_ratio=0.7, now_ms=NOW_MS)
+        tiers.roll(str(path), session_id=name, project=f"/{name}", used_ratio=0.7, now_ms=NOW_MS)
     assert len(library.warm("/s-1")) == len(library.warm("/s-2")) == 2
     assert len({one.segment_id for one in library.warm()}) == 4
 

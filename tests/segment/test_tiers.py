@@ -43,7 +43,7 @@ def test_cold_is_unmentioned_for_twenty_steps_done_and_of_five_messages(
     fields: dict[str, object], turn: int, answered: bool, cold: bool
 ) -> None:
     known = Cut(reading=StepReading(count=turn), segments=[_segment(**fields)])
-    assert bool(tiers.cold(known, _record(answered=answered), Limits())) is cold
+    assert bool(tiers.cold_segments(known, _record(answered=answered), Limits())) is cold
 
 
 @pytest.mark.requirement("R2")
@@ -55,7 +55,7 @@ def test_a_look_is_due_every_ten_turns_and_after_another_file(turn: int, due: bo
 @pytest.mark.requirement("R2")
 def test_a_warm_segment_is_old_fifty_turns_after_its_end() -> None:
     segments = [a_segment(end_turn=9), a_segment("s1_seg_10_1", end_turn=10)]
-    assert tiers.old(segments, 60, Limits()) == segments[:1]
+    assert tiers.old_segments(segments, 60, Limits()) == segments[:1]
 
 
 @pytest.mark.requirement("R2")
@@ -64,8 +64,8 @@ def test_an_archive_is_outdated_after_thirty_days_once() -> None:
     pruned = a_segment(
         metadata={"archived_at": "2025-01-01T00:00:00Z", "pruned_at": "2025-03-01T00:00:00Z"}
     )
-    assert tiers.outdated([fresh, pruned], NOW_MS + 30 * DAY_MS, Limits()) == []
-    assert tiers.outdated([fresh, pruned], NOW_MS + 31 * DAY_MS, Limits()) == [fresh]
+    assert tiers.outdated_archives([fresh, pruned], NOW_MS + 30 * DAY_MS, Limits()) == []
+    assert tiers.outdated_archives([fresh, pruned], NOW_MS + 31 * DAY_MS, Limits()) == [fresh]
 
 
 @pytest.mark.requirement("R2")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.events import alerting, record_session
 from holdfast.hook.observation import Moment
 from holdfast.record import storage
-from holdfast.segment.roll import roll
+from holdfast.segment.tiers import roll
 from holdfast.window import monitor
 from holdfast.window import state as window_state
 from holdfast.wire import log

@@ -19,11 +19,10 @@ from holdfast.cli.find_transcript import chosen_to_read, chosen_to_save
 from holdfast.cli.terminal import confirm, paint, say
 from holdfast.record import storage
 from holdfast.redact import redact
-from holdfast.segment import disk, formats, library
-from holdfast.segment import roll as rolling
+from holdfast.segment import disk, formats, library, tiers
 from holdfast.segment.errors import NoSegment, NotASave, NoTranscript, NotRolled, SeveralSegments
 from holdfast.segment.formats import Compressed
-from holdfast.segment.roll import RollReport
+from holdfast.segment.tiers import RollReport
 from holdfast.settings import load as settings_load
 from holdfast.text import fence
 from holdfast.text.fence import shown
@@ -50,8 +49,8 @@ def _list(
     cold = _of_session(library.cold(where), session) if with_cold else []
     pending = library.list_pending(_session_id(session), where)
     if as_json:
-        tiers = {"pending": pending, "warm": warm, "cold": cold}
-        click.echo(json.dumps({name: formats.plain(value) for name, value in tiers.items()}))
+        by_tier = {"pending": pending, "warm": warm, "cold": cold}
+        click.echo(json.dumps({name: formats.plain(value) for name, value in by_tier.items()}))
         return
     for one in pending:
         say(f"pending {shown(one.segment_id)}  {_clean(one.topic)}")
@@ -260,7 +259,7 @@ def _rolled(chosen: Chosen, *, force: bool) -> RollReport:
     settings = settings_load.load(state.project)
     try:
         seen = view.of_transcript(state, settings, now_ms, chosen.folder)
-        return rolling.roll(
+        return tiers.roll(
             state.transcript,
             session_id=state.session_id,
             record=storage.read_on(state, chosen.folder),
