@@ -102,14 +102,14 @@ def failure_items(record: Record, most_lines: int) -> Iterator[BriefItem]:
     for age, one in enumerate([*to_mend, *others][:MOST_FAILING]):
         is_open = age < len(to_mend)
         worth = (1.0 if is_open else 0.25) * 0.1 / (1 + age / 3)
-        said = [flat(words, 160) for words in one.lines[: most_lines if age < 2 else 2]]
+        output = [flat(words, 160) for words in one.lines[: most_lines if age < 2 else 2]]
         line = _line(record, one)
         key = one.command if len(line) <= LONGEST_FAILING else ""
         if is_open:
-            text, section = "\n    ".join([_failed(record, one), *said]), "failing"
+            text, section = "\n    ".join([_failed(record, one), *output]), "failing"
         else:
             how = f"failed; {verdict_of(one, VERDICT_CHARS)}" if one.verdict else "failed"
-            text = f"{code(line, LONGEST_FAILING)} {how}: {' / '.join(said)}"
+            text = f"{code(line, LONGEST_FAILING)} {how}: {' / '.join(output)}"
             section, age = "commands", 2000 + age
         yield BriefItem(section, text, worth, LAST_FAILED, one.place, key=key, order=age)
 
@@ -138,9 +138,9 @@ def fix_items(record: Record) -> Iterator[BriefItem]:
     over = [one for one in find_fixed(record) if one.lines and (one.fix or not is_one_off(one))]
     for age, one in enumerate(reversed(over[-6:])):
         by = f", after edits in {', '.join(map(clean, one.fix[-3:]))}" if one.fix else ""
-        said = " / ".join(flat(line, 140) for line in one.lines[:2])
+        errors = " / ".join(flat(line, 140) for line in one.lines[:2])
         shown = f" (shown by {code(one.closed_by, 80)})" if one.closed_by != one.command else ""
-        text = f"{code(one.command, 80)} passes again{shown}{by}; it had said: {said}"
+        text = f"{code(one.command, 80)} passes again{shown}{by}; it had said: {errors}"
         yield BriefItem(
             "fixed", text, 0.02 / (1 + age), "the same command passed later", one.place, order=age
         )
@@ -197,15 +197,15 @@ def _findings(answer: str) -> str:
 
 def references(record: Record) -> Iterator[BriefItem]:
     """Yield references, without those in the line about git."""
-    told = next((one.text.replace(",", ";") + ";" for one in git(record, 0)), "")
-    if record.branch not in ("", "HEAD") and f"branch {record.branch};" not in told:
+    git_words = next((one.text.replace(",", ";") + ";" for one in git(record, 0)), "")
+    if record.branch not in ("", "HEAD") and f"branch {record.branch};" not in git_words:
         yield BriefItem("references", f"branch {clean(record.branch)}", 0.003, "the branch now")
     now = record.op
     rest = [(heat_at(one, now) + FLOOR * one.count, key) for key, one in record.references.items()]
     for rank, (_, key) in enumerate(sorted(rest, reverse=True)[:MOST_REFERENCES]):
         one = record.references[key]
-        is_told = f"branch {key};" in told or f"commit {key} " in told or f"commit {key};" in told
-        if key == record.branch or is_told:
+        named = (f"branch {key};", f"commit {key} ", f"commit {key};")
+        if key == record.branch or any(words in git_words for words in named):
             continue
         note = f" ({flat(one.note, 80)})" if one.note else ""
         kind = f"{one.kind} " if one.kind in ("hash", "commit", "branch") else ""
@@ -222,8 +222,8 @@ def shared_work(record: Record, work: Mapping[str, Any]) -> Iterator[BriefItem]:
     yield from _message_items(_rows(work, "recent_messages"))
     for age, one in enumerate(reversed(_rows(work, "open_elsewhere")[-MOST_ELSEWHERE:])):
         who = _field(one, "agent_type") or _field(one, "agent_id") or "agent"
-        said = f"{flat(who, 40)}, {flat(_field(one, 'status'), 20)}"
-        text = f"in another session, {said}: {flat(_field(one, 'description'), 120)}"
+        state = f"{flat(who, 40)}, {flat(_field(one, 'status'), 20)}"
+        text = f"in another session, {state}: {flat(_field(one, 'description'), 120)}"
         yield BriefItem("agents", text, 0.01 / (1 + age), "not finished elsewhere", order=100 + age)
     for age, one in enumerate(_rows(work, "blocking")[:MOST_ELSEWHERE]):
         waits = f"{flat(_field(one, 'blocked_agent'), 60)} waits for "
@@ -259,8 +259,8 @@ def _subtask_names(subtask: Mapping[str, Any]) -> set[str]:
 def _message_items(posted: list[dict[str, Any]]) -> Iterator[BriefItem]:
     """Yield the last messages between agents of the project, oldest first: a compaction removes
     what was read."""
-    told = [one for one in posted if _field(one, "topic") != HEARTBEAT and _field(one, "content")]
-    for age, one in enumerate(reversed(told[-MOST_MESSAGES:])):
+    words = [one for one in posted if _field(one, "topic") != HEARTBEAT and _field(one, "content")]
+    for age, one in enumerate(reversed(words[-MOST_MESSAGES:])):
         who = flat(_field(one, "from_agent"), 40)
         to = flat(_field(one, "to_agent"), 40) or "everybody"
         text = (
@@ -282,10 +282,10 @@ def _wave_items(waves: list[dict[str, Any]]) -> Iterator[BriefItem]:
 
 
 def _rows(work: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
-    found = work.get(name)
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    rows = work.get(name)
+    return [one for one in rows if isinstance(one, dict)] if isinstance(rows, list) else []
 
 
 def _field(row: Mapping[str, Any], name: str) -> str:
-    found = row.get(name)
-    return found if isinstance(found, str) else ""
+    value = row.get(name)
+    return value if isinstance(value, str) else ""

@@ -131,8 +131,8 @@ def parse(data: bytes) -> ParsedCheckpoint:
     lines = _text(before[len(_FENCE) :] + stated, front_matter.PART).split("\n")[:-1]
     values = front_matter.read(lines)
     document = _document(values, _sections(_text(after[len(_FENCE) :], "sections")))
-    said = str(values[front_matter.HASH])
-    return ParsedCheckpoint(document, said, said == content_hash(before, after))
+    hash_in_file = str(values[front_matter.HASH])
+    return ParsedCheckpoint(document, hash_in_file, hash_in_file == content_hash(before, after))
 
 
 def _split(data: bytes) -> tuple[bytes, bytes, bytes]:
@@ -182,14 +182,14 @@ def _document(values: dict[str, front_matter.Value], sections: dict[str, list[st
 
 
 def _sections(text: str) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    sections: dict[str, list[str]] = {}
     for chunk in _chunks(text):
         heading, _, rest = chunk.partition("\n")
         name = unescape(heading)
-        if name in found:
+        if name in sections:
             raise DamagedCheckpoint("sections", f"{name[:60]!r} occurs twice")
-        found[name] = _items(rest, name)
-    return found
+        sections[name] = _items(rest, name)
+    return sections
 
 
 def _chunks(text: str) -> list[str]:

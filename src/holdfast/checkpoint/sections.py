@@ -72,7 +72,7 @@ def somebodys(section: str, entry: str) -> str:
 def sections_of(record: Record) -> dict[str, list[str]]:
     """Return what is known under the headings that a reader looks for; empty ones are removed
     later."""
-    found = {
+    sections = {
         IN_PROGRESS: list(_in_progress(record)),
         "What Changed": list(_all_changed(record)),
         "Why Changed": list(_reasons(record)),
@@ -90,7 +90,7 @@ def sections_of(record: Record) -> dict[str, list[str]]:
         "Agents": [_agent(one) for one in _agents(record)],
     }
     most = {"User Words": MOST_WORDS, "What Changed": MOST_CHANGED}
-    return {name: items[-most.get(name, MOST_ITEMS) :] for name, items in found.items()}
+    return {name: items[-most.get(name, MOST_ITEMS) :] for name, items in sections.items()}
 
 
 def snapshot_of(record: Record) -> dict[str, Any]:
@@ -251,13 +251,15 @@ def _is_changed(used: FileUse) -> bool:
 def _most_used(record: Record) -> list[tuple[str, FileUse]]:
     """Return files that were read, or named by a command with their folder, and not changed; those
     used most come first. Files that a search listed or somebody mentioned were not used."""
-    found = [
+    used_files = [
         (path, used)
         for path, used in reversed(by_last_use(record))
         if not _is_changed(used) and (used.reads or (used.runs and _is_path(path)))
     ]
     folders = tuple(f"{root}/" for root in record.roots)
-    known = [pair for pair in found if not any(one.startswith(f"{pair[0]}/") for one in folders)]
+    known = [
+        pair for pair in used_files if not any(one.startswith(f"{pair[0]}/") for one in folders)
+    ]
     return sorted(known, key=lambda pair: -(2 * pair[1].reads + pair[1].runs))[:MOST_USED]
 
 
@@ -291,9 +293,9 @@ def _failing(record: Record) -> Iterator[str]:
 
 def _resolved(failure: Failure) -> str:
     by = f" after edits in {', '.join(failure.fix[-3:])}" if failure.fix else ""
-    said = failure.lines[0] if failure.lines else "failed"
+    error = failure.lines[0] if failure.lines else "failed"
     shown = f" (shown by {failure.closed_by})" if failure.closed_by != failure.command else ""
-    return cut(f"{failure.command} passes again{shown}{by}; it had said: {said}")
+    return cut(f"{failure.command} passes again{shown}{by}; it had said: {error}")
 
 
 def _commands(record: Record) -> Iterator[str]:

@@ -46,23 +46,24 @@ def result(text: str) -> str:
     if text.startswith(LAUNCHED):
         return ""
     for name in ("result", "output"):
-        said = text.partition(f"<{name}>")[2]
-        if said:
-            return report(said.rpartition(f"</{name}>")[0] or said)
+        answer = text.partition(f"<{name}>")[2]
+        if answer:
+            return report(answer.rpartition(f"</{name}>")[0] or answer)
     return "" if "<task-id>" in text[:400] or "<task_id>" in text[:400] else report(text)
 
 
 def take_answer(record: Record, agent: Agent, text: str) -> None:
     """Record that an agent has ended, and its answer, if any. Head and end of the answer are saved
     until eight more agents have ended."""
-    agent.ended_op, told = record.op, text.strip()
-    if not told:
+    agent.ended_op, answer = record.op, text.strip()
+    if not answer:
         return
-    agent.answer = clip(told, LONGEST_ANSWER).strip()
-    if told.startswith(_API_FAILED):
+    agent.answer = clip(answer, LONGEST_ANSWER).strip()
+    if answer.startswith(_API_FAILED):
         agent.status = "failed"
     half = REPORT_CHARS // 2
-    agent.report = told if len(told) <= REPORT_CHARS else head_and_tail(told, half, half, " […] ")
+    is_short = len(answer) <= REPORT_CHARS
+    agent.report = answer if is_short else head_and_tail(answer, half, half, " […] ")
     known = sorted((one for one in record.agents.values() if one.report), key=_ended_op)
     for one in known[:-MOST_REPORTS]:
         one.report = ""
@@ -91,15 +92,15 @@ def take_notification(record: Record, text: str, place: Place) -> None:
     for opening in ("<task-id>", "<task_id>"):
         agent_id = text.partition(opening)[2].partition("<")[0].strip()[:80]
         agent = record.agents.get(agent_id) if agent_id else None
-        told = text.partition("<status>")[2].partition("<")[0].strip()
-        status = _OVER.get(told) or ("timed out" if _GAVE_UP in text else "")
+        outcome = text.partition("<status>")[2].partition("<")[0].strip()
+        status = _OVER.get(outcome) or ("timed out" if _GAVE_UP in text else "")
         if agent is not None and status:
-            if agent.kind == COMMAND and told in ("completed", "failed"):
-                failed = told == "failed"
+            if agent.kind == COMMAND and outcome in ("completed", "failed"):
+                failed = outcome == "failed"
                 status = _command_ended(record, agent.asked, text, place, failed=failed) or status
             agent.status = status
-            said = text.partition("<result>")[2] or text.partition("<output>")[2]
-            take_answer(record, agent, said.partition("</")[0])
+            answer = text.partition("<result>")[2] or text.partition("<output>")[2]
+            take_answer(record, agent, answer.partition("</")[0])
 
 
 def _command_ended(record: Record, key: str, text: str, place: Place, *, failed: bool) -> str:
@@ -109,9 +110,9 @@ def _command_ended(record: Record, key: str, text: str, place: Place, *, failed:
     command = record.commands.get(key)
     if command is None:
         return ""
-    said = text.partition("<summary>")[2].partition("</summary>")[0]
-    said += "\n" + text.partition("<output>")[2].rpartition("</output>")[0]
-    failures.judge(record, key, command, said.strip(), place, failed=failed)
+    output = text.partition("<summary>")[2].partition("</summary>")[0]
+    output += "\n" + text.partition("<output>")[2].rpartition("</output>")[0]
+    failures.judge(record, key, command, output.strip(), place, failed=failed)
     return {True: "", False: "failed", None: "ended, its output shows a failure"}[command.ok]
 
 
@@ -203,10 +204,10 @@ def note_edits(record: Record, transcript: str) -> None:
 def _newest_agent_transcripts(folder: str) -> list[tuple[str, str, int]]:
     """Return name, path and size of the newest subagents' transcripts. Links are not followed."""
     try:
-        with os.scandir(folder) as found:
+        with os.scandir(folder) as entries:
             known = [
                 (entry.stat(follow_symlinks=False), entry)
-                for entry in found
+                for entry in entries
                 if entry.name.startswith(_AGENT_FILE)
                 and entry.name.endswith(_ENDING)
                 and entry.is_file(follow_symlinks=False)
@@ -250,12 +251,12 @@ def _edits_in(line: bytes, since: str) -> dict[str, str]:
     from holdfast.record import files
 
     try:
-        found = _decode_line(line)
+        entry = _decode_line(line)
     except (msgspec.DecodeError, ValueError, RecursionError):
         return {}
-    message = found.get("message")
+    message = entry.get("message")
     blocks = message.get("content") if isinstance(message, dict) else None
-    at = found.get("timestamp")
+    at = entry.get("timestamp")
     if not isinstance(blocks, list) or not isinstance(at, str) or at < since:
         return {}
     calls = [one for one in blocks if isinstance(one, dict) and isinstance(one.get("input"), dict)]

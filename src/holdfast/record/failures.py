@@ -211,20 +211,20 @@ def hear(record: Record, text: str, by: str = "model") -> None:
         if one.fixed is None and one.place.op >= since and runs.kind(one.command)
     ]
     for sentence in sentences(text) if known else ():
-        said = _NAMED_CODE.pattern.sub("", sentence.lower()).replace("non-pre-existing", "")
-        if within(_NOT_OURS, said) and within(_ABOUT_FAILURE, said):
-            for one in [one for one in known if plan_checks.tells_of(said, one.command)]:
+        words = _NAMED_CODE.pattern.sub("", sentence.lower()).replace("non-pre-existing", "")
+        if within(_NOT_OURS, words) and within(_ABOUT_FAILURE, words):
+            for one in [one for one in known if plan_checks.tells_of(words, one.command)]:
                 one.verdict, one.verdict_by = clip(sentence, LONGEST_VERDICT), by
 
 
 def verdict_of(failure: Failure, most: int = LONGEST_VERDICT) -> str:
     """Return why it is no failure of this work, and who says so."""
-    said = clip(failure.verdict, most)
-    return f"the {failure.verdict_by} said: “{said}”" if failure.verdict_by and said else said
+    words = clip(failure.verdict, most)
+    return f"the {failure.verdict_by} said: “{words}”" if failure.verdict_by and words else words
 
 
-def note_pass(record: Record, key: str, place: Place, said: str = "") -> None:
-    """Record that a run passed, and close the failures that it covers. `said` is the output of a
+def note_pass(record: Record, key: str, place: Place, output: str = "") -> None:
+    """Record that a run passed, and close the failures that it covers. `output` is that of a
     test run."""
     plans.close_checks(record, key)
     if not record.failures:
@@ -234,7 +234,7 @@ def note_pass(record: Record, key: str, place: Place, said: str = "") -> None:
         if failure.fixed is not None:
             continue
         failure.left = [part for part in failure.left if not _all_covered([part], by)]
-        is_over = not failure.left or (said and _names_passed(failure, said, by))
+        is_over = not failure.left or (output and _names_passed(failure, output, by))
         if is_over or _is_same_act(failure.command, key):
             _mend(record, failure, key, place)
         elif record.commands[key].kind:
@@ -252,14 +252,14 @@ def _is_same_act(failed: str, passed: str) -> bool:
 
 def _acts(line: str) -> list[list[str]]:
     """Return the program and verb of each part of a line; empty if one part has none."""
-    found = []
+    acts = []
     for part in line.split(" && "):
         words = [word for word in shell.settings_of(part)[1] if word != "\\"]
         verb = 2 if words[:1] and words[0] in _WITH_A_WORD_BEFORE else 1
         if not words[verb:] or not all(map(runs.is_bare, words[verb : verb + 1])):
             return []
-        found.append(words[: verb + 1])
-    return found
+        acts.append(words[: verb + 1])
+    return acts
 
 
 def _mend(record: Record, failure: Failure, key: str, place: Place) -> None:
@@ -296,10 +296,10 @@ def edited_since(failure: Failure) -> list[str]:
 def _named_in(failure: Failure, paths: list[str]) -> list[str]:
     """Return the edited files that the failure names: in full, or by their names within a path or
     an identifier. A plain word in a sentence names no file."""
-    told = "\n".join(failure.lines)
+    output = "\n".join(failure.lines)
     known = [_parts(word) for word in failure.command.split()]
-    known += [_parts(word) for word in told.split() if _is_name(word.strip(".,:;()'\"`"))]
-    return [path for path in paths if path.rpartition("/")[2] in told or _is_among(path, known)]
+    known += [_parts(word) for word in output.split() if _is_name(word.strip(".,:;()'\"`"))]
+    return [path for path in paths if path.rpartition("/")[2] in output or _is_among(path, known)]
 
 
 def _is_name(word: str) -> bool:
@@ -331,16 +331,16 @@ def _is_among(path: str, known: list[list[str]]) -> bool:
     return False
 
 
-def _names_passed(failure: Failure, said: str, by: list[str]) -> bool:
+def _names_passed(failure: Failure, output: str, by: list[str]) -> bool:
     """Whether each test that failed by name passed by name, or was selected by the run that passed.
     If the failed run stopped at its first failure, more of it may fail."""
     failed = [line for line in failure.lines if line.startswith((_GO_FAILED, "FAILED "))]
     if not failed or len(failure.lines) >= MOST_LINES or runs.stops_early(failure.command):
         return False
     names = [line.removeprefix(_GO_FAILED).removeprefix("FAILED ").split()[:1] for line in failed]
-    if within(_NAMED, said):
+    if within(_NAMED, output):
         return all(
-            name and (f"--- PASS: {name[0]} " in said or f"{name[0]} PASSED" in said)
+            name and (f"--- PASS: {name[0]} " in output or f"{name[0]} PASSED" in output)
             for name in names
         )
     return all(name and any(runs.runs_test(one, name[0]) for one in by) for name in names)

@@ -84,8 +84,8 @@ def request(record: Record) -> OpenRequest | None:
 
 def tasks(record: Record) -> list[Task]:
     """Return the open tasks of the task list; those in progress come first."""
-    found = [one for one in record.tasks.values() if one.source in LISTED and one.is_open]
-    return sorted(found, key=lambda task: task.status != DOING)
+    listed = [one for one in record.tasks.values() if one.source in LISTED and one.is_open]
+    return sorted(listed, key=lambda task: task.status != DOING)
 
 
 def has_come_back(record: Record, task: Task) -> bool:
@@ -121,8 +121,8 @@ def steps(record: Record) -> list[Task]:
 def failures(record: Record) -> list[Failure]:
     """Return commands whose last run failed, newest first: tests and builds, then those that were
     only tried."""
-    found = [one for one in record.failures if one.fixed is None]
-    return sorted(found, key=lambda one: (is_one_off(one), -one.place.op))
+    failing = [one for one in record.failures if one.fixed is None]
+    return sorted(failing, key=lambda one: (is_one_off(one), -one.place.op))
 
 
 def still_failing(record: Record) -> list[Failure]:
@@ -142,23 +142,23 @@ def questions(record: Record) -> list[Question]:
     earlier questions, unless the question is still on the screen."""
     turn = record.turns[-1] if record.turns else None
     on_screen = {call.place for call in record.calls.values()}
-    found = [
+    unanswered = [
         question
         for one in record.turns
         for question in one.questions
         if not question.answer and (one is turn or question.place in on_screen)
     ]
     if turn and plans.is_over(record, turn):
-        found += _asked_last(turn) or _asked_before(record)
-    return found
+        unanswered += _asked_last(turn) or _asked_before(record)
+    return unanswered
 
 
 def _asked_last(turn: Turn) -> list[Question]:
     """Return the questions in the closing words of a turn."""
     if "?" not in turn.said[-400:].replace("\uff1f", "?"):
         return []
-    asked = [one for one in sentences(turn.said[-800:]) if asks(one)]
-    return [Question(one, Place(op=turn.said_op)) for one in asked[-MOST_CLOSING:]]
+    questions = [one for one in sentences(turn.said[-800:]) if asks(one)]
+    return [Question(one, Place(op=turn.said_op)) for one in questions[-MOST_CLOSING:]]
 
 
 def offers(record: Record) -> list[Question]:
@@ -167,9 +167,9 @@ def offers(record: Record) -> list[Question]:
     turn = record.turns[-1] if record.turns else None
     if turn is None or not plans.is_over(record, turn) or _asked_last(turn):
         return []
-    told = sentences(turn.said[-800:])[-MOST_CLOSING:]
-    found = [one for one in told if not asks(one) and _OFFER.pattern.search(one)]
-    return [Question(one, Place(op=turn.said_op)) for one in found[-2:]]
+    closing = sentences(turn.said[-800:])[-MOST_CLOSING:]
+    offered = [one for one in closing if not asks(one) and _OFFER.pattern.search(one)]
+    return [Question(one, Place(op=turn.said_op)) for one in offered[-2:]]
 
 
 def _asked_before(record: Record) -> list[Question]:
@@ -223,12 +223,12 @@ def uncommitted(record: Record) -> list[str]:
 def uncommitted_by_tree(record: Record) -> dict[str, list[str]]:
     """Return such files of every repository and worktree, by its folder."""
     work = record.git
-    found: dict[str, list[str]] = {}
+    by_tree: dict[str, list[str]] = {}
     for name in work.since:
         used = None if name.startswith(_NOT_OWN) else record.files.get(name)
         if used and used.is_changed and not used.gone:
-            found.setdefault(work.trees.get(name, work.home), []).append(name)
-    return found
+            by_tree.setdefault(work.trees.get(name, work.home), []).append(name)
+    return by_tree
 
 
 def tree(record: Record) -> str:
@@ -282,9 +282,9 @@ def _reports_commit(turn: Turn) -> bool:
 
 
 def _requested_verbs(words: str) -> set[str]:
-    found: set[str] = set()
+    verbs: set[str] = set()
     for sentence in sentences(words):
         if not _DENIED.pattern.search(sentence):
             for match in _GIT_REQUEST.pattern.finditer(sentence):
-                found.add(COMMIT if match[1] else PUSH if match[2] else CREATE)
-    return found
+                verbs.add(COMMIT if match[1] else PUSH if match[2] else CREATE)
+    return verbs

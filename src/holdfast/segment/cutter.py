@@ -257,13 +257,13 @@ def _bag(tables: Iterable[Mapping[str, int]]) -> dict[str, float]:
 
 
 def _places(steps: Sequence[SegmentStep]) -> dict[str, float]:
-    found: dict[str, float] = {}
+    weights: dict[str, float] = {}
     for step in steps:
         for name, how in step.files.items():
-            found[name] = found.get(name, 0.0) + how
+            weights[name] = weights.get(name, 0.0) + how
             folder = name.rpartition("/")[0] + "/"
-            found[folder] = found.get(folder, 0.0) + how * SAME_FOLDER
-    return {name: math.sqrt(weight) for name, weight in found.items()}
+            weights[folder] = weights.get(folder, 0.0) + how * SAME_FOLDER
+    return {name: math.sqrt(weight) for name, weight in weights.items()}
 
 
 def _cosine(one: Mapping[str, float], other: Mapping[str, float], least: int) -> float:

@@ -125,22 +125,22 @@ def find_remaining(text: str) -> list[str]:
     """What a text of the model's lists as remaining, under a heading or behind a colon."""
     if not within(_LEFT_HINTS, text.lower()):
         return []
-    found: list[str] = []
+    items: list[str] = []
     under = False
     for line in text.splitlines():
         item = _ITEM.pattern.match(line)
         if item and under:
             if item[1] not in ("x", "X"):
-                found.append(item[2])
+                items.append(item[2])
         elif line.strip() and not line.startswith(("   ", "\t")):
             head, colon, rest = line.replace("*", "").partition(":")
             is_heading = line.startswith(("#", "**")) or (bool(colon) and not rest.strip())
             is_left = _is_left(head)
             under = is_left and is_heading and not rest.strip()
             if is_left and rest.strip():
-                found.append(rest)
-    told = [_bare(one) for one in found]
-    return [one for one in told if len(one) >= SHORTEST and not _is_none(one)][:MOST_ITEMS]
+                items.append(rest)
+    bare_items = [_bare(one) for one in items]
+    return [one for one in bare_items if len(one) >= SHORTEST and not _is_none(one)][:MOST_ITEMS]
 
 
 def _is_left(head: str) -> bool:

@@ -93,10 +93,10 @@ def load(folder: str) -> WindowOutbox:
         value = json.loads(data)
         if value["version"] != VERSION:
             raise ValueError(f"not an outbox of version {VERSION}")
-        found = [OutboxEntry(**one) for one in value["entries"]]
-        if not all(map(_fits, found)):
+        entries = [OutboxEntry(**one) for one in value["entries"]]
+        if not all(map(_fits, entries)):
             raise ValueError("an entry does not fit")
-        return WindowOutbox(found, int(value["read_to"]), str(value["answer"]))
+        return WindowOutbox(entries, int(value["read_to"]), str(value["answer"]))
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         log.add("WARN", "outbox", f"{folder}: started anew: {error!r}")
         return WindowOutbox()
@@ -147,12 +147,12 @@ def put(folder: str, box: WindowOutbox, new: Sequence[OutboxEntry], size: int) -
 
 def done_messages(folder: str) -> list[DoneMessage]:
     data = places.read_small(f"{folder}/outbox.done", MOST_BYTES)
-    found = []
+    messages = []
     for line in data.decode("utf-8", "replace").splitlines():
         words = line.split(" ")
         if len(words) == 4 and words[0] == "v1" and words[3].isdecimal():
-            found.append(DoneMessage(words[1], words[2], int(words[3])))
-    return found
+            messages.append(DoneMessage(words[1], words[2], int(words[3])))
+    return messages
 
 
 def forget_done(folder: str, known: Sequence[DoneMessage]) -> None:
@@ -226,8 +226,8 @@ def _confirm(box: WindowOutbox, transcript: str, now_ms: int) -> list[DoneMessag
     open_ = {one.tag.encode(): one for one in box.said}
     over = []
     for line in _lines(box, transcript):
-        found = [tag for tag in open_ if tag in line and b'"hook_success"' not in line]
-        over += [DoneMessage(open_.pop(tag).id, CONFIRMED, now_ms) for tag in found]
+        tags = [tag for tag in open_ if tag in line and b'"hook_success"' not in line]
+        over += [DoneMessage(open_.pop(tag).id, CONFIRMED, now_ms) for tag in tags]
         answer = _answer(line)
         if answer and answer != box.answer:
             box.answer = answer
