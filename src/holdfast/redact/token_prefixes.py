@@ -70,7 +70,7 @@ _TAILED = ("ghs_", "dp.st.", "dt0c01.", "dt0s01.", "secret_", "sk.", "hcp.", "ha
 _TAIL = r"(?:\.[A-Za-z0-9_-]+){0,3}"  # the newest server tokens end like a JWT
 KIND = "private key"
 LONGEST_CHARS = 24_000  # an RSA key of 16,384 bits has 12,800
-_BEGIN, _END = "-----BEGIN", "-----END"
+_BEGIN = "-----BEGIN"
 _MARK = r"-----(?:BEGIN|END) (?:[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)-----"
 # What may stand between two lines of a key: line ends (escaped too), quote marks, line numbers,
 # and the slash by which we put lines of an output into one.
