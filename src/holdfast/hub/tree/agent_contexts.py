@@ -16,6 +16,7 @@ from holdfast.checkpoint.snapshot_form import SNAPSHOT as SNAPSHOT
 from holdfast.checkpoint.snapshot_form import task_id, without_repeats
 from holdfast.hub import ids, row_times
 from holdfast.hub.store import pending_writes
+from holdfast.hub.store.prepared import PreparedQuery
 from holdfast.hub.store.rows import Page, Row, fetch_page, first, rows, upsert
 from holdfast.hub.store.tables import actions, agent_contexts, requests, sessions, subtasks, tasks
 from holdfast.hub.tree import projects, totals
@@ -174,7 +175,7 @@ def _ids(table: sa.Table, condition: sa.ColumnElement[bool]) -> sa.Select[tuple[
 TASK_FIELDS = ("id", "description", "status", "agent_type", "agent_id")
 _SESSION = sa.bindparam("of_session", type_=sa.Text)
 _PROJECT = sa.select(sessions.c.project_id).where(sessions.c.id == _SESSION)
-_LATEST = (
+LATEST = PreparedQuery(
     sa.select(agent_contexts)
     .where(agent_contexts.c.session_id == _SESSION, agent_contexts.c.agent_type == SNAPSHOT)
     .order_by(agent_contexts.c.updated_ms.desc(), agent_contexts.c.id)
@@ -192,8 +193,12 @@ _COMPACTED = (
         compact_count=sessions.c.compact_count + 1,
     )
 )
-_ENDED = sa.select(subtasks.c.id).where(
-    subtasks.c.id.in_(sa.bindparam("named", expanding=True)), subtasks.c.status.not_in(OPEN)
+ENDED_SINCE = PreparedQuery(
+    sa.select(subtasks.c.id).where(
+        subtasks.c.id.in_(sa.bindparam("named", type_=sa.Text, expanding=True)),
+        subtasks.c.status.not_in(OPEN),
+    ),
+    "named",
 )
 
 
@@ -228,7 +233,7 @@ def save_snapshot(
 
 
 def latest_snapshot(connection: Connection, session_id: str) -> Row | None:
-    return first(connection, _LATEST, {"of_session": session_id})
+    return first(connection, LATEST.query, {"of_session": session_id})
 
 
 def note_compaction(
@@ -250,10 +255,9 @@ def snapshot_status(connection: Connection, session_id: str) -> Row | None:
     return None if connection.scalar(asked) is None else {"compacted_ms": None}
 
 
-def open_now(connection: Connection, saved: Sequence[Any], open_ones: Sequence[Row]) -> list[Any]:
-    """Merge saved tasks with the store's open ones. The store knows which have ended since."""
-    named = {name for one in saved if (name := task_id(one))}
-    over = set(connection.scalars(_ENDED, {"named": sorted(named)})) if named else set()
+def open_now(saved: Sequence[Any], open_ones: Sequence[Row], ended: Sequence[Row]) -> list[Any]:
+    """Merge saved tasks with the store's open ones, without those that have ended since."""
+    over = {one["id"] for one in ended}
     left = [one for one in saved if task_id(one) not in over]
     return without_repeats([*map(task_of, open_ones), *left])
 

@@ -1,24 +1,25 @@
 """What one agent should know now: its tasks, its calls, messages to it, and who waits for whom.
 
-Its queries are built once, when this module is loaded: building one takes several times as long as
-running it, and a restore runs eleven.
+Its queries are built once, when this module is loaded, and read together in two groups, because
+what the second asks for depends on the first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.checkpoint.snapshot_form import normalize, requests_of
+from holdfast.checkpoint.snapshot_form import normalize, requests_of, task_id
 from holdfast.hub import row_times
 from holdfast.hub.board.deliveries import hears, is_undelivered
 from holdfast.hub.errors import NotThere
-from holdfast.hub.store.rows import Row, first, rows
+from holdfast.hub.store.prepared import PreparedQuery, read_together
+from holdfast.hub.store.rows import Row, first
 from holdfast.hub.store.tables import (
     actions,
     agent_contexts,
@@ -31,7 +32,7 @@ from holdfast.hub.store.tables import (
     windows,
 )
 from holdfast.hub.tree import waves
-from holdfast.hub.tree.agent_contexts import TASK_FIELDS, latest_snapshot, open_now
+from holdfast.hub.tree.agent_contexts import ENDED_SINCE, LATEST, TASK_FIELDS, open_now
 from holdfast.hub.tree.statuses import OPEN
 from holdfast.hub.tree.waves import SETTLED
 from holdfast.window.view import EDITS
@@ -46,7 +47,8 @@ _SESSION = sa.bindparam("session_id", type_=sa.Text)
 _AGENT = sa.bindparam("agent_id", type_=sa.Text)
 _AGENTS = sa.bindparam("agents", type_=sa.Text, expanding=True)
 _OF_PROJECT = "project."
-_SESSION_AND_PROJECT = (
+_PROJECT_ID = PreparedQuery(sa.select(sessions.c.project_id).where(sessions.c.id == _SESSION))
+_SESSION_AND_PROJECT = PreparedQuery(
     sa.select(*sessions.c, *(column.label(_OF_PROJECT + column.name) for column in projects.c))
     .select_from(sessions.outerjoin(projects))
     .where(sessions.c.id == _SESSION)
@@ -66,14 +68,15 @@ def _newest_open(*columns: sa.Column[Any]) -> sa.Select[Any]:
     return sa.select(*columns).where(table.id.in_(few)).order_by(table.created_ms.desc(), table.id)
 
 
-_TASKS = _newest_open(*subtasks.c)
-_TASKS_SHOWN = _newest_open(*(subtasks.c[name] for name in TASK_FIELDS))
-_BLOCKINGS = (
+_TASKS = PreparedQuery(_newest_open(*subtasks.c))
+_TASKS_SHOWN = PreparedQuery(_newest_open(*(subtasks.c[name] for name in TASK_FIELDS)))
+_BLOCKINGS = PreparedQuery(
     sa.select(blockings)
     .where(blockings.c.blocked_by.in_(_AGENTS) | blockings.c.blocked_agent.in_(_AGENTS))
-    .limit(MOST)
+    .limit(MOST),
+    "agents",
 )
-_HISTORY = (
+_HISTORY = PreparedQuery(
     sa.select(
         actions.c.id,
         actions.c.tool_name,
@@ -86,13 +89,13 @@ _HISTORY = (
     .order_by(actions.c.created_ms.desc(), actions.c.id)
     .limit(sa.bindparam("history_limit"))
 )
-_ASKED = (
+_ASKED = PreparedQuery(
     sa.select(requests.c.prompt, requests.c.status)
     .where(requests.c.session_id == _SESSION, requests.c.prompt != "")
     .order_by(requests.c.created_ms.desc(), requests.c.id.desc())
     .limit(MOST_REQUESTS)
 )
-_EDITS = (
+_EDITS = PreparedQuery(
     sa.select(actions.c.file_paths)
     .where(
         actions.c.session_id == _SESSION,
@@ -150,62 +153,121 @@ def find_work(
     session_id = session_id or place.get("session_id")
     if session_id is None:
         raise NotThere("Agent", agent_id)
-    session, project = _session_and_project(connection, session_id)
-    snapshot = latest_snapshot(connection, session_id)
-    project_id = session["project_id"] if session else None
+    now = _read_session(connection, agent_id, session_id, wanted)
+    saved = normalize(now.snapshot["role_context"] if now.snapshot else None)
+    then = _read_related(connection, agent_id, session_id, now, saved, wanted, now_ms)
     data: dict[str, Any] = {
-        "tasks": _tasks(connection, agent_id, session_id, wanted),
-        "messages": _unread(connection, agent_id, project_id, now_ms) if wanted.messages else [],
-        "blockings": [],
-        "history": _history(connection, session_id, wanted),
-        "session": _with_iso_times(session) if session else None,
-        "project": _with_iso_times(project) if project else None,
+        "tasks": now.tasks if wanted.for_brief else _with_iso_times_each(now.tasks),
+        "messages": _with_iso_times_each(then["messages"]),
+        "blockings": _with_iso_times_each(then["blockings"]),
+        "history": now.history if wanted.for_brief else _with_iso_times_each(now.history),
+        "session": _with_iso_times(now.session) if now.session else None,
+        "project": _with_iso_times(now.project) if now.project else None,
     }
-    if wanted.blocking:
-        agents = {agent_id, *(row["agent_id"] for row in data["tasks"] if row["agent_id"])}
-        data["blockings"] = _blockings(connection, agents)
-    sources = _sources(snapshot, data["tasks"])
-    saved = normalize(snapshot["role_context"] if snapshot else None)
     saved |= {} if wanted.messages else {"recent_messages": []}
     saved |= {} if wanted.history else {"recent_actions": []}
-    saved |= _since(connection, session_id, saved, data["tasks"])
+    saved |= _since(session_id, saved, now, then)
+    sources = _sources(now.snapshot, data["tasks"])
     return KnownWork(session_id, place.get("agent_type"), data, saved, sources)
 
 
-def _session_and_project(connection: Connection, session_id: str) -> tuple[Row | None, Row | None]:
-    found = first(connection, _SESSION_AND_PROJECT, {"session_id": session_id})
-    if found is None:
-        return None, None
-    project = {
-        name.removeprefix(_OF_PROJECT): found.pop(name)
-        for name in [*found]
-        if name.startswith(_OF_PROJECT)
+class _SessionRows(NamedTuple):
+    """What the store holds of a session."""
+
+    session: Row | None  # of a brief only its project
+    project: Row | None
+    snapshot: Row | None  # the newest
+    tasks: list[Row]
+    asked: list[Row]
+    edits: list[Row]
+    waves: list[Row]
+    history: list[Row]
+
+
+def _read_session(
+    connection: Connection, agent_id: str, session_id: str, wanted: KnowledgeQuery
+) -> _SessionRows:
+    queries = {
+        "session": _PROJECT_ID if wanted.for_brief else _SESSION_AND_PROJECT,
+        "snapshot": LATEST,
+        "tasks": _TASKS_SHOWN if wanted.for_brief else _TASKS,
+        "asked": _ASKED,
+        "edits": _EDITS,
+        "waves": waves.FIRST,
+        "history": _HISTORY,
     }
-    return found, project if project["id"] is not None else None
+    given = {"session_id": session_id, "of_session": session_id, "agent_id": agent_id}
+    limit = wanted.history_limit if wanted.history else 0
+    found = read_together(connection, queries, {**given, "history_limit": limit})
+    session, project = _split_row(found.pop("session"))
+    snapshot = next(iter(found.pop("snapshot")), None)
+    return _SessionRows(session, project, snapshot, **found)
+
+
+def _split_row(found: Sequence[Row]) -> tuple[Row | None, Row | None]:
+    """Return the session and its project, which are read as one row."""
+    if not found:
+        return None, None
+    session, project = {}, {}
+    for name, value in found[0].items():
+        if name.startswith(_OF_PROJECT):
+            project[name.removeprefix(_OF_PROJECT)] = value
+        else:
+            session[name] = value
+    return session, project if project.get("id") is not None else None
+
+
+def _read_related(
+    connection: Connection,
+    agent_id: str,
+    session_id: str,
+    now: _SessionRows,
+    saved: Mapping[str, Any],
+    wanted: KnowledgeQuery,
+    now_ms: int,
+) -> dict[str, list[Row]]:
+    """Read unread messages, without marking them: they are delivered another time; who waits for
+    whom; saved tasks that have ended since; and the tasks of each wave."""
+    project_id = now.session["project_id"] if now.session else None
+    agents = {agent_id, *(row["agent_id"] for row in now.tasks if row["agent_id"])}
+    named = {name for one in saved["active_tasks"] if (name := task_id(one))}
+    queries = {
+        "messages": wanted.messages and _unread_messages(is_placed=project_id is not None),
+        "blockings": wanted.blocking and _BLOCKINGS,
+        "ended": bool(named) and ENDED_SINCE,
+        "tallies": bool(now.waves) and waves.TALLIES,
+    }
+    given = {
+        "agent_id": agent_id,
+        "session_id": session_id,
+        "project_id": project_id,
+        "now_ms": now_ms,
+        "agents": sorted(agents),
+        "named": sorted(named),
+    }
+    found = read_together(connection, {name: one for name, one in queries.items() if one}, given)
+    return {name: found.get(name, []) for name in queries}
 
 
 def _since(
-    connection: Connection, session_id: str, saved: Mapping[str, Any], tasks: Sequence[Row]
+    session_id: str,
+    saved: Mapping[str, Any],
+    now: _SessionRows,
+    then: Mapping[str, Sequence[Row]],
 ) -> dict[str, Any]:
     """What the store knows now in addition to the snapshot, or without one."""
-    changed = _changed_files(connection, session_id)
+    changed = _changed_files(now.edits)
+    known_waves = waves.with_counts(session_id, now.waves, then["tallies"])
     return {
-        "requests": _newest_requests(connection, session_id)
-        or requests_of(saved["hierarchy"], session_id),
-        "wave_state": {**(saved["wave_state"] or {}), **_waves(connection, session_id)},
-        "active_tasks": open_now(connection, saved["active_tasks"], tasks),
+        "requests": now.asked[::-1] or requests_of(saved["hierarchy"], session_id),
+        "wave_state": {**(saved["wave_state"] or {}), **_waves(known_waves)},
+        "active_tasks": open_now(saved["active_tasks"], now.tasks, then["ended"]),
         "modified_files": [*changed, *(x for x in saved["modified_files"] if x not in changed)],
     }
 
 
-def _newest_requests(connection: Connection, session_id: str) -> list[Row]:
-    """The newest requests of the session, oldest first."""
-    return rows(connection, _ASKED, {"session_id": session_id})[::-1]
-
-
-def _waves(connection: Connection, session_id: str) -> dict[str, Any]:
+def _waves(found: Sequence[Row]) -> dict[str, Any]:
     """Return the waves around the current one, in the form of a saved `wave_state`."""
-    found = waves.of_session(connection, session_id)
     open_ones = (at for at, one in enumerate(found) if one["status"] not in SETTLED)
     current = next(open_ones, None)
     first_shown = max(0, (len(found) if current is None else current) - WAVES_BEFORE)
@@ -219,10 +281,9 @@ def _waves(connection: Connection, session_id: str) -> dict[str, Any]:
     )
 
 
-def _changed_files(connection: Connection, session_id: str) -> list[str]:
+def _changed_files(edits: Sequence[Row]) -> list[str]:
     """Files that calls of the session changed, the newest first."""
-    newest = connection.scalars(_EDITS, {"session_id": session_id}).all()
-    paths = (path for found in newest for path in found or ())
+    paths = (path for one in edits for path in one["file_paths"] or ())
     return list(dict.fromkeys(path for path in paths if isinstance(path, str)))
 
 
@@ -239,44 +300,13 @@ def _last_place(connection: Connection, agent_id: str) -> Row | None:
     return {"session_id": known, "agent_type": None} if known else None
 
 
-def _tasks(
-    connection: Connection, agent_id: str, session_id: str, wanted: KnowledgeQuery
-) -> list[Row]:
-    given = {"agent_id": agent_id, "session_id": session_id}
-    if wanted.for_brief:
-        return rows(connection, _TASKS_SHOWN, given)
-    return _with_iso_times_each(rows(connection, _TASKS, given))
-
-
-def _unread(
-    connection: Connection, agent_id: str, project_id: str | None, now_ms: int
-) -> list[Row]:
-    """List unread messages without marking them: they are delivered another time."""
-    given = {"agent_id": agent_id, "now_ms": now_ms}
-    given |= {} if project_id is None else {"project_id": project_id}
-    query = _unread_messages(is_placed=project_id is not None)
-    return _with_iso_times_each(rows(connection, query, given))
-
-
 @cache
-def _unread_messages(*, is_placed: bool) -> sa.Select[Any]:
+def _unread_messages(*, is_placed: bool) -> PreparedQuery:
     place = sa.bindparam("project_id", type_=sa.Text) if is_placed else None
     is_recipient = hears(_AGENT, place, sa.bindparam("now_ms", type_=sa.BigInteger))
     query = sa.select(messages).where(is_recipient, is_undelivered(_AGENT))
     order = (messages.c.priority.desc(), messages.c.created_ms, messages.c.id)
-    return query.order_by(*order).limit(MOST)
-
-
-def _blockings(connection: Connection, agents: Collection[str]) -> list[Row]:
-    return _with_iso_times_each(rows(connection, _BLOCKINGS, {"agents": sorted(agents)}))
-
-
-def _history(connection: Connection, session_id: str, wanted: KnowledgeQuery) -> list[Row]:
-    if not wanted.history or not wanted.history_limit:
-        return []
-    given = {"session_id": session_id, "history_limit": wanted.history_limit}
-    found = rows(connection, _HISTORY, given)
-    return found if wanted.for_brief else _with_iso_times_each(found)
+    return PreparedQuery(query.order_by(*order).limit(MOST))
 
 
 def _with_iso_times(row: Row) -> Row:

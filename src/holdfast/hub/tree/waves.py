@@ -7,7 +7,7 @@ failure, start with their first task.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -16,6 +16,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.hub import ids
 from holdfast.hub.store import pending_writes
+from holdfast.hub.store.prepared import PreparedQuery
 from holdfast.hub.store.rows import Page, Row, fetch_page, rows, upsert
 from holdfast.hub.store.tables import requests, tasks, waves
 
@@ -88,11 +89,11 @@ MOST = 1_000
 EVENTS = {"running": "wave.started", "completed": "wave.completed", "failed": "wave.failed"}
 
 _SESSION = sa.bindparam("session_id", type_=sa.Text)
-_FIRST = (
+FIRST = PreparedQuery(
     sa.select(waves).where(waves.c.session_id == _SESSION).order_by(waves.c.wave_number).limit(MOST)
 )
-_TALLIES = (
-    sa.select(tasks.c.wave_number, tasks.c.status, sa.func.count())
+TALLIES = PreparedQuery(
+    sa.select(tasks.c.wave_number, tasks.c.status, sa.func.count().label("n"))
     .join_from(tasks, requests)
     .where(requests.c.session_id == _SESSION)
     .group_by(tasks.c.wave_number, tasks.c.status)
@@ -152,14 +153,7 @@ def current(connection: Connection, session_id: str) -> Row | None:
 def history(connection: Connection, session_id: str, limit: int, offset: int) -> Page:
     """Return a page of a session's waves, in order."""
     page = fetch_page(connection, _of(session_id), limit, offset)
-    return Page(_with_counts(connection, session_id, list(page.rows)), page.total, limit, offset)
-
-
-def of_session(connection: Connection, session_id: str) -> list[Row]:
-    """Return the first `MOST` waves of a session, in order."""
-    return _with_counts(
-        connection, session_id, rows(connection, _FIRST, {"session_id": session_id})
-    )
+    return Page(_with_counts(connection, session_id, page.rows), page.total, limit, offset)
 
 
 def _of(session_id: str) -> sa.Select[tuple[object, ...]]:
@@ -175,22 +169,36 @@ def _read(row: Row) -> WaveState:
     return WaveState(row["wave_number"], row["status"], row["started_ms"], row["completed_ms"])
 
 
-def _with_counts(connection: Connection, session_id: str, found: list[Row]) -> list[Row]:
-    """Add to each wave the number of its tasks, and how they ended."""
-    tallies = _tallies(connection, session_id) if found else {}
-    for row in found:
-        tally = tallies.get(row["wave_number"], {})
-        row["id"] = ids.make_id("wave", session_id, str(row["wave_number"]))
-        row["total_tasks"] = sum(tally.values())
-        row["completed_tasks"] = tally.get("completed", 0)
-        row["failed_tasks"] = tally.get("failed", 0)
-    return found
+def _with_counts(connection: Connection, session_id: str, found: Sequence[Row]) -> list[Row]:
+    tallies = rows(connection, TALLIES.query, {"session_id": session_id}) if found else []
+    return with_counts(session_id, found, tallies)
+
+
+def with_counts(session_id: str, found: Sequence[Row], tallies: Sequence[Row]) -> list[Row]:
+    """Add to each wave the number of its tasks, and how they ended. `tallies`: the rows of
+    `TALLIES`."""
+    by_wave = _by_wave(tallies)
+    return [{**row, **_counts(session_id, row, by_wave)} for row in found]
+
+
+def _counts(session_id: str, row: Row, tallies: Mapping[int, Tally]) -> Row:
+    tally = tallies.get(row["wave_number"], {})
+    return {
+        "id": ids.make_id("wave", session_id, str(row["wave_number"])),
+        "total_tasks": sum(tally.values()),
+        "completed_tasks": tally.get("completed", 0),
+        "failed_tasks": tally.get("failed", 0),
+    }
 
 
 def _tallies(connection: Connection, session_id: str) -> dict[int, dict[str, int]]:
+    return _by_wave(rows(connection, TALLIES.query, {"session_id": session_id}))
+
+
+def _by_wave(tallies: Sequence[Row]) -> dict[int, dict[str, int]]:
     found: dict[int, dict[str, int]] = {}
-    for wave_number, name, n in connection.execute(_TALLIES, {"session_id": session_id}):
-        found.setdefault(wave_number, {})[name] = n
+    for one in tallies:
+        found.setdefault(one["wave_number"], {})[one["status"]] = one["n"]
     return found
 
 
