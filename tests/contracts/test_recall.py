@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
+from sqlalchemy.engine import Connection
 
 from holdfast.hub.store.store import Store
 from holdfast.memory import words
 from holdfast.memory.embed import vector
+from holdfast.memory.index import postgres_words
 from holdfast.memory.index.interface import TURN_POSITIONS, Index, Many, Scores, SearchFilter
 from holdfast.memory.index.postgres_index import Shared
 from holdfast.memory.index.sqlite_index import Embedded
@@ -308,6 +311,24 @@ def test_the_nearest_by_meaning_come_first_and_know_how_near_they_are(index: Ind
     assert {index.at([place])[place].text for place in again} == {"aa", "bb", "cc"}
     assert all(abs(again[place] - near[place]) < 0.02 for place in near)
     assert index.scores(words.parse_query("aa"), {"another": query}, Many(9, 9), EVERY)[1] == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("everywhere", "depth"), [(False, "relaxed_order 7"), (True, "off 14")])
+def test_a_search_of_all_projects_looks_once_in_each_partition(
+    postgres_url: str, everywhere: bool, depth: str
+) -> None:
+    """Projects share partitions: to go on until each has enough of its own took 12 times as many
+    pages of the vectors."""
+    with closing(Store.open(postgres_url)) as store:
+        Shared(store, "/p").take("s", "", "1", some("aa"))
+
+        def looked_at(connection: Connection) -> str:
+            postgres_words.about(connection, "/p", Many(9, 7, everywhere))
+            names = ("hnsw.iterative_scan", "hnsw.ef_search")
+            return " ".join(connection.exec_driver_sql(f"SHOW {one}").scalar_one() for one in names)
+
+        assert store.read(looked_at, in_transaction=True) == depth
 
 
 @pytest.mark.requirement("M2")

@@ -132,7 +132,10 @@ def rank_results(
 ) -> list[FoundItem]:
     """Rank the results of all indexes together; `vectors` are the query's, by embedder."""
     limit = max(1, min(limit, MOST))
-    many = Many(*(max(LEAST_OF_EACH, side // len(indexes)) for side in (BY_WORDS, BY_MEANING)))
+    by_words, by_meaning = (
+        max(LEAST_OF_EACH, side // len(indexes)) for side in (BY_WORDS, BY_MEANING)
+    )
+    many = Many(by_words, by_meaning, everywhere=len(indexes) > 1)
     leanings, wide = words.find_leanings(asked), words.widen(asked)
 
     def score(one: Index) -> _Scored:

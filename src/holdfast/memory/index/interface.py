@@ -34,6 +34,7 @@ class Many(NamedTuple):
 
     by_words: int
     by_meaning: int
+    everywhere: bool = False  # all other indexes are searched too
 
 
 class IndexCounts(NamedTuple):

@@ -22,10 +22,11 @@ from holdfast.memory.words import Query
 
 FITS = "/* fits */"  # where a statement excludes unwanted items
 MOST_LOOKED_AT = 1_000  # pgvector's own limit
+LOOKED_AT_FOR_ONE = 2  # times the wanted number, in a search of all projects
 # The search depth is set in the same statement, for this transaction only.
 _ABOUT = sa.text(
     "SELECT items, words, embedder, set_config('hnsw.ef_search', :looked_at, true), "
-    "set_config('hnsw.iterative_scan', 'relaxed_order', true) "
+    "set_config('hnsw.iterative_scan', :goes_on, true) "
     "FROM recall_projects WHERE project = :project"
 )
 _NEARNESS = (
@@ -67,8 +68,19 @@ class ScoreQuery(NamedTuple):
 
 
 def about(c: Connection, project: str, many: Many) -> ProjectCounts:
-    looked_at = str(max(1, min(many.by_meaning, MOST_LOOKED_AT)))
-    row = c.execute(_ABOUT, {"project": project, "looked_at": looked_at}).first()
+    """Return the counts, and set how far the vector search of this transaction looks.
+
+    Projects share partitions of the vectors. A search of one project goes on until it has enough of
+    its own. A search of all of them looks once: what is not among the nearest of a partition is not
+    among the nearest of all, and to go on took twelve times as many pages.
+    """
+    looked_at = many.by_meaning * (LOOKED_AT_FOR_ONE if many.everywhere else 1)
+    given = {
+        "project": project,
+        "looked_at": str(max(1, min(looked_at, MOST_LOOKED_AT))),
+        "goes_on": "off" if many.everywhere else "relaxed_order",
+    }
+    row = c.execute(_ABOUT, given).first()
     return ProjectCounts(*row[:3]) if row else ProjectCounts()
 
 
