@@ -2,12 +2,14 @@
 
     python -m benchmarks.hub                    # times, and where the time goes
     python -m benchmarks.hub --against DIR      # as ratios to the checkout in DIR, with its .venv
+    python -m benchmarks.hub --against DIR --engine SQLite --only restore --sessions 1
 
 Both servers run at once, each on a database that it has made itself, on SQLite and on PostgreSQL.
 Their requests take turns, so that what else the machine does falls on both. Requests that are
 refused and rolled back are among them. Everything is measured twice: with one session, and with
 1,000 sessions of 1,000 actions beside it. A save holds 50 KB; the hierarchy is that of 100 tasks of
-10 subtasks.
+10 subtasks. Beside the time stands the CPU of the server, all its threads together, which other
+work on the machine changes little.
 
 At last it is told how soon `holdfast serve` answers, and its memory after 2,000 requests.
 """
@@ -21,7 +23,7 @@ import os
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,16 +33,25 @@ import sqlalchemy as sa
 from benchmarks import hub_profile
 from benchmarks.api import REFUSED, TOKEN, free_port, wait_for
 from benchmarks.databases import both
-from benchmarks.hub_data import REQUESTS, fill_others, fill_tree
+from benchmarks.hub_data import REQUESTS, SESSIONS, fill_others, fill_tree
 from holdfast.hub.store.engine import open_engine
 from holdfast.hub.store.store import Store
 
 Row = tuple[str, str, str]
-ROUNDS = 60
+ROUNDS, WARM_UP = 60, 3
+SERVE = "serve"
 WANTED = {"save": 0.5, "restore": 0.45, "hierarchy": 0.7, "message": 1.0, "action": 1.0}
 MOST_MB, MOST_START_SECONDS = 100, 1.0
 LOAD = 400  # of each of the five kinds
 STARTS = 5
+SETTLED_SECONDS = 0.005  # after an answer, its connection is still to be closed
+
+
+class Spent(NamedTuple):
+    """On one request."""
+
+    ms: float
+    cpu_ms: float  # by the server
 
 
 class Server(NamedTuple):
@@ -54,9 +65,20 @@ class Server(NamedTuple):
         self._sent(method, path, body)
         return (time.perf_counter() - began) * 1000
 
+    def measured(self, name: str) -> Spent:
+        before = self.cpu_ms()
+        ms = self.ask(name)
+        time.sleep(SETTLED_SECONDS)
+        return Spent(ms, self.cpu_ms() - before)
+
     def wait(self) -> None:
         """Until it answers: it listens before its database is open."""
         self._sent("GET", "/health", None)
+
+    def cpu_ms(self) -> float:
+        """The CPU of all its threads, to the nanosecond: /proc/PID/stat counts in hundredths."""
+        spent = Path(f"/proc/{self.process.pid}/task").glob("*/schedstat")
+        return sum(int(one.read_text().split()[0]) for one in spent) / 1e6
 
     def be_refused(self) -> None:
         for path, body, status in REFUSED:
@@ -73,8 +95,20 @@ class Server(NamedTuple):
             raise RuntimeError(f"{path} answered {answer.status}: {told[:200]!r}")
 
 
-def rows(against: Path | None = None) -> Iterator[Row]:
-    for engine in ("SQLite", "PostgreSQL"):
+class Chosen(NamedTuple):
+    """What of all this is measured."""
+
+    engines: tuple[str, ...] = ("SQLite", "PostgreSQL")
+    requests: tuple[str, ...] = tuple(REQUESTS)
+    sessions: tuple[int, ...] = (1, SESSIONS)
+    serve: bool = True  # its start and its memory
+
+
+EVERYTHING = Chosen()
+
+
+def rows(against: Path | None = None, chosen: Chosen = EVERYTHING) -> Iterator[Row]:
+    for engine in chosen.engines:
         with ExitStack() as running:
             stores, servers = [], []
             for folder in [Path.cwd(), *([against] if against else [])]:
@@ -83,40 +117,54 @@ def rows(against: Path | None = None) -> Iterator[Row]:
                 stores.append(Store(open_engine(address)))  # at the version of its server
             for store in stores:
                 store.write(fill_tree)
-            yield from _compared(servers, f"{engine}, one session")
-            for store in stores:
-                store.write(fill_others)
-                with store.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as c:
-                    c.execute(sa.text("ANALYZE"))
-            yield from _compared(servers, f"{engine}, 1,000 sessions of 1,000 actions")
+            if 1 in chosen.sessions:
+                yield from _compared(servers, chosen.requests, f"{engine}, one session")
+            if SESSIONS in chosen.sessions:
+                for store in stores:
+                    _fill(store)
+                about = f"{engine}, 1,000 sessions of 1,000 actions"
+                yield from _compared(servers, chosen.requests, about)
             for store in stores:
                 store.close()
-    yield from _of_serve()
+    if chosen.serve:
+        yield from _of_serve()
 
 
-def _compared(servers: list[Server], about: str) -> Iterator[Row]:
-    spent = {name: [list[float]() for _ in servers] for name in REQUESTS}
-    for round_ in range(ROUNDS + 3):
-        for name in REQUESTS:
+def _fill(store: Store) -> None:
+    store.write(fill_others)
+    with store.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(sa.text("ANALYZE"))
+
+
+def _compared(servers: list[Server], requests: Sequence[str], about: str) -> Iterator[Row]:
+    spent = {name: [list[Spent]() for _ in servers] for name in requests}
+    for round_ in range(WARM_UP + ROUNDS):
+        for name in requests if round_ >= WARM_UP else REQUESTS:  # a restore needs a save
             for n in range(len(servers)):
                 at = (n + round_) % len(servers)  # each is first as often as the other
                 servers[at].be_refused()
-                took = servers[at].ask(name)
-                if round_ >= 3:
+                took = servers[at].measured(name)
+                if round_ >= WARM_UP:
                     spent[name][at].append(took)
-    for name, times in spent.items():
-        ours = _usual(times[0])
-        if len(servers) == 1:
-            yield f"{name}, {about}", f"{ours:.1f} ms", ""
-            continue
-        other = _usual(times[1])
-        told = f"{ours / other:.2f}x ({ours:.1f} of {other:.1f} ms)"
-        yield f"{name}, {about}", told, f"≤ {WANTED[name]:g}x"
+    for name, each in spent.items():
+        wanted = f"≤ {WANTED[name]:g}x" if len(servers) > 1 else ""
+        yield f"{name}, {about}", _told([_usual(found) for found in each]), wanted
 
 
-def _usual(times: list[float]) -> float:
+def _told(each: list[Spent]) -> str:
+    ours = each[0]
+    if len(each) == 1:
+        return f"{ours.ms:.1f} ms, {ours.cpu_ms:.2f} of CPU"
+    before = each[1]
+    wall = f"{ours.ms / before.ms:.2f}x ({ours.ms:.1f} of {before.ms:.1f} ms)"
+    cpu = f"{ours.cpu_ms / before.cpu_ms:.2f}x ({ours.cpu_ms:.2f} of {before.cpu_ms:.2f})"
+    return f"{wall}, CPU {cpu}"
+
+
+def _usual(found: list[Spent]) -> Spent:
     """The lowest quarter ends here: what the machine does beside it only adds."""
-    return sorted(times)[len(times) // 4]
+    ms, cpu_ms = (sorted(side)[len(found) // 4] for side in zip(*found, strict=True))
+    return Spent(ms, cpu_ms)
 
 
 @contextmanager
@@ -182,10 +230,23 @@ def _loaded(server: Server) -> Iterator[Row]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--against", type=Path, help="another checkout, with its .venv")
+    parser.add_argument("--engine", choices=EVERYTHING.engines, help="only this one")
+    parser.add_argument("--only", choices=[*REQUESTS, SERVE], action="append")
+    parser.add_argument("--sessions", type=int, choices=(1, SESSIONS), help="only this many")
     given = parser.parse_args()
-    for row in rows(given.against and given.against.resolve()):
+    only = given.only or [*REQUESTS, SERVE]
+    requests = tuple(name for name in only if name != SERVE)
+    engines = (given.engine,) if given.engine else EVERYTHING.engines
+    chosen = Chosen(
+        engines if requests else (),
+        requests,
+        (given.sessions,) if given.sessions else EVERYTHING.sessions,
+        SERVE in only,
+    )
+    for row in rows(given.against and given.against.resolve(), chosen):
         print(*row, sep=" | ", flush=True)
-    print(*hub_profile.table(), sep="\n")
+    if not given.only:
+        print(*hub_profile.table(), sep="\n")
 
 
 if __name__ == "__main__":

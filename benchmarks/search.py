@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from benchmarks.databases import both, kept
 from benchmarks.search_cold import cold, query_ms
-from benchmarks.search_texts import MODEL, Texts, filled, settle
+from benchmarks.search_texts import MODEL, SIZE, Texts, copied, filled, settle
 from holdfast.hub.store.store import Store
 from holdfast.memory import words
 from holdfast.memory.embed import vector
@@ -61,7 +61,7 @@ def measure(opened: Callable[[str], Index], items: int, projects: int) -> Costs:
     texts = Texts()
     indexes = [opened(f"/project/{n}") for n in range(projects)]
     empty = [index for index in indexes if not index.counts().items]
-    rates = [filled(index, texts, items // projects) for index in empty]
+    rates = list(_filled(empty, texts, items // projects))
     if empty:
         settle(indexes)
     asked = [(words.parse_query(texts.question()), texts.vectors(1)[0]) for _ in range(QUERIES)]
@@ -74,6 +74,14 @@ def measure(opened: Callable[[str], Index], items: int, projects: int) -> Costs:
         _spent(indexes, asked, by_keyword=False) if projects > 1 else None,
         resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     )
+
+
+def _filled(empty: Sequence[Index], texts: Texts, count: int) -> Iterator[tuple[float, float]]:
+    for number, index in enumerate(empty):
+        if number and isinstance(index, Shared):
+            copied(empty[0], index, turn=number * SIZE // len(empty))
+        else:
+            yield filled(index, texts, count)
 
 
 def _spent(indexes: Sequence[Index], asked: Asked, *, by_keyword: bool) -> Spent:

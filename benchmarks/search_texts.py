@@ -10,12 +10,13 @@ import time
 from collections.abc import Sequence
 
 import numpy as np
+import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.memory.embed import vector
 from holdfast.memory.index import postgres_vectors
 from holdfast.memory.index.interface import Index
-from holdfast.memory.index.postgres_index import Shared
+from holdfast.memory.index.postgres_index import COLUMNS, Shared
 from holdfast.memory.item import TURN, Item
 
 SIZE, CLUSTERS = 384, 200
@@ -80,6 +81,35 @@ def filled(index: Index, texts: Texts, count: int) -> tuple[float, float]:
         index.put_vectors(MODEL, dict(zip(keys, made, strict=True)))
         spent[1] += time.perf_counter() - began
     return count / spent[0], count / spent[1]
+
+
+def copied(index: Index, to: Index, turn: int) -> None:
+    """Give another project of the same database the same items, with their vectors turned by so
+    many numbers: to fill it as the first is filled takes a quarter of an hour."""
+    if not (isinstance(index, Shared) and isinstance(to, Shared)):
+        raise TypeError("only what PostgreSQL holds is copied")
+    given = {"source": index.project, "to": to.project, "turn": turn, "rest": SIZE - turn}
+
+    def copy(connection: Connection) -> None:
+        for statement in _COPY:
+            connection.execute(sa.text(statement), given)
+
+    index.store.write(copy)
+
+
+_ITEM = f"place, hash, {COLUMNS}, length, words"
+_TURNED = (
+    "CAST(subvector(CAST(vector AS halfvec(384)), CAST(:turn AS int) + 1, CAST(:rest AS int)) "
+    "|| subvector(CAST(vector AS halfvec(384)), 1, CAST(:turn AS int)) AS halfvec)"
+)
+_COPY = (
+    f"""INSERT INTO recall_items (project, {_ITEM}) SELECT :to, {_ITEM} FROM recall_items
+        WHERE project = :source""",
+    f"""INSERT INTO recall_vectors (project, place, size, vector)
+        SELECT :to, place, size, {_TURNED} FROM recall_vectors WHERE project = :source""",
+    """INSERT INTO recall_projects (project, items, words, vectors, embedder)
+        SELECT :to, items, words, vectors, embedder FROM recall_projects WHERE project = :source""",
+)
 
 
 def settle(indexes: Sequence[Index]) -> None:
