@@ -20,7 +20,7 @@ SHORTEST_SECRET = 8  # looking costs 70 µs a text
 
 def clean(text: str, most: int) -> str:
     """Redact the text before cutting it, so that no half of a secret is left."""
-    if len(text) < SHORTEST_SECRET:
+    if len(text) < SHORTEST_SECRET or (len(text) <= MOST_NAME_CHARS and _is_clean(text)):
         return replace_unstorable(text)[:most]
     return replace_unstorable(redact(text[: 2 * most]))[:most]
 
@@ -56,7 +56,7 @@ def clean_value(value: Any, most: int, depth: int = MOST_DEPTH) -> Any:
     return clean(str(value), most)
 
 
-MOST_NAMES = 4_096
+MOST_SHORT_TEXTS = 4_096
 MOST_NAME_CHARS = 512
 MOST_AGENT_CHARS = 256  # two of them are in one index
 MOST_TEXT_CHARS = 200_000
@@ -88,6 +88,6 @@ def check_text(words: str, field: str, most: int = MOST_TEXT_CHARS) -> str:
     return words
 
 
-@lru_cache(MOST_NAMES)  # the same few come with every call
-def _is_clean(name: str) -> bool:
-    return are_clean((name,))
+@lru_cache(MOST_SHORT_TEXTS)  # the same few come with every call, and with every list of windows
+def _is_clean(text: str) -> bool:
+    return are_clean((text,))

@@ -34,7 +34,7 @@ from holdfast.hub.ingest.writers.sessions import create_missing, update_times
 from holdfast.hub.ingest.writers.tree import Subtasks, Tree
 from holdfast.hub.projection import refresh
 from holdfast.hub.store import pending_writes
-from holdfast.hub.store.rows import Row, upsert
+from holdfast.hub.store.rows import Row, put
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import positions, sessions
 from holdfast.hub.tree import event_log, projects, waves
@@ -68,8 +68,10 @@ class BatchCounts:
 
 
 def read_position(connection: Connection, source: str) -> Position:
-    query = sa.select(positions.c.position).where(positions.c.source == source)
-    return connection.scalar(query) or {}
+    return connection.scalar(_POSITION, {"source": source}) or {}
+
+
+_POSITION = sa.select(positions.c.position).where(positions.c.source == sa.bindparam("source"))
 
 
 def ingest_batch(
@@ -86,7 +88,7 @@ def ingest_batch(
     before = pending_writes.mark(connection)
     counts = _write_records(connection, batch.records)
     row = {"source": batch.source, "position": batch.until, "updated_ms": row_times.now_ms()}
-    connection.execute(upsert(connection, positions, ["source"], row))
+    put(connection, positions, ("source",), row)
     if not announce:
         pending_writes.silence(connection, before)
     return counts

@@ -161,14 +161,38 @@ def refresh(
         wanted = [(folder, session_id) for folder, session_id in wanted if session_id in mine]
     for folder, session_id in wanted:
         found = store.read(partial(build_projection, session_id=session_id, now_ms=now_ms))
-        if not found:
-            continue
-        try:
-            projection_file.write(folder, found)
-            written += 1
-        except OSError as error:  # an index: the hook goes on without
-            log.add("WARN", "projection", f"{folder}: not written: {error}")
+        written += _write(folder, found)
     return written
+
+
+def _write(folder: str, found: dict[str, Any]) -> bool:
+    if not found:
+        return False
+    try:
+        projection_file.write(folder, found)
+    except OSError as error:  # an index: the hook goes on without
+        log.add("WARN", "projection", f"{folder}: not written: {error}")
+        return False
+    return True
+
+
+def refresh_calls(store: Store, session_ids: Collection[str]) -> None:
+    """Write what a tool call changes into the projections of its session, and nothing else. Calls
+    are what happens most; building everything else again took a fifth of a busy server's time."""
+    now_ms = row_times.now_ms()
+    for folder, session_id in live(now_ms, session_ids):
+        held = projection_file.read_projection(folder)
+        build = _of_calls if held.get("session_id") == session_id else build_projection
+        found = store.read(partial(build, session_id=session_id, now_ms=now_ms))
+        _write(folder, {**held, **found} if found else {})
+
+
+def _of_calls(connection: Connection, session_id: str, now_ms: int) -> dict[str, Any]:
+    return {
+        "at_ms": now_ms,
+        "agent_states": [agent(row) for row in _agents(connection, session_id)],
+        "recent_actions": [action(row) for row in _actions(connection, session_id)],
+    }
 
 
 def _sessions_of(connection: Connection, project_ids: Collection[str]) -> set[str]:
@@ -182,9 +206,11 @@ def follow(store: Store, after: int) -> int:
     last, changed_projects, changed_sessions = store.read(partial(_changed_since, after=after))
     if None in changed_projects:  # an event without a project may concern any session
         refresh(store)
-    elif changed_projects or changed_sessions:
-        known = [one for one in changed_projects if one is not None]
-        refresh(store, project_ids=known, session_ids=changed_sessions)
+        return last
+    if changed_sessions:
+        refresh_calls(store, changed_sessions)
+    if changed_projects:
+        refresh(store, project_ids=[one for one in changed_projects if one is not None])
     return last
 
 
@@ -223,7 +249,6 @@ def build_projection(connection: Connection, session_id: str, now_ms: int) -> di
     waits = blockings.c.blocked_agent.in_(agents) | blockings.c.blocked_by.in_(agents)
     return {
         "version": projection_file.VERSION,
-        "at_ms": now_ms,
         "session_id": session_id,
         "project_id": project_id,
         "hierarchy": hierarchy(project, asked, listed, parts),
@@ -231,9 +256,8 @@ def build_projection(connection: Connection, session_id: str, now_ms: int) -> di
         "open_elsewhere": [
             subtask(row) for row in _work_of_other_sessions(connection, session, now_ms)
         ],
-        "agent_states": [agent(row) for row in _agents(connection, session_id)],
         "recent_messages": [message(row) for row in _messages(connection, project_id)],
-        "recent_actions": [action(row) for row in _actions(connection, session_id)],
+        **_of_calls(connection, session_id, now_ms),
         "blocking": [blocking(row) for row in _newest(connection, blockings, waits, 50)],
         "pins": [],
     }
@@ -276,9 +300,18 @@ def _work_of_other_sessions(connection: Connection, session: Row, now_ms: int) -
 
 
 def _agents(connection: Connection, session_id: str) -> list[Row]:
-    mine = (agent_contexts.c.session_id == session_id) & (agent_contexts.c.agent_type != SNAPSHOT)
-    query = sa.select(agent_contexts).where(mine)
-    return rows(connection, query.order_by(agent_contexts.c.updated_ms.desc()).limit(MOST_AGENTS))
+    return rows(connection, _AGENTS, {"session": session_id})
+
+
+_AGENTS = (
+    sa.select(agent_contexts)
+    .where(
+        agent_contexts.c.session_id == sa.bindparam("session"),
+        agent_contexts.c.agent_type != SNAPSHOT,
+    )
+    .order_by(agent_contexts.c.updated_ms.desc())
+    .limit(MOST_AGENTS)
+)
 
 
 def _messages(connection: Connection, project_id: str) -> list[Row]:
@@ -286,4 +319,12 @@ def _messages(connection: Connection, project_id: str) -> list[Row]:
 
 
 def _actions(connection: Connection, session_id: str) -> list[Row]:
-    return _newest(connection, actions, actions.c.session_id == session_id, MOST_ACTIONS)
+    return rows(connection, _ACTIONS, {"session": session_id})[::-1]
+
+
+_ACTIONS = (
+    sa.select(actions)
+    .where(actions.c.session_id == sa.bindparam("session"))
+    .order_by(actions.c.created_ms.desc(), actions.c.id.desc())
+    .limit(MOST_ACTIONS)
+)

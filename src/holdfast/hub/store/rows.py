@@ -97,6 +97,23 @@ def upsert(
     return done
 
 
+def put(
+    connection: Connection, table: sa.Table, key: tuple[str, ...], row: Mapping[str, Any]
+) -> None:
+    """Insert a row, or replace it. The statement is built once, unlike that of `upsert`."""
+    connection.execute(_insert_or_replace(connection.dialect.name, table, key, tuple(row)), row)
+
+
+@cache
+def _insert_or_replace(
+    dialect: str, table: sa.Table, key: tuple[str, ...], names: tuple[str, ...]
+) -> Insert:
+    statement = insert_into(dialect, table)
+    changes = {name: statement.excluded[name] for name in names if name not in key}
+    done: Insert = statement.on_conflict_do_update(index_elements=list(key), set_=changes)
+    return done
+
+
 def put_new(connection: Connection, table: sa.Table, row: Mapping[str, Any]) -> bool:
     """Insert a row unless it exists; return whether it was inserted.
 
@@ -138,13 +155,7 @@ class RowCache:
         """Fetch rows and lock them until the end of the transaction."""
         wanted = sorted({row_id for row_id in ids if row_id} - self.rows.keys())
         for some in _chunks(wanted):
-            query = (
-                sa.select(self._table)
-                .where(self._table.c.id.in_(some))
-                .with_for_update(key_share=True)
-            )
-            for found in self._connection.execute(query).mappings():
-                row = dict(found)
+            for row in rows(self._connection, _locked_rows(self._table), {"ids": some}):
                 self._before[row["id"]] = dict(row)
                 self.rows[row["id"]] = row
 
@@ -179,15 +190,22 @@ class RowCache:
             whole = [{name: row.get(name) for name in names} for row in added]
             self._connection.execute(sa.insert(self._table), whole)
         if changed:
-            self._connection.execute(self._update(), [_bound(row) for row in changed])
+            self._connection.execute(_update_row(self._table), [_bound(row) for row in changed])
         self._before |= {row["id"]: dict(row) for row in (*added, *changed)}
         return added, changed
 
-    def _update(self) -> sa.Update:
-        columns = [column.name for column in self._table.columns if column.name != "id"]
-        values: dict[str, Any] = {name: sa.bindparam(f"b_{name}") for name in columns}
-        by_id = self._table.c.id == sa.bindparam("b_id")
-        return sa.update(self._table).where(by_id).values(values)
+
+@cache
+def _locked_rows(table: sa.Table) -> sa.Select[Any]:
+    mine = table.c.id.in_(sa.bindparam("ids", expanding=True))
+    return sa.select(table).where(mine).with_for_update(key_share=True)
+
+
+@cache
+def _update_row(table: sa.Table) -> sa.Update:
+    columns = [column.name for column in table.columns if column.name != "id"]
+    values: dict[str, Any] = {name: sa.bindparam(f"b_{name}") for name in columns}
+    return sa.update(table).where(table.c.id == sa.bindparam("b_id")).values(values)
 
 
 def _bound(row: Row) -> Row:

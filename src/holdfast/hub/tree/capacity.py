@@ -30,6 +30,7 @@ from holdfast.wire.mark import CHARS_PER_TOKEN
 
 MOST_TRACKED = 50_000
 ASKED_CHARS = 200
+MOST_LIVE = 10_000
 LATE_MS = 2_000  # a last call may be reported a moment after the end
 
 
@@ -44,11 +45,20 @@ def find(connection: Connection, agent_id: str) -> Row | None:
 
 def live(connection: Connection, now_ms: int, project_id: str | None = None) -> list[Row]:
     """List windows active in the last half hour that have not ended, fullest first."""
-    query = sa.select(windows).where(windows.c.updated_ms > now_ms - LIVE_MS, ~_is_over())
-    if project_id is not None:
-        query = query.where(windows.c.project_id == project_id)
-    found = refresh_readings(rows(connection, query.limit(10_000)), now_ms)
+    query = sa.select(windows).where(*_are_live(now_ms, project_id)).limit(MOST_LIVE)
+    found = refresh_readings(rows(connection, query), now_ms)
     return sorted(found, key=used_ratio, reverse=True)
+
+
+def count_live(connection: Connection, now_ms: int, project_id: str | None = None) -> int:
+    """Count what `live` lists, without a look at any transcript."""
+    query = sa.select(sa.func.count()).select_from(windows)
+    return connection.scalar(query.where(*_are_live(now_ms, project_id))) or 0
+
+
+def _are_live(now_ms: int, project_id: str | None) -> list[sa.ColumnElement[bool]]:
+    mine = [] if project_id is None else [windows.c.project_id == project_id]
+    return [windows.c.updated_ms > now_ms - LIVE_MS, ~_is_over(), *mine]
 
 
 def describe_windows(connection: Connection, found: Sequence[Row]) -> list[dict[str, Any]]:

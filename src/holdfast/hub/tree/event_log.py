@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -127,7 +128,10 @@ class Since:
 
 
 def newest(connection: Connection) -> int:
-    return connection.scalar(sa.select(sa.func.max(events.c.id))) or 0
+    return connection.scalar(_NEWEST) or 0
+
+
+_NEWEST, _OLDEST = sa.select(sa.func.max(events.c.id)), sa.select(sa.func.min(events.c.id))
 
 
 def since(connection: Connection, after: int, wanted: EventFilter, limit: int) -> Since:
@@ -136,15 +140,23 @@ def since(connection: Connection, after: int, wanted: EventFilter, limit: int) -
     last = newest(connection)
     if after >= last:
         return Since([], last, more=False, missed=after > last)
-    query = sa.select(events).where(events.c.id > after, events.c.id <= last).order_by(events.c.id)
+    limits = {"after": after, "last": last, "most": limit}
+    found = rows(connection, _events_between(wanted), limits)
+    more = len(found) == limit and found[-1]["id"] < last
+    missed = after > 0 and _oldest(connection) > after + 1
+    return Since(found, found[-1]["id"] if more else last, more, missed)
+
+
+@lru_cache(256)
+def _events_between(wanted: EventFilter) -> sa.Select[Any]:
+    """Return the query of a listener; it asks the same one each time."""
+    between = events.c.id > sa.bindparam("after"), events.c.id <= sa.bindparam("last")
+    query = sa.select(events).where(*between).order_by(events.c.id)
     for name in ("project_id", "session_id", "kind"):
         value = getattr(wanted, name)
         if value is not None:
             query = query.where(events.c[name] == value)
-    found = rows(connection, query.limit(limit))
-    more = len(found) == limit and found[-1]["id"] < last
-    missed = after > 0 and _oldest(connection) > after + 1
-    return Since(found, found[-1]["id"] if more else last, more, missed)
+    return query.limit(sa.bindparam("most"))
 
 
 def prune(connection: Connection, now_ms: int) -> int:
@@ -157,7 +169,7 @@ def prune(connection: Connection, now_ms: int) -> int:
 
 
 def _oldest(connection: Connection) -> int:
-    return connection.scalar(sa.select(sa.func.min(events.c.id))) or 0
+    return connection.scalar(_OLDEST) or 0
 
 
 MOST_ANNOUNCED = 50  # of one batch, the newest
@@ -166,6 +178,8 @@ MOST_ANNOUNCED = 50  # of one batch, the newest
 def announce_audit(connection: Connection, noted: Sequence[Row]) -> None:
     """`alert.raised`, and `brief.given` once a summary was checked and its brief composed."""
     wanted = [row for row in noted if row["kind"] in (PRESSURE, FREED)][-MOST_ANNOUNCED:]
+    if not wanted:
+        return
     ids = {row["session_id"] for row in wanted if row["session_id"]}
     query = sa.select(sessions.c.id, sessions.c.project_id).where(sessions.c.id.in_(ids))
     project_of = {row["id"]: row["project_id"] for row in rows(connection, query)}

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.hub.store.rows import Row, rows, upsert
+from holdfast.hub.store.rows import Row, put, rows
 from holdfast.hub.store.tables import agent_contexts, audit, readings
 from holdfast.hub.tree.agent_contexts import SNAPSHOT
 from holdfast.window.audit import PRESSURE
@@ -48,16 +48,26 @@ def add(
     new: dict[int, dict[int, tuple[int, int]]] = {}
     for step, at_ms, used in points:
         new.setdefault(step // CHUNK, {})[step] = at_ms, used
-    mine = (readings.c.session_id == session_id) & (readings.c.agent_id == agent_id)
-    query = sa.select(readings).where(mine, readings.c.chunk.in_(list(new))).with_for_update()
-    before = {row["chunk"]: row for row in rows(connection, query)}
+    of = {"session": session_id, "agent": agent_id, "chunks": list(new)}
+    before = {row["chunk"]: row for row in rows(connection, _CHUNKS, of)}
     for chunk, steps in sorted(new.items()):
         held = before.get(chunk)
         merged = {**_steps(held), **steps} if held else steps
         limit = limit_tokens or (held["limit_tokens"] if held else None)
         row = {"session_id": session_id, "agent_id": agent_id, "chunk": chunk}
         row |= {"limit_tokens": limit, "thinned": 0, **_pack(merged)}
-        connection.execute(upsert(connection, readings, _KEY, row))
+        put(connection, readings, _KEY, row)
+
+
+_CHUNKS = (
+    sa.select(readings)
+    .where(
+        readings.c.session_id == sa.bindparam("session"),
+        readings.c.agent_id == sa.bindparam("agent"),
+        readings.c.chunk.in_(sa.bindparam("chunks", expanding=True)),
+    )
+    .with_for_update()
+)
 
 
 def list_readings(

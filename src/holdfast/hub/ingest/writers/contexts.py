@@ -18,7 +18,7 @@ from holdfast.hub.ingest.records import (
     RecordedReadings,
     RecordedWindow,
 )
-from holdfast.hub.store.rows import Row, RowCache, first, upsert
+from holdfast.hub.store.rows import Row, RowCache, first, put, upsert
 from holdfast.hub.store.tables import agent_contexts, audit, sessions, subtasks, windows
 from holdfast.hub.tree import capacity, compactions, readings
 from holdfast.hub.tree.agent_contexts import SNAPSHOT
@@ -116,9 +116,9 @@ def write_window(connection: Connection, record: RecordedWindow) -> None:
         "used_tokens": record.used_tokens,
         "updated_ms": at_ms,
     }
-    before = first(connection, _window_of(record).with_for_update(key_share=True))
+    before = first(connection, _WINDOW, _names(record))
     if before is None or before["health"] is None or before["updated_ms"] <= at_ms:
-        connection.execute(upsert(connection, windows, ["session_id", "agent_id"], row))
+        put(connection, windows, ("session_id", "agent_id"), row)
         capacity.announce(connection, row)
 
 
@@ -147,7 +147,7 @@ def write_compaction(connection: Connection, record: RecordedCompaction) -> None
         "updated_ms": record.at_ms,
         **freed,
     }
-    before = first(connection, _window_of(record).with_for_update(key_share=True))
+    before = first(connection, _WINDOW, _names(record))
     if before is None or _is_newer(record, before):
         keys = ["session_id", "agent_id"]
         connection.execute(upsert(connection, windows, keys, window, freed))
@@ -171,9 +171,17 @@ def _is_newer(record: RecordedCompaction, row: Row) -> bool:
     return (record.count, record.at_ms) >= (row["compact_count"] or 0, row["compacted_ms"] or 0)
 
 
-def _window_of(record: RecordedWindow | RecordedCompaction) -> sa.Select[tuple[object, ...]]:
-    mine = (windows.c.session_id == record.session_id) & (windows.c.agent_id == record.agent_id)
-    return sa.select(windows).where(mine)
+_WINDOW = (
+    sa.select(windows)
+    .where(
+        windows.c.session_id == sa.bindparam("session"), windows.c.agent_id == sa.bindparam("agent")
+    )
+    .with_for_update(key_share=True)
+)
+
+
+def _names(record: RecordedWindow | RecordedCompaction) -> dict[str, str]:
+    return {"session": record.session_id, "agent": record.agent_id}
 
 
 def write_audit(connection: Connection, records: Iterable[RecordedEvent]) -> list[Row]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -80,8 +81,7 @@ def update_times(
 
 
 def _update_project(connection: Connection, record: RecordedProject) -> None:
-    mine = projects.c.id == record.id
-    row = first(connection, sa.select(projects).where(mine).with_for_update(key_share=True))
+    row = first(connection, _PROJECT, {"id": record.id})
     if row is None:
         return
     changes: Row = {
@@ -90,12 +90,32 @@ def _update_project(connection: Connection, record: RecordedProject) -> None:
     }
     if ids.project_id(record.path) == record.id:  # a project recovered from a damaged file has none
         changes["path"] = ids.tidy(record.path)
-    connection.execute(sa.update(projects).where(mine).values(changes))
+    _change(connection, projects, row, changes)
+
+
+_PROJECT = (
+    sa.select(projects).where(projects.c.id == sa.bindparam("id")).with_for_update(key_share=True)
+)
+_SESSION = (
+    sa.select(sessions).where(sessions.c.id == sa.bindparam("id")).with_for_update(key_share=True)
+)
+
+
+def _change(connection: Connection, table: sa.Table, row: Row, changes: Row) -> None:
+    """Set what differs."""
+    new = {name: value for name, value in changes.items() if row[name] != value}
+    if new:
+        connection.execute(_update(table), {"of": row["id"], **new})
+
+
+@cache
+def _update(table: sa.Table) -> sa.Update:
+    """Return a statement that sets the columns it is given."""
+    return sa.update(table).where(table.c.id == sa.bindparam("of"))
 
 
 def _update_session(connection: Connection, record: RecordedSession, totals: Counter[str]) -> None:
-    mine = sessions.c.id == record.id
-    row = first(connection, sa.select(sessions).where(mine).with_for_update(key_share=True))
+    row = first(connection, _SESSION, {"id": record.id})
     if row is None:
         return
     ended = _end_ms(row["ended_ms"], record)
@@ -106,7 +126,7 @@ def _update_session(connection: Connection, record: RecordedSession, totals: Cou
         "ended_ms": ended,
         **{name: (row[name] or 0) + more for name, more in totals.items() if more},
     }
-    connection.execute(sa.update(sessions).where(mine).values(changes))
+    _change(connection, sessions, row, changes)
     if row["project_id"] is None:
         _place_actions(connection, record)
     if (ended is None) != (row["ended_ms"] is None):
