@@ -1,6 +1,7 @@
 """What the dashboard costs: 200 live windows with a million readings, ten people watching.
 
     python -m benchmarks.dashboard
+    python -m benchmarks.dashboard --change    # only the CPU of one change, also on a busy machine
 
 A browser is one of the ten, if there is a Chromium (`make browser`). Five steps a second end
 somewhere. An update counts from the line the hook writes until the new number is on the screen.
@@ -11,40 +12,115 @@ from __future__ import annotations
 import os
 import random
 import statistics
+import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy.engine import Connection
 from tests.api.live import Process, a_url, as_process
 from tests.builders import EDGE
 from tests.contracts.session_script import START_MS
 from tests.dashboard import fetch_browser
 from tests.dashboard.machine import LiveSession
 
+from holdfast.hub.ingest import gather, sync
+from holdfast.hub.projection import refresh
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import readings
+from holdfast.hub.tree import capacity, event_log, readings
+from holdfast.hub.tree.event_log import EventFilter
 
 WINDOWS, READINGS, PROJECTS, VIEWERS = 200, 1_000_000, 10, 10
 BUSY_SECONDS, CHANGES_A_SECOND, SETTLE_SECONDS = 30.0, 5, 20.0
 LOADS = 7
+WARM_UP, CHANGES = 20, 120
 BUILT = Path(__file__).parents[1] / "src" / "holdfast" / "api" / "dashboard"
 Row = tuple[str, str, str]
 
 
 def rows() -> Iterator[Row]:
     yield from _sizes()
+    yield from change_rows()
+    with ExitStack() as stack:
+        yield from _measured(stack.enter_context(_own_home()), stack)
+
+
+@contextmanager
+def _own_home() -> Iterator[Path]:
     kept = dict(os.environ)
-    with tempfile.TemporaryDirectory(prefix="holdfast-dashboard-") as folder, ExitStack() as stack:
+    with tempfile.TemporaryDirectory(prefix="holdfast-dashboard-") as folder:
         for name in [name for name in os.environ if name.startswith(("HOLDFAST_", "CLAUDE"))]:
             del os.environ[name]
         os.environ |= {"HOME": folder, "HOLDFAST_HOME": f"{folder}/.holdfast"}
-        stack.callback(os.environ.update, kept)
-        stack.callback(os.environ.clear)
-        yield from _measured(Path(folder), stack)
+        try:
+            yield Path(folder)
+        finally:
+            os.environ.clear()
+            os.environ.update(kept)
+
+
+def change_rows() -> Iterator[Row]:
+    """What one line of a hook costs `serve`, without the sending: CPU time in this process."""
+    with _own_home() as home:
+        sessions = _sessions(home)
+        store = Store.open(a_url(home / ".holdfast" / "holdfast.db"))
+        sync.sync(store)
+        spent = _changes(store, sessions)
+        store.read(_windows)  # reads the transcripts that changed, once
+        listed = _cpu_of(lambda: [store.read(_windows) for _ in range(LOADS)]) / LOADS
+        store.close()
+    parts = ", ".join(f"{name} {1000 * seconds:.1f}" for name, seconds in spent.items())
+    whole = f"{1000 * sum(spent.values()):.1f} ms"
+    yield "CPU of one change without the sending", f"{whole} ({parts})", ""
+    yield f"CPU of a list of {WINDOWS} windows", f"{1000 * listed:.0f} ms", ""
+
+
+def _changes(store: Store, sessions: list[LiveSession]) -> dict[str, float]:
+    """CPU seconds of a change by its parts; the first ones build what is built once."""
+    spent = dict.fromkeys(("ingest", "two more looks", "projection", "events"), 0.0)
+    followed, heard = refresh.follow(store, 0), store.read(event_log.newest)
+    for number in range(WARM_UP + CHANGES):
+        if number == WARM_UP:
+            spent = dict.fromkeys(spent, 0.0)
+        one = random.choice(sessions)
+        _step(one)
+        look = partial(_look_at, store, one.session)
+        spent["ingest"] += _cpu_of(look)
+        spent["two more looks"] += _cpu_of(look) + _cpu_of(look)
+        spent["projection"] += _cpu_of(partial(refresh.follow, store, followed))
+        news = partial(event_log.since, after=heard, wanted=EventFilter(), limit=500)
+        spent["events"] += _cpu_of(partial(store.read, news))
+        followed = heard = store.read(event_log.newest)
+    return {name: seconds / CHANGES for name, seconds in spent.items()}
+
+
+def _look_at(store: Store, session: str) -> None:
+    sync.sync(store, gather.sources([session]), refreshes=False)
+
+
+def _windows(connection: Connection) -> Any:
+    found = capacity.live(connection, int(time.time() * 1000))
+    return capacity.describe_windows(connection, found)
+
+
+def _cpu_of(work: Callable[[], object]) -> float:
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
+def _step(one: LiveSession) -> int:
+    """Let a session take one more step now; return when, as its hook says it."""
+    one.used = min(one.used + random.randint(400, 1_500), EDGE - 1)
+    at_ms = int(time.time() * 1000)
+    one.now_ms = at_ms - START_MS - 1_000
+    one.line("PostToolUse", flags="usage", tool_use_id=f"x{time.monotonic_ns()}", tool="Bash")
+    return at_ms
 
 
 def _sizes() -> Iterator[Row]:
@@ -211,10 +287,7 @@ def _busy(server: Process, sessions: list[LiveSession]) -> tuple[float, Sent]:
     began, cpu = time.monotonic(), _cpu(server)
     while time.monotonic() - began < BUSY_SECONDS:
         one = random.choice(sessions)
-        one.used = min(one.used + random.randint(400, 1_500), EDGE - 1)
-        at_ms = int(time.time() * 1000)
-        one.now_ms = at_ms - START_MS - 1_000
-        one.line("PostToolUse", flags="usage", tool_use_id=f"x{at_ms}", tool="Bash")
+        at_ms = _step(one)
         sent[one.session, at_ms] = (time.time(), f"{100 * one.used / EDGE:.1f}%")
         time.sleep(1 / CHANGES_A_SECOND)
     return (_cpu(server) - cpu) / (time.monotonic() - began), sent
@@ -241,7 +314,7 @@ def _memory(server: Process) -> tuple[int, int]:
 
 
 def main(say: Callable[[str], object] = print) -> None:
-    for name, figure, wanted in rows():
+    for name, figure, wanted in change_rows() if "--change" in sys.argv[1:] else rows():
         say(f"{name:70} {figure:40} {wanted}")
 
 

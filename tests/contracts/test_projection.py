@@ -355,3 +355,21 @@ def test_a_call_concerns_its_own_session_and_a_reading_nobody(store: Store, tmp_
         store.write(lambda c, tell=tell: tell(c, session_id="s1"))  # type: ignore[misc]
         assert refresh.follow(store, last) == last + 1
         assert [file.exists() for file in files] == written
+
+
+@pytest.mark.requirement("C3", "U5")
+def test_a_call_writes_its_own_part_of_the_projection_alone(store: Store, tmp_path: Path) -> None:
+    script = _a_project(tmp_path)
+    script.now_ms = 0
+    sync(store)
+    script.note(at_ms=2**50)
+    last = refresh.follow(store, 0)
+    before = _read()
+    projection_file.write(str(window()), {**before, "waves": ["untouched"], "recent_actions": []})
+    [project] = rows_of(store, "projects")["projects"]
+    tell = partial(pending_writes.announce, kind="actions.created", project_id=project["id"])
+    store.write(lambda c: tell(c, session_id="s1"))
+    refresh.follow(store, last)
+    found = _read()
+    assert found["waves"] == ["untouched"]
+    assert found["recent_actions"] == before["recent_actions"] != []

@@ -240,10 +240,13 @@ def sync(
 
 def read_positions(store: Store, sources: Sequence[str] = ()) -> dict[str, Position]:
     """Return the position of each source; with a few `sources`, only theirs are read."""
-    query = sa.select(positions.c.source, positions.c.position)
-    if 0 < len(sources) <= FEW_SOURCES:
-        query = query.where(positions.c.source.in_(sources))
-    return store.read(lambda c: {name: found or {} for name, found in c.execute(query)})
+    few = {"sources": list(sources)} if 0 < len(sources) <= FEW_SOURCES else None
+    query = _POSITIONS if few is None else _POSITIONS_OF
+    return store.read(lambda c: {name: found or {} for name, found in c.execute(query, few)})
+
+
+_POSITIONS = sa.select(positions.c.source, positions.c.position)
+_POSITIONS_OF = _POSITIONS.where(positions.c.source.in_(sa.bindparam("sources", expanding=True)))
 
 
 def _ingest_source(

@@ -31,6 +31,7 @@ from holdfast.hub.store.tables import (
     subtasks,
     tasks,
 )
+from holdfast.hub.tree import event_log
 from holdfast.hub.tree.agent_contexts import SNAPSHOT
 from holdfast.hub.tree.statuses import OPEN
 from holdfast.hub.tree.waves import SETTLED, judge
@@ -215,17 +216,24 @@ def follow(store: Store, after: int) -> int:
 
 
 def _changed_since(connection: Connection, after: int) -> tuple[int, set[str | None], set[str]]:
-    last = connection.scalar(sa.select(sa.func.max(events.c.id))) or 0
+    last = event_log.newest(connection)
     if last == after:
         return last, set(), set()
-    table = events.c
-    others = table.id > after, table.kind.not_in((*OF_WINDOWS, CALLS))
-    query = sa.select(table.project_id).where(*others).distinct().limit(MOST_PLACES)
-    found = set(connection.execute(query).scalars())
+    since = {"after": after}
+    found = set(connection.execute(_CHANGED, since).scalars())
     if len(found) >= MOST_PLACES or last < after:
         return last, {None}, set()
-    called = sa.select(table.session_id).where(table.id > after, table.kind == CALLS).distinct()
-    return last, found, set(connection.execute(called).scalars()) - {None}
+    return last, found, set(connection.execute(_CALLED, since).scalars()) - {None}
+
+
+_AFTER = events.c.id > sa.bindparam("after")
+_CHANGED = (
+    sa.select(events.c.project_id)
+    .where(_AFTER, events.c.kind.not_in((*OF_WINDOWS, CALLS)))
+    .distinct()
+    .limit(MOST_PLACES)
+)
+_CALLED = sa.select(events.c.session_id).where(_AFTER, events.c.kind == CALLS).distinct()
 
 
 def live(now_ms: int, session_ids: Collection[str] = ()) -> list[tuple[str, str]]:

@@ -143,7 +143,8 @@ def since(connection: Connection, after: int, wanted: EventFilter, limit: int) -
     limits = {"after": after, "last": last, "most": limit}
     found = rows(connection, _events_between(wanted), limits)
     more = len(found) == limit and found[-1]["id"] < last
-    missed = after > 0 and _oldest(connection) > after + 1
+    is_next = bool(found) and found[0]["id"] == after + 1
+    missed = after > 0 and not is_next and _oldest(connection) > after + 1
     return Since(found, found[-1]["id"] if more else last, more, missed)
 
 

@@ -196,6 +196,8 @@ class Subtasks:
         Ends come in the order they were reported, which is that of their times unless the clock
         was set back.
         """
+        if not self._ends and not self.cache.rows:
+            return
         mine = sa.select(sessions.c.ended_ms).where(sessions.c.id == session_id)
         ends = [self._connection.scalar(mine) or 0, *self._ends]
         if self._ends:
