@@ -34,7 +34,8 @@ RUNNING_CHARS, LEAST_ASKED = 1600, 40  # of all requests to what runs, and of ea
 MOST_ELSEWHERE = 6
 MOST_SUBTASKS = 12
 MOST_MESSAGES = 6
-HEARTBEAT = "agent.heartbeat"
+# A sign of life, and the watcher's word on a saved checkpoint: a brief needs neither.
+NOTICES = ("agent.heartbeat", "checkpoint_trigger")
 RUNNING = "running"
 _OVER = ("completed", "failed")
 
@@ -259,7 +260,7 @@ def _subtask_names(subtask: Mapping[str, Any]) -> set[str]:
 def _message_items(posted: list[dict[str, Any]]) -> Iterator[BriefItem]:
     """Yield the last messages between agents of the project, oldest first: a compaction removes
     what was read."""
-    words = [one for one in posted if _field(one, "topic") != HEARTBEAT and _field(one, "content")]
+    words = [one for one in posted if _field(one, "topic") not in NOTICES and _field(one, "content")]
     for age, one in enumerate(reversed(words[-MOST_MESSAGES:])):
         who = flat(_field(one, "from_agent"), 40)
         to = flat(_field(one, "to_agent"), 40) or "everybody"
