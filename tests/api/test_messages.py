@@ -98,6 +98,15 @@ def test_the_raw_list_has_the_names_of_the_rows(api: TestClient, path: str) -> N
     assert api.get(path, params={"project_id": project}).json()["total"] == 1
 
 
+@pytest.mark.requirement("A2", "U5")
+def test_a_topic_can_be_left_out_of_the_list(api: TestClient) -> None:
+    _posted(api, topic="checkpoint_trigger")
+    _posted(api, topic="task.failed")
+    found = api.get("/api/messages", params={"without_topic": "checkpoint_trigger"}).json()
+    assert [row["topic"] for row in found["messages"]] == ["task.failed"]
+    assert (found["total"], found["states"]["waiting"]) == (1, 1)
+
+
 @pytest.mark.requirement("A2", "S2")
 @pytest.mark.parametrize(
     ("field", "value"),

@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
+from holdfast.watcher import loop
 from holdfast.window import audit
 from holdfast.window.audit import FREED
 from tests.contracts import session_script as telling
@@ -42,6 +43,7 @@ def test_a_window_is_told_with_its_project_its_last_request_and_its_last_steps(
     found = api.get("/api/context/health").json()["agents"]
     main = next(one for one in found if one["is_main"])
     assert (main["asked"], main["project_path"]) == ("build the tide tables", "/p/tide")
+    assert main["title"] == "build the tide tables"
     assert (main["edge_tokens"], main["checkpoint_trigger"]) == (167_000, "guard")
     assert main["compactions"] == 2 and main["machine"]
     assert main["trend"] == [round(30 / 167_000, 4)] * 2
@@ -113,3 +115,52 @@ def test_a_compaction_that_begins_and_ends_is_told_at_once(
 def _last_answer(script: ScriptedSession) -> str:
     lines = map(json.loads, script.transcript.read_text().splitlines())
     return str([one["message"]["id"] for one in lines if one["type"] == "assistant"][-1])
+
+
+@pytest.mark.requirement("U5")
+def test_a_session_keeps_the_title_of_its_first_request(
+    api: TestClient, store: Store, script: ScriptedSession
+) -> None:
+    for words in ("build the tide tables", "now the legend"):
+        script.prompt(words)
+        script.call()
+    script.note()
+    sync(store)
+    [main] = api.get("/api/context/health").json()["agents"]
+    assert (main["title"], main["asked"]) == ("build the tide tables", "now the legend")
+    [listed] = api.get("/api/sessions").json()["sessions"]
+    assert listed["title"] == "build the tide tables"
+
+
+@pytest.mark.requirement("U5")
+def test_the_totals_of_a_day_are_those_of_the_chosen_project(
+    api: TestClient, store: Store, script: ScriptedSession
+) -> None:
+    script.prompt()
+    script.call()
+    script.note()
+    freed = {"event": FREED, "at_ms": telling.START_MS, "session_id": "s1", "agent_id": ""}
+    audit.add({**freed, "number": 1, "lost": 3, "restored": 2, "called_done": ["x"]})
+    sync(store)
+    [main] = api.get("/api/context/health").json()["agents"]
+    nowhere = "00000000-0000-4000-8000-000000000000"
+    mine = api.get("/api/today", params={"project_id": main["project_id"]}).json()
+    other = api.get("/api/today", params={"project_id": nowhere}).json()
+    assert mine == api.get("/api/today").json() | {"since": mine["since"]}
+    counted = ("live_windows", "checked", "lost", "restored", "called_done")
+    assert [mine[name] for name in counted] == [1, 1, 3, 2, 1]
+    assert [other[name] for name in counted] == [0, 0, 0, 0, 0]
+
+
+@pytest.mark.requirement("U5")
+def test_a_server_tells_its_database_and_who_watches(api: TestClient, store: Store) -> None:
+    found = api.get("/api/server").json()
+    assert found["watcher"] is None
+    assert found["database"]["engine"] in ("SQLite", "PostgreSQL")
+    assert store.engine.url.database in found["database"]["name"]
+    held = loop.WatcherLock()
+    assert held.take("serve", 1_000)
+    told = api.get("/api/server").json()["watcher"]
+    held.leave()
+    assert (told["inside"], told["since"]) == ("serve", "1970-01-01T00:00:01.000Z")
+    assert "inside `holdfast serve`" in told["words"]

@@ -107,7 +107,8 @@ class CapacityRoom(ApiAnswer):
 
 class AgentCapacity(CapacityRoom):
     """For a session's own window (`is_main`), `agent_id` is the session's id. `used_ratio` is
-    the share of `edge_tokens`, the compaction limit; `trend` has up to 40 of the last steps."""
+    the share of `edge_tokens`, the compaction limit; `title` is the session's first request,
+    `asked` its last or the task of the agent; `trend` has up to 40 of the last steps."""
 
     agent_id: str
     session_id: str
@@ -130,6 +131,7 @@ class AgentCapacity(CapacityRoom):
     project_id: str | None
     project_path: str | None
     project_name: str | None
+    title: str | None
     asked: str | None
     trend: list[float]
 

@@ -1,9 +1,10 @@
-"""`/health` (the only route without a token), `/stats`, `/api/cleanup/stats`, and `/metrics` for
-Prometheus: one line per live window, and the state of writes.
+"""`/health` (the only route without a token), `/api/server`, `/stats`, `/api/cleanup/stats`, and
+`/metrics` for Prometheus: one line per live window, and the state of writes.
 """
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from sqlalchemy.engine import Connection
 
 import holdfast
 from holdfast.api.database import Db
+from holdfast.api.machine_files import read_files
 from holdfast.api.responses import ApiAnswer, Router, respond
 from holdfast.hub import row_times
 from holdfast.hub.errors import StoreError
@@ -22,6 +24,7 @@ from holdfast.hub.store.driver_errors import public_message
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.write_health import WriteHealth
 from holdfast.hub.tree import capacity
+from holdfast.watcher import loop
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
@@ -59,6 +62,26 @@ class ServerHealth(ApiAnswer):
     version: str
     database: DatabaseHealth
     features: dict[str, str]
+
+
+class ServerDatabase(ApiAnswer):
+    engine: str
+    name: str
+
+
+class RunningWatcher(ApiAnswer):
+    words: str
+    inside: str
+    since: str | None
+
+
+class ServerDescription(ApiAnswer):
+    """`watcher` is null where no process watches the sessions of this machine."""
+
+    version: str
+    machine: str
+    database: ServerDatabase
+    watcher: RunningWatcher | None
 
 
 class ServerStats(ApiAnswer):
@@ -133,6 +156,33 @@ def _health(database: dict[str, Any], writes: WriteHealth, began: float) -> dict
             **database,
         },
         "features": FEATURES,
+    }
+
+
+@router.get("/api/server", response_model=ServerDescription)
+async def describe(db: Db) -> Response:
+    """Which database this server uses, and which process saves the sessions of its machine."""
+    engine = db.store.engine
+    held = await read_files(loop.holder)
+    return respond(
+        {
+            "version": holdfast.__version__,
+            "machine": os.uname().nodename,
+            "database": {
+                "engine": "SQLite" if db.store.is_sqlite else "PostgreSQL",
+                "name": engine.url.render_as_string(hide_password=True),
+            },
+            "watcher": None if held is None else _watcher(held),
+        }
+    )
+
+
+def _watcher(held: dict[str, Any]) -> dict[str, Any]:
+    since_ms = held.get("since_ms")
+    return {
+        "words": loop.describe_holder(held),
+        "inside": str(held.get("inside", "unknown")),
+        "since": row_times.to_iso(since_ms) if type(since_ms) is int else None,
     }
 
 

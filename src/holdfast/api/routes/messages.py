@@ -24,6 +24,7 @@ from holdfast.api.fields import (
     TimeMs,
     Topic,
     Topics,
+    WordQuery,
     require_topic,
 )
 from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, RowAnswer, paging, respond
@@ -176,14 +177,15 @@ async def post(body: NewMessage, request: Request) -> Response:
 async def listed(
     db: Db,
     project_id: Annotated[Id | None, Query()] = None,
+    without_topic: WordQuery = None,
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> Response:
     """Newest first. Nothing is marked as read. Expired messages are listed, and counted in
-    `total`, until they are cleaned up."""
-    now, where = row_times.now_ms(), _text(project_id)
-    page = await db.read(lambda c: messages.list_page(c, limit, offset, where))
-    states = await db.read(lambda c: messages.states(c, now, where))
+    `total`, until they are cleaned up. `without_topic` leaves out the messages of one topic."""
+    now, where = row_times.now_ms(), (_text(project_id), without_topic)
+    page = await db.read(lambda c: messages.list_page(c, limit, offset, *where))
+    states = await db.read(lambda c: messages.states(c, now, *where))
     listing = [raw(row, now) for row in page.rows]
     return respond({"messages": listing, "states": states, **paging(page)})
 

@@ -34,6 +34,7 @@ from holdfast.api.responses import (
 from holdfast.hub import row_times
 from holdfast.hub.store.rows import Page, Row
 from holdfast.hub.tree import sessions
+from holdfast.hub.tree.capacity import session_titles
 from holdfast.hub.tree.requests import latest
 from holdfast.hub.tree.sessions import agents_at_work, live_sessions, session_as_agent
 
@@ -101,8 +102,14 @@ class SessionStats(ApiAnswer):
     timestamp: str
 
 
+class ListedSession(SessionRow):
+    """`title` is the first request of the session."""
+
+    title: str | None
+
+
 class SessionList(Paged):
-    sessions: list[SessionRow]
+    sessions: list[ListedSession]
 
 
 @router.post("", status_code=201, response_model=SessionRow, responses={**NOT_FOUND, **CONFLICT})
@@ -122,12 +129,16 @@ async def listed(
 ) -> Response:
     """Newest first. Active sessions have not ended, or ended less than half an hour ago."""
     now = row_times.now_ms()
-    page = await db.read(
-        lambda c: sessions.list_page(
-            c, limit, offset, now_ms=now, project_id=project_id, active_only=active_only
+
+    def both(connection: Connection) -> tuple[Page, dict[str, str]]:
+        page = sessions.list_page(
+            connection, limit, offset, now_ms=now, project_id=project_id, active_only=active_only
         )
-    )
-    return respond({"sessions": [SessionRow.of(row) for row in page.rows], **paging(page)})
+        return page, session_titles(connection, {row["id"] for row in page.rows})
+
+    page, titles = await db.read(both)
+    found = [ListedSession.of(row, title=titles.get(row["id"])) for row in page.rows]
+    return respond({"sessions": found, **paging(page)})
 
 
 @router.get("/stats", response_model=SessionStats)

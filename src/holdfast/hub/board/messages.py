@@ -106,22 +106,29 @@ def post_once(connection: Connection, row: Row) -> bool:
 
 
 def list_page(
-    connection: Connection, limit: int, offset: int, project_id: str | None = None
+    connection: Connection,
+    limit: int,
+    offset: int,
+    project_id: str | None = None,
+    without_topic: str | None = None,
 ) -> Page:
     """List messages, newest first, with the agents that have read each. Expired ones are listed
     until cleanup removes them."""
+    wanted = _listed(project_id, without_topic)
     query = sa.select(messages).order_by(messages.c.created_ms.desc(), messages.c.id.desc())
-    total = None
-    if project_id is None:
-        total = pending_writes.stored_count(connection, "messages")
-    else:
-        query = query.where(messages.c.project_id == project_id)
+    total = None if wanted else pending_writes.stored_count(connection, "messages")
+    query = query.where(*wanted)
     page = fetch_page(connection, query, limit, offset, total=total)
     had = _had(connection, [row["id"] for row in page.rows])
     for row in page.rows:
         row["read_by"] = had.get((row["id"], "read"), [])
         row["said_to"] = had.get((row["id"], "claimed"), [])
     return page
+
+
+def _listed(project_id: str | None, without_topic: str | None) -> list[sa.ColumnElement[bool]]:
+    mine = [] if project_id is None else [messages.c.project_id == project_id]
+    return mine if without_topic is None else [*mine, messages.c.topic != without_topic]
 
 
 def _had(connection: Connection, message_ids: list[str]) -> dict[tuple[str, str], list[str]]:
@@ -151,7 +158,12 @@ def state_of(row: Row, now_ms: int) -> str:
     return "expired" if row["expires_ms"] <= now_ms else "waiting"
 
 
-def states(connection: Connection, now_ms: int, project_id: str | None = None) -> dict[str, int]:
+def states(
+    connection: Connection,
+    now_ms: int,
+    project_id: str | None = None,
+    without_topic: str | None = None,
+) -> dict[str, int]:
     """Count the messages in each state; removed ones are not counted."""
     reached = (
         sa.select(sa.func.max(sa.case((deliveries.c.state == "read", 2), else_=1)))
@@ -161,8 +173,7 @@ def states(connection: Connection, now_ms: int, project_id: str | None = None) -
     gone = sa.case((messages.c.expires_ms <= now_ms, 3), else_=0)
     stage = sa.func.coalesce(reached, gone).label("stage")
     query = sa.select(stage, sa.func.count()).group_by(stage)
-    if project_id is not None:
-        query = query.where(messages.c.project_id == project_id)
+    query = query.where(*_listed(project_id, without_topic))
     counted = {int(found): int(n) for found, n in connection.execute(query)}
     return {name: counted.get(n, 0) for n, name in enumerate(STATES)}
 

@@ -62,10 +62,12 @@ def _are_live(now_ms: int, project_id: str | None) -> list[sa.ColumnElement[bool
 
 
 def describe_windows(connection: Connection, found: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return what a list of windows shows of each: its project, the last request, and its last
-    shares of the limit."""
+    """Return what a list of windows shows of each: its project, the first request as its title,
+    the last request, and its last shares of the limit."""
     paths = _rows_by_id(connection, projects, {row["project_id"] for row in found})
-    asked = _newest_requests(connection, {row["session_id"] for row in found})
+    session_ids = {row["session_id"] for row in found}
+    asked = session_prompts(connection, session_ids)
+    titles = session_titles(connection, session_ids)
     agents = {row["agent_id"] for row in found if row["agent_id"]}
     trends = readings.trends(connection, (row["session_id"] for row in found))
     tasks = sa.select(subtasks).where(subtasks.c.agent_id.in_(agents)).order_by("created_ms")
@@ -79,6 +81,7 @@ def describe_windows(connection: Connection, found: Sequence[Row]) -> list[dict[
                 "project_id": row["project_id"],
                 "project_path": place.get("path"),
                 "project_name": place.get("name"),
+                "title": None if row["agent_id"] else titles.get(row["session_id"]),
                 "asked": clip(" ".join(words.split()), ASKED_CHARS) if words else None,
                 "trend": trends.get((row["session_id"], row["agent_id"]), []),
             }
@@ -91,15 +94,23 @@ def _rows_by_id(connection: Connection, table: sa.Table, ids: set[Any]) -> dict[
     return {row["id"]: row for row in rows(connection, query)}
 
 
-def _newest_requests(connection: Connection, session_ids: set[str]) -> dict[str, str]:
-    """The newest request of each session."""
+def session_titles(connection: Connection, session_ids: set[str]) -> dict[str, str]:
+    """Return the first request of each session, on one line: a title that stays the same."""
+    found = session_prompts(connection, session_ids, sa.func.min)
+    return {name: clip(" ".join(words.split()), ASKED_CHARS) for name, words in found.items()}
+
+
+def session_prompts(
+    connection: Connection, session_ids: set[str], which: Any = sa.func.max
+) -> dict[str, str]:
+    """Return the newest request of each session, or the first with `func.min`."""
     table = requests.c
-    mine = table.session_id.in_(session_ids)
-    newest = sa.select(table.session_id, sa.func.max(table.created_ms).label("at_ms"))
-    last = newest.where(mine).group_by(table.session_id).subquery()
-    same = (table.session_id == last.c.session_id) & (table.created_ms == last.c.at_ms)
-    found = rows(connection, sa.select(table.session_id, table.prompt).join(last, same))
-    return {row["session_id"]: row["prompt"] for row in found}
+    mine = table.session_id.in_(session_ids), table.prompt != ""
+    times = sa.select(table.session_id, which(table.created_ms).label("at_ms"))
+    one = times.where(*mine).group_by(table.session_id).subquery()
+    same = (table.session_id == one.c.session_id) & (table.created_ms == one.c.at_ms)
+    query = sa.select(table.session_id, table.prompt).join(one, same).where(table.prompt != "")
+    return {row["session_id"]: row["prompt"] for row in rows(connection, query)}
 
 
 def _is_over() -> sa.ColumnElement[bool]:

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.hub.store.rows import Page, Row, fetch_page, rows, upsert
-from holdfast.hub.store.tables import audit, compactions
+from holdfast.hub.store.tables import audit, compactions, sessions
 from holdfast.window.audit import FREED
 
 KEY = ("session_id", "agent_id", "number")
@@ -63,11 +63,16 @@ def summary_checks(connection: Connection, found: Iterable[Row]) -> list[dict[st
     return [_check_of(row, noted.get((row["session_id"], row["agent_id"]), [])) for row in found]
 
 
-def totals(connection: Connection, since_ms: int) -> dict[str, int]:
-    """Count the compactions since a time, and what their summaries lost and got wrong."""
+def totals(connection: Connection, since_ms: int, project_id: str | None = None) -> dict[str, int]:
+    """Count the compactions since a time, and what their summaries lost and got wrong; of one
+    project or of all."""
     table = compactions.c
     count = sa.select(sa.func.count()).select_from(compactions).where(table.at_ms >= since_ms)
     query = sa.select(audit.c.body).where(audit.c.kind == FREED, audit.c.at_ms >= since_ms)
+    if project_id is not None:
+        count = count.where(table.project_id == project_id)
+        mine = sa.select(sessions.c.id).where(sessions.c.project_id == project_id)
+        query = query.where(audit.c.session_id.in_(mine))
     bodies = [row["body"] or {} for row in rows(connection, query.limit(MOST_SUMMED))]
     return {
         "compactions": connection.scalar(count) or 0,

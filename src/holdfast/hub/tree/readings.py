@@ -270,9 +270,11 @@ def checkpoint_marks(
     ]
 
 
-def checkpoints_since(connection: Connection, since_ms: int) -> int:
+def checkpoints_since(connection: Connection, since_ms: int, project_id: str | None = None) -> int:
     table = agent_contexts.c
     wanted = (table.agent_type == SNAPSHOT) & (table.updated_ms >= since_ms)
+    if project_id is not None:
+        wanted &= table.project_id == project_id
     return connection.scalar(sa.select(sa.func.count()).where(wanted)) or 0
 
 

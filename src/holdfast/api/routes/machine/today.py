@@ -9,11 +9,11 @@ from fastapi import Query, Response
 from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Db
-from holdfast.api.fields import TimeMs
+from holdfast.api.fields import IdQuery, TimeMs
 from holdfast.api.machine_files import read_files
 from holdfast.api.responses import ApiAnswer, Router, respond
 from holdfast.checkpoint import find, index, verify
-from holdfast.hub import row_times
+from holdfast.hub import ids, row_times
 from holdfast.hub.tree import capacity, compactions, readings
 from holdfast.text import timestamps
 
@@ -40,25 +40,34 @@ class DayTotals(ApiAnswer):
 
 
 @router.get("", response_model=DayTotals)
-async def get(db: Db, since: Annotated[TimeMs | None, Query()] = None) -> Response:
-    """Since a time, or of the last 24 hours."""
+async def get(
+    db: Db, since: Annotated[TimeMs | None, Query()] = None, project_id: IdQuery = None
+) -> Response:
+    """Since a time, or of the last 24 hours; of one project or of all."""
     now = row_times.now_ms()
     since_ms = now - DAY_MS if since is None else since
 
     def look(connection: Connection) -> dict[str, Any]:
         return {
             "since": row_times.to_iso(since_ms),
-            "live_windows": len(capacity.live(connection, now)),
-            **compactions.totals(connection, since_ms),
-            "checkpoints": readings.checkpoints_since(connection, since_ms),
+            "live_windows": capacity.count_live(connection, now, project_id),
+            **compactions.totals(connection, since_ms, project_id),
+            "checkpoints": readings.checkpoints_since(connection, since_ms, project_id),
         }
 
     totals = await db.read(look)
-    return respond({**totals, "checkpoints_changed": await read_files(_count_changed, since_ms)})
+    changed = await read_files(_count_changed, since_ms, project_id)
+    return respond({**totals, "checkpoints_changed": changed})
 
 
-def _count_changed(since_ms: int) -> int:
-    recent = [one for one in index.load_or_empty() if one.sound and _at_ms(one.created) >= since_ms]
+def _count_changed(since_ms: int, project_id: str | None) -> int:
+    recent = [
+        one
+        for one in index.load_or_empty()
+        if one.sound
+        and _at_ms(one.created) >= since_ms
+        and project_id in (None, ids.project_id(one.project))
+    ]
     some = find.sort_entries(recent)[:MOST_VERIFIED]
     return sum(not _is_whole(one.path, one.content_hash, _signature_of(one.path)) for one in some)
 
