@@ -14,7 +14,7 @@ from tests.dashboard.conftest import AXE, Visit
 Begin = Callable[..., Visit]
 
 PAGES = {
-    "": "And the legend",
+    "": "Never write into the gauge archive",
     "sessions": "Explain the build",
     "session/tide-session": "Fill over time",
     "compactions": "newest first",

@@ -38,6 +38,7 @@ export interface WindowState {
   project_path: string | null;
   project_name: string | null;
   machine: string | null;
+  title: string | null;
   asked: string | null;
   trend: number[];
   is_main: boolean;
@@ -418,6 +419,12 @@ export interface LogLine {
   level: string;
   place: string;
   message: string;
+}
+
+export interface ServerDescription {
+  machine: string;
+  database: { engine: string; name: string };
+  watcher: { words: string; inside: string; since: string | null } | null;
 }
 
 export interface ServerHealth {

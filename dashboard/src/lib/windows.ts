@@ -6,9 +6,15 @@ import type { WindowState, Zone } from "./types";
 export const ZONES: Zone[] = ["red", "orange", "yellow", "green"];
 const LOUD = ["urgent", "critical"];
 
+/** The first request names a session for as long as it lives; an agent is named by its type. */
 export function title(of: WindowState): string {
   if (!of.is_main) return line(of.agent_type) || shortId(of.agent_id);
-  return line(of.asked) || `Session ${shortId(of.session_id ?? of.agent_id)}`;
+  return line(of.title) || line(of.asked) || `Session ${shortId(of.session_id ?? of.agent_id)}`;
+}
+
+/** The newest request of a session, where it is not its title; the task of an agent. */
+export function asked(of: WindowState): string {
+  return of.is_main && line(of.asked) === title(of) ? "" : line(of.asked);
 }
 
 export function forecast(of: WindowState): string {

@@ -8,7 +8,14 @@ import { resource, type Resource } from "./resource.svelte";
 import { route } from "./route.svelte";
 import { line, shortId } from "./format";
 import { project, title } from "./windows";
-import type { Blocking, Project, ServerHealth, Today, WindowState } from "./types";
+import type {
+  Blocking,
+  Project,
+  ServerDescription,
+  ServerHealth,
+  Today,
+  WindowState,
+} from "./types";
 
 const ENDED_MS = 10_000; // a row that ends stays, pale, for that long
 const SPOKEN_MS = 10_000; // at most one alert is spoken in that time
@@ -23,6 +30,7 @@ export interface World {
   readonly today: Resource<Today>;
   readonly blocking: Resource<{ blockings: Blocking[] }>;
   readonly server: Resource<ServerHealth>;
+  readonly place: Resource<ServerDescription>;
   readonly spoken: string;
   /** What this agent waits for; a waiting agent is named by its id or by its type. */
   waitOf(of: WindowState): Blocking | undefined;
@@ -58,20 +66,29 @@ export function makeWorld(): World {
       every: 3_000,
     },
   );
-  const projects = resource<{ projects: Project[] }>(() => "api/projects?limit=100", {
+  /** The rest is asked for once the windows are here: a server that answers five at once answers
+   * each of them late, and the reader waits for the rows. */
+  const isDrawn = $derived(health.at > 0 || health.error !== null);
+  const then = (path: string) => (isDrawn ? path : null);
+  const projects = resource<{ projects: Project[] }>(() => then("api/projects?limit=100"), {
     on: ["session.started"],
     every: 10_000,
   });
   const since = $derived(midnight(clock.now));
-  const today = resource<Today>(() => `api/today${query({ since })}`, {
-    on: ["checkpoint.", "brief.", "session.", "window.compact"],
-    every: 5_000,
-  });
+  const today = resource<Today>(
+    () => then(`api/today${query({ since, project_id: route.project })}`),
+    {
+      on: ["checkpoint.", "brief.", "session.", "window.compact"],
+      every: 5_000,
+      keep: true,
+    },
+  );
   const blocking = resource<{ blockings: Blocking[] }>(
-    () => `api/blocking${query({ project_id: route.project })}`,
+    () => then(`api/blocking${query({ project_id: route.project })}`),
     { on: ["blocking."] },
   );
-  const server = resource<ServerHealth>(() => "health");
+  const server = resource<ServerHealth>(() => then("health"));
+  const place = resource<ServerDescription>(() => then("api/server"));
 
   let ended = $state.raw(new Map<string, [WindowState, number]>());
   let known: WindowState[] = [];
@@ -138,7 +155,7 @@ export function makeWorld(): World {
     if (Date.now() - spokenAt < SPOKEN_MS) return;
     spokenAt = Date.now();
     const of = known.find((one) => windowKey(one) === ofEvent(event));
-    const who = of ? line(of.project_name) || line(of.asked) : shortId(event.session_id);
+    const who = of ? line(of.project_name) || title(of) : shortId(event.session_id);
     spoken = `${String(event.body["level"])}: window of ${who} at ${Math.round(100 * Number(event.body["used_ratio"]))} percent`;
   }
 
@@ -157,6 +174,7 @@ export function makeWorld(): World {
     today,
     blocking,
     server,
+    place,
     nameOf: (id) => {
       const of = patched.find((one) => one.agent_id === id);
       if (of) return of.is_main ? `${project(of)} ${shortId(id)}` : title(of);
