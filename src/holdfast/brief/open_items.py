@@ -260,7 +260,9 @@ def _subtask_names(subtask: Mapping[str, Any]) -> set[str]:
 def _message_items(posted: list[dict[str, Any]]) -> Iterator[BriefItem]:
     """Yield the last messages between agents of the project, oldest first: a compaction removes
     what was read."""
-    words = [one for one in posted if _field(one, "topic") not in NOTICES and _field(one, "content")]
+    words = [
+        one for one in posted if _field(one, "topic") not in NOTICES and _field(one, "content")
+    ]
     for age, one in enumerate(reversed(words[-MOST_MESSAGES:])):
         who = flat(_field(one, "from_agent"), 40)
         to = flat(_field(one, "to_agent"), 40) or "everybody"
