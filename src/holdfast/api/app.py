@@ -5,6 +5,7 @@ To add a route: a module in `routes/`, and its router in `ROUTERS` here."""
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
@@ -47,6 +48,9 @@ from holdfast.hub.board.messages import known_topics
 from holdfast.hub.store.store import Store
 from holdfast.settings import load
 
+if TYPE_CHECKING:  # older releases of FastAPI have no telemetry
+    from fastapi.telemetry import TelemetryConfig
+
 ROUTERS = (
     actions.router,  # the most frequent first: routes are tried in order, 2 µs each
     messages.router,
@@ -82,6 +86,14 @@ ROUTERS = (
     team.router,
 )
 
+# FastAPI can report every request to a collector that the environment names: nothing of ours does.
+NO_TELEMETRY: TelemetryConfig = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "auto_configure": False,
+}
+
 
 def create(store: Store, token: Token | None = None) -> FastAPI:
     """Create the application. `token` is the one the gate checks; a login ticket is exchanged
@@ -94,6 +106,7 @@ def create(store: Store, token: Token | None = None) -> FastAPI:
         redoc_url=None,
         openapi_url="/openapi.json",
         redirect_slashes=False,
+        telemetry=NO_TELEMETRY,
     )
     app.state.started = time.monotonic()
     put_behind(app, store)
