@@ -25,8 +25,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from holdfast.memory import locations, maintenance
-from holdfast.memory import sync as syncing
+from holdfast.memory import locations, sync
 from holdfast.memory.embed import embedders
 from holdfast.memory.index import engines
 from holdfast.memory.recall import recall
@@ -64,9 +63,9 @@ def ask(
         for repo, some in by_repo.items():
             project = _project(home, corpus / repo)
             index = engines.open_index(locations.resolved(project))
-            syncing.bring_up(index)
+            sync.sync_index(index)
             if by_meaning:
-                maintenance.fill(index, embedders.current_embedder())
+                sync.fill_vectors(index, embedders.current_embedder())
             items = index.counts().items
             recall("warm", project=project, by_keyword=not by_meaning)
             for one in some:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.recall_set import labelled
 from benchmarks.search import engine
-from holdfast.memory import maintenance, words
+from holdfast.memory import sync, words
 from holdfast.memory.embed import embedders
 from holdfast.memory.embed.embedders import NoEmbedder
 from holdfast.memory.index.interface import Index, SearchFilter
@@ -72,7 +72,7 @@ def measure(
         take_in(index, items)
         found = {"keyword": _asked(index, queries, by_keyword=True)}
         try:
-            maintenance.fill(index, embedders.current_embedder(), report=_progress)
+            sync.fill_vectors(index, embedders.current_embedder(), report=_progress)
             found["hybrid"] = _asked(index, queries, by_keyword=False)
         except NoEmbedder as error:
             print(f"hybrid: not measured: {error}", file=sys.stderr)

@@ -9,8 +9,8 @@ import pytest
 
 from holdfast.memory import background
 from holdfast.memory.locations import index_file
-from holdfast.memory.maintenance import index_status
 from holdfast.memory.recall import recall
+from holdfast.memory.sync import index_status
 from holdfast.wire import places
 from tests.memory.transcripts import a_session
 

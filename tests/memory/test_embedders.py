@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from holdfast.memory import maintenance
+from holdfast.memory import sync
 from holdfast.memory.embed import embedders
 from holdfast.memory.embed.embedders import NoEmbedder
 from holdfast.memory.index import engines
 from holdfast.memory.recall import BY_MEANING_ALONE, recall
-from holdfast.memory.sync import sync
+from holdfast.memory.sync import sync_project
 from holdfast.settings import load
 from tests.memory.transcripts import a_session
 
@@ -248,17 +248,17 @@ def test_an_endpoint_with_vectors_of_another_size_is_another_embedder(
     tmp_path: Path, endpoint: Callable[..., Endpoint], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     a_session(tmp_path, "s1", "the harbour light", "It stands on the rock.")
-    sync(str(tmp_path))
+    sync_project(str(tmp_path))
     index, size = engines.open_index(str(tmp_path)), [3]
     first = endpoint(lambda texts: rows([[1.0] * size[0] for _ in texts]))
-    assert maintenance.fill(index, first) == (2, 0)
+    assert sync.fill_vectors(index, first) == (2, 0)
     size[0] = 5
     again = _at(first._url)
     monkeypatch.setattr(embedders, "current_embedder", lambda: again)
     answer = recall("harbour", project=str(tmp_path))
     assert answer.found and answer.mode == "keyword"
     assert any("3 numbers, not of" in note for note in answer.notes)
-    assert maintenance.fill(index, again) == (2, 0)
+    assert sync.fill_vectors(index, again) == (2, 0)
     answer = recall("harbour", project=str(tmp_path))
     assert answer.mode == "hybrid", answer.notes
 
@@ -294,8 +294,8 @@ def test_an_embedder_that_hangs_costs_patience_not_the_answer(
 ) -> None:
     hanging: Any = Hanging()
     a_session(tmp_path, "s1", "tell me of the blue whale", "It is the largest animal.")
-    sync(str(tmp_path))
-    maintenance.fill(engines.open_index(str(tmp_path)), hanging)
+    sync_project(str(tmp_path))
+    sync.fill_vectors(engines.open_index(str(tmp_path)), hanging)
     monkeypatch.setattr(embedders, "current_embedder", lambda: hanging)
     monkeypatch.setattr(embedders, "PATIENCE_SECONDS", 0.05)
     answer = recall("blue whale", project=str(tmp_path))
@@ -315,7 +315,7 @@ def test_search_by_meaning_finds_what_no_word_tells(tmp_path: Path) -> None:
     assert before.mode == "keyword"
     assert any("by words only" in note and "search --fill" in note for note in before.notes)
     told: list[tuple[int, int]] = []
-    done = maintenance.fill(
+    done = sync.fill_vectors(
         engines.open_index(str(tmp_path)),
         embedders.current_embedder(),
         report=lambda *n: told.append(n),
@@ -340,13 +340,13 @@ def test_another_embedder_than_the_vectors_are_of_is_said(
 ) -> None:
     made: Any = Hanging()
     a_session(tmp_path, "s1", "tell me of the red fox", "It hunts mice.")
-    sync(str(tmp_path))
-    maintenance.fill(engines.open_index(str(tmp_path)), made)
+    sync_project(str(tmp_path))
+    sync.fill_vectors(engines.open_index(str(tmp_path)), made)
     monkeypatch.setenv("HOLDFAST_EMBEDDER", "minilm")
     answer = recall("red fox", project=str(tmp_path))
     assert answer.mode == "keyword"
     assert any("the index has vectors of hanging" in note for note in answer.notes)
-    filled = maintenance.fill(engines.open_index(str(tmp_path)), embedders.current_embedder())
+    filled = sync.fill_vectors(engines.open_index(str(tmp_path)), embedders.current_embedder())
     assert filled.done == 2
     assert recall("red fox", project=str(tmp_path)).mode == "hybrid"
 
@@ -370,8 +370,8 @@ def test_turned_off_or_not_installed_search_goes_on_by_words(
 ) -> None:
     made: Any = Hanging()
     a_session(tmp_path, "s1", "tell me of the red fox", "It hunts mice.")
-    sync(str(tmp_path))
-    maintenance.fill(engines.open_index(str(tmp_path)), made)
+    sync_project(str(tmp_path))
+    sync.fill_vectors(engines.open_index(str(tmp_path)), made)
     monkeypatch.setenv("HOLDFAST_EMBEDDER", "off")
     answer = recall("red fox", project=str(tmp_path))
     assert answer.found[0].item.text == "tell me of the red fox"

@@ -14,16 +14,15 @@ from holdfast.memory import locations
 from holdfast.memory.errors import NewerIndex, NotFound, UnusableIndex
 from holdfast.memory.expand import expand
 from holdfast.memory.index import engines
-from holdfast.memory.maintenance import rebuild
 from holdfast.memory.recall import MADE_AGAIN, recall
-from holdfast.memory.sync import sync
+from holdfast.memory.sync import rebuild, sync_project
 from tests.memory.transcripts import a_session
 
 
 def a_project(folder: Path, *texts: str) -> str:
     folder.mkdir(parents=True)
     a_session(folder, f"s-{folder.name}", *texts)
-    sync(str(folder))
+    sync_project(str(folder))
     return str(folder)
 
 

@@ -12,7 +12,7 @@ from holdfast.checkpoint.next_steps import NOTHING_OPEN
 from holdfast.checkpoint.write import keep
 from holdfast.memory.recall import recall
 from holdfast.memory.sources import calls, sessions, turns
-from holdfast.memory.sync import sync
+from holdfast.memory.sync import sync_project
 from holdfast.plan.split import TaskPiece
 from holdfast.run import prompt
 from holdfast.run.prompt import PromptContext
@@ -143,7 +143,7 @@ def test_what_an_older_holdfast_took_in_is_read_again(
         for module in (sessions, turns):
             before.setattr(module, "HOW", 1)
         before.setattr(turns, "own_words", lambda text, _author: text)
-        sync(str(project))
+        sync_project(str(project))
         assert len(matched(project, "walrus")) == 1
     assert matched(project, "walrus") == []
     assert len(matched(project, "seal")) == 1

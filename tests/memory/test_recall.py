@@ -17,7 +17,7 @@ from holdfast.memory.index import engines
 from holdfast.memory.item import Item
 from holdfast.memory.ranking import Hit, Rank, results
 from holdfast.memory.recall import recall
-from holdfast.memory.sync import sync
+from holdfast.memory.sync import sync_project
 from tests.memory.transcripts import a_memory, a_session, said
 from tests.segment.library_builders import a_segment, kept
 
@@ -137,12 +137,12 @@ def test_a_long_turn_is_expanded_piece_by_piece_without_a_gap(project: Path) -> 
 @pytest.mark.requirement("M2")
 def test_what_is_written_later_is_found_and_nothing_twice(project: Path) -> None:
     path = a_session(project, "s1", *TALK)
-    before = sync(str(project))
-    assert sync(str(project)).items == 0
+    before = sync_project(str(project))
+    assert sync_project(str(project)).items == 0
     more = said("s1", "who owns the cache?", "The cache belongs to team Heron.", first=4)
     with path.open("a") as file:
         file.writelines(json.dumps(line) + "\n" for line in more)
-    after = sync(str(project))
+    after = sync_project(str(project))
     assert before.items == 4
     assert after.items == 3  # the last one may not have been whole: it is read again
     found = recall("Heron cache deployments", project=str(project), limit=50).found
@@ -219,6 +219,6 @@ def test_secrets_are_not_indexed(project: Path) -> None:
 @pytest.mark.requirement("X4")
 def test_the_index_is_the_owners_alone(project: Path) -> None:
     a_session(project, "s1", *TALK)
-    sync(str(project))
+    sync_project(str(project))
     assert Path(locations.root()).stat().st_mode & 0o077 == 0
     assert all(one.stat().st_mode & 0o077 == 0 for one in Path(locations.root()).iterdir())

@@ -24,11 +24,10 @@ from holdfast.memory import locations as here
 from holdfast.memory.expand import expand
 from holdfast.memory.index import engines
 from holdfast.memory.item import Item
-from holdfast.memory.maintenance import rebuild
 from holdfast.memory.recall import recall
 from holdfast.memory.sources import board, known_secrets, turns
 from holdfast.memory.sources.source import MOST_CHARS, SourceRead, pieces
-from holdfast.memory.sync import sync
+from holdfast.memory.sync import rebuild, sync_project
 from holdfast.record import model as facts
 from holdfast.segment import library
 from holdfast.segment.formats import Compressed, Metadata
@@ -317,7 +316,7 @@ def test_without_a_store_none_is_made_nor_its_library_loaded(project: Path) -> N
 @pytest.mark.requirement("M2", "X7")
 def test_a_foreign_file_in_the_folder_is_left_alone_and_said(project: Path) -> None:
     a_session(project, "s1", "hello there", "Hello.")
-    sync(str(project))
+    sync_project(str(project))
     root = Path(here.root())
     (root / "notes.db").write_text("my notes")
     other = sqlite3.connect(root / "mine.db")
@@ -341,7 +340,7 @@ def test_each_project_has_an_index_of_its_own_and_all_can_be_asked(
     other.mkdir()
     a_session(project, "s1", "the kettle is hot", "Yes.")
     a_session(other, "s2", "the kettle is cold, cold", "No.")
-    sync(str(other))
+    sync_project(str(other))
     assert {one.session for one in found(project, "kettle")} == {"s1"}
     assert {one.session for one in found(project, "kettle", everywhere=True)} == {"s1", "s2"}
     assert len(here.index_files()) == 2
@@ -350,7 +349,7 @@ def test_each_project_has_an_index_of_its_own_and_all_can_be_asked(
 @pytest.mark.requirement("M3")
 def test_rebuild_makes_every_index_again_and_keeps_vectors(project: Path) -> None:
     a_session(project, "s1", "the kettle is hot", "Yes, it is.")
-    sync(str(project))
+    sync_project(str(project))
     index = engines.open_index(str(project))
     index.begin_vectors("m")
     import numpy as np
@@ -372,17 +371,17 @@ def test_a_kill_while_taking_in_loses_nothing_and_doubles_nothing(project: Path)
     code = (
         "import os, signal\n"
         "from holdfast.memory.index import sqlite_index\n"
-        "from holdfast.memory.sync import sync\n"
+        "from holdfast.memory.sync import sync_project\n"
         "was, at = sqlite_index.Embedded._add, [0]\n"
         "def add(self, rows):\n"
         "    was(self, rows[: len(rows) // 2])\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
         "sqlite_index.Embedded._add = add\n"
-        f"sync({str(project)!r})\n"
+        f"sync_project({str(project)!r})\n"
     )
     run = subprocess.run([sys.executable, "-c", code], check=False, env=dict(os.environ))
     assert run.returncode == -signal.SIGKILL
-    assert sync(str(project)).items == 4_000
+    assert sync_project(str(project)).items == 4_000
     assert engines.open_index(str(project)).counts().items == 4_000
 
 
@@ -393,7 +392,7 @@ def test_two_processes_that_take_in_at_once_do_it_once(project: Path) -> None:
     command = [
         sys.executable,
         "-c",
-        f"from holdfast.memory.sync import sync; sync({str(project)!r})",
+        f"from holdfast.memory.sync import sync_project; sync_project({str(project)!r})",
     ]
     running = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(4)]
     assert [(one.communicate()[1], one.returncode) for one in running] == [(b"", 0)] * 4

@@ -18,8 +18,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from holdfast.files import lock
-from holdfast.memory import locations, maintenance
-from holdfast.memory import sync as syncing
+from holdfast.memory import locations, sync
 from holdfast.memory.embed import embedders
 from holdfast.memory.embed.embedders import Embedder, NoEmbedder
 from holdfast.memory.index import engines
@@ -88,11 +87,11 @@ class Filler:
     def _bring_up(self, project: str, makes_vectors: bool) -> None:
         index = engines.open_index(locations.resolved(project))
         self._take_in(index)
-        embedder = _embedder() if makes_vectors and maintenance.is_missing(index) else None
+        embedder = _embedder() if makes_vectors and sync.lacks_vectors(index) else None
         left = 1 if embedder else 0
         while embedder and left and self._may_go_on():
             began = time.monotonic()
-            done, left = maintenance.fill(
+            done, left = sync.fill_vectors(
                 index, embedder, seconds=AT_ONCE_SECONDS, is_over=self._is_over
             )
             if not done:
@@ -101,7 +100,7 @@ class Filler:
 
     def _take_in(self, index: Index) -> None:
         while self._may_go_on():
-            done = syncing.bring_up(index, seconds=AT_ONCE_SECONDS)
+            done = sync.sync_index(index, seconds=AT_ONCE_SECONDS)
             # nothing was added: the remaining sources cannot be read
             if not done.left or not done.items:
                 return

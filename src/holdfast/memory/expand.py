@@ -15,7 +15,7 @@ from holdfast.memory.index.interface import Index
 from holdfast.memory.item import SEGMENT, TURN, Item
 from holdfast.memory.results import Expanded
 from holdfast.memory.sources.source import MOST_PIECES
-from holdfast.memory.sync import SYNC_SECONDS, sync
+from holdfast.memory.sync import SYNC_SECONDS, sync_project
 from holdfast.text import fence
 from holdfast.wire.errors import HoldfastError
 
@@ -87,7 +87,7 @@ def _find_item(name: str, project: str) -> tuple[Item | None, list[str]]:
 def _bring_up(project: str) -> None:
     """Bring the index up to date, as a search does. If that fails, it is used as it is."""
     with suppress(HoldfastError):
-        sync(project, seconds=SYNC_SECONDS)
+        sync_project(project, seconds=SYNC_SECONDS)
 
 
 def _ask_indexes(ask: Callable[[Index], T | None], project: str) -> tuple[Iterator[T], list[str]]:
@@ -146,7 +146,7 @@ def _in_archive(item: Item) -> tuple[Item, list[str]]:
 
 def _was_read(item: Item) -> None:
     """Note the access, so that the segment stays warm for longer."""
-    from holdfast.memory.sources.segments import segment_id
+    from holdfast.memory.sources.documents import segment_id
     from holdfast.segment import library
 
     library.note_access(segment_id(item.id), int(time.time() * 1000))

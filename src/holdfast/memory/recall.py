@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from holdfast.memory import locations, ranking, words
-from holdfast.memory import sync as syncing
+from holdfast.memory import locations, ranking, sync, words
 from holdfast.memory.errors import DamagedIndex, IndexBusy, OfIndex, in_words
 from holdfast.memory.expand import expand
 from holdfast.memory.index import engines
@@ -281,7 +280,7 @@ def _again(project: str, error: DamagedIndex, notes: list[str]) -> Index:
 
 def _synced(index: Index, notes: list[str]) -> Index:
     try:
-        done = syncing.bring_up(index, seconds=syncing.SYNC_SECONDS)
+        done = sync.sync_index(index, seconds=sync.SYNC_SECONDS)
         if done.left:
             notes.append(f"not read yet: {counted(done.left, 'source')}; search again for all")
     except IndexBusy:

@@ -22,8 +22,8 @@ from holdfast.wire.log import inert
 
 if TYPE_CHECKING:
     from holdfast.memory.full_text import FullText
-    from holdfast.memory.maintenance import IndexStatus
     from holdfast.memory.results import Expanded, FoundItem, SearchAnswer
+    from holdfast.memory.sync import IndexStatus
 
 ASKED_CHARS = 160
 OTHERS = "--all-projects searches the others"
@@ -90,7 +90,7 @@ def search(
     if filling:
         _fill(project)
     if asked_status or (filling and not query):
-        from holdfast.memory.maintenance import index_status
+        from holdfast.memory.sync import index_status
 
         return _show_standing(index_status(project), as_json)
     if not query.strip():
@@ -113,20 +113,19 @@ def search(
 
 def _fill(project: str) -> None:
     """Make vectors, with a line that counts them on a terminal."""
-    from holdfast.memory import locations, maintenance
-    from holdfast.memory import sync as syncing
+    from holdfast.memory import locations, sync
     from holdfast.memory.embed import embedders
     from holdfast.memory.index import engines
 
     index = engines.open_index(locations.resolved(project))
-    syncing.bring_up(index)
+    sync.sync_index(index)
     shown = sys.stderr.isatty()
 
     def told(done: int, left: int) -> None:
         if shown:
             click.echo(f"\r{done:,} made, {left:,} to go ", nl=False, err=True)
 
-    maintenance.fill(index, embedders.current_embedder(), report=told)
+    sync.fill_vectors(index, embedders.current_embedder(), report=told)
     if shown:
         click.echo("", err=True)
 

@@ -178,7 +178,7 @@ if TYPE_CHECKING:
 def rebuild(projects: tuple[Path, ...], database: str, as_json: bool) -> None:
     """Make index and rows again from checkpoint files, transcripts and what hooks noted."""
     from holdfast.hub.repair import rebuild as rows
-    from holdfast.memory import maintenance as recall
+    from holdfast.memory import sync as recall
 
     also = [str(one.absolute()) for one in (Path.cwd(), *projects)]
     found = rebuilding.rebuild(also)

@@ -1,5 +1,1 @@
-"""The search index of a project. All of it is derived: `holdfast rebuild` makes it again.
-
-Two engines pass one suite (`tests/contracts/test_recall.py`): a SQLite file per project, and
-PostgreSQL.
-"""
+"""The search index of a project, in a SQLite file per project or in PostgreSQL."""

@@ -1,5 +1,1 @@
-"""What is indexed, one module per kind of source.
-
-Each module lists its sources as (key, stamp). The stamp changes when the source does, and needs
-only a look at the file's date. Only sources that changed are read.
-"""
+"""What is indexed. Each source has a stamp that changes with it; only changed ones are read."""

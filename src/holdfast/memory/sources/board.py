@@ -28,7 +28,7 @@ _QUERY = (
 )
 
 
-def sources(project: str) -> Iterator[MemorySource]:
+def message_sources(project: str) -> Iterator[MemorySource]:
     """List the messages as a source. The stamp is that of the SQLite file and of its write-ahead
     log."""
     if engines.is_shared():

@@ -1,6 +1,6 @@
-"""The conversations of a project: its transcripts, session by session.
+"""The sessions of a project: their transcripts, and the decisions and rules in their records.
 
-They are those in the client's folder of the project and those that its hooks recorded. What
+Transcripts are those in the client's folder of the project and those that its hooks recorded. What
 windows recorded is cached in one small file, so that a search need not read them all. So a fact
 from before two compactions is found even where nobody made a segment of it. Reading goes on where
 the last one ended. If the client has deleted a transcript, its archived copy is read, and its
@@ -17,7 +17,9 @@ from functools import partial
 
 from holdfast.archive import transcripts as archived
 from holdfast.memory import locations
-from holdfast.memory.sources.source import HOW, MemorySource, SourceRead
+from holdfast.memory.index.interface import TURN_POSITIONS
+from holdfast.memory.item import DECISION, Item, id_of
+from holdfast.memory.sources.source import HOW, MemorySource, SourceRead, clean
 from holdfast.wire import places
 
 SEEN = "windows.json"
@@ -87,17 +89,21 @@ def _save_cache(known: Known) -> None:
         places.replace_whole(f"{locations.root()}/{SEEN}", data)
 
 
-def sources(project: str) -> Iterator[MemorySource]:
+def transcript_sources(project: str) -> Iterator[MemorySource]:
     for path in transcripts(project):
         for one in (path, *_agents(path)):
             if stamp := locations.stamp(one):
                 yield MemorySource(
-                    f"{KEY}{one}", f"{HOW}-{stamp}", partial(_read, one, one != path, one)
+                    f"{KEY}{one}",
+                    f"{HOW}-{stamp}",
+                    partial(_read_transcript, one, one != path, one),
                 )
     for one, copy in archived.copies_of_gone(locations.client_folder(project)):
         is_agent = one.rpartition("/")[0].endswith(AGENTS)
         yield MemorySource(
-            f"{KEY}{one}", f"{HOW}-{locations.stamp(copy)}", partial(_read, copy, is_agent, one)
+            f"{KEY}{one}",
+            f"{HOW}-{locations.stamp(copy)}",
+            partial(_read_transcript, copy, is_agent, one),
         )
 
 
@@ -107,7 +113,77 @@ def _agents(path: str) -> list[str]:
     return [f"{folder}/{name}" for name in locations.names_in(folder) if name.endswith(".jsonl")]
 
 
-def _read(path: str, is_agent: bool, key: str, state: str, give_up: float) -> SourceRead:
+def _read_transcript(path: str, is_agent: bool, key: str, state: str, give_up: float) -> SourceRead:
     from holdfast.memory.sources import turns  # decoding lines takes longer than a quick search may
 
     return turns.read(path, state, is_agent=is_agent, give_up=give_up, key=key)
+
+
+DECISIONS_KEY = "facts:"
+RULE, CHOICE = "rule", "decision"
+
+
+def decision_sources(project: str) -> Iterator[MemorySource]:
+    """List the records of windows: they hold decisions and the user's rules, each with its turn."""
+    for session, (owner, transcript) in sessions_of_hooks().items():
+        if owner != project:
+            continue
+        folder = f"{places.windows()}/{session}"
+        for leaf in locations.names_in(folder):
+            path = f"{folder}/{leaf}/record.json"
+            if stamp := locations.stamp(path):
+                agent = leaf.removeprefix("agent-") if leaf != "main" else ""
+                own = places.transcript(transcript, agent)
+                has_transcript = bool(locations.stamp(archived.instead_of(own)))
+                stamp = f"{HOW}-{stamp}-{'there' if has_transcript else 'gone'}"
+                read = partial(_read_decisions, path, own, agent, has_transcript)
+                yield MemorySource(f"{DECISIONS_KEY}{session}/{leaf}", stamp, read)
+
+
+def _read_decisions(
+    path: str, transcript: str, agent: str, has_transcript: bool, _state: str, _give_up: float
+) -> SourceRead:
+    """Read the decisions. The user's are left out while the transcript exists: its turns contain
+    them."""
+    from holdfast.record import model as kept
+    from holdfast.record.decisions import find_decisions
+    from holdfast.redact import redact
+
+    found = kept.load(places.read_small(path, MOST_BYTES))
+    if found is None:
+        return SourceRead([], "")
+    items: dict[str, Item] = {}
+    for one in find_decisions(found):
+        if has_transcript and one.by == "user":
+            continue
+        word = RULE if one.by == "user" else CHOICE
+        place = one.place
+        item_id = id_of(DECISION, path, word, one.question, one.text)
+        items[item_id] = Item(
+            id=item_id,
+            kind=DECISION,
+            text=redact(clean(one.text)),
+            title=redact(clean(one.question)),
+            by="user" if word == RULE else "model",
+            position=TURN_POSITIONS * len(items),  # each in a turn of its own
+            session=found.session_id,
+            agent=agent,
+            file=transcript,
+            first_turn=max(1, place.op),
+            last_turn=max(1, place.op),
+            uuids=tuple(filter(None, [_uuid_at(transcript, place.offset)])),
+            at=place.at,
+            offset=place.offset,
+        )
+    return SourceRead(list(items.values()), "")
+
+
+def _uuid_at(transcript: str, offset: int) -> str:
+    """Return the uuid of the line at this offset; empty if the transcript is gone."""
+    from holdfast.transcript.reader import Unreadable, read
+
+    try:
+        first = next(read(transcript, start=offset), None)
+    except Unreadable:
+        return ""
+    return first.uuid if first is not None and first.offset == offset else ""

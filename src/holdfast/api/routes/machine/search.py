@@ -12,7 +12,7 @@ from holdfast.api.fields import MOST_INT, IdQuery, plain
 from holdfast.api.machine_files import local_project, read_files
 from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, respond
 from holdfast.hub.errors import NotThere, Refused, Unreachable
-from holdfast.memory import locations, maintenance, recall
+from holdfast.memory import locations, recall, sync
 from holdfast.memory.errors import FitsSeveral, NotFound, OfIndex
 from holdfast.memory.expand import expand
 from holdfast.memory.sources import sessions
@@ -121,7 +121,7 @@ async def status(db: Db, project_id: IdQuery = None) -> Response:
     project = await local_project(db, project_id) if project_id else await _any_project()
     if not project:
         raise NotThere("Project on this machine")
-    return respond(await read_files(_of_index, lambda: maintenance.index_status(project).plain()))
+    return respond(await read_files(_of_index, lambda: sync.index_status(project).plain()))
 
 
 @router.get("/{item_id}", response_model=SearchSource, responses=NOT_FOUND)
