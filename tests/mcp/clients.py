@@ -19,7 +19,7 @@ from typing import Any
 
 import holdfast
 from holdfast.mcp.answers import AnswerPages
-from holdfast.mcp.tool_calls import call
+from holdfast.mcp.server import call
 from tests.builders import a_prompt, a_transcript, an_answer
 from tests.hot.hooks import fire
 

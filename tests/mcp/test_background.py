@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.mcp import database
-from holdfast.mcp.tool_calls import ActiveCalls
+from holdfast.mcp.server import ActiveCalls
 from holdfast.memory.locations import index_file, resolved
 from holdfast.watcher import loop
 from holdfast.wire import log, places

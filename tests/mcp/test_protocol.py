@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from holdfast.mcp import protocol
 from holdfast.mcp.protocol import Message, ProtocolError, RpcRequest, parse
-from holdfast.mcp.server import McpServer
-from holdfast.mcp.tool_calls import ActiveCalls, CallResult
+from holdfast.mcp.server import ActiveCalls, CallResult, McpServer
 
 ENVELOPE = {"_meta": {protocol.VERSION_KEY: "2026-07-28"}}
 PARSE, INVALID = -32700, -32600

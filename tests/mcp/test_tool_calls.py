@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.mcp.answers import PAGE_CHARS, AnswerPages, ToolAnswer
-from holdfast.mcp.tool_calls import MAX_ERROR_CHARS, call
+from holdfast.mcp.server import MAX_ERROR_CHARS, call
 from holdfast.mcp.tool_table import TOOLS
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
