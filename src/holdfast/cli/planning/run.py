@@ -14,8 +14,7 @@ import click
 
 from holdfast.cli.planning import plan_room, run_report
 from holdfast.cli.planning.plan_room import TokenCount
-from holdfast.cli.planning.run_progress import shown
-from holdfast.cli.planning.run_report import report_after, show_dry_run
+from holdfast.cli.planning.run_report import report_after, show_dry_run, show_progress
 from holdfast.cli.terminal import ticker
 from holdfast.client.settings_files import transcripts_folder
 from holdfast.plan.estimates import past
@@ -132,7 +131,7 @@ def run(
         return
     with (
         report_after(as_plain) as reports,
-        shown(quiet=as_plain) as tell,
+        show_progress(quiet=as_plain) as tell,
         journal.hold_plan(folder) as lock,
     ):
         if client.warning:

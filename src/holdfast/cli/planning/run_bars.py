@@ -17,7 +17,7 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-from holdfast.cli.planning.run_progress import SESSION_CHARS, line
+from holdfast.cli.planning.run_report import SESSION_CHARS, progress_line
 from holdfast.cli.terminal import own_drawing
 from holdfast.run.run_context import RunEvent, Tell
 from holdfast.text.numbers import counted, short
@@ -74,7 +74,7 @@ class _Bars:
         if event.kind == "session" and event.session_id in self._bars:
             self.progress.remove_task(self._bars.pop(event.session_id))
         if event.words:
-            self._console.print(line(event))
+            self._console.print(progress_line(event))
 
     def _batch(self, event: RunEvent) -> None:
         done = event.number - 1

@@ -1,4 +1,5 @@
-"""What `holdfast run` would do, how far a run has come according to its journal, and its result.
+"""What `holdfast run` would do, its progress (a bar on a terminal, plain lines elsewhere; always on
+stderr), how far a run has come according to its journal, and its result.
 
 Nothing is started, waited for or written here.
 """
@@ -7,6 +8,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -25,7 +27,7 @@ from holdfast.redact import redact_each
 from holdfast.run import claude_command, journal, journal_state, prompt
 from holdfast.run.jobs import SessionJob
 from holdfast.run.journal_state import RunHistory, SessionRecord, remove_done
-from holdfast.run.run_context import RunReport
+from holdfast.run.run_context import RunEvent, RunReport, Tell
 from holdfast.run.runner import Runner
 from holdfast.text.numbers import about, counted, named, nothing_left, short
 from holdfast.wire.errors import HoldfastError
@@ -272,3 +274,53 @@ def _tell(report: RunReport) -> None:
         say(f"{report.state}: {done:,} of {tasks} done, {sessions} of Claude in this run")
     with suppress(OSError):
         say(f"journal: {report.folder}/journal.jsonl", err=True)
+
+
+SESSION_CHARS = 8
+
+
+@contextmanager
+def show_progress(quiet: bool) -> Iterator[Tell]:
+    """Show progress; only notes if `quiet`."""
+    if sys.stderr.isatty() and not quiet:
+        from holdfast.cli.planning.run_bars import bars  # late: plain lines do not need rich
+
+        with bars() as tell:
+            yield _until_it_fails(tell)
+    else:
+        yield _until_it_fails(_show_note if quiet else _show_line)
+
+
+def _until_it_fails(tell: Tell) -> Tell:
+    """Keep the run going without progress if it cannot be written any more (a closed pipe or
+    terminal, a full disk)."""
+    lost = False
+
+    def safely(event: RunEvent) -> None:
+        nonlocal lost
+        if not lost:
+            try:
+                tell(event)
+            except OSError:
+                lost = True
+
+    return safely
+
+
+def _show_line(event: RunEvent) -> None:
+    """Print events as lines, without readings: there is one with every answer."""
+    if event.kind != "reading" and event.words:
+        say(progress_line(event), err=True)
+
+
+def _show_note(event: RunEvent) -> None:
+    if event.kind == "note":
+        say(progress_line(event), err=True)
+
+
+def progress_line(event: RunEvent) -> str:
+    words = inert(event.words, 2000)
+    if event.kind == "batch":
+        return words
+    session = f"{event.session_id[:SESSION_CHARS]} " if event.session_id else ""
+    return f"  {'note: ' if event.kind == 'note' else ''}{session}{words}"
