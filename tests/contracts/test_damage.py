@@ -15,7 +15,7 @@ from sqlalchemy.exc import IntegrityError
 from holdfast.hub.errors import Corrupt, Denied, NoRoom, StoreError
 from holdfast.hub.store import schema as damage
 from holdfast.hub.store import tables
-from holdfast.hub.store.driver_errors import translate_error
+from holdfast.hub.store.engine import translate_error
 from holdfast.hub.store.schema import check
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import projects
@@ -144,7 +144,7 @@ def test_a_full_disk_is_never_taken_for_damage(words: str, kind: type[StoreError
     """Else a healthy database would be set aside."""
     from sqlalchemy.exc import OperationalError
 
-    from holdfast.hub.store.driver_errors import translate_error
+    from holdfast.hub.store.engine import translate_error
 
     error = translate_error(OperationalError("INSERT", {}, sqlite3.OperationalError(words)))
     assert type(error) is kind

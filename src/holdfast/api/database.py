@@ -16,7 +16,7 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError
 
 from holdfast.hub.errors import Unreachable
-from holdfast.hub.store.driver_errors import translate_error
+from holdfast.hub.store.engine import translate_error
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.writer import Job, resolve_all
 

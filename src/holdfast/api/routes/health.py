@@ -20,7 +20,7 @@ from holdfast.hub import row_times
 from holdfast.hub.errors import StoreError
 from holdfast.hub.repair import cleanup
 from holdfast.hub.store import pending_writes
-from holdfast.hub.store.driver_errors import public_message
+from holdfast.hub.store.engine import public_message
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.write_health import WriteHealth
 from holdfast.hub.tree import capacity

@@ -28,9 +28,17 @@ from holdfast.hub.ingest.records import (
     RecordedSubtask,
     RecordedWindow,
 )
-from holdfast.hub.ingest.writers import contexts
 from holdfast.hub.ingest.writers.actions import Actions
-from holdfast.hub.ingest.writers.sessions import create_missing, update_times
+from holdfast.hub.ingest.writers.sessions import (
+    create_missing,
+    update_times,
+    write_audit,
+    write_checkpoints,
+    write_compaction,
+    write_contexts,
+    write_readings,
+    write_window,
+)
 from holdfast.hub.ingest.writers.tree import Subtasks, Tree
 from holdfast.hub.projection import refresh
 from holdfast.hub.store import pending_writes
@@ -116,16 +124,16 @@ def _write_records(connection: Connection, records: Sequence[RecordedEvent]) -> 
     started, changed = subtask_writer.flush()
     lost = subtask_writer.clear_left()
     done, totals, tools = action_writer.flush()
-    contexts.write_contexts(connection, records, tools, subtask_writer.cache.rows.values())
-    noted = contexts.write_audit(connection, records)
-    saved = contexts.write_checkpoints(connection, records)
+    write_contexts(connection, records, tools, subtask_writer.cache.rows.values())
+    noted = write_audit(connection, records)
+    saved = write_checkpoints(connection, records)
     for record in records:
         if isinstance(record, RecordedWindow):
-            contexts.write_window(connection, record)
+            write_window(connection, record)
         elif isinstance(record, RecordedCompaction):
-            contexts.write_compaction(connection, record)
+            write_compaction(connection, record)
         elif isinstance(record, RecordedReadings):
-            contexts.write_readings(connection, record)
+            write_readings(connection, record)
     update_times(connection, records, totals)
     _count(connection, project_id, "requests", len(asked) - lost[1])
     _count(connection, project_id, "tasks", len(listed) - tree.removed - lost[0])

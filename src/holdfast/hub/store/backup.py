@@ -26,8 +26,14 @@ from sqlalchemy.exc import DBAPIError
 
 from holdfast.hub.errors import NameTaken, NoBackup, NoRoom, NoSuchBackup, NotEmpty, TooNew
 from holdfast.hub.store import schema
-from holdfast.hub.store.driver_errors import translate_driver_errors, translate_error
-from holdfast.hub.store.engine import WRITES, is_sqlite, snapshot, wait_for_locks
+from holdfast.hub.store.engine import (
+    WRITES,
+    is_sqlite,
+    snapshot,
+    translate_driver_errors,
+    translate_error,
+    wait_for_locks,
+)
 from holdfast.hub.store.tables import metadata
 
 FORMAT = 1

@@ -20,7 +20,6 @@ from sqlalchemy.engine import Connection, Engine
 from holdfast.files import lock
 from holdfast.hub.errors import Corrupt, StoreError, TooNew, TooOld
 from holdfast.hub.store import pending_writes
-from holdfast.hub.store.driver_errors import translate_driver_errors
 from holdfast.hub.store.engine import (
     WRITES,
     default_url,
@@ -28,6 +27,7 @@ from holdfast.hub.store.engine import (
     open_engine,
     snapshot,
     sqlite_file,
+    translate_driver_errors,
     wait_for_locks,
 )
 from holdfast.hub.store.tables import counts, metadata, tool_counts

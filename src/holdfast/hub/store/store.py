@@ -12,8 +12,13 @@ from sqlalchemy.exc import DBAPIError
 
 from holdfast.hub.errors import Corrupt, StoreError, TooNew
 from holdfast.hub.store import pending_writes, schema
-from holdfast.hub.store.driver_errors import translate_driver_errors, translate_error
-from holdfast.hub.store.engine import default_url, file_identity, open_engine
+from holdfast.hub.store.engine import (
+    default_url,
+    file_identity,
+    open_engine,
+    translate_driver_errors,
+    translate_error,
+)
 from holdfast.hub.store.write_health import WriteHealth
 from holdfast.hub.store.writer import Inbox, Job, Writer, resolve_all, write_once
 from holdfast.wire import log

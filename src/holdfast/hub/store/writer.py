@@ -21,8 +21,15 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from holdfast.hub.store import pending_writes
 from holdfast.hub.store.batch import CountChange
-from holdfast.hub.store.driver_errors import affects_all_writes, is_failure, public_message
-from holdfast.hub.store.engine import IDLE_SECONDS, WRITES, assert_not_replaced, has_moved
+from holdfast.hub.store.engine import (
+    IDLE_SECONDS,
+    WRITES,
+    affects_all_writes,
+    assert_not_replaced,
+    has_moved,
+    is_failure,
+    public_message,
+)
 from holdfast.hub.store.write_health import WriteHealth
 from holdfast.wire.errors import HoldfastError
 

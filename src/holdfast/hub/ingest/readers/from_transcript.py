@@ -10,7 +10,7 @@ from typing import Literal
 
 from holdfast.hub import ids
 from holdfast.hub.clean_text import clean
-from holdfast.hub.ingest.readers import agents, calls
+from holdfast.hub.ingest.readers import calls
 from holdfast.hub.ingest.readers.window import ReadPosition, Span, WindowReader
 from holdfast.hub.ingest.records import (
     MOST_BYTES,
@@ -166,7 +166,7 @@ class TranscriptPass:
             self._readings[reached.step] = began_ms, used
 
     def _prompt(self, entry: Entry, text: str, at_ms: int) -> None:
-        if done := agents.read_notification(self.window, text, at_ms):
+        if done := calls.read_agent_end(self.window, text, at_ms):
             self.records.append(done)
         words = own_words(text, author_of(entry))
         if not words:
