@@ -18,14 +18,15 @@ import re
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import Any, NamedTuple, get_origin
+from types import GenericAlias
+from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 import msgspec
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, create_model
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 from starlette.types import Scope
@@ -222,6 +223,20 @@ class ApiAnswer(BaseModel):
     when `/openapi.json` is requested, not at every start."""
 
     model_config = ConfigDict(extra="forbid", defer_build=True)
+
+
+def answer_of(name: str, source: type, **nested: type[ApiAnswer]) -> type[ApiAnswer]:
+    """Make the model of an answer that shows each field of a class. `nested`: the models of the
+    items, for fields that are lists."""
+    fields: dict[str, Any] = {
+        key: (_as_list(kind, nested.get(key)), ...) for key, kind in get_type_hints(source).items()
+    }
+    return create_model(name, __base__=ApiAnswer, **fields)
+
+
+def _as_list(kind: Any, item: type | None) -> Any:
+    """JSON has lists, no tuples."""
+    return GenericAlias(list, item or get_args(kind)[0]) if get_origin(kind) is tuple else kind
 
 
 def respond(content: Any, status: int = 200) -> Response:

@@ -16,7 +16,7 @@ from sqlalchemy.exc import DataError, IntegrityError
 
 from holdfast.api.database import Db
 from holdfast.api.fields import AgentName, Body, FilePath, Id, Word, storable
-from holdfast.api.responses import ApiAnswer, Router, respond
+from holdfast.api.responses import ApiAnswer, Router, RowAnswer, respond
 from holdfast.hub import ids, row_times
 from holdfast.hub.errors import Refused
 from holdfast.hub.ingest import records
@@ -147,7 +147,7 @@ class ExchangeRequest(Body):
     agents: Annotated[list[ExchangeWindow], Field(max_length=MOST_AGENTS)]
 
 
-class ExchangedMessage(ApiAnswer):
+class ExchangedMessage(RowAnswer):
     id: str
     from_agent: str
     to_agent: str | None
@@ -185,7 +185,7 @@ async def exchange(body: ExchangeRequest, db: Db) -> Response:
             "agents": [
                 {
                     "agent": one.agent_id,
-                    "messages": [message_for(row, now) for row in given.rows],
+                    "messages": [_message(row, now) for row in given.rows],
                     "had": given.had,
                 }
                 for one, given in zip(turns, found, strict=True)
@@ -194,10 +194,9 @@ async def exchange(body: ExchangeRequest, db: Db) -> Response:
     )
 
 
-def message_for(row: Row, now_ms: int) -> dict[str, Any]:
-    same = {name: row[name] for name in ("id", "from_agent", "to_agent", "topic")}
-    times = {"age_ms": now_ms - row["created_ms"], "left_ms": row["expires_ms"] - now_ms}
-    return {**same, "content": row["content"] or {}, **times}
+def _message(row: Row, now_ms: int) -> dict[str, Any]:
+    age_ms, left_ms = now_ms - row["created_ms"], row["expires_ms"] - now_ms
+    return ExchangedMessage.of(row, age_ms=age_ms, left_ms=left_ms)
 
 
 def _turn(one: ExchangeWindow) -> ServerExchange:

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field
 
 from holdfast.api.fields import MOST_ID, Body, Word, WordQuery, Words
 from holdfast.api.machine_files import local_window, read_files
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, respond
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, answer_of, respond
 from holdfast.budget import operations
 from holdfast.budget.compartments import NAMES, PREFERENCES
 from holdfast.budget.ledger import InvalidPin, NoSuchPin, Pin, TooManyPins
@@ -36,55 +36,10 @@ Compartment = Annotated[
 ]
 
 
-class BudgetItem(ApiAnswer):
-    id: str
-    section: str
-    text: str
-    reason: str
-    tokens: int
-    is_pinned: bool
-    is_never_cut: bool
-    can_be_evicted: bool
-
-
-class BudgetPart(ApiAnswer):
-    name: str
-    share: float
-    set_by: str
-    priority: int
-    share_tokens: int
-    spent_tokens: int
-    borrowed_tokens: int
-    lent_tokens: int
-    items: list[BudgetItem]
-
-
-class BudgetPin(ApiAnswer):
-    id: str
-    text: str
-    compartment: str
-    scope: str
-    created_ms: int
-
-
-class BudgetShown(ApiAnswer):
-    session_id: str
-    role: str
-    max_tokens: int
-    spent_tokens: int
-    frame_tokens: int
-    parts: list[BudgetPart]
-    loans: list[str]
-    pins: list[BudgetPin]
-    evicted: list[str]
-    used_ratio: float
-    estimated: bool
-    ops_left: int | None
-    ops_left_low: int | None
-    ops_left_high: int | None
-    minutes_left: float | None
-    pace_ms: float | None
-    forecast_basis: str
+BudgetItem = answer_of("BudgetItem", window_budget.BriefEntry)
+BudgetPart = answer_of("BudgetPart", window_budget.CompartmentUse, items=BudgetItem)
+BudgetPin = answer_of("BudgetPin", Pin)
+BudgetShown = answer_of("BudgetShown", window_budget.BudgetStatus, parts=BudgetPart, pins=BudgetPin)
 
 
 class EvictedItem(ApiAnswer):
