@@ -62,7 +62,7 @@ def ask(
     with _home(keep) as home:
         for repo, some in by_repo.items():
             project = _project(home, corpus / repo)
-            index = engines.open_index(locations.resolved(project))
+            index = engines.open_index(locations.resolve(project))
             sync.sync_index(index)
             if by_meaning:
                 sync.fill_vectors(index, embedders.current_embedder())
@@ -125,7 +125,7 @@ def _project(home: Path, sessions: Path) -> str:
     """A folder for the project, and its sessions where the client would have written them."""
     project = home / "src" / sessions.name
     project.mkdir(parents=True, exist_ok=True)
-    folder = Path(locations.client_folder(locations.resolved(str(project))))
+    folder = Path(locations.client_folder(locations.resolve(str(project))))
     folder.mkdir(parents=True, exist_ok=True)
     for path in sorted(sessions.glob("*.jsonl*")):
         plain = folder / path.name.removesuffix(".gz")

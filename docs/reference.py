@@ -23,7 +23,7 @@ from holdfast.api.app import ROUTERS
 from holdfast.brief import trim
 from holdfast.brief.roles import ROLES, sections_of
 from holdfast.budget.compartments import NAMES, compartments
-from holdfast.cli.help import HEADINGS, PLUMBING, TOPICS, listed
+from holdfast.cli.help import HEADINGS, PLUMBING, TOPICS, commands_under
 from holdfast.cli.main import holdfast_command
 from holdfast.client.compaction_limit import REFUSES_BEFORE, CompactionLimit
 from holdfast.mcp.tool_table import TOOLS
@@ -55,10 +55,10 @@ def commands() -> Iterator[str]:
     """Every command under its heading, then what Claude Code itself starts."""
     for heading in HEADINGS:
         yield f"## {heading}"
-        for name in listed(heading):
+        for name in commands_under(heading):
             yield from _topic(name)
     yield "## Commands that you do not type"
-    hidden = listed(PLUMBING).items()
+    hidden = commands_under(PLUMBING).items()
     yield "\n".join(f"- `holdfast {name}`: {said} {TOPICS[name].details}" for name, said in hidden)
 
 

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 
 import holdfast
 from holdfast.cli.everyday.status import HOW_KNOWN
-from holdfast.cli.help import FIRST_STEPS, HEADINGS, PLUMBING, TOPICS, listed
+from holdfast.cli.help import FIRST_STEPS, HEADINGS, PLUMBING, TOPICS, commands_under
 from holdfast.cli.main import holdfast_command
 from holdfast.wire.errors import HoldfastError
 from tests.builders import a_transcript, an_answer
@@ -46,7 +46,7 @@ def test_the_list_fits_a_terminal_of_80_columns_with_a_line_for_each_command() -
     assert max(map(len, listing)) <= 80
     for heading in HEADINGS:
         start = listing.index(f"{heading}:") + 1
-        assert len(listed(heading)) == listing[start:].index(""), heading
+        assert len(commands_under(heading)) == listing[start:].index(""), heading
 
 
 @pytest.mark.requirement("U3")

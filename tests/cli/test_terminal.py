@@ -180,7 +180,7 @@ def test_the_streams_are_given_back_open(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_lines_wrap_between_words_and_go_on_indented() -> None:
     text = "  saved    " + "the lighthouse keeper counts boats " * 4
-    lines = terminal.wrapped(text, 40, hang=9).split("\n")
+    lines = terminal.wrap(text, 40, hang=9).split("\n")
     assert all(len(line) <= 40 for line in lines)
     assert " ".join(" ".join(lines).split()) == " ".join(text.split())
     assert lines[0].startswith("  saved    the")
@@ -189,12 +189,12 @@ def test_lines_wrap_between_words_and_go_on_indented() -> None:
 
 @given(st.text(alphabet="ab é日 \x1b[1m\n", max_size=200), st.integers(10, 60))
 def test_wrapping_loses_no_word_and_cuts_none(text: str, width: int) -> None:
-    assert terminal.wrapped(text, width).split() == text.split()
+    assert terminal.wrap(text, width).split() == text.split()
 
 
 def test_a_word_wider_than_the_terminal_stays_whole() -> None:
     path = "/srv/" + "harbour/" * 20
-    lines = terminal.wrapped(f"saved in {path} since noon", 40).split("\n")
+    lines = terminal.wrap(f"saved in {path} since noon", 40).split("\n")
     assert lines == [f"saved in {path}", "  since noon"]
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.hub.tree.statuses import ENDED, following, times
+from holdfast.hub.tree.statuses import ENDED, derive_status, times_after
 
 STATUS = st.sampled_from(("pending", "running", "paused", "blocked", "completed", "failed"))
 
@@ -14,7 +14,7 @@ STATUS = st.sampled_from(("pending", "running", "paused", "blocked", "completed"
 def test_times_follow_the_statuses_a_row_went_through(statuses: list[str]) -> None:
     row: dict[str, object] = {}
     for now, status in enumerate(statuses):
-        row |= times(status, now, row)
+        row |= times_after(status, now, row)
     began = statuses.index("running") if "running" in statuses else None
     assert row["started_ms"] == began
     if statuses[-1] not in ENDED:
@@ -31,8 +31,8 @@ def test_times_follow_the_statuses_a_row_went_through(statuses: list[str]) -> No
 def test_a_task_follows_its_subtasks_and_then_stays(
     task: str, below: set[str], taken_up: bool
 ) -> None:
-    found = following(task, below, taken_up=taken_up)
-    assert following(found, below) == found
+    found = derive_status(task, below, taken_up=taken_up)
+    assert derive_status(found, below) == found
     assert not below or (below <= ENDED) == (found in ENDED) or task in ENDED
     if not below and not taken_up:
         assert found == task
@@ -59,4 +59,4 @@ def test_a_task_follows_its_subtasks_and_then_stays(
 def test_a_task_is_blocked_while_all_that_is_left_of_it_is(
     task: str, below: set[str], taken_up: bool, found: str
 ) -> None:
-    assert following(task, below, taken_up=taken_up) == found
+    assert derive_status(task, below, taken_up=taken_up) == found

@@ -12,7 +12,7 @@ import pytest
 
 from holdfast.mcp import database
 from holdfast.mcp.server import ActiveCalls
-from holdfast.memory.locations import index_file, resolved
+from holdfast.memory.locations import index_file, resolve
 from holdfast.watcher import loop
 from holdfast.wire import log, places
 from tests.builders import EDGE
@@ -114,7 +114,7 @@ def _rows(query: str) -> list[tuple[str, ...]]:
 
 def _vectors(project: Path) -> int:
     try:
-        with closing(sqlite3.connect(index_file(resolved(str(project))))) as connection:
+        with closing(sqlite3.connect(index_file(resolve(str(project))))) as connection:
             [(count,)] = connection.execute("SELECT count(*) FROM vectors").fetchall()
             return int(count)
     except sqlite3.OperationalError:

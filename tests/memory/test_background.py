@@ -42,11 +42,11 @@ def test_one_project_that_cannot_be_indexed_holds_up_no_other(
 
 @pytest.mark.requirement("X3")
 def test_one_process_of_a_machine_makes_vectors_at_a_time() -> None:
-    first = background._locked()
+    first = background._take_lock()
     assert first >= 0
-    assert background._locked() == -1
+    assert background._take_lock() == -1
     os.close(first)
-    second = background._locked()
+    second = background._take_lock()
     assert second >= 0
     os.close(second)
 

@@ -10,7 +10,8 @@ from holdfast.memory import words
 from holdfast.memory.index.interface import SearchFilter
 from holdfast.memory.index.sqlite_index import Embedded
 from holdfast.memory.item import CHECKPOINT, DECISION, MEMORY, SEGMENT, TURN, Item
-from holdfast.memory.recall import FoundItem, search_indexes
+from holdfast.memory.recall import search_indexes
+from holdfast.memory.results import FoundItem
 
 UNIT = "Decision: heights are kept as whole millimetres"
 FEED = "going with five tries, since the feed is down at midnight"

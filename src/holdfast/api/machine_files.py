@@ -38,7 +38,7 @@ async def read_files(look: Callable[P, T], *args: P.args, **more: P.kwargs) -> T
 async def local_project(db: Database, project_id: str) -> str:
     """Return the folder of a project in which a hook of this machine ran."""
     row = await db.read(lambda connection: projects.get(connection, project_id))
-    path = locations.resolved(row["path"])
+    path = locations.resolve(row["path"])
     if path not in await read_files(sessions.projects):
         raise NotThere("Project on this machine")
     return path

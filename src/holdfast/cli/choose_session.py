@@ -93,7 +93,7 @@ def windows(session: str = "", agent: str = "", everything: bool = False) -> lis
     return found
 
 
-def asking() -> str:
+def calling_session() -> str:
     """Return the session that runs this shell; empty in a user's own shell."""
     return os.environ.get("CLAUDE_CODE_SESSION_ID", "")
 
@@ -104,7 +104,7 @@ def newest(session: str = "", agent: str = "") -> Chosen:
     It is a main window unless an agent is named. A command that runs inside a session gets that
     session.
     """
-    session = session or asking()
+    session = session or calling_session()
     found = windows(session, agent, everything=True)
     mains = [one for one in found if agent or not one.state.agent_id]
     if mains or found:
@@ -117,7 +117,7 @@ def newest(session: str = "", agent: str = "") -> Chosen:
 
 def of_this_folder(session: str = "") -> Chosen:
     """Choose as `newest` does, but never from another project unless a session is named."""
-    if session or asking():
+    if session or calling_session():
         return newest(session)
     return of_folder(Path.cwd())
 

@@ -86,7 +86,7 @@ def _of_session(start: str) -> Path:
     if len({one.name for one in found}) > 1:
         raise SeveralSessions(f"{len(found)} sessions begin with {inert(start, 80)}")
     if found:
-        return max(found, key=written)
+        return max(found, key=modified_at)
     try:
         return Path(archive.find_session(start).path)
     except NoArchivedTranscript:
@@ -104,10 +104,10 @@ def by_time(folder: Path) -> list[Path]:
     """Sort transcripts, newest first, without subagents': old clients wrote those into the same
     folder."""
     found = (one for one in _transcripts(folder) if not one.name.startswith("agent-"))
-    return sorted(found, key=written, reverse=True)
+    return sorted(found, key=modified_at, reverse=True)
 
 
-def written(path: Path) -> float:
+def modified_at(path: Path) -> float:
     try:
         return path.stat().st_mtime
     except OSError:  # deleted meanwhile
@@ -126,7 +126,7 @@ DAY_SECONDS = 86_400
 NOT_RESUMABLE = "Claude Code has deleted its transcript, so `claude --resume` cannot open it"
 
 
-def chosen_to_read(
+def choose_to_read(
     transcript: Path | None, session: str = "", agent: str = "", *, quiet: bool = False
 ) -> Chosen:
     """Choose a session to read.
@@ -139,9 +139,9 @@ def chosen_to_read(
     try:
         known = choose_session.newest(session, agent)
     except NoSession:
-        if not agent and (path := _unreported(session or choose_session.asking(), quiet)):
+        if not agent and (path := _unreported(session or choose_session.calling_session(), quiet)):
             return choose_session.by_transcript(path)
-        one = named(session) if session and not agent else None
+        one = find_archived(session) if session and not agent else None
         if one is None:
             raise
         return _of_copy(one.path)
@@ -153,10 +153,10 @@ def chosen_to_read(
     return Chosen(State(**{**vars(known.state), "transcript": copy}), known.folder)
 
 
-def chosen_to_save(session: str = "", anywhere: bool = False) -> Chosen:
+def choose_to_save(session: str = "", anywhere: bool = False) -> Chosen:
     """Choose a session to save. It must belong to this folder's project, unless one is named or
     `anywhere` is set, because a checkpoint goes into the folder of its session."""
-    session = session or choose_session.asking()
+    session = session or choose_session.calling_session()
     try:
         if session or anywhere:
             return choose_session.newest(session)
@@ -238,7 +238,7 @@ def _say_damaged(copy: str) -> None:
         say(f"note: the archived {shown(copy)}: {words}", err=True)
 
 
-def named(start: str) -> ArchivedSession | None:
+def find_archived(start: str) -> ArchivedSession | None:
     """Return the archived session whose id begins with this; None if there is none."""
     try:
         return transcripts.find_session(start)

@@ -387,7 +387,7 @@ FIRST_STEPS = (
 )
 
 
-def listed(heading: str) -> dict[str, str]:
+def commands_under(heading: str) -> dict[str, str]:
     """List the commands under one heading, each with its sentence."""
     return {name: one.sentence for name, one in TOPICS.items() if one.heading == heading}
 
@@ -397,11 +397,11 @@ def explain(command: click.Command, topic: HelpTopic) -> click.Command:
     command.help = f"{topic.sentence}\n\n{topic.details}".strip()
     command.short_help = topic.sentence
     if topic.examples:
-        command.epilog = "\b\n" + "\n".join(("Examples:", *_aligned(topic.examples)))
+        command.epilog = "\b\n" + "\n".join(("Examples:", *_align(topic.examples)))
     return command
 
 
-def _aligned(examples: tuple[Example, ...]) -> list[str]:
+def _align(examples: tuple[Example, ...]) -> list[str]:
     width = max(len(one.line) for one in examples)
     lines = [f"  {one.line:<{width}}  {one.meaning}" for one in examples]
     if max(map(len, lines)) <= 78:
@@ -413,7 +413,7 @@ def write_list(formatter: click.HelpFormatter) -> None:
     """Write all commands under their headings, then how to begin."""
     for heading in HEADINGS:
         with formatter.section(heading):
-            formatter.write_dl(list(listed(heading).items()))
+            formatter.write_dl(list(commands_under(heading).items()))
     with formatter.section("To begin"):
         formatter.write_dl([(one.line, one.meaning) for one in FIRST_STEPS])
 

@@ -14,7 +14,7 @@ import click
 
 import holdfast
 from holdfast.cli.arguments import prepare
-from holdfast.cli.help import HEADINGS, INTRODUCTION, TOPICS, explain, listed, write_list
+from holdfast.cli.help import HEADINGS, INTRODUCTION, TOPICS, commands_under, explain, write_list
 from holdfast.cli.terminal import paint, safe_streams, say
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
@@ -52,7 +52,7 @@ class _Commands(click.Group):
             return super().main(*args, **extra)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [name for heading in HEADINGS for name in listed(heading)]
+        return [name for heading in HEADINGS for name in commands_under(heading)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in TOPICS:

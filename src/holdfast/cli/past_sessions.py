@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from holdfast.cli.find_transcript import by_time, written
+from holdfast.cli.find_transcript import by_time, modified_at
 from holdfast.cli.terminal import say
 from holdfast.client.limit_settings import project_of
 from holdfast.client.settings_files import transcripts_folder
@@ -50,7 +50,7 @@ def past_sessions(running: Collection[str], start: str = "") -> Iterator[PastSes
             asked = _first_prompt(path)
         except (OSError, Unreadable):  # deleted meanwhile
             continue
-        yield PastSession(path.stem, written(path), project_of(path), asked, count)
+        yield PastSession(path.stem, modified_at(path), project_of(path), asked, count)
 
 
 def _first_prompt(path: Path) -> str:

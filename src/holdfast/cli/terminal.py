@@ -51,7 +51,7 @@ def say(text: str = "", *, err: bool = False, hang: int = 2) -> None:
     """Print; on a terminal each line is wrapped between words. Where a line goes on, it is indented
     by `hang` columns more than it began."""
     stream = sys.stderr if err else sys.stdout
-    print(wrapped(text, columns(stream), hang), file=stream, flush=True)
+    print(wrap(text, columns(stream), hang), file=stream, flush=True)
 
 
 def columns(stream: TextIO | None = None) -> int:
@@ -67,14 +67,14 @@ def columns(stream: TextIO | None = None) -> int:
         return 0
 
 
-def wrapped(text: str, width: int, hang: int = 2) -> str:
+def wrap(text: str, width: int, hang: int = 2) -> str:
     """Wrap text at `width`. A longer word is not broken. With 0, the text is returned as it is."""
     if not width:
         return text
-    return "\n".join(part for line in text.split("\n") for part in _wrapped(line, width, hang))
+    return "\n".join(part for line in text.split("\n") for part in _wrap_line(line, width, hang))
 
 
-def _wrapped(line: str, width: int, hang: int) -> Iterator[str]:
+def _wrap_line(line: str, width: int, hang: int) -> Iterator[str]:
     if len(line) <= width // 2 or cells(line) <= width:
         yield line
         return
@@ -160,7 +160,7 @@ class SafeStream(io.TextIOWrapper):
 def safe_streams() -> Iterator[None]:
     """Make standard output and error safe inside this block."""
     before = sys.stdout, sys.stderr
-    inside = [_guarded(stream) for stream in before]
+    inside = [_guard(stream) for stream in before]
     sys.stdout, sys.stderr = inside
     try:
         yield
@@ -171,12 +171,12 @@ def safe_streams() -> Iterator[None]:
                 _let_go(ours)
 
 
-def own_drawing(stream: TextIO) -> TextIO:
+def unfiltered(stream: TextIO) -> TextIO:
     """Return the unfiltered stream, for code that moves the cursor and prints only safe text."""
     return stream.raw_stream if isinstance(stream, SafeStream) else stream
 
 
-def _guarded(stream: TextIO) -> TextIO:
+def _guard(stream: TextIO) -> TextIO:
     if isinstance(stream, SafeStream) or not isinstance(stream, io.TextIOWrapper):
         return stream
     stream.flush()

@@ -60,7 +60,7 @@ class Filler:
     def _run(self) -> None:
         _step_back()
         while not self._over.wait(LOOK_SECONDS):
-            lock = _locked()
+            lock = _take_lock()
             if lock < 0:
                 continue
             try:
@@ -85,7 +85,7 @@ class Filler:
             self._vectors_at = time.monotonic() + VECTORS_SECONDS
 
     def _bring_up(self, project: str, makes_vectors: bool) -> None:
-        index = engines.open_index(locations.resolved(project))
+        index = engines.open_index(locations.resolve(project))
         self._take_in(index)
         embedder = _embedder() if makes_vectors and sync.lacks_vectors(index) else None
         left = 1 if embedder else 0
@@ -135,7 +135,7 @@ def _embedder() -> Embedder | None:
         return None  # keyword search needs none, and every answer reports that it is missing
 
 
-def _locked() -> int:
+def _take_lock() -> int:
     """Return a descriptor that holds the lock, or -1."""
     try:
         fd = lock.open_file(f"{locations.root()}/{LOCK}")

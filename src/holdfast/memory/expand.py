@@ -29,7 +29,7 @@ def expand(
 ) -> Expanded:
     """Return the original turns from character `offset` on, or the stored text if they are gone.
     The start of an id is enough if it is unique."""
-    item, notes = _find(item_id, locations.resolved(project))
+    item, notes = _find(item_id, locations.resolve(project))
     text, more = _original(item)
     notes += more
     if item.kind == SEGMENT:
@@ -43,10 +43,10 @@ def expand(
     return Expanded(item, whole, gone, end if end < len(text) else 0, notes)
 
 
-def beginning(start: str, project: str = "") -> list[str]:
+def ids_beginning(start: str, project: str = "") -> list[str]:
     """List ids that begin with `start`, enough of them to tell whether it is unique."""
     found, _ = _ask_indexes(
-        lambda one: one.beginning(start, 2 + MOST_PIECES), locations.resolved(project)
+        lambda one: one.beginning(start, 2 + MOST_PIECES), locations.resolve(project)
     )
     return sorted({item_id for some in found for item_id in some}) if start else []
 
@@ -67,7 +67,7 @@ def _find(item_id: str, project: str) -> tuple[Item, list[str]]:
     notes: list[str] = []
     for is_fresh in (False, True):
         if is_fresh:
-            _bring_up(project)
+            _sync(project)
         for name in names:
             item, notes = _find_item(name, project)
             if item:
@@ -80,11 +80,11 @@ def _find_item(name: str, project: str) -> tuple[Item | None, list[str]]:
     found, notes = _ask_indexes(lambda one: one.find(name), project)
     if item := next(found, None):
         return item, notes
-    meant = only(name, beginning(name, project))
+    meant = only(name, ids_beginning(name, project))
     return _find_item(meant, project) if meant else (None, notes)
 
 
-def _bring_up(project: str) -> None:
+def _sync(project: str) -> None:
     """Bring the index up to date, as a search does. If that fails, it is used as it is."""
     with suppress(HoldfastError):
         sync_project(project, seconds=SYNC_SECONDS)

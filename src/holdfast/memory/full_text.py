@@ -12,7 +12,7 @@ from typing import NamedTuple
 from holdfast.archive import outputs
 from holdfast.memory import locations
 from holdfast.memory.errors import NotFound
-from holdfast.memory.expand import beginning, expand, only
+from holdfast.memory.expand import expand, ids_beginning, only
 from holdfast.memory.item import PAGE_CHARS
 from holdfast.memory.sources import calls, sessions
 from holdfast.redact import redact
@@ -86,7 +86,7 @@ def _result(word: str, project: str) -> _Text:
     The newest transcripts are searched first, because most requests are about them."""
     known = [
         path
-        for path in sessions.transcripts(locations.resolved(project))
+        for path in sessions.transcripts(locations.resolve(project))
         if not path.endswith(".gz")
     ]
     for path in sorted(known, key=_changed, reverse=True)[:MOST_TRANSCRIPTS]:
@@ -105,7 +105,7 @@ def _changed(path: str) -> float:
 
 def _meant(start: str, project: str) -> str:
     """Return the only id of any kind that begins with `start`; `start` itself if there is none."""
-    items = beginning(start, project)
+    items = ids_beginning(start, project)
     if start in items or not start:
         return start
     named = (one.segment_id for one in segments.find_by_prefix(start))

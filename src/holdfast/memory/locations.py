@@ -16,7 +16,7 @@ def root() -> str:
     return f"{places.home().rstrip('/')}/recall"
 
 
-def resolved(project: str = "") -> str:
+def resolve(project: str = "") -> str:
     """Return the project's path with links resolved; the current folder if it is empty."""
     project = project or os.getcwd()  # noqa: PTH109 (pathlib costs 8 ms)
     if "\0" in project:

@@ -82,7 +82,7 @@ def share(scores: Scores, best: float) -> Scores:
     return {place: max(0.0, score / best) for place, score in scores.items()}
 
 
-def ranked(
+def rank_places(
     keyword: Scores, vector: Scores, best: Best, most: int, asked: Scores | None = None
 ) -> dict[int, Rank]:
     """Return the best `most` places. A missing score counts as 0. `asked` are scores of items of
@@ -149,7 +149,7 @@ def results(hits: Sequence[Hit], limit: int, *, by_turn: bool = True) -> list[Tu
     """Return the best results; without `by_turn`, each item is a result of its own."""
     together: dict[Hashable, list[Hit]] = {}
     for hit in hits:
-        key = _told_together(hit) if by_turn and not hit.rank.kind else hit.place
+        key = _result_key(hit) if by_turn and not hit.rank.kind else hit.place
         together.setdefault((id(hit.of), key), []).append(hit)
     last = _last_words(hits)
     found = [_result(some, last) for some in together.values()]
@@ -157,7 +157,7 @@ def results(hits: Sequence[Hit], limit: int, *, by_turn: bool = True) -> list[Tu
     return _with_what_came(_distinct(found, limit))
 
 
-def _told_together(hit: Hit) -> Hashable:
+def _result_key(hit: Hit) -> Hashable:
     """Return the key of the result that a hit belongs to: its turn, its segment, or the checkpoints
     of its session, because each checkpoint repeats the ones before it."""
     if is_of_turn(hit.item):
@@ -192,21 +192,21 @@ def _last_words(hits: Sequence[Hit]) -> set[tuple[int, int]]:
 
 
 def _result(hits: list[Hit], last: set[tuple[int, int]]) -> TurnResult:
-    ranked = sorted(
-        ((hit, _weighed(hit, is_last=(id(hit.of), hit.place) in last)) for hit in hits),
+    weighed = sorted(
+        ((hit, _weigh(hit, is_last=(id(hit.of), hit.place) in last)) for hit in hits),
         key=lambda one: -one[1].score,
     )
-    best, rank = ranked[0]
-    others = tuple(hit.item for hit, _ in ranked[1 : 1 + MOST_OTHERS])
-    said = max(one.keyword for _, one in ranked)
-    meant = max(one.vector for _, one in ranked)
+    best, rank = weighed[0]
+    others = tuple(hit.item for hit, _ in weighed[1 : 1 + MOST_OTHERS])
+    by_words = max(one.keyword for _, one in weighed)
+    by_meaning = max(one.vector for _, one in weighed)
     # Neighbours count only if nothing was found in the turn itself.
-    if is_of_turn(best.item) and not rank.kind and (said or meant):
-        rank = Rank(said + meant, said, meant, 0.0)
+    if is_of_turn(best.item) and not rank.kind and (by_words or by_meaning):
+        rank = Rank(by_words + by_meaning, by_words, by_meaning, 0.0)
     return TurnResult(best, rank, others)
 
 
-def _weighed(hit: Hit, *, is_last: bool) -> Rank:
+def _weigh(hit: Hit, *, is_last: bool) -> Rank:
     item, rank = hit.item, hit.rank
     if rank.kind:  # the query asks for its kind
         return rank
@@ -266,14 +266,14 @@ def _with_what_came(found: list[TurnResult]) -> list[TurnResult]:
     indexes = {id(one.hit.of): one.hit.of for one in found}
     came = {key: _what_came(indexes[key], sorted(some)) for key, some in starts.items()}
     return [
-        _completed(one, came[id(one.hit.of)].get(one.hit.turn, {}))
+        _complete(one, came[id(one.hit.of)].get(one.hit.turn, {}))
         if is_of_turn(one.hit.item)
         else one
         for one in found
     ]
 
 
-def _completed(one: TurnResult, came: dict[int, Item]) -> TurnResult:
+def _complete(one: TurnResult, came: dict[int, Item]) -> TurnResult:
     asked, answered = came.get(one.hit.turn), _answer(came.get(one.hit.turn + TURN_POSITIONS))
     seen = {one.hit.item.id, *(other.id for other in one.others)}
     rest = tuple(

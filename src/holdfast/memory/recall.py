@@ -10,12 +10,11 @@ from typing import Any, NamedTuple, TypeVar
 
 from holdfast.memory import locations, ranking, sync, words
 from holdfast.memory.errors import DamagedIndex, IndexBusy, OfIndex, in_words
-from holdfast.memory.expand import expand
 from holdfast.memory.index import engines
 from holdfast.memory.index.interface import Index, Many, Scores, SearchFilter
 from holdfast.memory.item import Item
 from holdfast.memory.ranking import Hit, Rank, results
-from holdfast.memory.results import FoundItem, SearchAnswer, found_as
+from holdfast.memory.results import FoundItem, SearchAnswer, describe_result
 from holdfast.text.numbers import counted
 
 BY_WORDS, BY_MEANING = 500, 300  # candidates of each search, divided among the indexes ...
@@ -36,8 +35,6 @@ NO_ITEMS = "nothing to search yet: this project has no session"
 BY_MEANING_ALONE = "no words match: these are the nearest by meaning, and may be far off"
 S = TypeVar("S")
 T = TypeVar("T")
-
-__all__ = ["FoundItem", "SearchAnswer", "expand", "recall"]
 
 
 class _Scored(NamedTuple):
@@ -64,8 +61,8 @@ def recall(
     notes = list(asked.notes)
     wanted = SearchFilter(tuple(kinds), cold)
     with in_words():
-        project = locations.resolved(project)
-        indexes = _opened(project, everywhere, notes)
+        project = locations.resolve(project)
+        indexes = _open_indexes(project, everywhere, notes)
         while True:
             try:
                 return search_indexes(indexes, asked, limit, wanted, by_keyword, list(notes))
@@ -73,7 +70,7 @@ def recall(
                 indexes = _without(indexes, project, error, notes)
 
 
-def _opened(project: str, everywhere: bool, notes: list[str]) -> list[Index]:
+def _open_indexes(project: str, everywhere: bool, notes: list[str]) -> list[Index]:
     """Open the project's own index, brought up to date, and all others as they are. An index that
     cannot be used is left out if there are others."""
     if not everywhere:
@@ -149,11 +146,13 @@ def rank_results(
     order = [
         (order, place, one.of)
         for one in scored
-        for place, order in ranking.ranked(one.keyword, one.vector, best, most, one.asked).items()
+        for place, order in ranking.rank_places(
+            one.keyword, one.vector, best, most, one.asked
+        ).items()
     ]
     order.sort(key=lambda one: (-one[0].score, one[1]))
-    first = results(_fetched(order[:most], wanted), limit, by_turn=not wanted.kinds)
-    return [found_as(one, wide) for one in first]
+    first = results(_fetch(order[:most], wanted), limit, by_turn=not wanted.kinds)
+    return [describe_result(one, wide) for one in first]
 
 
 def _best_text(scored: Sequence[_Scored], best: float) -> str:
@@ -179,7 +178,7 @@ def _of_kind(
         if not kinds:
             continue
         only, topic = SearchFilter(kinds, wanted.cold), words.topic(asked, one)
-        scores = _about(index, topic, vectors, only) if topic.terms else _newest(index, only)
+        scores = _score_topic(index, topic, vectors, only) if topic.terms else _newest(index, only)
         there = index.at(scores)
         for place, score in scores.items():
             if place in there and one.fits(there[place]):
@@ -187,7 +186,7 @@ def _of_kind(
     return found
 
 
-def _about(
+def _score_topic(
     index: Index, topic: words.Query, vectors: Mapping[str, Any], only: SearchFilter
 ) -> Scores:
     said, near = index.scores(topic, vectors, Many(LEAST, BY_MEANING if vectors else 0), only)
@@ -238,7 +237,7 @@ def _vectors(indexes: Sequence[Index], asked: words.Query, notes: list[str]) -> 
     return found
 
 
-def _fetched(order: Sequence[tuple[Rank, int, Index]], wanted: SearchFilter) -> list[Hit]:
+def _fetch(order: Sequence[tuple[Rank, int, Index]], wanted: SearchFilter) -> list[Hit]:
     """Fetch the items that exist and match the filter."""
     places: dict[int, list[int]] = {}
     for _, place, index in order:
@@ -263,11 +262,11 @@ def _fresh(project: str, notes: list[str]) -> Index:
         from holdfast.hub.errors import StoreError
 
         try:
-            return _synced(engines.open_index(project), notes)
+            return _sync(engines.open_index(project), notes)
         except StoreError as error:
             notes.append(f"the team's database was not asked, only this machine: {error}")
     try:
-        return _synced(engines.local(project), notes)
+        return _sync(engines.local(project), notes)
     except DamagedIndex as error:
         return _again(project, error, notes)
 
@@ -275,10 +274,10 @@ def _fresh(project: str, notes: list[str]) -> Index:
 def _again(project: str, error: DamagedIndex, notes: list[str]) -> Index:
     aside = engines.set_aside(project)
     notes.append(f"{MADE_AGAIN}: {error}; the old one is {aside}")
-    return _synced(engines.local(project), notes)
+    return _sync(engines.local(project), notes)
 
 
-def _synced(index: Index, notes: list[str]) -> Index:
+def _sync(index: Index, notes: list[str]) -> Index:
     try:
         done = sync.sync_index(index, seconds=sync.SYNC_SECONDS)
         if done.left:

@@ -124,7 +124,7 @@ class FoundItem(NamedTuple):
         }
 
 
-def found_as(one: TurnResult, asked: Query) -> FoundItem:
+def describe_result(one: TurnResult, asked: Query) -> FoundItem:
     item = one.hit.item
     asked_there = one.asked.text if one.asked and item.by != USER else ""
     title = snippet(asked_there, asked.terms, ASKED_CHARS)

@@ -52,7 +52,7 @@ class IndexSync(NamedTuple):
 
 def sync_project(project: str = "", *, seconds: float = 0.0) -> IndexSync:
     """Index everything, or as much as `seconds` allow. The remaining sources are counted."""
-    return sync_index(engines.open_index(locations.resolved(project)), seconds=seconds)
+    return sync_index(engines.open_index(locations.resolve(project)), seconds=seconds)
 
 
 def sync_index(index: Index, *, seconds: float = 0.0) -> IndexSync:
@@ -158,7 +158,7 @@ class IndexStatus(NamedTuple):
 
 def index_status(project: str = "", *, seconds: float = 0.0) -> IndexStatus:
     """Return a project's index status, brought up to date as far as time allows."""
-    index = engines.open_index(locations.resolved(project))
+    index = engines.open_index(locations.resolve(project))
     done = sync_index(index, seconds=seconds)
     counts = index.counts()
     return IndexStatus(
@@ -168,9 +168,7 @@ def index_status(project: str = "", *, seconds: float = 0.0) -> IndexStatus:
 
 def rebuild(projects: Iterable[str] = ()) -> list[IndexSync]:
     """Rebuild the indexes of these and all known projects; return the items of each."""
-    known = (
-        {locations.resolved(one) for one in projects} | sessions.projects() | _indexed_projects()
-    )
+    known = {locations.resolve(one) for one in projects} | sessions.projects() | _indexed_projects()
     return [_rebuild_index(project) for project in sorted(known) if _has_something(project)]
 
 

@@ -91,7 +91,7 @@ def _bounded(lines: Iterator[str]) -> Iterator[str]:
             return
 
 
-def cleared(state: State) -> dict[str, Any]:
+def cleared_results(state: State) -> dict[str, Any]:
     """Return how often results were cleared, how many tokens, and which results: `holdfast expand
     ID` shows each."""
     transcript = Path(state.transcript)

@@ -12,7 +12,7 @@ from holdfast.brief.item import BriefItem, FalseClaim
 from holdfast.brief.summary_check import describe_claims
 from holdfast.cli import find_transcript
 from holdfast.cli.arguments import of_session
-from holdfast.cli.find_transcript import chosen_to_read
+from holdfast.cli.find_transcript import choose_to_read
 from holdfast.cli.terminal import paint, say
 from holdfast.events import summary_losses as lifecycle_lost
 from holdfast.events.summary_losses import LastLoss
@@ -69,7 +69,7 @@ def lost(
     transcript: Path | None, session: str, max_tokens: int, show_all: bool, as_json: bool
 ) -> None:
     """What the last compaction lost."""
-    state = chosen_to_read(transcript, session).state
+    state = choose_to_read(transcript, session).state
     found = lifecycle_lost.after_last_compaction(
         Path(state.transcript), sidechain=bool(state.agent_id), max_tokens=max_tokens
     )

@@ -15,7 +15,7 @@ import click
 from holdfast.brief.item import BriefItem
 from holdfast.brief.summary_check import describe_claims as claims
 from holdfast.cli import find_transcript
-from holdfast.cli.terminal import ALERT_PAINT, ZONE_PAINT, console, own_drawing, paint, say
+from holdfast.cli.terminal import ALERT_PAINT, ZONE_PAINT, console, paint, say, unfiltered
 from holdfast.client import limit_settings
 from holdfast.events.summary_losses import NO_ROOM, SummaryLoss, summary_losses
 from holdfast.settings import load as settings_load
@@ -136,7 +136,7 @@ def play(transcript: Path, *, progress: bool = False) -> tuple[Replay, dict[str,
         from rich.console import Console
         from rich.progress import Progress
 
-        with Progress(console=Console(file=own_drawing(sys.stderr)), transient=True) as bar:
+        with Progress(console=Console(file=unfiltered(sys.stderr)), transient=True) as bar:
             task = bar.add_task("reading", total=transcript.stat().st_size)
             reader = Reader(transcript, on_bytes=lambda done: bar.update(task, completed=done))
             player.feed(operations(reader, sidechain=sidechain))

@@ -117,7 +117,7 @@ def _fill(project: str) -> None:
     from holdfast.memory.embed import embedders
     from holdfast.memory.index import engines
 
-    index = engines.open_index(locations.resolved(project))
+    index = engines.open_index(locations.resolve(project))
     sync.sync_index(index)
     shown = sys.stderr.isatty()
 

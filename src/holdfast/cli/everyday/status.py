@@ -13,7 +13,7 @@ from holdfast.cli import choose_session, terminal
 from holdfast.cli.arguments import of_session
 from holdfast.cli.choose_session import Chosen, NoSession
 from holdfast.cli.terminal import paint, say
-from holdfast.memory.transcript_text import cleared
+from holdfast.memory.transcript_text import cleared_results
 from holdfast.settings import load as settings_load
 from holdfast.transcript import lookup
 from holdfast.watcher import loop
@@ -87,9 +87,9 @@ def _chosen(session: str, agent: str) -> Chosen:
     try:
         return choose_session.newest(session, agent)
     except NoSession:
-        from holdfast.cli.find_transcript import chosen_to_read
+        from holdfast.cli.find_transcript import choose_to_read
 
-        return chosen_to_read(None, session, agent, quiet=True)
+        return choose_to_read(None, session, agent, quiet=True)
 
 
 def _forget_limits() -> None:
@@ -107,7 +107,7 @@ def _with_stop_guard(chosen: Chosen) -> dict[str, Any]:
     from holdfast.window import stop_guard
 
     found = report(chosen)
-    found["microcompactions"] = cleared(chosen.state)
+    found["microcompactions"] = cleared_results(chosen.state)
     state, now_ms = chosen.state, int(time.time() * 1000)
     against = stop_objections.find_objections(
         state,

@@ -19,7 +19,7 @@ from rich.text import Text
 from holdfast.cli import choose_session, terminal
 from holdfast.cli.everyday.status import report
 from holdfast.cli.start import until_signalled
-from holdfast.cli.terminal import own_drawing, say
+from holdfast.cli.terminal import say, unfiltered
 from holdfast.window import alert_texts
 from holdfast.window.velocity import in_words
 from holdfast.wire.log import inert
@@ -43,7 +43,7 @@ QUIET_MS = 12 * 3_600_000  # a session that ended without saying so is shown thi
 @click.option("--once", is_flag=True, help="Look once, then end.")
 def watch(every: float, once: bool) -> None:
     """All sessions and subagents on this machine, live."""
-    console = Console(file=own_drawing(sys.stdout))
+    console = Console(file=unfiltered(sys.stdout))
     if once:
         console.print(_drawn(_rows(), console.width))
         return

@@ -18,7 +18,7 @@ from rich.progress import (
 )
 
 from holdfast.cli.planning.run_report import SESSION_CHARS, progress_line
-from holdfast.cli.terminal import own_drawing
+from holdfast.cli.terminal import unfiltered
 from holdfast.run.run_context import RunEvent, Tell
 from holdfast.text.numbers import counted, short
 from holdfast.wire.log import inert
@@ -54,7 +54,7 @@ class _Narrow(Progress):
 
 class _Bars:
     def __init__(self) -> None:
-        self._console = Console(file=own_drawing(sys.stderr), highlight=False, markup=False)
+        self._console = Console(file=unfiltered(sys.stderr), highlight=False, markup=False)
         self.progress = _Narrow(
             self._console,
             TextColumn("{task.description}"),

@@ -12,7 +12,7 @@ from holdfast.brief.roles import ROLES
 from holdfast.cli import choose_session
 from holdfast.cli.arguments import of_session
 from holdfast.cli.choose_session import Chosen
-from holdfast.cli.find_transcript import chosen_to_read
+from holdfast.cli.find_transcript import choose_to_read
 from holdfast.cli.terminal import say
 from holdfast.events import window_brief
 from holdfast.record import read_record
@@ -43,12 +43,12 @@ def brief(
     as_json: bool,
 ) -> None:
     """What would be handed back to the session now."""
-    chosen = chosen_to_read(transcript, session, agent)
-    found = _composed(chosen, max_tokens, role or "")
+    chosen = choose_to_read(transcript, session, agent)
+    found = _compose(chosen, max_tokens, role or "")
     if as_json:
         click.echo(json.dumps(plain(found), indent=2))
     elif explain:
-        say(explained(found))
+        say(explain_lines(found))
     elif found.lines:
         say(found.text)
     else:
@@ -56,7 +56,7 @@ def brief(
         say(f"nothing to restore within --max-tokens {size}", err=True)
 
 
-def _composed(chosen: Chosen, max_tokens: int | None, role: str) -> Brief:
+def _compose(chosen: Chosen, max_tokens: int | None, role: str) -> Brief:
     """Compose a brief as the hook would, but from the whole file, and without recording that it was
     read.
 
@@ -86,7 +86,7 @@ def plain(found: Brief) -> dict[str, object]:
     return {"brief": found.text, "role": found.role, "lines": lines}
 
 
-def explained(found: Brief) -> str:
+def explain_lines(found: Brief) -> str:
     """Return each line with its reason below it, and its place in the transcript if it has one."""
     lines = [f"role: {found.role}"]
     for one in found.lines:

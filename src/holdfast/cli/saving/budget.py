@@ -17,7 +17,7 @@ from holdfast.budget import ledger, operations
 from holdfast.budget.compartments import NAMES, PREFERENCES
 from holdfast.cli import choose_session
 from holdfast.cli.choose_session import Chosen, NoSession
-from holdfast.cli.find_transcript import chosen_to_read
+from holdfast.cli.find_transcript import choose_to_read
 from holdfast.cli.terminal import paint, say
 from holdfast.events import window_budget
 from holdfast.events.window_budget import BudgetStatus, CompartmentUse
@@ -68,7 +68,7 @@ def budget(
     """What the brief would hold now, by compartment, and when the window runs out."""
     if ctx.invoked_subcommand is not None:
         return
-    chosen = chosen_to_read(transcript, session)
+    chosen = choose_to_read(transcript, session)
     found = window_budget.status(chosen.state, chosen.folder, _now_ms())
     if as_json:
         plain = asdict(found) | {"pins": [one._asdict() for one in found.pins]}
@@ -142,7 +142,7 @@ def unpin(pin_id: str, session: str, project: Path | None, as_json: bool) -> Non
 @_json
 def evict(item_id: str, undo: bool, session: str, as_json: bool) -> None:
     """Leave an item out of this session's briefs. An item that changes comes back."""
-    chosen = chosen_to_read(None, session)
+    chosen = choose_to_read(None, session)
     session_id = chosen.state.session_id
     where = _where("session", session_id, None) if session else ""
     _say_if_mended("session", "", session_id)
@@ -248,7 +248,7 @@ def _density(session: str) -> float:
 
 def _window(session: str) -> Chosen | None:
     if session:
-        return chosen_to_read(None, session)
+        return choose_to_read(None, session)
     try:
         return choose_session.newest()
     except NoSession:

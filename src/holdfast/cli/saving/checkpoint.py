@@ -77,7 +77,7 @@ def _chosen(transcript: Path | None, session: str, project: Path | None) -> choo
     """Choose the session. Without a place to save to, it is never one of another project."""
     if transcript is not None:
         return choose_session.by_transcript(transcript)
-    return find_transcript.chosen_to_save(session, anywhere=project is not None)
+    return find_transcript.choose_to_save(session, anywhere=project is not None)
 
 
 def _fill(state: window_state.State, chosen: window_state.State) -> None:
@@ -155,7 +155,7 @@ def diff(older: str | None, newer: str, project: Path | None, as_json: bool) -> 
     parent of this session's newest checkpoint to that one."""
     where = str((project or Path.cwd()).absolute())
     if older is None:
-        before, after = find.newest_with_parent(where, choose_session.asking())
+        before, after = find.newest_with_parent(where, choose_session.calling_session())
     else:
         before, after = find.find_by_name(older, where), find.find_by_name(newer, where)
     changes = lineage.compare(_document(before), _document(after))

@@ -17,7 +17,7 @@ import click
 
 from holdfast.cli import choose_session
 from holdfast.cli.choose_session import NoSession
-from holdfast.cli.find_transcript import chosen_to_save
+from holdfast.cli.find_transcript import choose_to_save
 from holdfast.cli.terminal import say
 from holdfast.client import instructions
 from holdfast.client.instructions import InstructionFile, MarkedRule, find_forgotten, find_marked
@@ -232,7 +232,7 @@ def rules(project: Path | None, session: str, as_json: bool) -> None:
 
 def _find_files(project: Path | None, session: str) -> list[LoadedFile]:
     try:
-        chosen = chosen_to_save(session) if session else choose_session.of_this_folder()
+        chosen = choose_to_save(session) if session else choose_session.of_this_folder()
     except NoSession:
         if session:
             raise

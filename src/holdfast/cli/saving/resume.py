@@ -99,7 +99,7 @@ def _meant(word: str, project: str) -> CheckpointEntry | ArchivedSession:
     try:
         return find.find_by_name(word, project)
     except NoCheckpoint:
-        found = find.newest_of_session(word) or find_transcript.named(word)
+        found = find.newest_of_session(word) or find_transcript.find_archived(word)
         if found is not None:
             return found
         if _is_session(word):

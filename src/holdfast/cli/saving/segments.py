@@ -15,7 +15,7 @@ import click
 from holdfast.cli import choose_session
 from holdfast.cli.arguments import AS_JSON, EVERYWHERE, PROJECT, list_group, of_session
 from holdfast.cli.choose_session import Chosen, NoSession
-from holdfast.cli.find_transcript import chosen_to_read, chosen_to_save
+from holdfast.cli.find_transcript import choose_to_read, choose_to_save
 from holdfast.cli.terminal import confirm, paint, say
 from holdfast.record import storage
 from holdfast.redact import redact
@@ -42,7 +42,7 @@ def _list(
     as_json: bool,
 ) -> None:
     if here and not session:
-        session = choose_session.asking() or chosen_to_save().state.session_id
+        session = choose_session.calling_session() or choose_to_save().state.session_id
     is_named = bool(session) and project is None  # then it may be of any project
     where = "" if everywhere or is_named else str((project or Path.cwd()).absolute())
     warm = _of_session(library.warm(where), session)
@@ -242,7 +242,7 @@ def _texts(given: dict[str, Any], key: str) -> list[str]:
 def roll(now: bool, session: str, transcript: Path | None, as_json: bool) -> None:
     """Look for cold segments, compress them, archive what is old; as a hook does in passing."""
     chosen = (
-        choose_session.by_transcript(transcript) if transcript else chosen_to_read(None, session)
+        choose_session.by_transcript(transcript) if transcript else choose_to_read(None, session)
     )
     report = _rolled(chosen, force=now)
     if as_json:

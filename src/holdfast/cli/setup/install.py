@@ -97,13 +97,13 @@ def install(
 ) -> None:
     """Wire hooks, status line, MCP server and /holdfast: commands into Claude Code."""
     ours = _ours()
-    target = _target(scope, project, plugin_folder, ours, not no_mcp, _bounded(archive_chars))
+    target = _target(scope, project, plugin_folder, ours, not no_mcp, _bound(archive_chars))
 
     def look() -> InstallPlan:
         return installing.plan_install(target, Path.home(), ours, force=force)
 
     plan = look()
-    if _agreed(target, plan, yes, dry_run):
+    if _confirm(target, plan, yes, dry_run):
         plan = _make(plan, look, ours)
         if not plan.is_nothing:
             _say_done(plan, "Installed.", f"Undo: {typed_command()} uninstall{target.words}")
@@ -142,7 +142,7 @@ def uninstall(
         return installing.plan_uninstall(target, Path.home(), ours)
 
     plan, notes = look(), tuple[str, ...]()
-    if _agreed(target, plan, yes, dry_run):
+    if _confirm(target, plan, yes, dry_run):
         plan = _make(plan, look, ours)
         if not plan.is_nothing:
             done = "Uninstalled, but for what is named below." if plan.left else "Uninstalled."
@@ -179,7 +179,7 @@ def _target(
     )
 
 
-def _bounded(chars: int | None) -> int | None:
+def _bound(chars: int | None) -> int | None:
     """Check the size from which outputs are archived. A preview takes about 3,000 characters
     itself, so a smaller size gains nothing."""
     if chars is not None and 0 < chars < LEAST_ARCHIVED:
@@ -212,7 +212,7 @@ def _tidy(plan: InstallPlan, ours: Path, dry_run: bool) -> None:
         say("Removed what a run that was killed had left behind.")
 
 
-def _agreed(target: Target, plan: InstallPlan, yes: bool, dry_run: bool) -> bool:
+def _confirm(target: Target, plan: InstallPlan, yes: bool, dry_run: bool) -> bool:
     """Show the change and ask; a no ends the command with exit code 1.
 
     On a terminal, only the size of the change in each file is shown: the full text would scroll
@@ -226,12 +226,12 @@ def _agreed(target: Target, plan: InstallPlan, yes: bool, dry_run: bool) -> bool
         return True
     if not dry_run and install_dialog.is_terminal():
         install_dialog.show_counted(plan.shown, events(target, plan.shown))
-        return not plan.shown or install_dialog.agreed(plan.shown)
+        return not plan.shown or install_dialog.confirm(plan.shown)
     install_dialog.show_changes(plan.shown)
     if dry_run:
         say("Dry run: nothing was changed.")
         return False
-    return not plan.shown or install_dialog.agreed(())
+    return not plan.shown or install_dialog.confirm(())
 
 
 def _say_next(target: Target) -> None:

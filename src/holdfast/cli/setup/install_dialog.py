@@ -37,14 +37,14 @@ SERVER_FILES = (".claude.json", ".mcp.json")
 VERBS = {"adds": "to", "removes": "from", "renews": "in"}
 
 
-def unified(change: InstallChange) -> str:
+def unified_diff(change: InstallChange) -> str:
     """The change as a diff. JSON in one long line is indented first, so that it can be read."""
     before, after = _decode(change.before), _decode(change.after)
     name = str(change.path)
     old = name if change.before is not None else "/dev/null"
     new = name if change.after is not None else "/dev/null"
     if max(map(len, (before + "\n" + after).splitlines()), default=0) > LONGEST_LINE:
-        before, after = _indented(before), _indented(after)
+        before, after = _indent(before), _indent(after)
         new += " (indented here to be read)"
     lines = difflib.unified_diff(before.splitlines(), after.splitlines(), old, new, lineterm="")
     return "\n".join(lines)
@@ -52,7 +52,7 @@ def unified(change: InstallChange) -> str:
 
 def counted_lines(change: InstallChange) -> tuple[int, int]:
     """Count the lines that a change adds and removes."""
-    lines = unified(change).splitlines()[2:]
+    lines = unified_diff(change).splitlines()[2:]
     return sum(line[:1] == "+" for line in lines), sum(line[:1] == "-" for line in lines)
 
 
@@ -60,7 +60,7 @@ def _decode(data: bytes | None) -> str:
     return (data or b"").decode("utf-8", "replace")
 
 
-def _indented(text: str) -> str:
+def _indent(text: str) -> str:
     try:
         return json.dumps(json.loads(text.removeprefix("\ufeff")), indent=2, ensure_ascii=False)
     except ValueError:
@@ -138,11 +138,11 @@ def is_terminal() -> bool:
 
 def show_changes(changes: Sequence[InstallChange]) -> None:
     for change in changes:
-        for line in unified(change).split("\n"):
-            click.echo(_coloured(line))  # printed as it is: lines of a file are not wrapped
+        for line in unified_diff(change).split("\n"):
+            click.echo(_colour(line))  # printed as it is: lines of a file are not wrapped
 
 
-def _coloured(line: str) -> str:
+def _colour(line: str) -> str:
     if line.startswith(("--- ", "+++ ")):
         return paint(line, "bold")
     colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
@@ -158,7 +158,7 @@ def show_counted(changes: Sequence[InstallChange], events: Sequence[str]) -> Non
         say(f"  {change.path}: {size} lines")
 
 
-def agreed(hidden: Sequence[InstallChange]) -> bool:
+def confirm(hidden: Sequence[InstallChange]) -> bool:
     """Ask, and return True for a yes; anything else ends the command. `hidden` are changes not
     shown so far."""
     try:

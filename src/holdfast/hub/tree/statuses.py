@@ -16,7 +16,7 @@ UNDER_WAY = frozenset(("running", "paused", "blocked"))
 OPEN = UNDER_WAY | {"pending"}
 
 
-def times(status: str, now_ms: int, before: Row | None = None) -> Row:
+def times_after(status: str, now_ms: int, before: Row | None = None) -> Row:
     """Return the start time, which stays once it is known, and the end time, which is None again
     once work resumes."""
     before = before or {}
@@ -32,11 +32,11 @@ def times(status: str, now_ms: int, before: Row | None = None) -> Row:
 
 def end_time(status: str, now_ms: int, before: Row | None = None) -> Row:
     """As `times`, for a row without a start time."""
-    known = times(status, now_ms, before)
+    known = times_after(status, now_ms, before)
     return {"status": status, "completed_ms": known["completed_ms"]}
 
 
-def following(task: str, below: Collection[str], *, taken_up: bool = False) -> str:
+def derive_status(task: str, below: Collection[str], *, taken_up: bool = False) -> str:
     """Return the status of a task from the statuses of its subtasks: ended once all of them are
     (completed if every one is, else failed), blocked while all that are left are blocked,
     running once one has started. `taken_up`: a subtask was just started, so an ended task

@@ -15,14 +15,14 @@ from holdfast.hub.store.rows import Page, Row, fetch_page, first, rows
 from holdfast.hub.store.tables import actions, requests, subtasks, tasks
 from holdfast.hub.tree import agent_contexts, projects, waves
 from holdfast.hub.tree import tasks as stages
-from holdfast.hub.tree.statuses import ENDED, UNDER_WAY, times
+from holdfast.hub.tree.statuses import ENDED, UNDER_WAY, times_after
 
 MOST_ACTIONS = 1_000
 GIVEN = ("agent_type", "agent_id", "parent_agent_id", "max_turns")
 
 
 def add(connection: Connection, given: Row, now_ms: int) -> Row:
-    _task, place = stages.placed(connection, given["task_id"])
+    _task, place = stages.get_with_place(connection, given["task_id"])
     _must_exist(connection, given.get("blocked_by", []))
     waves.hold(connection, place["session_id"])
     row = {
@@ -35,7 +35,7 @@ def add(connection: Connection, given: Row, now_ms: int) -> Row:
         "context_snapshot": given.get("context_snapshot"),
         "result": None,
         "created_ms": now_ms,
-        **times(given.get("status", "pending"), now_ms),
+        **times_after(given.get("status", "pending"), now_ms),
     }
     connection.execute(sa.insert(subtasks), row)
     projects.count(connection, place["project_id"], "subtasks")
@@ -105,7 +105,7 @@ def change(connection: Connection, subtask_id: str, given: Row, now_ms: int) -> 
         before, _ = _with_project(
             connection, subtask_id
         )  # another may have changed it while we waited
-        changes |= times(given["status"], now_ms, before)
+        changes |= times_after(given["status"], now_ms, before)
     if "result" in given:
         changes["result"] = given["result"]
     connection.execute(sa.update(subtasks).where(subtasks.c.id == subtask_id).values(changes))
@@ -132,7 +132,7 @@ def close_session(connection: Connection, session_id: str, now_ms: int) -> int:
         under_way.where(subtasks.c.session_id == session_id, subtasks.c.status.in_(UNDER_WAY)),
     )
     for row in found:
-        row |= times("failed", now_ms, row)
+        row |= times_after("failed", now_ms, row)
         row["result"] = {**(row["result"] or {}), "reason": "session_ended"}
         changes = {name: row[name] for name in ("status", "completed_ms", "result")}
         connection.execute(sa.update(subtasks).where(subtasks.c.id == row["id"]).values(changes))

@@ -14,7 +14,7 @@ from holdfast.hub.store.rows import Page, Row, fetch_page, first, rows
 from holdfast.hub.store.tables import requests, subtasks, tasks
 from holdfast.hub.tree import agent_contexts, projects, waves
 from holdfast.hub.tree import requests as asked
-from holdfast.hub.tree.statuses import end_time, following
+from holdfast.hub.tree.statuses import derive_status, end_time
 
 PLACE = (requests.c.project_id, requests.c.session_id)  # of the task's request
 MOST_SUBTASKS = 1_000
@@ -43,14 +43,14 @@ def add(connection: Connection, given: Row, now_ms: int) -> Row:
 
 
 def get(connection: Connection, task_id: str) -> Row:
-    return _placed(connection, task_id)[0]
+    return _find_with_place(connection, task_id)[0]
 
 
-def placed(connection: Connection, task_id: str) -> tuple[Row, Row]:
+def get_with_place(connection: Connection, task_id: str) -> tuple[Row, Row]:
     """Return the task, and the project and session it belongs to; the error names a missing
     task."""
     try:
-        return _placed(connection, task_id)
+        return _find_with_place(connection, task_id)
     except NotThere as error:
         raise NotThere("Task", task_id) from error
 
@@ -95,7 +95,7 @@ def ids_where(**place: str | None) -> sa.Select[tuple[str]]:
 def change(connection: Connection, task_id: str, given: Row, now_ms: int) -> Row:
     if not given:
         raise Refused("No update fields provided")
-    before, place = _placed(connection, task_id)
+    before, place = _find_with_place(connection, task_id)
     waves.hold(connection, place["session_id"])
     changes: dict[str, Any] = {}
     if "status" in given:
@@ -119,21 +119,21 @@ def follow(connection: Connection, task_id: str, now_ms: int, *, taken_up: bool 
         return
     below = sa.select(subtasks.c.status).where(subtasks.c.task_id == task_id).distinct()
     before = get(connection, task_id)
-    status = following(before["status"], set(connection.scalars(below)), taken_up=taken_up)
+    status = derive_status(before["status"], set(connection.scalars(below)), taken_up=taken_up)
     if status != before["status"]:
         change(connection, task_id, {"status": status}, now_ms)
 
 
 def remove(connection: Connection, task_id: str, now_ms: int) -> None:
     """Delete the task with its subtasks and their actions."""
-    row, place = _placed(connection, task_id)
+    row, place = _find_with_place(connection, task_id)
     waves.hold(connection, place["session_id"])
     agent_contexts.below(connection, place["project_id"], tasks.c.id == task_id, now_ms)
     _tell(connection, "task.removed", row, place)
     waves.settle(connection, place["session_id"], place["project_id"], now_ms)
 
 
-def _placed(connection: Connection, task_id: str) -> tuple[Row, Row]:
+def _find_with_place(connection: Connection, task_id: str) -> tuple[Row, Row]:
     query = sa.select(tasks, *PLACE).join_from(tasks, requests).where(tasks.c.id == task_id)
     found = first(connection, query)
     if found is None:

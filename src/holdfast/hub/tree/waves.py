@@ -52,7 +52,7 @@ def moves(
     ]
 
 
-def spanning(number: int, status: str, span: tuple[int, int]) -> WaveState:
+def make_wave(number: int, status: str, span: tuple[int, int]) -> WaveState:
     """Return a wave with the times of its tasks."""
     if status in ("pending", "blocked"):
         return WaveState(number, status)
@@ -120,7 +120,7 @@ def settle(connection: Connection, session_id: str, project_id: str, now_ms: int
     changed = moves(known, verdict, now_ms or 0)
     if now_ms is None:
         spans = _spans(connection, session_id)
-        timed = [spanning(number, verdict[number], spans[number]) for number in verdict]
+        timed = [make_wave(number, verdict[number], spans[number]) for number in verdict]
         changed = [one for one in timed if known.get(one.number) != one]
     for moved in changed:
         row = {

@@ -8,7 +8,7 @@ from typing import Any
 from holdfast.mcp import client_session
 from holdfast.mcp.answers import ToolAnswer
 from holdfast.mcp.tool_table import StatusArguments
-from holdfast.memory.transcript_text import cleared
+from holdfast.memory.transcript_text import cleared_results
 from holdfast.settings import load as settings_load
 from holdfast.window import alert_texts, health, view, windows
 
@@ -42,7 +42,7 @@ def answer_status(asked: StatusArguments) -> ToolAnswer:
     seen = view.of_transcript(state, settings, now_ms, folder)
     found = health.describe(seen, state, settings.share("watch_at"))
     fields: dict[str, Any] = {name: found[name] for name in FIELDS}
-    if gone := cleared(state)["cleared"]:
+    if gone := cleared_results(state)["cleared"]:
         fields["cleared_results"] = gone[-MAX_CLEARED:]
     if asked.task_tokens:
         fields["task"] = health.fits(found, asked.task_tokens)

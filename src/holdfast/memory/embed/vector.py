@@ -71,7 +71,7 @@ def fewest_differences(known: Array, query: Array, most: int) -> Array:
     return np.argpartition(differences, most)[:most]
 
 
-def added(total: bytes, more: Sequence[Kept], sign: int) -> bytes:
+def add_to_sum(total: bytes, more: Sequence[Kept], sign: int) -> bytes:
     """Add vectors to a stored sum, or subtract them. It holds the sum of each component, then their
     number."""
     if not more:

@@ -36,7 +36,7 @@ def is_shared() -> bool:
 
 def open_index(project: str) -> Index:
     """Open the index of a project, or create it."""
-    return shared(project) if is_shared() else local(project)
+    return open_shared(project) if is_shared() else local(project)
 
 
 def local(project: str) -> Embedded:
@@ -66,7 +66,7 @@ def store() -> Store:
         return _stores[address]
 
 
-def shared(project: str) -> Shared:
+def open_shared(project: str) -> Shared:
     from holdfast.memory.index.postgres_index import Shared
 
     key = os.environ[VARIABLE], project
@@ -83,7 +83,7 @@ def other_indexes(project: str, notes: list[str]) -> Iterator[Index]:
         query = sa.text("SELECT project FROM recall_projects ORDER BY project")
         for (other,) in store().read(lambda c: c.execute(query).all()):
             if other != project:
-                yield shared(other)
+                yield open_shared(other)
         return
     for path in locations.index_files():
         try:

@@ -67,7 +67,7 @@ class ScoreQuery(NamedTuple):
     given: dict[str, Any]
 
 
-def about(c: Connection, project: str, many: Many) -> ProjectCounts:
+def count_project(c: Connection, project: str, many: Many) -> ProjectCounts:
     """Return the counts, and set how far the vector search of this transaction looks.
 
     Projects share partitions of the vectors. A search of one project goes on until it has enough of

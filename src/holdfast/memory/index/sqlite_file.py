@@ -44,13 +44,13 @@ def open_file(project: str, path: str = "") -> sqlite3.Connection:
     """Open the index of a project, or create it."""
     path = path or locations.index_file(project)
     with in_words(path):
-        connection = _connected(path)
+        connection = _connect(path)
         if not _is_ours(connection, path):
             _make(connection, project)
         return connection
 
 
-def _connected(path: str) -> sqlite3.Connection:
+def _connect(path: str) -> sqlite3.Connection:
     folder = os.path.dirname(path)  # noqa: PTH120
     os.makedirs(folder, 0o700, exist_ok=True)  # noqa: PTH103
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -64,7 +64,7 @@ def _connected(path: str) -> sqlite3.Connection:
 
 def _is_ours(connection: sqlite3.Connection, path: str) -> bool:
     """Return whether the file is an index; False for an empty file, which is then filled."""
-    mark, version = _stated(connection)
+    mark, version = _identity(connection)
     if mark == 0 and not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
         return False
     if mark != MARK:
@@ -76,7 +76,7 @@ def _is_ours(connection: sqlite3.Connection, path: str) -> bool:
     return True
 
 
-def _stated(connection: sqlite3.Connection) -> tuple[int, int]:
+def _identity(connection: sqlite3.Connection) -> tuple[int, int]:
     mark = connection.execute("PRAGMA application_id").fetchone()[0]
     return mark, connection.execute("PRAGMA user_version").fetchone()[0]
 
@@ -86,7 +86,7 @@ def _make(connection: sqlite3.Connection, project: str) -> None:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("BEGIN IMMEDIATE")
     try:
-        if _stated(connection)[0] != MARK:
+        if _identity(connection)[0] != MARK:
             for statement in _SCHEMA.split(";\n"):
                 connection.execute(statement)
             connection.execute("INSERT INTO about VALUES ('project', ?)", (project,))
@@ -109,7 +109,7 @@ def project_of(path: str) -> str:
     with in_words(path):
         connection = to_read(path, BUSY_SECONDS)
         try:
-            if _stated(connection)[0] != MARK:
+            if _identity(connection)[0] != MARK:
                 raise DamagedIndex(f"{path} is not an index of ours", path)
             row = connection.execute("SELECT value FROM about WHERE name = 'project'").fetchone()
             return str(row[0])

@@ -123,7 +123,7 @@ class SqliteVectors:
         from holdfast.memory.embed import vector
 
         rows = self._index.ask("SELECT value FROM about WHERE name = 'sum'")
-        data = vector.added(rows[0][0] if rows else b"", list(kept), sign)
+        data = vector.add_to_sum(rows[0][0] if rows else b"", list(kept), sign)
         if data:
             self._index.connection.execute(
                 "INSERT OR REPLACE INTO about VALUES ('sum', ?)", (data,)

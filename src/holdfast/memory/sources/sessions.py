@@ -65,7 +65,7 @@ def _read_state(path: str) -> tuple[str, str]:
         found = json.loads(places.read_small(path, 1 << 20))
         project, transcript = found.get("project"), found.get("transcript")
         if isinstance(project, str) and isinstance(transcript, str) and project:
-            return locations.resolved(project), transcript
+            return locations.resolve(project), transcript
     return "", ""
 
 

@@ -66,7 +66,7 @@ def taken_names(folder: Path) -> frozenset[str]:
 
 def read(folder: Path, name: str, most: int = MOST_TOPIC_BYTES) -> FolderFile | None:
     """Read a regular file of this folder; None if it is missing, a link or a pipe."""
-    fd = _opened(folder, name)
+    fd = _open(folder, name)
     if fd is None:
         return None
     try:
@@ -117,12 +117,12 @@ def create(folder: Path, name: str, data: bytes) -> None:
 def swap(folder: Path, name: str, change: Callable[[bytes], bytes]) -> bytes:
     """Change a file that the client may be writing, and return its new content."""
     for _ in range(TRIES):
-        fd = _opened(folder, name)
+        fd = _open(folder, name)
         try:
             before = _all(fd, MOST_INDEX_BYTES + 1) if fd is not None else b""
             _must_be_whole(folder, name, fd, before)
             after = change(before)
-            if after == before or _swapped(folder, name, fd, before, after):
+            if after == before or _swap(folder, name, fd, before, after):
                 return after
         except OSError as error:
             raise NotWritten(f"{folder} cannot be written: {error.strerror or error}") from error
@@ -150,7 +150,7 @@ def make(folder: Path) -> None:
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def lock_folder(folder: Path) -> Iterator[None]:
     """Let one Holdfast write at a time. The lock is with our files, not in the client's folder."""
     ours = folder_for_copies(folder)
     try:
@@ -165,7 +165,7 @@ def locked(folder: Path) -> Iterator[None]:
         os.close(fd)
 
 
-def _opened(folder: Path, name: str) -> int | None:
+def _open(folder: Path, name: str) -> int | None:
     """Open a file for reading. If the system allows, the access time stays: our reading is not a
     use."""
     for flags in (_READ | getattr(os, "O_NOATIME", 0), _READ):
@@ -186,7 +186,7 @@ def _must_be_whole(folder: Path, name: str, fd: int | None, before: bytes) -> No
         raise NotWritten(f"{path} is longer than {MOST_INDEX_BYTES:,} bytes, and was left alone")
 
 
-def _swapped(folder: Path, name: str, fd: int | None, before: bytes, after: bytes) -> bool:
+def _swap(folder: Path, name: str, fd: int | None, before: bytes, after: bytes) -> bool:
     """Replace the file; return False if somebody wrote it meanwhile. Their text is then still
     there, or is put back from the old file."""
     now = read(folder, name, MOST_INDEX_BYTES + 1)

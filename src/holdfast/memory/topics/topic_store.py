@@ -21,8 +21,6 @@ from holdfast.text import fence
 DAY_MS = 86_400_000
 LASTING = ("user", "feedback")
 
-__all__ = ["TYPES", "MemoryTopic", "TopicChange", "change", "find", "forget", "remember", "topics"]
-
 
 @dataclass(frozen=True, slots=True)
 class TopicChange:
@@ -64,7 +62,7 @@ def change(
     name, description = _fit(name, description, kind, body)
     text = topic.render(name, description, kind, body)
     path, wanted = _folder(project), topic.file_name(name)
-    with folder.locked(path):
+    with folder.lock_folder(path):
         known = [one for one in in_folder(path, wanted) if not topic_index.is_page(one)]
         file = _file_for(path, known, name)
         new = topic.parse(text, file)
@@ -89,7 +87,7 @@ def change(
 def forget(project: str, name: str, now_ms: int = 0) -> TopicChange:
     """Remove a topic of ours, with its line and its file. A copy stays with our own files."""
     path = _folder(project)
-    with folder.locked(path):
+    with folder.lock_folder(path):
         old = find(in_folder(path), name)
         if not old.is_ours:
             raise NotOurTopic(f"{old.file} was not written by Holdfast, or was edited since")

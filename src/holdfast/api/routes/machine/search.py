@@ -134,7 +134,7 @@ async def source(
 ) -> Response:
     """The turns that a result came from; `project` as the result names it."""
     known = await read_files(sessions.projects)
-    where = locations.resolved(project) if project else await _any_project()
+    where = locations.resolve(project) if project else await _any_project()
     if where not in known:
         raise NotThere("Project on this machine")
     look = lambda: expand(item_id, project=where, offset=offset).plain()  # noqa: E731
