@@ -48,7 +48,6 @@ INSERT = sa.text(
     "length integer, said text, beside text)"
 ).bindparams(sa.bindparam("rows", type_=JSONB))
 EVERYBODYS = ("messages",)  # sources that are the same on every machine
-_LOCK = 0x401DFA5B
 
 
 def row(place: int, one: Item) -> dict[str, Any]:
@@ -243,7 +242,7 @@ class Shared:
         many: Many,
         wanted: SearchFilter,
     ) -> tuple[Scores, Scores]:
-        about = postgres_words.about(connection, self.project, many)
+        about = postgres_words.count_project(connection, self.project, many)
         said = self._words.said(connection, query, about, many.by_words)
         near = self._vectors.near(connection, vectors.get(about.embedder), many.by_meaning)
         return postgres_words.scores(connection, self.project, said, near, wanted)
