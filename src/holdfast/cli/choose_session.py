@@ -115,11 +115,9 @@ def newest(session: str = "", agent: str = "") -> Chosen:
     raise NoSession("no session of Claude Code has been found on this machine")
 
 
-def of_this_folder(session: str = "") -> Chosen:
-    """Choose as `newest` does, but never from another project unless a session is named."""
-    if session or calling_session():
-        return newest(session)
-    return of_folder(Path.cwd())
+def of_this_folder() -> Chosen:
+    """Choose the session that runs this shell, else the newest of this folder's project."""
+    return newest() if calling_session() else of_folder(Path.cwd())
 
 
 def of_folder(folder: Path) -> Chosen:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import click
-
 EVERY_DAY = "Every day"
 SAVING = "Saving and restoring"
 PLANNING = "Planning and running"
@@ -390,61 +388,3 @@ FIRST_STEPS = (
 def commands_under(heading: str) -> dict[str, str]:
     """List the commands under one heading, each with its sentence."""
     return {name: one.sentence for name, one in TOPICS.items() if one.heading == heading}
-
-
-def explain(command: click.Command, topic: HelpTopic) -> click.Command:
-    """Return the command with the topic's words as its help."""
-    command.help = f"{topic.sentence}\n\n{topic.details}".strip()
-    command.short_help = topic.sentence
-    if topic.examples:
-        command.epilog = "\b\n" + "\n".join(("Examples:", *_align(topic.examples)))
-    return command
-
-
-def _align(examples: tuple[Example, ...]) -> list[str]:
-    width = max(len(one.line) for one in examples)
-    lines = [f"  {one.line:<{width}}  {one.meaning}" for one in examples]
-    if max(map(len, lines)) <= 78:
-        return lines
-    return [line for one in examples for line in (f"  {one.line}", f"      {one.meaning}")]
-
-
-def write_list(formatter: click.HelpFormatter) -> None:
-    """Write all commands under their headings, then how to begin."""
-    for heading in HEADINGS:
-        with formatter.section(heading):
-            formatter.write_dl(list(commands_under(heading).items()))
-    with formatter.section("To begin"):
-        formatter.write_dl([(one.line, one.meaning) for one in FIRST_STEPS])
-
-
-@click.command()
-@click.argument("words", nargs=-1, metavar="[COMMAND]...")
-@click.pass_context
-def help(context: click.Context, words: tuple[str, ...]) -> None:  # noqa: A001
-    """The help of the command that WORDS lead to."""
-    above = context.parent
-    assert above is not None
-    command: click.Command = above.command
-    for word in words:
-        found = command.get_command(above, word) if isinstance(command, click.Group) else None
-        if found is None:
-            raise _no_command(word, command, above)
-        command, above = found, click.Context(found, info_name=word, parent=above)
-    click.echo(command.get_help(above))
-
-
-def _no_command(word: str, command: click.Command, above: click.Context) -> click.UsageError:
-    from difflib import get_close_matches
-
-    known = command.list_commands(above) if isinstance(command, click.Group) else []
-    near = get_close_matches(word, known, 1)
-    meant = f"Did you mean {near[0]!r}?" if near else "`holdfast help` lists the commands."
-    return click.UsageError(f"There is no command `{above.command_path} {word}`. {meant}", above)
-
-
-@click.command()
-def version() -> None:
-    import holdfast
-
-    click.echo(f"holdfast, version {holdfast.__version__}")

@@ -14,7 +14,15 @@ import click
 
 import holdfast
 from holdfast.cli.arguments import prepare
-from holdfast.cli.help import HEADINGS, INTRODUCTION, TOPICS, commands_under, explain, write_list
+from holdfast.cli.help import (
+    FIRST_STEPS,
+    HEADINGS,
+    INTRODUCTION,
+    TOPICS,
+    Example,
+    HelpTopic,
+    commands_under,
+)
 from holdfast.cli.terminal import paint, safe_streams, say
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
@@ -41,7 +49,8 @@ MODULES |= {
     "rebuild": "team.db",
     "ui": "team.serve",
     "uninstall": "setup.install",
-    "version": "help",
+    "help": "main",
+    "version": "main",
 }
 FUNCTIONS = {"compress": "roll"}
 
@@ -59,7 +68,7 @@ class _Commands(click.Group):
             return None
         module = importlib.import_module(f"holdfast.cli.{MODULES.get(cmd_name, cmd_name)}")
         found = copy.copy(getattr(module, FUNCTIONS.get(cmd_name, cmd_name)))
-        return explain(prepare(found), TOPICS[cmd_name])
+        return _explain(prepare(found), TOPICS[cmd_name])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -68,15 +77,16 @@ class _Commands(click.Group):
         were imported."""
         name = args[0]
         if name not in TOPICS and name[:1] != "-" and not ctx.resilient_parsing:
-            from difflib import get_close_matches
-
-            near = get_close_matches(name, self.list_commands(ctx), 1)
-            meant = f" Did you mean {near[0]!r}?" if near else ""
-            ctx.fail(f"No such command {name!r}.{meant}")
+            ctx.fail(f"No such command {name!r}.{_nearest(name, self.list_commands(ctx))}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        write_list(formatter)
+        """Write all commands under their headings, then how to begin."""
+        for heading in HEADINGS:
+            with formatter.section(heading):
+                formatter.write_dl(list(commands_under(heading).items()))
+        with formatter.section("To begin"):
+            formatter.write_dl([(one.line, one.meaning) for one in FIRST_STEPS])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete the names of commands, without importing thirty modules for their help."""
@@ -86,6 +96,23 @@ class _Commands(click.Group):
         return [CompletionItem(name, help=TOPICS[name].sentence) for name in names]
 
 
+def _explain(command: click.Command, topic: HelpTopic) -> click.Command:
+    """Return the command with the topic's words as its help."""
+    command.help = f"{topic.sentence}\n\n{topic.details}".strip()
+    command.short_help = topic.sentence
+    if topic.examples:
+        command.epilog = "\b\n" + "\n".join(("Examples:", *_align(topic.examples)))
+    return command
+
+
+def _align(examples: tuple[Example, ...]) -> list[str]:
+    width = max(len(one.line) for one in examples)
+    lines = [f"  {one.line:<{width}}  {one.meaning}" for one in examples]
+    if max(map(len, lines)) <= 78:
+        return lines
+    return [line for one in examples for line in (f"  {one.line}", f"      {one.meaning}")]
+
+
 @click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(holdfast.__version__, prog_name="holdfast")
 def holdfast_command() -> None:
@@ -93,6 +120,39 @@ def holdfast_command() -> None:
 
 
 holdfast_command.help = INTRODUCTION
+
+
+@click.command()
+@click.argument("words", nargs=-1, metavar="[COMMAND]...")
+@click.pass_context
+def help(context: click.Context, words: tuple[str, ...]) -> None:  # noqa: A001
+    """The help of the command that WORDS lead to."""
+    above = context.parent
+    assert above is not None
+    command: click.Command = above.command
+    for word in words:
+        found = command.get_command(above, word) if isinstance(command, click.Group) else None
+        if found is None:
+            known = command.list_commands(above) if isinstance(command, click.Group) else []
+            near = _nearest(word, known) or " `holdfast help` lists the commands."
+            raise click.UsageError(
+                f"There is no command `{above.command_path} {word}`.{near}", above
+            )
+        command, above = found, click.Context(found, info_name=word, parent=above)
+    click.echo(command.get_help(above))
+
+
+def _nearest(word: str, known: list[str]) -> str:
+    """Name the nearest of the known words, as the end of an error; empty if none is near."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, known, 1)
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
+@click.command()
+def version() -> None:
+    click.echo(f"holdfast, version {holdfast.__version__}")
 
 
 def main() -> None:

@@ -208,20 +208,18 @@ CLEAR = "\r\x1b[K"
 
 
 @contextmanager
-def ticker(
-    clock: Callable[[], float] = time.monotonic,
-) -> Iterator[Callable[[str, int, int], None]]:
+def ticker() -> Iterator[Callable[[str, int, int], None]]:
     """Yield a function that shows progress: what is done, how far, and of how many."""
     on_terminal = sys.stderr.isatty()
     every = EVERY_SECONDS if on_terminal else EVERY_SECONDS_ELSEWHERE
-    next_at = clock() + AFTER_SECONDS
+    next_at = time.monotonic() + AFTER_SECONDS
     shown = False
 
     def tick(what: str, done: int, total: int) -> None:
         nonlocal next_at, shown
-        if clock() < next_at:
+        if time.monotonic() < next_at:
             return
-        next_at, shown = clock() + every, True
+        next_at, shown = time.monotonic() + every, True
         words = f"  {what}: {done:,} of {total:,}"
         print(
             f"{CLEAR}{words}" if on_terminal else words,

@@ -156,10 +156,10 @@ class IndexStatus(NamedTuple):
         return {**self._asdict(), "missing_vectors": self.missing}
 
 
-def index_status(project: str = "", *, seconds: float = 0.0) -> IndexStatus:
-    """Return a project's index status, brought up to date as far as time allows."""
+def index_status(project: str = "") -> IndexStatus:
+    """Bring a project's index up to date and return its status."""
     index = engines.open_index(locations.resolve(project))
-    done = sync_index(index, seconds=seconds)
+    done = sync_index(index)
     counts = index.counts()
     return IndexStatus(
         index.project, counts.items, index.kinds(), counts.vectors, counts.embedder, done.left

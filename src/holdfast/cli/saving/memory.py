@@ -8,7 +8,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -273,15 +273,12 @@ class LoadedFile:
     marked: tuple[MarkedRule, ...]
 
 
-def list_files(
-    project: str, state: State | None, folder: str, environ: Mapping[str, str] | None = None
-) -> list[LoadedFile]:
+def list_files(project: str, state: State | None, folder: str) -> list[LoadedFile]:
     """List the files in the order in which Claude Code loads them. `state` is the session whose
     reads count."""
-    environ = os.environ if environ is None else environ
-    excludes = instructions.read_excludes(project, environ)
+    excludes = instructions.read_excludes(project, os.environ)
     found: dict[str, LoadedFile] = {}
-    for source, after in _sources(project, state, folder, environ):
+    for source, after in _sources(project, state, folder):
         if instructions.is_excluded(source.path, excludes):
             after = NEVER
         marked = tuple(find_marked(source))
@@ -291,8 +288,9 @@ def list_files(
 
 
 def _sources(
-    project: str, state: State | None, folder: str, environ: Mapping[str, str]
+    project: str, state: State | None, folder: str
 ) -> Iterator[tuple[InstructionFile, str]]:
+    environ = os.environ
     read = window_brief.read_files(storage.read_on(state, folder)) if state else []
     for source in instructions.find_loaded_at_start(project, environ):
         yield source, BACK

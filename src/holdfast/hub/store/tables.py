@@ -32,8 +32,8 @@ def _id() -> sa.Column[str]:
     return sa.Column("id", sa.Text, primary_key=True)
 
 
-def _ms(name: str, *, required: bool = False, default: int | None = None) -> sa.Column[int]:
-    return sa.Column(name, sa.BigInteger, nullable=not required, default=default)
+def _ms(name: str, *, required: bool = False) -> sa.Column[int]:
+    return sa.Column(name, sa.BigInteger, nullable=not required)
 
 
 def _text(name: str, *, required: bool = False, default: str | None = None) -> sa.Column[str]:
