@@ -7,7 +7,6 @@ import os
 import re
 import shlex
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -23,6 +22,7 @@ from holdfast.cli.planning import plan_room
 from holdfast.cli.planning.plan_room import TokenCount
 from holdfast.cli.terminal import say, ticker
 from holdfast.client.settings_files import transcripts_folder
+from holdfast.hub import row_times
 from holdfast.plan.estimates import past
 from holdfast.plan.estimates.features import asks_for_a_commit
 from holdfast.plan.formats import read
@@ -76,7 +76,7 @@ def plan(
         else begun_plan.load_remaining(file, root)
     )
     settings = settings_load.load(str(root))
-    room = plan_room.for_plan(settings, project and root, room_tokens, window, _now_ms())
+    room = plan_room.for_plan(settings, project and root, room_tokens, window, row_times.now_ms())
     with ticker() as progress:
         known = past.learn(root, transcripts_folder(), progress=progress)
         found = make_workflow(begun.plan, room, known, root, progress)
@@ -144,10 +144,6 @@ def show_notes(notes: Sequence[str]) -> None:
 
 def _stdin() -> bytes:
     return sys.stdin.buffer.read(read.MOST_BYTES + 1)
-
-
-def _now_ms() -> int:
-    return int(time.time() * 1000)
 
 
 MOST_SHOWN = 200  # batches; the rest is a number

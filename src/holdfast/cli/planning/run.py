@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from math import isnan
@@ -17,6 +16,7 @@ from holdfast.cli.planning.plan_room import TokenCount
 from holdfast.cli.planning.run_report import report_after, show_dry_run, show_progress
 from holdfast.cli.terminal import ticker
 from holdfast.client.settings_files import transcripts_folder
+from holdfast.hub.row_times import now_ms
 from holdfast.plan.estimates import past
 from holdfast.plan.files.patterns import expand_patterns
 from holdfast.plan.formats import read
@@ -214,7 +214,3 @@ def _ended_by_signals(context: RunContext) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def now_ms() -> int:
-    return int(time.time() * 1000)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import time
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -21,6 +20,7 @@ from holdfast.cli.find_transcript import choose_to_read
 from holdfast.cli.terminal import paint, say
 from holdfast.events import window_budget
 from holdfast.events.window_budget import BudgetStatus, CompartmentUse
+from holdfast.hub import row_times
 from holdfast.text.fence import shown
 from holdfast.text.numbers import short
 from holdfast.window.alert_texts import estimate_mark
@@ -69,7 +69,7 @@ def budget(
     if ctx.invoked_subcommand is not None:
         return
     chosen = choose_to_read(transcript, session)
-    found = window_budget.status(chosen.state, chosen.folder, _now_ms())
+    found = window_budget.status(chosen.state, chosen.folder, row_times.now_ms())
     if as_json:
         plain = asdict(found) | {"pins": [one._asdict() for one in found.pins]}
         click.echo(json.dumps(plain, indent=2))
@@ -104,7 +104,7 @@ def pin(
     before = ledger.read(_path(project), session_id).pins
     one = operations.pin(
         text,
-        now_ms=_now_ms(),
+        now_ms=row_times.now_ms(),
         compartment=compartment,
         scope=scope,
         project=_path(project),
@@ -268,10 +268,6 @@ def _path(project: Path | None) -> str:
         return choose_session.of_this_folder().state.project or str(Path.cwd())
     except NoSession:
         return str(Path.cwd())
-
-
-def _now_ms() -> int:
-    return int(time.time() * 1000)
 
 
 SHOWN_CHARS = 90

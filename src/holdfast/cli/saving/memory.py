@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ from holdfast.client import instructions
 from holdfast.client.instructions import InstructionFile, MarkedRule, find_forgotten, find_marked
 from holdfast.client.memory_folder import find_memory_folder
 from holdfast.events import window_brief
+from holdfast.hub import row_times
 from holdfast.memory.topics import topic_store
 from holdfast.memory.topics.folder import MOST_TOPIC_BYTES
 from holdfast.memory.topics.topic import TYPES, MemoryTopic, NoSuchTopic, Unfit, parse
@@ -117,7 +117,7 @@ def add(
     if not summary:
         raise Unfit("a topic needs --description, one line, and its text: --body or --from")
     done = topic_store.change(
-        _path(project), name, summary, kind or given.type or "project", text, _now_ms()
+        _path(project), name, summary, kind or given.type or "project", text, row_times.now_ms()
     )
     _say(done, as_json, f"holdfast memory retire {shown(done.topic.file)}")
 
@@ -144,7 +144,7 @@ def edit(
         description or given.description or old.description,
         kind or given.type or old.type or "project",
         _body(body) if body is not None else given.body,
-        _now_ms(),
+        row_times.now_ms(),
     )
     _say(done, as_json, f"holdfast memory edit {shown(done.topic.file)} --from {done.before}")
 
@@ -154,7 +154,7 @@ def edit(
 @_place
 def retire(name: str, project: Path | None, as_json: bool) -> None:
     """Remove a topic that Holdfast added. A copy is saved."""
-    done = topic_store.forget(_path(project), name, _now_ms())
+    done = topic_store.forget(_path(project), name, row_times.now_ms())
     _say(done, as_json, f"holdfast memory add {shown(done.topic.name)!r} --from {done.before}")
 
 
@@ -196,10 +196,6 @@ def _row(one: MemoryTopic) -> str:
 
 def _path(project: Path | None) -> str:
     return str((project or Path.cwd()).absolute())
-
-
-def _now_ms() -> int:
-    return int(time.time() * 1000)
 
 
 MOST_CHARS = 120

@@ -9,7 +9,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
-import time
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -25,6 +24,7 @@ from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
 from holdfast.hub.errors import NameTaken, NoBackup, NoRoom, NoSuchBackup, NotEmpty, TooNew
+from holdfast.hub.row_times import now_ms
 from holdfast.hub.store import schema
 from holdfast.hub.store.engine import (
     WRITES,
@@ -87,7 +87,10 @@ def _lines(connection: Connection) -> Iterator[tuple[str, Any]]:
     schema.refuse_newer(version)
     if not version:
         raise NoBackup("there is nothing to keep: nobody has made this database yet")
-    yield "", {"holdfast": "backup", "format": FORMAT, "version": version, "made_ms": _now_ms()}
+    yield (
+        "",
+        {"holdfast": "backup", "format": FORMAT, "version": version, "made_ms": now_ms()},
+    )
     for table in ours(connection):
         columns = [str(column.name) for column in table.columns]
         yield "", {"table": str(table.name), "columns": columns}
@@ -177,10 +180,6 @@ def _flush(folder: Path) -> None:
         os.fsync(fd)
     finally:
         os.close(fd)
-
-
-def _now_ms() -> int:
-    return int(time.time() * 1000)
 
 
 AT_ONCE = 500

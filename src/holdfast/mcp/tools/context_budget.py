@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
 from holdfast.budget import operations
 from holdfast.events import window_budget
 from holdfast.events.window_budget import CompartmentUse
+from holdfast.hub import row_times
 from holdfast.mcp import client_session
 from holdfast.mcp.answers import ToolAnswer
 from holdfast.mcp.tool_table import ContextBudgetArguments
@@ -27,7 +27,7 @@ def answer_context_budget(asked: ContextBudgetArguments) -> ToolAnswer:
 
 def _status() -> ToolAnswer:
     folder, state = client_session.window()
-    found = window_budget.status(state, folder, _forecast_now())
+    found = window_budget.status(state, folder, row_times.now_ms())
     fields = {
         "role": found.role,
         "max_tokens": found.max_tokens,
@@ -59,7 +59,7 @@ def _pin(asked: ContextBudgetArguments) -> tuple[str, dict[str, Any]]:
     _, state = client_session.window()
     one = operations.pin(
         asked.text,
-        now_ms=_forecast_now(),
+        now_ms=row_times.now_ms(),
         compartment=asked.compartment,
         scope=asked.scope,
         project=state.project,
@@ -106,10 +106,6 @@ OPS: dict[str, Callable[[ContextBudgetArguments], tuple[str, dict[str, Any]]]] =
 def _forecast() -> dict[str, Any]:
     folder, state = client_session.window()
     settings = settings_load.load(state.project)
-    seen = view.of_transcript(state, settings, _forecast_now(), folder)
+    seen = view.of_transcript(state, settings, row_times.now_ms(), folder)
     found = health.describe(seen, state, settings.share("watch_at"))
     return {name: found[name] for name in FORECAST_FIELDS}
-
-
-def _forecast_now() -> int:
-    return int(time.time() * 1000)
