@@ -11,7 +11,7 @@ import click
 from holdfast.brief.item import BriefItem, FalseClaim
 from holdfast.brief.summary_check import describe_claims
 from holdfast.cli import find_transcript
-from holdfast.cli.arguments import of_session
+from holdfast.cli.arguments import AS_JSON, of_session
 from holdfast.cli.find_transcript import choose_to_read
 from holdfast.cli.terminal import paint, say
 from holdfast.events import summary_losses as lifecycle_lost
@@ -64,7 +64,7 @@ class NoCompaction(HoldfastError):
 @click.option(
     "--all", "show_all", is_flag=True, help="Show every item, also files, commands and names."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@AS_JSON
 def lost(
     transcript: Path | None, session: str, max_tokens: int, show_all: bool, as_json: bool
 ) -> None:

@@ -15,6 +15,7 @@ import click
 from holdfast.brief.item import BriefItem
 from holdfast.brief.summary_check import describe_claims as claims
 from holdfast.cli import find_transcript
+from holdfast.cli.arguments import AS_JSON
 from holdfast.cli.terminal import ALERT_PAINT, ZONE_PAINT, console, paint, say, unfiltered
 from holdfast.client import limit_settings
 from holdfast.events.summary_losses import NO_ROOM, SummaryLoss, summary_losses
@@ -54,7 +55,7 @@ KINDS = {  # in the order of what matters
 @click.command()
 @click.argument("transcript", default="", metavar="[SESSION]", type=click.Path())
 @click.option("--demo", is_flag=True, help="Replay the recorded session that comes with Holdfast.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@AS_JSON
 @click.option(
     "--svg", type=click.Path(path_type=Path), help="Also draw an SVG picture into this file."
 )

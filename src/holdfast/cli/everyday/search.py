@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holdfast.cli.arguments import AS_JSON
 from holdfast.cli.terminal import paint, say
 from holdfast.memory.item import KINDS, PAGE_CHARS
 from holdfast.text import fence
@@ -67,7 +68,7 @@ NOTHING = "Nothing found. Try other words, --all-projects, or --cold for archive
 @click.option("--keyword", "by_keyword", is_flag=True, help="Search by words only, not by meaning.")
 @click.option("--status", "asked_status", is_flag=True, help="Show how complete the index is.")
 @click.option("--fill", "filling", is_flag=True, help="Prepare the search by meaning now.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@AS_JSON
 def search(
     query: str,
     limit: int,
@@ -233,7 +234,7 @@ def _where(one: FoundItem) -> str:
 @click.option(
     "--find", default="", metavar="WORDS", help="Print only lines that contain all these words."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@AS_JSON
 def expand(word: str, offset: int, max_chars: int, find: str, as_json: bool) -> None:
     """Print what is behind ID, or the start of one: the name of a shortened tool output, of a
     tool call whose result was cleared, of a segment, or of what a search found."""

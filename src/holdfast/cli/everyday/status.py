@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from holdfast.cli import choose_session, terminal
-from holdfast.cli.arguments import of_session
+from holdfast.cli.arguments import AS_JSON, of_session
 from holdfast.cli.choose_session import Chosen, NoSession
 from holdfast.cli.terminal import paint, say
 from holdfast.memory.transcript_text import cleared_results
@@ -46,7 +46,7 @@ HOW_KNOWN = {
     is_flag=True,
     help="Show every session that has not ended, and list the newest past ones.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@AS_JSON
 @click.option(
     "--forget-limits", is_flag=True, help="Forget the compaction limits learned on this machine."
 )

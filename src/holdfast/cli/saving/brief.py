@@ -10,7 +10,7 @@ import click
 from holdfast.brief.compose import Brief
 from holdfast.brief.roles import ROLES
 from holdfast.cli import choose_session
-from holdfast.cli.arguments import of_session
+from holdfast.cli.arguments import AS_JSON, of_session
 from holdfast.cli.choose_session import Chosen
 from holdfast.cli.find_transcript import choose_to_read
 from holdfast.cli.terminal import say
@@ -32,7 +32,7 @@ from holdfast.transcript import Unreadable
     "--role", type=click.Choice(ROLES), help="Whose point of view (default: by the agent's type)."
 )
 @click.option("--explain", is_flag=True, help="Show why each line is there, and its source.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@AS_JSON
 def brief(
     transcript: Path | None,
     session: str,

@@ -15,6 +15,7 @@ import click
 from holdfast.budget import ledger, operations
 from holdfast.budget.compartments import NAMES, PREFERENCES
 from holdfast.cli import choose_session
+from holdfast.cli.arguments import AS_JSON, PROJECT
 from holdfast.cli.choose_session import Chosen, NoSession
 from holdfast.cli.find_transcript import choose_to_read
 from holdfast.cli.terminal import paint, say
@@ -30,6 +31,7 @@ from holdfast.wire import places
 Command = Callable[..., Any]
 MOST_FILE = 8 << 20
 SHOWN_ITEMS = 8
+SESSION = click.option("--session", default="", help="A session's id, or its first characters.")
 _FILE_NAME = re.compile(r"\S*/\S*|\S+\.\w{1,8}")
 
 
@@ -46,21 +48,11 @@ def _scope(command: Command) -> Command:
     return command
 
 
-def _session(command: Command) -> Command:
-    return click.option("--session", default="", help="A session's id, or its first characters.")(
-        command
-    )
-
-
-def _json(command: Command) -> Command:
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
-
-
 @click.group(invoke_without_command=True)
 @click.option("--all", "everything", is_flag=True, help="Show every item.")
 @click.option("--transcript", type=click.Path(path_type=Path), help="Read this transcript.")
-@_session
-@_json
+@SESSION
+@AS_JSON
 @click.pass_context
 def budget(
     ctx: click.Context, everything: bool, transcript: Path | None, session: str, as_json: bool
@@ -88,7 +80,7 @@ def budget(
 )
 @click.option("--session", default=None, help="For one session only: its id, or `now`.")
 @_scope
-@_json
+@AS_JSON
 def pin(
     text: str,
     compartment: str,
@@ -117,13 +109,9 @@ def pin(
 
 @budget.command()
 @click.argument("pin_id", metavar="ID")
-@_session
-@click.option(
-    "--project",
-    type=click.Path(path_type=Path),
-    help="The project's folder (default: this folder).",
-)
-@_json
+@SESSION
+@PROJECT
+@AS_JSON
 def unpin(pin_id: str, session: str, project: Path | None, as_json: bool) -> None:
     """Remove a pin."""
     session_id = _of_session(session)
@@ -138,8 +126,8 @@ def unpin(pin_id: str, session: str, project: Path | None, as_json: bool) -> Non
 @budget.command()
 @click.argument("item_id", metavar="ID")
 @click.option("--undo", is_flag=True, help="Take it into the brief again.")
-@_session
-@_json
+@SESSION
+@AS_JSON
 def evict(item_id: str, undo: bool, session: str, as_json: bool) -> None:
     """Leave an item out of this session's briefs. An item that changes comes back."""
     chosen = choose_to_read(None, session)
@@ -162,8 +150,8 @@ def evict(item_id: str, undo: bool, session: str, as_json: bool) -> None:
 
 @budget.command()
 @click.argument("text_or_file", type=click.Path())
-@_session
-@_json
+@SESSION
+@AS_JSON
 def estimate(text_or_file: str, session: str, as_json: bool) -> None:
     """Estimate how many tokens a text or a file has."""
     density = _density(session)
@@ -180,7 +168,7 @@ def estimate(text_or_file: str, session: str, as_json: bool) -> None:
 @click.argument("compartment", type=click.Choice(NAMES), metavar="COMPARTMENT")
 @click.argument("share", metavar="SHARE")
 @_scope
-@_json
+@AS_JSON
 def allot(compartment: str, share: str, is_user: bool, project: Path | None, as_json: bool) -> None:
     """Give a compartment a share of the brief. SHARE is 0.4, 40%, or `role` for the usual share;
     COMPARTMENT is active_task, project_background, operator_preferences, safety_constraints or

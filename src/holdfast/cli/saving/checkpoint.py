@@ -18,7 +18,7 @@ from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.checkpoint.errors import CheckpointNotSaved
 from holdfast.checkpoint.write import SavedCheckpoint
 from holdfast.cli import choose_session, find_transcript
-from holdfast.cli.arguments import of_session
+from holdfast.cli.arguments import AS_JSON, PROJECT, of_session
 from holdfast.cli.terminal import paint, say
 from holdfast.events import take_checkpoint
 from holdfast.settings import load as settings_load
@@ -36,7 +36,7 @@ from holdfast.wire.errors import HoldfastError
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Save it in this folder's project.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@AS_JSON
 def checkpoint(transcript: Path | None, project: Path | None, session: str, as_json: bool) -> None:
     """Save a verified checkpoint now."""
     chosen = _chosen(transcript, session, project)
@@ -96,7 +96,7 @@ class NoSuchFile(HoldfastError):
 
 @click.command()
 @click.argument("file", type=click.Path(), required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@AS_JSON
 @click.pass_context
 def verify(ctx: click.Context, file: str | None, as_json: bool) -> None:
     """Is a checkpoint, or every known one, what was kept? Exit 0 or 1."""
@@ -144,12 +144,8 @@ def show_reports(reports: list[checks.VerifyReport]) -> None:
 @click.command()
 @click.argument("older", type=click.Path(), required=False)
 @click.argument("newer", type=click.Path(), default=find.LATEST)
-@click.option(
-    "--project",
-    type=click.Path(path_type=Path),
-    help="The project's folder (default: this folder).",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@PROJECT
+@AS_JSON
 def diff(older: str | None, newer: str, project: Path | None, as_json: bool) -> None:
     """What changed from OLDER to NEWER: ids, files, `previous`, `latest`. Without them: from the
     parent of this session's newest checkpoint to that one."""

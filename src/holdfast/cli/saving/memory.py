@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from holdfast.cli import choose_session
+from holdfast.cli.arguments import AS_JSON, PROJECT
 from holdfast.cli.choose_session import NoSession
 from holdfast.cli.find_transcript import choose_to_save
 from holdfast.cli.terminal import say
@@ -37,14 +38,6 @@ from holdfast.wire import places
 Command = Callable[..., Any]
 
 
-def _place(command: Command) -> Command:
-    folder = click.Path(path_type=Path)
-    command = click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
-    return click.option(
-        "--project", type=folder, help="The project's folder (default: this folder)."
-    )(command)
-
-
 def _text(command: Command) -> Command:
     for option in (
         click.option(
@@ -64,7 +57,8 @@ def memory() -> None:
 
 
 @memory.command("list")
-@_place
+@PROJECT
+@AS_JSON
 def list_(project: Path | None, as_json: bool) -> None:
     """List every topic of this project's memory."""
     found = topic_store.topics(_path(project))
@@ -85,7 +79,8 @@ def list_(project: Path | None, as_json: bool) -> None:
 
 @memory.command()
 @click.argument("name")
-@_place
+@PROJECT
+@AS_JSON
 def show(name: str, project: Path | None, as_json: bool) -> None:
     """Print one topic, by its name or its file."""
     one = find(topic_store.topics(_path(project)), name)
@@ -100,7 +95,8 @@ def show(name: str, project: Path | None, as_json: bool) -> None:
 @memory.command()
 @click.argument("name")
 @_text
-@_place
+@PROJECT
+@AS_JSON
 def add(
     name: str,
     description: str | None,
@@ -125,7 +121,8 @@ def add(
 @memory.command()
 @click.argument("name")
 @_text
-@_place
+@PROJECT
+@AS_JSON
 def edit(
     name: str,
     description: str | None,
@@ -151,7 +148,8 @@ def edit(
 
 @memory.command()
 @click.argument("name")
-@_place
+@PROJECT
+@AS_JSON
 def retire(name: str, project: Path | None, as_json: bool) -> None:
     """Remove a topic that Holdfast added. A copy is saved."""
     done = topic_store.forget(_path(project), name, row_times.now_ms())
@@ -202,13 +200,9 @@ MOST_CHARS = 120
 
 
 @memory.command()
-@click.option(
-    "--project",
-    type=click.Path(path_type=Path),
-    help="The project's folder (default: this folder).",
-)
+@PROJECT
 @click.option("--session", default="", help="Count what this session has read.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@AS_JSON
 def rules(project: Path | None, session: str, as_json: bool) -> None:
     """List instruction files and the marked rules in them. It also shows which of the rules are
     restored after a compaction."""

@@ -20,6 +20,7 @@ from holdfast.checkpoint.errors import Changed, NoCheckpoint
 from holdfast.checkpoint.next_steps import NOTHING_OPEN
 from holdfast.checkpoint.sections import ASKED
 from holdfast.cli import choose_session, find_transcript
+from holdfast.cli.arguments import AS_JSON, PROJECT
 from holdfast.cli.terminal import say
 from holdfast.redact import redact
 from holdfast.text import fence, timestamps
@@ -37,13 +38,9 @@ from holdfast.wire.errors import HoldfastError
     help="Print only its sections, marked as reference, for the model.",
 )
 @click.option("--anyway", is_flag=True, help="Load it although it was CHANGED since it was saved.")
-@click.option(
-    "--project",
-    type=click.Path(path_type=Path),
-    help="The project's folder (default: this folder).",
-)
+@PROJECT
 @click.option("--all", "everywhere", is_flag=True, help="List the checkpoints of every project.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@AS_JSON
 def resume(
     which: str | None,
     as_text: bool,

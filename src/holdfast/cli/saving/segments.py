@@ -89,7 +89,7 @@ segments = list_group(
     is_flag=True,
     help="Print only its text, marked as reference, for the model.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@AS_JSON
 def show(segment_id: str, as_text: bool, as_json: bool) -> None:
     """Print the short form of a topic, with its session and sizes. The first characters of its
     id are enough."""
@@ -112,7 +112,7 @@ def show(segment_id: str, as_text: bool, as_json: bool) -> None:
 
 @segments.command()
 @click.argument("words", default="-")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@AS_JSON
 def save(words: str, as_json: bool) -> None:
     """Replace the short form of topics with better words. WORDS, or stdin, is JSON: one object or
     a list. {"segment_id": …, "compressed_content": …, "key_decisions": […], "key_files": […]}"""
@@ -238,7 +238,7 @@ def _texts(given: dict[str, Any], key: str) -> list[str]:
 @click.command()
 @click.option("--now", is_flag=True, help="Compress now, at any fill.")
 @of_session
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@AS_JSON
 def roll(now: bool, session: str, transcript: Path | None, as_json: bool) -> None:
     """Look for cold segments, compress them, archive what is old; as a hook does in passing."""
     chosen = (

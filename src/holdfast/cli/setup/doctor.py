@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from holdfast.cli.arguments import AS_JSON
 from holdfast.cli.saving.transcripts import in_words as transcripts_in_words
 from holdfast.cli.terminal import paint, say
 from holdfast.setup.doctor.checks import examine
@@ -20,7 +21,7 @@ TEXT_COLUMN = 37  # right of mark, name and time
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@AS_JSON
 @click.option(
     "--project",
     type=click.Path(path_type=Path),

@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
+from holdfast.cli.arguments import AS_JSON
 from holdfast.cli.terminal import paint, say
 from holdfast.events import breadcrumb
 from holdfast.settings import edit
@@ -56,7 +57,7 @@ class _Settings(click.Group):
 
 @click.group(cls=_Settings, invoke_without_command=True, subcommand_metavar="[NAME | COMMAND]")
 @click.option("--project", type=click.Path(path_type=Path), help="As in this project's sessions.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@AS_JSON
 @click.pass_context
 def settings(context: click.Context, project: Path | None, as_json: bool) -> None:
     context.obj = {"project": project, "as_json": as_json}
@@ -67,7 +68,7 @@ def settings(context: click.Context, project: Path | None, as_json: bool) -> Non
 @settings.command()
 @click.argument("name", type=_SettingName(), metavar="NAME")
 @click.option("--project", type=click.Path(path_type=Path), help="As in this project's sessions.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@AS_JSON
 @click.pass_obj
 def get(above: dict[str, object], name: str, project: Path | None, as_json: bool) -> None:
     """Show one setting, where its value came from, and who may set it. `holdfast settings NAME`

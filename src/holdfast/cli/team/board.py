@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from holdfast.cli.arguments import AS_JSON, PROJECT
 from holdfast.cli.terminal import say
 from holdfast.hub import clean_text, row_times
 from holdfast.hub.board import deliveries, messages
@@ -31,14 +32,13 @@ CARRIED = "each agent it is for gets it from a hook, within a minute while it wo
 
 
 def _place(command: Command) -> Command:
-    folder = click.Path(path_type=Path)
     for option in (
-        click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+        AS_JSON,
         click.option(
             "--database", default="", help="Another database: sqlite:///… or postgresql://…"
         ),
         click.option("--everywhere", is_flag=True, help="In every project."),
-        click.option("--project", type=folder, help="The project's folder (default: this folder)."),
+        PROJECT,
     ):
         command = option(command)
     return command

@@ -16,6 +16,7 @@ import click
 
 from holdfast.checkpoint import index
 from holdfast.checkpoint import rebuild as rebuilding
+from holdfast.cli.arguments import AS_JSON
 from holdfast.cli.saving import checkpoint as verify_command
 from holdfast.cli.terminal import say
 from holdfast.text.fence import shown
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 DATABASE = click.option(
     "--database", default="", metavar="URL", help="sqlite:///… or postgresql://…"
 )
-JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 @click.group()
@@ -36,7 +36,7 @@ def db() -> None:
 
 @db.command()
 @DATABASE
-@JSON
+@AS_JSON
 def migrate(database: str, as_json: bool) -> None:
     """Create the database, or update an older one."""
     from holdfast.hub.store import schema
@@ -54,7 +54,7 @@ def migrate(database: str, as_json: bool) -> None:
 
 @db.command()
 @DATABASE
-@JSON
+@AS_JSON
 def check(database: str, as_json: bool) -> None:
     """Check the database. Ends with 1 if something is wrong."""
     from holdfast.hub.store import schema
@@ -72,7 +72,7 @@ def check(database: str, as_json: bool) -> None:
 @db.command()
 @click.argument("file", required=False, type=click.Path(path_type=Path, dir_okay=False))
 @DATABASE
-@JSON
+@AS_JSON
 def backup(file: Path | None, database: str, as_json: bool) -> None:
     """Write everything into one file, and read it back."""
     from holdfast.hub.store import backup as backups
@@ -89,7 +89,7 @@ def backup(file: Path | None, database: str, as_json: bool) -> None:
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @DATABASE
 @click.option("--yes", is_flag=True, help="Replace the rows that are there.")
-@JSON
+@AS_JSON
 def restore(file: Path, database: str, yes: bool, as_json: bool) -> None:
     """Restore a backup, completely or not at all."""
     from holdfast.hub.store import backup as backups
@@ -109,7 +109,7 @@ def restore(file: Path, database: str, yes: bool, as_json: bool) -> None:
 
 @db.command()
 @click.option("--follow", is_flag=True, help="Repeat every ten seconds, until Ctrl-C.")
-@JSON
+@AS_JSON
 def forward(follow: bool, as_json: bool) -> None:
     """Send everything that is waiting to the team server. Ends with 1 if not all arrived."""
     from holdfast.hub.team import connection
@@ -174,7 +174,7 @@ if TYPE_CHECKING:
     help="Also read this project; can be repeated.",
 )
 @click.option("--database", default="", metavar="URL", help="sqlite:///… or postgresql://…")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@AS_JSON
 def rebuild(projects: tuple[Path, ...], database: str, as_json: bool) -> None:
     """Make index and rows again from checkpoint files, transcripts and what hooks noted."""
     from holdfast.hub.repair import rebuild as rows
