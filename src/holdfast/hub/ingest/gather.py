@@ -48,6 +48,7 @@ from holdfast.window.health import action, status
 from holdfast.window.state import State
 from holdfast.window.view import COMPACTING_MS
 from holdfast.wire import places
+from holdfast.wire.scan import text_of
 
 WINDOW, CHECKPOINTS, AUDIT = "window", "checkpoints", "audit"
 MAIN_TYPE = "main"
@@ -281,9 +282,9 @@ def _stamp(folder: str) -> int:
 
 def _parse_checkpoint(data: bytes) -> RecordedEvent | None:
     found = _snapshot(data)
-    at_ms = row_times.from_iso(_text(found, "timestamp"))
-    checkpoint_id, session_id = _text(found, "checkpoint_id"), _text(found, "session_id")
-    project = replace_unstorable(_text(found, "project"))[:PATH_CHARS].rstrip("/") or "/"
+    at_ms = row_times.from_iso(text_of(found, "timestamp"))
+    checkpoint_id, session_id = text_of(found, "checkpoint_id"), text_of(found, "session_id")
+    project = replace_unstorable(text_of(found, "project"))[:PATH_CHARS].rstrip("/") or "/"
     if not at_ms or not 0 < at_ms < 1 << 53 or not checkpoint_id or not session_id:
         return None
     return RecordedCheckpoint(
@@ -293,7 +294,7 @@ def _parse_checkpoint(data: bytes) -> RecordedEvent | None:
         project_id=ids.project_id(project),
         path=project,
         at_ms=at_ms,
-        summary=clean(_text(found, "context_summary"), TEXT_CHARS),
+        summary=clean(text_of(found, "context_summary"), TEXT_CHARS),
         snapshot=clean_value(found, TEXT_CHARS),
     )
 
@@ -304,8 +305,3 @@ def _snapshot(data: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         found = None
     return found if isinstance(found, dict) else {}
-
-
-def _text(found: dict[str, Any], key: str) -> str:
-    value = found.get(key)
-    return value if isinstance(value, str) else ""

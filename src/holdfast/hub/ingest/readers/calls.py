@@ -24,6 +24,7 @@ from holdfast.hub.ingest.records import (
 )
 from holdfast.record.agents import LAUNCHED
 from holdfast.transcript import Result, ToolResult, ToolUse, decoded
+from holdfast.wire.scan import text_of
 
 ToolType = Literal["builtin", "agent", "skill", "command", "mcp"]
 AGENTS = frozenset(("Agent", "Task"))
@@ -253,10 +254,10 @@ HEAD_CHARS = 4_000
 
 def agent_details(given: dict[str, Any]) -> dict[str, Any]:
     """Return what to remember of the call until its result names the agent."""
-    asked = _text(given, "description") or _text(given, "prompt")[:TEXT_CHARS]
+    asked = text_of(given, "description") or text_of(given, "prompt")[:TEXT_CHARS]
     return {
         "description": clean(asked.strip().partition("\n")[0], TEXT_CHARS // 2),
-        "agent_type": replace_unstorable(_text(given, "subagent_type"))[:NAME_CHARS],
+        "agent_type": replace_unstorable(text_of(given, "subagent_type"))[:NAME_CHARS],
     }
 
 
@@ -276,7 +277,7 @@ def read_agent_result(
     copy = copy if isinstance(copy, dict) else {}
     text = block.text[:HEAD_CHARS]
     launched = text.startswith(LAUNCHED) or copy.get("isAsync") is True
-    agent_id = _text(copy, "agentId") or _agent_in(text)
+    agent_id = text_of(copy, "agentId") or _agent_in(text)
     agent_id = replace_unstorable(agent_id)[:NAME_CHARS]
     if block.is_error and not agent_id:
         return None, None
@@ -293,7 +294,7 @@ def read_agent_result(
         **within,
         agent_id=agent_id,
         agent_type=call.details.get("agent_type", "")
-        or replace_unstorable(_text(copy, "agentType"))[:NAME_CHARS],
+        or replace_unstorable(text_of(copy, "agentType"))[:NAME_CHARS],
         parent_agent_id=window.agent_id,
         description=call.details.get("description", ""),
         described=2 if call.details.get("description") else 0,
@@ -328,8 +329,3 @@ def read_agent_end(window: WindowReader, text: str, at_ms: int) -> RecordedSubta
 
 def _agent_in(text: str) -> str:
     return text.partition("agentId: ")[2][:80].split(" ")[0].split("\n")[0]
-
-
-def _text(given: dict[str, Any], key: str) -> str:
-    found = given.get(key)
-    return found if isinstance(found, str) else ""

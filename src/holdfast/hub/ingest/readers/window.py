@@ -7,12 +7,12 @@ again: ids are made from what things are, so reading twice changes nothing.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
+from holdfast.files.folders import names_in
 from holdfast.hub import ids
 from holdfast.hub.clean_text import replace_unstorable
 from holdfast.hub.ingest.records import (
@@ -43,8 +43,8 @@ class WindowReader(msgspec.Struct, frozen=True):
 def all_windows(sessions: Iterable[str] | None = None) -> list[str]:
     """`session/main` and `session/agent-ID` of these sessions, each one's main window first."""
     found = []
-    for session in sorted(_names_in(places.windows()) if sessions is None else sessions):
-        leaves = _names_in(f"{places.windows()}/{session}")
+    for session in sorted(names_in(places.windows()) if sessions is None else sessions):
+        leaves = names_in(f"{places.windows()}/{session}")
         leaves = [leaf for leaf in leaves if leaf == MAIN or leaf.startswith(AGENT)]
         found += [
             f"{session}/{leaf}" for leaf in sorted(leaves, key=lambda leaf: (leaf != MAIN, leaf))
@@ -78,13 +78,6 @@ def find_window(name: str) -> WindowReader | None:
         project_id=ids.project_id(project),
         state=own,
     )
-
-
-def _names_in(folder: str) -> list[str]:
-    try:
-        return os.listdir(folder)  # noqa: PTH208 - names are all we need
-    except OSError:
-        return []
 
 
 class Span:
