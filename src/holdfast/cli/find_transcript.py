@@ -262,8 +262,8 @@ def list_gone(project: str, everywhere: bool) -> bool:
 def _line(one: ArchivedSession) -> str:
     about = one.about
     age = f"{(time.time() - one.changed) / DAY_SECONDS:.0f} days"
-    asked = shown(fence.clean(about.asked)) if about else ""
-    return f"{shown(one.id[:8])} {age:>9} archived    {asked}"
+    first_prompt = shown(fence.clean(about.asked)) if about else ""
+    return f"{shown(one.id[:8])} {age:>9} archived    {first_prompt}"
 
 
 def show(one: ArchivedSession, as_text: bool, as_json: bool) -> None:

@@ -47,10 +47,10 @@ def past_sessions(running: Collection[str], start: str = "") -> Iterator[PastSes
         try:
             is_small = path.stat().st_size <= COUNTED_BYTES
             count = lookup.compactions(path).count if is_small else None
-            asked = _first_prompt(path)
+            first_prompt = _first_prompt(path)
         except (OSError, Unreadable):  # deleted meanwhile
             continue
-        yield PastSession(path.stem, modified_at(path), project_of(path), asked, count)
+        yield PastSession(path.stem, modified_at(path), project_of(path), first_prompt, count)
 
 
 def _first_prompt(path: Path) -> str:

@@ -155,8 +155,8 @@ def tool_call(request: RpcRequest) -> tuple[str, dict[str, Any]]:
 
 def _initialize(params: Params) -> Message:
     """Agree on the client's version if we support it, otherwise offer our newest."""
-    asked = params.get("protocolVersion")
-    version = asked if asked in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
+    wanted_version = params.get("protocolVersion")
+    version = wanted_version if wanted_version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
     return {**_describe(), "protocolVersion": version, "serverInfo": _server_info()}
 
 

@@ -95,7 +95,7 @@ def _ask_indexes(ask: Callable[[Index], T | None], project: str) -> tuple[Iterat
     all answers were read."""
     notes: list[str] = []
 
-    def said() -> Iterator[T]:
+    def answers() -> Iterator[T]:
         for index in _indexes(project, notes):
             try:
                 found = ask(index)
@@ -105,7 +105,7 @@ def _ask_indexes(ask: Callable[[Index], T | None], project: str) -> tuple[Iterat
             if found:
                 yield found
 
-    return said(), notes
+    return answers(), notes
 
 
 def _indexes(project: str, notes: list[str]) -> Iterator[Index]:

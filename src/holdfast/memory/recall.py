@@ -189,8 +189,12 @@ def _of_kind(
 def _score_topic(
     index: Index, topic: words.Query, vectors: Mapping[str, Any], only: SearchFilter
 ) -> Scores:
-    said, near = index.scores(topic, vectors, Many(LEAST, BY_MEANING if vectors else 0), only)
-    sides = [ranking.share(one, max(one.values(), default=0.0)) for one in (said, near) if one]
+    by_words, by_meaning = index.scores(
+        topic, vectors, Many(LEAST, BY_MEANING if vectors else 0), only
+    )
+    sides = [
+        ranking.share(one, max(one.values(), default=0.0)) for one in (by_words, by_meaning) if one
+    ]
     return {
         place: words.TOPIC * sum(side.get(place, 0.0) for side in sides) / len(sides)
         for side in sides

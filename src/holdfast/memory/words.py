@@ -161,8 +161,8 @@ TABLE = (
 
 
 def find_leanings(asked: Query) -> list[Leaning]:
-    said = set(plain(asked.text))
-    return [one for one in TABLE if said & one.asked_by]
+    query_words = set(plain(asked.text))
+    return [one for one in TABLE if query_words & one.asked_by]
 
 
 def widen(asked: Query) -> Query:

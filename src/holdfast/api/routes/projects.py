@@ -128,8 +128,8 @@ async def get(project_id: IdPath, db: Db) -> Response:
         project, figures = projects.figures(connection, str(project_id))
         return project, figures, latest(connection, 50, project_id=project["id"])
 
-    project, figures, asked = await db.read(both)
-    last = [requests.RequestRow.of(row) for row in asked]
+    project, figures, request_rows = await db.read(both)
+    last = [requests.RequestRow.of(row) for row in request_rows]
     return respond(
         {
             "project": {**ProjectRow.of(project), "requests": last},
@@ -186,13 +186,13 @@ async def get_hierarchy(
     """A page of requests, newest first; in each its tasks by wave, with their subtasks."""
     tree = await db.read(lambda c: tree_of_project(c, str(project_id), limit, offset))
     project = ProjectRow.of(tree.project)
-    asked = msgspec.Raw(msgspec.json.encode([_tree_of(row) for row in tree.requests.rows]))
+    requests_json = msgspec.Raw(msgspec.json.encode([_tree_of(row) for row in tree.requests.rows]))
     figures = tree.figures
     return respond(
         {
-            "hierarchy": {**project, "requests": asked},
+            "hierarchy": {**project, "requests": requests_json},
             "project": project,
-            "requests": asked,
+            "requests": requests_json,
             "stats": figures_answer(figures),
             "counts": {
                 "requests": figures["total_requests"],

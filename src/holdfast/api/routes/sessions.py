@@ -157,8 +157,8 @@ async def get(session_id: SessionPath, db: Db) -> Response:
         row = sessions.get(connection, session_id)
         return row, latest(connection, 20, session_id=session_id)
 
-    row, asked = await db.read(both)
-    last = [SessionQuery.of(one) for one in asked]
+    row, request_rows = await db.read(both)
+    last = [SessionQuery.of(one) for one in request_rows]
     return respond({**SessionRow.of(row), "requests": last})
 
 

@@ -122,11 +122,11 @@ def _fill(project: str) -> None:
     sync.sync_index(index)
     shown = sys.stderr.isatty()
 
-    def told(done: int, left: int) -> None:
+    def show_progress(done: int, left: int) -> None:
         if shown:
             click.echo(f"\r{done:,} made, {left:,} to go ", nl=False, err=True)
 
-    sync.fill_vectors(index, embedders.current_embedder(), report=told)
+    sync.fill_vectors(index, embedders.current_embedder(), report=show_progress)
     if shown:
         click.echo("", err=True)
 

@@ -271,11 +271,11 @@ def _checkpoint(found: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _server_words(server: dict[str, Any]) -> str:
-    heard = _ago(server["answered_ms"]) if server["answered_ms"] else "never"
-    told = [f"{server['url']}, answered {heard}, {server['batches']} batches sent"]
-    told += [server["words"]] if server["words"] else []
-    told += [f"refused: {', '.join(server['refused'])}"] if server["refused"] else []
-    return "; ".join(told)
+    answered = _ago(server["answered_ms"]) if server["answered_ms"] else "never"
+    parts = [f"{server['url']}, answered {answered}, {server['batches']} batches sent"]
+    parts += [server["words"]] if server["words"] else []
+    parts += [f"refused: {', '.join(server['refused'])}"] if server["refused"] else []
+    return "; ".join(parts)
 
 
 def _stop_guard(found: dict[str, Any], about: str) -> str:

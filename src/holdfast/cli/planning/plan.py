@@ -159,8 +159,8 @@ def show(found: Workflow, numbers: Mapping[str, int]) -> None:
     """Print the workflow. `numbers`: of the tasks in the plan, since titles say `(after 2)`."""
     console = terminal.console()
     title = Text(named(found.title) or "plan", style="bold")
-    said = f"{counted(len(found.batches), 'batch')}, {found.size}"
-    console.print(title + Text(f": {said}", style="not bold"))
+    size = f"{counted(len(found.batches), 'batch')}, {found.size}"
+    console.print(title + Text(f": {size}", style="not bold"))
     console.print(_facts(found.room, _bases(found)))
     if not found.batches:
         console.print(f"  {nothing_left(len(found.done))}")

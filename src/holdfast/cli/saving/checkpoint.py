@@ -53,8 +53,8 @@ def checkpoint(transcript: Path | None, project: Path | None, session: str, as_j
         click.echo(json.dumps(plain(kept), indent=2))
         return
     say(kept.path)
-    for said in filter(None, (_describe_place(kept), *kept.notes)):
-        say(f"note: {shown(said)}", err=True)
+    for note in filter(None, (_describe_place(kept), *kept.notes)):
+        say(f"note: {shown(note)}", err=True)
     again = "the same state was saved already" if kept.reused else "verified by reading it back"
     say(f"{again}; `holdfast resume {kept.id}` shows it", err=True)
 

@@ -100,8 +100,8 @@ def _show(found: dict[str, Any]) -> None:
     for step in found["compaction"]:
         _say_row(step["ok"], step["name"], step["milliseconds"], step["words"])
     for server in found["servers"]:
-        said = f"tools: {', '.join(server['tools'])}; ended" if server["ok"] else "see below"
-        _say_row(server["ok"], "MCP server", server["milliseconds"], said)
+        outcome = f"tools: {', '.join(server['tools'])}; ended" if server["ok"] else "see below"
+        _say_row(server["ok"], "MCP server", server["milliseconds"], outcome)
     for limit in found["limits"]:
         say(f"  {_limit(limit)}")
     for words in transcripts_in_words(found["transcripts"]):
@@ -145,9 +145,9 @@ def _in_words(tally: dict[str, int]) -> str:
         "oversized": "too long to be read",
         "misfit": "not as expected",
     }
-    said = [f"{tally[name]:,} {words}" for name, words in odd.items() if tally[name]]
+    counts = [f"{tally[name]:,} {words}" for name, words in odd.items() if tally[name]]
     known = f"{tally['lines']:,} lines, {tally['understood']:,} understood, "
-    return ", ".join([known + f"{tally['left_alone']:,} not needed", *said])
+    return ", ".join([known + f"{tally['left_alone']:,} not needed", *counts])
 
 
 def _reached(hook: dict[str, Any]) -> str:

@@ -141,15 +141,15 @@ def post(
     )
     if team:
         place = None if everywhere else _path(project)
-        row, heard = {**row, "id": message_client.post(server(), row, place)}, CARRIED
+        row, delivery = {**row, "id": message_client.post(server(), row, place)}, CARRIED
     else:
-        heard = _posted(database, row, whom, None if everywhere else _path(project))
+        delivery = _posted(database, row, whom, None if everywhere else _path(project))
     if as_json:
-        click.echo(json.dumps(plain(row) | {"heard": heard}))
+        click.echo(json.dumps(plain(row) | {"heard": delivery}))
         return
     name = to_agent or ("every agent" if everywhere else "every agent of this project")
     say(f"posted to {shown(name)}; gone at {_at(row['expires_ms'])}")
-    say(f"  {heard}")
+    say(f"  {delivery}")
 
 
 def _posted(database: str, row: Row, whom: list[Listener], place: str | None) -> str:
@@ -216,9 +216,9 @@ def line(row: Row) -> str:
     message = content.get("message")  # --json has the rest
     words = message if isinstance(message, str) else json.dumps(content, ensure_ascii=False)
     at, whom = _at(row["created_ms"]), row["to_agent"] or "all"
-    said = f"{row['topic']}  {row['from_agent']} to {whom}: {str(words)[:MOST_SHOWN_CHARS]}"
+    text = f"{row['topic']}  {row['from_agent']} to {whom}: {str(words)[:MOST_SHOWN_CHARS]}"
     urgent = f" (priority {row['priority']})" if row["priority"] else ""
-    return f"{at}  {shown(said)}{urgent}"
+    return f"{at}  {shown(text)}{urgent}"
 
 
 def _at(ms: int) -> str:

@@ -119,7 +119,7 @@ def _write_records(connection: Connection, records: Sequence[RecordedEvent]) -> 
             tree.apply(record)
     if session_id:
         subtask_writer.cut_off(session_id)
-    asked, _ = tree.requests.flush()
+    new_requests, _ = tree.requests.flush()
     listed, stood = tree.tasks.flush()
     started, changed = subtask_writer.flush()
     lost = subtask_writer.clear_left()
@@ -135,19 +135,19 @@ def _write_records(connection: Connection, records: Sequence[RecordedEvent]) -> 
         elif isinstance(record, RecordedReadings):
             write_readings(connection, record)
     update_times(connection, records, totals)
-    _count(connection, project_id, "requests", len(asked) - lost[1])
+    _count(connection, project_id, "requests", len(new_requests) - lost[1])
     _count(connection, project_id, "tasks", len(listed) - tree.removed - lost[0])
     _count(connection, project_id, "subtasks", len(started))
     if done:
         pending_writes.count(connection, "actions", len(done))
     if session_id and project_id and (listed or stood or tree.removed or lost[0]):
         waves.settle(connection, session_id, project_id, None)
-    changes = [("request.created", asked), ("task.created", listed), ("task.changed", stood)]
+    changes = [("request.created", new_requests), ("task.created", listed), ("task.changed", stood)]
     changes += [("subtask.created", started), ("subtask.changed", changed)]
     _announce(connection, (session_id, project_id), [*changes, ("snapshot.saved", saved)], done)
     event_log.announce_audit(connection, noted)
     event_log.announce_checkpoints(connection, saved)
-    return BatchCounts(len(asked), len(listed), len(started), len(done), len(saved))
+    return BatchCounts(len(new_requests), len(listed), len(started), len(done), len(saved))
 
 
 def lock_source(connection: Connection, source: str) -> None:

@@ -250,8 +250,8 @@ def build_projection(connection: Connection, session_id: str, now_ms: int) -> di
         return {}
     project_id = session["project_id"]
     project = first(connection, sa.select(projects).where(projects.c.id == project_id)) or {}
-    asked = _newest(connection, requests, requests.c.session_id == session_id, 1)
-    listed = _tasks(connection, asked[0]["id"]) if asked else []
+    newest_request = _newest(connection, requests, requests.c.session_id == session_id, 1)
+    listed = _tasks(connection, newest_request[0]["id"]) if newest_request else []
     parts = _subtasks(connection, subtasks.c.session_id == session_id)
     agents = {row["agent_id"] for row in parts if row["agent_id"]} | {session_id}
     waits = blockings.c.blocked_agent.in_(agents) | blockings.c.blocked_by.in_(agents)
@@ -259,7 +259,7 @@ def build_projection(connection: Connection, session_id: str, now_ms: int) -> di
         "version": projection_file.VERSION,
         "session_id": session_id,
         "project_id": project_id,
-        "hierarchy": hierarchy(project, asked, listed, parts),
+        "hierarchy": hierarchy(project, newest_request, listed, parts),
         "waves": waves(listed),
         "open_elsewhere": [
             subtask(row) for row in _work_of_other_sessions(connection, session, now_ms)

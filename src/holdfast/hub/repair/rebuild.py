@@ -129,7 +129,7 @@ def _forget(connection: Connection, sources: Sequence[str], session_id: str) -> 
 
 def _ingested_rows_of(session_id: str) -> list[sa.Delete]:
     """Return the deletions, from the leaves to the root."""
-    asked = sa.select(requests.c.id).where(requests.c.session_id == session_id)
+    request_ids = sa.select(requests.c.id).where(requests.c.session_id == session_id)
     done = sa.exists().where(actions.c.subtask_id == subtasks.c.id)
     parts = sa.exists().where(subtasks.c.task_id == tasks.c.id)
     listed = sa.exists().where(tasks.c.request_id == requests.c.id)
@@ -139,7 +139,7 @@ def _ingested_rows_of(session_id: str) -> list[sa.Delete]:
         sa.delete(subtasks).where(
             subtasks.c.session_id == session_id, _is_ingested(subtasks), ~done
         ),
-        sa.delete(tasks).where(tasks.c.request_id.in_(asked), _is_ingested(tasks), ~parts),
+        sa.delete(tasks).where(tasks.c.request_id.in_(request_ids), _is_ingested(tasks), ~parts),
         sa.delete(requests).where(
             requests.c.session_id == session_id, _is_ingested(requests), ~listed
         ),

@@ -251,8 +251,8 @@ def snapshot_status(connection: Connection, session_id: str) -> Row | None:
     found = known_sessions.find(connection, session_id)
     if found is not None:
         return found
-    asked = sa.select(requests.c.id).where(requests.c.session_id == session_id).limit(1)
-    return None if connection.scalar(asked) is None else {"compacted_ms": None}
+    any_request = sa.select(requests.c.id).where(requests.c.session_id == session_id).limit(1)
+    return None if connection.scalar(any_request) is None else {"compacted_ms": None}
 
 
 def open_now(saved: Sequence[Any], open_ones: Sequence[Row], ended: Sequence[Row]) -> list[Any]:

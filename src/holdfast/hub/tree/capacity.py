@@ -66,7 +66,7 @@ def describe_windows(connection: Connection, found: Sequence[Row]) -> list[dict[
     the last request, and its last shares of the limit."""
     paths = _rows_by_id(connection, projects, {row["project_id"] for row in found})
     session_ids = {row["session_id"] for row in found}
-    asked = session_prompts(connection, session_ids)
+    newest_requests = session_prompts(connection, session_ids)
     titles = session_titles(connection, session_ids)
     agents = {row["agent_id"] for row in found if row["agent_id"]}
     trends = readings.trends(connection, (row["session_id"] for row in found))
@@ -75,7 +75,11 @@ def describe_windows(connection: Connection, found: Sequence[Row]) -> list[dict[
     details = []
     for row in found:
         place = paths.get(row["project_id"]) or {}
-        words = given.get(row["agent_id"]) if row["agent_id"] else asked.get(row["session_id"])
+        words = (
+            given.get(row["agent_id"])
+            if row["agent_id"]
+            else newest_requests.get(row["session_id"])
+        )
         details.append(
             {
                 "project_id": row["project_id"],

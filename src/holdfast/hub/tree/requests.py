@@ -150,9 +150,11 @@ def tree_of_project(
     """Return requests newest first, tasks by wave, subtasks oldest first."""
     project, figures = projects.figures(connection, project_id)
     page = {"project_id": project_id, "limit": limit, "offset": offset}
-    asked = rows(connection, _REQUESTS, page)
-    _grow(connection, asked)
-    return HierarchyTree(project, figures, Page(asked, figures["total_requests"], limit, offset))
+    request_rows = rows(connection, _REQUESTS, page)
+    _grow(connection, request_rows)
+    return HierarchyTree(
+        project, figures, Page(request_rows, figures["total_requests"], limit, offset)
+    )
 
 
 def _grow(connection: Connection, asked: list[Row]) -> None:

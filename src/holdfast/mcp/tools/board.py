@@ -36,9 +36,9 @@ def _post(asked: BoardArguments) -> ToolAnswer:
     row = messages.draft(_me(asked), asked.topic, redact(words), now, to_agent=to, project_id=where)
     store = database.store()
     outboxes.post(store, row)
-    heard = outboxes.delivery_words(row, whom, store.is_sqlite)
+    delivery = outboxes.delivery_words(row, whom, store.is_sqlite)
     until = row_times.to_iso(row["expires_ms"])
-    return ToolAnswer("posted", {"id": row["id"], "heard": heard, "expires_at": until})
+    return ToolAnswer("posted", {"id": row["id"], "heard": delivery, "expires_at": until})
 
 
 def _read(asked: BoardArguments) -> ToolAnswer:

@@ -51,7 +51,10 @@ EVERYBODYS = ("messages",)  # sources that are the same on every machine
 
 
 def row(place: int, one: Item) -> dict[str, Any]:
-    said = [*words.plain(f"{one.title}\n{one.text}"), *words.name_parts(f"{one.title}\n{one.text}")]
+    spoken_words = [
+        *words.plain(f"{one.title}\n{one.text}"),
+        *words.name_parts(f"{one.title}\n{one.text}"),
+    ]
     more = [*words.plain(one.more), *words.name_parts(one.more)]
     return {
         "place": place,
@@ -71,8 +74,8 @@ def row(place: int, one: Item) -> dict[str, Any]:
         "title": one.title,
         "text": one.text,
         "more": one.more,
-        "length": len(said) + len(more),
-        "said": " ".join(said),
+        "length": len(spoken_words) + len(more),
+        "said": " ".join(spoken_words),
         "beside": " ".join(more),
     }
 
@@ -243,9 +246,9 @@ class Shared:
         wanted: SearchFilter,
     ) -> tuple[Scores, Scores]:
         about = postgres_words.count_project(connection, self.project, many)
-        said = self._words.said(connection, query, about, many.by_words)
+        by_words = self._words.said(connection, query, about, many.by_words)
         near = self._vectors.near(connection, vectors.get(about.embedder), many.by_meaning)
-        return postgres_words.scores(connection, self.project, said, near, wanted)
+        return postgres_words.scores(connection, self.project, by_words, near, wanted)
 
     def newest(self, most: int, wanted: SearchFilter) -> list[int]:
         query = (

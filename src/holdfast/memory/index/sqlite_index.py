@@ -161,9 +161,9 @@ class Embedded:
     def begin_again(self) -> None:
         with self.writing() as connection:
             connection.execute("INSERT INTO words (words) VALUES ('integrity-check')")
-            [(said,)] = connection.execute("PRAGMA quick_check(1)")
-            if said != "ok":
-                raise DamagedIndex(f"{self.path} is damaged: {said}", self.path)
+            [(verdict,)] = connection.execute("PRAGMA quick_check(1)")
+            if verdict != "ok":
+                raise DamagedIndex(f"{self.path} is damaged: {verdict}", self.path)
             connection.execute("UPDATE sources SET state = ''")
 
     def forget(self, source: str) -> int:
@@ -183,13 +183,13 @@ class Embedded:
     def scores(
         self, query: words.Query, vectors: Mapping[str, object], many: Many, wanted: SearchFilter
     ) -> tuple[Scores, Scores]:
-        said = self._said(query, many.by_words, wanted)
+        by_words = self._said(query, many.by_words, wanted)
         vector = vectors.get(self.counts().embedder) if vectors else None
         if vector is None:
-            return said, {}
+            return by_words, {}
         near = self._nearest(vector, many.by_meaning, wanted)
-        unknown = [place for place in said if place not in near]
-        return said, near | self.vectors.nearness(vector, unknown)
+        unknown = [place for place in by_words if place not in near]
+        return by_words, near | self.vectors.nearness(vector, unknown)
 
     def _said(self, query: words.Query, most: int, wanted: SearchFilter) -> Scores:
         if not query.terms:

@@ -167,8 +167,8 @@ class _Fold:
 
     def _answer(self, entry: Answer, is_clean: bool) -> None:
         self._record.take(entry)
-        said = (without_briefs(one.text) for one in entry.blocks if isinstance(one, Text))
-        texts = [text for text in said if text]
+        spoken = (without_briefs(one.text) for one in entry.blocks if isinstance(one, Text))
+        texts = [text for text in spoken if text]
         if entry.message_id != self._message:
             self._step += 1
             self._message = entry.message_id[:200]

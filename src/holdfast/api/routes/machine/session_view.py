@@ -158,10 +158,10 @@ async def turns(
         page = requests.list_page(connection, 1000, 0, session_id=session_id)
         return freed, readings.list_readings(connection, session_id, agent or ""), list(page.rows)
 
-    freed, read, asked = await db.read(look)
+    freed, read, request_rows = await db.read(look)
     found, note = await read_files(_view_of, turns_of, session_id, agent or "")
     if found is None:
-        found = [_from_request(row) for row in reversed(asked if agent is None else [])]
+        found = [_from_request(row) for row in reversed(request_rows if agent is None else [])]
     some = found[::-1][offset : offset + limit]
     figures = {"count": len(some), "total": len(found), "limit": limit, "offset": offset}
     return respond(

@@ -254,9 +254,9 @@ HEAD_CHARS = 4_000
 
 def agent_details(given: dict[str, Any]) -> dict[str, Any]:
     """Return what to remember of the call until its result names the agent."""
-    asked = text_of(given, "description") or text_of(given, "prompt")[:TEXT_CHARS]
+    description = text_of(given, "description") or text_of(given, "prompt")[:TEXT_CHARS]
     return {
-        "description": clean(asked.strip().partition("\n")[0], TEXT_CHARS // 2),
+        "description": clean(description.strip().partition("\n")[0], TEXT_CHARS // 2),
         "agent_type": replace_unstorable(text_of(given, "subagent_type"))[:NAME_CHARS],
     }
 

@@ -31,12 +31,16 @@ class Tree:
     def __init__(self, connection: Connection, records: Iterable[RecordedEvent]) -> None:
         records = list(records)
         self._connection = connection
-        asked = {d.id for d in records if isinstance(d, RecordedRequest | RecordedRequestStatus)}
-        asked |= {d.request_id for d in records if isinstance(d, RecordedSubtask | RecordedTask)}
-        self.requests = RowCache(connection, requests, asked)
+        request_ids = {
+            d.id for d in records if isinstance(d, RecordedRequest | RecordedRequestStatus)
+        }
+        request_ids |= {
+            d.request_id for d in records if isinstance(d, RecordedSubtask | RecordedTask)
+        }
+        self.requests = RowCache(connection, requests, request_ids)
         listed = {d.id for d in records if isinstance(d, RecordedTask)}
         listed |= {d.task_id for d in records if isinstance(d, RecordedSubtask)}
-        listed |= {ids.default_task_id(request_id) for request_id in asked if request_id}
+        listed |= {ids.default_task_id(request_id) for request_id in request_ids if request_id}
         self.tasks = RowCache(connection, tasks, listed)
         self.removed = 0
 
@@ -131,24 +135,24 @@ class Tree:
             return record.task_id
         if not record.request_id:
             return ""
-        asked = self.requests.get(record.request_id) or self._new_request(
+        request = self.requests.get(record.request_id) or self._new_request(
             record.request_id, record.session_id, record.project_id, "", record.at_ms
         )
-        if not asked["prompt"]:
-            asked["created_ms"] = min(asked["created_ms"], record.at_ms)
+        if not request["prompt"]:
+            request["created_ms"] = min(request["created_ms"], record.at_ms)
         task_id = ids.default_task_id(record.request_id)
-        over = asked["status"] == "completed"
+        over = request["status"] == "completed"
         task = self.tasks.get(task_id) or self.tasks.put(
             {
                 "id": task_id,
-                "request_id": asked["id"],
+                "request_id": request["id"],
                 "name": DEFAULT_NAME,
                 "wave_number": 0,
                 "status": "completed" if over else "running",
-                "completed_ms": asked["completed_ms"] if over else None,
+                "completed_ms": request["completed_ms"] if over else None,
             }
         )
-        task["created_ms"] = asked["created_ms"]
+        task["created_ms"] = request["created_ms"]
         return task_id
 
 
