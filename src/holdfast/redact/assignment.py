@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from holdfast.redact import certainty, names
+from holdfast.redact import certainty, columns, names
 from holdfast.redact.certainty import Written, span_of
-from holdfast.redact.rule import SecretFinding, positions
+from holdfast.redact.rule import ASCII, SecretFinding, compiled, positions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,10 +28,13 @@ _LINE_END = r"(?:\r?\n|\\{1,3}r?\\{0,3}n)"
 # What may stand before the next line: its number, the file grep found it in, marks of a diff.
 _GREPPED = r"(?:[\w./-]{1,80}[-:][0-9]{1,6}[-:])?"
 _MARGIN = rf"{_GREPPED}(?:[ \t+>|-]|\\t|[0-9]{{1,6}}(?:→|\t|:|\|)){{0,60}}"
-_OF = "for|of|on|to|at|in|de|del|do|da|di|für|der|des|von"
+_OF = (
+    "for|of|on|to|at|in|de|del|do|da|di|du|della|para|pour|für|der|des|von|van|voor|till|för|dla"
+    "|от|для|к|до"
+)
 _ABOUT = rf"(?:[ \t]\([\w .,@/-]{{1,40}}\))?(?:[ \t](?:{_OF})[ \t][^\r\n:=\"]{{1,40}}?)??"
 _NEXT = r"(?:[,;\s+>|/<-]|\\+[nrt]|[0-9]{1,6}(?:→|\t)){1,60}"
-_IS = r"is|are|was|will be|ist|lautet|hei(?:ß|ss)t|est|es|é|è|set to|changed to|reset to|to"
+_PAIR = r"[\\\"']{1,8}\w{1,20}[\\\"']{1,8}[ \t]?:[ \t]?[\\\"']{1,8}[\w ./-]{0,40}[\\\"']{1,8}"
 _ATTRIBUTE = r"(?:type|description|sensitive)[ \t]*=[^\r\n]{0,80}"
 _TRIPLE = r"(?:\\?[\"']\\?[\"'](?=\\?[\"']))?"
 # `"Database password?"="…"`: the client writes the answer to a question so.
@@ -46,7 +49,7 @@ _SEPARATORS = (
     (
         ("value", "val", "default", "string", "body", "plaintext"),
         (
-            rf"{_QUOTES}(?:</\w{{1,20}}>)?{_NEXT}{_QUOTES}"
+            rf"{_QUOTES}(?:</\w{{1,20}}>)?{_NEXT}(?:{_PAIR}{_NEXT}){{0,2}}{_QUOTES}"
             rf"(?:\w{{0,12}}value|val|default|string|body|plaintext){_QUOTES}[ \t]{{0,3}}[:=> \t]"
             rf"[ \t]{{0,8}}{_TRIPLE}"
         ),
@@ -79,7 +82,9 @@ _SEPARATORS = (
         ),
     ),
     # "the password for staging is …"
-    ((" ", "\t"), rf"{_QUOTE}{_ABOUT},?[ \t]{{1,4}}(?:{_IS})(?: now| set to)?:?[ \t]{{1,4}}"),
+    ((" ", "\t"), rf"{_QUOTE}{_ABOUT},?[ \t]{{1,4}}(?:{names.IS})(?: now| set to)?:?[ \t]{{1,4}}"),
+    # "パスワードは …", "密码是…": the particle is part of the word
+    (names.PARTICLES, rf"{_QUOTE}(?:{names.PARTICLE})[ \t]{{0,4}}"),
     ((" ", "\t"), rf"{_QUOTE},?[ \t]{{1,4}}(?:\|[ \t]{{1,4}}|[0-9][ \t]{{1,4}})?"),
 )
 _TAIL = r"[_-]?[a-z0-9]{1,11}"
@@ -90,8 +95,8 @@ _TAIL = r"[_-]?[a-z0-9]{1,11}"
 _PLAIN, _SLASH = r"[^\s\x00-\x1f\"'`\\]", r"\\(?![nrtu\"'`\\])"
 _VALUE = (
     r"(?:[brfu@$]?(?P<q>[\"'`])(?P<quoted>(?:\\.|(?!(?P=q))[^\\\r\n]){1,4096})(?:(?P=q)|(?=[\r\n])|\Z)"
-    r"|[„“«](?P<curly>[^\r\n“”»]{1,200})[“”»]"
-    r"|(?P<e>\\{1,7}[\"'`]|&quot;|&#3[49];|%22)(?P<escaped>(?:(?!(?P=e))[^\r\n]){1,4096}?)(?P=e)"
+    r"|[„“«「『](?P<curly>[^\r\n“”»」』]{1,200})[“”»」』]"
+    r"|[brfu@$]?(?P<e>\\{1,7}[\"'`]|&quot;|&#3[49];|%22)(?P<escaped>(?:(?!(?P=e))[^\r\n]){1,4096}?)(?P=e)"
     rf"|(?P<bare>(?:{_PLAIN}{{1,512}}+|{_SLASH})(?:{_SLASH}{_PLAIN}{{0,64}}+){{0,8}}+))"
 )
 # `token expired`: a short word behind a blank is no secret, and the pattern takes 20 times as long.
@@ -111,7 +116,7 @@ _KEY_CHARS = 64  # a longer key is not remembered
 
 def scan(page: SearchPage) -> Iterator[SecretFinding]:
     for name in names.ALL:
-        if name.word in (page.low if " " in name.word else page.words_low):
+        if name.part in (page.words_low if name.part.isascii() else page.foreign_low):
             yield from _scan_name(page, name)
 
 
@@ -122,8 +127,8 @@ def _values_after(low: str, end: int) -> Iterator[tuple[re.Match[str], re.Match[
     ahead = low[end : end + _SEPARATOR_CHARS] if end >= 0 else ""
     for needs, pattern in _SEPARATORS if ahead else ():
         if any(need in ahead for need in needs):
-            separator = re.compile(pattern, re.A).match(low, end)
-            value = re.compile(_VALUE, re.A).match(low, separator.end()) if separator else None
+            separator = compiled(pattern, ASCII).match(low, end)
+            value = compiled(_VALUE, ASCII).match(low, separator.end()) if separator else None
             if separator and value:
                 yield separator, value
 
@@ -134,7 +139,7 @@ def _without_tail(low: str, end: int) -> int:
     follows = low[end : end + 1]
     if not (follows.isascii() and (follows.isalnum() or follows in ("_", "-"))):
         return end
-    match = re.compile(_TAIL).match(low, end)
+    match = compiled(_TAIL).match(low, end)
     tail = match[0].lstrip("_-") if match else ""
     if not (match and (tail in names.TAILS or (tail.isdigit() and len(tail) < 4))):
         return -1
@@ -153,7 +158,9 @@ def _scan_name(page: SearchPage, name: SecretName) -> Iterator[SecretFinding]:
         sure = names.judge_name(text, low, name, at)
         if not sure:
             continue
-        dull = re.compile(_DULL, re.A)  # at the first name that tells: 0.3 ms
+        if name.password:
+            yield from (SecretFinding(name.kind, *span) for span in columns.spans(text, at, end))
+        dull = compiled(_DULL, ASCII)  # at the first name that tells: 0.3 ms
         is_dull = dull.match(low, end) and "-" not in low[max(0, at - _FLAG_CHARS) : at]
         if low.startswith(word, end + 1):
             done = _last_of_chain(low, word, at)
@@ -175,7 +182,7 @@ def _scan_name(page: SearchPage, name: SecretName) -> Iterator[SecretFinding]:
 
 def _keys(low: str) -> Iterator[int]:
     """Yield where "key" is followed by a blank or by a long value: any code has `key="tide"`."""
-    return (match.start() for match in re.compile(_KEY).finditer(low))
+    return (match.start() for match in compiled(_KEY).finditer(low))
 
 
 def _last_of_chain(low: str, word: str, at: int) -> int:

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import re
 
-from holdfast.redact.names import HINT, SURE
+from holdfast.redact.names import HINT, IS, PARTICLE, SURE
+from holdfast.redact.rule import ASCII, compiled
 from holdfast.redact.value import (
     is_gibberish,
     is_hex,
@@ -23,6 +24,7 @@ from holdfast.redact.value import (
     is_phrase,
     is_placeholder,
     is_random,
+    is_scrambled,
     is_strong,
     is_uuid,
     like_a_password,
@@ -34,31 +36,33 @@ if TYPE_CHECKING:
 
     Span = tuple[int, int]
 
-_STOPS = r"[,;&<>(){}\[\]|]"
+_STOPS = r"[,;&<>(){}\[\]|»”」]"
 _CALLS = ("(", "[", "{", "<")
 _LOOSE = ("", "|")
-_SPOKEN = (
-    r"(?:is|are|was|will be|ist|lautet|hei(?:ß|ss)t|est|es|é|è|set to|changed to|reset to|to)(?!\w)"
-)
+_SPOKEN = rf"(?:{IS})(?!\w)"
 NEXT_LINE_CHARS, CLOSE_CHARS, MOST_TOKENS = 240, 12, 12
 _ANOTHER = r"[\"'`{}\[\]<>].*[\"'`{}\[\]<>]\s?\w"  # name or value stands between
-_VALUE = r"[^\s\"'`,;|()<>{}\[\]„“”\\→]{8,1024}"
-_ANY = r"[0-9][^\s\"'`,;|()<>]{4}|[^\s\"'`,;|()<>]{7}[0-9]|[A-Za-z]{12}"  # may be in a value
+_VALUE = r"[^\s\"'`,;|()<>{}\[\]„“”«»「」\\→]{8,1024}"
+# What may be in a value: a digit, many letters, or capitals among fewer.
+_ANY = (
+    r"[0-9][^\s\"'`,;|()<>]{4}|[^\s\"'`,;|()<>]{7}[0-9]|[A-Za-z]{12}"
+    r"|[a-z][A-Z]+[a-z]*[A-Z]"
+)
 _TOKEN = rf"\\+[nrt]|(?P<value>{_VALUE})"
 _WORDS = r"[^:=\"'`{}\[\]<>\r\n\\]{0,90}"
-_SET_OFF = r"(?:[:=|,]|=>|\bis|\bwas|→|\b(?:ist|lautet|est|es)|[éè])[ \t]{0,8}"
+_SET_OFF = rf"(?:[:=|,：]|=>|→|[—–]|{PARTICLE}|\b(?:{IS}))[ \t]{{0,8}}"
 _OPEN = r"[ \t]{0,8}[\\\"'`*(„“|]{0,8}\Z"
 _BEHIND = rf"{_WORDS}(?:{_SET_OFF})?{_OPEN}"
 _LINE = (
     r"(?:\r?\n|\\{1,7}n)(?:[\w./-]{1,80}-[0-9]{1,6}-)?"
-    r"(?:[ \t>+#*|-]|\\t|[0-9]{1,6}(?:→|\t|:| \|)){0,60}"
+    r"(?:[ \t>+#*|/-]|\\t|[0-9]{1,6}(?:→|\t|:| \|)){0,60}"
 )
 _BELOW = rf"{_WORDS}:?[ \t]{{0,4}}(?:{_LINE}){{1,2}}(?:[\w.@-]{{1,40}},){{0,4}}{_OPEN}"
 _SET_OFF_AT_END = rf"{_SET_OFF}{_OPEN}"
 _BELOW_ECHO = (
     rf"[}}\"']{{0,3}}(?:{_LINE})({_VALUE})(?=[\"'`)*.]{{0,3}}[ \t]{{0,4}}(?:[\r\n\\\x1b]|\Z|\",?))"
 )
-_ENDS_LINE = r"[\"'`)*.]{0,3}[ \t]{0,4}(?:[\r\n\\\x1b]|\Z|\",?)"
+_ENDS_LINE = r"[\"'`)*.\]>]{0,3}[ \t]{0,4}(?:[\r\n\\\x1b<]|\Z|\",?)"
 _OTHER = (
     r"(?:hash|sha-?\d|digest|checksum|commit|integrity|signature|uuid|\bid|etag|public|fingerprint"
     r"|cache|version|revision|branch|file|path|url|model|image|count)\W{0,6}(?:\w+\W{1,3})?\Z"
@@ -160,7 +164,7 @@ def _is_setting(written: Written, end: int) -> bool:
     before = re.fullmatch(r"[ \t+>|-]{0,40}(?:[0-9]{1,6}(?:→|\t))?[ \t+-]{0,40}[\w.-]*", line, re.A)
     return (
         before is not None
-        and re.match(r"[ \t]*(?:[\r\n\"]|\\[nr]|\Z)", text[end : end + 8]) is not None
+        and compiled(r"[ \t]*(?:[\r\n\"]|\\[nr]|\Z)").match(text[end : end + 8]) is not None
     )
 
 
@@ -177,13 +181,13 @@ def _is_flag(text: str, at: int) -> bool:
 
 def _is_spoken(separator: str) -> bool:
     return (
-        re.match(_SPOKEN, separator) is not None or re.search(rf" {_SPOKEN}", separator) is not None
+        compiled(_SPOKEN).match(separator) is not None or compiled(rf" {_SPOKEN}").search(separator) is not None
     )
 
 
 def _spoken(value: str) -> bool:
     """ "The password is correct" names none; "the password is hunter2" does."""
-    return len(value) >= 6 and re.search("[0-9]", value) is not None
+    return (len(value) >= 6 and re.search("[0-9]", value) is not None) or is_scrambled(value)
 
 
 def _first(text: str, start: int, bare: str) -> str:
@@ -193,8 +197,8 @@ def _first(text: str, start: int, bare: str) -> str:
     if follows[:1] in _CALLS and follows != "</":
         return ""
     tail = bare[len(head) :]
-    if not re.search(r"[(){}\[\]<>=:]", tail):  # a comma or semicolon inside a password
-        return bare.rstrip(",;|&.")
+    if not compiled(r"[(){}\[\]<>=:]").search(tail):  # a comma or semicolon inside a password
+        return bare.rstrip(",;|&.»”」")
     return head.rstrip(".")
 
 
@@ -222,26 +226,33 @@ class Spoken:
 
 def _behind(text: str, end: int, spoken: Spoken) -> tuple[int, int] | None:
     """Find a word nearby that can be nothing but the value; `secrets.json` is a file."""
-    if re.compile(r"[A-Za-z0-9+/]|\.[A-Za-z]").match(text, end):  # or base64 goes on
+    if compiled(r"[A-Za-z0-9+/]|\.[A-Za-z]").match(text, end):  # or base64 goes on
         return None
-    if not re.compile(_ANY).search(text, end, end + NEXT_LINE_CHARS):
+    if not compiled(_ANY).search(text, end, end + NEXT_LINE_CHARS):
         return None
-    for number, match in enumerate(re.compile(_TOKEN).finditer(text, end, end + NEXT_LINE_CHARS)):
+    for number, match in enumerate(compiled(_TOKEN).finditer(text, end, end + NEXT_LINE_CHARS)):
         value = (match["value"] or "").rstrip(".:*!?")
-        if number == MOST_TOKENS or re.match(_NAMED, value):
+        if number == MOST_TOKENS or compiled(_NAMED).match(value):
             return None
-        if not (re.search("[0-9]", value) or is_gibberish(value)) or re.match(_NO_VALUE, value):
+        if not (compiled("[0-9]").search(value) or _no_words(value, spoken)):
+            continue
+        if compiled(_NO_VALUE).match(value):
             continue
         between = text[end : match.start()]
         in_row = "alues" in between.lower() and re.match(_COLUMNS, between, re.I) is not None
-        if not in_row and re.search(_ANOTHER, between):
+        if not in_row and compiled(_ANOTHER).search(between):
             return None
         if is_placeholder(value):
             continue
-        follows = text[match.start() + len(value) :][:8]
+        value_end = match.start() + len(value)
+        follows = text[value_end : value_end + 8]
         if (in_row and _in_a_row(value)) or _is_value(between, value, follows, spoken):
-            return match.start(), match.start() + len(value)
+            return match.start(), value_end
     return None
+
+
+def _no_words(value: str, spoken: Spoken) -> bool:
+    return is_gibberish(value) or (spoken.password and is_scrambled(value))
 
 
 def _in_a_row(value: str) -> bool:
@@ -250,16 +261,16 @@ def _in_a_row(value: str) -> bool:
 
 def _printed(text: str, at: int, end: int) -> tuple[int, int] | None:
     """`echo $TOKEN`, and the line below it."""
-    if not re.search(r"\$\{?\w{0,40}\Z", text[max(0, at - 42) : at], re.A):
+    if not compiled(r"\$\{?\w{0,40}\Z", ASCII).search(text[max(0, at - 42) : at]):
         return None
-    match = re.compile(_BELOW_ECHO).match(text, end)
+    match = compiled(_BELOW_ECHO).match(text, end)
     return match.span(1) if match and is_key(match[1], literal=True) else None
 
 
 def _before(text: str, at: int) -> tuple[int, int] | None:
     """ "Use … as the password"."""
     before = text[max(0, at - 120) : at]
-    match = re.search(_AS, before) if " as " in before else None
+    match = compiled(_AS).search(before) if " as " in before else None
     if match and (like_a_password(match[1]) or is_made_up(match[1])):
         start = at - len(before) + match.start(1)
         return start, start + len(match[1])
@@ -269,9 +280,9 @@ def _before(text: str, at: int) -> tuple[int, int] | None:
 def _is_value(between: str, value: str, follows: str, spoken: Spoken) -> bool:
     if re.search(_OTHER, between, re.I):
         return False
-    if re.match(_BEHIND, between):
-        set_off = re.search(_SET_OFF_AT_END, between) is not None
-    elif re.match(_BELOW, between) and re.match(_ENDS_LINE, follows):
+    if compiled(_BEHIND).match(between):
+        set_off = compiled(_SET_OFF_AT_END).search(between) is not None
+    elif compiled(_BELOW).match(between) and compiled(_ENDS_LINE).match(follows):
         set_off = True
     else:
         return False

@@ -5,7 +5,9 @@ In JSON a key may say that the value below it is secret: in lists, numbers and o
 
 from __future__ import annotations
 
-from holdfast.redact import assignment, line_breaks, shapes, shell, token_prefixes
+import re
+
+from holdfast.redact import assignment, line_breaks, names, shapes, shell, token_prefixes
 from holdfast.redact.assignment import is_telling
 from holdfast.redact.rule import SearchPage, SecretFinding, merge_findings
 from holdfast.redact.value import is_password
@@ -29,6 +31,8 @@ _SURER_FIRST = (
 )
 _GO_ON = (token_prefixes.scan_tokens, shapes.scan, token_prefixes.scan_headers, line_breaks.scan)
 _LEAST_NUMBER = 100_000  # a shorter one is a count
+_ESCAPE = r"\\u([0-9a-fA-F]{4})"
+_ESCAPED = r"\\{1,7}u([0-9a-fA-F]{4})"  # also in JSON within JSON
 _GONE = SecretFinding("password", 0, 0).placeholder
 
 
@@ -37,6 +41,10 @@ def find(text: str) -> list[SecretFinding]:
     found = list(_search(text))
     if not text.isascii() and any(mark in text for mark in INVISIBLE):
         found += _search_visible(text)
+    if "\\u" in text:
+        found += _search_escaped(text)
+    if len(text) > line_breaks.TERMINAL_COLUMNS:
+        found += _search_wrapped(text)
     return merge_findings(found)
 
 
@@ -53,6 +61,38 @@ def _search_visible(text: str) -> Iterator[SecretFinding]:
     kept = [at for at, mark in enumerate(text) if mark not in INVISIBLE]
     for one in _search("".join([text[at] for at in kept])):
         yield SecretFinding(one.kind, kept[one.start], kept[one.end - 1] + 1)
+
+
+def _search_escaped(text: str) -> Iterator[SecretFinding]:
+    """Search the text with its escaped letters as letters: JSON may write `contrase\\u00f1a`."""
+    letters = {_letter(one) for one in re.finditer(_ESCAPE, text)}
+    if not names.has_foreign(letters):
+        return
+    escaped = [one for one in re.finditer(_ESCAPED, text) if not _letter(one).isascii()]
+    plain, starts, at = "", list[int](), 0  # `starts`: where each character stands in the text
+    for match in escaped:
+        plain += text[at : match.start()] + _letter(match)
+        starts += range(at, match.start() + 1)
+        at = match.end()
+    starts += range(at, len(text))
+    for one in _search(plain + text[at:]):
+        yield SecretFinding(one.kind, starts[one.start], starts[one.end - 1] + 1)
+
+
+def _letter(match: re.Match[str]) -> str:
+    code = int(match[1], 16)
+    return "" if 0xD800 <= code <= 0xDFFF else chr(code)
+
+
+def _search_wrapped(text: str) -> Iterator[SecretFinding]:
+    """Search lines that a terminal cut at its last column, as the one line they were."""
+    for start, lines in line_breaks.cut_lines(text):
+        # Where each character of the joined line stands: one line end more behind each cut.
+        places = [start + at + at // line_breaks.TERMINAL_COLUMNS for at in range(len(lines))]
+        for one in _search(lines):
+            first, last = places[one.start], places[one.end - 1]
+            if last - first >= one.end - one.start:  # it stands across a cut
+                yield SecretFinding(one.kind, first, last + 1)
 
 
 def are_clean(texts: Iterable[str]) -> bool:

@@ -8,9 +8,10 @@ continues in the next line if that looks machine-made.
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 
 from holdfast.redact import shapes, token_prefixes
-from holdfast.redact.rule import SearchPage, SecretFinding, can_begin, positions
+from holdfast.redact.rule import LONG_CHARS, SearchPage, SecretFinding, can_begin, compiled, positions
 from holdfast.redact.value import looks_random
 
 TYPE_CHECKING = False
@@ -24,6 +25,9 @@ MOST_SAME = 8  # places of the same first part
 SHORTEST_PART, SHORTEST_PIECE = 5, 4
 WRAPPED_CHARS = 40  # nothing wraps a shorter line
 LONG_PIECE = 16  # no name is as random, whatever stands before it
+TERMINAL_COLUMNS = 80
+_CUT = r"[^\s,;:(){}\[\]]\n[^\s,;:(){}\[\]]"
+_CUT_LINES = rf"(?:[^\n]{{{TERMINAL_COLUMNS}}}\n){{1,30}}[^\n]{{1,{TERMINAL_COLUMNS}}}"
 _ENDS = ("\n", "\r", "\\")
 # The line end, also a continued or an escaped one, and what quotes, frames and comments put before
 # the next line.
@@ -89,6 +93,31 @@ def _kind(whole: str) -> str:
     return next((one.kind for one in found if one.start == 0), "")
 
 
+def cut_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield lines that fill a terminal's width and continue in the next line at its first column,
+    joined, each with its place. Indented code does not continue so."""
+    lengths = list(map(len, text.split("\n")))
+    full = [line for line, length in enumerate(lengths) if length == TERMINAL_COLUMNS]
+    before = list(accumulate(lengths, initial=0)) if full else []
+    done = 0
+    for at in (before[line] + line for line in full):
+        if at >= done and _may_be_cut(text, at + TERMINAL_COLUMNS):
+            rest = compiled(_CUT_LINES).match(text, at)
+            done = rest.end() if rest else at
+            yield at, text[at:done].replace("\n", "")
+
+
+def _may_be_cut(text: str, at: int) -> bool:
+    """Whether the word that the line end at this place would part can be a secret: long, with a
+    digit, and its second part is no word of its own."""
+    if not compiled(_CUT).match(text, at - 1):
+        return False
+    left = text[at - TERMINAL_COLUMNS : at].rpartition(" ")[2]
+    right = text[at + 1 : at + TERMINAL_COLUMNS].partition("\n")[0].partition(" ")[0]
+    has_digit = any(map(str.isdigit, left + right))
+    return has_digit and len(left + right) >= LONG_CHARS and not _is_word(right)
+
+
 def extend_over_lines(text: str, finding: SecretFinding) -> SecretFinding:
     """Extend the finding over the lines in which its token continues."""
     end = finding.end
@@ -105,7 +134,7 @@ def extend_over_lines(text: str, finding: SecretFinding) -> SecretFinding:
 
 def _next_piece(text: str, end: int) -> tuple[str, int]:
     """Return the start of the next line and its end; empty if it may be a word."""
-    match = re.compile(_PIECE).match(text, end)
+    match = compiled(_PIECE).match(text, end)
     if match is None or _is_word(match[1]):
         return "", end
     return match[1], match.end()

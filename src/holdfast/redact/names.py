@@ -6,17 +6,26 @@ hint the value must be long and random as well. WEAK is a hint that hashes follo
 
 from __future__ import annotations
 
-import re
+from holdfast.redact.rule import can_begin, compiled
 
-from holdfast.redact.rule import can_begin
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 SURE, HINT, WEAK = 3, 2, 1
+# What a sentence puts between the name and the value.
+IS = (
+    "is|are|was|will be|ist|lautet|hei(?:ß|ss)t|c'est|est|es|é|è|är|er|je|to jest|jest|este|là|adalah"
+    "|είναι|هي|هو|это|set to|changed to|reset to|to"
+)
+PARTICLES = ("は", "是", "为", "為", "는", "은")
+PARTICLE = "[はが是为為는은]"
 
 
 class SecretName:
     """A word, the kind it names, whether it names a password, and whether it stands for itself."""
 
-    __slots__ = ("apart", "far", "kind", "level", "password", "word")
+    __slots__ = ("apart", "far", "kind", "level", "part", "password", "word")
 
     def __init__(
         self,
@@ -32,22 +41,30 @@ class SecretName:
         self.password = password
         self.apart = apart  # found inside other words too, so it must begin one
         self.level = level
+        self.part = max(word.split(" "), key=len)  # looked for first: it stands in one word
         self.far = word not in ("pass", "pw", "passwd")  # may stand some words before its value
 
 
+# A word of another script costs nothing in a text that has none of its letters.
 _PASSWORDS = (
     "password passwd passphrase passcode passwort kennwort contraseña contrasena senha пароль 密码 "
-    "パスワード wachtwoord parola lösenord heslo hasło clave pwd 비밀번호 şifre पासवर्ड סיסמה"
+    "パスワード wachtwoord parola lösenord heslo hasło clave pwd 비밀번호 şifre पासवर्ड סיסמה "
+    "salasana jelszó adgangskode passord lozinka лозинка парола slaptažodis salasõna κωδικός "
+    "contrasenya lösenordet 密碼 口令 暗証番号 暗号 암호 รหัสผ่าน סיסמא ססמה گذرواژه passwordul"
 )
-_PASSWORDS_OF_WORDS = ("mot de passe", "mật khẩu", "كلمة المرور", "كلمة السر")
-_SHORT_PASSWORDS = "pass pw psk passw"
+_PASSWORDS_OF_WORDS = (
+    *("mot de passe", "mật khẩu", "كلمة المرور", "كلمة السر", "رمز عبور", "kata sandi"),
+    *("parola d'ordine", "palavra-passe"),
+)
+_PASSWORDS_OF_TOOLS = "requirepass masterauth bindpw rootpw authtok"
+_SHORT_PASSWORDS = "pass pw psk passw mdp"
 _SECRETS = "secret token credential oauth _auth setcookie erlang_cookie"
 _HINTS = "auth creds cred pat jwt otp totp seed login appid bearer sid hmac pepper authtoken"
 _SAME = {"credentials": "credential"}
 ALL = (
     *(
         SecretName(word, "password", password=True)
-        for word in (*_PASSWORDS.split(), *_PASSWORDS_OF_WORDS)
+        for word in (*_PASSWORDS.split(), *_PASSWORDS_OF_WORDS, *_PASSWORDS_OF_TOOLS.split())
     ),
     *(SecretName(word, "password", password=True, apart=True) for word in _SHORT_PASSWORDS.split()),
     *(
@@ -64,7 +81,7 @@ _TO_SOMETHING = (
     "master license service storage webhook app application admin deploy subscription ssh gpg pgp "
     "integration client consumer hmac jwt session cookie bot server rest merchant vault unseal "
     "recovery fernet aes rsa ed25519 wireguard wg preshared shared root org team bearer refresh "
-    "personal hec"
+    "personal hec wpa wpa2 wpa3 wep wifi wi-fi product"
 )
 _KEYS_TO_SOMETHING = tuple(_TO_SOMETHING.split())
 # … and what it is called where it is the name of a thing.
@@ -92,6 +109,18 @@ _SECRETIVE = (  # `"Jwt": { "Key": …`
 )
 
 
+
+
+_FOREIGN_LETTERS = frozenset(
+    letter for letter in "".join([*(one.word for one in ALL), IS]) if not letter.isascii()
+)
+
+
+def has_foreign(letters: Iterable[str]) -> bool:
+    """Whether one of these letters is in a name, or in what may follow one, and is not ASCII."""
+    return not _FOREIGN_LETTERS.isdisjoint(letters)
+
+
 def judge_name(text: str, low: str, name: SecretName, at: int) -> int:
     """Return what the name at this place says: SURE, a HINT, or 0 for nothing."""
     if name.word == "key":
@@ -109,24 +138,24 @@ def _key(text: str, low: str, at: int) -> int:
     if last not in _PARTS and not last.isalnum():
         return _key_alone(text, low, at)
     before = low[max(0, at - _BEFORE_CHARS) : at].rstrip(_PARTS)
-    if not before[-1:].isalpha():
-        return _key_alone(text, low, at)
     if before.endswith(_KEYS_TO_SOMETHING):
         return SURE
+    if not before[-1:].isalpha():
+        return _key_alone(text, low, at)
     is_named = _long_ahead(text, at) and begins_word(text, at, 3)
     return HINT if is_named and not before.endswith(_KEYS_OF_THINGS) else 0
 
 
 def _key_alone(text: str, low: str, at: int) -> int:
-    if not re.compile(_VALUE_AHEAD).match(text, at):
+    if not compiled(_VALUE_AHEAD).match(text, at):
         return 0
-    return SURE if re.search(_SECRETIVE, low[max(0, at - _CONTEXT_CHARS) : at]) else WEAK
+    return SURE if compiled(_SECRETIVE).search(low[max(0, at - _CONTEXT_CHARS) : at]) else WEAK
 
 
 def _long_ahead(text: str, at: int) -> bool:
     """Whether a long value follows: after a hint only such a value counts, and most places fail
     this quick test."""
-    return re.compile(_LONG).search(text, at, at + _AHEAD_CHARS) is not None
+    return compiled(_LONG).search(text, at, at + _AHEAD_CHARS) is not None
 
 
 def is_qualified(low: str, at: int) -> bool:

@@ -14,6 +14,7 @@ token holds one, and JSON without blanks would be one long word.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +27,13 @@ _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 _ASCII_LOWER[0x212A] = ord("k")  # of the others `lower` makes but the Kelvin sign a plain letter
 _GLUE = r"(?:\\[nrtbf]|\\u[0-9a-fA-F]{4}|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]{0,7}m)\Z"
 _GLUE_CHARS = 10
+ASCII = int(re.A)
+
+
+@lru_cache(None)
+def compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """Compile a pattern once. `re.compile` finds a known one too, but takes ten times as long."""
+    return re.compile(pattern, flags)
 
 
 class SecretFinding:
@@ -74,9 +82,11 @@ def merge_findings(findings: Iterable[SecretFinding]) -> list[SecretFinding]:
 
 
 class SearchPage:
-    """The text, the same in lower case, and its words, each once: all, long and very long ones."""
+    """The text, the same in lower case, and its words, each once: all, long and very long ones,
+    and those of other scripts."""
 
-    __slots__ = ("apart", "long", "long_low", "low", "text", "very_long", "words", "words_low")
+    __slots__ = ("apart", "foreign_low", "long", "long_low", "low", "text", "very_long", "words",
+                 "words_low")  # fmt: skip
 
     def __init__(self, text: str) -> None:
         apart = set(text.replace('"', " ").replace(",", " ").split())
@@ -86,9 +96,15 @@ class SearchPage:
         self.low = lower_in_place(text)
         self.words = f" {' '.join(apart)} "
         self.words_low = self.words.lower()
+        self.foreign_low = "" if text.isascii() else _foreign(apart).lower()
         self.long = " ".join(words)
         self.long_low = self.long.lower()
         self.very_long = " ".join([word for word in words if len(word) >= VERY_LONG_CHARS])
+
+
+def _foreign(words: Iterable[str]) -> str:
+    """Join the words with a letter beyond ASCII: few, so names of other scripts cost nothing."""
+    return " ".join([word for word in words if not word.isascii()])
 
 
 def lower_in_place(text: str) -> str:
@@ -121,12 +137,14 @@ class Rule:
     `within` is the part of a page that is searched for the words first: the long words, for a rule
     that finds one long word. With `once`, a match that the judge rejected is skipped whole, because
     no part of it could pass. With `begins`, one of these texts must start where the word does: any
-    text has `log`, few have `log in`.
+    text has `log`, few have `log in`. With `back`, the pattern begins so many characters before the
+    word.
     """
 
     __slots__ = (
         "_compiled",
         "any_case",
+        "back",
         "begins",
         "judge",
         "kind",
@@ -147,6 +165,7 @@ class Rule:
         within: str = "long",
         once: bool = False,
         begins: tuple[str, ...] = ("",),
+        back: int = 0,
     ) -> None:
         self.kind = kind
         self.words = words.split(" ")
@@ -156,6 +175,7 @@ class Rule:
         self.within = within + "_low" if any_case and within == "long" else within
         self.once = once
         self.begins = begins
+        self.back = back
         self._compiled: re.Pattern[str] | None = None
 
     def scan(self, page: SearchPage) -> Iterator[SecretFinding]:
@@ -170,9 +190,9 @@ class Rule:
             return
         done = 0
         for at in positions(hay, word):
-            if at < done or not hay.startswith(self.begins, at):
+            if at < done + self.back or not hay.startswith(self.begins, at):
                 continue
-            match = self._pattern().match(page.text, at)
+            match = self._pattern().match(page.text, at - self.back)
             if match and (self.judge is None or self.judge(match[1])):
                 done = match.end(1)
                 yield SecretFinding(self.kind, match.start(1), done)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from holdfast.redact.rule import Rule, SecretFinding
+import re
+
+from holdfast.redact.names import IS
+from holdfast.redact.rule import Rule, SecretFinding, positions
 from holdfast.redact.value import (
     is_key,
     is_masked,
@@ -10,6 +13,7 @@ from holdfast.redact.value import (
     is_password,
     is_phrase,
     is_placeholder,
+    is_uuid,
     like_a_password,
     looks_random,
     user_and_password,
@@ -21,10 +25,28 @@ if TYPE_CHECKING:
 
     from holdfast.redact.rule import SearchPage
 
+# Long shapes without any word, all in one pattern.
+_LONG_SHAPES = (
+    r"(?<![A-Za-z0-9])(?:(?P<bitcoin>[5KL][1-9A-HJ-NP-Za-km-z]{50,51}(?![A-Za-z0-9]))"
+    r"|(?P<mailgun>[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![\w-]))"
+    r"|(?P<bitlocker>[0-9]{6}(?:-[0-9]{6}){7}(?![0-9-])))"
+)
 _GLUE = r"|(?<=\\[nrt])|(?<=%[0-9A-F]{2})|(?<=\x1b\[[0-9;]m)|(?<=\x1b\[[0-9;]{2}m))"
 _START = r"(?:(?<![A-Za-z0-9_])" + _GLUE
 _APART = r"(?:(?<![A-Za-z0-9_-])" + _GLUE  # one start in a run, else a run of starts is quadratic
 _BLANK = r"(?:\s|\\[nrt]|[0-9]{1,6}(?:→|\t|: )){1,40}+"  # numbered lines too
+# A JSON web key names its parts by a letter; these are the private ones.
+_JWK_PRIVATE = (
+    r"[\"'](?:d|k|p|q|dp|dq|qi)\\{0,7}[\"']\s{0,4}:\s{0,4}\\{0,7}[\"']([\w-]{20,2048})"
+)
+# Whose code opens a door, an account or a card; an exit code opens none.
+_LOCKS = "|".join(
+    rf"(?<={word}[ _-])"
+    for word in (
+        *("door", "gate", "entry", "access", "security", "alarm", "safe", "garage", "keypad"),
+        *("lock", "sim", "verification", "time", "login", "sms", "2fa", "otp", "confirmation"),
+    )
+)
 _OPEN = r"\\{0,3}[\"']"
 
 
@@ -61,19 +83,16 @@ RULES = (
     Rule(
         "aws secret key",
         "AKIA ASIA",
-        r"A[KS]IA[A-Z0-9]{16}[\s,:;|\"']{1,12}([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])",
+        r"A[KS]IA[A-Z0-9]{16}[\s,:;|/\"']{1,12}?([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])",
         looks_random,
     ),
     Rule("jwt", "eyJ", _APART + r"(eyJ[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+){0,3}+)"),
     Rule("sendgrid key", "SG.", _START + r"(SG\.[\w-]{16,}+\.[\w-]{16,}+)", looks_random),
     Rule("google oauth token", "ya29.", _START + r"(ya29\.[\w.-]{20,}+)"),
-    Rule("twilio key", "SK AC", _START + r"((?:SK|AC)[0-9a-f]{32})(?![0-9A-Za-z])", looks_random),
-    Rule(
-        "mailgun key",
-        "-",
-        r"(?<=[0-9a-f]{32})(-[0-9a-f]{8}-[0-9a-f]{8})(?![\w-])",
-        within="very_long",
-    ),
+    # `AC…` is the id of an account, and public.
+    Rule("twilio key", "SK", _START + r"(SK[0-9a-f]{32})(?![0-9A-Za-z])", looks_random),
+    Rule("mailchimp key", "-us", _START + r"([0-9a-f]{32}-us[0-9]{1,2})(?![\w-])", back=32),
+    Rule("terraform token", ".atlasv1.", r"([A-Za-z0-9]{14}\.atlasv1\.[\w-]{40,}+)", back=14),
     Rule(
         "discord token",
         ".",  # the part before the first dot is the bot's id
@@ -89,7 +108,20 @@ RULES = (
     Rule("azure signature", "sig=", r"(?<=[?&;])sig=([\w%+/=-]{30,}+)", any_case=True),
     Rule("azure signature", "sig\\u003d", r"sig\\u003d([\w%+/=-]{30,}+)", any_case=True),
     Rule("azure secret", "8Q~", r"(?<=\w{3})(8Q~[\w.~-]{31,34}+)", looks_random),
-    Rule("aws signature", "x-amz-signature=", r"[\w-]+=([0-9a-f]{64})", any_case=True),
+    Rule(
+        "signature",  # of a URL or a request: whoever has it can send it again until it expires
+        "signature=",
+        r"signature=([\w%+/=~-]{20,}+)",
+        looks_random,
+        any_case=True,
+    ),
+    Rule(
+        "one-time code",
+        "?code= &code= samlresponse=",
+        r"(?:[?&]code|samlresponse)=([\w%+/=.~-]{20,}+)",
+        lambda value: looks_random(value) and not is_placeholder(value) and not is_uuid(value),
+        any_case=True,
+    ),
     Rule("slack webhook", "hooks.slack.com/", r"hooks\.slack\.com/\w+/([\w/-]{20,}+)", _not_masked),
     Rule(
         "discord webhook",
@@ -128,6 +160,63 @@ RULES = (
         _url_password,
         any_case=True,
         within="words_low",
+    ),
+    Rule(
+        "password",
+        "identified",  # Oracle's has no quotes
+        r"identified[ \t]{1,4}by[ \t]{1,4}(?:values[ \t]{1,4})?([^\s\"'\\;]{4,128})",
+        lambda value: is_password(value, literal=False),
+        any_case=True,
+        within="words_low",
+    ),
+    Rule(
+        "password",
+        "jdbc:oracle:",  # `jdbc:oracle:thin:scott/…@//db`
+        r"jdbc:oracle:\w{1,8}:\\{0,3}[\"']?[\w.$#-]{1,64}/\\{0,3}[\"']?([^\s\"'@\\/]{1,128})",
+        lambda value: not is_placeholder(value),
+        any_case=True,
+    ),
+    Rule(
+        "password",
+        "wifi:",  # what the QR code of a wireless network holds
+        r"wifi:[^\r\n\"]{0,120}?(?<=[:;])p:((?:\\.|[^;\\\r\n]){4,128});",
+        lambda value: not is_placeholder(value),
+        any_case=True,
+        within="words_low",
+    ),
+    Rule(
+        "password",
+        "community",  # of SNMP
+        r"community[ \t]{1,4}([^\s\"'\\]{6,64})",
+        like_a_password,
+        any_case=True,
+        within="words_low",
+    ),
+    Rule(
+        "password",
+        "assword",  # `expect "assword:" { send "…\r" }`
+        r"assword[^\r\n]{0,60}?\bsend[ \t]{1,4}(?:--?[ \t]{1,4})?\\{0,7}\"([^\"\\\r\n]{3,128})",
+        lambda value: is_password(value, literal=True),
+        within="words",
+        begins=("assword:", "assword*", 'assword"', "assword\\"),
+    ),
+    Rule("stream key", "rtmp", r"rtmps?://[^\s\"'/]{1,128}/(?:[\w.-]{1,40}/){0,2}([\w-]{12,128})", is_mixed),
+    Rule(
+        "pin",
+        "pin puk",
+        _START + r"(?:pin(?:[ -]?(?:code|number))?|puk[12]?)[\\\"'`*]{0,6}"
+        rf"(?:[ \t]?[:=]| (?:{IS}))?[\\\"'`* \t]{{1,8}}([0-9]{{4,12}})(?![\w-]|[.:][0-9])",
+        any_case=True,
+        within="words_low",
+    ),
+    Rule(
+        "access code",
+        "code",
+        rf"(?:{_LOCKS})code[\\\"'`*]{{0,6}}(?:[ \t]?[:=]| (?:{IS}))?"
+        r"[\\\"'`* \t]{1,8}([0-9]{4,12}|[0-9]{3} [0-9]{3})(?![\w-]|[.:][0-9])",
+        any_case=True,
+        within="words_low",
+        begins=("code ", "code:", "code=", 'code"', "code`", "code*"),
     ),
     Rule("key data", "client-key-data", r"client-key-data\W{1,8}([A-Za-z0-9+/=]{20,}+)"),
     Rule(
@@ -176,6 +265,9 @@ RULES = (
         "$",
         r"(\$(?:[1567y]|2[aby]|apr1|argon2\w{1,2}|scrypt|pbkdf2[\w-]{0,8})\$[\w./$=,+-]{20,200})",
     ),
+    Rule("password hash", "SCRAM-SHA-", r"SCRAM-SHA-[0-9]{1,3}\$[0-9]{1,8}:([\w+/=$:]{40,200})"),
+    Rule("password hash", "md5", r"(?<![A-Za-z0-9])md5([0-9a-f]{32})(?!\w)"),  # PostgreSQL's
+    Rule("password hash", ":::", r"([0-9a-f]{32}:[0-9a-f]{32}):::", any_case=True, back=65),
     Rule(
         "password hash",
         "{ssha {sha {crypt} {smd5}",
@@ -188,7 +280,7 @@ RULES = (
         "recovery backup scratch",
         r"(?:recovery|backup|scratch)[ _-]codes?\b[^\r\n\\]{0,80}"
         r"((?:(?:\r?\n|\\n)(?:[\w./-]{1,80}[-:][0-9]{1,6}[-:])?"
-        r"(?:[ \t>+#*|-]|[0-9]{1,6}(?:→|\t|\.|:)){0,40}"
+        r"(?:[ \t>+#*|/-]|[0-9]{1,6}(?:→|\t|\.|:)){0,40}"
         r"[A-Za-z0-9]{4,12}(?:[ -][A-Za-z0-9]{4,12}){0,3}){2,20})",
         lambda value: any(map(str.isdigit, value)),
         any_case=True,
@@ -208,17 +300,18 @@ RULES = (
     ),
     Rule(
         "password",
-        "cred log sign entra melde",  # `creds: bob / …`
-        r"(?:cred(?:ential)?s?|log[ -]?in\w{0,4}|sign[ -]?in|entra|melde)\b\**"
+        "cred log sign entra melde zugangsdaten identifiants inloggegevens",  # `creds: bob / …`
+        r"(?:cred(?:en\w{1,8})?s?|log[ -]?in\w{0,4}|sign[ -]?in|entra|melde|zugangsdaten|identifiants"
+        r"|inloggegevens)\b\**"
         r"(?: (?:are|is|as|with|using|user|con|dich|mit|via|for [\w.-]{1,40})){0,3}\**"
-        r"[ \t]{0,2}[:=]?\**[ \t]{1,2}"
-        r"[\"'`]?[\w.@+-]{1,64}[\"'`]?[ \t]?[:/][ \t]?[\"'`]?([^\s\"'`/:,]{6,64})",
+        r"[ \t]{0,2}[:=]?\**[ \t]{1,2}[\"'`]?[\w.@+-]{1,64}[\"'`]?"
+        r"(?:[ \t]?[:/][ \t]?| (?:and|und|y|et|e) )[\"'`]?([^\s\"'`/:,»\]]{6,64})",
         lambda value: like_a_password(value) or (is_mixed(value) and len(value) >= 12),
         any_case=True,
         within="words_low",
         begins=(
             *("cred", "login", "log in", "log-in", "signin", "sign in", "sign-in"),
-            *("entra", "melde"),
+            *("entra", "melde", "zugangsdaten", "identifiants", "inloggegevens"),
         ),
     ),
     Rule(
@@ -236,7 +329,8 @@ RULES = (
     Rule(
         "one-time password seed",
         "otp 2fa mfa authenticator seed",
-        r"(?:otp|2fa|mfa|authenticator|seed)[\w -]{0,30}?[\"'`]?(?:[:=]| is )[ \t]{0,3}[\"'`]?"
+        r"(?:otp|2fa|mfa|authenticator|seed)[\w -]{0,30}?[\"'`]?(?:[:=]| is | key | secret )"
+        r"[ \t]{0,3}[\"'`]?"
         r"([A-Z2-7]{16,64}|(?:[a-z2-7]{4} ){3,15}[a-z2-7]{4})(?![\w-])",
         lambda value: value.isupper() or " " in value,
         any_case=True,
@@ -245,7 +339,7 @@ RULES = (
     Rule(
         "seed phrase",
         "mnemonic phrase seed",
-        r"(?:mnemonic|phrase|seed)[\w -]{0,30}?[\"'`]?(?:[:=]| is )[ \t]{0,3}[\"'`]?"
+        r"(?:mnemonic|phrase|seed)[\w -]{0,30}?[\\\"'`]{0,8}(?:[:=]| is )[ \t]{0,3}[\\\"'`]{0,8}"
         r"((?:[a-z]{3,8} ){11,23}[a-z]{3,8})(?![\w-])",
         any_case=True,
         within="words_low",
@@ -256,3 +350,9 @@ RULES = (
 def scan(page: SearchPage) -> Iterator[SecretFinding]:
     for rule in RULES:
         yield from rule.scan(page)
+    for match in re.finditer(_LONG_SHAPES, page.very_long):
+        for at in positions(page.text, match[0]):
+            yield SecretFinding(f"{match.lastgroup} key", at, at + len(match[0]))
+    if "kty" in page.words:
+        for match in re.finditer(_JWK_PRIVATE, page.text):
+            yield SecretFinding("private key", *match.span(1))

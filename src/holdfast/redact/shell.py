@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 
-from holdfast.redact.rule import SecretFinding, can_begin, positions
+from holdfast.redact.rule import SecretFinding, can_begin, compiled, positions
 from holdfast.redact.value import (
     is_mixed,
     is_password,
     is_phrase,
     is_placeholder,
     is_random,
+    is_scrambled,
     like_a_password,
 )
 
@@ -79,7 +80,7 @@ _KEY_FLAGS = (*_PASSWORD_FLAGS, "-t", "-k", "-K", "-a", "-s", "-x", "-T", "-A")
 # What neither looks like: a word of fewer than eight characters.
 _SHORT = r"[\w./&|-]{1,7}(?:[\s\"'`]|\\[nr\"'])"
 # Verbs of tools we do not know: one of their arguments does.
-_VERBS = ("auth", "login", "AUTH", "passwd", "adduser", "unseal", "unlock", "revoke", "add_user",
+_VERBS = ("auth", "login", "AUTH", "LOGIN", "passwd", "adduser", "unseal", "unlock", "revoke", "add_user",
           "set-password", "http-basic", "smbpasswd", "mosquitto_passwd")  # fmt: skip
 _TWO_VERBS = ("user add", "alias set", "users add", "account add", "user create")
 # What is piped or fed to a command that speaks of secrets, or asks for one.
@@ -100,7 +101,7 @@ _HERE = (
 )
 _HEAD_CHARS = 240
 _COLOUR = r"\x1b\[[0-9;]{0,7}m|\\u001b\[[0-9;]{0,7}m"
-_GLUED = ("/", "(", "'", "`", "\\n", "\\t", "=", "→", "+")  # `$(mysql`, `/usr/bin/mysql`
+_GLUED = ("/", "(", "'", "`", "\\n", "\\t", "=", "→", "+", ":", "[", "«")  # `$(mysql`, `/usr/bin/mysql`
 _TOOLS = frozenset(
     tool for tools in (*_FLAGS, *_BOTH, *_ARGUMENTS) for tool in tools.split()
 ).union(
@@ -168,14 +169,14 @@ def _begins(text: str, at: int) -> bool:
 def _command_end(text: str, at: int) -> int:
     """Return the end of the command; a backslash at the end of a line continues it."""
     stop = at + LONGEST_CHARS
-    for match in re.compile(_ENDS).finditer(text, at, stop):
+    for match in compiled(_ENDS).finditer(text, at, stop):
         if match[0] not in ("\n", "\\n") or not text[at : match.start()].endswith("\\"):
             return match.start()
     return min(len(text), stop)
 
 
 def _arguments(text: str, at: int, end: int) -> list[Argument]:
-    found = re.compile(_ARGUMENT).finditer(text, at, end)
+    found = compiled(_ARGUMENT).finditer(text, at, end)
     return [one for _, one in zip(range(MOST_ARGUMENTS), found, strict=False)]
 
 
@@ -193,7 +194,7 @@ def _place(one: Argument, skip: int = 0) -> Place:
 
 
 def _next(text: str, at: int) -> Place:
-    found = re.compile(_ARGUMENT).search(text, at, at + LONGEST_ARGUMENT)
+    found = compiled(_ARGUMENT).search(text, at, at + LONGEST_ARGUMENT)
     return _place(found) if found else ("", at, at)
 
 
@@ -262,7 +263,7 @@ def _any_flag(page: SearchPage, there: frozenset[str]) -> Iterator[SecretFinding
         if flag not in there:
             continue
         for at in positions(page.text, f" {flag} "):
-            if re.compile(_SHORT).match(page.text, at + len(flag) + 2):
+            if compiled(_SHORT).match(page.text, at + len(flag) + 2):
                 continue
             value, start, end = _next(page.text, at + len(flag) + 2)
             if is_random(value) or (flag in _PASSWORD_FLAGS and _in_a_command(value)):
@@ -279,8 +280,12 @@ def _any_verb(page: SearchPage, there: frozenset[str]) -> Iterator[SecretFinding
                 continue
             for one in _arguments(page.text, after, _command_end(page.text, after))[:6]:
                 value, start, end = _place(one)
-                if is_random(value) or (_in_a_command(value) and is_mixed(value)):
+                if is_random(value) or (_in_a_command(value) and _is_drawn(value)):
                     yield SecretFinding("password", start, end)
+
+
+def _is_drawn(value: str) -> bool:
+    return is_mixed(value) or is_scrambled(value)
 
 
 def _in_a_command(value: str) -> bool:
@@ -291,13 +296,13 @@ def _scan_pipes(page: SearchPage) -> Iterator[SecretFinding]:
     text = page.text
     for word in ("echo ", "printf "):
         for at in positions(text, word) if " |" in text and word.strip() in page.words else ():
-            match = re.compile(_PIPED).match(text, at)
+            match = compiled(_PIPED).match(text, at)
             if match and re.search(_ASKS, match["to"]):
                 yield from _piped_password(match, user="chpasswd" in match["to"])
     for at in positions(text, "<<<"):
         if text.startswith("<", at + 3):  # a run of them feeds nothing: 50,000 took 3 s
             continue
-        match = re.compile(_HERE).match(text, at)
+        match = compiled(_HERE).match(text, at)
         if not match:
             continue
         line = text[max(0, at - _HEAD_CHARS) : at].rpartition("\n")[2]

@@ -8,7 +8,14 @@ from __future__ import annotations
 import re
 
 from holdfast.redact.rule import LONG_CHARS, Rule, SecretFinding, can_begin, positions
-from holdfast.redact.value import is_key, is_masked, is_placeholder, looks_random, user_and_password
+from holdfast.redact.value import (
+    is_key,
+    is_masked,
+    is_placeholder,
+    is_scrambled,
+    looks_random,
+    user_and_password,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,10 +61,16 @@ _TABLE = {
     "ATTT50 LTAI14 AQVN30_ wandb_v1_30_ vcp_40 cfut_30 key_live_16 key_test_16 "
     "access-production-30_ access-sandbox-30_ access-development-30_ pat-na1-30_ "
     "pat-eu1-30_ dnkey-30_ s-s4t2ud-50 hapikey-30_ dt0c01.20_ dt0s01.20_ fm1_40_ fm2_40_ "
-    "tok_live_16 apify_api_30 sha256~40_ hcp.20_ ghost_30 phc_40 phx_40",
+    "tok_live_16 apify_api_30 sha256~40_ hcp.20_ ghost_30 phc_40 phx_40 sqp_40 squ_40 sqa_40 "
+    "cmVmdGtuO40 dtn_40 mdb_sa_sk_30_ glffct-16_ hf_oauth_30_ vck_40 tr_prod_20 tr_dev_20 re_30_ "
+    "polar_oat_30 polar_pat_30 signkey-30_ fc-32 ctx7sk-30_ 3MVG940_ npg_12 bb_live_30_ rpa_40 "
+    "ABSK80 nfc_36 nfo_36 nfu_36 nfb_36 hvr.20_ v1.0-60_",
+    "wallet key": "xprv90 yprv90 zprv90 tprv90 nsec150",
     "age key": "AGE-SECRET-KEY-150",
     "mailgun key": "key-32",
 }
+_MORE = r"((?:(?:%[0-9A-Fa-f]{2}|[+/=~])+[A-Za-z0-9_-]+)+={0,2})"
+_MORE_CHARS = 1024
 CUT_MARKED_CHARS, CUT_CHARS = 6, 16
 NO_DIGIT_CHARS = 20
 _DIGITS = frozenset("0123456789")
@@ -85,7 +98,7 @@ _BACKWARDS = (
 )
 _BODY = r"[A-Za-z0-9+/]{20}"
 _ENCODED = r"LS0tLS1CRUdJTi(?:BSU0Eg|BFQyBQ|BEU0Eg|BQUklW|BPUEVO|BFTkNS|BQR1Ag)[A-Za-z0-9+/=]*"
-_PUTTY = r"Private-Lines: [0-9]{1,3}(?:\s|\\[nr])+((?:[A-Za-z0-9+/=]{4,64}(?:\s|\\[nr])*+){1,200}+)"
+_PUTTY = rf"Private-Lines: [0-9]{{1,3}}((?:{_BETWEEN}++[A-Za-z0-9+/=]{{4,64}}){{1,200}}+)"
 _TEXT = r"[^\s\x00-\x1f\"'`\\<>,;(){}\[\]]"
 _GAP = r"(?:[\"'`\\]{0,4}[ \t]{0,4}[:=,][ \t]{0,4}[\"'`\\]{0,4}|[ \t]{1,4}\\{0,3}[\"'])"
 _SCHEME = r"[a-z][\w-]{1,24}[ \t]{1,4}"
@@ -141,7 +154,15 @@ def _scan_prefix(
             continue
         done = match.end()  # also of what is refused: a run of beginnings is read once
         if _real(beginning, match[0], wide or len(match[0]) < shortest):
+            done = _end_of_token(text, done)
             yield SecretFinding(kind, at, done)
+
+
+def _end_of_token(text: str, end: int) -> int:
+    """Return the end of the token with what follows a sign of base64 or of a URL: `fm2_…+…/…=`,
+    `xoxd-…%2B…`. Behind a slash may stand a path, so what follows must look random."""
+    match = re.compile(_MORE).match(text, end, end + _MORE_CHARS)
+    return match.end() if match and looks_random(match[1]) else end
 
 
 def _is_cut(text: str, body: re.Match[str]) -> bool:
@@ -156,7 +177,16 @@ def _is_cut(text: str, body: re.Match[str]) -> bool:
 def _real(beginning: str, body: str, wide: bool) -> bool:
     if beginning in _HEX_ONLY and body.strip("0123456789abcdef"):
         return False
-    return not is_masked(body) and (looks_random(body) or (not wide and len(body) >= 30))
+    if is_masked(body):
+        return False
+    return looks_random(body) or is_scrambled(body) or (len(body) >= NO_DIGIT_CHARS and _is_run(body, wide))
+
+
+def _is_run(body: str, wide: bool) -> bool:
+    """Whether it is one long run: names of 20 characters have a dash between their words."""
+    if not wide and len(body) >= 30:
+        return True
+    return body.isalnum() and not body.islower() and not _DIGITS.isdisjoint(body)
 
 
 def scan_keys(page: SearchPage) -> Iterator[SecretFinding]:
@@ -223,7 +253,7 @@ def _cookies(value: str) -> bool:
 
 def _session(value: str) -> bool:
     """Claude Code calls its own sessions by a uuid, and those must stay."""
-    return is_key(value, literal=False) and value.count("-") != 4
+    return is_key(value, literal=True) and value.count("-") != 4
 
 
 RULES = (
@@ -234,6 +264,21 @@ RULES = (
         _credential,
         any_case=True,
         within="words_low",
+    ),
+    Rule(
+        "authorization",
+        "authorization",  # by parameters: `Digest username="bob", …, response="…"`
+        r"authorization[^\r\n]{1,400}?(?:response|oauth_signature|nonce|mac)=\\{0,3}[\"']([\w%+/=-]{16,512})",
+        looks_random,
+        any_case=True,
+        within="words_low",
+    ),
+    Rule(
+        "authorization",
+        "SSWS",  # Okta's scheme
+        r"SSWS ([\w-]{30,})",
+        looks_random,
+        within="words",
     ),
     Rule(
         "password",
@@ -262,8 +307,8 @@ RULES = (
     ),
     Rule(
         "session cookie",
-        "phpsessid= jsessionid= connect.sid= sessionid=",
-        rf"[\w.]{{9,11}}=({_TEXT}{{16,4096}}+)",
+        "phpsessid= jsessionid= connect.sid= sessionid= session= session_id=",
+        rf"[\w.]{{7,11}}=({_TEXT}{{16,4096}}+)",
         _session,
         any_case=True,
     ),

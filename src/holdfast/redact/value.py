@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from operator import ne
 
-from holdfast.redact.rule import REDACTED
+from holdfast.redact.rule import REDACTED, compiled
 
 # A value made of these words alone is a stand-in, a label, a type or a state; `changeme` too: it
 # says that nothing has been set yet.
@@ -53,9 +53,13 @@ _FILL_IN = (
 _HEX = "0123456789abcdef"
 _NO_WORD = r"[0-9!@#$%^&*+~?]"
 _NO_VOWEL = "[bcdfghjklmnpqrstvwxz]{5}"
+_NO_VOWEL_HUMP = r"\A[bcdfghjklmnpqrstvwxz]{4,}\Z|[bcdfghjklmnpqrstvwxz]{5}"
+_PROTOCOLS = frozenset(("html", "http", "https", "grpc", "mqtt", "smtp"))  # parts of names in code
+_WORDY = r"[A-Za-z]{3,12}(?:[-._][A-Za-z]{3,12}){2,7}[-._]?[0-9]{1,4}"
 _SYMBOL = r"[!@#$%^&*+~?]"
 _WORDS = r"[A-Za-z]+|[0-9]+"
 _CODE = r"[A-Za-z_$][\w$]*(?:(?:\??\.|::|->)[A-Za-z_$][\w$]*)+(?:\(.*\))?\Z"
+_FILLED_IN = r"\$\([ <]?[A-Za-z_./]|\$\{[\w:#!]|\{\{"  # a random password may hold `$(` by chance
 _VARIABLE = r"[$%@#!&]{0,2}[({]|\$\w|%\w+%\Z|%[sdr]\Z|<[^<>]*>?\Z|\{.*\}\Z|__\w+__\Z|&\w+\Z|\*\w+\Z"
 _ELSEWHERE = (
     "process.env",
@@ -87,16 +91,16 @@ def is_placeholder(value: str) -> bool:
     """Whether it only shows where a secret would go: `${VAR}`, `<token>`, `your-key-here`,
     `os.environ["X"]`."""
     value = value[:JUDGED_CHARS]
-    if is_masked(value) or re.match(_VARIABLE, value) or value.lower().startswith(_ELSEWHERE):
+    if is_masked(value) or compiled(_VARIABLE).match(value) or value.lower().startswith(_ELSEWHERE):
         return True
-    if "${" in value or "{{" in value or "$(" in value:
+    if compiled(_FILLED_IN).search(value):
         return True
     low = value.lower()
     if re.match(r".{0,12}\b(?:your|my)[_-]", low) and not is_mixed(value[-12:]):
         return True
-    if re.match(_FILL_IN, low) and not is_mixed(value[-12:]):
+    if compiled(_FILL_IN).match(low) and not is_mixed(value[-12:]):
         return True
-    if re.match(_A_NAME, value) and re.search("KEY|TOKEN|SECRET|PASS|AUTH|CRED|_URL|_ID", value):
+    if compiled(_A_NAME).match(value) and compiled("KEY|TOKEN|SECRET|PASS|AUTH|CRED|_URL|_ID").search(value):
         return True
     return all(word in _STOCK for word in re.findall(_WORDS, low))
 
@@ -128,11 +132,11 @@ def is_made_up(value: str) -> bool:
     if (
         len(value) < 8
         or not value.lower().strip(_HEX)
-        or not re.search("[A-Za-z].*[A-Za-z]", value)
+        or not compiled("[A-Za-z].*[A-Za-z]").search(value)
     ):
         return False
     return is_mixed(value) and (
-        re.search("[A-Z]", value) is not None or re.search(_SYMBOL, value) is not None
+        compiled("[A-Z]").search(value) is not None or compiled(_SYMBOL).search(value) is not None
     )
 
 
@@ -156,19 +160,21 @@ def is_password(value: str, literal: bool) -> bool:
 
 @lru_cache(REMEMBERED)
 def _is_password(value: str, literal: bool) -> bool:
-    if len(value) < 4 or is_placeholder(value) or re.match(_NOT_A_VALUE, value):
+    if len(value) < 4 or is_placeholder(value) or compiled(_NOT_A_VALUE).match(value):
         return False
-    if re.match(_CODE, value) and turns(value) < 0.25 and not re.search("[0-9]{3}", value):
+    if compiled(_CODE).match(value) and turns(value) < 0.25 and not compiled("[0-9]{3}").search(value):
         return False
     if literal:
         return not (value.isalpha() and value[0].isupper() and value[1:].islower())
-    return is_gibberish(value) or (_has_digit_or_symbol(value) and "password" not in value.lower())
+    if is_gibberish(value) or is_scrambled(value):
+        return True
+    return _has_digit_or_symbol(value) and "password" not in value.lower()
 
 
 def _has_digit_or_symbol(value: str) -> bool:
     if value.isdigit():
         return len(value) >= 6
-    return re.search("[A-Za-z]", value) is not None and re.search(_NO_WORD, value) is not None
+    return compiled("[A-Za-z]").search(value) is not None and compiled(_NO_WORD).search(value) is not None
 
 
 def is_key(value: str, literal: bool) -> bool:
@@ -180,9 +186,9 @@ def is_key(value: str, literal: bool) -> bool:
 def _is_key(value: str, literal: bool) -> bool:
     if len(value) < 8 or is_placeholder(value) or _is_path(value) or _is_code(value, literal):
         return False
-    if not re.search("[A-Za-z]", value):
+    if not compiled("[A-Za-z]").search(value):
         return False
-    if is_gibberish(value):
+    if is_gibberish(value) or is_scrambled(value) or is_wordy(value):
         return True
     if literal:
         if value.isalpha() and (value.islower() or value.isupper()):  # `mysupersecretkey`
@@ -213,14 +219,58 @@ def is_random(value: str) -> bool:
 
 def is_gibberish(value: str) -> bool:
     """Letters, and no word: five consonants in a row, or capitals anywhere."""
+    if len(value) < 12:
+        return False
     letters = value.replace("_", "").replace("-", "")
     if len(letters) < 12 or not (letters.isascii() and letters.isalpha()):
         return False
     if letters.islower() or letters.isupper():
-        return letters == value and re.search(_NO_VOWEL, letters.lower()) is not None
+        return letters == value and compiled(_NO_VOWEL).search(letters.lower()) is not None
     humps = re.findall("[A-Z]?[a-z]+|[A-Z]+", letters)
     return len(letters) < 2.6 * len(humps) or any(
-        re.search(_NO_VOWEL, hump.lower()) for hump in humps if hump[-1].islower()
+        compiled(_NO_VOWEL).search(hump.lower()) for hump in humps if hump[-1].islower()
+    )
+
+
+def is_scrambled(value: str) -> bool:
+    """Whether it is eight letters or more that no words make up: `zKrVbTqLmWp`. A few digits and
+    the symbols of passwords may be among them. Enough directly behind a telling name."""
+    return 8 <= len(value) <= JUDGED_CHARS and _is_scrambled(value)
+
+
+@lru_cache(REMEMBERED)
+def _is_scrambled(value: str) -> bool:
+    others = r"[0-9!@#$%^&*+~?._-]" if compiled(_SYMBOL).search(value) else "[0-9]"
+    letters = re.sub(others, "", value.rstrip("="), count=4)
+    if not (8 <= len(letters) <= 64 and letters.isascii() and letters.isalpha()):
+        return False
+    if letters.islower() or letters.isupper():
+        return letters == value and _is_unspeakable(letters.lower())
+    if len(letters) >= 10 and _vowels(letters) < 0.2 * len(letters):
+        return True
+    humps = re.findall("[A-Z]?[a-z]+|[A-Z]+", letters)
+    return len(letters) < 2.8 * len(humps) or any(
+        hump.lower() not in _PROTOCOLS and compiled(_NO_VOWEL_HUMP).search(hump.lower())
+        for hump in humps
+        if hump[-1].islower()
+    )
+
+
+def _is_unspeakable(word: str) -> bool:
+    """Whether no language has such a word: a run of consonants, or hardly any vowel."""
+    return compiled(_NO_VOWEL).search(word) is not None or _vowels(word) < 0.15 * len(word)
+
+
+def _vowels(word: str) -> int:
+    return sum(letter in "aeiouyAEIOUY" for letter in word)
+
+
+def is_wordy(value: str) -> bool:
+    """Whether it is three words or more and a number, as generators of passwords make them:
+    `lantern-otter-velvet-42`."""
+    words = re.fullmatch(_WORDY, value)
+    return words is not None and not all(
+        word in _STOCK for word in re.findall("[a-z]+", value.lower())
     )
 
 
@@ -232,9 +282,11 @@ def like_a_password(value: str) -> bool:
         or re.search(r"://|\.[a-z]{1,5}\Z|\A[./~@-]", value)
     ):
         return False
-    if sum(map(str.isdigit, value)) < 2 or not re.search("[A-Za-z]{2}", value) or is_uuid(value):
+    if is_scrambled(value) or is_wordy(value):
+        return True
+    if sum(map(str.isdigit, value)) < 2 or not compiled("[A-Za-z]{2}").search(value) or is_uuid(value):
         return False
-    return re.search("[A-Z]", value) is not None or re.search(_SYMBOL, value) is not None
+    return compiled("[A-Z]").search(value) is not None or compiled(_SYMBOL).search(value) is not None
 
 
 def is_phrase(value: str, named_in_env: bool) -> bool:
@@ -269,14 +321,14 @@ def is_uuid(value: str) -> bool:
 
 def _is_code(value: str, literal: bool) -> bool:
     """`self.secret_v2`, `r.k2.apiKey`: names and dots, and no name long enough for a key."""
-    if literal or not re.match(_CODE, value):
-        return re.match(_CODE, value) is not None and turns(value) < 0.3
+    if literal or not compiled(_CODE).match(value):
+        return compiled(_CODE).match(value) is not None and turns(value) < 0.3
     parts = re.split(r"\W+", value)
     return not any(len(part) >= 16 and looks_random(part) for part in parts)
 
 
 def _is_path(value: str) -> bool:
-    return re.match(_NOT_A_VALUE, value) is not None and turns(value) < 0.3
+    return compiled(_NOT_A_VALUE).match(value) is not None and turns(value) < 0.3
 
 
 def user_and_password(value: str) -> bool:
