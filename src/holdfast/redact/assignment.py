@@ -158,7 +158,7 @@ def _scan_name(page: SearchPage, name: SecretName) -> Iterator[SecretFinding]:
         sure = names.judge_name(text, low, name, at)
         if not sure:
             continue
-        if name.password:
+        if name.password and name.far:
             yield from (SecretFinding(name.kind, *span) for span in columns.spans(text, at, end))
         dull = compiled(_DULL, ASCII)  # at the first name that tells: 0.3 ms
         is_dull = dull.match(low, end) and "-" not in low[max(0, at - _FLAG_CHARS) : at]

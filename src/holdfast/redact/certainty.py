@@ -50,7 +50,7 @@ _ANY = (
 )
 _TOKEN = rf"\\+[nrt]|(?P<value>{_VALUE})"
 _WORDS = r"[^:=\"'`{}\[\]<>\r\n\\]{0,90}"
-_SET_OFF = rf"(?:[:=|,：]|=>|→|[—–]|{PARTICLE}|\b(?:{IS}))[ \t]{{0,8}}"
+_SET_OFF = rf"(?:[:=|,\uff1a]|=>|→|[—\u2013]|{PARTICLE}|\b(?:{IS}))[ \t]{{0,8}}"
 _OPEN = r"[ \t]{0,8}[\\\"'`*(„“|]{0,8}\Z"
 _BEHIND = rf"{_WORDS}(?:{_SET_OFF})?{_OPEN}"
 _LINE = (
@@ -68,6 +68,9 @@ _OTHER = (
     r"|cache|version|revision|branch|file|path|url|model|image|count)\W{0,6}(?:\w+\W{1,3})?\Z"
 )
 _NO_VALUE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}|.*(?::[0-9]+|\.[a-z]{1,5}|/)\Z|.*://|.*@[\w-]+\."
+_GROUPS = (
+    r"(?!(?:[a-z]{4} ){3}[a-z]{4} [a-z])(?:[a-z]{4} ){3}[a-z]{4}(?![\w-])"  # Google's for apps
+)
 _NAMED = r"[\w-]+=."
 
 
@@ -81,8 +84,8 @@ _AS = (
 class Written:
     """A name, what stands between it and its value, and whether it is a flag or shouted."""
 
-    __slots__ = ("ends_at", "flag", "loose", "match", "name", "plain_pass", "separator", "shouted",
-                 "spoken", "text", "verdict")  # fmt: skip
+    __slots__ = ("blanks", "ends_at", "flag", "loose", "match", "name", "plain_pass", "separator",
+                 "shouted", "spoken", "text", "verdict")  # fmt: skip
 
     def __init__(
         self, text: str, at: int, name: SecretName, separator: re.Match[str], match: re.Match[str]
@@ -93,6 +96,7 @@ class Written:
         between = separator[0]
         self.ends_at = separator.start()
         self.separator = between.strip("\"'`\\ \t,")
+        self.blanks = between[:1] == " "
         self.flag = _is_flag(text, at)
         # `"How shall we hash the password?"="bcrypt"` answers a question with a word.
         self.spoken = _is_spoken(self.separator) or between[:1] == "?"
@@ -126,7 +130,8 @@ def _quoted(written: Written, value: str, sure: int) -> bool:
         if written.plain_pass or value[0] == " ":
             return False
         calm = not written.loose or written.name.word == "passphrase"
-        return written.name.password and calm and is_phrase(value, written.shouted)
+        in_env = written.shouted and not written.blanks
+        return written.name.password and calm and is_phrase(value, written.shouted, in_env)
     if written.plain_pass:  # `pass: 12`, say the test runners, and `pass: `x()``, the manuals
         return written.match["q"] != "`" and is_password(value, False)
     return written.judge(value, sure, not written.loose and not written.spoken)
@@ -137,16 +142,23 @@ def _bare(written: Written, sure: int) -> Span | None:
     bare = written.text[start:end]
     if written.separator.endswith(">"):
         value, literal = bare.partition("<")[0], True
-    elif written.flag or written.shouted:
+    elif written.flag or (written.shouted and not _is_call(written, bare)):
         value, literal = bare.rstrip(",;)}]|>."), True
     else:
         value = _first(written.text, start, bare)
         literal = _is_setting(written, start + len(bare)) and _has_digits(value)
+    if written.name.password and (groups := compiled(_GROUPS).match(written.text, start)):
+        return groups.span()
     if written.loose and not is_no_hash(value) and not _sure_alone(written.name, value):
         return None
     if (written.spoken or written.plain_pass) and not _spoken(value):
         return None
     return (start, start + len(value)) if written.judge(value, sure, literal) else None
+
+
+def _is_call(written: Written, bare: str) -> bool:
+    """`NO_TOKEN = Refusal(401`: code has blanks around its sign, and `.env` has none."""
+    return written.blanks and compiled(r"[A-Za-z_.]{2,}\(").match(bare) is not None
 
 
 def _sure_alone(name: SecretName, value: str) -> bool:
@@ -172,16 +184,21 @@ def _has_digits(value: str) -> bool:
     return len(re.findall("[0-9]", value)) >= 2
 
 
+_FLAG_STARTS = (" -", "\n-", '"-', "'-", " /")
+
+
 def _is_flag(text: str, at: int) -> bool:
     """`--db-password`, `-storepass`, `/pass`: dashes, then nothing but the name."""
     head = text[max(0, at - 32) : at]
-    dash = max(head.rfind(" -"), head.rfind('"-'), head.rfind("'-"), head.rfind(" /"))
+    head = head if at > 32 else f" {head}"  # the text may begin with it
+    dash = max(map(head.rfind, _FLAG_STARTS))
     return dash >= 0 and re.fullmatch(r"-?[\w.-]*", head[dash + 2 :], re.A) is not None
 
 
 def _is_spoken(separator: str) -> bool:
     return (
-        compiled(_SPOKEN).match(separator) is not None or compiled(rf" {_SPOKEN}").search(separator) is not None
+        compiled(_SPOKEN).match(separator) is not None
+        or compiled(rf" {_SPOKEN}").search(separator) is not None
     )
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MOST_ROWS, LONGEST_LINE = 200, 400
-_MARKS = ("|", "\t", ",", ";")
+_MARKS = ("|", "\t", "\\t", ",", ";")
 _CELL_ENDS = r"[\"'`* \t]{0,8}(?:[|,;\t\r\n]|\\[nrt]|\Z)"
 # Nothing but the name, and what diffs, quotes and line numbers put before a line.
 _HEAD = r"[\s>+#*\"'`/-]{0,20}(?:[0-9]{1,6}→)?[\s\"'`*]{0,8}(?:\w{1,20}[ _-])?\Z"
@@ -50,8 +50,8 @@ class _Column:
             if len(cells) != self.cells:
                 return
             value = cells[self.number].strip("\r \t\"'`*\\")
-            if like_a_password(value) or is_made_up(value):
-                before = sum(len(cell) + 1 for cell in cells[: self.number])
+            if " " not in value and (like_a_password(value) or is_made_up(value)):
+                before = sum(len(cell) + len(self.mark) for cell in cells[: self.number])
                 start = text.index(value, at + before)
                 yield start, start + len(value)
             if not more:

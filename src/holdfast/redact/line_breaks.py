@@ -11,7 +11,14 @@ import re
 from itertools import accumulate
 
 from holdfast.redact import shapes, token_prefixes
-from holdfast.redact.rule import LONG_CHARS, SearchPage, SecretFinding, can_begin, compiled, positions
+from holdfast.redact.rule import (
+    LONG_CHARS,
+    SearchPage,
+    SecretFinding,
+    can_begin,
+    compiled,
+    positions,
+)
 from holdfast.redact.value import looks_random
 
 TYPE_CHECKING = False

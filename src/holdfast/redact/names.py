@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 SURE, HINT, WEAK = 3, 2, 1
 # What a sentence puts between the name and the value.
 IS = (
-    "is|are|was|will be|ist|lautet|hei(?:ß|ss)t|c'est|est|es|é|è|är|er|je|to jest|jest|este|là|adalah"
-    "|είναι|هي|هو|это|set to|changed to|reset to|to"
+    "is|are|was|will be|ist|lautet|hei(?:ß|ss)t|c'est|est|es|é|è|är|er|je|to jest|jest|este|là"
+    "|adalah|είναι|هي|هو|это|set to|changed to|reset to|to"
 )
 PARTICLES = ("は", "是", "为", "為", "는", "은")
 PARTICLE = "[はが是为為는은]"
@@ -54,7 +54,7 @@ _PASSWORDS = (
 )
 _PASSWORDS_OF_WORDS = (
     *("mot de passe", "mật khẩu", "كلمة المرور", "كلمة السر", "رمز عبور", "kata sandi"),
-    *("parola d'ordine", "palavra-passe"),
+    *("parola d'ordine", "palavra-passe", "wpa key", "wpa2 key", "wifi key"),
 )
 _PASSWORDS_OF_TOOLS = "requirepass masterauth bindpw rootpw authtok"
 _SHORT_PASSWORDS = "pass pw psk passw mdp"
@@ -107,8 +107,6 @@ _SECRETIVE = (  # `"Jwt": { "Key": …`
     r"(?:jwt|crypt|secret|auth|sign|cipher)[\"'\]]{0,2}\s{0,4}(?::|=>?)[^{}\[\]]{0,8}[{\[]"
     r"[^{}\[\]]{0,60}\Z"
 )
-
-
 
 
 _FOREIGN_LETTERS = frozenset(

@@ -36,9 +36,7 @@ _START = r"(?:(?<![A-Za-z0-9_])" + _GLUE
 _APART = r"(?:(?<![A-Za-z0-9_-])" + _GLUE  # one start in a run, else a run of starts is quadratic
 _BLANK = r"(?:\s|\\[nrt]|[0-9]{1,6}(?:→|\t|: )){1,40}+"  # numbered lines too
 # A JSON web key names its parts by a letter; these are the private ones.
-_JWK_PRIVATE = (
-    r"[\"'](?:d|k|p|q|dp|dq|qi)\\{0,7}[\"']\s{0,4}:\s{0,4}\\{0,7}[\"']([\w-]{20,2048})"
-)
+_JWK_PRIVATE = r"[\"'](?:d|k|p|q|dp|dq|qi)\\{0,7}[\"']\s{0,4}:\s{0,4}\\{0,7}[\"']([\w-]{20,2048})"
 # Whose code opens a door, an account or a card; an exit code opens none.
 _LOCKS = "|".join(
     rf"(?<={word}[ _-])"
@@ -200,7 +198,12 @@ RULES = (
         within="words",
         begins=("assword:", "assword*", 'assword"', "assword\\"),
     ),
-    Rule("stream key", "rtmp", r"rtmps?://[^\s\"'/]{1,128}/(?:[\w.-]{1,40}/){0,2}([\w-]{12,128})", is_mixed),
+    Rule(
+        "stream key",
+        "rtmp",
+        r"rtmps?://[^\s\"'/]{1,128}/(?:[\w.-]{1,40}/){0,2}([\w-]{12,128})",
+        is_mixed,
+    ),
     Rule(
         "pin",
         "pin puk",
@@ -301,8 +304,8 @@ RULES = (
     Rule(
         "password",
         "cred log sign entra melde zugangsdaten identifiants inloggegevens",  # `creds: bob / …`
-        r"(?:cred(?:en\w{1,8})?s?|log[ -]?in\w{0,4}|sign[ -]?in|entra|melde|zugangsdaten|identifiants"
-        r"|inloggegevens)\b\**"
+        r"(?:cred(?:en\w{1,8})?s?|log[ -]?in\w{0,4}|sign[ -]?in|entra|melde|zugangsdaten"
+        r"|identifiants|inloggegevens)\b\**"
         r"(?: (?:are|is|as|with|using|user|con|dich|mit|via|for [\w.-]{1,40})){0,3}\**"
         r"[ \t]{0,2}[:=]?\**[ \t]{1,2}[\"'`]?[\w.@+-]{1,64}[\"'`]?"
         r"(?:[ \t]?[:/][ \t]?| (?:and|und|y|et|e) )[\"'`]?([^\s\"'`/:,»\]]{6,64})",

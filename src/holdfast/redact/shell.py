@@ -80,8 +80,8 @@ _KEY_FLAGS = (*_PASSWORD_FLAGS, "-t", "-k", "-K", "-a", "-s", "-x", "-T", "-A")
 # What neither looks like: a word of fewer than eight characters.
 _SHORT = r"[\w./&|-]{1,7}(?:[\s\"'`]|\\[nr\"'])"
 # Verbs of tools we do not know: one of their arguments does.
-_VERBS = ("auth", "login", "AUTH", "LOGIN", "passwd", "adduser", "unseal", "unlock", "revoke", "add_user",
-          "set-password", "http-basic", "smbpasswd", "mosquitto_passwd")  # fmt: skip
+_VERBS = ("auth", "login", "AUTH", "LOGIN", "passwd", "adduser", "unseal", "unlock", "revoke",
+          "add_user", "set-password", "http-basic", "smbpasswd", "mosquitto_passwd")  # fmt: skip
 _TWO_VERBS = ("user add", "alias set", "users add", "account add", "user create")
 # What is piped or fed to a command that speaks of secrets, or asks for one.
 _ASKS = (
@@ -101,7 +101,20 @@ _HERE = (
 )
 _HEAD_CHARS = 240
 _COLOUR = r"\x1b\[[0-9;]{0,7}m|\\u001b\[[0-9;]{0,7}m"
-_GLUED = ("/", "(", "'", "`", "\\n", "\\t", "=", "→", "+", ":", "[", "«")  # `$(mysql`, `/usr/bin/mysql`
+_GLUED = (
+    "/",
+    "(",
+    "'",
+    "`",
+    "\\n",
+    "\\t",
+    "=",
+    "→",
+    "+",
+    ":",
+    "[",
+    "«",
+)  # `$(mysql`, `/usr/bin/mysql`
 _TOOLS = frozenset(
     tool for tools in (*_FLAGS, *_BOTH, *_ARGUMENTS) for tool in tools.split()
 ).union(
@@ -188,7 +201,12 @@ def _place(one: Argument, skip: int = 0) -> Place:
     text = one[0][skip:]
     inner = text.lstrip("\\\"'`")
     opened = text[: len(text) - len(inner)].strip("\\")[-1:]
-    value = re.split(opened or "[\"'`]", inner, maxsplit=1)[0].rstrip("\\")
+    parts = re.split(opened or "[\"'`]", inner, maxsplit=2)
+    is_glued = (
+        not opened and len(parts) == 3 and parts[0].rstrip("\\").endswith((":", "="))
+    )  # `bob:'…'`
+    value = inner[: len(inner) - len(parts[2]) - 1] if is_glued else parts[0]
+    value = value.rstrip("\\")
     start = one.start() + len(one[0]) - len(inner)
     return value, start, start + len(value)
 
@@ -238,6 +256,7 @@ def _passwords(places_: Iterator[Place], *, literal: bool = True) -> Iterator[Se
 def _passwords_after(places_: Iterator[Place], mark: str) -> Iterator[SecretFinding]:
     for value, _, end in places_:
         user, parted, secret = value.partition(mark)
+        secret = secret.lstrip("\\\"'")
         if parted and user and secret and not is_placeholder(secret):
             yield SecretFinding("password", end - len(secret), end)
 
@@ -250,6 +269,7 @@ def _anybody(page: SearchPage, there: frozenset[str]) -> Iterator[SecretFinding]
         for at in positions(page.text, flag):
             value, _, end = _next(page.text, at + len(flag))
             user, colon, secret = value.partition(":")
+            secret = secret.lstrip("\\\"'")
             if colon and user and "/" not in value and _sure(secret):
                 yield SecretFinding("password", end - len(secret), end)
 

@@ -12,6 +12,7 @@ from holdfast.redact.value import (
     is_key,
     is_masked,
     is_placeholder,
+    is_random,
     is_scrambled,
     looks_random,
     user_and_password,
@@ -179,7 +180,11 @@ def _real(beginning: str, body: str, wide: bool) -> bool:
         return False
     if is_masked(body):
         return False
-    return looks_random(body) or is_scrambled(body) or (len(body) >= NO_DIGIT_CHARS and _is_run(body, wide))
+    return (
+        looks_random(body)
+        or is_scrambled(body)
+        or (len(body) >= NO_DIGIT_CHARS and _is_run(body, wide))
+    )
 
 
 def _is_run(body: str, wide: bool) -> bool:
@@ -253,7 +258,9 @@ def _cookies(value: str) -> bool:
 
 def _session(value: str) -> bool:
     """Claude Code calls its own sessions by a uuid, and those must stay."""
-    return is_key(value, literal=True) and value.count("-") != 4
+    if value.count("-") == 4:
+        return False
+    return is_random(value) or (value.isalnum() and is_key(value, literal=True))
 
 
 RULES = (

@@ -100,7 +100,9 @@ def is_placeholder(value: str) -> bool:
         return True
     if compiled(_FILL_IN).match(low) and not is_mixed(value[-12:]):
         return True
-    if compiled(_A_NAME).match(value) and compiled("KEY|TOKEN|SECRET|PASS|AUTH|CRED|_URL|_ID").search(value):
+    if compiled(_A_NAME).match(value) and compiled(
+        "KEY|TOKEN|SECRET|PASS|AUTH|CRED|_URL|_ID"
+    ).search(value):
         return True
     return all(word in _STOCK for word in re.findall(_WORDS, low))
 
@@ -162,7 +164,11 @@ def is_password(value: str, literal: bool) -> bool:
 def _is_password(value: str, literal: bool) -> bool:
     if len(value) < 4 or is_placeholder(value) or compiled(_NOT_A_VALUE).match(value):
         return False
-    if compiled(_CODE).match(value) and turns(value) < 0.25 and not compiled("[0-9]{3}").search(value):
+    if (
+        compiled(_CODE).match(value)
+        and turns(value) < 0.25
+        and not compiled("[0-9]{3}").search(value)
+    ):
         return False
     if literal:
         return not (value.isalpha() and value[0].isupper() and value[1:].islower())
@@ -174,7 +180,10 @@ def _is_password(value: str, literal: bool) -> bool:
 def _has_digit_or_symbol(value: str) -> bool:
     if value.isdigit():
         return len(value) >= 6
-    return compiled("[A-Za-z]").search(value) is not None and compiled(_NO_WORD).search(value) is not None
+    return (
+        compiled("[A-Za-z]").search(value) is not None
+        and compiled(_NO_WORD).search(value) is not None
+    )
 
 
 def is_key(value: str, literal: bool) -> bool:
@@ -284,19 +293,23 @@ def like_a_password(value: str) -> bool:
         return False
     if is_scrambled(value) or is_wordy(value):
         return True
-    if sum(map(str.isdigit, value)) < 2 or not compiled("[A-Za-z]{2}").search(value) or is_uuid(value):
-        return False
-    return compiled("[A-Z]").search(value) is not None or compiled(_SYMBOL).search(value) is not None
-
-
-def is_phrase(value: str, named_in_env: bool) -> bool:
-    """Several words as a password: `my dog Rex 1987`, and not `Enter your password`."""
-    value = value[:JUDGED_CHARS]
     if (
-        is_placeholder(value)
-        or len(value) < 8
-        or re.search(r"[.:?…](?:\s|\Z)|[<>{}()=\[\]|]|%[sd]", value)
+        sum(map(str.isdigit, value)) < 2
+        or not compiled("[A-Za-z]{2}").search(value)
+        or is_uuid(value)
     ):
+        return False
+    return (
+        compiled("[A-Z]").search(value) is not None or compiled(_SYMBOL).search(value) is not None
+    )
+
+
+def is_phrase(value: str, named_in_env: bool, in_env: bool = False) -> bool:
+    """Several words as a password: `my dog Rex 1987`, and not `Enter your password`. In a `.env`
+    line (`in_env`) no sentence stands, so the phrase may have any signs."""
+    value = value[:JUDGED_CHARS]
+    no_phrase = r"[<>{}]|%[sd]" if in_env else r"[.:?…](?:\s|\Z)|[<>{}()=\[\]|]|%[sd]"
+    if is_placeholder(value) or len(value) < 8 or compiled(no_phrase).search(value):
         return False
     words = re.findall(r"[a-z]+", value.lower())
     if not words:
