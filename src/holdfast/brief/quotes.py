@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from holdfast.brief.item import MOST_UNITS, BriefItem
 from holdfast.budget.compartments import units
 from holdfast.record.model import PLAN_ASKED, Place, Record, Turn
+from holdfast.record.plans import PROMPTED
 from holdfast.record.replies import LONGEST, OPTIONS_END, is_answer
 from holdfast.record.turns import TAKEN_BACK, describe_stop
 from holdfast.text.fence import flat
@@ -33,6 +34,7 @@ PER_LINE = 5  # the dash, the quotes and the line end
 OLDER_CHARS = 120  # the line about those left out
 SECTION = "said"
 OUTCOME = "what came of it"
+APPROVED = "approved a plan that the model wrote:"
 WITHDRAWN = "taken back by the user"  # a summary does not have to contain these
 
 
@@ -89,7 +91,9 @@ def _of_turn(number: int, turn: Turn, is_current: bool, how: str) -> Iterator[Qu
     if turn.asked:
         chars, line = turn.chars or len(turn.asked), turn.line
         words, reply_to = _flat(turn.asked), _replied(turn.reply_to, is_current)
-        yield Quote(*(words, turn.place, number, reply_to, chars, line, is_current), stopped=how)
+        words = words.replace(PROMPTED, APPROVED, 1) if turn.is_plan else words
+        said = (words, turn.place, number, reply_to, chars, line, is_current)
+        yield Quote(*said, stopped=how, is_act=turn.is_plan)
     for at, one in enumerate(turn.questions):
         if one.answer:
             order, words = number + 0.1 + at / 1000, _flat(one.answer)
@@ -160,10 +164,13 @@ def items(
 
 
 def outcomes(record: Record) -> Iterator[BriefItem]:
-    """Yield the result of each turn in the model's words; the newest are worth most."""
+    """Yield the result of each turn in the model's words; the newest are worth most. Words that
+    were sent again stand at their last place, so only the result there can follow them."""
     last = len(record.turns) - 1
+    places = {turn.asked: number for number, turn in enumerate(record.turns)}
     for number, turn in enumerate(record.turns):
-        words = _conclusion(turn.said) if turn.asked and number != last else ""
+        is_shown = turn.asked and places[turn.asked] == number != last
+        words = _conclusion(turn.said) if is_shown else ""
         if not words:
             continue
         text = f"  → “{flat(words, OUTCOME_CHARS)}”"
@@ -225,9 +232,8 @@ def _item(quote: Quote, most: int) -> BriefItem:
 def _text(quote: Quote, most: int) -> str:
     """Return the words, what they answer, and where the rest of them is."""
     most = max(most, quote.least)
-    if quote.is_act:
-        return f"({_cut(quote.text, most)})"
-    text = f"“{_cut(quote.text, most, quote.end)}”"
+    words = _cut(quote.text, most, quote.end)
+    text = f"({words})" if quote.is_act else f"“{words}”"
     answers = (most >= USUAL_CHARS or quote.is_current) and is_answer(quote.reply_to)
     picks = OPTIONS_END in quote.reply_to
     if quote.reply_to and (answers or picks or len(quote.text) < TERSE_CHARS):

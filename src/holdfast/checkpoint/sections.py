@@ -197,6 +197,7 @@ def _words(record: Record) -> Iterator[str]:
         at, turn = some[-1]
         to = f" (to: {cut(turn.reply_to, SHORT_CHARS)})" if turn.reply_to else ""
         which = f"turn {first}" if first == last else f"turns {first}-{last}"
+        which += " (a plan that the model wrote and the user approved)" if turn.is_plan else ""
         how = describe_stop(record.turns, at)
         yield f"{which}: {words}{to}" + (f" ({how})" if how else "")
 

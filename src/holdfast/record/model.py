@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import msgspec
 
-VERSION = 5
+VERSION = 6
 REPORTED = "reported done"  # by the model, of a step of a plan
 PLAN_ASKED = "carry out the plan? "  # before the title of a plan that the user has to approve
 
@@ -50,6 +50,7 @@ class Turn(msgspec.Struct, array_like=True, gc=False):
     parent: str = ""  # the line that the prompt followed
     taken_back: bool = False  # the user went back and typed something else instead
     notified: bool = False  # something in the background reported after the model's last words
+    is_plan: bool = False  # the request is a plan that the model wrote and the user approved
 
 
 class Decision(msgspec.Struct, array_like=True, gc=False):

@@ -279,7 +279,10 @@ class RecordReader:
             plan_checks.apply_mode(self.record, entry.line.permission_mode)
             place = self._place(entry)
             parent = (entry.line.parent_uuid or "")[:80]
-            self._typed(entry.text, place, parent, author=entry.line.author)
+            text, feedback = turns.split_plan(entry.text) if entry.is_plan else (entry.text, "")
+            self._typed(text, place, parent, author=entry.line.author)
+            if entry.is_plan:
+                turns.mark_plan(self.record, feedback, place, self._line())
             if any(isinstance(block, Image) for block in entry.message.blocks):
                 turns.show_image(self.record, place, self._line())
 

@@ -33,6 +33,7 @@ LONGEST_QUESTION = 600
 # A word cut in two: half a path names no file. Very long words are left as they are.
 _HALF_AT_END, _HALF_AT_START = Lazy(r"(?<=\s)\S{1,200}$"), Lazy(r"^\S{1,200}(?=\s)")
 TAKEN_BACK = "taken back"
+_FEEDBACK = "\n\nUser feedback on this plan: "
 _INTERRUPTED = "[Request interrupted by user"
 
 
@@ -66,6 +67,20 @@ def prompt(
     if begun:
         record.turns[-1].parent = parent
     return begun
+
+
+def split_plan(text: str) -> tuple[str, str]:
+    """Return the client's prompt to carry out a plan, and what the user typed on approving it."""
+    plan, _, feedback = text.partition(_FEEDBACK)
+    return plan, feedback.strip()
+
+
+def mark_plan(record: Record, feedback: str, place: Place, line: int) -> None:
+    """Mark the turn that began as one that carries out a plan: the user approved it and did not
+    write it. What was typed on approving it is a turn of its own."""
+    if record.turns and record.turns[-1].asked.startswith(plans.PROMPTED):
+        record.turns[-1].is_plan = True
+    begin(record, feedback, place, line)
 
 
 def _take_back(record: Record, parent: str) -> None:

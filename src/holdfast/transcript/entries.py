@@ -54,6 +54,11 @@ class TranscriptMessage(msgspec.Struct, frozen=True, gc=False):
         return "\n".join(block.text for block in self.blocks if isinstance(block, Text))
 
 
+# The client's words around a plan that the user approved.
+PLAN_BEGINS = "Implement the following plan:\n"
+PLAN_NOTE = "If you need specific details from before exiting plan mode"
+
+
 class PromptOrigin(msgspec.Struct, frozen=True, gc=False):
     """Where a prompt came from, as clients from 2.1.119 on say of some and from 2.1.183 of all."""
 
@@ -99,6 +104,7 @@ class TranscriptLine(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     origin: PromptOrigin | None = None
     prompt_source: str | None = None
     permission_mode: str | None = None
+    plan_content: msgspec.Raw = NOTHING
     compact_metadata: CompactMetadata | None = None
     microcompact_metadata: MicrocompactMetadata | None = None
     attachment: msgspec.Raw = NOTHING
@@ -218,6 +224,15 @@ class Prompt(Entry, frozen=True, gc=False):
         is_agents = line.agent_id is not None and not line.is_sidechain
         is_hidden = line.is_meta or line.is_visible_in_transcript_only
         return bool(is_hidden) or is_agents or self.message.role == "assistant"
+
+    @property
+    def is_plan(self) -> bool:
+        """Whether the client sent a plan of the model that the user approved, in a fresh context:
+        it says so beside the prompt. Clients before 2.1.29 only end it with a certain note."""
+        if not self.text.startswith(PLAN_BEGINS):
+            return False
+        has_plan = bytes(self.line.plan_content) not in (b"", b"null", b'""')
+        return has_plan or PLAN_NOTE in self.text
 
     @property
     def prompt_id(self) -> str:
