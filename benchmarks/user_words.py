@@ -1,17 +1,24 @@
 """How much of what a user typed before a compaction stands in the brief after it.
 
     python -m benchmarks.user_words CORPUS_DIR
+    python -m benchmarks.user_words --sessions DIR [--show]
 
 A prompt counts as kept when the brief holds 80 % of the six-word runs of its first 400 characters.
 Prompts are found here by a rule of their own, so that what the product overlooks counts as lost.
+
+`--sessions` measures sessions that somebody wrote together with what is to come of them: beside
+`NN.jsonl` stands `NN.expected.json`, `{"typed": [...], "not_typed": [...]}`. The record must hold
+every typed text word for word (of one longer than 4,000 characters, head and tail), and the brief
+its words; no phrase that was not typed may stand in what either shows as the user's. Blanks at the
+ends of a text do not count. `--show` prints each miss.
 """
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import json
 import re
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -117,6 +124,90 @@ def _typed(entry: dict[str, Any]) -> list[str]:
     return [text for text in texts if _words(text) and not text.startswith(_CLIENT)]
 
 
-if __name__ == "__main__":
-    for row in rows(Path(sys.argv[1])):
+class Judged(NamedTuple):
+    """A session: texts that the record or the brief lost, and what was attributed wrongly."""
+
+    name: str
+    typed: int
+    lost: list[str]
+    lost_in_brief: list[str]
+    wrong: list[str]
+
+
+def session_rows(folder: Path, *, show: bool = False) -> Iterator[Row]:
+    judged = [judge(path) for path in sorted(folder.glob("*.jsonl"))]
+    for one in judged if show else ():
+        for what in ("lost", "lost_in_brief", "wrong"):
+            for text in getattr(one, what):
+                yield f"{one.name}: {what.replace('_', ' ')}", repr(text), ""
+    typed = sum(one.typed for one in judged)
+    lost = sum(len(one.lost) for one in judged)
+    brief = sum(len(one.lost_in_brief) for one in judged)
+    wrong = sum(len(one.wrong) for one in judged)
+    yield f"typed texts lost in the record, {len(judged)} sessions", f"{lost} of {typed}", "0"
+    yield "typed texts lost in the brief of the hook", f"{brief} of {typed}", "0"
+    yield "phrases of others shown as the user's", str(wrong), "0"
+
+
+def judge(path: Path) -> Judged:
+    """Read a session, and compare what is kept as the user's words with what was typed."""
+    from holdfast.brief.compose import compose
+    from holdfast.record import read_record
+
+    expected = json.loads(path.with_suffix(".expected.json").read_text(encoding="utf-8"))
+    record = read_record(str(path))
+    kept = list(_users(record))
+    brief = compose(record, may_grow=True).text
+    shown = [*kept, *_quoted(brief)]
+    typed = expected["typed"]
+    return Judged(
+        path.stem,
+        len(typed),
+        [text for text in typed if not any(_whole(text) in one for one in kept)],
+        [text for text in typed if not _in_brief(brief, text.strip())],
+        [text for text in expected["not_typed"] if any(text in one for one in shown)],
+    )
+
+
+def _users(record: Any) -> Iterator[str]:
+    """What the record keeps as words of the user; a plan that was approved is the model's."""
+    for turn in record.turns:
+        yield "" if turn.is_plan else turn.asked
+        yield from (one.answer for one in turn.questions)
+
+
+def _whole(text: str) -> str:
+    from holdfast.record.turns import CUT, clip_words
+
+    return clip_words(text.strip()).partition(CUT)[0]
+
+
+def _in_brief(brief: str, text: str) -> bool:
+    """Whether the words stand there: colours are left out, and signs are shown otherwise where they
+    could be taken for a tag. Text without any word must stand there as it is."""
+    text = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    return _holds(brief, text) if _words(text) else text in brief
+
+
+def _quoted(brief: str) -> Iterator[str]:
+    """The lines that a reader takes for words of the user, without what they answer."""
+    said = brief.partition("## What the user said")[2].partition("\n## ")[0]
+    for line in said.splitlines():
+        if line.startswith("- “"):
+            yield line.partition("” (to “")[0]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("corpus", type=Path, nargs="?", help="a folder of transcripts")
+    parser.add_argument("--sessions", type=Path, help="a folder of sessions with what was typed")
+    parser.add_argument("--show", action="store_true", help="each miss, to be read")
+    given = parser.parse_args()
+    for row in rows(given.corpus) if given.corpus else ():
         print(*row, sep="  ")
+    for row in session_rows(given.sessions, show=given.show) if given.sessions else ():
+        print(*row, sep="  ")
+
+
+if __name__ == "__main__":
+    main()
