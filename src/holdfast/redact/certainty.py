@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
     Span = tuple[int, int]
 
-_STOPS = r"[,;&<>(){}\[\]|»”」]"
+_STOPS = r"[,;&<>(){}\[\]|»]"
 _CALLS = ("(", "[", "{", "<")
 _LOOSE = ("", "|")
-_SPOKEN = rf"(?:{IS})(?!\w)"
+_SPOKEN = rf"(?:\A| )(?:{IS})(?!\w)"
 NEXT_LINE_CHARS, CLOSE_CHARS, MOST_TOKENS = 240, 12, 12
 _ANOTHER = r"[\"'`{}\[\]<>].*[\"'`{}\[\]<>]\s?\w"  # name or value stands between
 _VALUE = r"[^\s\"'`,;|()<>{}\[\]„“”«»「」\\→]{8,1024}"
@@ -50,7 +50,7 @@ _ANY = (
 )
 _TOKEN = rf"\\+[nrt]|(?P<value>{_VALUE})"
 _WORDS = r"[^:=\"'`{}\[\]<>\r\n\\]{0,90}"
-_SET_OFF = rf"(?:[:=|,\uff1a]|=>|→|[—\u2013]|{PARTICLE}|\b(?:{IS}))[ \t]{{0,8}}"
+_SET_OFF = rf"(?:[:=|,]|=>|\bis|\bwas|→|—|{PARTICLE}|\b(?:ist|lautet|est|es)|[éè])[ \t]{{0,8}}"
 _OPEN = r"[ \t]{0,8}[\\\"'`*(„“|]{0,8}\Z"
 _BEHIND = rf"{_WORDS}(?:{_SET_OFF})?{_OPEN}"
 _LINE = (
@@ -147,8 +147,10 @@ def _bare(written: Written, sure: int) -> Span | None:
     else:
         value = _first(written.text, start, bare)
         literal = _is_setting(written, start + len(bare)) and _has_digits(value)
-    if written.name.password and (groups := compiled(_GROUPS).match(written.text, start)):
-        return groups.span()
+    if written.name.password and written.text[start + 4 : start + 15 : 5] == "   ":
+        groups = compiled(_GROUPS).match(written.text, start)
+        if groups:
+            return groups.span()
     if written.loose and not is_no_hash(value) and not _sure_alone(written.name, value):
         return None
     if (written.spoken or written.plain_pass) and not _spoken(value):
@@ -196,10 +198,7 @@ def _is_flag(text: str, at: int) -> bool:
 
 
 def _is_spoken(separator: str) -> bool:
-    return (
-        compiled(_SPOKEN).match(separator) is not None
-        or compiled(rf" {_SPOKEN}").search(separator) is not None
-    )
+    return compiled(_SPOKEN).search(separator) is not None
 
 
 def _spoken(value: str) -> bool:

@@ -50,7 +50,7 @@ _PASSWORDS = (
     "password passwd passphrase passcode passwort kennwort contraseña contrasena senha пароль 密码 "
     "パスワード wachtwoord parola lösenord heslo hasło clave pwd 비밀번호 şifre पासवर्ड סיסמה "
     "salasana jelszó adgangskode passord lozinka лозинка парола slaptažodis salasõna κωδικός "
-    "contrasenya lösenordet 密碼 口令 暗証番号 暗号 암호 รหัสผ่าน סיסמא ססמה گذرواژه passwordul"
+    "contrasenya lösenordet 密碼 口令 暗証番号 暗号 암호 รหัสผ่าน סיסמא ססמה گذرواژه"
 )
 _PASSWORDS_OF_WORDS = (
     *("mot de passe", "mật khẩu", "كلمة المرور", "كلمة السر", "رمز عبور", "kata sandi"),

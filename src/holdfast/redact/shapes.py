@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from holdfast.redact.names import IS
 from holdfast.redact.rule import Rule, SecretFinding, positions
 from holdfast.redact.value import (
     is_key,
@@ -39,11 +38,20 @@ _BLANK = r"(?:\s|\\[nrt]|[0-9]{1,6}(?:→|\t|: )){1,40}+"  # numbered lines too
 _JWK_PRIVATE = r"[\"'](?:d|k|p|q|dp|dq|qi)\\{0,7}[\"']\s{0,4}:\s{0,4}\\{0,7}[\"']([\w-]{20,2048})"
 # Whose code opens a door, an account or a card; an exit code opens none.
 _LOCKS = "|".join(
-    rf"(?<={word}[ _-])"
-    for word in (
-        *("door", "gate", "entry", "access", "security", "alarm", "safe", "garage", "keypad"),
-        *("lock", "sim", "verification", "time", "login", "sms", "2fa", "otp", "confirmation"),
-    )
+    rf"(?<={word} )"
+    for word in [
+        "door",
+        "gate",
+        "entry",
+        "access",
+        "security",
+        "alarm",
+        "safe",
+        "verification",
+        "login",
+        "sms",
+        "time",
+    ]
 )
 _OPEN = r"\\{0,3}[\"']"
 
@@ -196,7 +204,7 @@ RULES = (
         r"assword[^\r\n]{0,60}?\bsend[ \t]{1,4}(?:--?[ \t]{1,4})?\\{0,7}\"([^\"\\\r\n]{3,128})",
         lambda value: is_password(value, literal=True),
         within="words",
-        begins=("assword:", "assword*", 'assword"', "assword\\"),
+        begins=('assword:"', 'assword: "', "assword*", "assword:\\", "assword: \\"),
     ),
     Rule(
         "stream key",
@@ -208,14 +216,14 @@ RULES = (
         "pin",
         "pin puk",
         _START + r"(?:pin(?:[ -]?(?:code|number))?|puk[12]?)[\\\"'`*]{0,6}"
-        rf"(?:[ \t]?[:=]| (?:{IS}))?[\\\"'`* \t]{{1,8}}([0-9]{{4,12}})(?![\w-]|[.:][0-9])",
+        r"(?:[ \t]?[:=]| is| ist)?[\\\"'`* \t]{1,8}([0-9]{4,12})(?![\w-]|[.:][0-9])",
         any_case=True,
         within="words_low",
     ),
     Rule(
         "access code",
         "code",
-        rf"(?:{_LOCKS})code[\\\"'`*]{{0,6}}(?:[ \t]?[:=]| (?:{IS}))?"
+        rf"(?:{_LOCKS})code[\\\"'`*]{{0,6}}(?:[ \t]?[:=]| is| ist)?"
         r"[\\\"'`* \t]{1,8}([0-9]{4,12}|[0-9]{3} [0-9]{3})(?![\w-]|[.:][0-9])",
         any_case=True,
         within="words_low",

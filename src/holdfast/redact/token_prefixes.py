@@ -71,6 +71,7 @@ _TABLE = {
     "mailgun key": "key-32",
 }
 _MORE = r"((?:(?:%[0-9A-Fa-f]{2}|[+/=~])+[A-Za-z0-9_-]+)+={0,2})"
+_JOINTS = ("%", "+", "/", "=", "~")
 _MORE_CHARS = 1024
 CUT_MARKED_CHARS, CUT_CHARS = 6, 16
 NO_DIGIT_CHARS = 20
@@ -162,6 +163,8 @@ def _scan_prefix(
 def _end_of_token(text: str, end: int) -> int:
     """Return the end of the token with what follows a sign of base64 or of a URL: `fm2_…+…/…=`,
     `xoxd-…%2B…`. Behind a slash may stand a path, so what follows must look random."""
+    if text[end : end + 1] not in _JOINTS:
+        return end
     match = re.compile(_MORE).match(text, end, end + _MORE_CHARS)
     return match.end() if match and looks_random(match[1]) else end
 
