@@ -39,19 +39,10 @@ _JWK_PRIVATE = r"[\"'](?:d|k|p|q|dp|dq|qi)\\{0,7}[\"']\s{0,4}:\s{0,4}\\{0,7}[\"'
 # Whose code opens a door, an account or a card; an exit code opens none.
 _LOCKS = "|".join(
     rf"(?<={word} )"
-    for word in [
-        "door",
-        "gate",
-        "entry",
-        "access",
-        "security",
-        "alarm",
-        "safe",
-        "verification",
-        "login",
-        "sms",
-        "time",
-    ]
+    for word in (
+        *("door", "gate", "entry", "access", "security", "alarm", "safe", "verification"),
+        *("login", "sms", "time"),
+    )
 )
 _OPEN = r"\\{0,3}[\"']"
 
