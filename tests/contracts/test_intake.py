@@ -14,11 +14,12 @@ import sqlalchemy as sa
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from holdfast.hub import row_times
 from holdfast.hub.ingest import gather, records
 from holdfast.hub.ingest.sync import StalePosition, ingest_batch, read_positions, sync
 from holdfast.hub.store import pending_writes
 from holdfast.hub.store.store import Store
-from holdfast.hub.store.tables import metadata, positions, requests, tasks
+from holdfast.hub.store.tables import metadata, positions, requests, tasks, windows
 from holdfast.hub.tree import actions, projects, totals
 from tests.contracts.session_script import START_MS, ScriptedSession, emptied, rows_of
 
@@ -434,3 +435,32 @@ def positions_file(script: ScriptedSession) -> str:
 
 def test_every_derived_table_is_known_to_the_store() -> None:
     assert set(COUNTED) <= set(metadata.tables)
+
+
+HOURS_MS = 5 * 3_600_000
+
+
+@pytest.mark.requirement("X1")
+def test_the_reading_after_a_clock_was_set_back_counts(store: Store, tmp_path: Path) -> None:
+    script = ScriptedSession(tmp_path)
+    script.prompt()
+    script.now_ms += HOURS_MS
+    script.call()
+    script.now_ms -= HOURS_MS
+    script.line("PostToolUse", flags="usage", tool_use_id="t9", tool="Bash")
+    sync(store)
+    assert _only(store, "windows")["used_tokens"] == 20_000 + script.now_ms
+
+
+@pytest.mark.requirement("X1")
+def test_a_window_written_with_a_clock_that_was_ahead_is_updated(
+    store: Store, tmp_path: Path
+) -> None:
+    script = ScriptedSession(tmp_path)
+    script.prompt()
+    sync(store)
+    ahead = {"updated_ms": row_times.now_ms() + HOURS_MS}
+    store.write(lambda c: c.execute(sa.update(windows).values(ahead)))
+    script.line("PostToolUse", flags="usage", tool_use_id="t9", tool="Bash")
+    sync(store)
+    assert _only(store, "windows")["used_tokens"] == 20_000 + script.now_ms

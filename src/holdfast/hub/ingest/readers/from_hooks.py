@@ -88,6 +88,7 @@ def _lines(fd: int, start: int, most: int) -> tuple[list[bytes], int]:
 
 
 MOST_SPOOL_LINES = MOST_RECORDS // 2
+MOST_DISORDER_MS = 60_000  # no hook may take longer
 ENDED = frozenset(("PostToolUse", "PostToolUseFailure"))
 OPENED = frozenset(("SessionStart", "UserPromptSubmit"))
 
@@ -162,7 +163,10 @@ def _subtask(window: WindowReader, line: SpoolLine) -> RecordedSubtask:
 
 
 def _note_reading(line: SpoolLine, held: ReadPosition) -> None:
-    if line.tells_fill() and line.ms >= held.newest_ms:
+    """Hooks that run at once append in any order, so the time decides. A line that is much older
+    than the one before it was written after the clock was set back."""
+    is_newest = line.ms >= held.newest_ms or held.newest_ms - line.ms > MOST_DISORDER_MS
+    if line.tells_fill() and is_newest:
         held.newest_ms, held.newest_used = line.ms, line.used
         held.newest_estimated = line.flags.endswith(".estimated")
 

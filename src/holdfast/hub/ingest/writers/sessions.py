@@ -252,8 +252,10 @@ def end_session(connection: Connection, session_id: str, ended: bool) -> None:
 
 
 def write_window(connection: Connection, record: RecordedWindow) -> None:
-    """Store the newest health of a window; a time in the future counts as now."""
-    at_ms = min(record.at_ms, row_times.now_ms())
+    """Store the newest health of a window; a time in the future counts as now. A row from the
+    future was written before the clock was set back, and is replaced."""
+    now_ms = row_times.now_ms()
+    at_ms = min(record.at_ms, now_ms)
     row = {
         "session_id": record.session_id,
         "agent_id": record.agent_id,
@@ -264,7 +266,7 @@ def write_window(connection: Connection, record: RecordedWindow) -> None:
         "updated_ms": at_ms,
     }
     before = first(connection, _WINDOW, _names(record))
-    if before is None or before["health"] is None or before["updated_ms"] <= at_ms:
+    if before is None or before["health"] is None or not at_ms < before["updated_ms"] <= now_ms:
         put(connection, windows, ("session_id", "agent_id"), row)
         capacity.announce(connection, row)
 
