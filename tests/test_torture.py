@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pytest
-from torture import injection, promises
+from torture import injection, promises, table
 from torture.board import Board, BrokenPromise
+from torture.clock import faketime
+from torture.commands import HOOK, Command, Forks, cli
 from torture.injection import Point
 from torture.place import Place, fingerprint
-from torture.processes import ALONE, KILLED, Ended, Runner
+from torture.processes import ALONE, CLOCK, KILLED, KILLED_AT_CALL, Ended, Runner, Start
 from torture.server import Answered
 
 from holdfast.checkpoint.write import keep
+from holdfast.wire import places, spool
 from tests.checkpoint.documents import a_document
 
 ROOT = Path(__file__).parents[1]
-COMMAND = [sys.executable, "-m", "torture", "--rounds", "3", "--places", "1"]
+COMMAND = [sys.executable, "-m", "torture", "--rounds", "4", "--places", "1"]
 
 
 @pytest.fixture
@@ -42,8 +49,8 @@ def test_no_promise_breaks_in_a_few_rounds_on_both_engines() -> None:
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "seed 7" in ran.stdout
-    [faults] = re.findall(r"\| all but refused requests \| (\d+)", ran.stdout)
-    assert int(faults) > 0
+    [found] = re.findall(r"\| random faults, in all \| (\d+) \| (\d+) \|", ran.stdout)
+    assert all(int(faults) > 0 for faults in found)
 
 
 def test_the_same_seed_gives_the_same_session(tmp_path: Path, place: Place) -> None:
@@ -118,7 +125,7 @@ def test_a_process_that_is_left_is_noticed(place: Place, monkeypatch: pytest.Mon
 def test_a_process_dies_at_the_call_that_was_chosen_and_not_before(place: Place) -> None:
     if not injection.strace():
         pytest.skip("NO STRACE: faults at single system calls are not tested")
-    runner, target = Runner(place, Random(1)), place.root / "written"
+    target = place.root / "written"
     code = f"import os; fd = os.open({str(target)!r}, os.O_WRONLY | os.O_CREAT); "
     code += "[os.write(fd, b'x') for _ in range(3)]"
     command = [sys.executable, "-I", "-S", "-c", code]
@@ -127,6 +134,63 @@ def test_a_process_dies_at_the_call_that_was_chosen_and_not_before(place: Place)
     assert injection.points(account.read_text()) == [Point("write", n) for n in (1, 2, 3)]
     target.unlink()
     words = injection.injecting(account, Point("write", 3), injection.KILL)
-    ended = runner.run("writer", [*words, *command], fault=ALONE, cwd=place.root)
-    assert ended.was_killed
+    ended = subprocess.run([*words, *command], check=False)
+    assert Ended(ended.returncode, "", "", KILLED).was_killed
     assert target.read_text() == "xx"
+
+
+@pytest.fixture
+def runner(place: Place) -> Iterator[Runner]:
+    (place.root / "tmp").mkdir()
+    forks = Forks(place.root, place.environ)
+    yield Runner(place, Random(1), forks=forks)
+    forks.end()
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("X6")
+def test_a_forked_command_ends_and_prints_as_its_command_line_does(runner: Runner) -> None:
+    for command in (cli("version"), cli("verify", "nowhere.md"), Command(HOOK)):
+        start = Start(command, "{}", runner.place.projects[0], is_forked=True)
+        forked = runner.start(start)
+        assert forked == runner.start(replace(start, is_forked=False)), command
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("X6")
+def test_a_forked_process_is_killed_at_each_of_its_system_calls_in_turn(runner: Runner) -> None:
+    if not injection.strace():
+        pytest.skip("NO STRACE: faults at single system calls are not tested")
+    folder = runner.place.projects[0]
+    ended = [
+        runner.run("version", cli("version"), fault=fault, cwd=folder)
+        for fault in (KILLED_AT_CALL, KILLED_AT_CALL)
+    ]
+    assert [one.was_killed for one in ended] == [False, True]
+    assert len(runner.hit["version"]) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("X6")
+def test_a_process_can_be_shown_another_time(runner: Runner) -> None:
+    if not faketime():
+        pytest.skip("NO LIBFAKETIME: clocks that jump are not tested")
+    payload = json.dumps(
+        {
+            "hook_event_name": "SubagentStart",
+            "session_id": "s1",
+            "agent_id": "a1",
+            "agent_type": "reviewer",
+        }
+    )
+    runner.run("hook", Command(HOOK), payload, fault=CLOCK, cwd=runner.place.projects[0])
+    [line] = spool.lines(places.window("s1"))
+    assert abs(line.ms / 1000 - time.time()) > 60
+
+
+def test_the_table_is_put_between_its_marks_and_replaces_the_one_before(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n{table.BEGIN}\n{table.END}\nafter\n")
+    table.write(page, ["| one |"])
+    table.write(page, ["| two |"])
+    assert page.read_text() == f"before\n{table.BEGIN}\n\n| two |\n\n{table.END}\nafter\n"

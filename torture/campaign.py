@@ -23,27 +23,26 @@ from random import Random
 
 from holdfast.hub.board import outboxes
 from holdfast.hub.store.store import Store
-from holdfast.setup.wiring import hook_command, server_entry
 from torture import damage, processes, promises
 from torture.board import TOPIC, Board, BrokenPromise
+from torture.commands import HOOK, MCP, Command, Forks, cli
 from torture.databases import STOPS, PostgresServer
 from torture.place import (
-    CLI,
     Place,
     a_place,
     fingerprint,
     full_disk,
-    hook_words,
     may_mount,
     read_only,
 )
-from torture.processes import ALONE, FAILED_CALL, KILLED, KILLED_AT_CALL, LIMITED, Runner
+from torture.processes import ALONE, CLOCK, FAILED_CALL, KILLED, KILLED_AT_CALL, LIMITED, Runner
 from torture.script import Firing, ScriptedSession
 from torture.server import Server
 
 SESSIONS = 4
-ROUNDS = 25  # of one place
-STEPS = 3  # of each session in a round
+ROUNDS = 30  # of one place
+STEPS = 6  # of each session in a round
+TALKS_EVERY = 3  # steps
 ROWS_EVERY = 3  # rounds: a row that is lost stays lost
 MOST_STEPS = 40  # without faults, at its end, until what waits was delivered
 FULL, READ_ONLY, SERVER_KILLED, STOPPED, DAMAGED, REFUSED = (
@@ -55,10 +54,15 @@ FULL, READ_ONLY, SERVER_KILLED, STOPPED, DAMAGED, REFUSED = (
     "request refused",
 )
 KINDS = (
-    *(KILLED, KILLED_AT_CALL, FAILED_CALL, LIMITED, FULL, READ_ONLY),
+    *(KILLED, KILLED_AT_CALL, FAILED_CALL, LIMITED, CLOCK, FULL, READ_ONLY),
     *(SERVER_KILLED, STOPPED, DAMAGED, REFUSED),
 )
-OWN_FAULTS = {KILLED: 5, KILLED_AT_CALL: 6, FAILED_CALL: 4, LIMITED: 1, ALONE: 2}
+AT_CALLS = (KILLED_AT_CALL, FAILED_CALL)
+SUMMED = (
+    *("rounds", "places", "checkpoints", "calls", "messages", "given_up", "claims"),
+    "command_lines",
+)
+OWN_FAULTS = {KILLED: 52, KILLED_AT_CALL: 22, FAILED_CALL: 16, LIMITED: 5, CLOCK: 1, ALONE: 4}
 SHARED_FAULTS = {"": 30, FULL: 4, READ_ONLY: 4, SERVER_KILLED: 1, STOPPED: 1}
 COMMANDS = 0.12  # how often a session calls a command or a tool in place of its next hook
 
@@ -75,12 +79,33 @@ class Tally:
     messages: int = 0
     given_up: int = 0
     claims: int = 0
+    command_lines: int = 0
     known_points: set[tuple[str, str]] = field(default_factory=set)
     hit_points: set[tuple[str, str]] = field(default_factory=set)
 
     @property
     def all_faults(self) -> int:
         return self.faults.total() - self.faults[REFUSED]
+
+    @property
+    def calls_hit(self) -> int:
+        return sum(self.faults[kind] for kind in AT_CALLS)
+
+    @property
+    def random(self) -> int:
+        return self.all_faults - self.calls_hit
+
+    @property
+    def points(self) -> str:
+        return f"{len(self.hit_points):,} of {len(self.known_points):,}"
+
+    def add(self, other: Tally) -> None:
+        """What another process has counted."""
+        self.faults += other.faults
+        for name in SUMMED:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.known_points |= other.known_points
+        self.hit_points |= other.hit_points
 
 
 @dataclass(slots=True)
@@ -119,6 +144,21 @@ class Campaign:
     def run(self, over: Callable[[], bool], rounds: int) -> None:
         """All rounds of this place, and its end."""
         outside = fingerprint(self.place)
+        with self._forking() as forks:
+            self._play(over, rounds, forks)
+            self._damage_files(over, max(1, rounds // 2))
+        promises.no_process_left(self.place)
+        promises.nothing_outside(self.place, outside)
+
+    @contextmanager
+    def _forking(self) -> Iterator[Forks]:
+        forks = self.runner.forks = Forks(self.place.root, self.place.environ)
+        try:
+            yield forks
+        finally:
+            forks.end()
+
+    def _play(self, over: Callable[[], bool], rounds: int, forks: Forks) -> None:
         self.server.start()
         try:
             for number in range(rounds):
@@ -126,12 +166,10 @@ class Campaign:
                     break
                 shared = self._round()
                 self._check(rows=bool(shared) or number % ROWS_EVERY == 0)
-            self._drain()
+            self._drain(forks)
         finally:
+            self._sum_up()
             self.server.end(signal.SIGKILL)
-        self._damage_files(over, max(1, rounds // 2))
-        promises.no_process_left(self.place)
-        promises.nothing_outside(self.place, outside)
 
     def _round(self) -> str:
         """Some steps of every session; what happened to all of them."""
@@ -143,9 +181,9 @@ class Campaign:
             shared = SERVER_KILLED
         no_room = shared in (FULL, READ_ONLY)
         with self._shared_fault(shared):
-            for _ in range(STEPS):
+            for step in range(STEPS):
                 faults = [ALONE if no_room else self._choose(OWN_FAULTS) for _ in self.sessions]
-                self._all_at_once(faults, talks=not no_room)
+                self._all_at_once(faults, talks=not no_room and step % TALKS_EVERY == 0)
         if no_room:
             self.tally.faults[shared] += STEPS * len(self.sessions)
         return shared
@@ -220,10 +258,8 @@ class Campaign:
         return lambda fault: self._hook(session, firing, fault)
 
     def _hook(self, session: ScriptedSession, firing: Firing, fault: str) -> None:
-        shell = ["/bin/sh", "-c", hook_command()]
-        words = hook_words() if fault in (KILLED_AT_CALL, FAILED_CALL) else shell
         sent = json.dumps(firing.payload)
-        ended = self.runner.run(firing.kind, words, sent, fault=fault, cwd=session.project)
+        ended = self.runner.run(firing.kind, Command(HOOK), sent, fault=fault, cwd=session.project)
         promises.hook(firing.event, ended, session.secrets)
         session.hear(firing.event, ended.out)
         self._count(ended.fault)
@@ -251,15 +287,14 @@ class Campaign:
 
     def _command(self, session: ScriptedSession, fault: str, *words: str) -> processes.Ended:
         name = f"holdfast {words[0]}"
-        ended = self.runner.run(name, [*CLI, *words], fault=fault, cwd=session.project)
+        ended = self.runner.run(name, cli(*words), fault=fault, cwd=session.project)
         promises.command(name, ended, session.secrets)
         self._count(ended.fault)
         return ended
 
     def _call_tools(self, session: ScriptedSession, fault: str, word: str) -> None:
         """A client that starts the MCP server, saves, sends, and leaves."""
-        entry = server_entry()
-        command = ["env", f"CLAUDE_CODE_SESSION_ID={session.id}", entry["command"], *entry["args"]]
+        command = Command(MCP, environ={"CLAUDE_CODE_SESSION_ID": session.id})
         ended = self.runner.run(
             "MCP", command, _spoken(session.id, word), fault=fault, cwd=session.project
         )
@@ -295,7 +330,7 @@ class Campaign:
         finally:
             store.close()
 
-    def _drain(self) -> None:
+    def _drain(self, forks: Forks) -> None:
         """The end of a place: nothing breaks any more, and everything must have arrived."""
         store = Store.open(self.place.database)
         try:
@@ -304,7 +339,7 @@ class Campaign:
                 self._save(session, ALONE, "")
             if code := self.server.end():
                 raise RuntimeError(f"serve ended with {code}: {self.server.log[-5:]}")
-            promises.no_process_left(self.place)
+            promises.no_process_left(self.place, [forks.pid])
             self._check()
             promises.rows(store, self.sessions)
             promises.same_when_rebuilt(self.place, store)
@@ -312,7 +347,6 @@ class Campaign:
         finally:
             store.close()
         promises.no_drafts(self.place)
-        self._sum_up()
 
     def _deliver(self, store: Store) -> None:
         """What waits on the board goes to its session, as the watcher sees to every 30 s; a session
@@ -340,6 +374,7 @@ class Campaign:
         tally = self.tally
         tally.places += 1
         tally.calls += sum(len(session.calls) for session in self.sessions)
+        tally.command_lines += self.runner.command_lines
         tally.messages += len(self.board.posted)
         tally.claims += len(self.board.holders)
         for kind, points in self.runner.known.items():
@@ -394,5 +429,7 @@ def _copied(place: Place, keep: Path | None) -> Iterator[None]:
         yield
     except BaseException:
         if keep is not None:
-            shutil.copytree(place.root, keep / place.root.parent.name, symlinks=True)
+            copy = keep / place.root.parent.name
+            sockets = shutil.ignore_patterns("forks")
+            shutil.copytree(place.root, copy, symlinks=True, ignore=sockets)
         raise

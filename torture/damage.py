@@ -18,7 +18,8 @@ from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.checkpoint.verify import verify
 from torture import promises
 from torture.board import must
-from torture.place import CLI, Place, hook_words
+from torture.commands import HOOK, Command, cli
+from torture.place import Place
 from torture.processes import ALONE, Ended, Runner
 from torture.script import ScriptedSession
 
@@ -97,13 +98,13 @@ def _check_files(place: Place, spoiled: frozenset[str]) -> None:
 def _run_hooks(runner: Runner, session: ScriptedSession, random: Random) -> None:
     for event in random.sample(EVENTS, 2):
         firing = session.firing(event)
-        ended = runner.run(event, hook_words(), firing, fault=ALONE, cwd=session.project)
+        ended = runner.run(event, Command(HOOK), firing, fault=ALONE, cwd=session.project)
         promises.hook(event, ended, session.secrets)
 
 
 def _run_commands(runner: Runner, session: ScriptedSession) -> None:
     for words in (("verify",), ("status", "--json"), ("resume", "--json"), ("rebuild", "--json")):
-        ended: Ended = runner.run(words[0], [*CLI, *words], fault=ALONE, cwd=session.project)
+        ended: Ended = runner.run(words[0], cli(*words), fault=ALONE, cwd=session.project)
         promises.command(words[0], ended, session.secrets)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ TALKING = ("sendto", "recvfrom", "connect")  # to PostgreSQL
 KILL = "signal=SIGKILL"
 ERRORS = ("error=ENOSPC", "error=EIO", "error=EACCES")
 NEVER_FAIL = frozenset(("connect", "recvfrom", "sendto", "flock"))  # these are only killed at
+ATTACH_SECONDS = 20
 _CALL = re.compile(r"^(?:\d+ +)?(\w+)\((.*)")
 
 
@@ -46,21 +48,36 @@ def strace() -> str:
     return found
 
 
-def counting(account: Path, calls: Sequence[str]) -> list[str]:
-    """The words before a command that write its calls into a file."""
-    return [*_words(account), "-e", f"trace={','.join(calls)}"]
+def counting(account: Path, calls: Sequence[str], *, starts: bool = True) -> list[str]:
+    """The words before a command that write its calls into a file; or, if it runs already, before
+    its number."""
+    return [*_words(account, starts), "-e", f"trace={','.join(calls)}"]
 
 
-def injecting(account: Path, point: Point, fault: str) -> list[str]:
+def injecting(account: Path, point: Point, fault: str, *, starts: bool = True) -> list[str]:
     """The words before a command that let one of its calls fail or be its last."""
     rule = f"{point.call}:{fault}:when={point.number}"
-    quick = fault != KILL  # strace 6.1 forgets to send a signal if it stops at few calls only
+    quick = starts and fault != KILL  # strace 6.1 forgets the signal if it stops at few calls only
     return [*_words(account, quick), "-e", f"trace={point.call}", "-e", f"inject={rule}"]
 
 
-def _words(account: Path, quick: bool = True) -> list[str]:
+def _words(account: Path, quick: bool) -> list[str]:
     few = ["--seccomp-bpf"] if quick else []
     return [strace(), *few, "-f", "-qq", "-o", str(account)]
+
+
+def attach(tracing: Sequence[str], pid: int) -> subprocess.Popen[bytes]:
+    """Trace a process that waits at its gate; return once it is traced."""
+    tracer = subprocess.Popen([*tracing, "-p", str(pid)], stderr=subprocess.DEVNULL)
+    until = time.monotonic() + ATTACH_SECONDS
+    while _tracer_of(pid) == 0 and time.monotonic() < until:
+        time.sleep(0.002)
+    return tracer
+
+
+def _tracer_of(pid: int) -> int:
+    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    return int(status.partition("TracerPid:")[2].split(maxsplit=1)[0])
 
 
 def points(account: str) -> list[Point]:

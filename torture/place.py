@@ -19,19 +19,18 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from holdfast.setup.wiring import this_program
+from torture.commands import cli
 
 OWNED_BYTES = 256 << 20
 PROJECTS = ("tide", "moor")
 NAMESPACE = "HOLDFAST_TORTURE_NAMESPACE"
 NOT_CHECKED = ("LANG", "PATH")  # all that a process here gets of our own environment
-CLI = [sys.executable, "-I", "-m", "holdfast.cli"]
 SETTINGS = "checkpoint_most = 100000\ncooldown_seconds = 1\n"
 
 
 def may_mount() -> bool:
     """Whether this process has a mount namespace of its own, made by `own_namespace`."""
-    return os.environ.get(NAMESPACE) == str(os.getpid())
+    return os.environ.get(NAMESPACE, _namespace()) != _namespace()
 
 
 def own_namespace() -> None:
@@ -41,8 +40,15 @@ def own_namespace() -> None:
     probe = [unshare, "--mount", "true"]
     if subprocess.run(probe, capture_output=True, check=False).returncode != 0:
         return
-    os.environ[NAMESPACE] = str(os.getpid())  # unshare replaces this process
+    os.environ[NAMESPACE] = _namespace()
     os.execv(unshare, [unshare, "--mount", sys.executable, "-m", "torture", *sys.argv[1:]])
+
+
+def _namespace() -> str:
+    try:
+        return str(Path("/proc/self/ns/mnt").readlink())
+    except OSError:
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +92,7 @@ class Place:
     def command(self, *arguments: str, timeout: float = 120) -> subprocess.CompletedProcess[str]:
         """One `holdfast` command, to its end."""
         return subprocess.run(
-            [*CLI, *arguments],
+            cli(*arguments).words,
             capture_output=True,
             text=True,
             check=False,
@@ -145,11 +151,6 @@ def _small_disk(folder: Path) -> Iterator[None]:
 
 def _run(*command: str) -> None:
     subprocess.run(command, check=True, capture_output=True)
-
-
-def hook_words() -> list[str]:
-    """The words of the installed hook's command line, without the shell's `|| :`."""
-    return this_program().words
 
 
 @contextmanager

@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryFile
 
 from torture import injection
+from torture.clock import faketime
+from torture.commands import Command, Forks
 from torture.injection import CHANGING, ERRORS, KILL, NEVER_FAIL, TALKING, Point
 from torture.place import Place, limit_files
 
 PATIENCE_SECONDS = 120
+PRINTED_BYTES = 1 << 18
 STRIDE = 5  # about as many calls of one kind are hit in one place
-ALONE, KILLED, KILLED_AT_CALL, FAILED_CALL, LIMITED = (
+COMMAND_LINES = 0.08  # how often a process is started from its command line, not forked
+LATER = 1.15  # kills are spread over a little more than a process has taken so far
+ALONE, KILLED, KILLED_AT_CALL, FAILED_CALL, LIMITED, CLOCK = (
     "no fault",
     "killed at a random moment",
     "killed at a system call",
     "system call fails",
     "file size limit",
+    "clock jumps",
 )
+SIZES = (0, 1, 100, 5_000, 60_000)
+JUMPS = ("-3d", "-5h", "-90s", "+90s", "+5h", "+3d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +53,20 @@ class Ended:
         return self.code in (-signal.SIGKILL, 128 + signal.SIGKILL)
 
 
+@dataclass(frozen=True, slots=True)
+class Start:
+    """How one process is started, and what happens to it."""
+
+    command: Command
+    sent: str
+    cwd: Path
+    is_forked: bool
+    kill_after: float | None = None
+    most_bytes: int | None = None
+    tracing: Sequence[str] = ()  # strace and its arguments
+    environ: Mapping[str, str] = field(default_factory=dict)
+
+
 @dataclass(slots=True)
 class Runner:
     """Runs processes in a place. It learns the system calls of each kind of process at its first
@@ -50,62 +75,82 @@ class Runner:
     place: Place
     random: Random
     number: int = 0  # of the place: each begins its turns where another one ends
+    forks: Forks | None = None
     known: dict[str, list[Point]] = field(default_factory=dict)
     hit: dict[str, set[tuple[Point, str]]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
+    command_lines: int = 0
     _left: dict[str, list[tuple[Point, str]]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _count: int = 0
 
-    def run(
-        self, kind: str, command: Sequence[str], sent: str = "", *, fault: str, cwd: Path
-    ) -> Ended:
+    def run(self, kind: str, command: Command, sent: str = "", *, fault: str, cwd: Path) -> Ended:
         """One process; `kind` names those that do the same."""
+        start = Start(command, sent, cwd, self._is_forked())
         if fault == KILLED:
-            return self._killed(kind, command, sent, cwd)
+            return self._killed(kind, start)
         if fault in (KILLED_AT_CALL, FAILED_CALL) and injection.strace():
-            return self._at_call(kind, command, sent, fault, cwd)
+            return self._at_call(kind, start, fault)
+        if fault == CLOCK and faketime():
+            return self._at_another_time(start)
         if fault == LIMITED:
-            limit = partial(limit_files, self.random.choice((0, 1, 100, 5_000, 60_000)))
-            ended = self._start(command, sent, cwd, limit=limit)
-            return Ended(*ended, LIMITED)
-        return Ended(*self._start(command, sent, cwd), ALONE)
+            limited = replace(start, most_bytes=self.random.choice(SIZES))
+            return Ended(*self.start(limited), LIMITED)
+        began = time.monotonic()
+        ended = self.start(start)
+        self._note_seconds(kind, time.monotonic() - began)
+        return Ended(*ended, ALONE)
 
-    def _killed(self, kind: str, command: Sequence[str], sent: str, cwd: Path) -> Ended:
+    def _is_forked(self) -> bool:
         with self._lock:
-            after = self.random.random() * self.seconds.get(kind, 0.1) * 1.3
-        ended = Ended(*self._start(command, sent, cwd, kill_after=after), KILLED)
+            is_forked = self.forks is not None and self.random.random() >= COMMAND_LINES
+            self.command_lines += not is_forked
+            return is_forked
+
+    def _killed(self, kind: str, start: Start) -> Ended:
+        with self._lock:
+            usual = self.seconds.get(kind, 0.1) if start.is_forked else 0.4
+            after = self.random.random() * usual * LATER
+        began = time.monotonic()
+        ended = Ended(*self.start(replace(start, kill_after=after)), KILLED)
         if ended.was_killed:
             return ended
-        with self._lock:
-            self.seconds[kind] = max(0.02, after)
-        return Ended(ended.code, ended.out, ended.err, ALONE)
+        if start.is_forked:
+            self._note_seconds(kind, time.monotonic() - began)
+        return replace(ended, fault=ALONE)
 
-    def _at_call(
-        self, kind: str, command: Sequence[str], sent: str, fault: str, cwd: Path
-    ) -> Ended:
+    def _note_seconds(self, kind: str, took: float) -> None:
+        with self._lock:
+            self.seconds[kind] = (self.seconds.get(kind, took) + took) / 2
+
+    def _at_another_time(self, start: Start) -> Ended:
+        """Its clock differs from that of the processes before and after it."""
+        with self._lock:
+            jump = self.random.choice(JUMPS)
+        environ = {"LD_PRELOAD": faketime(), "FAKETIME": jump}
+        return Ended(*self.start(replace(start, is_forked=False, environ=environ)), CLOCK)
+
+    def _at_call(self, kind: str, start: Start, fault: str) -> Ended:
+        kind = kind if start.is_forked else f"{kind}, from its command line"
         with self._lock:
             self._count += 1
             account = self.place.root / f"calls-{self._count}"
             chosen = self._next(kind, fault)
         try:
             if chosen is None:
-                return self._counted(kind, command, sent, account, cwd)
-            words = injection.injecting(account, *chosen)
-            ended = self._start([*words, *command], sent, cwd)
-            done = Ended(*ended, fault)
-            if not done.was_killed and not injection.was_injected(account):
-                return Ended(*ended, ALONE)
+                return self._counted(kind, start, account)
+            words = injection.injecting(account, *chosen, starts=not start.is_forked)
+            ended = Ended(*self.start(replace(start, tracing=words)), fault)
+            if not ended.was_killed and not injection.was_injected(account):
+                return replace(ended, fault=ALONE)
             self.hit.setdefault(kind, set()).add(chosen)
-            return done
+            return ended
         finally:
             account.unlink(missing_ok=True)
 
-    def _counted(
-        self, kind: str, command: Sequence[str], sent: str, account: Path, cwd: Path
-    ) -> Ended:
-        words = injection.counting(account, (*CHANGING, *TALKING))
-        ended = self._start([*words, *command], sent, cwd)
+    def _counted(self, kind: str, start: Start, account: Path) -> Ended:
+        words = injection.counting(account, (*CHANGING, *TALKING), starts=not start.is_forked)
+        ended = self.start(replace(start, tracing=words))
         found = injection.points(account.read_text(encoding="utf-8", errors="replace"))
         with self._lock:
             self.known[kind] = list(dict.fromkeys([*self.known.get(kind, []), *found]))
@@ -134,35 +179,82 @@ class Runner:
     def _error(self) -> str:
         return self.random.choice(ERRORS)
 
-    def _start(
-        self,
-        command: Sequence[str],
-        sent: str,
-        cwd: Path,
-        *,
-        kill_after: float | None = None,
-        limit: partial[None] | None = None,
-    ) -> tuple[int, str, str]:
-        pipe = subprocess.PIPE
-        environ = {**self.place.environ, "CLAUDE_PROJECT_DIR": str(cwd)}
-        with subprocess.Popen(
-            command,
-            stdin=pipe,
-            stdout=pipe,
-            stderr=pipe,
-            cwd=cwd,
-            env=environ,
+    def start(self, start: Start) -> tuple[int, str, str]:
+        """Its exit code and what it printed."""
+        with TemporaryFile() as given, _Output() as out, _Output() as err:
+            given.write(start.sent.encode())
+            given.seek(0)
+            streams = (given.fileno(), out.writing, err.writing)
+            code = (
+                self._forked(start, streams) if start.is_forked else self._spawned(start, streams)
+            )
+            return code, out.text(), err.text()
+
+    def _environ(self, start: Start) -> dict[str, str]:
+        own = {**start.command.environ, **start.environ, "CLAUDE_PROJECT_DIR": str(start.cwd)}
+        return {**self.place.environ, **own}
+
+    def _spawned(self, start: Start, streams: Sequence[int]) -> int:
+        words = start.command.words if start.tracing else start.command.line
+        limit = None if start.most_bytes is None else partial(limit_files, start.most_bytes)
+        process = subprocess.Popen(
+            [*start.tracing, *words],
+            stdin=streams[0],
+            stdout=streams[1],
+            stderr=streams[2],
+            cwd=start.cwd,
+            env=self._environ(start),
             start_new_session=True,
             preexec_fn=limit,
-        ) as process:
-            killing = threading.Timer(kill_after or 0, _kill_group, [process.pid])
-            if kill_after is not None:
-                killing.start()
-            try:
-                out, err = process.communicate(sent.encode(), PATIENCE_SECONDS)
-            finally:
-                killing.cancel()
-        return process.returncode, out.decode("utf-8", "replace"), err.decode("utf-8", "replace")
+        )
+        return _wait(process.pid, start.kill_after, lambda: process.wait(PATIENCE_SECONDS))
+
+    def _forked(self, start: Start, streams: Sequence[int]) -> int:
+        assert self.forks is not None
+        process = self.forks.start(
+            start.command,
+            streams,
+            cwd=start.cwd,
+            environ=self._environ(start),
+            most_bytes=start.most_bytes,
+        )
+        tracer = injection.attach(start.tracing, process.pid) if start.tracing else None
+        process.begin()
+        code = _wait(process.pid, start.kill_after, process.wait)
+        if tracer is not None:
+            tracer.wait(PATIENCE_SECONDS)
+        return code
+
+
+class _Output:
+    """A pipe with room for all that a process prints, so that nobody has to read meanwhile, and a
+    process that is left behind keeps no reader waiting."""
+
+    def __enter__(self) -> _Output:
+        self._reading, self.writing = os.pipe()
+        fcntl.fcntl(self.writing, fcntl.F_SETPIPE_SZ, PRINTED_BYTES)
+        os.set_blocking(self._reading, False)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._reading)
+        os.close(self.writing)
+
+    def text(self) -> str:
+        with suppress(BlockingIOError):
+            return os.read(self._reading, PRINTED_BYTES).decode("utf-8", "replace")
+        return ""
+
+
+def _wait(pid: int, kill_after: float | None, wait: Callable[[], int]) -> int:
+    """Its exit code. It is killed with all that it started: after that time, or if it hangs."""
+    after = PATIENCE_SECONDS if kill_after is None else kill_after
+    killing = threading.Timer(after, _kill_group, [pid])
+    killing.start()
+    try:
+        return wait()
+    finally:
+        killing.cancel()
 
 
 def _kill_group(pid: int) -> None:

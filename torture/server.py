@@ -11,7 +11,8 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any
 
-from torture.place import CLI, Place
+from torture.commands import cli
+from torture.place import Place
 
 TOKEN = "a-token-for-torture-only"
 START_SECONDS = 60
@@ -35,7 +36,7 @@ class Server:
     _reader: threading.Thread | None = None
 
     def start(self) -> None:
-        command = [*CLI, "serve", "--port", str(self.port)]
+        command = cli("serve", "--port", str(self.port)).words
         self.process = subprocess.Popen(
             command,
             stdout=subprocess.DEVNULL,
