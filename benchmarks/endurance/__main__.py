@@ -6,13 +6,20 @@ import argparse
 from pathlib import Path
 
 from benchmarks.endurance.figures import SEEDS, rows
+from benchmarks.endurance.long_session import LONG, long_rows
 from benchmarks.endurance.measure import SIDES
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m benchmarks.endurance")
     parser.add_argument("--seed", type=int, action="append", help="one seed; may be repeated")
-    parser.add_argument("--windows", type=int, default=10, help="how many compactions")
+    parser.add_argument("--windows", type=int, default=0, help="how many compactions")
+    parser.add_argument(
+        "--long",
+        action="store_true",
+        help="one session of 20 compactions, some by hand, with a crash and an upgrade; "
+        "then uninstall, and compare the home with that of the client alone",
+    )
     only = parser.add_mutually_exclusive_group()
     only.add_argument("--client-alone", action="store_true", help="only the client alone")
     only.add_argument("--holdfast-only", action="store_true", help="without the client alone")
@@ -22,14 +29,21 @@ def main() -> None:
     given = parser.parse_args()
     sides = SIDES[:1] if given.holdfast_only else SIDES[1:] if given.client_alone else SIDES
     print("| measure | figure | to reach |\n|---|---|---|", flush=True)
-    for name, figure, wanted in rows(
-        given.seed or SEEDS,
-        windows=given.windows,
-        sides=sides,
-        lies=not given.no_lies,
-        keep=given.keep,
-        jobs=given.jobs,
-    ):
+    found = (
+        long_rows(
+            *((given.seed or SEEDS)[0], given.windows or LONG), keep=given.keep, jobs=given.jobs
+        )
+        if given.long
+        else rows(
+            given.seed or SEEDS,
+            windows=given.windows or 10,
+            sides=sides,
+            lies=not given.no_lies,
+            keep=given.keep,
+            jobs=given.jobs,
+        )
+    )
+    for name, figure, wanted in found:
         print(f"| {name} | {figure} | {wanted} |", flush=True)
 
 

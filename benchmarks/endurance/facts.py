@@ -105,7 +105,7 @@ def choose(seed: int, windows: int) -> list[Fact]:
     random = Random(seed)
     chosen: list[Fact] = []
     for pool, count in PLANTED.items():
-        wanted = max(1, round(count * windows / FULL_SESSION))
+        wanted = min(max(1, round(count * windows / FULL_SESSION)), len(pools()[pool]))
         ended = min(round(ENDED.get(pool, 0) * windows / FULL_SESSION), wanted)
         facts = list(_placed(random, pool, wanted, windows))
         chosen += _with_ends(random, facts, ended, windows)
@@ -140,6 +140,8 @@ def _with_ends(random: Random, facts: list[Fact], count: int, windows: int) -> l
 def _in_flight(random: Random, windows: int) -> Iterator[Fact]:
     """One for each window; after the next compaction it is a thing of the past."""
     pool = pools()["in_flight"]
+    if windows > len(pool):
+        pool = [*pool, *pools()["in_flight_more"]]
     for window, number in enumerate(random.sample(range(len(pool)), windows), start=1):
         about = pool[number]
         yield Fact("in_flight", number, window, tuple(about["keys"]), about, ends=window + 1)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from benchmarks.endurance import score
 from benchmarks.endurance.score import Judged, Seen, Shown
-from benchmarks.endurance.session import Ran, run_session
+from benchmarks.endurance.session import NOTHING, Incidents, Ran, run_session
 from benchmarks.endurance.story import Story, tell
 from benchmarks.endurance.summaries import Lie, lies_for
 
@@ -30,13 +30,34 @@ class Result:
     judged: tuple[Judged, ...] = ()
     seconds: float = 0.0
     faults: tuple[str, ...] = ()
+    injected: tuple[int, ...] = ()  # tokens, by compaction
+    steps: int = 0  # of the main session
+    agent_steps: int = 0
+    checkpoints: int = 0
+    lives: int = 1
+    home: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Course:
+    """How a session goes: its windows, which of them the user closes, and what else happens."""
+
+    windows: int
+    closed_by_hand: frozenset[int] = frozenset()
+    incidents: Incidents = NOTHING
+
+
+def long_course(windows: int) -> Course:
+    """Every fourth compaction by hand, a crash before the middle and an upgrade after it."""
+    by_hand = frozenset(range(3, windows + 1, 4))
+    return Course(windows, by_hand, Incidents(max(2, windows * 2 // 5), max(2, windows * 13 // 20)))
 
 
 def measure(
     binary: Path,
     seeds: Sequence[int],
     *,
-    windows: int,
+    windows: int | Course,
     sides: Sequence[str] = SIDES,
     lies: bool = True,
     keep: Path | None = None,
@@ -44,8 +65,10 @@ def measure(
 ) -> list[Result]:
     """All sessions asked for; raises SessionFailed if one leaves its story."""
 
+    course = Course(windows) if isinstance(windows, int) else windows
+
     def one(seed: int, side: str, lying: bool) -> Result:
-        return _session(binary, seed, side, lying, windows, keep)
+        return _session(binary, seed, side, lying, course, keep)
 
     wanted = [
         (seed, side, lying)
@@ -63,14 +86,18 @@ def measure(
 
 
 def _session(
-    binary: Path, seed: int, side: str, lying: bool, windows: int, keep: Path | None
+    binary: Path, seed: int, side: str, lying: bool, course: Course, keep: Path | None
 ) -> Result:
-    story = tell(seed, windows)
-    lies = lies_for(story.facts, windows, seed) if lying else []
+    story = tell(seed, course.windows, course.closed_by_hand)
+    lies = lies_for(story.facts, course.windows, seed) if lying else []
     with tempfile.TemporaryDirectory(
         prefix="holdfast-endurance-", ignore_cleanup_errors=True
     ) as folder:
-        ran = run_session(binary, Path(folder), story, lies, with_holdfast=side == WITH_HOLDFAST)
+        ran = run_session(
+            *(binary, Path(folder), story, lies),
+            with_holdfast=side == WITH_HOLDFAST,
+            incidents=course.incidents,
+        )
     result = _scored(seed, side, story, ran, lies)
     if keep is not None:
         name = f"seed-{seed}-{side.replace(' ', '-')}-{'lying' if lying else 'poor'}"
@@ -79,7 +106,17 @@ def _session(
 
 
 def _scored(seed: int, side: str, story: Story, ran: Ran, lies: Sequence[Lie]) -> Result:
-    plain = Result(seed, side, seconds=ran.seconds, faults=ran.faults)
+    plain = Result(
+        *(seed, side),
+        seconds=ran.seconds,
+        faults=ran.faults,
+        injected=tuple(score.injected_tokens(story, ran)),
+        steps=sum(request.kind == "main" for request in ran.requests),
+        agent_steps=sum(request.kind == "agent" for request in ran.requests),
+        checkpoints=ran.checkpoints,
+        lives=ran.lives,
+        home=ran.home,
+    )
     if lies:
         return replace(plain, judged=tuple(score.judge_lies(story, ran, lies)))
     score.check_planted(story, ran)
@@ -90,10 +127,10 @@ def _scored(seed: int, side: str, story: Story, ran: Ran, lies: Sequence[Lie]) -
 def _keep(folder: Path, story: Story, ran: Ran, result: Result) -> None:
     """Every request without the tools' definitions, what was scored as text, and the verdicts."""
     folder.mkdir(parents=True, exist_ok=True)
-    for request in ran.requests:
+    for number, request in enumerate(ran.requests):
         body = {name: value for name, value in request.body.items() if name != "tools"}
         text = json.dumps(body, ensure_ascii=False, indent=1)
-        (folder / f"{request.number:03d}-{request.kind}.json").write_text(text)
+        (folder / f"{number:03d}-{request.kind}.json").write_text(text)
     for compaction in range(1, len(story.windows) + 1):
         last = score.scored_requests(story, ran, compaction)[-1]
         (folder / f"after-{compaction:02d}.txt").write_text("\n".join(score.given(last)))

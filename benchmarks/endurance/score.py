@@ -18,6 +18,8 @@ from benchmarks.endurance.summaries import Lie, names_of
 from holdfast.setup.trial.cycle import texts
 from holdfast.setup.trial.script import ReceivedRequest
 
+_OURS = re.compile(r"<holdfast-brief.*?</holdfast-brief>", re.DOTALL)
+CHARS_PER_TOKEN = 3.5  # as the brief counts them
 _SUMMARY = "This session is being continued from a previous conversation"
 _PATTERN = "re:"
 _HEADING = re.compile(r"#+ ")
@@ -115,6 +117,16 @@ def kept(story: Story, ran: Ran) -> list[Seen]:
             if fact.is_true_at(compaction):
                 holding = (n for n, text in enumerate(strings, start=1) if knows(text, fact))
                 found.append(Seen(fact, compaction, next(holding, 0)))
+    return found
+
+
+def injected_tokens(story: Story, ran: Ran) -> list[int]:
+    """For each compaction, the tokens of all that our hooks said since, in the scored requests."""
+    found = []
+    for compaction in range(1, len(story.windows) + 1):
+        last = scored_requests(story, ran, compaction)[-1]
+        ours = (_OURS.findall(text) for text in texts(last.body["messages"]))
+        found.append(round(sum(len(one) for parts in ours for one in parts) / CHARS_PER_TOKEN))
     return found
 
 

@@ -8,25 +8,31 @@ terminal uses.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import queue
-import subprocess
-import sys
+import signal
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.endurance import workplace
+from benchmarks.endurance import installation, workplace
+from benchmarks.endurance.installation import Installation
 from benchmarks.endurance.story import AFTER, Stage, Story
 from benchmarks.endurance.summaries import Lie, summary
 from holdfast.setup.trial.cycle import texts
 from holdfast.setup.trial.namespace import Patience, confine
-from holdfast.setup.trial.run import notes_folder, prepare_home, trial_environment
+from holdfast.setup.trial.run import (
+    notes_folder,
+    prepare_home,
+    skipped_hooks,
+    trial_environment,
+)
 from holdfast.setup.trial.script import (
     ReceivedRequest,
     ScriptedAnswer,
@@ -39,7 +45,8 @@ from holdfast.setup.trial.scripted_api import ScriptedApi
 
 MODEL = "claude-sonnet-4-6"  # compacts at 167,000 of 200,000
 FIRST, LAST, OVER = 24_000, 152_000, 169_000  # what the model reports as used in each window
-MOST_SECONDS = 900.0
+MOST_SECONDS, WINDOW_SECONDS = 900.0, 120.0
+COMPACT, GO_ON = "/compact", "Please go on where you were."
 SILENCE_SECONDS = 90.0
 _TOOLS = "Bash,Read,Write,Edit,Agent,TaskCreate,TaskUpdate"
 _REFUSED = (
@@ -60,6 +67,9 @@ class Ran:
     requests: tuple[ReceivedRequest, ...]
     faults: tuple[str, ...]
     seconds: float
+    home: Mapping[str, str] = field(default_factory=dict)  # its files after `uninstall`
+    checkpoints: int = 0
+    lives: int = 1  # how often the client was started
 
     def after(self, compaction: int) -> list[ReceivedRequest]:
         """The main requests from this compaction to the next."""
@@ -72,6 +82,18 @@ class Ran:
 
 
 @dataclass(frozen=True)
+class Incidents:
+    """What else happens: in the middle of one window the client is killed and then resumed, and
+    before the first prompt of another one Holdfast is upgraded. Windows count from 1; 0 is none."""
+
+    crash: int = 0
+    upgrade: int = 0
+
+
+NOTHING = Incidents()
+
+
+@dataclass(frozen=True)
 class _Beat:
     """One answer of the scripted model."""
 
@@ -79,10 +101,25 @@ class _Beat:
     call: ScriptedToolCall | None
     typed: str
     used_tokens: int
+    window: int
+
+
+@dataclass(frozen=True)
+class _Prompt:
+    """What is typed, and in which window."""
+
+    words: str
+    window: int
 
 
 def run_session(
-    binary: Path, folder: Path, story: Story, lies: Sequence[Lie], *, with_holdfast: bool
+    binary: Path,
+    folder: Path,
+    story: Story,
+    lies: Sequence[Lie],
+    *,
+    with_holdfast: bool,
+    incidents: Incidents = NOTHING,
 ) -> Ran:
     """Play the whole story; raises SessionFailed if the client leaves it."""
     home, project = folder / "home", folder / "project"
@@ -90,28 +127,24 @@ def run_session(
     ask = [f"Bash({command})" for command in story.stage.refusals]
     prepare_home(home, project, {"permissions": {"ask": ask}})
     environment = trial_environment(home, {"PATH": f"{programs}:{os.environ['PATH']}"})
-    if with_holdfast:
-        _install(project, environment)
+    installed = Installation(folder / "lib", project, environment) if with_holdfast else None
+    if installed:
+        installed.install()
     started = time.monotonic()
-    play = _Play(story, lies, project)
-    with ExitStack() as stack:
-        api = play.run(stack, binary, folder, environment)
-    _check(play, api, len(story.windows))
-    return Ran(tuple(api.received), tuple(play.faults), time.monotonic() - started)
+    play = _Play(story, lies, project, installed, incidents)
+    requests = play.run(binary, folder, environment)
+    seconds = time.monotonic() - started
+    _check(play, requests, len(story.windows))
+    if installed:
+        play.faults += skipped_hooks(Path(environment["HOLDFAST_HOME"]))
+        installed.uninstall()
+    saved = len(list((project / ".claude" / "checkpoints").glob("*.md")))
+    files = installation.files_of(home, folder)
+    return Ran(tuple(requests), tuple(play.faults), seconds, files, saved, play.lives)
 
 
-def _install(project: Path, environment: Mapping[str, str]) -> None:
-    subprocess.run(
-        [sys.executable, "-m", "holdfast.cli", "install", "--yes"],
-        cwd=project,
-        env=dict(environment),
-        check=True,
-        capture_output=True,
-    )
-
-
-def _check(play: _Play, api: ScriptedApi, windows: int) -> None:
-    compacted = sum(request.kind == "summary" for request in api.received)
+def _check(play: _Play, requests: Sequence[ReceivedRequest], windows: int) -> None:
+    compacted = sum(request.kind == "summary" for request in requests)
     wrong = [
         f"{play.left} answers were never asked for" if play.left else "",
         f"{compacted} compactions instead of {windows}" if compacted != windows else "",
@@ -125,61 +158,92 @@ def _check(play: _Play, api: ScriptedApi, windows: int) -> None:
 class _Play:
     """The user's side and the model's side of one session."""
 
-    def __init__(self, story: Story, lies: Sequence[Lie], project: Path) -> None:
+    def __init__(
+        self,
+        story: Story,
+        lies: Sequence[Lie],
+        project: Path,
+        installed: Installation | None = None,
+        incidents: Incidents = NOTHING,
+    ) -> None:
         self._stage, self._lies, self._project = story.stage, lies, project
+        self._installed, self._incidents = installed, incidents
         self._prompts, self._beats = _flat(story)
+        self._crash_at = _crash_at(self._beats, incidents.crash)
         self._summaries = 0
         self._tasks: list[str] = []
         self._revisions = dict.fromkeys(story.stage.files, 0)
-        self._keys = -1
+        self._keys = self._client = -1
+        self._session_id = ""
+        self._has_crashed = self._is_upgraded = False
         self._said = threading.Lock()
         self.faults: list[str] = []
         self.errors: list[str] = []
-        self.unasked = 0
+        self.unasked = self.lives = 0
 
     @property
     def left(self) -> int:
         return len(self._beats)
 
     def run(
-        self, stack: ExitStack, binary: Path, folder: Path, environment: Mapping[str, str]
-    ) -> ScriptedApi:
+        self, binary: Path, folder: Path, environment: Mapping[str, str]
+    ) -> list[ReceivedRequest]:
+        """All that the API was asked, by the client and, if it crashed, by the resumed one."""
+        prompts = iter(self._prompts)
+        requests = self._live(binary, folder, environment, prompts)
+        if self._has_crashed and not self.errors:
+            typed = itertools.chain([_Prompt(GO_ON, self._incidents.crash)], prompts)
+            requests += self._live(binary, folder, environment, typed)
+        return requests
+
+    def _live(
+        self,
+        binary: Path,
+        folder: Path,
+        environment: Mapping[str, str],
+        prompts: Iterator[_Prompt],
+    ) -> list[ReceivedRequest]:
         """Start the client, type each prompt when the turn before it has ended, and close."""
-        typed = folder / "typed"
+        self.lives += 1
+        typed = folder / f"typed-{self.lives}"
         os.mkfifo(typed)
-        self._keys = os.open(typed, os.O_RDWR)
-        stack.callback(os.close, self._keys)
-        reading, writing = os.pipe()
-        events: queue.Queue[dict[str, Any] | None] = queue.Queue()
-        debug = notes_folder(folder / "home") / "debug"
-        with os.fdopen(writing, "wb") as stdout, (folder / "stderr").open("wb") as stderr:
-            client = stack.enter_context(
-                confine(
-                    _command(binary, typed, debug),
+        debug = notes_folder(folder / "home") / f"debug-{self.lives}"
+        command = _command(binary, typed, debug, self._session_id)
+        with ExitStack() as stack:
+            self._keys = os.open(typed, os.O_RDWR)
+            stack.callback(os.close, self._keys)
+            reading, writing = os.pipe()
+            events: queue.Queue[dict[str, Any] | None] = queue.Queue()
+            with os.fdopen(writing, "wb") as stdout, (folder / "stderr").open("ab") as stderr:
+                confined = confine(
+                    command,
                     folder=self._project,
                     environment=environment,
                     stdout=stdout,
                     stderr=stderr,
                 )
-            )
-        patience = Patience(client.process.pid)
-        api = ScriptedApi(self._answer, listener=client.listener, before_answer=patience)
-        stack.enter_context(api)
-        threading.Thread(target=_read, args=(reading, events), daemon=True).start()
-        self._type_all(events)
-        return api
+                client = stack.enter_context(confined)
+            self._client = client.process.pid
+            patience = Patience(self._client)
+            api = ScriptedApi(self._answer, listener=client.listener, before_answer=patience)
+            stack.enter_context(api)
+            threading.Thread(target=_read, args=(reading, events), daemon=True).start()
+            self._type_all(events, prompts)
+        return list(api.received)
 
-    def _type_all(self, events: queue.Queue[dict[str, Any] | None]) -> None:
-        until = time.monotonic() + MOST_SECONDS
-        prompts = iter(self._prompts)
-        self._say(next(prompts))
+    def _type_all(
+        self, events: queue.Queue[dict[str, Any] | None], prompts: Iterator[_Prompt]
+    ) -> None:
+        until = time.monotonic() + max(MOST_SECONDS, WINDOW_SECONDS * self._prompts[-1].window)
+        self._say(next(prompts).words)
         while time.monotonic() < until:
             try:
                 event = events.get(timeout=SILENCE_SECONDS)
             except queue.Empty:
                 break
             if event is None:
-                self.errors.append("the client ended by itself")
+                if not (self._has_crashed and self.lives == 1):
+                    self.errors.append("the client ended by itself")
                 return
             self._note(event)
             if event.get("type") == "result":
@@ -188,10 +252,17 @@ class _Play:
                 prompt = next(prompts, None)
                 if prompt is None:
                     return
-                self._say(prompt)
+                self._upgrade_before(prompt)
+                self._say(prompt.words)
         self.errors.append("the client went silent or took too long")
 
+    def _upgrade_before(self, prompt: _Prompt) -> None:
+        if self._installed and not self._is_upgraded and prompt.window == self._incidents.upgrade:
+            self._is_upgraded = True
+            self._installed.upgrade()
+
     def _note(self, event: Mapping[str, Any]) -> None:
+        self._session_id = self._session_id or str(event.get("session_id") or "")
         if event.get("type") == "control_request":
             self._send(_permission(event, self._stage))
         elif event.get("subtype") == "hook_response" and event.get("outcome") != "success":
@@ -220,6 +291,10 @@ class _Play:
         if not self._beats:
             self.unasked += 1
             return ScriptedAnswer("Done.", usage=usage_of(FIRST))
+        if self._beats[0] is self._crash_at and not self._has_crashed:
+            self._has_crashed = True
+            os.killpg(self._client, signal.SIGKILL)
+            return ScriptedAnswer("Nobody reads this.", usage=usage_of(FIRST))
         beat = self._beats.pop(0)
         if beat.typed:
             self._say(beat.typed)
@@ -248,41 +323,58 @@ class _Play:
         return ScriptedToolCall(call.name, given)
 
 
-def _flat(story: Story) -> tuple[list[str], list[_Beat]]:
+def _flat(story: Story) -> tuple[list[_Prompt], list[_Beat]]:
     """All prompts, and all answers with the usage that fills each window once."""
-    prompts: list[str] = []
+    prompts: list[_Prompt] = []
     windows: list[list[tuple[str, ScriptedToolCall | None, str]]] = [[]]
     for window in story.windows:
         for turn in window.turns:
-            prompts.append(turn.prompt)
+            prompts.append(_Prompt(turn.prompt, len(windows)))
             for number, step in enumerate(turn.steps, start=1):
                 windows[-1].append((step.says, step.call, step.typed))
-                if turn is window.turns[-1] and number == window.full_after:
+                is_full = turn is window.turns[-1] and number == window.full_after
+                if is_full and not window.is_closed_by_hand:
                     windows.append([])
             windows[-1].append((turn.closes, None, ""))
+        if window.is_closed_by_hand:
+            prompts.append(_Prompt(COMPACT, len(windows)))
+            windows.append([])
         if window.next_prompt:
-            prompts.append(window.next_prompt)
+            prompts.append(_Prompt(window.next_prompt, len(windows)))
             windows[-1] += [("", bash(AFTER[0]), ""), ("Continuing.", None, "")]
-    return prompts, list(_beats(windows))
+    by_hand = {number for number, one in enumerate(story.windows, 1) if one.is_closed_by_hand}
+    return prompts, list(_beats(windows, by_hand))
 
 
 def _beats(
-    windows: Sequence[Sequence[tuple[str, ScriptedToolCall | None, str]]],
+    windows: Sequence[Sequence[tuple[str, ScriptedToolCall | None, str]]], by_hand: Collection[int]
 ) -> Iterator[_Beat]:
-    for place, answers in enumerate(windows):
-        full = place + 1 < len(windows)
+    for place, answers in enumerate(windows, start=1):
+        full = place < len(windows) and place not in by_hand
         for number, answer in enumerate(answers):
             used = FIRST + (LAST - FIRST) * number // max(len(answers), 20)
             over = full and number + 1 == len(answers)
-            yield _Beat(*answer, used_tokens=OVER if over else used)
+            yield _Beat(*answer, used_tokens=OVER if over else used, window=place)
 
 
-def _command(binary: Path, typed: Path, debug: Path) -> list[str]:
+def _crash_at(beats: Sequence[_Beat], window: int) -> _Beat | None:
+    """In the middle of that window, an answer that a tool's result waits for."""
+    mine = [place for place, beat in enumerate(beats) if beat.window == window]
+    for place in mine[len(mine) // 2 :]:
+        before = beats[place - 1]
+        if before.call and before.call.name == "Bash" and not before.typed:
+            return beats[place]
+    return None
+
+
+def _command(binary: Path, typed: Path, debug: Path, session_id: str) -> list[str]:
+    resume = ["--resume", session_id] if session_id else []
     return [
         *("/bin/sh", "-c", f'exec "$@" <{typed}', "sh", str(binary.resolve()), "-p"),
         *("--input-format", "stream-json", "--output-format", "stream-json", "--verbose"),
         *("--include-hook-events", "--model", MODEL, "--debug-file", str(debug)),
         *("--allowedTools", _TOOLS, "--permission-prompt-tool", "stdio"),
+        *resume,
     ]
 
 

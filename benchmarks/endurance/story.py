@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -48,11 +48,13 @@ class Turn:
 @dataclass(frozen=True)
 class Window:
     """The turns that begin in one window. In the last of them the window is full after `full_after`
-    steps; what follows happens in the next window. A `next_prompt` is typed there first."""
+    steps; what follows happens in the next window. A `next_prompt` is typed there first. A window
+    that is closed by hand is not full: the user types `/compact` after its last turn."""
 
     turns: tuple[Turn, ...]
     full_after: int
     next_prompt: str
+    is_closed_by_hand: bool = False
 
 
 @dataclass
@@ -73,11 +75,14 @@ class Story:
     stage: Stage
 
 
-def tell(seed: int, windows: int) -> Story:
+def tell(seed: int, windows: int, closed_by_hand: Collection[int] = ()) -> Story:
     """The whole session; the same seed tells the same story."""
     facts = choose(seed, windows)
     writer = _Writer(Random(f"story {seed}"), facts)
-    told = tuple(writer.window(number) for number in range(1, windows + 1))
+    told = tuple(
+        writer.window(number, is_closed_by_hand=number in closed_by_hand)
+        for number in range(1, windows + 1)
+    )
     return Story(tuple(facts), told, writer.stage)
 
 
@@ -105,7 +110,7 @@ class _Writer:
         ]
         self.stage = Stage(files=(*FILES, *flying))
 
-    def window(self, number: int) -> Window:
+    def window(self, number: int, *, is_closed_by_hand: bool = False) -> Window:
         """The user's words make the turns; what else happens is spread over them, then noise."""
         facts = of_window(self._facts, number)
         over = [fact for fact in self._facts if fact.ends == number and fact.pool != "in_flight"]
@@ -119,15 +124,15 @@ class _Writer:
             self._random.choice(drafts).happenings.append(happening)
         self._pad(drafts)
         made = [turn for draft in drafts for turn in self._made(draft)]
-        return self._filled(made, self._flight(flying))
+        return self._filled(made, self._flight(flying), is_closed_by_hand)
 
-    def _filled(self, turns: list[Turn], flight: list[Step]) -> Window:
+    def _filled(self, turns: list[Turn], flight: list[Step], by_hand: bool) -> Window:
         """Half of the windows go on with two more calls, half with the end of the turn."""
         last = turns.pop()
-        next_prompt = self._one("on") if self._random.random() < 0.5 else ""
+        next_prompt = self._one("on") if self._random.random() < 0.5 or by_hand else ""
         after = [] if next_prompt else [Step("", bash(command)) for command in AFTER]
         turns.append(Turn(last.prompt, (*last.steps, *flight, *after), last.closes))
-        return Window(tuple(turns), len(last.steps) + len(flight), next_prompt)
+        return Window(tuple(turns), len(last.steps) + len(flight), next_prompt, by_hand)
 
     def _one(self, what: str) -> str:
         return str(self._random.choice(pools()["filler"][what]))
