@@ -30,7 +30,7 @@ DERIVED = (
     *("projects", "sessions", "requests", "tasks", "subtasks", "actions"),
     *("agent_contexts", "windows", "audit", "waves", "readings", "compactions"),
 )
-BY_WHOM = ("name", "created_ms", "updated_ms")  # of a project: a message may have told of it first
+BY_WHOM = ("created_ms", "updated_ms")  # of a project: a message may have told of it first
 END_SECONDS = 20
 SMALLEST = 20  # bytes of a secret that are looked for
 
@@ -98,8 +98,9 @@ def rows(store: Store, played: Sequence[ScriptedSession]) -> None:
 def _check_session(store: Store, session: ScriptedSession) -> None:
     open_calls = [session.under_way] if session.under_way else []
     action_id, request_id = partial(ids.action_id, session.id), partial(ids.request_id, session.id)
-    done = map(action_id, session.calls)
-    count = _ids_are(store, actions, session, done, map(action_id, open_calls))
+    of_agents, unknown = _agent_calls(session)
+    done = map(action_id, [*session.calls, *of_agents])
+    count = _ids_are(store, actions, session, done, map(action_id, [*open_calls, *unknown]))
     _ids_are(store, requests, session, map(request_id, session.prompts))
     query = sa.select(sessions.c.total_tools_used).where(sessions.c.id == session.id)
     counted = store.read(lambda c: c.scalar(query)) or 0
@@ -107,6 +108,16 @@ def _check_session(store: Store, session: ScriptedSession) -> None:
     query = sa.select(sa.func.count()).where(compactions.c.session_id == session.id)
     found = store.read(lambda c: c.scalar(query))
     must(found == session.compactions, f"{found} of {session.compactions} compactions")
+
+
+def _agent_calls(session: ScriptedSession) -> tuple[list[str], list[str]]:
+    """The calls of subagents whose window a hook has opened; and the others, which nobody knows."""
+    opened: list[str] = []
+    unknown: list[str] = []
+    for agent_id, calls in session.agent_calls.items():
+        is_known = Path(places.window(session.id, agent_id)).is_dir()
+        (opened if is_known else unknown).extend(calls)
+    return opened, unknown
 
 
 def _ids_are(

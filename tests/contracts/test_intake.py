@@ -437,6 +437,16 @@ def test_every_derived_table_is_known_to_the_store() -> None:
     assert set(COUNTED) <= set(metadata.tables)
 
 
+@pytest.mark.requirement("X1")
+def test_a_project_that_a_message_was_first_to_mention_gets_the_name_of_its_folder(
+    store: Store, tmp_path: Path
+) -> None:
+    store.write(lambda c: projects.meet(c, "/p/tide", START_MS))
+    ScriptedSession(tmp_path, project="/p/tide").prompt()
+    sync(store)
+    assert _only(store, "projects")["name"] == "tide"
+
+
 HOURS_MS = 5 * 3_600_000
 
 

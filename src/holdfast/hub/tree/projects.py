@@ -17,6 +17,7 @@ from holdfast.hub.store.rows import Page, Row, fetch_page, first, put_new
 from holdfast.hub.store.tables import counts, projects, requests, sessions, waves
 from holdfast.hub.tree import totals
 
+MOST_NAME = 200  # characters
 _BY_PROJECT = pending_writes.BY_PROJECT
 _PROJECT = sa.bindparam("project_id", type_=sa.Text)
 
@@ -67,8 +68,13 @@ def put(
 
 
 def meet(connection: Connection, path: str, now_ms: int) -> None:
-    """Create the project if it is new."""
-    _create(connection, path, now_ms, {"metadata": {}})
+    """Create the project if it is new, with the name that it gets when its sessions are read."""
+    _create(connection, path, now_ms, {"name": name_of(path), "metadata": {}})
+
+
+def name_of(path: str) -> str | None:
+    """The name of a project that nobody has named: that of its folder."""
+    return path.rstrip("/").rpartition("/")[2][:MOST_NAME] or None
 
 
 def _create(connection: Connection, path: str, now_ms: int, more: Row) -> bool:

@@ -39,6 +39,7 @@ from holdfast.hub.store.tables import (
 )
 from holdfast.hub.tree import capacity, compactions, readings
 from holdfast.hub.tree.agent_contexts import SNAPSHOT
+from holdfast.hub.tree.projects import name_of
 from holdfast.hub.tree.totals import place_calls
 
 
@@ -57,7 +58,7 @@ def _create_project(connection: Connection, project_id: str, path: str, at_ms: i
     row: Row = {
         "id": project_id,
         "path": path,
-        "name": path.rstrip("/").rpartition("/")[2][:200] or None,
+        "name": name_of(path),
         "metadata": {},
         "created_ms": at_ms,
         "updated_ms": at_ms,
