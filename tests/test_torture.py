@@ -14,16 +14,20 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from torture import injection, promises, table
+import sqlalchemy as sa
+from torture import injection, listener, package, promises, table
 from torture.board import Board, BrokenPromise
 from torture.clock import faketime
 from torture.commands import HOOK, Command, Forks, cli
 from torture.injection import Point
+from torture.listener import EventListener
 from torture.place import Place, fingerprint
 from torture.processes import ALONE, CLOCK, KILLED, KILLED_AT_CALL, Ended, Runner, Start
-from torture.server import Answered
+from torture.server import Answered, Server
 
 from holdfast.checkpoint.write import keep
+from holdfast.hub.store.store import Store
+from holdfast.hub.store.tables import events
 from holdfast.wire import places, spool
 from tests.checkpoint.documents import a_document
 
@@ -186,6 +190,37 @@ def test_a_process_can_be_shown_another_time(runner: Runner) -> None:
     runner.run("hook", Command(HOOK), payload, fault=CLOCK, cwd=runner.place.projects[0])
     [line] = spool.lines(places.window("s1"))
     assert abs(line.ms / 1000 - time.time()) > 60
+
+
+def _heard(place: Place, *numbers: int) -> EventListener:
+    return EventListener(Server(place), seen=list(numbers))
+
+
+def test_an_event_that_arrives_twice_or_never_is_noticed(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listener, "ARRIVE_SECONDS", 0.0)
+    store = Store.open(place.database)
+    row = {"id": 7, "kind": "message.posted", "at_ms": 1, "body": {}}
+    store.write(lambda c: c.execute(sa.insert(events), row))
+    _heard(place, 6, 7).check(store)
+    with pytest.raises(BrokenPromise, match="1 of 3 events arrived twice"):
+        _heard(place, 6, 7, 7).check(store)
+    with pytest.raises(BrokenPromise, match="1 of 1 events never arrived"):
+        _heard(place, 6).check(store)
+    store.close()
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("X1")
+def test_hooks_whose_package_is_replaced_meanwhile_end_with_0(place: Place) -> None:
+    (place.root / "tmp").mkdir()
+    runner, folder = Runner(place, Random(1)), place.projects[0]
+    with package.replaced(place.root / "lib", Random(1)) as path:
+        command = Command(HOOK, package=path)
+        ended = [runner.run("hook", command, "{}", fault=ALONE, cwd=folder) for _ in range(6)]
+    assert [one.code for one in ended] == [0] * 6
+    assert [one.out for one in ended] == [""] * 6
 
 
 def test_the_table_is_put_between_its_marks_and_replaces_the_one_before(tmp_path: Path) -> None:

@@ -23,10 +23,11 @@ from random import Random
 
 from holdfast.hub.board import outboxes
 from holdfast.hub.store.store import Store
-from torture import damage, processes, promises
+from torture import damage, package, processes, promises
 from torture.board import TOPIC, Board, BrokenPromise
 from torture.commands import HOOK, MCP, Command, Forks, cli
 from torture.databases import STOPS, PostgresServer
+from torture.listener import EventListener
 from torture.place import (
     Place,
     a_place,
@@ -43,11 +44,13 @@ SESSIONS = 4
 ROUNDS = 30  # of one place
 STEPS = 6  # of each session in a round
 TALKS_EVERY = 3  # steps
+UPGRADED_EVERY = 3  # places: one of them begins with what release 0.1.0 left
 ROWS_EVERY = 3  # rounds: a row that is lost stays lost
 MOST_STEPS = 40  # without faults, at its end, until what waits was delivered
-FULL, READ_ONLY, SERVER_KILLED, STOPPED, DAMAGED, REFUSED = (
+FULL, READ_ONLY, REPLACED, SERVER_KILLED, STOPPED, DAMAGED, REFUSED = (
     "disk full",
     "folder read-only",
+    "package replaced or gone",
     "server killed",
     "PostgreSQL stopped",
     "file damaged",
@@ -55,15 +58,16 @@ FULL, READ_ONLY, SERVER_KILLED, STOPPED, DAMAGED, REFUSED = (
 )
 KINDS = (
     *(KILLED, KILLED_AT_CALL, FAILED_CALL, LIMITED, CLOCK, FULL, READ_ONLY),
+    REPLACED,
     *(SERVER_KILLED, STOPPED, DAMAGED, REFUSED),
 )
 AT_CALLS = (KILLED_AT_CALL, FAILED_CALL)
 SUMMED = (
     *("rounds", "places", "checkpoints", "calls", "messages", "given_up", "claims"),
-    "command_lines",
+    *("command_lines", "events"),
 )
 OWN_FAULTS = {KILLED: 52, KILLED_AT_CALL: 22, FAILED_CALL: 16, LIMITED: 5, CLOCK: 1, ALONE: 4}
-SHARED_FAULTS = {"": 30, FULL: 4, READ_ONLY: 4, SERVER_KILLED: 1, STOPPED: 1}
+SHARED_FAULTS = {"": 30, FULL: 4, READ_ONLY: 4, REPLACED: 1, SERVER_KILLED: 1, STOPPED: 1}
 COMMANDS = 0.12  # how often a session calls a command or a tool in place of its next hook
 
 
@@ -80,6 +84,7 @@ class Tally:
     given_up: int = 0
     claims: int = 0
     command_lines: int = 0
+    events: int = 0
     known_points: set[tuple[str, str]] = field(default_factory=set)
     hit_points: set[tuple[str, str]] = field(default_factory=set)
 
@@ -122,11 +127,14 @@ class Campaign:
     runner: Runner = field(init=False)
     sessions: list[ScriptedSession] = field(init=False)
     reported: set[str] = field(default_factory=set)
+    listener: EventListener = field(init=False)
+    _package: str = ""
     _plays: list[Iterator[Firing]] = field(init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
         self.server, self.board = Server(self.place), Board(self.place, self.random)
+        self.listener = EventListener(self.server)
         self.runner = Runner(self.place, Random(self.random.random()), self.number)
         self.sessions = [self._session(number) for number in range(SESSIONS)]
         self._plays = [session.play() for session in self.sessions]
@@ -160,6 +168,7 @@ class Campaign:
 
     def _play(self, over: Callable[[], bool], rounds: int, forks: Forks) -> None:
         self.server.start()
+        self.listener.start()
         try:
             for number in range(rounds):
                 if over():
@@ -169,6 +178,7 @@ class Campaign:
             self._drain(forks)
         finally:
             self._sum_up()
+            self.listener.end()
             self.server.end(signal.SIGKILL)
 
     def _round(self) -> str:
@@ -179,12 +189,12 @@ class Campaign:
             shared = ""
         if shared == STOPPED and self.postgres is None:
             shared = SERVER_KILLED
-        no_room = shared in (FULL, READ_ONLY)
+        no_room, met = shared in (FULL, READ_ONLY), shared in (FULL, READ_ONLY, REPLACED)
         with self._shared_fault(shared):
             for step in range(STEPS):
-                faults = [ALONE if no_room else self._choose(OWN_FAULTS) for _ in self.sessions]
+                faults = [ALONE if met else self._choose(OWN_FAULTS) for _ in self.sessions]
                 self._all_at_once(faults, talks=not no_room and step % TALKS_EVERY == 0)
-        if no_room:
+        if met:
             self.tally.faults[shared] += STEPS * len(self.sessions)
         return shared
 
@@ -199,11 +209,19 @@ class Campaign:
             elif shared == READ_ONLY:
                 places = [self.place.owned, self.place.holdfast, *self.place.projects]
                 stack.enter_context(read_only(self.random.choice(places)))
+            elif shared == REPLACED:
+                folder = self.place.root.parent / "lib"
+                again = Random(self.random.random())
+                self._package = stack.enter_context(package.replaced(folder, again))
+                stack.callback(self._use_own_package)
             elif shared:
                 thread = threading.Thread(target=self._stop, args=(shared, self.random.random()))
                 thread.start()
                 stack.callback(self._start_again, thread, shared)
             yield
+
+    def _use_own_package(self) -> None:
+        self._package = ""
 
     def _stop(self, shared: str, after_seconds: float) -> None:
         time.sleep(after_seconds / 4)
@@ -246,7 +264,7 @@ class Campaign:
     def _step(self, number: int) -> Callable[[str], None]:
         """What this session does next."""
         session = self.sessions[number]
-        if session.calls and self.random.random() < COMMANDS:
+        if session.calls and not self._package and self.random.random() < COMMANDS:
             choices = (self._save, self._send, self._call_tools, self._rebuild)
             chosen = self.random.choices(choices, (4, 3, 2, 1))[0]
             word = self.board.word(session.id) if chosen in (self._send, self._call_tools) else ""
@@ -259,7 +277,8 @@ class Campaign:
 
     def _hook(self, session: ScriptedSession, firing: Firing, fault: str) -> None:
         sent = json.dumps(firing.payload)
-        ended = self.runner.run(firing.kind, Command(HOOK), sent, fault=fault, cwd=session.project)
+        command = Command(HOOK, package=self._package)
+        ended = self.runner.run(firing.kind, command, sent, fault=fault, cwd=session.project)
         promises.hook(firing.event, ended, session.secrets)
         session.hear(firing.event, ended.out)
         self._count(ended.fault)
@@ -335,6 +354,8 @@ class Campaign:
         store = Store.open(self.place.database)
         try:
             self._deliver(store)
+            self.listener.check(store)
+            self.listener.end()
             for session in self.sessions:
                 self._save(session, ALONE, "")
             if code := self.server.end():
@@ -373,8 +394,10 @@ class Campaign:
     def _sum_up(self) -> None:
         tally = self.tally
         tally.places += 1
-        tally.calls += sum(len(session.calls) for session in self.sessions)
+        for session in self.sessions:
+            tally.calls += len(session.calls) + sum(map(len, session.agent_calls.values()))
         tally.command_lines += self.runner.command_lines
+        tally.events += len(self.listener.seen)
         tally.messages += len(self.board.posted)
         tally.claims += len(self.board.holders)
         for kind, points in self.runner.known.items():
@@ -416,7 +439,8 @@ def torture_place(
     address = postgres.new_database() if postgres else ""
     with tempfile.TemporaryDirectory(prefix="holdfast-torture-") as folder:
         try:
-            with a_place(Path(folder) / "place", address) as place, _copied(place, keep):
+            root, upgraded = Path(folder) / "place", number % UPGRADED_EVERY == 1
+            with a_place(root, address, upgraded=upgraded) as place, _copied(place, keep):
                 Campaign(place, Random(seed), tally, postgres, number).run(over, rounds)
         finally:
             if postgres:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from holdfast.setup.wiring import hook_command, server_entry, this_program
+from holdfast.setup.wiring import Program, hook_command, server_entry, this_program
 
 FORKS = Path(__file__).with_name("forks.py")
 HOOK, MCP, CLI = "hook", "mcp", "cli"
@@ -28,12 +28,17 @@ class Command:
     entry: str
     arguments: tuple[str, ...] = ()
     environ: Mapping[str, str] = field(default_factory=dict)
+    package: str = ""  # another folder than this one's
+
+    @property
+    def program(self) -> Program:
+        return Program(sys.executable, self.package) if self.package else this_program()
 
     @property
     def words(self) -> list[str]:
         """As an installed client runs it, without the shell."""
         if self.entry == HOOK:
-            return [*this_program().words, *self.arguments]
+            return [*self.program.words, *self.arguments]
         if self.entry == MCP:
             entry = server_entry()
             return [entry["command"], *entry["args"]]
@@ -42,7 +47,7 @@ class Command:
     @property
     def line(self) -> list[str]:
         """As it stands in the settings: a hook is a line for the shell."""
-        return ["/bin/sh", "-c", hook_command()] if self.entry == HOOK else self.words
+        return ["/bin/sh", "-c", hook_command(self.program)] if self.entry == HOOK else self.words
 
 
 def cli(*arguments: str) -> Command:

@@ -24,7 +24,8 @@ class Part:
 
 def torture_part(part: Part) -> tuple[Tally, list[str]]:
     """In a process of its own: places until the time is over; and, in words, what broke."""
-    tally, broken = Tally(), []
+    tally = Tally()
+    broken: list[str] = []
     with ExitStack() as stack:
         try:
             postgres = stack.enter_context(a_postgres()) if part.engine == POSTGRES else None

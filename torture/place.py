@@ -8,6 +8,7 @@ What belongs to the client (settings, transcripts) lies outside of it.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import resource
 import shutil
@@ -19,8 +20,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from holdfast.setup.wiring import this_program
 from torture.commands import cli
 
+PREVIOUS = Path(__file__).parents[1] / "tests" / "setup" / "release_0_1_0.json"
 OWNED_BYTES = 256 << 20
 PROJECTS = ("tide", "moor")
 NAMESPACE = "HOLDFAST_TORTURE_NAMESPACE"
@@ -103,8 +106,9 @@ class Place:
 
 
 @contextmanager
-def a_place(root: Path, database: str) -> Iterator[Place]:
-    """Folders, a small disk if one can be mounted, and Holdfast installed; gone at the end."""
+def a_place(root: Path, database: str, *, upgraded: bool = False) -> Iterator[Place]:
+    """Folders, a small disk if one can be mounted, and Holdfast installed; gone at the end.
+    `upgraded`: over what release 0.1.0 left on a machine."""
     place = Place(root, database or f"sqlite:///{root / 'owned' / 'holdfast' / 'holdfast.db'}")
     for folder in (place.transcripts, root / "tmp", place.owned):
         folder.mkdir(parents=True)
@@ -114,12 +118,29 @@ def a_place(root: Path, database: str) -> Iterator[Place]:
             (project / "src" / "a.py").write_text("heights = [1.2, 0.4]\n")
         place.holdfast.mkdir(mode=0o700)
         (place.holdfast / "settings.toml").write_text(SETTINGS)
+        if upgraded:
+            _leave_previous_release(place)
         done = place.command("install", "--yes")
         if done.returncode != 0:
             raise RuntimeError(f"holdfast install: {done.stderr}")
         with _as_ours(place.environ):
             yield place
     shutil.rmtree(root)
+
+
+def _leave_previous_release(place: Place) -> None:
+    """What 0.1.0 wrote: the client's settings, ours, and the window of a session."""
+    folders = {"home": place.home, "project": place.projects[0], "ours": place.holdfast}
+    words = {"python": sys.executable, "package": this_program().package}
+    words |= {word: str(folder) for word, folder in folders.items()}
+    for name, text in json.loads(PREVIOUS.read_text(encoding="utf-8"))["files"].items():
+        first, _, rest = name.partition("/")
+        path = folders[first] / rest
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for word, value in words.items():
+            text = text.replace("{" + word + "}", value)
+        with path.open("a", encoding="utf-8") as file:
+            file.write(text)
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from typing import Any
 from holdfast.client import sample_payloads
 from holdfast.hub import row_times
 from holdfast.setup.doctor.hooks import read_output
+from holdfast.wire import places
 
 FIRST_TOKENS, STEP_TOKENS, FULL_TOKENS = 24_000, 15_000, 160_000
 CALLS_PER_PROMPT = 3
@@ -48,6 +49,7 @@ class ScriptedSession:
     calls: list[str] = field(default_factory=list)
     secrets: list[str] = field(default_factory=list)
     heard: list[str] = field(default_factory=list)  # what hooks gave to the model
+    agent_calls: dict[str, list[str]] = field(default_factory=dict)
     under_way: str = ""  # a call without its result: only its hook, if it lived, told of it
     compactions: int = 0
     used: int = FIRST_TOKENS
@@ -101,9 +103,27 @@ class ScriptedSession:
         self.under_way = ""
 
     def _agent(self) -> Iterator[Firing]:
+        """A subagent has a window and a transcript of its own."""
         agent = {"agent_id": f"a{self.random.randrange(1 << 40):x}", "agent_type": "reviewer"}
         yield self._fire("SubagentStart", **agent)
+        path = Path(places.transcript(str(self.transcript), agent["agent_id"]))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for _ in range(self.random.randrange(3)):
+            yield from self._agent_call(agent, path)
         yield self._fire("SubagentStop", **agent)
+
+    def _agent_call(self, agent: dict[str, str], path: Path) -> Iterator[Firing]:
+        calls = self.agent_calls.setdefault(agent["agent_id"], [])
+        call = self.under_way = f"toolu_{agent['agent_id']}_{len(calls)}"
+        given = {"file_path": str(self.project / "src" / "a.py")}
+        use = {"type": "tool_use", "id": call, "name": "Read", "input": given}
+        self._answer([use], "tool_use", path, FIRST_TOKENS + 900 * len(calls))
+        told = {"tool_use_id": call, "tool_name": "Read", "tool_input": given}
+        yield self._fire("PostToolUse", "of a subagent", **agent, **told)
+        result = {"type": "tool_result", "tool_use_id": call, "content": "heights = [1.2]"}
+        self._write("user", {"role": "user", "content": [result]}, path)
+        calls.append(call)
+        self.under_way = ""
 
     def _compaction(self) -> Iterator[Firing]:
         yield self._fire("PreCompact")
@@ -136,24 +156,32 @@ class ScriptedSession:
         response = {"type": "async_hook_response", "response": json.loads(printed)}
         self._append({"type": "attachment", "attachment": response, **self._stamped()})
 
-    def _answer(self, blocks: list[dict[str, Any]], stop_reason: str) -> None:
-        line = sample_payloads.answer_line(self.used)
+    def _answer(
+        self,
+        blocks: list[dict[str, Any]],
+        stop_reason: str,
+        path: Path | None = None,
+        used: int = 0,
+    ) -> None:
+        line = sample_payloads.answer_line(used or self.used)
         message = {**line["message"], "id": f"msg_{self.id[:8]}_{self._lines}"}
         message |= {"content": blocks, "stop_reason": stop_reason}
-        self._append({**line, "message": message, **self._stamped()})
+        self._append({**line, "message": message, **self._stamped()}, path)
 
-    def _write(self, kind: str, message: dict[str, Any], **own: Any) -> None:
-        self._append(
-            {"type": kind, "message": message, "version": "2.1.325", **own} | self._stamped()
-        )
+    def _write(
+        self, kind: str, message: dict[str, Any], path: Path | None = None, **own: Any
+    ) -> None:
+        line = {"type": kind, "message": message, "version": "2.1.325", **own}
+        self._append(line | self._stamped(), path)
 
     def _stamped(self) -> dict[str, Any]:
         at = row_times.to_iso(int(time.time() * 1000)) or ""
         self._lines += 1
         uuid = f"{self.id[:8]}-{self._lines}"
         common = {"uuid": uuid, "timestamp": at, "sessionId": self.id, "cwd": str(self.project)}
-        return {**common, "isSidechain": False}
+        return common
 
-    def _append(self, line: dict[str, Any]) -> None:
-        with self.transcript.open("a", encoding="utf-8") as file:
+    def _append(self, line: dict[str, Any], path: Path | None = None) -> None:
+        line = {**line, "isSidechain": path is not None}
+        with (path or self.transcript).open("a", encoding="utf-8") as file:
             file.write(json.dumps(line, separators=(",", ":")) + "\n")

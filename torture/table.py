@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -17,6 +18,7 @@ ROWS = {
     "places, each from its installation to its end": "places",
     "rounds, each followed by the checks": "rounds",
     "tool calls, all there once": "calls",
+    "events of the dashboard's stream, none twice": "events",
     "messages, none given to the model twice": "messages",
     "of these given up: three hooks died saying them": "given_up",
     "processes started from their command line, not forked": "command_lines",
@@ -48,8 +50,10 @@ def _shown(figure: object) -> str:
 def _origin(given: argparse.Namespace, seconds: float) -> str:
     words = {"rounds": given.rounds, "jobs": given.jobs, "seed": given.seed}
     command = " ".join(f"--{name} {value}" for name, value in words.items())
-    cores = len(os.sched_getaffinity(0))
-    return f"`python -m torture {command}`: {seconds / 60:,.0f} minutes on {cores} cores."
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cores, core_minutes = len(os.sched_getaffinity(0)), (used.ru_utime + used.ru_stime) / 60
+    took = f"{seconds / 60:,.0f} minutes on {cores} cores, of which it used {core_minutes:,.0f}"
+    return f"`python -m torture {command}`: {took} minutes of one core."
 
 
 def write(page: Path, lines: list[str]) -> None:

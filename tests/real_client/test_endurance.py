@@ -6,9 +6,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from benchmarks.endurance.measure import CLIENT_ALONE, WITH_HOLDFAST, Result, measure
+from benchmarks.endurance.long_session import differences
+from benchmarks.endurance.measure import CLIENT_ALONE, WITH_HOLDFAST, Course, Result, measure
+from benchmarks.endurance.session import Incidents
 
-# Three sessions of two windows, some 50 answers each.
+# Three sessions of two windows, some 50 answers each. The first window is closed by `/compact`. In
+# the second one Holdfast is upgraded, then the client is killed and resumed.
+COURSE = Course(2, frozenset((1,)), Incidents(crash=2, upgrade=2))
+MOST_INJECTED = 4_000  # tokens: a brief, and once what the summary lost
 pytestmark = [pytest.mark.real_client, pytest.mark.slow, pytest.mark.timeout(600)]
 
 
@@ -21,8 +26,8 @@ class Played(NamedTuple):
 @pytest.fixture(scope="module")
 def played(binary: Path) -> Played:
     """One seed; whatever was not said as written, or said too early, raises."""
-    ours, lied_to = measure(binary, [1], windows=2, sides=[WITH_HOLDFAST], jobs=2)
-    [alone] = measure(binary, [1], windows=2, sides=[CLIENT_ALONE], lies=False)
+    ours, lied_to = measure(binary, [1], windows=COURSE, sides=[WITH_HOLDFAST], jobs=2)
+    [alone] = measure(binary, [1], windows=COURSE, sides=[CLIENT_ALONE], lies=False)
     return Played(ours, lied_to, alone)
 
 
@@ -33,6 +38,26 @@ def _kept(result: Result) -> int:
 @pytest.mark.requirement("X1")
 def test_the_hooks_pass_without_a_fault(played: Played) -> None:
     assert played.ours.faults == played.lied_to.faults == ()
+
+
+@pytest.mark.requirement("X1", "U1")
+def test_rules_and_work_are_kept_across_a_crash_and_an_upgrade(played: Played) -> None:
+    assert played.ours.lives == 2
+    kinds = ("rules", "corrections", "step in flight", "tasks", "plan steps", "open errors")
+    lost = [one.fact.name for one in played.ours.seen if one.fact.kind in kinds and not one.kept]
+    assert lost == []
+
+
+@pytest.mark.requirement("B2")
+def test_what_hooks_add_after_a_compaction_is_bounded(played: Played) -> None:
+    assert len(played.ours.injected) == COURSE.windows
+    assert 0 < max(played.ours.injected) <= MOST_INJECTED
+
+
+@pytest.mark.requirement("U1")
+def test_after_uninstall_the_home_is_that_of_the_client_alone(played: Played) -> None:
+    assert ".claude/settings.json" in played.ours.home
+    assert differences(played.ours, played.alone) == []
 
 
 @pytest.mark.requirement("B2")
