@@ -132,11 +132,13 @@ def injected_tokens(story: Story, ran: Ran) -> list[int]:
 
 def check_planted(story: Story, ran: Ran) -> None:
     """Every fact must have reached the model once, in its window: else nothing can be concluded."""
-    number, windows = 1, dict.fromkeys(range(1, len(story.windows) + 2), "")
+    number = 1
+    strings: dict[int, dict[str, None]] = {n: {} for n in range(1, len(story.windows) + 2)}
     for request in ran.requests:
         number += request.kind == "summary"
         if request.kind == "main":
-            windows[number] = plain("\n".join([windows[number], *given(request)]))
+            strings[number] |= dict.fromkeys(given(request))  # each request repeats the last one
+    windows = {number: plain("\n".join(said)) for number, said in strings.items()}
     for fact in story.facts:
         seen = windows[fact.window]
         if fact.pool == "in_flight":  # its call is answered after the compaction
