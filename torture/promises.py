@@ -89,16 +89,19 @@ def is_known(session: ScriptedSession) -> bool:
 
 
 def rows(store: Store, played: Sequence[ScriptedSession]) -> None:
-    """Every call, prompt and compaction of these sessions is there, once."""
+    """Every call, prompt and compaction of these sessions is there, once. Windows of subagents that
+    the watcher opens meanwhile are read the next time."""
+    of_agents = [_agent_calls(session) for session in played]
     sync(store)
-    for session in played:
-        _check_session(store, session)
+    for session, calls in zip(played, of_agents, strict=True):
+        _check_session(store, session, *calls)
 
 
-def _check_session(store: Store, session: ScriptedSession) -> None:
+def _check_session(
+    store: Store, session: ScriptedSession, of_agents: list[str], unknown: list[str]
+) -> None:
     open_calls = [session.under_way] if session.under_way else []
     action_id, request_id = partial(ids.action_id, session.id), partial(ids.request_id, session.id)
-    of_agents, unknown = _agent_calls(session)
     done = map(action_id, [*session.calls, *of_agents])
     count = _ids_are(store, actions, session, done, map(action_id, [*open_calls, *unknown]))
     _ids_are(store, requests, session, map(request_id, session.prompts))

@@ -21,6 +21,8 @@ from holdfast.hub.store import pending_writes
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import metadata, positions, requests, tasks, windows
 from holdfast.hub.tree import actions, projects, totals
+from holdfast.window.state import State, save
+from holdfast.wire import places
 from tests.contracts.session_script import START_MS, ScriptedSession, emptied, rows_of
 
 COUNTED = ("projects", "sessions", "requests", "tasks", "subtasks", "actions")
@@ -445,6 +447,21 @@ def test_a_project_that_a_message_was_first_to_mention_gets_the_name_of_its_fold
     ScriptedSession(tmp_path, project="/p/tide").prompt()
     sync(store)
     assert _only(store, "projects")["name"] == "tide"
+
+
+@pytest.mark.requirement("X1")
+def test_the_kind_of_an_agent_that_is_noted_after_its_first_call_is_shown(
+    store: Store, tmp_path: Path
+) -> None:
+    script = ScriptedSession(tmp_path)
+    script.prompt()
+    script.call(agent="a1")
+    sync(store)
+    noted = State(session_id="s1", agent_id="a1", agent_type="reviewer", edge_tokens=167_000)
+    save(places.window("s1", "a1"), noted)
+    sync(store)
+    kinds = {row["agent_id"]: row["agent_type"] for row in rows_of(store)["agent_contexts"]}
+    assert kinds == {"s1": "main", "a1": "reviewer"}
 
 
 HOURS_MS = 5 * 3_600_000

@@ -33,6 +33,7 @@ from holdfast.hub.ingest.records import (
     NAME_CHARS,
     PATH_CHARS,
     TEXT_CHARS,
+    UNKNOWN_AGENT,
     Position,
     RecordBatch,
     RecordedCheckpoint,
@@ -114,10 +115,11 @@ def _read_window(name: str, position: Position) -> tuple[Position, list[Recorded
     records += transcript_pass.records
     moved = (span.first_ms, span.last_ms) != (held.first_ms, held.last_ms)
     held.first_ms, held.last_ms = span.first_ms, span.last_ms
-    if records or moved or span.has_turned:
+    health = _read_health(window, held) if span.last_ms else []
+    is_named = bool(health and window.agent_id)  # a hook may note its kind after its first line
+    if records or moved or span.has_turned or is_named:
         records.append(_context(window, transcript_pass, span))
-    if span.last_ms:
-        records += _read_health(window, held)
+    records += health
     if records:
         records = [*span.records(window), *records]
     return _without_secrets(transcript_pass.known, position_text(held), records)
@@ -175,7 +177,7 @@ def _context(window: WindowReader, transcript_pass: TranscriptPass, span: Span) 
         session_id=window.session_id,
         project_id=window.project_id,
         agent_id=window.agent_id or window.session_id,
-        agent_type=window.agent_type or (MAIN_TYPE if not window.agent_id else "agent"),
+        agent_type=window.agent_type or (UNKNOWN_AGENT if window.agent_id else MAIN_TYPE),
         at_ms=span.last_ms,
         subtask_id=subtask,
         skills=transcript_pass.skills[-50:],

@@ -17,6 +17,7 @@ from holdfast.wire.errors import HoldfastError
 MOST_RECORDS = 2_000
 MOST_READINGS = 20_000  # of one record; a batch of a transcript holds some hundred
 MOST_BYTES = 4 << 20  # a server takes bodies of 5 MB
+UNKNOWN_AGENT = "agent"  # the kind of an agent whose kind nobody has noted
 MOST_CHARS = 1_000_000  # a server takes bodies of 5 MB
 PROMPT_CHARS, INPUT_CHARS, TEXT_CHARS, NAME_CHARS, PATH_CHARS = 8_000, 2_000, 1_000, 200, 4_096
 

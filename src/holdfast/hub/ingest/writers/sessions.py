@@ -16,6 +16,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.hub import ids, row_times
 from holdfast.hub.ingest.records import (
+    UNKNOWN_AGENT,
     RecordedAuditLine,
     RecordedCheckpoint,
     RecordedCompaction,
@@ -219,6 +220,8 @@ def _update_context(connection: Connection, cache: RowCache, record: RecordedCon
                 "updated_ms": record.at_ms,
             }
         )
+    if row["agent_type"] == UNKNOWN_AGENT:  # its first hook was ended before it noted its kind
+        row["agent_type"] = record.agent_type
     known = [skill for skill in row["skills_to_restore"] or [] if skill not in record.skills]
     used = list(dict.fromkeys(reversed(record.skills)))[::-1]
     row["skills_to_restore"] = [*known, *used][-MOST_SKILLS:]

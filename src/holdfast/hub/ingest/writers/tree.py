@@ -12,6 +12,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.hub import ids
 from holdfast.hub.ingest.records import (
+    UNKNOWN_AGENT,
     RecordedEvent,
     RecordedRequest,
     RecordedRequestStatus,
@@ -161,7 +162,6 @@ def is_later(at_ms: int, row: Row) -> bool:
     return row["completed_ms"] is None or at_ms > row["completed_ms"]
 
 
-UNKNOWN_AGENT = "agent"
 CUT_OFF = "session_ended"
 
 
