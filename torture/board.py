@@ -44,6 +44,7 @@ class Board:
     refused: set[str] = field(default_factory=set)
     holders: dict[str, set[str]] = field(default_factory=dict)  # work: who may have it
     refusals: int = 0
+    is_known: bool = False  # whether the database knows the project: a claim was answered
     _count: int = 0
 
     @property
@@ -107,14 +108,14 @@ class Board:
         self.judge_race(work, before, answers)
 
     def judge_race(self, work: str, before: set[str], answers: dict[str, Answered]) -> None:
-        if any(answer.status == ABSENT for answer in answers.values()):
-            return  # the project is not known to the database yet
         got = {agent for agent, answer in answers.items() if answer.status == MADE}
         silent = {agent for agent, one in answers.items() if one.status in NOBODY_KNOWS}
         must(len(got) <= 1, f"{work} was given to two: {answers}")
         must(not got or not before or bool(got & before), f"{work} of {before} was given to {got}")
         for answer in answers.values():
-            must(answer.status in (MADE, HELD, *NOBODY_KNOWS), f"claim of {work}: {answer}")
+            expected = (MADE, HELD, *NOBODY_KNOWS, *(() if self.is_known else (ABSENT,)))
+            must(answer.status in expected, f"claim of {work}: {answer}")
+        self.is_known = self.is_known or bool(got)
         if got:
             self.holders[work] = got
         elif silent and not before:
