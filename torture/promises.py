@@ -175,6 +175,9 @@ def _rows_of(store: Store, name: str) -> list[dict[str, Any]]:
     for row in found if name == "projects" else ():
         for column in BY_WHOM:
             del row[column]
+    for row in found if name == "windows" else ():
+        at_ms = (row["health"] or {}).get("at_ms") or 0  # in the future, it counts as now
+        row["updated_ms"] = max(row["updated_ms"], at_ms)
     return sorted(found, key=lambda row: [str(row[column.name]) for column in table.primary_key])
 
 

@@ -450,7 +450,7 @@ def test_a_project_that_a_message_was_first_to_mention_gets_the_name_of_its_fold
 
 
 @pytest.mark.requirement("X1")
-def test_the_kind_of_an_agent_that_is_noted_after_its_first_call_is_shown(
+def test_the_kind_and_limit_of_an_agent_that_are_noted_after_its_first_call_are_shown(
     store: Store, tmp_path: Path
 ) -> None:
     script = ScriptedSession(tmp_path)
@@ -462,6 +462,8 @@ def test_the_kind_of_an_agent_that_is_noted_after_its_first_call_is_shown(
     sync(store)
     kinds = {row["agent_id"]: row["agent_type"] for row in rows_of(store)["agent_contexts"]}
     assert kinds == {"s1": "main", "a1": "reviewer"}
+    limits = {row["agent_id"]: row["limit_tokens"] for row in rows_of(store)["readings"]}
+    assert limits == {"a1": 167_000}
 
 
 HOURS_MS = 5 * 3_600_000

@@ -70,6 +70,13 @@ _CHUNKS = (
 )
 
 
+def note_limit(connection: Connection, session_id: str, agent_id: str, limit_tokens: int) -> None:
+    """Add the limit to readings of a window that were stored before it was known."""
+    mine = (readings.c.session_id == session_id) & (readings.c.agent_id == agent_id)
+    unknown = sa.update(readings).where(mine, readings.c.limit_tokens.is_(None))
+    connection.execute(unknown.values(limit_tokens=limit_tokens))
+
+
 def list_readings(
     connection: Connection,
     session_id: str,

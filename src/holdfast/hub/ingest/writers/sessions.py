@@ -273,6 +273,8 @@ def write_window(connection: Connection, record: RecordedWindow) -> None:
     if before is None or before["health"] is None or not at_ms < before["updated_ms"] <= now_ms:
         put(connection, windows, ("session_id", "agent_id"), row)
         capacity.announce(connection, row)
+    if limit := record.health.get("edge_tokens"):
+        readings.note_limit(connection, record.session_id, record.agent_id, limit)
 
 
 def write_compaction(connection: Connection, record: RecordedCompaction) -> None:
