@@ -167,9 +167,9 @@ class Campaign:
             forks.end()
 
     def _play(self, over: Callable[[], bool], rounds: int, forks: Forks) -> None:
-        self.server.start()
-        self.listener.start()
         try:
+            self.server.start()
+            self.listener.start()
             for number in range(rounds):
                 if over():
                     break
