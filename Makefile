@@ -10,12 +10,13 @@ QUESTIONS ?=
 ENDURANCE ?=
 SECONDS ?= 600
 SEED ?=
+RUNS ?= 5
 CLIENT_VERSION := 2.1.325
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where an environment forbids bytecode, every test run compiles every module anew: 20 of 67 seconds of CPU.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo test cover quick store check docs reference bench fuzz torture client dashboard browser lock clean
+.PHONY: help demo test shuffle cover quick store check docs reference bench report fuzz torture client dashboard browser lock clean
 .DEFAULT_GOAL := help
 
 help: ## what can be made
@@ -77,8 +78,13 @@ cover: check client dashboard browser ## which lines no test runs; takes twice a
 reference: $(VENV)/.ready ## the parts of docs/ that are made from the code
 	$(BIN)/python docs/reference.py
 
+DATA := $(if $(CORPUS),--corpus $(CORPUS)) $(if $(EVALUATE),--evaluate $(EVALUATE)) $(if $(SECRETS),--secrets $(SECRETS)) $(if $(FABRICATIONS),--fabrications $(FABRICATIONS)) $(if $(QUESTIONS),--questions $(QUESTIONS)) $(if $(LABELS),--labels $(LABELS)) $(if $(ENDURANCE),--endurance)
+
 bench: $(VENV)/.ready ## print the figures: make bench CORPUS=DIR EVALUATE=FILE SECRETS=FILE FABRICATIONS=FILE QUESTIONS=FILE LABELS=DIR ENDURANCE=1
-	@$(BIN)/python -m benchmarks.run $(if $(CORPUS),--corpus $(CORPUS)) $(if $(EVALUATE),--evaluate $(EVALUATE)) $(if $(SECRETS),--secrets $(SECRETS)) $(if $(FABRICATIONS),--fabrications $(FABRICATIONS)) $(if $(QUESTIONS),--questions $(QUESTIONS)) $(if $(LABELS),--labels $(LABELS)) $(if $(ENDURANCE),--endurance)
+	@$(BIN)/python -m benchmarks.run $(DATA)
+
+report: $(VENV)/.ready ## the figures with their spread and growth, in build/report.html: make report RUNS=1, and the data of bench
+	@$(BIN)/python -m benchmarks.report --runs $(RUNS) $(DATA)
 
 fuzz: $(VENV)/.ready ## a few minutes of hostile input against the hook
 	$(BIN)/python -m benchmarks.fuzz

@@ -237,7 +237,7 @@ def _covers(one: TaskEstimate, truth: int) -> bool:
 
 def rows(corpus: Path | None) -> Iterator[Row]:
     if corpus is None or not transcripts(corpus):
-        yield "estimates", "skipped: say CORPUS=DIR", ""
+        yield "estimates", "not measured: say CORPUS=DIR", ""
         return
     scores, count, sessions = measure(corpus)
     of = f"{count:,} requests of {sessions} sessions"

@@ -8,6 +8,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -55,6 +56,19 @@ def measure() -> dict[str, float]:
         found["PostToolUse, 1 GB transcript"] / found["PostToolUse, 1 KB payload"]
     )
     return found
+
+
+def growth(sizes: Sequence[int]) -> list[float]:
+    """The hook after a tool call against a bare start, with so many bytes of transcript."""
+    with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as folder:
+        os.environ["HOLDFAST_HOME"] = folder
+        _arm()
+        calls = {}
+        for size in sizes:
+            transcript = Path(folder, f"{size}.jsonl")
+            write_transcript(transcript, size)
+            calls[str(size)] = _sent("PostToolUse", transcript, 1_000)
+        return list(_take_turns(calls, {}).values())
 
 
 def _take_turns(calls: dict[str, bytes], archiving: dict[str, bytes]) -> dict[str, float]:

@@ -24,7 +24,7 @@ PROMPTS, QUEUED_EACH, TIMES, ROUNDS = 5_000, 5, 4, 3
 def rows() -> Iterator[Row]:
     with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as name:
         short, long = (_written(Path(name), count) for count in (PROMPTS, TIMES * PROMPTS))
-        ratio = _seconds(long) / _seconds(short)
+        ratio = seconds(long) / seconds(short)
     prompts, lines = TIMES * PROMPTS, TIMES * PROMPTS * QUEUED_EACH
     told = f"reading {prompts:,} prompts and {lines:,} queue lines, against a quarter of them"
     yield told, f"{ratio:.1f}x", f"≤ {TIMES + 1}x"
@@ -48,7 +48,8 @@ def _lines(number: int) -> Iterator[dict[str, object]]:
         yield {"type": "queue-operation", "operation": operation, **content}
 
 
-def _seconds(path: Path) -> float:
+def seconds(path: Path) -> float:
+    """CPU time of reading the record of one session, the best of three."""
     return min(_once(path) for _ in range(ROUNDS))
 
 

@@ -169,7 +169,7 @@ def rows(corpus: Path | None) -> Iterator[tuple[str, str, str]]:
         yield "into typed entries", f"{found['typed_mb_per_s']:.0f} MB/s", ""
         yield "typed entries against `json.loads`", f"{found['ratio']:.2f}x", "≥ 3x"
     else:
-        yield "speed: skipped", "no transcripts: say CORPUS=DIR", ""
+        yield "speed", "not measured: say CORPUS=DIR", ""
     yield "peak memory, 10 MB streamed", f"{found['peak_small_bytes'] / 1e6:.1f} MB", ""
     large = f"{found['large_bytes'] >> 20:,} MB streamed"
     yield f"peak memory, {large}", f"{found['peak_large_bytes'] / 1e6:.1f} MB", "flat"

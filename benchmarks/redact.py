@@ -54,7 +54,7 @@ def rows(theirs: str = sys.executable) -> Iterator[Row]:
     yield from _judged("ours", [bool(find(text)) for text in _texts()])
     answer = _asked(theirs)
     if answer is None:
-        yield "detect-secrets", "skipped: not installed in the interpreter given", ""
+        yield "detect-secrets", "not measured: not installed in the interpreter given", ""
     else:
         yield from _judged("detect-secrets", answer)
 

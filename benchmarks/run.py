@@ -3,54 +3,67 @@
 make bench CORPUS=DIR        adds what real transcripts tell
 make bench ENDURANCE=1       adds long sessions in the real client
 make bench LABELS=DIR        with CORPUS: compares checkpoints with sessions labelled by hand
+
+    python -m benchmarks.run --only hooks --only save      # some sections
+    python -m benchmarks.run --only hooks --json           # for `make report`
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 Row = tuple[str, str, str]
 
 
+class Data(NamedTuple):
+    """What some sections measure with, and the repository does not contain."""
+
+    corpus: Path | None = None
+    evaluate: Path | None = None
+    secrets: Path | None = None
+    fabrications: Path | None = None
+    questions: Path | None = None
+    labels: Path | None = None
+    large: bool = False
+    endurance: bool = False
+
+
+class Section(NamedTuple):
+    title: str
+    rows: Callable[[Data], Iterator[Row]]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    add_data_options(parser)
+    parser.add_argument("--only", action="append", choices=SECTIONS, help="measure this section")
+    parser.add_argument("--json", action="store_true", help="print the rows as one line of JSON")
+    given = parser.parse_args()
+    data, sections = data_of(given), [SECTIONS[name] for name in given.only or SECTIONS]
+    if given.json:
+        print(json.dumps([row for section in sections for row in section.rows(data)]))
+        return
+    for section in sections:
+        _print(section.title, list(section.rows(data)))
+
+
+def add_data_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--corpus", type=Path, help="a folder of .jsonl or .jsonl.gz transcripts")
     parser.add_argument("--evaluate", type=Path, help="the evaluator of briefs")
     parser.add_argument("--secrets", type=Path, help="samples of secrets, as JSON lines")
     parser.add_argument("--fabrications", type=Path, help="statements to put into summaries")
     parser.add_argument("--questions", type=Path, help="questions about the corpus, as JSON")
+    parser.add_argument("--labels", type=Path, help="sessions of the corpus, labelled by hand")
     parser.add_argument("--large", action="store_true", help="search a million items too")
     parser.add_argument("--endurance", action="store_true", help="play the long sessions: minutes")
-    parser.add_argument("--labels", type=Path, help="sessions of the corpus, labelled by hand")
-    given = parser.parse_args()
-    _print("What the hook costs", list(_hooks()))
-    _print("What the user waits (real client, scripted API)", list(_wait()))
-    _print("What a command costs", list(_commands()))
-    _print("The shape of the source", list(_shape()))
-    _print("Reading a transcript", list(_parse(given.corpus)))
-    _print("Saving and giving back", list(_save()))
-    _print("Taking in what hooks leave", list(_intake()))
-    _print("Watching live sessions", list(_watcher()))
-    _print("Taking secrets out", list(_secrets(given.secrets, given.corpus)))
-    _print("Writes through the API", list(_api()))
-    _print("The dashboard", list(_dashboard()))
-    _print("Lists of very much", list(_lists()))
-    _print("Batches of a plan", list(_batches()))
-    _print("What a request will take", list(_estimates(given.corpus)))
-    _print("Finding again: how well", list(_retrieval()))
-    _print("Finding again: people's questions", list(_questions(given.questions, given.corpus)))
-    _print("Finding again: how fast", list(_search(given.large)))
-    _print("Reading and alerts against the truth", list(_truth(given.corpus)))
-    _print("Segments, and what is kept of them", list(_segments(given.corpus)))
-    _print("The tools of the model", list(_mcp()))
-    _print("Archiving long outputs", list(_archive(given.corpus)))
-    _print("Archiving transcripts", list(_transcripts(given.corpus)))
-    _print("What a brief gives back", list(_briefs(given.corpus, given.evaluate)))
-    _print("Summaries checked", list(_summaries(given.corpus, given.fabrications)))
-    _print("What a checkpoint says", list(_contents(given.corpus, given.labels)))
-    _print("Ten compactions in the real client", list(_endurance(given.endurance)))
+
+
+def data_of(given: argparse.Namespace) -> Data:
+    return Data(*(getattr(given, name) for name in Data._fields))
 
 
 def _print(title: str, rows: list[Row]) -> None:
@@ -182,7 +195,7 @@ def _retrieval() -> Iterator[Row]:
 
 def _questions(questions: Path | None, corpus: Path | None) -> Iterator[Row]:
     if questions is None or corpus is None:
-        yield "questions", "skipped: say CORPUS=DIR QUESTIONS=FILE", ""
+        yield "questions", "not measured: say CORPUS=DIR QUESTIONS=FILE", ""
         return
     from benchmarks import questions as asked
 
@@ -199,7 +212,7 @@ def _briefs(corpus: Path | None, evaluate: Path | None) -> Iterator[Row]:
     from benchmarks import briefs, conformance, left_out, user_words
 
     if corpus is None or evaluate is None:
-        yield "quality", "skipped: say CORPUS=DIR EVALUATE=FILE", ""
+        yield "quality", "not measured: say CORPUS=DIR EVALUATE=FILE", ""
     yield from briefs.rows(corpus, evaluate)
     if corpus is not None:
         from benchmarks import roles
@@ -215,7 +228,7 @@ def _summaries(corpus: Path | None, fabrications: Path | None) -> Iterator[Row]:
     from benchmarks import attributions
 
     if corpus is None:
-        yield "words in the user's name", "skipped: say CORPUS=DIR FABRICATIONS=FILE", ""
+        yield "words in the user's name", "not measured: say CORPUS=DIR FABRICATIONS=FILE", ""
     else:
         yield from attributions.rows(corpus, fabrications)
 
@@ -224,7 +237,7 @@ def _contents(corpus: Path | None, labels: Path | None) -> Iterator[Row]:
     from benchmarks import contents
 
     if corpus is None or labels is None:
-        yield "contents", "skipped: say CORPUS=DIR LABELS=DIR", ""
+        yield "contents", "not measured: say CORPUS=DIR LABELS=DIR", ""
         return
     yield from contents.rows(corpus, labels)
 
@@ -233,7 +246,7 @@ def _endurance(asked: bool) -> Iterator[Row]:
     from benchmarks import endurance
 
     if not asked:
-        yield "endurance", "skipped: say ENDURANCE=1", ""
+        yield "endurance", "not measured: say ENDURANCE=1", ""
         return
     yield from endurance.rows()
 
@@ -242,7 +255,7 @@ def _truth(corpus: Path | None) -> Iterator[Row]:
     from benchmarks import forecast, readings
 
     if corpus is None or not readings.transcripts(corpus):
-        yield "skipped", "no transcripts: say CORPUS=DIR", ""
+        yield "readings and alerts", "not measured: say CORPUS=DIR", ""
         return
     found = readings.measure(corpus)
     for name, median, p90 in (
@@ -269,6 +282,42 @@ def _truth(corpus: Path | None) -> Iterator[Row]:
     )
     calm = f"of {found['sessions without a compaction']} sessions without a compaction"
     yield "hear anything", f"{found['of them heard anything']:.1%} {calm}", "≤ 30 %"
+
+
+SECTIONS = {
+    "hooks": Section("What the hook costs", lambda data: _hooks()),
+    "wait": Section("What the user waits (real client, scripted API)", lambda data: _wait()),
+    "commands": Section("What a command costs", lambda data: _commands()),
+    "shape": Section("The shape of the source", lambda data: _shape()),
+    "parse": Section("Reading a transcript", lambda data: _parse(data.corpus)),
+    "save": Section("Saving and giving back", lambda data: _save()),
+    "intake": Section("Taking in what hooks leave", lambda data: _intake()),
+    "watcher": Section("Watching live sessions", lambda data: _watcher()),
+    "secrets": Section("Taking secrets out", lambda data: _secrets(data.secrets, data.corpus)),
+    "api": Section("Writes through the API", lambda data: _api()),
+    "dashboard": Section("The dashboard", lambda data: _dashboard()),
+    "lists": Section("Lists of very much", lambda data: _lists()),
+    "batches": Section("Batches of a plan", lambda data: _batches()),
+    "estimates": Section("What a request will take", lambda data: _estimates(data.corpus)),
+    "retrieval": Section("Finding again: how well", lambda data: _retrieval()),
+    "questions": Section(
+        "Finding again: people's questions", lambda data: _questions(data.questions, data.corpus)
+    ),
+    "search": Section("Finding again: how fast", lambda data: _search(data.large)),
+    "truth": Section("Reading and alerts against the truth", lambda data: _truth(data.corpus)),
+    "segments": Section("Segments, and what is kept of them", lambda data: _segments(data.corpus)),
+    "mcp": Section("The tools of the model", lambda data: _mcp()),
+    "archive": Section("Archiving long outputs", lambda data: _archive(data.corpus)),
+    "transcripts": Section("Archiving transcripts", lambda data: _transcripts(data.corpus)),
+    "briefs": Section("What a brief gives back", lambda data: _briefs(data.corpus, data.evaluate)),
+    "summaries": Section(
+        "Summaries checked", lambda data: _summaries(data.corpus, data.fabrications)
+    ),
+    "contents": Section("What a checkpoint says", lambda data: _contents(data.corpus, data.labels)),
+    "endurance": Section(
+        "Ten compactions in the real client", lambda data: _endurance(data.endurance)
+    ),
+}
 
 
 if __name__ == "__main__":

@@ -83,7 +83,7 @@ def rows() -> Iterator[Row]:
         wanted = f"≤ {TO_REACH[title]}x" if title in TO_REACH else ""
         yield title, f"{wall / bare[0]:.1f}x, CPU {cpu / bare[1]:.1f}x", wanted
     if shutil.which("jq") is None:
-        yield "`bash` + `stat` + `jq`", "skipped: no `jq` here", ""
+        yield "`bash` + `stat` + `jq`", "not measured: no `jq` here", ""
 
 
 def _measure(folder: Path) -> dict[str, Spent]:

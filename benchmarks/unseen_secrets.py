@@ -29,7 +29,7 @@ BEFORE_CHARS, SHOWN_CHARS = 60, 80
 def rows(secrets: Path | None, without: Path | None, corpus: Path | None) -> Iterator[Row]:
     """(measure, figure, what to reach) for each figure."""
     if secrets is None:
-        yield "secrets found", "skipped: no samples: say SECRETS=FILE", ""
+        yield "secrets found", "not measured: no samples: say SECRETS=FILE", ""
     else:
         samples = _lines(secrets)
         missed = [one for one in samples if is_missed(one)]

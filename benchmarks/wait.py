@@ -59,12 +59,12 @@ def rows(binary: Path | None = None) -> Iterator[tuple[str, str, str]]:
     """The figures for the table, or the reason why there are none."""
     binary = binary or newest_client()
     if binary is None:
-        yield "wait added", "skipped: the real client is not here (make client)", ""
+        yield "wait added", "not measured: the real client is not here (make client)", ""
         return
     try:
         figures = measure(binary)
     except NamespaceImpossible as reason:
-        yield "wait added", f"skipped: no network namespace here: {reason}", ""
+        yield "wait added", f"not measured: no network namespace here: {reason}", ""
         return
     for model in ("thinking", "instant"):
         ratio, before, after = (figures[f"{model}_{x}"] for x in ("ratio", "without_ms", "with_ms"))

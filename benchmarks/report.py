@@ -1,0 +1,163 @@
+"""`make report`: every figure on one page, with its command, the machine and its spread.
+
+    python -m benchmarks.report --runs 5 --output build/report.html
+    python -m benchmarks.report --runs 1 --only hooks --short     # a quick look
+
+Each section of `benchmarks.run` is measured in a process of its own, all sections once before any
+of them again, so that a slow hour of the machine shows as spread and not as one bad section. What
+cannot be measured is on the page too, with the reason. The page is written after every run: whoever
+stops it early has what was measured so far.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from benchmarks.growth import MEASURES, Curve
+from benchmarks.report_page import Measured, write_page
+from benchmarks.run import SECTIONS, Data, Row, add_data_options, data_of
+from benchmarks.spread import merge_rows
+
+ROOT = Path(__file__).resolve().parents[1]
+LIMIT_S, GRACE_S = 3_600, 60
+
+
+class Plan(NamedTuple):
+    """What to measure."""
+
+    runs: int
+    sections: list[str]
+    growth: list[str]
+    is_short: bool
+    options: list[str]  # the user's data, as `benchmarks.run` takes it
+
+
+class Outcome(NamedTuple):
+    """The last line of a process as JSON, or why there is none."""
+
+    value: Any = None
+    trouble: str = ""
+
+
+def main() -> None:
+    given = _parser().parse_args()
+    plan = Plan(
+        given.runs,
+        given.only or list(SECTIONS),
+        given.growth if given.growth is not None else list(MEASURES),
+        given.short,
+        options_of(data_of(given)),
+    )
+    given.output.parent.mkdir(parents=True, exist_ok=True)
+    rows: dict[str, list[list[Row]]] = {name: [] for name in plan.sections}
+    curves: list[list[Curve]] = []
+    for number in range(1, plan.runs + 1):
+        for name in plan.sections:
+            print(f"run {number} of {plan.runs}: {SECTIONS[name].title}", flush=True)
+            rows[name].append(_rows(name, plan))
+        print(f"run {number} of {plan.runs}: growth", flush=True)
+        curves.append([curve for name in plan.growth for curve in _curves(name, plan)])
+        write_page(given.output, number, _measured(rows, plan), curves)
+    print(f"written: {given.output}")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__)
+    add_data_options(parser)
+    parser.add_argument("--runs", type=int, default=5, help="how often everything is measured")
+    parser.add_argument("--only", action="append", choices=SECTIONS, help="only these sections")
+    parser.add_argument("--growth", nargs="*", choices=MEASURES, help="only these curves, or none")
+    parser.add_argument("--short", action="store_true", help="curves of small sizes")
+    parser.add_argument("--output", type=Path, default=ROOT / "build" / "report.html")
+    return parser
+
+
+def options_of(data: Data) -> list[str]:
+    """The same data as options of a command."""
+    found = []
+    for name, value in data._asdict().items():
+        if value is True:
+            found.append(f"--{name}")
+        elif value:
+            found += [f"--{name}", str(value)]
+    return found
+
+
+def _measured(rows: dict[str, list[list[Row]]], plan: Plan) -> list[Measured]:
+    options = " ".join(_shown(one) for one in plan.options)
+    return [
+        Measured(
+            SECTIONS[name].title,
+            f".venv/bin/python -m benchmarks.run --only {name} {options}".strip(),
+            merge_rows(runs),
+        )
+        for name, runs in rows.items()
+    ]
+
+
+def _shown(option: str) -> str:
+    """A folder of the user's is named by its last part only."""
+    return Path(option).name if os.sep in option else option
+
+
+def _rows(name: str, plan: Plan) -> list[Row]:
+    line = ["-m", "benchmarks.run", "--json", "--only", name, *plan.options]
+    found = run_json(line)
+    if found.trouble:
+        return [(SECTIONS[name].title, f"not measured: {found.trouble}", "")]
+    return [(str(one), str(figure), str(wanted)) for one, figure, wanted in found.value]
+
+
+def _curves(name: str, plan: Plan) -> list[Curve]:
+    short = ["--short"] if plan.is_short else []
+    found = run_json(["-m", "benchmarks.growth", "--json", "--only", name, *short])
+    if found.trouble:
+        return [Curve(name, f"not measured: {found.trouble}", "", "", (), ())]
+    return [Curve(*one) for one in found.value]
+
+
+def run_json(arguments: list[str], limit_s: float = LIMIT_S) -> Outcome:
+    """Run Python with these arguments; interrupted at its limit, so that its servers end too."""
+    process = subprocess.Popen(
+        [sys.executable, *arguments],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        printed, errors = process.communicate(timeout=limit_s)
+    except subprocess.TimeoutExpired:
+        _end(process)
+        return Outcome(trouble=f"not done after {limit_s:.0f} s")
+    except KeyboardInterrupt:
+        _end(process)
+        raise
+    if process.returncode:
+        return Outcome(trouble=f"exit {process.returncode}: {_last_line(errors)}")
+    return Outcome(json.loads(_last_line(printed)))
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    os.killpg(process.pid, signal.SIGINT)
+    try:
+        process.communicate(timeout=GRACE_S)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def _last_line(text: str) -> str:
+    return text.strip().rsplit("\n", 1)[-1]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+"""The report: one page of every figure, with its spread, and with what could not be measured."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from benchmarks.growth import Curve
+from benchmarks.report import options_of, run_json
+from benchmarks.report_page import Measured, draw, write_page
+from benchmarks.run import SECTIONS, Data
+from benchmarks.spread import Spread, merge_rows, merge_texts
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_each_number_of_a_figure_has_its_own_middle_and_range() -> None:
+    texts = ["1.4x, CPU 20 ms", "1.2x, CPU 1,000 ms", "1.3x, CPU 30 ms"]
+    assert merge_texts(texts) == ("1.3x, CPU 30 ms", "1.2 to 1.4x, CPU 20 to 1,000 ms")
+
+
+def test_a_figure_that_is_the_same_in_every_run_has_no_spread() -> None:
+    assert merge_texts(["0 lost of 5"] * 3) == ("0 lost of 5", "")
+
+
+def test_a_run_that_was_not_measured_is_listed_beside_the_others() -> None:
+    middle, spread = merge_texts(["3 ms", "not measured: no client", "3 ms"])
+    assert (middle, spread) == ("3 ms", "3 ms / not measured: no client")
+
+
+def test_rows_whose_names_differ_only_in_numbers_are_merged_in_their_order() -> None:
+    runs = [
+        [("10 items", "1 ms", ""), ("100 items", f"{n} ms", "≤ 9"), (f"{n} calls", "0", "")]
+        for n in (5, 7, 6)
+    ]
+    assert merge_rows(runs) == [
+        Spread("10 items", "1 ms", "", ""),
+        Spread("100 items", "6 ms", "5 to 7 ms", "≤ 9"),
+        Spread("6 calls", "0", "", ""),
+    ]
+
+
+def test_the_data_is_handed_on_as_options() -> None:
+    data = Data(corpus=Path("/c"), endurance=True)
+    assert options_of(data) == ["--corpus", "/c", "--endurance"]
+
+
+def test_a_benchmark_that_fails_or_hangs_is_a_reason_and_no_end() -> None:
+    assert run_json(["-c", "print('talk'); print('[1]')"]).value == [1]
+    assert run_json(["-c", "raise SystemExit('no room')"]).trouble == "exit 1: no room"
+    hanging = run_json(["-c", "import time; time.sleep(60)"], limit_s=0.2)
+    assert hanging.trouble == "not done after 0 s"
+
+
+def test_the_page_marks_what_was_not_measured_and_escapes_its_texts(tmp_path: Path) -> None:
+    rows = [Spread("`a` < b", "1", "", "≤ 2"), Spread("c", "not measured: no data", "", "")]
+    write_page(tmp_path / "report.html", 5, [Measured("T", "run it", rows)], [])
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "<td><code>a</code> &lt; b</td><td>1</td><td>the same each time</td>" in page
+    assert '<span class="missing">not measured: no data</span>' in page
+    assert "<code>run it</code>" in page
+
+
+@pytest.mark.slow  # matplotlib looks at every font once in each new home
+def test_a_picture_shows_every_curve_with_its_axes_and_is_drawn_the_same_again() -> None:
+    runs = [Curve("Growth", "hook", "MB", "ms", (1, 10), (y, 2 * y)) for y in (1.0, 2.0)]
+    picture = draw(runs)
+    assert picture.startswith("<svg") and picture == draw(runs)
+    assert all(f">{text}</text>" in picture for text in ("Growth", "hook", "MB", "ms"))
+
+
+@pytest.mark.slow  # real measurements, in processes
+def test_the_short_form_writes_a_page_of_real_figures(tmp_path: Path) -> None:
+    output = tmp_path / "report.html"
+    line = ["-m", "benchmarks.report", "--runs", "2", "--only", "contents", "--only", "truth"]
+    line += ["--growth", "record", "--short", "--output", str(output)]
+    subprocess.run([sys.executable, *line], cwd=ROOT, check=True, capture_output=True)
+    page = output.read_text("utf-8")
+    assert f"<h2>{SECTIONS['truth'].title}</h2>" in page
+    assert "not measured: say CORPUS=DIR LABELS=DIR" in page
+    assert ">seconds of CPU</text>" in page
+    assert "-m benchmarks.run --only contents" in page
