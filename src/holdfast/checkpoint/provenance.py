@@ -40,7 +40,7 @@ def record(content_hash: str, known: Callable[[], Iterable[CheckpointEntry]]) ->
         try:
             # its own line, also after one that was cut short
             places.write_all(fd, f"\n{lines}".encode())
-            os.fsync(fd)
+            places.flush_to_disk(fd)
         finally:
             os.close(fd)
     except OSError as error:

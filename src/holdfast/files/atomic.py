@@ -41,7 +41,7 @@ def put_new(folder: int, data: bytes, names: Iterable[str]) -> str:
     try:
         lock.acquire(fd)  # a locked draft is in use: `clear_left` leaves it alone
         places.write_all(fd, data)
-        os.fsync(fd)
+        places.flush_to_disk(fd)
         _prove(folder, draft, data)
         name = _link_first_free(folder, draft, names)
     finally:
@@ -120,7 +120,7 @@ def _link(folder: int, draft: str, name: str) -> None:
 
 def flush(folder: int) -> None:
     try:
-        os.fsync(folder)
+        places.flush_to_disk(folder)
     except OSError as error:
         if error.errno not in _NO_FLUSH:  # some filesystems cannot flush a folder, and need not
             raise

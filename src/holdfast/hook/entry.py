@@ -28,7 +28,7 @@ def main(arguments: list[str]) -> NoReturn:
     """Fail open, in this one place. `os._exit` skips the shutdown, which takes 2 ms."""
     try:
         os.umask(0o077)
-        _handle(_read_all(0), arguments)
+        handle(_read_all(0), arguments)
     except BaseException as error:
         _report_skip(error)
         if "HOLDFAST_RAISE" in os.environ:  # set in tests, so that our bugs stay loud
@@ -36,7 +36,7 @@ def main(arguments: list[str]) -> NoReturn:
     os._exit(0)
 
 
-def _handle(data: bytes, arguments: list[str]) -> None:
+def handle(data: bytes, arguments: list[str]) -> None:
     if arguments[:1] == ["archive"]:
         return _archive(data, arguments[1:])
     if arguments[:1] == ["forward"]:

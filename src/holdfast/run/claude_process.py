@@ -57,7 +57,7 @@ def create_note(path: str) -> int:
     try:
         if os.pwrite(fd, b" " * supervisor.NOTE_BYTES, 0) != supervisor.NOTE_BYTES:
             raise OSError(f"{path} was cut short")
-        os.fsync(fd)
+        places.flush_to_disk(fd)
     except OSError:
         os.close(fd)
         raise

@@ -74,7 +74,7 @@ class Journal:
             try:
                 if os.write(fd, data) != len(data):
                     raise OSError("the disk is full")
-                os.fsync(fd)
+                places.flush_to_disk(fd)
             except OSError:
                 with suppress(OSError):
                     os.ftruncate(fd, size)

@@ -25,6 +25,7 @@ from holdfast.setup.errors import (
     InstallRunning,
     SettingsReadOnly,
 )
+from holdfast.wire import places
 
 WAIT_SECONDS = 10.0
 
@@ -179,7 +180,7 @@ def _write_draft(draft: Path, change: InstallChange, data: bytes) -> None:
         _copy_mode(change.path, file.fileno())
         file.write(data)
         file.flush()
-        os.fsync(file.fileno())
+        places.flush_to_disk(file.fileno())
     if draft.read_bytes() != data:
         raise CannotWrite(f"{draft} does not hold what was written to it")
 
@@ -201,7 +202,7 @@ def _check_unchanged(change: InstallChange) -> None:
 def _flush_folder(folder: Path) -> None:
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(descriptor)
+        places.flush_to_disk(descriptor)
     finally:
         os.close(descriptor)
 

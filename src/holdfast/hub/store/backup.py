@@ -35,6 +35,7 @@ from holdfast.hub.store.engine import (
     wait_for_locks,
 )
 from holdfast.hub.store.tables import metadata
+from holdfast.wire import places
 
 FORMAT = 1
 MOST_LINE = 64 << 20
@@ -113,7 +114,7 @@ def _write(draft: Path, lines: Iterable[tuple[str, Any]]) -> dict[str, int]:
                     rows[table] = rows.get(table, 0) + 1
             packed.write(msgspec.json.encode({"rows": rows, "sha256": digest.hexdigest()}) + b"\n")
         file.flush()
-        os.fsync(file.fileno())
+        places.flush_to_disk(file.fileno())
     return rows
 
 
@@ -177,7 +178,7 @@ def _line(packed: gzip.GzipFile | IO[bytes]) -> bytes:
 def _flush(folder: Path) -> None:
     fd = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        os.fsync(fd)
+        places.flush_to_disk(fd)
     finally:
         os.close(fd)
 

@@ -106,7 +106,7 @@ def create(folder: Path, name: str, data: bytes) -> None:
         raise NotWritten(f"{path} cannot be created: {error.strerror or error}") from error
     try:
         places.write_all(fd, data)
-        os.fsync(fd)
+        places.flush_to_disk(fd)
     except OSError as error:
         path.unlink()
         raise NotWritten(f"{folder} cannot be written: {error.strerror or error}") from error
