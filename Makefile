@@ -16,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where an environment forbids bytecode, every test run compiles every module anew: 20 of 67 seconds of CPU.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo test shuffle cover quick store check docs reference bench report fuzz torture client dashboard browser lock clean
+.PHONY: help demo test shuffle cover quick store check docs reference bench report audit fuzz torture client dashboard browser lock clean
 .DEFAULT_GOAL := help
 
 help: ## what can be made
@@ -53,7 +53,7 @@ check: $(VENV)/.ready ## format, lint, types, import contracts
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/mypy tests benchmarks torture demo docs
+	$(BIN)/mypy tests audit benchmarks torture demo docs
 	$(BIN)/lint-imports
 	$(BIN)/python dashboard/build.py --check
 
@@ -85,6 +85,9 @@ bench: $(VENV)/.ready ## print the figures: make bench CORPUS=DIR EVALUATE=FILE 
 
 report: $(VENV)/.ready ## the figures with their spread and growth, in build/report.html: make report RUNS=1, and the data of bench
 	@$(BIN)/python -m benchmarks.report --runs $(RUNS) $(DATA)
+
+audit: $(VENV)/.ready ## the supply chain: vulnerabilities, licences, hashes, list of parts, a wheel built twice
+	@$(BIN)/python -m audit
 
 fuzz: $(VENV)/.ready ## a few minutes of hostile input against the hook
 	$(BIN)/python -m benchmarks.fuzz
