@@ -8,7 +8,7 @@ SECRETS ?=
 FABRICATIONS ?=
 QUESTIONS ?=
 ENDURANCE ?=
-SECONDS ?= 600
+SECONDS ?=
 SEED ?=
 RUNS ?= 5
 CLIENT_VERSION := 2.1.325
@@ -53,7 +53,7 @@ check: $(VENV)/.ready ## format, lint, types, import contracts
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/mypy tests audit benchmarks torture demo docs
+	$(BIN)/mypy tests audit benchmarks fuzz torture demo docs
 	$(BIN)/lint-imports
 	$(BIN)/python dashboard/build.py --check
 
@@ -89,11 +89,11 @@ report: $(VENV)/.ready ## the figures with their spread and growth, in build/rep
 audit: $(VENV)/.ready ## the supply chain: vulnerabilities, licences, hashes, list of parts, a wheel built twice
 	@$(BIN)/python -m audit
 
-fuzz: $(VENV)/.ready ## a few minutes of hostile input against the hook
-	$(BIN)/python -m benchmarks.fuzz
+fuzz: $(VENV)/.ready ## hostile input for every reader, following the coverage: make fuzz SECONDS=60 SEED=1
+	$(BIN)/python -m fuzz $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED))
 
 torture: $(VENV)/.ready ## sessions at work while processes die and disks fill: make torture SECONDS=120 SEED=1
-	$(BIN)/python -m torture --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
+	$(BIN)/python -m torture --seconds $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED))
 
 lock: ## write requirements.lock anew from pyproject.toml
 	$(BIN)/pip install --quiet uv
