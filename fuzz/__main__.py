@@ -48,9 +48,9 @@ def _run(name: str, given: argparse.Namespace) -> int:
         line = [sys.executable, "-m", "fuzz.harness", name, str(corpus), str(artifacts)]
         line += [str(given.seconds), str(given.seed)]
         run = subprocess.run(
-            line, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False
+            line, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
         )
-        told = run.stderr.decode("utf-8", "replace")
+        told = run.stdout.decode("utf-8", "replace")
         kept = _keep(artifacts, given.found / name)
     done, covered = DONE.search(told), COVERED.findall(told)
     if run.returncode == 0 and done:
@@ -76,7 +76,7 @@ def _keep(artifacts: Path, place: Path) -> list[str]:
 
 def _why(told: str) -> str:
     """The traceback, or the fuzzer's last lines."""
-    at = told.find(" === Uncaught Python exception")
+    at = told.find("=== Uncaught Python exception")
     return told[at : at + 3_000] if at >= 0 else told[-2_000:]
 
 
