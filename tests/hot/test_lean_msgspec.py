@@ -108,3 +108,21 @@ import msgspec, uuid, decimal
 print(msgspec.json.encode([uuid.UUID(int=0), decimal.Decimal("1.5")]).decode())
 """
     assert _says(code).split("\n") == ["False False", f'["{NOUGHT}","1.5"]']
+
+
+@pytest.mark.requirement("C11", "X1")
+def test_a_typing_that_makes_its_forward_references_when_asked_is_left_alone() -> None:
+    """As of Python 3.14: there is no such name in the module until it is asked for."""
+    code = """
+import typing
+reference = vars(typing).pop("ForwardRef")
+def made(name):
+    if name == "ForwardRef":
+        return reference
+    raise AttributeError(name)
+typing.__getattr__ = made
+lean_msgspec.load()
+import msgspec
+print(msgspec.json.decode(b"[1]", type=list[int]), "ForwardRef" in vars(typing))
+"""
+    assert _says(code) == "[1] False"

@@ -112,7 +112,10 @@ def test_the_last_of_two_same_keys_counts() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('{"a": 1,}', "line 1, column 9"),
+        (
+            '{"a": 1,}',
+            "line 1, column [89]",
+        ),  # from Python 3.13 on the comma, before it what follows
         ('{\n  "a": 1\n  "b": 2\n}', "line 3, column 3"),
         ('\ufeff{"a" 1}', "line 1, column 6"),
         ('{\r\n"a": tru\r\n}', "line 2, column 6"),

@@ -54,7 +54,9 @@ def load() -> None:
     absent = [name for name in placeholders if name not in sys.modules]
     sys.modules.update({name: placeholders[name] for name in absent})  # type: ignore[misc]
     typing = vars(__import__("typing"))
-    reference, typing["ForwardRef"] = typing["ForwardRef"], _take_any
+    reference = typing.get("ForwardRef")  # from Python 3.14 on, `typing` makes it when it is asked
+    if reference is not None:
+        typing["ForwardRef"] = _take_any
     try:
         loaded = vars(__import__("msgspec"))
         for part in PARTS:
@@ -62,6 +64,7 @@ def load() -> None:
     except (ImportError, AttributeError, TypeError):
         pass
     finally:
-        typing["ForwardRef"] = reference
+        if reference is not None:
+            typing["ForwardRef"] = reference
         for name in absent:
             sys.modules.pop(name, None)
