@@ -44,7 +44,8 @@ def main(target: str, corpus: str, artifacts: str, seconds: str, seed: str) -> N
         seeds, words = Path(folder, "seeds"), Path(folder, "words")
         _write_seeds(seeds, SEEDS[target]())
         _write_words(words, SEEDS[target]())
-        options = [f"-max_total_time={seconds}", f"-seed={seed}", f"-dict={words}"]
+        options = [f"-max_total_time={seconds}", f"-seed={seed}"]
+        options += [f"-dict={words}"] if words.stat().st_size else []  # choices have no words
         options += [f"-artifact_prefix={artifacts}/", f"-max_len={LONGEST_BYTES}"]
         options += [f"-timeout={TIMEOUT_S}", f"-rss_limit_mb={MEMORY_MB}"]
         atheris.Setup(["fuzz", *options, corpus, str(seeds)], one)

@@ -22,6 +22,7 @@ SRC = Path(holdfast.__file__).parent.parent
 # `os` brings the rest of the first line; `__future__` is one docstring.
 ALLOWED = {"os", "os.path", "stat", "abc", "posixpath", "genericpath", "codecs", "io", "ntpath"} | {
     "__future__",
+    "errno",  # built in; `os` brings it from Python 3.14 on
     "time",
 }
 

@@ -115,7 +115,8 @@ def test_a_typing_that_makes_its_forward_references_when_asked_is_left_alone() -
     """As of Python 3.14: there is no such name in the module until it is asked for."""
     code = """
 import typing
-reference = vars(typing).pop("ForwardRef")
+reference = typing.ForwardRef
+vars(typing).pop("ForwardRef", None)
 def made(name):
     if name == "ForwardRef":
         return reference
