@@ -6,6 +6,8 @@ import ast
 from collections import defaultdict
 from pathlib import Path
 
+import pytest
+
 SOURCE = Path(__file__).parents[1] / "src" / "holdfast"
 MOST_FILES = 25
 # Words that tell nothing about what a module holds.
@@ -26,6 +28,7 @@ def _modules() -> list[Path]:
     return sorted(SOURCE.rglob("*.py"))
 
 
+@pytest.mark.slow
 def test_no_two_public_classes_have_the_same_name() -> None:
     places: dict[str, list[str]] = defaultdict(list)
     for path in _modules():
@@ -39,6 +42,7 @@ def test_modules_are_named_by_nouns() -> None:
     assert [str(path) for path in _modules() if path.stem in FORBIDDEN] == []
 
 
+@pytest.mark.slow
 def test_functions_are_not_named_by_a_participle_or_pronoun() -> None:
     found = [
         f"{path.relative_to(SOURCE)}: {node.name}"

@@ -196,6 +196,7 @@ def _heard(place: Place, *numbers: int) -> EventListener:
     return EventListener(Server(place), seen=list(numbers))
 
 
+@pytest.mark.slow
 def test_an_event_that_arrives_twice_or_never_is_noticed(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:

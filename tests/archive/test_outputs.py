@@ -28,6 +28,7 @@ def _kept(text: str) -> str:
     return output_id
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("R7")
 @given(st.text(st.characters(codec="utf-8"), max_size=2_000))
 def test_what_was_kept_comes_back_word_for_word(text: str) -> None:

@@ -146,6 +146,7 @@ def _as_key(text: str) -> dict[str, Any]:
     return {**a_prompt(), "toolUseResult": {text: {"of": "a map"}}}
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X4")
 @pytest.mark.parametrize("dress", [_as_prompt, _as_result, _as_json_in_a_result, _as_key])
 def test_a_secret_of_any_kind_we_know_is_gone_wherever_it_stands(

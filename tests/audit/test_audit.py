@@ -80,6 +80,7 @@ def test_the_page_lists_everything_that_users_install() -> None:
     assert f"| {licences.UNKNOWN} |" not in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", lock.at_run_time(PACKAGES))
 def test_the_licence_of_what_users_install_is_known_and_no_strong_copyleft(name: str) -> None:
     assert licences.problem(name) == ""

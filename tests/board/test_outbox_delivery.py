@@ -39,6 +39,7 @@ def _done(client: Client) -> list[tuple[str, str]]:
     return [(one.id, one.state) for one in outbox.done_messages(client.folder)]
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("A3")
 def test_a_message_is_said_by_the_next_hook_and_confirmed_by_the_transcript(client: Client) -> None:
     add_messages(client.folder, [an_entry(1)], NOW)
@@ -140,6 +141,7 @@ def test_a_subagent_hears_it_as_it_ends_goes_on_once_and_then_ends(tmp_path: Pat
     assert places.is_closed(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("A3")
 def test_a_subagent_that_can_be_told_once_hears_all_of_it(tmp_path: Path) -> None:
     client = Client(tmp_path, late=False)

@@ -31,6 +31,7 @@ def flagged(record: Record, sentence: str) -> bool:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("B14")
 @pytest.mark.parametrize(
     "sentence",
@@ -63,6 +64,7 @@ def test_what_the_user_never_said_is_flagged(record: Record, sentence: str) -> N
     assert flagged(record, sentence)
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("B14")
 @pytest.mark.parametrize(
     "sentence",
@@ -258,6 +260,7 @@ MESSAGES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("B14")
 @pytest.mark.parametrize(
     "told",

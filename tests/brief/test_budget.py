@@ -48,6 +48,7 @@ def test_a_brief_is_never_over_its_budget(facts: Record, max_tokens: int) -> Non
     assert len(text.encode("utf-16-le")) // 2 <= 10_000
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("B4")
 @given(facts=sessions(), max_tokens=st.integers(60, 3000))
 def test_no_heading_stands_empty(facts: Record, max_tokens: int) -> None:

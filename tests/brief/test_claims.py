@@ -39,6 +39,7 @@ def failing(folder: Path) -> Record:
     return session.record(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("B6")
 @pytest.mark.parametrize(
     "said",
@@ -81,6 +82,7 @@ def test_what_is_called_done_and_is_not_is_flagged(said: str, tmp_path: Path) ->
     )
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("B6")
 @pytest.mark.parametrize(
     "said",
@@ -230,6 +232,7 @@ def test_one_item_is_held_against_a_summary_once(tmp_path: Path) -> None:
     assert len(find_contradictions(failing(tmp_path), said)) == 1
 
 
+@pytest.mark.slow
 def test_many_turns_in_the_same_words_are_compared_in_no_time(tmp_path: Path) -> None:
     session = Session()
     for part in range(200):

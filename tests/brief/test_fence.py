@@ -114,6 +114,7 @@ def _read(text: str) -> str:
     return "".join("<" if mark in LESS else mark for mark in seen if mark not in " /\u2215")
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("B8", "X7")
 @given(tags=st.lists(disguised(), min_size=1, max_size=4), words=st.text(max_size=40))
 def test_no_tag_survives_in_any_disguise(tags: list[str], words: str) -> None:

@@ -140,6 +140,7 @@ def test_answers_to_questions_stand_with_them() -> None:
     assert "“8443” (to “Which port?”)" in compose(busy(Record(turns=[turn])), 600).text
 
 
+@pytest.mark.slow
 @given(
     words=st.lists(WORDS, min_size=1, max_size=60, unique=True),
     small=st.integers(400, 2700),

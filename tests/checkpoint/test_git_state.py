@@ -58,6 +58,7 @@ def test_the_commit_is_told_after_refs_were_packed(repository: Path) -> None:
     assert git_state(str(repository))[-12:] == _git(repository, "rev-parse", "HEAD")[:12]
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("C2")
 @pytest.mark.parametrize("packed", [False, True])
 def test_the_commit_of_a_worktree_is_told(repository: Path, packed: bool) -> None:
@@ -126,6 +127,7 @@ def test_a_reftable_is_said_to_be_unknown(repository: Path) -> None:
     assert git_state(str(repository)) == "branch unknown: git keeps its refs in a reftable here"
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X7")
 @pytest.mark.parametrize(
     "ref",

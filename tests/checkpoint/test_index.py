@@ -59,6 +59,7 @@ def test_the_index_reads_as_the_plan_shows_it(project: Path) -> None:
     assert row["summary"] == "one"
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("C7", "X6")
 @pytest.mark.parametrize("garbage", GARBAGE, ids=range(len(GARBAGE)))
 def test_a_broken_index_is_made_again_by_the_next_keep(project: Path, garbage: str) -> None:
@@ -70,6 +71,7 @@ def test_a_broken_index_is_made_again_by_the_next_keep(project: Path, garbage: s
     assert [one for one in index.load() if one.path != kept.path] == before
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("C7")
 @pytest.mark.parametrize("minutes", [(0, 1, 2, 3), (3, 2, 1, 0), (1, 1, 1, 1), (0, 2, 1, 3)])
 @pytest.mark.parametrize("name", ["quay", "hafenöl", 'a "pier"', ""])

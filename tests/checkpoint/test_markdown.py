@@ -158,6 +158,7 @@ def test_any_bytes_are_parsed_or_called_damaged(noise: bytes) -> None:
             continue
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("yaml") is None, reason="PyYAML is not installed")
 @given(DOCUMENTS)
 def test_any_yaml_reader_reads_our_front_matter(document: Document) -> None:

@@ -247,6 +247,7 @@ def test_a_note_that_failed_once_is_written_after_the_file(
     assert [one.path for one in index.of_project(str(project))] == [kept.path]
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X6")
 def test_a_note_cut_short_by_a_full_disk_is_reported(project: Path) -> None:
     """No file may grow past what the list holds already: only a part of the next line fits."""

@@ -44,6 +44,7 @@ def test_keepers_in_the_same_second_get_names_of_their_own(tmp_path: Path, write
     assert not left_drafts(tmp_path, Path(places.home()))
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("C9")
 def test_one_state_kept_by_two_at_once_is_one_checkpoint(tmp_path: Path) -> None:
     found = _together(tmp_path, ["s1", "s1"], 1)

@@ -253,6 +253,7 @@ def test_a_running_session_is_not_listed_among_the_past_ones(tmp_path: Path) -> 
     assert "Count boats." not in found.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("U3")
 @pytest.mark.parametrize("command", ["status", "lost", "brief", "replay", "checkpoint", "resume"])
 def test_every_command_takes_a_session_by_id_start_of_it_or_file(

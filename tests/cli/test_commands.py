@@ -180,6 +180,7 @@ def test_a_replay_tells_alerts_ahead_of_the_compaction_and_how_true_it_was(past:
     assert found["checkpoints"]
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("U8", "W8")
 def test_a_replay_is_a_picture_in_the_terminal_and_a_drawing(past: Path, tmp_path: Path) -> None:
     out = _ok("replay", str(past), "--svg", str(tmp_path / "fill.svg"))
@@ -207,6 +208,7 @@ def test_a_drawing_never_replaces_anything_but_a_drawing(past: Path, tmp_path: P
         _ok("replay", str(past), "--svg", str(tmp_path / "fill.svg"))
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("U8", "W3")
 def test_a_replay_follows_the_switches_in_sight(past: Path) -> None:
     out = _ok("replay", str(past), "--json", CLAUDE_CODE_AUTO_COMPACT_WINDOW="150000")

@@ -145,6 +145,7 @@ def _completed(*words: str) -> list[str]:
     return [one.partition(",")[2] for one in run.stdout.splitlines() if one]
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("U3")
 def test_a_shell_completes_commands_but_no_plumbing() -> None:
     assert _completed("sta") == ["status"]
@@ -213,6 +214,7 @@ def test_an_empty_watch_is_one_line() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("U3")
 def test_empty_lists_say_what_to_do(tmp_path: Path) -> None:
     there = ("--project", str(tmp_path))

@@ -308,6 +308,7 @@ def test_an_answer_that_cannot_be_written_is_an_error_in_words(project: Path) ->
     assert b"ignored" not in found.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P4", "P5")
 @pytest.mark.parametrize("used", [10_000, 130_000, 160_000])
 def test_a_plan_and_a_dry_run_show_the_same_batches(project: Path, used: int) -> None:

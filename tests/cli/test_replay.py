@@ -150,6 +150,7 @@ def test_what_is_lost_is_what_matters_each_with_its_kind(tmp_path: Path) -> None
     assert all(len(line) < 130 for line in lost) and "mkdir" not in shown
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("U8")
 def test_what_no_brief_has_room_for_is_named_as_not_restored(tmp_path: Path) -> None:
     lines: list[dict[str, Any] | str] = []

@@ -42,6 +42,7 @@ def transcript(tmp_path: Path) -> str:
     return str(a_session(TABLE, MAIL, COLOUR, steps=16).written(tmp_path))
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("R8", "U3")
 def test_roll_now_compresses_and_says_so_once(transcript: str) -> None:
     assert "no topic is old enough" in _ok("roll", "--transcript", transcript)

@@ -74,6 +74,7 @@ def test_every_screen_of_a_page_is_what_its_command_prints(page: Path, tmp_path:
                 assert piece in _masked(printed), f"$ {one.command}\n{line!r} is not in\n{printed}"
 
 
+@pytest.mark.slow
 def test_the_tokens_restored_in_the_demo_are_one_figure_and_the_right_one() -> None:
     """A change of a word in the brief may move it by a few tokens, and needs no change of pages."""
     stated = [

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from holdfast.settings.table import TABLE
 from tests.docs.pages import ROOT
 
@@ -25,6 +27,7 @@ def _read_in_code() -> set[str]:
     return found
 
 
+@pytest.mark.slow
 def test_every_variable_that_changes_behaviour_is_on_the_page_of_settings() -> None:
     page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
     known = {one.variable for one in TABLE} | OF_THE_SYSTEM | OURS_ALONE

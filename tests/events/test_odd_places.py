@@ -39,6 +39,7 @@ def _compacts(project: Path, folder: Path) -> str:
     return to_model(fire("SessionStart", transcript, cwd=str(project), source="compact"))
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("C5", "X7")
 @pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
 def test_a_project_and_a_home_of_any_name_are_saved_and_restored(

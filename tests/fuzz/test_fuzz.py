@@ -23,6 +23,7 @@ def test_what_was_found_stays_fixed(path: Path) -> None:
     TARGETS[path.parent.name](path.read_bytes())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_the_laws_hold_for_valid_inputs_and_for_none(target: str) -> None:
     seeds = SEEDS[target]()

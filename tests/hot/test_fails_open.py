@@ -88,6 +88,7 @@ def test_a_payload_of_five_megabytes_is_read_whole(tmp_path: Path) -> None:
     assert said, "five megabytes more do not fit any window"
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X1", "X7")
 @pytest.mark.parametrize("key", ["tool_input", "tool_response"])
 def test_of_a_giant_payload_only_its_frame_is_parsed(tmp_path: Path, key: str) -> None:

@@ -278,6 +278,7 @@ def _watched(event: str, transcript: Path, **own: str) -> tuple[set[str], str]:
     return set(modules.split()), compiled
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("C11")
 def test_a_restore_loads_nothing_that_reads_transcripts_or_writes_checkpoints(
     tmp_path: Path,

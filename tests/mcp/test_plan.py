@@ -82,6 +82,7 @@ def test_without_a_session_a_fresh_window_is_taken(talk: DirectClient) -> None:
     assert [batch["tokens"] for batch in found["batches"]] == [1000]
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("U6")
 def test_a_long_plan_waits_behind_a_handle(talk: DirectClient) -> None:
     text = "".join(f"- [ ] Write page {number}\n  - estimate: 1k\n" for number in range(300))

@@ -161,6 +161,7 @@ def test_a_broken_answer_is_not_answered_lest_it_be_taken_for_one_of_ours() -> N
         assert _told(json.dumps({"jsonrpc": "2.0", "id": 7} | answer)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("U6", "X7")
 @given(st.text() | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps))
 def test_whatever_is_refused_is_refused_in_words_that_can_be_sent(line: str) -> None:

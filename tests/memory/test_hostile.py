@@ -86,6 +86,7 @@ def scrambled(path: str) -> None:
     Path(path).write_bytes(data[:8_192] + noise)
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("M2")
 @pytest.mark.parametrize("spoil", [newer, scrambled])
 def test_the_index_of_another_project_is_left_out_with_a_note(

@@ -476,6 +476,7 @@ def a_result(text: str, number: int) -> dict[str, object]:
     return a_line("user", [block], number, "s1")
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X4", "M2")
 @pytest.mark.parametrize("name_chars", [0, 40, 130, 200])
 @pytest.mark.parametrize("filler", ["heron " * 100, "heron\n" * 20_000])

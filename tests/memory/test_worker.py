@@ -43,6 +43,7 @@ def test_a_model_apart_ends_when_nothing_comes_and_starts_again_when_something_d
         apart._end()
 
 
+@pytest.mark.slow
 def test_a_model_that_cannot_be_used_apart_is_reported_with_its_reason(tmp_path: Path) -> None:
     with pytest.raises(NoEmbedder, match=r"holds no model\.onnx"):
         Worker(str(tmp_path))

@@ -35,6 +35,7 @@ def project(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P2")
 @pytest.mark.parametrize(
     ("written", "stands_for"),

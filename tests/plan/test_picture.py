@@ -37,6 +37,7 @@ def _words(workflow: Workflow) -> str:
     return "\n".join(one.text or "" for one in _texts(workflow))
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P3")
 @given(st.lists(TITLES, min_size=1, max_size=8))
 def test_any_titles_make_a_picture_that_can_be_read(titles: list[str]) -> None:

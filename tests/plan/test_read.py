@@ -336,6 +336,7 @@ def test_a_range_of_something_else_is_refused(depends: str) -> None:
     assert "`2-5` or `all above`" in error.value.hint
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P3", "X4")
 def test_short_ranges_cannot_stand_for_millions_of_dependencies() -> None:
     tasks = "".join(f"- [ ] task {n}\n  - depends: all above\n" for n in range(1, 1000))

@@ -78,6 +78,7 @@ def test_a_picture_says_whose_step_a_step_is() -> None:
     assert draw_svg(found).count("a step of &quot;Rebuild it&quot;") == 2
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P3")
 @pytest.mark.parametrize(
     ("one", "other", "kind"),

@@ -57,6 +57,7 @@ def _leaks(session: Session, secret: str, folder: Path) -> bool:
     return any(secret[at : at + 8] in stored for at in range(len(secret) - 8))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", CUT)
 def test_no_half_of_a_secret_stays_in_a_record(place: str, tmp_path: Path) -> None:
     chars, put = CUT[place]

@@ -49,6 +49,7 @@ def test_decisions_come_with_their_question_and_their_turn(tmp_path: Path) -> No
     assert chosen.text == "I decided to cache them for an hour because gauges report hourly."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("said", "reply", "is_decision"),
     [

@@ -26,6 +26,7 @@ def ends(failed: str, passed: str, folder: Path) -> bool:
     return failure.fixed is not None
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("C2")
 @pytest.mark.parametrize(
     ("failed", "passed"),
@@ -86,6 +87,7 @@ def test_it_ends_by_another_spelling_or_a_wider_run(
     assert ends(failed, passed, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("C2")
 @pytest.mark.parametrize(
     ("failed", "passed"),

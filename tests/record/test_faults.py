@@ -24,6 +24,7 @@ WORDS = (*_SAID.split(), "\n", "\u200b")
 prompted = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join) | st.text(max_size=40)
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X1", "C12")
 @given(st.lists(prompted, max_size=8))
 def test_any_prompts_in_any_order_are_read(said: list[str]) -> None:

@@ -149,6 +149,7 @@ def test_the_file_that_is_one_too_many_is_not_the_one_just_written(tmp_path: Pat
     assert sum(used.edits for used in record.files.values()) == 2 * COUNT_EVERY
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X7")
 def test_the_number_of_edited_files_is_bounded_as_well() -> None:
     record = Record()

@@ -113,6 +113,7 @@ def test_an_update_that_failed_closes_nothing(tmp_path: Path) -> None:
     assert (task.status, task.closed_by) == ("pending", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "status"),
     [("notification", "done"), ("failed", "failed"), ("TaskStop", "stopped"), ("look", "done")],

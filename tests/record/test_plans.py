@@ -32,6 +32,7 @@ def still(record: Record) -> list[str]:
     return [step.text for step in open_items.steps(record)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plan", [BOXES, NUMBERED, HEADED])
 def test_steps_of_an_approved_plan_stay_open_over_hundreds_of_steps(
     plan: str, tmp_path: Path
@@ -144,6 +145,7 @@ def test_a_task_list_made_after_a_plan_stands_for_it(tmp_path: Path) -> None:
     assert still(session.record(tmp_path)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X7")
 def test_the_number_of_steps_is_bounded(tmp_path: Path) -> None:
     session = Session().user("Plan.")

@@ -45,6 +45,7 @@ def everywhere(text: str) -> list[Session]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SECRETS)
 def test_no_piece_of_a_secret_is_kept_wherever_it_was_said(name: str, tmp_path: Path) -> None:
     text, secret = SECRETS[name](Random(name))
@@ -56,6 +57,7 @@ def test_no_piece_of_a_secret_is_kept_wherever_it_was_said(name: str, tmp_path: 
     assert not [piece for piece in pieces if piece in found]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*SECRETS][::5])
 @pytest.mark.parametrize("place", ["said", "printed", "both", "nowhere"])
 def test_one_search_finds_what_two_find(place: str, name: str, tmp_path: Path) -> None:
@@ -70,6 +72,7 @@ def test_one_search_finds_what_two_find(place: str, name: str, tmp_path: Path) -
     assert save(reader.RecordReader().read_redacted(path)) == save(twice)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "secret"),
     [
@@ -152,6 +155,7 @@ def _long_texts(at: int, words: str) -> list[Session]:
     return [one for text in texts for one in (Session().user(text), Session().says(text))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", [*range(765, 805, 6), *range(1160, 1200, 6), *range(2770, 2800, 6)])
 def test_no_part_of_a_token_stays_where_a_long_text_is_cut(at: int, tmp_path: Path) -> None:
     for session in _long_texts(at, TOKEN):
@@ -166,6 +170,7 @@ def test_no_part_of_a_token_stays_at_the_end_of_what_is_read(at: int, tmp_path: 
     assert not [piece for piece in _pieces(TOKEN) if piece in found]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", [800 - len(WORD), 799, 1194 - len(WORD), 1195])
 def test_a_password_goes_also_where_its_name_is_cut_away(at: int, tmp_path: Path) -> None:
     for session in _long_texts(at, f"the deploy password is: {WORD}"):
@@ -187,6 +192,7 @@ QUESTIONS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_the_answer_to_a_question_for_a_secret_goes(question: str, tmp_path: Path) -> None:
     session = asking(question, WORD)
@@ -206,6 +212,7 @@ def test_an_answer_that_is_no_secret_stays(answer: str, tmp_path: Path) -> None:
     assert record.turns[0].questions[0].answer == answer
 
 
+@pytest.mark.slow
 def test_reading_on_knows_a_secret_that_was_told_many_secrets_ago(tmp_path: Path) -> None:
     session = Session().user(f"the deploy password is: {WORD}")
     for number in range(100):

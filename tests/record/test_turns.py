@@ -59,6 +59,7 @@ def asked(session: Session, folder: Path) -> list[str]:
     return [turn.asked for turn in session.record(folder).turns if turn.asked]
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("B11", "B12", "C2", "M4")
 @pytest.mark.parametrize("words", WORDINGS)
 def test_whatever_the_user_typed_is_kept_word_for_word(words: str, tmp_path: Path) -> None:

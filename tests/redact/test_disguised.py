@@ -132,6 +132,7 @@ PARTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", PARTS)
 @pytest.mark.parametrize("lead", ["", "The token is ", "so\\n", "export TIDE=", f"{'so ' * 20}"])
 @pytest.mark.parametrize("broken", ["\n", "\r\n", "\n    ", "\\\n", "\n> ", "\n\u2502 ", "\\n"])

@@ -118,6 +118,7 @@ STAYS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("form", "value"), FORMS, ids=[form[:30] for form, _ in FORMS])
 def test_a_value_goes_from_the_form_it_is_met_in(form: str, value: Callable[[Random], str]) -> None:
     for seed in range(6):
@@ -158,6 +159,7 @@ SENTENCES = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sentence", SENTENCES)
 def test_a_password_is_found_in_a_sentence_of_another_language(sentence: str) -> None:
     for secret in (_password(Random(1)), _words(Random(2))):

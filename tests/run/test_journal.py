@@ -57,6 +57,7 @@ def test_a_journal_cut_anywhere_is_read_as_far_as_it_is_whole(tmp_path: Path) ->
         assert path.read_bytes().endswith(b"\n") or not found.records
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5", "X6")
 def test_a_damaged_journal_is_set_aside_and_said_and_the_rest_goes_on(theatre: Theatre) -> None:
     theatre.plan.write_text(TWO)

@@ -106,6 +106,7 @@ class JournalMachine(RuleBasedStateMachine):
         assert Journal(self.place.name, only_read=True).records == self.records
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5", "X6")
 def test_no_record_is_lost_or_doubled() -> None:
     play(JournalMachine, most_examples=40, steps=20)

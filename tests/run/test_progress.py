@@ -65,6 +65,7 @@ def test_the_bars_leave_room_for_what_a_terminal_shows_of_ctrl_c(theatre: Theatr
     assert bars and all(len(line) <= 80 - len("^C") for line in bars)
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5")
 def test_elsewhere_there_are_lines_and_no_escapes(theatre: Theatre) -> None:
     theatre.plan.write_text(TWO)

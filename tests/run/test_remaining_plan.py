@@ -74,6 +74,7 @@ def _work(share: TaskShare, plan: TaskPlan) -> set[tuple[str, str]]:
     return {(share.id, file) for file in parts} or {(one, "") for one in steps or [share.id]}
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5")
 @given(plans(), st.lists(st.integers(20, 400), min_size=1, max_size=6))
 def test_however_the_room_changes_between_runs_all_is_done_once(

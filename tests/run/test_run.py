@@ -23,6 +23,7 @@ from tests.run.theatre import ALONE, PATIENCE_SECONDS, TWO, Theatre
 IN_ORDER = ["cart", "price", "docs"]
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5", "U3")
 def test_batches_run_in_order_each_from_the_brief_of_the_one_before(theatre: Theatre) -> None:
     found = theatre.answer()
@@ -35,6 +36,7 @@ def test_batches_run_in_order_each_from_the_brief_of_the_one_before(theatre: The
     assert third.count("<holdfast-brief ") == third.count("</holdfast-brief>") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5", "U3")
 def test_what_a_session_found_out_reaches_all_later_ones(theatre: Theatre) -> None:
     """The third session depends on nothing, and the search names no file for its result."""
@@ -64,6 +66,7 @@ def test_a_verified_checkpoint_with_the_plan_in_it_stands_after_each(theatre: Th
     assert all(places.is_closed(places.window(one)) for one in ids), "its client has no hooks"
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5")
 def test_said_again_nothing_is_done_again(theatre: Theatre) -> None:
     theatre.plan.write_text(TWO)
@@ -146,6 +149,7 @@ def test_a_batch_that_took_what_was_expected_leaves_the_plan_as_it_is(theatre: T
 PRICE_FIRST = TWO.replace("Price", "Docs").replace("Cart", "Price")
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5")
 @pytest.mark.parametrize(
     ("deed", "words"),
@@ -539,6 +543,7 @@ def test_a_dry_run_counts_the_files_that_it_does_not_show(theatre: Theatre) -> N
     assert shown.split(", ") == names[: 20 - int(more)]
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5")
 def test_a_session_is_told_every_file_and_that_its_background_ends_with_it(
     theatre: Theatre,
@@ -570,6 +575,7 @@ def test_a_dry_run_without_permissions_says_so(theatre: Theatre) -> None:
         assert "no permissions are given" not in theatre.run("--dry-run", *given).stderr
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5")
 def test_every_session_is_told_what_the_plan_says_outside_its_tasks(theatre: Theatre) -> None:
     rule, later = "Keep every rope as it is.", "Ask the harbour master first."

@@ -88,6 +88,7 @@ def test_of_a_task_that_was_cut_into_its_steps_it_says_how_many_are_done(theatre
     assert "0 of 1 task done" in said and "Ship, 2 of 3 steps done (session" in said
 
 
+@pytest.mark.slow
 def test_of_one_that_failed_it_names_the_error(theatre: Theatre) -> None:
     theatre.play(price=["exit", "exit"])
     theatre.run()

@@ -110,6 +110,7 @@ def test_a_later_turn_on_its_file_or_in_its_words_mentions_it(tmp_path: Path) ->
     assert cut(named, tmp_path).segments[0].last_mention == 55
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("R1", "R4")
 def test_ids_of_two_sessions_never_meet(tmp_path: Path) -> None:
     session = a_session(TABLE, MAIL)

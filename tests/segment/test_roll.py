@@ -35,6 +35,7 @@ def transcript(tmp_path: Path) -> Path:
     return a_session(TABLE, MAIL, COLOUR, steps=16).written(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("R2", "R3")
 def test_above_sixty_percent_what_is_cold_is_compressed_at_once(transcript: Path) -> None:
     report = _rolled(transcript)
@@ -57,6 +58,7 @@ def test_below_it_nothing_is(transcript: Path) -> None:
     assert library.warm() == []
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("R2", "R8")
 def test_it_looks_every_ten_turns_unless_forced(tmp_path: Path) -> None:
     session = a_session(TABLE, MAIL, COLOUR, steps=16)
@@ -95,6 +97,7 @@ def test_of_what_a_compaction_took_nothing_is_left_to_drop(tmp_path: Path) -> No
     assert report.line.endswith("saved as warm")
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("R2")
 def test_above_eighty_percent_what_is_old_goes_to_the_archive(tmp_path: Path) -> None:
     session = a_session(TABLE, MAIL, COLOUR, steps=16)
@@ -108,6 +111,7 @@ def test_above_eighty_percent_what_is_old_goes_to_the_archive(tmp_path: Path) ->
     assert _rolled(session.works(10).written(tmp_path), FULL).archived == 0
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("R2", "R3")
 def test_the_user_is_told_where_they_lie_now(tmp_path: Path) -> None:
     """What is compressed and archived in one look is archived, not warm."""
@@ -118,6 +122,7 @@ def test_the_user_is_told_where_they_lie_now(tmp_path: Path) -> None:
     assert later.line == "Archived 1 segment; `holdfast segments --cold` lists them"
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("R2")
 def test_archives_older_than_thirty_days_keep_their_summary(tmp_path: Path) -> None:
     session = a_session(TABLE, MAIL, COLOUR, steps=16)
@@ -133,6 +138,7 @@ def test_archives_older_than_thirty_days_keep_their_summary(tmp_path: Path) -> N
     assert one.key_files == one.key_decisions == []
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("R1", "R4", "X6")
 def test_a_lost_cut_is_made_again_and_nothing_is_compressed_twice(
     transcript: Path, own_home: Path
@@ -147,6 +153,7 @@ def test_a_lost_cut_is_made_again_and_nothing_is_compressed_twice(
     assert _rolled(transcript, force=True).compressed == []
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("R1", "R4", "X6")
 def test_other_words_under_the_same_session_are_compressed_too(tmp_path: Path) -> None:
     """Rewound, restored from a backup or written anew: the same turns, nothing of them known."""
@@ -157,6 +164,7 @@ def test_other_words_under_the_same_session_are_compressed_too(tmp_path: Path) -
     assert "dark palette" in " ".join(one.compressed_content for one in library.warm())
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("R1", "R4", "X6")
 def test_what_stayed_of_a_rewound_session_is_not_compressed_again(tmp_path: Path) -> None:
     _rolled(a_session(TABLE, MAIL, COLOUR, steps=16).written(tmp_path))
@@ -164,6 +172,7 @@ def test_what_stayed_of_a_rewound_session_is_not_compressed_again(tmp_path: Path
     assert [one.topic for one in report.compressed] == [COLOUR]
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("R4", "X6")
 def test_what_waited_of_a_transcript_that_was_replaced_waits_no_more(tmp_path: Path) -> None:
     """Its bytes hold other words now: they would be kept under its topic."""
@@ -178,6 +187,7 @@ def test_what_waited_of_a_transcript_that_was_replaced_waits_no_more(tmp_path: P
     assert library.warm() == []
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("R4", "X6")
 def test_what_was_pending_when_a_roll_died_is_compressed_by_the_next(transcript: Path) -> None:
     _rolled(transcript)
@@ -264,6 +274,7 @@ def test_two_processes_at_once_compress_each_segment_once(transcript: Path) -> N
     assert len(library.warm()) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("R4")
 def test_sessions_do_not_mix(tmp_path: Path) -> None:
     for name in ("s-1", "s-2"):

@@ -128,6 +128,7 @@ def test_removing_what_is_not_set_changes_nothing() -> None:
     assert "does not set preset" in found.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("U3")
 def test_every_default_can_be_set_by_its_own_words() -> None:
     for setting in TABLE:

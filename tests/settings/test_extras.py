@@ -46,6 +46,7 @@ def test_the_extras_that_are_there_stay() -> None:
     assert install_command_for("postgres").endswith("[serve,postgres,semantic]'")
 
 
+@pytest.mark.slow
 def test_the_dashboard_without_its_extra_names_the_command_that_adds_it() -> None:
     code = (
         "import sys; sys.modules['uvicorn'] = None; sys.argv = ['holdfast', 'serve', '--port=0'];"

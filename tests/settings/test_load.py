@@ -39,6 +39,7 @@ def _another(setting: Setting) -> Value:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X7")
 @pytest.mark.parametrize("setting", TABLE, ids=lambda setting: setting.name)
 def test_a_project_sets_only_what_the_table_allows_it(setting: Setting, tmp_path: Path) -> None:

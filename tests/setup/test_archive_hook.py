@@ -69,6 +69,7 @@ def test_installing_again_keeps_what_was_asked_for_until_it_is_taken_back(desk: 
     assert "nothing to change" in _call("install --yes")
 
 
+@pytest.mark.slow
 @telling_first
 def test_leaving_takes_it_out_to_the_byte(desk: Desk, data: bytes) -> None:
     desk.write(data)

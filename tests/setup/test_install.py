@@ -29,6 +29,7 @@ def parsed(data: bytes) -> dict[str, Any]:
     return settings
 
 
+@pytest.mark.slow
 @each_sample
 def test_install_then_uninstall_is_byte_identical(desk: Desk, data: bytes) -> None:
     desk.write(data)
@@ -39,6 +40,7 @@ def test_install_then_uninstall_is_byte_identical(desk: Desk, data: bytes) -> No
     assert desk.tree() == before
 
 
+@pytest.mark.slow
 @telling_first
 def test_all_that_was_there_is_there_after_install_and_ours_with_it(
     desk: Desk, data: bytes
@@ -59,6 +61,7 @@ def test_all_that_was_there_is_there_after_install_and_ours_with_it(
     assert after["statusLine"]["command"] == wiring.status_command(theirs)
 
 
+@pytest.mark.slow
 @telling_first
 def test_a_second_install_changes_nothing(desk: Desk, data: bytes) -> None:
     desk.write(data)
@@ -68,6 +71,7 @@ def test_a_second_install_changes_nothing(desk: Desk, data: bytes) -> None:
     assert desk.tree() == once
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X6")
 @pytest.mark.parametrize("leaving", [False, True])
 def test_drafts_of_an_install_that_was_killed_are_cleared_away(desk: Desk, leaving: bool) -> None:
@@ -85,6 +89,7 @@ def test_drafts_of_an_install_that_was_killed_are_cleared_away(desk: Desk, leavi
     assert theirs.exists(), "not a draft of ours"
 
 
+@pytest.mark.slow
 @telling_first
 def test_without_a_receipt_leaving_still_gives_the_same_settings(desk: Desk, data: bytes) -> None:
     desk.write(data)

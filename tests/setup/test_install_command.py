@@ -156,6 +156,7 @@ def test_a_home_that_is_a_file_is_refused_in_words(
         assert "is not a folder" in str(error)
 
 
+@pytest.mark.slow
 def test_it_says_in_one_line_what_it_does(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     skills = ", ".join(f"/holdfast:{name}" for name in SKILLS)
     server = f"the MCP server {{0}} {desk.home / '.claude.json'}"

@@ -46,6 +46,7 @@ def _servers(desk: Desk, scope: str) -> dict[str, Any]:
     return servers
 
 
+@pytest.mark.slow
 @each_scope
 @each_sample
 def test_it_is_added_beside_the_others_and_leaves_to_the_byte(
@@ -63,6 +64,7 @@ def test_it_is_added_beside_the_others_and_leaves_to_the_byte(
     assert desk.tree() == before
 
 
+@pytest.mark.slow
 @each_sample
 def test_what_the_client_wrote_meanwhile_stays(desk: Desk, data: bytes | None) -> None:
     if data is not None:

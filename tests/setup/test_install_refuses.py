@@ -67,6 +67,7 @@ def _a_link(path: Path) -> None:
     path.symlink_to(path.with_name("elsewhere.json"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [".claude.json", ".claude/settings.json"])
 @pytest.mark.parametrize("break_it", [_torn, _read_only, _a_link])
 def test_a_file_that_cannot_be_left_holds_up_no_other(
@@ -185,6 +186,7 @@ def test_settings_that_change_between_reading_and_writing_are_not_written(desk: 
     assert not list(desk.ours.rglob("*.json"))
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X6")
 @pytest.mark.parametrize("failing", range(14))
 def test_when_a_step_fails_the_steps_before_it_are_undone(
@@ -261,6 +263,7 @@ def test_killed_at_any_step_the_next_run_finds_its_way(desk: Desk, done: int) ->
     assert desk.tree() == before
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X6")
 @pytest.mark.parametrize("damage", [b"", b"{", b'{"version": 2}', b"[]", b'{"version": 1}'])
 def test_a_damaged_receipt_counts_as_lost(desk: Desk, damage: bytes) -> None:
@@ -283,6 +286,7 @@ def test_a_damaged_backup_is_not_restored(desk: Desk) -> None:
     assert desk.settings.read_bytes() == SAMPLES["rich, two blanks"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("first", "second"), [("user", "project"), ("local", "user")])
 def test_a_second_place_is_refused(desk: Desk, first: str, second: str) -> None:
     desk.install(first)

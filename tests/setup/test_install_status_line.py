@@ -42,6 +42,7 @@ def test_ours_carries_theirs_and_its_looks_stay(desk: Desk) -> None:
     assert desk.settings.read_bytes() == THEIRS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command", [COMMAND, "echo \"it's\" | tr a-z A-Z; echo 'é $HOME'\n", "", "-x"]
 )
@@ -122,6 +123,7 @@ def test_a_line_changed_below_is_taken_up_by_the_next_install(desk: Desk) -> Non
     assert line_in(place)["command"] == wiring.status_command("another.sh")
 
 
+@pytest.mark.slow
 def test_ours_is_never_wrapped_in_ours(desk: Desk) -> None:
     desk.write(THEIRS)
     desk.install()

@@ -118,6 +118,7 @@ def test_no_installed_hook_ends_in_anything_but_silence_and_exit_0(
     assert set(said.values()) == {(0, b"")}
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("U4")
 @pytest.mark.parametrize("break_it", BREAKAGES)
 def test_a_status_line_that_cannot_run_shows_nothing_or_the_users_own(

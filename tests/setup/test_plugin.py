@@ -97,6 +97,7 @@ def test_a_changed_python_is_written_over_with_and_without_a_receipt(
     assert len(again.shown) == len(SKILLS) + 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lost", [False, True])
 def test_a_plugin_that_the_first_release_wrote_is_renewed_and_removed(
     desk: Desk, lost: bool

@@ -101,6 +101,7 @@ def test_slash_commands_of_another_holdfast_that_works_stay(
     assert desk.tree() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("receipt_of", ["this release", "0.1.0"])
 @pytest.mark.parametrize("edited", [False, True])
 @pytest.mark.parametrize("lives", [False, True])

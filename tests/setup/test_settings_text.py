@@ -30,6 +30,7 @@ def joined(text: str) -> str:
     return settings_text.join(text, TABLE, line_for(text))
 
 
+@pytest.mark.slow
 @given(documents())
 def test_joining_and_leaving_is_nothing(text: str) -> None:
     assert settings_text.leave(joined(text), text, OURS) == text
@@ -74,6 +75,7 @@ def test_without_a_receipt_only_containers_that_we_emptied_go(text: str) -> None
     assert left == ({**before, "hooks": kept} if kept else before)
 
 
+@pytest.mark.slow
 @given(documents(), values)
 def test_adding_and_removing_a_member_is_nothing(text: str, value: Any) -> None:
     held = json.loads(text)

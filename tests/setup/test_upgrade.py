@@ -100,6 +100,7 @@ def fire(desk: Desk, event: str, **own: str) -> str:
     return "".join(start(desk, command, sent | own) for command in commands(desk, event))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("event", wiring.TIMEOUTS)
 def test_every_hook_that_0_1_0_installed_runs(upgraded: Desk, event: str) -> None:
     assert commands(upgraded, event)
@@ -112,17 +113,20 @@ def test_every_hook_that_0_1_0_installed_runs(upgraded: Desk, event: str) -> Non
     assert "ERROR" not in (log.read_text() if log.exists() else "")
 
 
+@pytest.mark.slow
 def test_a_compaction_that_began_before_the_upgrade_is_restored_after_it(upgraded: Desk) -> None:
     said = fire(upgraded, "SessionStart", source="compact")
     assert RULE in said
 
 
+@pytest.mark.slow
 def test_a_checkpoint_is_saved_by_the_line_that_0_1_0_installed(upgraded: Desk) -> None:
     fire(upgraded, "PreCompact")
     [file] = (upgraded.project / ".claude" / "checkpoints").glob("*.md")
     assert RULE in file.read_text()
 
 
+@pytest.mark.slow
 def test_the_status_line_of_0_1_0_shows_theirs_and_ours(upgraded: Desk) -> None:
     sent = {
         "session_id": SESSION,
@@ -133,6 +137,7 @@ def test_the_status_line_of_0_1_0_shows_theirs_and_ours(upgraded: Desk) -> None:
     assert "%" in second
 
 
+@pytest.mark.slow
 def test_the_mcp_server_that_0_1_0_installed_has_the_tools_of_0_1_0(upgraded: Desk) -> None:
     found = json.loads((upgraded.home / ".claude.json").read_text())["mcpServers"]["holdfast"]
     asked = [
@@ -159,6 +164,7 @@ def test_the_settings_of_0_1_0_are_read(upgraded: Desk) -> None:
     assert [name for name in RELEASE["settings"] if name not in BY_NAME] == []
 
 
+@pytest.mark.slow
 def test_installing_again_replaces_the_lines_and_leaving_restores_theirs(upgraded: Desk) -> None:
     upgraded.install()
     for event in wiring.TIMEOUTS:

@@ -70,6 +70,7 @@ def _ask_everything(entry: Entry) -> None:
         decoded(entry.tool_use_result)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TOP)
 def test_a_wrong_field_costs_at_most_its_own_line(tmp_path: Path, name: str) -> None:
     for wrong in WRONG:

@@ -117,6 +117,7 @@ def test_a_closing_tag_within_what_others_wrote_does_not_end_it(foreign: str) ->
     assert user_words(f"{foreign}\n{WORDS}") == WORDS
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X7")
 @pytest.mark.parametrize(
     ("line", "left"),

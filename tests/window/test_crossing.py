@@ -96,6 +96,7 @@ def test_zone_and_alert_of_one_moment_are_one_message(
     assert alert_texts.name(_cross(State(), share, settings)) == called
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("G5")
 @pytest.mark.parametrize("share", [0.76, 0.86, 0.91, 0.94, 0.98, 3.0])
 @pytest.mark.parametrize("edge", [967_000, 999_999_999])

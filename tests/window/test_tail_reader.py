@@ -21,6 +21,7 @@ LINES = st.one_of(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("W7", "U6")
 @given(
     st.lists(st.tuples(st.lists(LINES, max_size=4), st.integers(0, 60)), max_size=8),

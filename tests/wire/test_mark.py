@@ -36,6 +36,7 @@ def test_what_is_written_is_what_is_read(one: mark.Mark) -> None:
     assert _fields(found) == pytest.approx(_fields(one), abs=0.001)
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X2")
 @pytest.mark.parametrize("number", range(1, mark.FIELDS + 1))
 @pytest.mark.parametrize("spoiled", ["x", "-1", "1.5", "1e3", "", "²"])

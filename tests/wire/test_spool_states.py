@@ -68,6 +68,7 @@ class SpoolMachine(RuleBasedStateMachine):
         assert [line.render() for line in spool.recent(str(self.folder), 1 << 20)] == self.newer
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("W8", "X6")
 def test_torn_and_rotated_no_whole_line_is_lost_or_doubled() -> None:
     play(SpoolMachine, most_examples=60, steps=30)
