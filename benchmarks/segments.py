@@ -29,8 +29,8 @@ from holdfast.record import Record, read_record
 from holdfast.redact import redact
 from holdfast.segment import compress, cutter, segment, steps
 from holdfast.segment import cutter as cutting
-from holdfast.segment.contents import ModelWords
 from holdfast.segment.cutter import Cut
+from holdfast.segment.kept_items import ModelWords
 from holdfast.segment.segment import Segment
 from holdfast.segment.steps import SegmentStep
 from holdfast.transcript import read

@@ -14,8 +14,8 @@ import pytest
 from click.testing import CliRunner
 
 from holdfast.checkpoint import find, index, provenance, snapshot
+from holdfast.checkpoint.checkpoint_file import render
 from holdfast.checkpoint.document import normalize
-from holdfast.checkpoint.markdown import render
 from holdfast.checkpoint.prune import CheckpointRetention, folders_left, prune
 from holdfast.checkpoint.rebuild import rebuild
 from holdfast.checkpoint.verify import verify

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from holdfast.record import Record, read_record
 from holdfast.segment import compress, formats, library
-from holdfast.segment.contents import SegmentSource
 from holdfast.segment.formats import Compressed
+from holdfast.segment.kept_items import SegmentSource
 from holdfast.segment.segment import Segment
 from tests.checkpoint.sessions import Session
 from tests.segment.library_builders import NOW_MS

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from holdfast.brief.item import FalseClaim
 from holdfast.brief.summary_passages import Passage, passages, sentences
-from holdfast.brief.user_statements import (
+from holdfast.brief.summary_statements import (
     LEAD_CHARS,
     LEAST_TELLING,
     UserStatement,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from holdfast.checkpoint import find, markdown, provenance, workflow_state
+from holdfast.checkpoint import checkpoint_file, find, provenance, workflow_state
 from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.checkpoint.errors import Changed
@@ -22,7 +22,9 @@ def sections(entry: CheckpointEntry, *, anyway: bool = False) -> str:
     caller wants it anyway."""
     if not entry.verified and not anyway:
         raise Changed(changed(entry))
-    return markdown.body(markdown.parse(markdown.load(entry.path)).document).lstrip("\n")
+    return checkpoint_file.body(
+        checkpoint_file.parse(checkpoint_file.load(entry.path)).document
+    ).lstrip("\n")
 
 
 def changed(entry: CheckpointEntry) -> str:

@@ -18,7 +18,7 @@ from holdfast.brief import open_items, quotes
 from holdfast.brief.complement import KEPT_BY_CLIENT
 from holdfast.brief.item import BriefItem
 from holdfast.brief.summary_passages import Passage, passages
-from holdfast.brief.user_statements import telling_words, words_of
+from holdfast.brief.summary_statements import telling_words, words_of
 from holdfast.record.model import Record
 from holdfast.text.sentences import sentences
 

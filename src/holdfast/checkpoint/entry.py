@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable, Sequence
 import msgspec
 from msgspec.structs import asdict
 
-from holdfast.checkpoint import markdown
+from holdfast.checkpoint import checkpoint_file
 from holdfast.checkpoint.document import REQUIRED
 from holdfast.checkpoint.errors import DamagedCheckpoint
 from holdfast.files.folders import names_in
@@ -68,7 +68,7 @@ def from_rows(rows: object) -> list[CheckpointEntry]:
 
 def from_file(path: str) -> CheckpointEntry:
     """Read the entry from the file itself; DamagedCheckpoint if it is unreadable."""
-    found = markdown.parse(markdown.load(path))
+    found = checkpoint_file.parse(checkpoint_file.load(path))
     document = found.document
     checkpoint_id = id_of(path.rpartition("/")[2])
     named = checkpoint_id.startswith(timestamps.stamp(document.created))
@@ -113,7 +113,7 @@ def _affordable(paths: list[str]) -> list[str]:
     left, found = NEWEST_READ_BYTES, []
     for path in paths:
         size = _size(path)
-        left -= size if size <= markdown.LARGEST_BYTES else 0
+        left -= size if size <= checkpoint_file.LARGEST_BYTES else 0
         if left < 0:
             break
         found.append(path)
@@ -151,7 +151,7 @@ def reconcile(
     found = {
         path
         for path in readable_in(folders, known)
-        if path in known or only is None or markdown.stated_hash(path) in only
+        if path in known or only is None or checkpoint_file.stated_hash(path) in only
     }
     near = below(folders)
     elsewhere = [

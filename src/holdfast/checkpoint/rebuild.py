@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from holdfast.checkpoint import index, markdown, provenance, snapshot
+from holdfast.checkpoint import checkpoint_file, index, provenance, snapshot
 from holdfast.checkpoint.entry import CheckpointEntry, from_file, readable_in
 from holdfast.checkpoint.errors import CheckpointNotSaved, DamagedCheckpoint
 from holdfast.checkpoint.verify import VerifyReport, verify
@@ -69,7 +69,7 @@ def _snapshot_made(entry: CheckpointEntry) -> bool:
     if snapshot.load(entry.project, entry.id):
         return False
     try:
-        document = markdown.parse(markdown.load(entry.path)).document
+        document = checkpoint_file.parse(checkpoint_file.load(entry.path)).document
         values = snapshot.complete(document, entry.id, entry.path)
         values |= {**snapshot.from_sections(document), "made_here": provenance.is_own(entry)}
         snapshot.save(entry.project, entry.id, values)

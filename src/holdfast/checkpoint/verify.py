@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import msgspec
 from msgspec.structs import replace
 
-from holdfast.checkpoint import index, markdown, provenance
+from holdfast.checkpoint import checkpoint_file, index, provenance
 from holdfast.checkpoint.document import REQUIRED, Document
 from holdfast.checkpoint.entry import CheckpointEntry, from_file, readable_in
 from holdfast.checkpoint.errors import DamagedCheckpoint
@@ -41,7 +41,7 @@ def verify(path: str, entries: Iterable[CheckpointEntry] | None = None) -> Verif
     """Return everything that is wrong with a checkpoint, in words; its entry is checked too if
     entries are given."""
     try:
-        found = markdown.parse(markdown.load(path))
+        found = checkpoint_file.parse(checkpoint_file.load(path))
     except DamagedCheckpoint as error:
         return VerifyReport(
             path, (CheckpointFinding(error.part, f"{error.words}{_way_out(error, entries)}"),)
@@ -85,7 +85,7 @@ def verify_projects(also: Iterable[str] = ()) -> list[VerifyReport]:
 def _way_out(error: DamagedCheckpoint, entries: Iterable[CheckpointEntry] | None) -> str:
     """Return the next thing to try. A file that was deleted by hand is no loss: only its entry is
     left over."""
-    gone = error.words == markdown.GONE and entries is not None
+    gone = error.words == checkpoint_file.GONE and entries is not None
     return "; if you deleted it, `holdfast rebuild` forgets it" if gone else ""
 
 

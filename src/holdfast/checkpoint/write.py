@@ -15,10 +15,10 @@ import msgspec
 from msgspec.structs import replace
 
 from holdfast.checkpoint import index, lineage, provenance, snapshot, verify
+from holdfast.checkpoint.checkpoint_file import LARGEST_BYTES, parse, render
 from holdfast.checkpoint.document import Document, normalize
 from holdfast.checkpoint.entry import CheckpointEntry, newest_of
 from holdfast.checkpoint.errors import CheckpointNotSaved
-from holdfast.checkpoint.markdown import LARGEST_BYTES, parse, render
 from holdfast.files import atomic, folders, lock
 from holdfast.files.atomic import PhantomCheckpoint
 from holdfast.files.folders import FolderPlace

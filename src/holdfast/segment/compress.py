@@ -14,8 +14,9 @@ import msgspec
 from holdfast.record import Record, RecordReader, files
 from holdfast.record.secrets import ToldSecrets
 from holdfast.redact import redact
-from holdfast.segment import contents, formats, library, segment
-from holdfast.segment.contents import (
+from holdfast.segment import formats, kept_items, library, segment
+from holdfast.segment.formats import Compressed, Metadata
+from holdfast.segment.kept_items import (
     FIRST,
     LAST,
     SECTIONS,
@@ -26,7 +27,6 @@ from holdfast.segment.contents import (
     SegmentSource,
     WrittenText,
 )
-from holdfast.segment.formats import Compressed, Metadata
 from holdfast.segment.segment import Segment
 from holdfast.transcript import Answer, Reader, Text, ToolUse
 from holdfast.wire.mark import CHARS_PER_TOKEN
@@ -82,8 +82,10 @@ def compress(
         compressed_at=now,
         last_accessed=now,
         compressed_content=text,
-        key_decisions=[redact(words) for words in contents.list_decisions(source)[:MOST_DECISIONS]],
-        key_files=[redact(name) for name in contents.main_files(facts)[:MOST_FILES]],
+        key_decisions=[
+            redact(words) for words in kept_items.list_decisions(source)[:MOST_DECISIONS]
+        ],
+        key_files=[redact(name) for name in kept_items.main_files(facts)[:MOST_FILES]],
         metadata=_metadata(source, project, transcript),
     )
     made.metadata.contains_code = bool(edited)
@@ -132,7 +134,7 @@ def budget(original_tokens: int) -> int:
 def content(source: SegmentSource) -> str:
     """Render the most valuable items within the budget, section by section."""
     most = budget(source.segment.tokens)
-    items, room = contents.list_items(source), int(most * CHARS_PER_TOKEN)
+    items, room = kept_items.list_items(source), int(most * CHARS_PER_TOKEN)
     while True:
         text = redact(_render(_choose(items, room)))
         if formats.tokens(text) <= most or room < CHARS_PER_TOKEN:

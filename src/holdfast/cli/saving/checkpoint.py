@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from holdfast.checkpoint import find, index, lineage, markdown
+from holdfast.checkpoint import checkpoint_file, find, index, lineage
 from holdfast.checkpoint import verify as checks
 from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.entry import CheckpointEntry
@@ -194,4 +194,4 @@ def plain_changes(
 
 
 def _document(entry: CheckpointEntry) -> Document:
-    return markdown.parse(markdown.load(entry.path)).document
+    return checkpoint_file.parse(checkpoint_file.load(entry.path)).document

@@ -12,7 +12,7 @@ import click
 
 from holdfast.archive.transcripts import ArchivedSession
 from holdfast.brief import checkpoint_brief
-from holdfast.checkpoint import find, index, lineage, markdown, provenance, snapshot
+from holdfast.checkpoint import checkpoint_file, find, index, lineage, provenance, snapshot
 from holdfast.checkpoint import verify as checks
 from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.entry import CheckpointEntry
@@ -126,7 +126,7 @@ def _warn(entry: CheckpointEntry, *, refuse: bool) -> None:
 def show_checkpoint(entry: CheckpointEntry, as_text: bool, as_json: bool) -> None:
     """Print one checkpoint, with its place among the others."""
     if as_json:
-        document = markdown.parse(markdown.load(entry.path)).document
+        document = checkpoint_file.parse(checkpoint_file.load(entry.path)).document
         more = {"sections": document.sections, "snapshot": snapshot.load(entry.project, entry.id)}
         click.echo(json.dumps({**row(entry), **more}))
         return

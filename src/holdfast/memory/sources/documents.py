@@ -105,7 +105,7 @@ def _checkpoint_files(project: str) -> list[str]:
 
 
 def _read_checkpoints(project: str, files: list[str], _state: str, _give_up: float) -> SourceRead:
-    from holdfast.checkpoint import markdown
+    from holdfast.checkpoint import checkpoint_file
     from holdfast.checkpoint.errors import DamagedCheckpoint
     from holdfast.text import timestamps
 
@@ -113,7 +113,7 @@ def _read_checkpoints(project: str, files: list[str], _state: str, _give_up: flo
     found: dict[tuple[str, str, str], Item] = {}
     for path in files:
         try:
-            document = markdown.parse(markdown.load(path)).document
+            document = checkpoint_file.parse(checkpoint_file.load(path)).document
         except DamagedCheckpoint:
             continue  # `verify` and `rebuild` report it
         about = document.session_id, document.agent_id, path, timestamps.to_iso(document.created)

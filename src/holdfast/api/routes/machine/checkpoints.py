@@ -12,7 +12,7 @@ from holdfast.api.database import Database, Db
 from holdfast.api.fields import Body, IdQuery, Limit, Offset, Word, WordQuery
 from holdfast.api.machine_files import local_window, read_files
 from holdfast.api.responses import CONFLICT, NOT_FOUND, ApiAnswer, Paged, Router, respond
-from holdfast.checkpoint import find, index, lineage, markdown, provenance, verify
+from holdfast.checkpoint import checkpoint_file, find, index, lineage, provenance, verify
 from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.checkpoint.errors import CheckpointNotSaved, DamagedCheckpoint
@@ -245,14 +245,14 @@ def _project_id(entry: CheckpointEntry) -> str:
 
 def _document(entry: CheckpointEntry) -> Document:
     try:
-        return markdown.parse(markdown.load(entry.path)).document
+        return checkpoint_file.parse(checkpoint_file.load(entry.path)).document
     except DamagedCheckpoint as error:
         raise NotThere("Checkpoint that can be read", str(error)) from error
 
 
 def _text(entry: CheckpointEntry) -> str:
     try:
-        return markdown.load(entry.path).decode("utf-8", "replace")
+        return checkpoint_file.load(entry.path).decode("utf-8", "replace")
     except DamagedCheckpoint:
         return ""
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from holdfast.checkpoint import front_matter
+from holdfast.checkpoint.checkpoint_file import parse, render
 from holdfast.checkpoint.document import REQUIRED, TRIGGERS, Document, clean_document, normalize
 from holdfast.checkpoint.errors import DamagedCheckpoint
-from holdfast.checkpoint.markdown import parse, render
 from holdfast.text import timestamps
 from holdfast.text.fence import acting, escape, unescape
 from tests.checkpoint.documents import a_document
