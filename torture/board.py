@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 
 import sqlalchemy as sa
 
-from holdfast.hub import ids
+from holdfast.hub import ids, row_times
 from holdfast.hub.board.deliveries import CLAIMED
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import claims, deliveries, messages
@@ -160,8 +160,10 @@ class Board:
         must(not unknown, f"claims nobody took: {unknown}")
 
     def tags(self, store: Store) -> dict[str, list[str]]:
-        """By session, the tags of the messages for it that are on the board."""
-        query = sa.select(messages.c.id, messages.c.to_agent).where(SENT)
+        """By session, the tags of the messages for it that are on the board. One that was posted
+        with a clock five hours behind is past its hour at once, and nobody is given it."""
+        is_valid = messages.c.expires_ms.is_(None) | (messages.c.expires_ms > row_times.now_ms())
+        query = sa.select(messages.c.id, messages.c.to_agent).where(SENT, is_valid)
         rows = store.read(lambda c: list(c.execute(query)))
         found: dict[str, list[str]] = {}
         for message_id, to_agent in rows:
