@@ -440,16 +440,16 @@ def test_tasks_below_a_numbered_heading_are_of_that_wave() -> None:
         ("- depends on 1, 2", [0, 1]),
         (", after T2 is done.", [1]),
         ("\u2013 after the storm", []),
-        ("after T1", []),
+        ("after T1", [0]),
         ("(after lunch)", []),
         ("(needs 2 days)", []),
         ("(needs 3)", []),
-        ("(after T1, when the wind is right)", []),
-        ("(after T1) at noon", []),
+        ("(after T1, when the wind is right)", [0]),
+        ("(after T1) at noon", [0]),
         ("(T1)", []),
     ],
 )
-def test_brackets_at_the_end_of_a_title_that_name_tasks_are_dependencies(
+def test_words_of_a_title_that_name_tasks_are_dependencies(
     brackets: str, waits_for: list[int]
 ) -> None:
     title = f"T3: Sew it {brackets}"

@@ -65,6 +65,8 @@ def make_workflow(
         batches=tuple(batches),
         done=tuple(task.id for task in plan.tasks if task.done),
         warnings=(
+            *plan.notes,
+            *_about_dependencies(plan.tasks),
             *_about_this_session(batches, room),
             *_about_windows(batches, room),
             *_warnings(open_, pieces, root),
@@ -229,6 +231,19 @@ def _listed_before(pieces: Sequence[TaskPiece]) -> dict[int, set[int]]:
         if is_a_search(piece.task.title):
             search = at
     return found
+
+
+def _about_dependencies(tasks: Sequence[PlanTask]) -> Iterable[str]:
+    """Which tasks state a dependency that names no task, and what to write instead."""
+    unread = [(at, task) for at, task in enumerate(tasks, 1) if task.unread and not task.done]
+    if unread:
+        some = listed([f"task {at} ('{_cut(task.unread)}')" for at, task in unread], NAMED)
+        write = "write `- depends: 3` beneath a task that waits for task 3"
+        yield f"not read as a dependency: {some}; {write}"
+
+
+def _cut(words: str) -> str:
+    return shorten(named(words), NAME_CHARS, placeholder=" …")
 
 
 def _about_this_session(batches: Sequence[TaskBatch], room: PlanRoom) -> Iterable[str]:
@@ -419,7 +434,7 @@ def _about_parts(pieces: Sequence[TaskPiece]) -> Iterable[str]:
 
 def _name(task: PlanTask) -> str:
     """The name for a message: as the plan's author wrote it, and as the table shows it."""
-    name = f'"{shorten(named(task.title), NAME_CHARS, placeholder=" …")}"'
+    name = f'"{_cut(task.title)}"'
     return f"{name} (part {task.part})" if task.part else name
 
 

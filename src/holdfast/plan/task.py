@@ -89,6 +89,7 @@ class PlanTask:
     written: PlanTask | None = field(default=None, compare=False)  # before patterns were expanded
     held: Mapping[str, int] = field(default_factory=dict, compare=False)  # files in its folders
     part: str = field(default="", compare=False)  # "2 of 3", of a task that was cut
+    unread: str = field(default="", compare=False)  # looks like a dependency, but names no task
     place: PlanPosition = field(default=PlanPosition(), compare=False)
 
     @property
@@ -139,6 +140,7 @@ class TaskPlan:
     title: str
     tasks: tuple[PlanTask, ...]
     description: str = ""  # the text outside its tasks: rules that apply to all of them
+    notes: tuple[str, ...] = field(default=(), compare=False)  # on how its file was read
 
 
 def digest(value: object) -> str:

@@ -119,9 +119,12 @@ def fits_here(pieces: Sequence[TaskPiece], room: PlanRoom) -> bool:
 def is_parallel(pieces: Sequence[TaskPiece]) -> bool:
     """Whether the pieces may run in parallel: none waits for another, no two share a file, and none
     has a folder with a file of another. Nor are tests or documents written beside the sources that
-    they may be about, nor does a task look at or measure what another changes."""
+    they may be about, nor does a task look at or measure what another changes. A task
+    that states a dependency which names no task runs beside no other."""
     ids = {piece.task.id for piece in pieces}
     if len(pieces) < 2 or any(ids.intersection(piece.task.depends) for piece in pieces):
+        return False
+    if any((piece.of or piece.task).unread for piece in pieces):
         return False
     if len({_lists_only_tests(piece.task) for piece in pieces}) > 1:  # possibly of the others
         return False

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from holdfast.plan.formats.fields import Node, parse_tokens
-from holdfast.plan.formats.schema import DEPENDS, split_references, strip_quotes
+from holdfast.plan.formats.references import split_references, strip_quotes
+from holdfast.plan.formats.schema import DEPENDS
 from holdfast.plan.task import BadPlan, NoTasks, PlanPosition
 
 _BOX = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX])\][ \t]+(.*\S)[ \t]*")

@@ -1,0 +1,106 @@
+"""Dependencies that a task states in words are read, or reported."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.plan.estimates.estimate import Past
+from holdfast.plan.formats.read import read_plan
+from holdfast.plan.planner import make_workflow
+from holdfast.plan.task import PlanTask
+from tests.plan.builders import a_room
+
+BEFORE = """
+## Phase 1: wood
+- [ ] **B1 - Saw the planks**
+- [ ] B2: Boil the tar
+## Phase 2: cloth
+- [ ] B3: Weave the canvas for the `MainSail`
+## Phase 3: launch
+"""
+
+
+def last_of(text: str) -> PlanTask:
+    return read_plan(f"{BEFORE}{text}\n").tasks[-1]
+
+
+@pytest.mark.requirement("P3")
+@pytest.mark.parametrize(
+    ("words", "waits_for"),
+    [
+        ("Hoist it. Depends on B1.", "1"),
+        ("**Hoist it.** Needs tasks 2 and 3.", "23"),
+        ("Hoist it. Depends on 1, 2 and 3.", "123"),
+        ("Hoist it. After 2.", "2"),
+        ("Hoist it. Requires B3.", "3"),
+        ("Hoist it (needs tasks 1 and 2)", "12"),
+        ("Hoist it. Depends on step 3.", "3"),
+        ("Hoist it. Depends on #1 and #2\u2013#3.", "123"),
+        ("Hoist it. Depends on 1 and, if it is still wet, 2.", "12"),
+        ("Hoist it (needs all of phase 1 and 2)", "123"),
+        ("Hoist it (after phases 1-2)", "123"),
+        ("Hoist it (depends on the canvas)", "3"),
+        ("Hoist it. Requires MainSail.", "3"),
+        ("Hoist it. Only after 1 and 3 are merged.", "13"),
+        ("Hoist it. Depends on #2 only.", "2"),
+        ("Hoist it. Depends on B1; is about as heavy as B2.", "1"),
+        ("Hoist it. Depends on everything above.", "123"),
+        ("Hoist it. Inputs: 1, 3.", "13"),
+        ("Hoist it. Last step.", "123"),
+        ("Hoist it\n  - Depends on B1", "1"),
+        ("Hoist it\n  Use the crane. After 1 and 2.", "12"),
+        ("Hoist the part that depends on B1", ""),
+        ("Hoist it in a lock that needs 2 people", ""),
+        ("Hoist it\n  ```\n  Depends on B1.\n  ```", ""),
+    ],
+)
+def test_a_task_waits_for_the_tasks_that_its_words_name(words: str, waits_for: str) -> None:
+    ids = ["b1-saw-the-planks", "b2-boil-the-tar", "b3-weave-the-canvas-for-the-mainsail"]
+    found = last_of(f"- [ ] {words}")
+    assert sorted(found.depends) == [ids[int(number) - 1] for number in waits_for]
+    assert not found.unread
+
+
+@pytest.mark.requirement("P3")
+@pytest.mark.parametrize(
+    ("words", "unread"),
+    [
+        ("Hoist it. Depends on B9.", "Depends on B9"),
+        ("Hoist it (requires RiggingPlan)", "requires RiggingPlan"),
+        ("Hoist it. Depends on B1 and B9.", "Depends on B1 and B9"),
+        ("Hoist it (depends on the weather of the whole week)", "depends on the weather"),
+        ("Hoist it (needs 2 days)", ""),
+        ("Hoist it, after lunch", ""),
+        ("Hoist it. After that, row home and tell everybody who helped.", ""),
+    ],
+)
+def test_a_stated_dependency_that_names_no_task_is_kept_to_be_reported(
+    words: str, unread: str
+) -> None:
+    found = last_of(f"- [ ] {words}").unread
+    assert found.startswith(unread) and bool(found) == bool(unread)
+
+
+def test_a_word_of_two_earlier_titles_is_not_taken_for_either() -> None:
+    text = "- [ ] Cut the sail\n- [ ] Dye the sail\n- [ ] Hoist it (needs the sail)\n"
+    task = read_plan(text).tasks[2]
+    assert (task.depends, task.unread) == ((), "needs the sail")
+
+
+@pytest.mark.requirement("P1", "P3")
+def test_a_task_with_an_unread_dependency_is_reported_and_runs_beside_no_other(
+    tmp_path: Path,
+) -> None:
+    tasks = (
+        "- [ ] Change the hull\n  - files: hull.py\n- [ ] Change the mast{}\n  - files: mast.py\n"
+    )
+    clear, unclear = (
+        make_workflow(read_plan(tasks.format(words)), a_room(), Past(), tmp_path)
+        for words in ("", ". Depends on M7.")
+    )
+    assert clear.batches[0].parallel and not unclear.batches[0].parallel
+    notes = [words for words in unclear.warnings if "not read as a dependency" in words]
+    assert len(notes) == 1 and "task 2 ('Depends on M7')" in notes[0]
+    assert "`- depends: 3`" in notes[0]
