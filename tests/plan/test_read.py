@@ -536,3 +536,55 @@ def test_bullets_that_are_nothing_but_paths_are_files() -> None:
     assert task.files == ("web/src/Sail.svelte", "hull/mast", "hull/**/*.py", "hull/keel.py")
     words = ["with care", "and/or", "see hull/keel.py", "hull/nested.py", "hull/prose.py"]
     assert task.description.split("\n") == [*words, "Do not change:", "hull/boom.py"]
+
+
+@pytest.mark.requirement("P3")
+def test_text_at_the_left_between_two_tasks_belongs_to_the_upper_one() -> None:
+    text = """# Sails
+Keep everything dry.
+
+- [ ] Cut
+
+It has three corners.
+Files: `sail.py`
+
+```
+a plan of it
+```
+- [ ] Sew
+with thin thread
+
+## Phase 2
+Work at night.
+- [ ] Hoist
+
+Then go home.
+
+## Rules
+- Whisper.
+"""
+    plan = read_plan(text)
+    cut, sew, hoist = plan.tasks
+    assert cut.description == "It has three corners.\n```\na plan of it\n```"
+    assert cut.files == ("sail.py",)
+    assert (sew.description, hoist.description) == ("with thin thread", "")
+    own = "Keep everything dry.\n## Phase 2\nWork at night.\nThen go home.\n## Rules\n- Whisper."
+    assert plan.description == own
+
+
+@pytest.mark.requirement("P3")
+def test_a_title_goes_on_to_the_end_of_its_sentence() -> None:
+    first = "- [ ] 4. **Measure the mast** before anything else is done, and write down every"
+    text = (
+        f"{first}\n  height that differs\n  from the plan. Use the long rule.\n- [ ] Sew\n  well\n"
+    )
+    measure, sew = read_plan(text).tasks
+    joined = "and write down every height that differs from the plan."
+    assert measure.title == f"4. Measure the mast before anything else is done, {joined}"
+    assert measure.description == "Use the long rule."
+    assert (sew.title, sew.description) == ("Sew", "well")
+
+
+def test_marks_for_bold_words_are_no_part_of_a_title_but_those_of_patterns_are() -> None:
+    text = "- [ ] **Sew** the `sails/**/*.py` and hull/** **now**\n"
+    assert read_plan(text).tasks[0].title == "Sew the `sails/**/*.py` and hull/** now"

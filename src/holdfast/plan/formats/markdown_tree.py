@@ -4,7 +4,8 @@
 it: `files: a.py, b.py`, `depends: …` (or either as a list of bullets), a bullet that is nothing but
 paths (files as well), a `- [ ]` of its own (a subtask), or plain words and code blocks (its
 description). A box beneath a subtask is a line of that one's description. Tasks below a numbered
-heading (`## Wave 2`) are of that wave. Everything else in the file is the description of the plan.
+heading (`## Wave 2`) are of that wave. Text at the left between two tasks belongs to the upper one,
+unless a heading comes before it. Everything else in the file is the description of the plan.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import re
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
-from holdfast.plan.formats.fields import Node, parse_tokens
+from holdfast.plan.formats.fields import LONGEST_TITLE, Node, parse_tokens
 from holdfast.plan.formats.references import split_references, strip_quotes
 from holdfast.plan.formats.schema import DEPENDS
 from holdfast.plan.task import BadPlan, NoTasks, PlanPosition
@@ -22,6 +23,11 @@ _BOX = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX])\][ \t]+(.*\S)[ 
 _BULLET = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+(.*\S)[ \t]*")
 _FIELD = re.compile(r"([A-Za-z][A-Za-z_ -]{0,24}):[ \t]*(.*)")
 _BOLD = re.compile(r"(\*\*|__)([\w -]{1,25}?)(?::\1|\1:)")  # **Files:** or **Files**:
+# `**Cut** the sail`, but not `sails/**/*.py`.
+_BOLD_WORDS = re.compile(r"(?<![^\s(])\*\*(?=[\w`\"'(])(.{1,300}?)\*\*(?![\w/])")
+_SENTENCE = re.compile(r"(.*?[.!?][)\"'`]*)\s+(?=[A-Z`*(])(.*)")
+_ENDS = ".!?:;"
+WRAPPED = 60  # characters: a title at least so long that ends no sentence goes on in the next line
 _FENCE = re.compile(r"([ \t]*)(```+(?=[^`]*$)|~~~+)")
 # A heading such as `## Wave 2: build`; the tasks below it wait for those of the wave before.
 _WAVE = re.compile(r"(#{1,6})[ \t]+(?:(?:wave|phase|stage|step|milestone)[ \t]+(\d{1,4})\b)?", re.I)
@@ -36,6 +42,7 @@ _NUMBERS = {
 _TOGETHER = frozenset({"keep together", "keep_together"})
 # Names that a misspelt one is compared with. `needs` is not one of them: `dense` has its letters.
 _NAMES = ("files", "depends", "depends on", "after", *_NUMBERS, "group", "keep together", "id")
+_AT_LEFT = ("files", "depends", "depends on")
 _MEANT = dict.fromkeys(("deps", "dependency", "dependencies"), "depends")
 # A path with a folder, and with a suffix, a pattern or a slash at its end: `and/or` is not one.
 _PATH = re.compile(
@@ -80,6 +87,15 @@ class _Block:
 
 
 @dataclass(frozen=True, slots=True)
+class _LeftLine:
+    """A line at the left below a task, and where it would stand in the plan's description."""
+
+    item: _Item
+    words: str
+    prose_at: int
+
+
+@dataclass(frozen=True, slots=True)
 class _Bullets:
     """A field whose values may follow as bullets with a larger indent."""
 
@@ -111,6 +127,10 @@ class _Reading:
         self._open: list[_Item] = []  # the task, then its subtask
         self._block: _Block | None = None
         self._bullets: _Bullets | None = None
+        self._last: _Item | None = None  # the task that text at the left may belong to
+        self._left: list[_LeftLine] = []  # that text, as long as no other task follows
+        self._wrapped: _Item | None = None  # the sentence of its title may go on in the next line
+        self._is_blank = False  # the line before is empty
 
     def line(self, line: str, place: PlanPosition) -> None:
         if self._block is not None:
@@ -127,6 +147,8 @@ class _Reading:
         if self._block is not None:  # the rest of the plan would silently be lost in it
             words = "a code block begins here and does not end"
             raise BadPlan(words, self._block.place, f"end it with {self._block.fence}")
+        for left in reversed(self._left):  # below the last task: it may be about all of them
+            self.prose.insert(left.prose_at, left.words)
 
     def _in_block(self, block: _Block, line: str) -> None:
         self._quote(block, line)
@@ -139,9 +161,37 @@ class _Reading:
         blanks = len(line) - len(line.lstrip(" \t"))
         words = line[min(blanks, block.indent) :]
         if block.item is None:
-            self._tell(words)
+            self._at_left(words)
         else:
             block.item.words.append(words)
+
+    def _at_left(self, words: str) -> None:
+        """Keep a line that no task is above of: the last task's if another task follows, or if it
+        goes on with a paragraph; else the plan's."""
+        if self._last is None:
+            self._tell(words)
+        elif self._is_blank or self._left or words.lstrip()[:3] in ("```", "~~~"):
+            self._left.append(_LeftLine(self._last, words, len(self.prose)))
+        elif not self._join(self._last, words.strip()):
+            self._last.words.append(words.strip())
+
+    def _join(self, item: _Item, words: str) -> bool:
+        """Whether the words go on with the title of the task; they are then added to it."""
+        is_long = len(str(item.fields["title"].value)) > LONGEST_TITLE
+        if self._wrapped is not item or is_long or self._is_blank or _FIELD.fullmatch(words):
+            return False
+        sentence = _SENTENCE.fullmatch(words)
+        title, rest = (sentence[1], sentence[2]) if sentence else (words, "")
+        self._wrapped = None if title[-1:] in _ENDS else item
+        item.fields["title"] = Node(strip_bold(f"{item.fields['title'].value} {title}"), item.place)
+        item.words += [rest] if rest else []
+        return True
+
+    def _end_text(self) -> None:
+        """Another task begins: what stood at the left before it belongs to the tasks above."""
+        for left in self._left:
+            _read_left(left.item, left.words)
+        self._left.clear()
 
     def _tell(self, words: str) -> None:
         """Add a line to the plan's description, below the heading it stands under."""
@@ -157,8 +207,10 @@ class _Reading:
             if not is_wave:  # `## Phase 1` is the title of its tasks alone
                 self.title = self.title or line.lstrip("#").strip()
             self._open.clear()
+            self._last = None
         elif line.strip():
             self._beneath(line, place)
+        self._is_blank = not line.strip()
 
     def _begin_wave(self, line: str) -> bool:
         """Whether the heading begins a wave. A wave ends with the next heading of its level."""
@@ -174,12 +226,19 @@ class _Reading:
 
     def _task(self, indent: int, done: bool, title: str, place: PlanPosition) -> None:
         above = self._above(indent)
+        self._bullets = None
         if len(self._open) > 1 and above is not None:  # beneath a subtask
             above.words.append(f"- {title} (done)" if done else f"- {title}")
             return
+        title = strip_bold(title)
         item = _Item(indent, place, {"title": Node(title, place), "done": Node(done, place)})
+        if above is None:
+            self._end_text()
+            self._last = item
         if self._wave and above is None:
             item.fields["wave"] = Node(self._wave[0], place)
+        is_wrapped = len(title) >= WRAPPED and title[-1] not in _ENDS
+        self._wrapped = item if is_wrapped else None
         (above.below if above else self.tasks).append(item)
         self._open.append(item)
 
@@ -194,8 +253,11 @@ class _Reading:
         item = self._above(indent)
         if item is None:
             self.bullet = self.bullet or (place if bullet else None)
-            self._tell(line.rstrip())
+            self._at_left(line.rstrip())
             return
+        if not bullet and self._join(item, line.strip()):
+            return
+        self._wrapped = None
         if bullet:
             item.bullets_at = item.bullets_at or indent
         if bullet and item.lists(indent) and (files := _paths(bullet.group(2), place)):
@@ -238,6 +300,16 @@ def _read_line(item: _Item, words: str, place: PlanPosition) -> list[Node] | Non
     return None
 
 
+def _read_left(item: _Item, words: str) -> None:
+    """Read a line at the left: files or dependencies, or description. Other names of fields are
+    words of the text."""
+    name, _, _ = words.replace("**", "").partition(":")
+    if name.strip().lower() in _AT_LEFT:
+        _read_line(item, words.strip(), item.place)
+    else:
+        item.words.append(words)
+
+
 def _check_misspelt(name: str, place: PlanPosition) -> None:
     """Refuse a misspelt field: otherwise it would be lost in the description."""
     turned = [one for one in _NAMES if name and sorted(one) == sorted(name)]
@@ -276,6 +348,10 @@ def _number(given: str, name: str, place: PlanPosition) -> int:
     if found is None:
         raise BadPlan(f"{name}: {given!r} is no number", place, f"write `{name}: 12k`")
     return found
+
+
+def strip_bold(text: str) -> str:
+    return _BOLD_WORDS.sub(r"\1", text)
 
 
 def _indent(blanks: str) -> int:
