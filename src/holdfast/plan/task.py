@@ -51,9 +51,10 @@ class NoPlan(BadPlan):
 
 
 class NoTasks(BadPlan):
-    """Markdown without a checkbox. Plain bullets may be anything, so they are not tasks."""
+    """Markdown without a checkbox, in which nothing else is clearly the list of tasks. Plain
+    bullets may be anything."""
 
-    hint = "write `- [ ] ` before each task: `- [ ] Fix the parser`"
+    hint = "write `- [ ] ` before each task: `- [ ] Fix the parser`; indent the text below it"
 
 
 class DependencyCycle(BadPlan):

@@ -152,7 +152,9 @@ MOST_FILES = 3  # of a part; the rest is a number
 MOST_BASES = 4
 EARLY = 0.8  # of the room: a batch that fills less of it says why
 RIGHT = ("tokens", "80% range")
-OWN_LABEL = re.compile(r"\W*(?:[A-Za-z]{1,10}[ -]?)?\d[\d.]*[a-z]?\s*[:.)\]-]")  # `T2:`, `3.`
+OWN_LABEL = re.compile(  # `T2:`, `3.`
+    r"\W*(?:[A-Za-z]{1,10}[ -]?)?\d[\d.]*[a-z]?\s*[:.)\]\u2013\u2014-]"
+)
 
 
 def show(found: Workflow, numbers: Mapping[str, int]) -> None:

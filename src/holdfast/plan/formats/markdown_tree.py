@@ -17,7 +17,8 @@ from difflib import get_close_matches
 from holdfast.plan.formats.fields import LONGEST_TITLE, Node, parse_tokens
 from holdfast.plan.formats.references import split_references, strip_quotes
 from holdfast.plan.formats.schema import DEPENDS
-from holdfast.plan.task import BadPlan, NoTasks, PlanPosition
+from holdfast.plan.formats.task_structure import no_tasks
+from holdfast.plan.task import BadPlan, PlanPosition
 
 _BOX = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX])\][ \t]+(.*\S)[ \t]*")
 _BULLET = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+(.*\S)[ \t]*")
@@ -109,7 +110,7 @@ def parse_markdown(text: str) -> Node:
         reading.line(line.rstrip("\r"), PlanPosition(number))
     reading.end()
     if not reading.tasks:
-        raise NoTasks("the plan has no tasks", reading.bullet)
+        raise no_tasks(text)
     tasks = Node([one.node() for one in reading.tasks], PlanPosition(1))
     said = {"title": reading.title, "description": "\n".join(reading.prose)}
     given = {name: Node(words, PlanPosition(1)) for name, words in said.items() if words}
@@ -121,7 +122,6 @@ class _Reading:
         self.title = ""
         self.tasks: list[_Item] = []
         self.prose: list[str] = []
-        self.bullet: PlanPosition | None = None  # the first bullet that is not a task
         self._wave: tuple[int, int] | None = None  # its number, and the level of its heading
         self._heading = ""  # a wave that only tasks have followed so far
         self._open: list[_Item] = []  # the task, then its subtask
@@ -252,7 +252,6 @@ class _Reading:
         self._bullets = None
         item = self._above(indent)
         if item is None:
-            self.bullet = self.bullet or (place if bullet else None)
             self._at_left(line.rstrip())
             return
         if not bullet and self._join(item, line.strip()):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from holdfast.plan.files.patterns import Begun, expand_patterns
-from holdfast.plan.formats import data_tree, markdown_tree, schema
+from holdfast.plan.formats import data_tree, markdown_tree, schema, task_structure
 from holdfast.plan.task import BadPlan, DependencyCycle, NoPlan, PlanPosition, PlanTask, TaskPlan
 from holdfast.wire import places
 
@@ -26,7 +27,10 @@ _PARSERS = {
     "markdown": markdown_tree.parse_markdown,
 }
 _BOX = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ xX]\][ \t]", re.MULTILINE)
-_BULLET = re.compile(r"^(?:[*+]|\d{1,9}[.)])[ \t]+\S", re.MULTILINE)  # `- a` is YAML as well
+# `- a` and `# a` are YAML as well.
+_BULLET = re.compile(
+    r"^(?:(?:[*+]|\d{1,9}[.)])[ \t]+\S|-[ \t]+\*\*|#{2,6}[ \t]+\S*\d)", re.MULTILINE
+)
 
 
 def load_plan(path: Path, root: Path | None = None, begun: Begun | None = None) -> TaskPlan:
@@ -54,7 +58,10 @@ def read_plan(
 ) -> TaskPlan:
     if not text.strip():
         raise NoPlan("the plan is empty")
-    found = schema.build_plan(_PARSERS[kind or _kind(text)](text))
+    kind = kind or _kind(text)
+    text, note = task_structure.mark_tasks(text) if kind == "markdown" else (text, "")
+    found = schema.build_plan(_PARSERS[kind](text))
+    found = replace(found, notes=(note,) if note else ())
     check_cycles(found.tasks)
     return found if root is None else expand_patterns(found, root, begun)
 

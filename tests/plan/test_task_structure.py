@@ -1,0 +1,127 @@
+"""A Markdown plan without checkboxes: its numbered or named items are the tasks."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.plan.formats.read import read_plan
+from holdfast.plan.task import NoTasks
+
+NUMBERED = """# New sails
+
+1. not in a section of tasks
+2. neither
+
+## Rules
+
+- Keep it dry.
+
+## Tasks
+
+1. **Cut the canvas.** It takes a whole day and a dry floor; use the
+   long table. Sweep it first.
+2. Sew it. Depends on 1.
+   - files: needle.py
+3. Hoist it
+"""
+HEADINGS = """# New sails
+Keep it dry.
+
+## 1. Cut the canvas
+Use the long table.
+
+Files: `table.py`
+
+```
+## 9. no task
+```
+
+### Corners
+1. three
+2. more than three
+
+## 2. Sew it
+After 1.
+
+## Risks
+It may rain.
+"""
+BULLETS = """# New sails
+## Todo
+- **S1 \u2013 Cut the canvas.** Use the long table.
+- **S2 \u2013 Sew it.** Depends on S1.
+- S3: Hoist it
+## Risks
+- It may rain.
+"""
+
+
+@pytest.mark.requirement("P3")
+@pytest.mark.parametrize(
+    ("text", "titles", "note"),
+    [
+        (
+            NUMBERED,
+            ["Cut the canvas. Use the", "Sew it. Depends on 1.", "Hoist it"],
+            "3 numbered i",
+        ),
+        (HEADINGS, ["Cut the canvas", "Sew it"], "2 numbered headings"),
+        (
+            BULLETS,
+            [
+                "S1 \u2013 Cut the canvas. Use the long table.",
+                "S2 \u2013 Sew it. Depends on S1.",
+                "S3: Hoist it",
+            ],
+            "3 bullets with a title",
+        ),
+    ],
+)
+def test_items_that_can_only_be_tasks_are_taken_as_tasks(
+    text: str, titles: list[str], note: str
+) -> None:
+    plan = read_plan(text)
+    assert [task.title for task in plan.tasks] == titles
+    assert plan.tasks[1].depends == (plan.tasks[0].id,)
+    assert plan.notes[0].startswith(f"no `- [ ]` in the file: its {note}")
+    assert plan == read_plan(text, "markdown")
+
+
+def test_the_text_below_a_numbered_heading_is_the_tasks() -> None:
+    plan = read_plan(HEADINGS)
+    cut = plan.tasks[0]
+    assert cut.files == ("table.py",)
+    assert cut.description.startswith("Use the long table.\n```\n## 9. no task\n```\n### Corners")
+    assert plan.description == "Keep it dry.\n## Risks\nIt may rain."
+
+
+def test_numbered_items_below_phases_are_of_that_phase() -> None:
+    text = "## Phase 1\n1. Cut\n2. Sew\n## Phase 2\n1. Hoist\n"
+    assert [task.wave for task in read_plan(text).tasks] == [1, 1, 2]
+
+
+def test_a_number_that_is_not_that_of_the_list_stays_in_the_title() -> None:
+    plan = read_plan("## 4. Cut\n## 5. Sew\nNeeds 4.\n")
+    assert [task.title for task in plan.tasks] == ["4. Cut", "5. Sew"]
+    assert plan.tasks[1].depends == (plan.tasks[0].id,)
+
+
+def test_checkboxes_are_the_only_tasks_if_there_are_any() -> None:
+    plan = read_plan("1. one\n2. two\n\n- [ ] Sew\n")
+    assert [task.title for task in plan.tasks] == ["Sew"] and not plan.notes
+
+
+@pytest.mark.requirement("P3", "U3")
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("# Sails\n## Ideas\n1. a\n2. b\n## Wishes\n1. c\n2. d\n", 3),
+        ("# Sails\n- **A** is old\n- **B** is new\n## Ideas\n1. a\n2. b\n", 5),
+        ("# Sails\n- wet\n- dry\n## To do\n- Cut\n- Sew\n", 5),
+    ],
+)
+def test_a_plan_with_two_lists_is_refused_with_the_likeliest_line(text: str, line: int) -> None:
+    with pytest.raises(NoTasks) as error:
+        read_plan(text, "markdown")
+    assert error.value.place.line == line
+    assert "`- [ ] Fix the parser`; indent the text below it" in error.value.hint
