@@ -62,8 +62,12 @@ BULLETS = """# New sails
     [
         (
             NUMBERED,
-            ["Cut the canvas. Use the", "Sew it. Depends on 1.", "Hoist it"],
-            "3 numbered i",
+            [
+                "Cut the canvas. It takes a whole day and a dry floor; use the long table.",
+                "Sew it. Depends on 1.",
+                "Hoist it",
+            ],
+            "3 numbered items",
         ),
         (HEADINGS, ["Cut the canvas", "Sew it"], "2 numbered headings"),
         (

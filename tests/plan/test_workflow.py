@@ -319,8 +319,36 @@ def _number(words: str) -> int:
 
 
 @pytest.mark.requirement("P1")
+@pytest.mark.parametrize(
+    ("title", "words"),
+    [
+        ("Draw the knots and describe them in docs/knots.md", "list the files"),
+        ("Docs and types: tighten the ropes, fix the names in `docs/knots.md`", "list the files"),
+        ("Pin the ropes. Before you sail, write a test in tests/test_ropes.py", "list the files"),
+        ("Write a failing test (tests/test_ropes.py) that proves the hypothesis", "open-ended"),
+        ("Send a signal every 5 seconds while nothing else is heard", "list the files"),
+        ("Freeze everything that is loose: a test of `ropes`", "open-ended"),
+        ("Freeze everything loose with a test of `ropes`", "list the files"),
+        ("Change the knots in all files of the hold", "open-ended"),
+        ("Update everything below `tests/` that ties knots", "open-ended"),
+    ],
+)
+def test_a_file_or_a_word_such_as_every_does_not_size_work_it_is_not_about(
+    title: str, words: str
+) -> None:
+    assert _made(a_task(title)).batches[0].in_words == ("unknown", words)
+
+
+@pytest.mark.requirement("P1")
+@pytest.mark.parametrize("before", ["", "11. ", "T11: ", "**", "11. **", "**S11 \u2013 "])
+def test_a_number_or_bold_marks_before_the_verb_change_nothing(before: str) -> None:
+    title = f"{before}Drop rope from `ropes.toml` and move it to the hold"
+    assert not _made(a_task(title)).batches[0].is_unknown
+
+
+@pytest.mark.requirement("P1")
 def test_a_title_that_names_the_file_it_writes_is_a_task_of_one_file() -> None:
-    titles = ("Draw the knots and describe them in docs/knots.md", "Draw the knots")
+    titles = ("Describe the knots in docs/knots.md", "Draw the knots")
     known, unknown = (_made(a_task(title)).batches[0].pieces[0].estimate for title in titles)
     one = _made(a_task(titles[0], files=("docs/knots.md",))).batches[0].pieces[0].estimate
     assert (known.tokens, known.is_unknown) == (one.tokens, False)

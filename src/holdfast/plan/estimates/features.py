@@ -35,7 +35,7 @@ _CHECKS = re.compile(r"\b(?:test|check|review|run|verify)")
 # kinds of work apart. A long request that starts with `commit` does more than that.
 _NUMBER = r"(?:(?:[a-z]{1,10}[ -]?)?#?\d[\d.]*[a-z]?\s*[:.)\]\u2013\u2014-]+\s+)?"
 _COURTESY = (
-    rf"\W*{_NUMBER}(?:(?:please|now|ok|okay|great|and|then|so|next|yes|also|can you|could you"
+    rf"\W*{_NUMBER}[*_`]{{0,3}}(?:(?:please|now|ok|okay|great|and|then|so|next|yes|also|can you|could you"
     r"|let'?s|go ahead and)[,.! ]+)*"
 )
 _LOOKS = (
@@ -92,12 +92,23 @@ _RUNS = re.compile(_COURTESY + rf"(?:{_MEASURES}|(?:re-?run|run|execute)\b)")
 _LOOKS_FOR = re.compile(
     _COURTESY + r"(?:rename|find|look for|search|remove|delete|drop|get rid of)\b"
 )
-# Finding the places, or what is slow or wrong, is the task itself.
-_WHEREVER = re.compile(
-    r"\b(?:everywhere|elsewhere|anywhere|wherever|whatever|everything|every|each|all|any|whole|entire"
-    r"|remaining|left ?overs?|the rest of|dead|unused|obsolete|duplicat\w+|flaky|slow\w*|faster"
-    r"|clean|green|passes|speed up|get rid of|optimi[sz]e|reduce|harden)\b"
+# Finding the places, or what is slow or wrong, is the task itself. `every` alone does not say so:
+# `every 5 seconds`, `with all middlewares on`.
+_PLACES = (
+    r"(?:files?|callers?|calls?|call sites?|us(?:es?|ages?)|places?|occurrences?|instances?"
+    r"|imports?|references?|modules?|packages?|folders?|tests?|functions?|methods?|class(?:es)?"
+    r"|names?|types?|pages?|docstrings?|comments?|todos?|prints?|warnings?|errors?|failures?|findings?|models?"
+    r"|views?|routes?|endpoints?|handlers?|commands?|components?|tables?|queries|documents?|docs)"
 )
+_WHEREVER = re.compile(
+    r"\b(?:everywhere|elsewhere|anywhere|wherever|whatever|whole|entire|remaining|left ?overs?"
+    r"|the rest of|dead|unused|obsolete|duplicat\w+|flaky|slow\w*|faster|clean|green|passes"
+    r"|speed up|get rid of|optimi[sz]e|reduce|harden"
+    rf"|(?:every|each|all|any)(?: of)?(?: [\w`.'-]+){{0,3}}? {_PLACES}"
+    r"|everything (?:below|under|in|inside|that|which|else|left|only))\b"
+)
+# It can be sized only when it is known what was found.
+_UNPROVEN = re.compile(r"\b(?:the|this|that|our|its|a)\s(?:\w+\s)?(?:hypothes[ie]s|root cause)\b")
 _FINDS = re.compile(
     _COURTESY
     + rf"(?:{_LOOKS}|{_OBSERVES}|{_READS}|{_QUESTION}|(?:find|list|check|look|review|run|collect"
@@ -127,6 +138,14 @@ _WRITES = re.compile(
     _COURTESY
     + r"(?:write|document|describe|record|note|draft|summari[sz]e|save|keep|list|collect|put"
     + r"|report|append|add|mention|explain)\b"
+)
+
+
+# `Fix the types, write tests in tests/a.py`: a second verb before the file.
+_OTHER_WORK = re.compile(
+    r"(?:[.,;:]|\band|\bthen)\s(?:[^.,;]{1,40},\s)?(?:also\s)?(?:update|edit|write|create|draft|extend"
+    r"|rewrite|add|drop|remove|delete|document|describe|put|change|fix|improve|move|port|make|run|test"
+    r"|check|implement|build|refactor|rename|replace|split|extract|migrate|mypy|ruff|lint)\b"
 )
 
 
@@ -177,7 +196,8 @@ def is_open_ended(title: str) -> bool:
         return True
     if _FINDS.match(said) or looks_for_its_files(title):
         return True
-    return _kind(said) in (TESTS, RENAME) or _WHEREVER.search(said) is not None
+    is_about_all = _WHEREVER.search(said) or _UNPROVEN.search(said)
+    return _kind(said) in (TESTS, RENAME) or is_about_all is not None
 
 
 @lru_cache(maxsize=1 << 14)  # a plan of 10,000 tasks asks about each title six times
@@ -219,14 +239,22 @@ def names_its_result(title: str) -> bool:
 
 def edits_what_it_names(title: str) -> bool:
     """Whether all that a task touches are the files that its title names: it begins with a verb
-    such as update, or ends with the file to write. Of 12 such short public requests with one file 9
-    lay within the range of requests that touched one file; there are only 2 with more files. A task
-    that finds something out reads others first: 116 requests that did and then changed one file
-    took 11,000 tokens (median), and eight in ten of them lie a factor of 16 apart; other requests
-    that touched one file took 6,100."""
-    if is_a_search(title) or works_through_a_file(title):
+    such as update or write, and has no other work before the first file. Of 12 short public
+    requests that begin so, or end with the one file to write, 9 lay within the range of requests
+    that touched one file; there are only 2 with more files. A task that finds something out reads
+    others first: 116 requests that did and then changed one file took 11,000 tokens (median), and
+    eight in ten of them lie a factor of 16 apart; other requests that touched one file took
+    6,100."""
+    said = title[:READ_CHARS].lower()
+    if is_a_search(title) or works_through_a_file(title) or _UNPROVEN.search(said):
         return False
-    return names_its_result(title) or _EDITS.match(title[:READ_CHARS].lower()) is not None
+    begins = _EDITS.match(said) or _WRITES.match(said)
+    return begins is not None and not _OTHER_WORK.search(_before_files(said), begins.end())
+
+
+def _before_files(said: str) -> str:
+    first = _PATH.search(said)
+    return said[: first.start()] if first else said
 
 
 @dataclass(frozen=True, slots=True)
