@@ -59,7 +59,7 @@ def pack_as_listed(loads: Sequence[Load], room: int, most_specs: int) -> list[li
 
 def _least(loads: Sequence[Load], room: int, most_specs: int) -> int:
     """A number of batches that no packing can be below."""
-    by_size = -(-sum(load.size for load in loads) // max(1, room))
+    by_size = -(-sum(min(load.size, room) for load in loads) // max(1, room))
     return max(by_size, -(-len({load.spec for load in loads}) // most_specs))
 
 
