@@ -92,3 +92,10 @@ def test_whoever_only_speaks_of_a_batch_is_heard_word_for_word(more: str) -> Non
 def test_a_text_of_nothing_but_fences_is_gone_through_once() -> None:
     assert without_briefs(f"a {BRIEF} b" * 100_000) == "a  b" * 100_000
     assert without_briefs(f"{fence.opening('x')} a") == f"{fence.opening('x')} a"
+
+
+@pytest.mark.requirement("P5")
+def test_a_task_may_ask_for_a_test_that_fails() -> None:
+    """Otherwise what "done" means would contradict the task."""
+    [line] = [one for one in told(GAUGE).splitlines() if "were run and pass" in one]
+    assert line.endswith("were run and pass, unless the task asks for a failing test.")

@@ -44,7 +44,8 @@ MAX_RULES_CHARS = 6000  # of what the plan says outside its tasks: about 1,500 t
 # One thought to a line: `run --dry-run` shows it so, and wraps each line to the terminal.
 DONE = (
     f"{TERMS}A task is done when everything it asks for is in the files, without stubs, and the "
-    "project's own checks (tests, types, linters) were run and pass.\n"
+    "project's own checks (tests, types, linters) were run and pass, unless the task asks for a "
+    "failing test.\n"
     "Do nothing that the tasks do not ask for, and do not start another Claude.\n"
     "Commit only where a task or the plan's own rules ask for it.\n"
     "Nobody can answer questions: decide, and say what you decided.\n"
