@@ -322,3 +322,23 @@ def test_a_plan_and_a_dry_run_show_the_same_batches(project: Path, used: int) ->
     assert dry.exit_code == 0, dry.output
     assert [(one["tasks"], one["estimated_tokens"]) for one in json.loads(dry.stdout)] == planned
     assert planned[-1][0][-1] == "commit"
+
+
+@pytest.mark.requirement("P3", "U3")
+def test_the_table_shows_where_a_phase_begins(project: Path) -> None:
+    text = "## Phase 1\n- [ ] Cut\n- [ ] Sew\n## Phase 2\n- [ ] Hoist\n"
+    (project / "plan.md").write_text(text, encoding="utf-8")
+    shown = _invoke("plan.md").stdout
+    words = ("phase 1", "1. Cut", "2. Sew", "phase 2", "3. Hoist")
+    places = [shown.index(one) for one in words]
+    assert places == sorted(places) and shown.count("phase") == 2
+
+
+@pytest.mark.requirement("P3", "U3")
+def test_a_plan_without_boxes_is_shown_with_what_was_taken_as_tasks(project: Path) -> None:
+    text = "# Sails\n\n1. **Cut** it\n2. Sew it. Depends on T9.\n"
+    (project / "plan.md").write_text(text, encoding="utf-8")
+    found = _invoke("plan.md")
+    assert "1. Cut it" in found.stdout and "**" not in found.stdout
+    assert "its 2 numbered items were taken as tasks" in found.stderr
+    assert "not read as a dependency: task 2 ('Depends on T9')" in found.stderr

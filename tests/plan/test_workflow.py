@@ -662,15 +662,21 @@ def test_tests_do_not_run_beside_the_sources_they_may_test(tests: str) -> None:
 
 
 @pytest.mark.requirement("P1", "U3")
-def test_files_that_a_title_names_are_offered_as_a_list(tmp_path: Path) -> None:
+def test_files_that_a_task_only_mentions_are_offered_as_a_list(tmp_path: Path) -> None:
     (tmp_path / "sail.py").touch()
-    said = _made(a_task("Reef it in sail.py"), root=tmp_path).warnings
-    assert any('"Reef it in sail.py" ("- files: sail.py")' in one for one in said)
-    (tmp_path / "docs").mkdir()
-    said = _made(a_task("Compute sail.py, docs/new.md with Node.js"), root=tmp_path).warnings
-    assert any('("- files: sail.py, docs/new.md")' in one for one in said)
-    listed = a_task("Reef it in sail.py", files=("sail.py",))
-    assert not any("title" in one for one in _made(listed, root=tmp_path).warnings)
+    below = a_task("Reef it", description="It is in sail.py alone.")
+    for task, name in (
+        (a_task("Reef it in sail.py"), "task 1"),
+        (replace(below, title="S7: Reef"), "S7"),
+    ):
+        said = _made(task, root=tmp_path).warnings
+        assert f"files that a task only mentions are not counted: {name} (sail.py)" in said
+        assert any(one.endswith('write them beneath it, as in "- files: sail.py"') for one in said)
+    for other in (
+        replace(below, files=("sail.py",)),
+        a_task("Compute sail.py, docs/new.md with Node.js"),  # docs/new.md is not there
+    ):
+        assert not any("mentions" in one for one in _made(other, root=tmp_path).warnings)
 
 
 @pytest.mark.requirement("P1", "U3")
@@ -693,7 +699,25 @@ def test_all_files_and_folders_that_a_title_names_are_offered_or_none(
     (tmp_path / "hull" / "mast").mkdir(parents=True)
     (tmp_path / "hull" / "sail.py").touch()
     said = "\n".join(_made(a_task(title), root=tmp_path).warnings)
-    assert said.partition('("- files: ')[2].partition('")')[0] == offered
+    assert said.partition('as in "- files: ')[2].partition('"')[0] == offered
+
+
+@pytest.mark.requirement("P3", "U3")
+@pytest.mark.parametrize(
+    ("title", "is_asked"),
+    [
+        ("Discuss the new sail with the team", True),
+        ("Agree on a colour with all stakeholders", True),
+        ("Get a sign-off from the harbour", True),
+        ("Ask the maintainers for a rope", True),
+        ("Ask for the password twice", False),
+        ("Add a review with stars to the product page", False),
+        ("Check the team page", False),
+    ],
+)
+def test_a_task_that_only_people_can_do_is_named_in_a_note(title: str, is_asked: bool) -> None:
+    said = _made(a_task("Sew"), a_task(title)).warnings
+    assert any(one.startswith("task 2 needs a person") for one in said) is is_asked
 
 
 @pytest.mark.requirement("P3", "U3")

@@ -22,11 +22,13 @@ from holdfast.plan.estimates.features import (
     is_a_gate,
     is_a_search,
     named_paths,
+    needs_a_person,
 )
 from holdfast.plan.files import project_files
 from holdfast.plan.files.groups import group_files
 from holdfast.plan.files.patterns import MARKS, Pattern
 from holdfast.plan.findings import MAX_BRIEFS, find_lost
+from holdfast.plan.formats.references import find_label
 from holdfast.plan.packing import pack_as_listed, relieve
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.sizes import TaskSizes, writes_documents
@@ -67,9 +69,10 @@ def make_workflow(
         warnings=(
             *plan.notes,
             *_about_dependencies(plan.tasks),
+            *_about_people(plan.tasks),
             *_about_this_session(batches, room),
             *_about_windows(batches, room),
-            *_warnings(open_, pieces, root),
+            *_warnings(open_, pieces, root, _tags(plan.tasks)),
             *_about_results(left, batches, root),
         ),
         past_requests=len(past.seen),
@@ -233,13 +236,36 @@ def _listed_before(pieces: Sequence[TaskPiece]) -> dict[int, set[int]]:
     return found
 
 
+def _tags(tasks: Sequence[PlanTask]) -> dict[str, str]:
+    """A short name for each task: its label (`T2`), or its number in the list, as in the table."""
+    found = {}
+    for at, task in enumerate(tasks, 1):
+        label = find_label(task.title)
+        found[task.id] = label if label and label[0].isalpha() else f"task {label or at}"
+    return found
+
+
 def _about_dependencies(tasks: Sequence[PlanTask]) -> Iterable[str]:
     """Which tasks state a dependency that names no task, and what to write instead."""
-    unread = [(at, task) for at, task in enumerate(tasks, 1) if task.unread and not task.done]
+    tags = _tags(tasks)
+    unread = [
+        f"{tags[task.id]} ('{_cut(task.unread)}')"
+        for task in tasks
+        if task.unread and not task.done
+    ]
     if unread:
-        some = listed([f"task {at} ('{_cut(task.unread)}')" for at, task in unread], NAMED)
+        some = listed(unread, NAMED)
         write = "write `- depends: 3` beneath a task that waits for task 3"
         yield f"not read as a dependency: {some}; {write}"
+
+
+def _about_people(tasks: Sequence[PlanTask]) -> Iterable[str]:
+    tags = _tags(tasks)
+    asked = [tags[task.id] for task in tasks if not task.done and needs_a_person(task.title)]
+    if asked:
+        needs = "needs a person" if len(asked) == 1 else "need a person"
+        later = "run the tasks before it first, and those after it as a second plan"
+        yield f"{listed(asked, NAMED)} {needs}, and a run cannot ask one: {later}"
 
 
 def _cut(words: str) -> str:
@@ -302,12 +328,14 @@ def _whole_id(piece: TaskPiece) -> str:
     return piece.task.id.rpartition("/")[0] if piece.task.part else piece.task.id
 
 
-def _warnings(tasks: Sequence[PlanTask], pieces: Sequence[TaskPiece], root: Path) -> Iterable[str]:
+def _warnings(
+    tasks: Sequence[PlanTask], pieces: Sequence[TaskPiece], root: Path, tags: dict[str, str]
+) -> Iterable[str]:
     yield from _about_files(tasks, root)
     yield from _about_large_files(pieces, root)
     yield from _about_folders(tasks)
     yield from _about_unknown_sizes(pieces)
-    yield from _about_titles(pieces, root)
+    yield from _about_mentions(pieces, root, tags)
     yield from _about_parts(pieces)
     for piece in pieces:
         if piece.warning:
@@ -380,24 +408,25 @@ def _about_unknown_sizes(pieces: Sequence[TaskPiece]) -> Iterable[str]:
         yield f"{runs}; with a line such as {line}, it can share a session"
 
 
-def _about_titles(pieces: Sequence[TaskPiece], root: Path) -> Iterable[str]:
-    """Files and folders that a task of unknown size names in its title alone: the range of past
+def _about_mentions(pieces: Sequence[TaskPiece], root: Path, tags: dict[str, str]) -> Iterable[str]:
+    """Files and folders that a task of unknown size names in its words alone: the range of past
     requests that do so is a factor of 11 or more wide."""
-    found = []
+    found: dict[str, list[str]] = {}
     for piece in pieces:
         is_asked = piece.estimate.is_unknown and piece.estimate.advice == LIST_FILES
-        if is_asked and (files := _offered(root, named_paths(piece.task.title))):
-            found.append(f'{_name(piece.task)} ("- files: {", ".join(files)}")')
+        if is_asked and (files := _offered(root, named_paths(piece.task.words))):
+            found[tags[piece.task.spec]] = files
     if found:
-        which = "beneath it" if len(found) == 1 else "beneath each"
-        why = "files in a title are not counted, since such tasks often change more"
-        yield f"{why}; if it is all, write that {which}: {listed(found, NAMED)}"
+        some = listed([f"{name} ({', '.join(files)})" for name, files in found.items()], NAMED)
+        yield f"files that a task only mentions are not counted: {some}"
+        line = f'"- files: {", ".join(next(iter(found.values())))}"'
+        yield f"if those are all that such a task changes, write them beneath it, as in {line}"
 
 
 def _offered(root: Path, named: Sequence[str]) -> list[str]:
-    """The files and folders among the words of a title; none if one of them is nowhere to be found,
-    because a part of them would look like all."""
-    found = [name for name in named if _is_meant(root, name)]
+    """The files and folders among the words of a task; none if one of them is not there, because a
+    part of them would look like all."""
+    found = [name for name in named if _is_there(root, name)]
     suffixes = {suffix for name in found if (suffix := PurePosixPath(name).suffix)}
     left = [name for name in named if name not in found]
     missed = [one for one in left if _is_path(one) or PurePosixPath(one).suffix in suffixes]
@@ -410,16 +439,10 @@ def _is_path(name: str) -> bool:
     return "/" in name and bool(marked)
 
 
-def _is_meant(root: Path, name: str) -> bool:
-    """Whether a word of a title is a file or folder: it is there, or could be made in a folder that
-    is, or is a pattern below one."""
-    if MARKS.intersection(name):
-        return not project_files.find_existing(root, [Pattern(name).folder])
-    odd = project_files.find_existing(root, [name]).get(name)
-    if odd != project_files.MISSING or not _is_path(name):
-        return odd is None
-    folder = str(PurePosixPath(name).parent)
-    return folder != "." and not project_files.find_existing(root, [folder])
+def _is_there(root: Path, name: str) -> bool:
+    """Whether a word is a file or folder of the project, or a pattern below a folder."""
+    name = Pattern(name).folder if MARKS.intersection(name) else name
+    return not project_files.find_existing(root, [name])
 
 
 def _about_parts(pieces: Sequence[TaskPiece]) -> Iterable[str]:

@@ -209,11 +209,18 @@ def _table(found: Workflow, numbers: Mapping[str, int]) -> Table:
     for at, batch in enumerate(found.batches[:MOST_SHOWN]):
         if at:
             table.add_row("", Text("checkpoint", style="cyan"))
+        if (wave := _wave(batch)) and (not at or wave != _wave(found.batches[at - 1])):
+            table.add_row("", Text(f"phase {wave}", style="bold cyan"))
         is_last = at == len(found.batches) - 1
         _batch(table, at, batch, found.room, is_last)
         for piece in batch.pieces:
             _task(table, piece, numbers.get(piece.task.spec, 0))
     return table
+
+
+def _wave(batch: TaskBatch) -> int | None:
+    first = batch.pieces[0]
+    return (first.of or first.task).wave
 
 
 def _batch(table: Table, at: int, batch: TaskBatch, room: PlanRoom, is_last: bool) -> None:

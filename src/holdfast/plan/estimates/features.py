@@ -35,8 +35,8 @@ _CHECKS = re.compile(r"\b(?:test|check|review|run|verify)")
 # kinds of work apart. A long request that starts with `commit` does more than that.
 _NUMBER = r"(?:(?:[a-z]{1,10}[ -]?)?#?\d[\d.]*[a-z]?\s*[:.)\]\u2013\u2014-]+\s+)?"
 _COURTESY = (
-    rf"\W*{_NUMBER}[*_`]{{0,3}}(?:(?:please|now|ok|okay|great|and|then|so|next|yes|also|can you|could you"
-    r"|let'?s|go ahead and)[,.! ]+)*"
+    rf"\W*{_NUMBER}[*_`]{{0,3}}(?:(?:please|now|ok|okay|great|and|then|so|next|yes|also|can you"
+    r"|could you|let'?s|go ahead and)[,.! ]+)*"
 )
 _LOOKS = (
     r"(?:investigate|analy[sz]e|explore|look (?:into|at)|find out|figure out|debug|diagnose"
@@ -151,6 +151,19 @@ _OTHER_WORK = re.compile(
 
 _AND_COMMIT = re.compile(r"(?:,|\band\b|\bthen\b)\s+(?:commit|push)\b[^,.]{0,20}\W*$")
 
+# Work that only people can do: a session of a run can ask nobody.
+_PEOPLE = (
+    r"(?:team|maintainers?|stakeholders?|customers?|clients|product owner|owners?|lead|manager|boss"
+    r"|colleagues?|everyone|everybody|people|reviewers?|security|legal|management)"
+)
+_ASKS_PEOPLE = re.compile(
+    rf"\b(?:ask|interview|survey|consult|convince|inform)\s(?:the |our |all )?{_PEOPLE}\b"
+    r"|\b(?:discuss|agree|align|clarify|decide|review|talk|check|go)\b[^.]{0,60}?"
+    rf"\b(?:with|to|by)\s(?:the |our |all )?{_PEOPLE}\b"
+    r"|\b(?:get|obtain|wait for|needs?|ask for)\b[^.]{0,30}?\b(?:sign[- ]?off|approval|consent)\b"
+)
+
+
 # A check that all work has to pass from then on: a coverage gate, a lint rule, a step of CI.
 _ENFORCES = re.compile(
     _COURTESY
@@ -165,6 +178,11 @@ def asks_for_a_commit(words: str) -> bool:
     """Whether a task is a commit, or its title ends with one: `Update the page and commit`."""
     title = words.partition("\n")[0]
     return extract_features(words).kind == COMMIT or _AND_COMMIT.search(title.lower()) is not None
+
+
+def needs_a_person(title: str) -> bool:
+    """Whether a task asks people: `Discuss it with the team`, `Get sign-off`."""
+    return _ASKS_PEOPLE.search(title[:READ_CHARS].lower()) is not None
 
 
 def is_a_gate(title: str) -> bool:

@@ -86,6 +86,12 @@ def _unique(found: Iterable[tuple[str, str]]) -> dict[str, str]:
     return {name: task for name, task in pairs if name and counts[name] == 1}
 
 
+def find_label(title: str) -> str:
+    """The number or label that a title begins with: `3` or `T2`; empty if it has none."""
+    label = _LABEL.match(title)
+    return label[1] if label and label[1][-1].isdigit() else ""
+
+
 def _holds(places: list[int], at: int) -> bool:
     """Whether a sorted list has a number."""
     found = bisect_left(places, at)
