@@ -121,6 +121,7 @@ def test_checkboxes_are_the_only_tasks_if_there_are_any() -> None:
     [
         ("# Sails\n## Ideas\n1. a\n2. b\n## Wishes\n1. c\n2. d\n", 3),
         ("# Sails\n- **A** is old\n- **B** is new\n## Ideas\n1. a\n2. b\n", 5),
+        ("# Sails\nStep 1: Cut\nStep 2: Sew\n", 2),
         ("# Sails\n- wet\n- dry\n## To do\n- Cut\n- Sew\n", 5),
     ],
 )

@@ -709,6 +709,7 @@ def test_all_files_and_folders_that_a_title_names_are_offered_or_none(
         ("Discuss the new sail with the team", True),
         ("Agree on a colour with all stakeholders", True),
         ("Get a sign-off from the harbour", True),
+        ("Publish it. Needs sign-off by the crew", True),
         ("Ask the maintainers for a rope", True),
         ("Ask for the password twice", False),
         ("Add a review with stars to the product page", False),

@@ -161,6 +161,7 @@ _ASKS_PEOPLE = re.compile(
     r"|\b(?:discuss|agree|align|clarify|decide|review|talk|check|go)\b[^.]{0,60}?"
     rf"\b(?:with|to|by)\s(?:the |our |all )?{_PEOPLE}\b"
     r"|\b(?:get|obtain|wait for|needs?|ask for)\b[^.]{0,30}?\b(?:sign[- ]?off|approval|consent)\b"
+    r"|\b(?:sign[- ]?off|approval) (?:by|from|of)\b"
 )
 
 

@@ -86,6 +86,17 @@ def _unique(found: Iterable[tuple[str, str]]) -> dict[str, str]:
     return {name: task for name, task in pairs if name and counts[name] == 1}
 
 
+def is_nothing(given: str) -> bool:
+    """Whether it says that there is no dependency."""
+    return normalize(given).rstrip(".").lower() in (
+        "none",
+        "nothing",
+        "n/a",
+        "-",
+        "\u2014",
+    )
+
+
 def find_label(title: str) -> str:
     """The number or label that a title begins with: `3` or `T2`; empty if it has none."""
     label = _LABEL.match(title)
@@ -124,8 +135,8 @@ class References:
     def of(self, task: PlanTask) -> tuple[str, ...]:
         found: dict[str, None] = {}
         for given in task.depends:
-            for part, names in self._parts(given, task):
-                if not names:
+            for part, names in self.find(given, task):
+                if not names and not is_nothing(given):
                     raise self._no_task(part, task)
                 found.update(dict.fromkeys(names))
         return tuple(found)

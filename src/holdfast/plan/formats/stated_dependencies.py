@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from holdfast.plan.formats.references import References
+from holdfast.plan.formats.references import References, is_nothing
 from holdfast.plan.task import PlanTask
 
 MOST_STATED = 50  # statements of one task that are looked at
@@ -20,7 +20,8 @@ _STATED = re.compile(
     r"|\s[-\u2013\u2014]+\s|[(\[][^()\[\]]{1,80},\s|\s(?=after\s[a-z]{1,4}-?\d))"
     r"(?P<all>(?:this\s|it\s)?(?:can\s|must\s|should\s|has\sto\s)?(?:be\sdone\s|start\s|begin\s)?"
     r"(?:only\s)?(?P<verb>after|once|depend(?:s|ing|ent)?\s(?:up)?on|needs?|requires?|blocked\sby"
-    r"|waits?\sfor|inputs?:|(?:the\s)?last\s(?:step|task)\b)[\s:]*"
+    r"|waits?\sfor|inputs?:|(?:the\s)?last\s(?:step|task)\b"
+    r"|do\s(?:this|it)\slast\b)[\s:]*"
     r"(?P<what>[^()\[\]\n]{0,200}?))"
     r"(?=[)\]]|[.;!?][*_`\"')\]]*(?:\s|$)|$)",
     re.IGNORECASE | re.MULTILINE,
@@ -35,6 +36,7 @@ _REFERENCE = re.compile(r"#?\d{1,5}|[A-Z]{1,4}-?\d{1,4}")
 _COUNT = re.compile(r"(?:about\s|at least\s)?\d[\d.,]*\s+\w+")  # `2 days`
 _SURE = ("depend", "blocked", "wait")
 MOST_WORDS = 6  # of a statement that is reported: a longer one is prose
+_WRAPPED = re.compile(r"(,|\b(?:and|or))\n|\n(?=(?:and|or)\b)", re.IGNORECASE)
 _FENCED = re.compile(r"^(```+|~~~+).*?^\1", re.MULTILINE | re.DOTALL)
 
 
@@ -43,8 +45,8 @@ def read_stated(task: PlanTask, known: References) -> tuple[list[str], str]:
     found: list[str] = []
     unread = ""
     for match in _statements(task):
-        names, missed = _resolve(match["what"].strip(" *_`"), task, known, match["before"])
-        if match["verb"].lower().startswith(("last", "the last")):
+        names, missed = _resolve(match, task, known)
+        if "last" in match["verb"].lower():
             names, missed = ([] if match["what"] else known.above(task)), ""
         found += names
         if missed is None or (not names and _is_prose(match)):
@@ -56,7 +58,8 @@ def read_stated(task: PlanTask, known: References) -> tuple[list[str], str]:
 
 def _statements(task: PlanTask) -> Iterator[re.Match[str]]:
     """The statements of a title, which does not begin with one, and of the text below it."""
-    texts = ((task.title, 1), (_FENCED.sub("", task.description[:MOST_CHARS]), 0))
+    below = _FENCED.sub("", task.description[:MOST_CHARS])
+    texts = ((task.title, 1), (_WRAPPED.sub(r"\1 ", below), 0))
     for text, start in texts:
         for at, match in enumerate(_STATED.finditer(text, start)):
             if at < MOST_STATED and (match.start() or not start):
@@ -64,10 +67,11 @@ def _statements(task: PlanTask) -> Iterator[re.Match[str]]:
 
 
 def _resolve(
-    what: str, task: PlanTask, known: References, before: str
+    match: re.Match[str], task: PlanTask, known: References
 ) -> tuple[list[str], str | None]:
     """The tasks that a statement names, and a part that looks like one and is none. None if it
     names its own task: `3. Add servers (needs 3)` counts something else."""
+    what = match["what"].strip(" *_`")
     found: list[str] = []
     missed = ""
     for part, names in known.find(_STATE.sub("", what), task):
@@ -78,15 +82,25 @@ def _resolve(
         if not names and _REFERENCE.fullmatch(words):
             missed = words
         found += names
-    if not found and not missed and before.strip() != ",":
-        found += filter(None, [known.find_by_words(what, task)])
+    if not found and not missed:
+        found += filter(None, (known.find_by_words(words, task) for words in _wordings(match)))
     return found, missed
+
+
+def _wordings(match: re.Match[str]) -> list[str]:
+    """The words that may name a task: all of a statement, and its parts if it is surely one."""
+    is_sure = match["verb"].lower().startswith(_SURE)
+    if match["before"].strip() == "," and not is_sure:
+        return []
+    return [match["what"], *(re.split(r",|\b(?:and|or)\b", match["what"]) if is_sure else ())]
 
 
 def _is_prose(match: re.Match[str]) -> bool:
     """Whether words that name no task are about something else: `(needs 2 days)`, or a sentence
     that goes on."""
     what = match["what"].strip()
+    if is_nothing(what):
+        return True
     if match["verb"].lower().startswith(_SURE):
         return len(what.split()) > 2 * MOST_WORDS
     is_short = 0 < len(what.split()) <= MOST_WORDS and "," not in what

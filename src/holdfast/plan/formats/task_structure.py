@@ -31,6 +31,7 @@ _NUMBERED_HEADING = re.compile(
 _NUMBERED = re.compile(r"(\d{1,9}[.)])[ \t]+(\S.*)")
 _BULLET = re.compile(r"([-*+])[ \t]+(\S.*)")
 _NAMED = re.compile(r"\*\*\S|(?:[A-Za-z]{1,4}-?\d{1,4})[ \t]*(?:[.:)]|[-\u2013\u2014][ \t])")
+_LABELLED = re.compile(rf"{_ID}[.:)][ \t]+\S")
 HEADINGS = "numbered headings"
 LEAST = 2  # tasks: one numbered line may be anything
 
@@ -80,7 +81,7 @@ def mark_tasks(text: str) -> tuple[str, str]:
 def find_likely(text: str) -> PlanPosition | None:
     """The line that is most likely a task, in a text where nothing is marked as one."""
     plain = list(_outside_code(text.split("\n")))
-    for pattern in (_NUMBERED_HEADING, _NUMBERED, _BULLET):
+    for pattern in (_NUMBERED_HEADING, _NUMBERED, _BULLET, _LABELLED):
         found = [line for line in plain if pattern.match(line.text)]
         named = [line for line in found if _TASKS.fullmatch(line.heading)]
         if found:
