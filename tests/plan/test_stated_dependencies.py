@@ -110,3 +110,10 @@ def test_a_task_with_an_unread_dependency_is_reported_and_runs_beside_no_other(
     notes = [words for words in unclear.warnings if "not read as a dependency" in words]
     assert len(notes) == 1 and "task 2 ('Depends on M7')" in notes[0]
     assert "`- depends: 3`" in notes[0]
+
+
+@pytest.mark.requirement("P3")
+@pytest.mark.parametrize("field", ["depends", "blocked by", "needs"])
+def test_a_field_names_a_task_by_words_of_its_title(field: str) -> None:
+    task = last_of(f"- [ ] Hoist it\n  - {field}: the planks")
+    assert task.depends == (read_plan(BEFORE).tasks[0].id,)

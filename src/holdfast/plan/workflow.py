@@ -6,6 +6,7 @@ batch is in the order.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
@@ -23,6 +24,12 @@ from holdfast.plan.task import PlanTask, digest
 from holdfast.text.numbers import counted, span
 
 CHECKPOINT = "Run /holdfast:checkpoint to save progress"
+# Words with which a task may speak of others that come first. One too many costs some time, one too
+# few lets two sessions work on what belongs in a row.
+_ORDER = re.compile(
+    r"\b(?:after|once|until|before|first|last|follows?|waits?|blocked|needs?|requires?|depends?)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,14 +124,16 @@ def fits_here(pieces: Sequence[TaskPiece], room: PlanRoom) -> bool:
 
 
 def is_parallel(pieces: Sequence[TaskPiece]) -> bool:
-    """Whether the pieces may run in parallel: none waits for another, no two share a file, and none
-    has a folder with a file of another. Nor are tests or documents written beside the sources that
-    they may be about, nor does a task look at or measure what another changes. A task
-    that states a dependency which names no task runs beside no other."""
+    """Whether the pieces may run in parallel: each lists its files, none waits for another, no two
+    share a file, and none has a folder with a file of another. Nor are tests or documents written
+    beside the sources that they may be about, nor does a task look at or measure what another
+    changes. A task that speaks of an order and names no task for it runs beside no other."""
     ids = {piece.task.id for piece in pieces}
     if len(pieces) < 2 or any(ids.intersection(piece.task.depends) for piece in pieces):
         return False
-    if any((piece.of or piece.task).unread for piece in pieces):
+    if not all(_names(piece.task) for piece in pieces):  # it may change any file
+        return False
+    if any(_speaks_of_order(piece.of or piece.task) for piece in pieces):
         return False
     if len({_lists_only_tests(piece.task) for piece in pieces}) > 1:  # possibly of the others
         return False
@@ -149,6 +158,13 @@ def is_parallel(pieces: Sequence[TaskPiece]) -> bool:
         folders |= above
         patterns += stands_for
     return True
+
+
+def _speaks_of_order(task: PlanTask) -> bool:
+    """Whether a task says that something comes before it, and no task was found that it means."""
+    return bool(task.unread) or (
+        not task.depends and _ORDER.search(f"{task.title}\n{task.description}") is not None
+    )
 
 
 def _lists_only_tests(task: PlanTask) -> bool:

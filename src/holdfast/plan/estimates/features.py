@@ -157,8 +157,9 @@ _PEOPLE = (
     r"|colleagues?|everyone|everybody|people|reviewers?|security|legal|management)"
 )
 _ASKS_PEOPLE = re.compile(
-    rf"\b(?:ask|interview|survey|consult|convince|inform)\s(?:the |our |all )?{_PEOPLE}\b"
-    r"|\b(?:discuss|agree|align|clarify|decide|review|talk|check|go)\b[^.]{0,60}?"
+    rf"\b(?:ask|interview|survey|consult|convince|inform|show|tell)\s(?:the |our |all )?{_PEOPLE}\b"
+    r"|\b(?:discuss|agree|align|clarify|decide|review|talk|check|go|present"
+    r"|demo|demonstrate|hand over)\b[^.]{0,60}?"
     rf"\b(?:with|to|by)\s(?:the |our |all )?{_PEOPLE}\b"
     r"|\b(?:get|obtain|wait for|needs?|ask for)\b[^.]{0,30}?\b(?:sign[- ]?off|approval|consent)\b"
     r"|\b(?:sign[- ]?off|approval) (?:by|from|of)\b"

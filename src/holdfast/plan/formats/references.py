@@ -136,6 +136,8 @@ class References:
         found: dict[str, None] = {}
         for given in task.depends:
             for part, names in self.find(given, task):
+                if not names and (by_words := self.find_by_words(part, task)):
+                    names = [by_words]
                 if not names and not is_nothing(given):
                     raise self._no_task(part, task)
                 found.update(dict.fromkeys(names))
