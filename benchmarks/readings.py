@@ -76,7 +76,7 @@ def payload_chars(operation: Operation, density: float) -> float:
     for part in operation.after:
         if isinstance(part, Result):
             response = decoded(part.tool_use_result)
-            seen = result_size.response_chars(response, density)
+            seen = result_size.count_response_chars(response, density)
             chars += tail.FRAME_CHARS + (seen or len(part.text))
     return chars + sum(len(prompt.text) for prompt in operation.prompts)
 

@@ -64,7 +64,7 @@ def payload(data: bytes) -> None:
     found = scan.parse_object(data)
     assert isinstance(found, dict)
     light = scan.parse_object(result_size.lighten(result_size.limit_payload(data)))
-    size = result_size.response_chars(light.get("tool_response"), 3.5)
+    size = result_size.count_response_chars(light.get("tool_response"), 3.5)
     assert 0 <= size < float("inf"), "a size that is no size"
     with suppress(ValueError, RecursionError):
         expected = json.loads(data.decode("utf-8"))

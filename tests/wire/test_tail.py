@@ -24,7 +24,7 @@ DENSITY = 3.5
 
 
 def _used(path: Path, *, sidechain: bool = False, overhead: int = 0) -> int:
-    return tail.look(str(path), sidechain, DENSITY).used_tokens(DENSITY, overhead)
+    return tail.read(str(path), sidechain, DENSITY).used_tokens(DENSITY, overhead)
 
 
 @pytest.mark.requirement("W1")
@@ -110,7 +110,7 @@ def test_an_output_counted_while_it_streamed_is_made_up_from_its_words(tmp_path:
 def test_a_subagent_s_file_is_read_by_its_sidechain_lines(tmp_path: Path) -> None:
     path = a_transcript(tmp_path / "t.jsonl", an_answer(12_000, sidechain=True))
     assert _used(path, sidechain=True) == 12_000
-    assert tail.look(str(path)).basis == "none"
+    assert tail.read(str(path)).basis == "none"
 
 
 @pytest.mark.requirement("W4")
@@ -118,9 +118,9 @@ def test_a_boundary_resets_the_reading_at_once(tmp_path: Path) -> None:
     path = a_transcript(
         tmp_path / "t.jsonl", an_answer(167_500), a_boundary(post=4_000), a_summary()
     )
-    seen = tail.look(str(path), False, DENSITY)
+    seen = tail.read(str(path), False, DENSITY)
     assert seen.basis == "boundary"
-    assert seen.states_tokens()
+    assert seen.is_counted_by_client()
     assert seen.used_tokens(DENSITY, 18_000) == 22_000
 
 
@@ -131,8 +131,8 @@ def test_without_post_tokens_the_summary_is_measured_and_that_is_an_estimate(
     path = a_transcript(
         tmp_path / "t.jsonl", an_answer(167_500), a_boundary(post=None), a_summary("s" * 7_000)
     )
-    seen = tail.look(str(path), False, DENSITY)
-    assert not seen.states_tokens()
+    seen = tail.read(str(path), False, DENSITY)
+    assert not seen.is_counted_by_client()
     assert seen.used_tokens(DENSITY, 18_000) == 20_000
 
 
@@ -162,14 +162,14 @@ def test_what_a_microcompaction_cleared_is_subtracted_until_the_next_answer(tmp_
 def test_a_microcompaction_after_a_compaction_counts_and_does_not_hide_it(tmp_path: Path) -> None:
     lines = [an_answer(150_000), a_boundary(post=30_000), a_summary(), a_microcompaction(5_000)]
     path = a_transcript(tmp_path / "t.jsonl", *lines)
-    assert tail.look(str(path)).basis == "boundary"
+    assert tail.read(str(path)).basis == "boundary"
     assert _used(path) == 25_000
 
 
 @pytest.mark.requirement("W9", "W10")
 def test_a_reading_less_what_was_cleared_is_an_estimate(tmp_path: Path) -> None:
     path = a_transcript(tmp_path / "t.jsonl", an_answer(50_000), a_microcompaction(20_000))
-    assert not tail.look(str(path)).states_tokens()
+    assert not tail.read(str(path)).is_counted_by_client()
 
 
 @pytest.mark.requirement("W9", "X7")
@@ -192,7 +192,7 @@ def test_the_search_stops_after_four_megabytes(tmp_path: Path) -> None:
     noise = json.dumps({"type": "progress", "data": "n" * 1_000}) + "\n"
     path = tmp_path / "t.jsonl"
     path.write_text(json.dumps(an_answer(50_000)) + "\n" + noise * 4_300)
-    assert tail.look(str(path)).basis == "none"
+    assert tail.read(str(path)).basis == "none"
 
 
 @pytest.mark.requirement("W2")
@@ -213,7 +213,7 @@ def test_a_torn_or_hostile_last_line_is_passed_over(tmp_path: Path, torn: str) -
 @pytest.mark.requirement("X7")
 def test_a_folder_a_missing_file_and_a_newline_in_a_path_say_nothing(tmp_path: Path) -> None:
     for path in (str(tmp_path), str(tmp_path / "none"), "a\nb", "a\0b", ""):
-        assert tail.look(path).basis == "none"
+        assert tail.read(path).basis == "none"
 
 
 @pytest.mark.requirement("X7")
@@ -221,7 +221,7 @@ def test_a_pipe_in_its_place_does_not_block(tmp_path: Path) -> None:
     import os
 
     os.mkfifo(tmp_path / "pipe")
-    assert tail.look(str(tmp_path / "pipe")).basis == "none"
+    assert tail.read(str(tmp_path / "pipe")).basis == "none"
 
 
 VALUES = st.recursive(
@@ -249,7 +249,7 @@ def test_wrong_types_in_any_field_never_raise(
     nested = {"type": kind, "message": {"usage": value, "content": value, "model": value}}
     text = "".join(json.dumps(one) + "\n" for one in (line, nested, {**nested, "subtype": "user"}))
     (folder / "t.jsonl").write_text(text + '"compact_boundary"\n')
-    seen = tail.look(str(folder / "t.jsonl"))
+    seen = tail.read(str(folder / "t.jsonl"))
     assert seen.used_tokens(DENSITY, 0) >= 0
 
 

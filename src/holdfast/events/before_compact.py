@@ -62,7 +62,7 @@ def _log_error(state: State, what: str, error: Exception) -> None:
 def _fill(moment: Moment) -> str:
     if moment.tail.basis == "none":
         return "an unknown fill"
-    about = "" if moment.tail.states_tokens() else "about "
+    about = "" if moment.tail.is_counted_by_client() else "about "
     return f"{about}{moment.line.used:,} tokens"
 
 

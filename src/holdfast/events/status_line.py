@@ -66,9 +66,9 @@ def show(payload: dict[str, Any], data: bytes, theirs: str = "") -> str:
 def _ours(folder: str, payload: dict[str, Any]) -> str:
     state = load(folder)
     density = state.density or mark.CHARS_PER_TOKEN
-    end = tail.look(scan.text_of(payload, "transcript_path"), False, density)
+    end = tail.read(scan.text_of(payload, "transcript_path"), False, density)
     used = end.used_tokens(density, state.overhead_tokens)
-    about = "" if end.states_tokens() else "about "
+    about = "" if end.is_counted_by_client() else "about "
     if end.basis == "none":
         used, about = _client_tokens(payload), ""  # the client's own count, of this moment
     if not used:

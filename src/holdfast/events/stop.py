@@ -37,7 +37,7 @@ def _reason(moment: Moment) -> str:
     if settings_load.load(state.project).word("stop_guard") != "on":
         return ""
     used, now_ms = moment.line.used, moment.now_ms
-    guessed = not moment.tail.states_tokens()
+    guessed = not moment.tail.is_counted_by_client()
     found = stop_objections.find_objections(
         state,
         moment.folder,

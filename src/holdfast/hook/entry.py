@@ -110,7 +110,7 @@ def _is_off() -> bool:
 def _archive(data: bytes, arguments: list[str]) -> None:
     """`archive CHARS`: a shorter result is not even parsed, because the client waits for us."""
     limit, start = int(arguments[0]), data.find(b'"tool_response"')
-    if start < 0 or not limit < len(data) - start < result_size.MOST_BYTES or _is_off():
+    if start < 0 or not limit < len(data) - start < result_size.MOST_PAYLOAD_BYTES or _is_off():
         return
     now_ms = int(time.time() * 1000)
     _say(_wake("archive_output").tell(scan.parse_object(data), limit, now_ms))

@@ -53,13 +53,13 @@ class Moment:
         times; it came within 67 ms). Nobody waits for an asynchronous hook, so it waits a little.
         """
         call = scan.text_of(self.payload, "tool_use_id")
-        seen = tail.look(self.transcript, sidechain, density)
+        seen = tail.read(self.transcript, sidechain, density)
         waits = LATE_LOOKS if _is_live(self.transcript) else 0
         while call and call not in seen.call_ids and waits:
             time.sleep(LATE_SECONDS)
             waits -= 1
             if places.size_of(self.transcript) != seen.size:
-                seen = tail.look(self.transcript, sidechain, density)
+                seen = tail.read(self.transcript, sidechain, density)
         return seen
 
     def _reading(self, density: float) -> spool.SpoolLine:
@@ -89,11 +89,11 @@ class Moment:
         if event in COMPACTING or (event == "SessionStart" and source == "compact"):
             return "compacting.estimated"
         basis = self.tail.basis
-        return basis if self.tail.states_tokens() else basis + ".estimated"
+        return basis if self.tail.is_counted_by_client() else basis + ".estimated"
 
     def _result_chars(self, density: float) -> float:
         if "tool_response" in self.payload:
-            chars = result_size.response_chars(self.payload["tool_response"], density)
+            chars = result_size.count_response_chars(self.payload["tool_response"], density)
         else:
             chars = len(scan.text_of(self.payload, "error"))
         return chars + tail.FRAME_CHARS

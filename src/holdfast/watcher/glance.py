@@ -54,7 +54,7 @@ def glance(found: LiveTranscript, now_ms: int) -> Glance | None:
     state, folder = for_transcript(Path(found.path), found.session_id, found.agent_id)
     if _has_ended(state, folder, found):
         return None
-    end = tail.look(found.path, bool(found.agent_id), state.density or mark.CHARS_PER_TOKEN)
+    end = tail.read(found.path, bool(found.agent_id), state.density or mark.CHARS_PER_TOKEN)
     if end.basis == "none" or view.is_compacting(end, state, now_ms):
         return None
     used = end.used_tokens(state.density or mark.CHARS_PER_TOKEN, state.overhead_tokens)
@@ -72,12 +72,12 @@ def glance(found: LiveTranscript, now_ms: int) -> Glance | None:
         _active_ms(state, folder, now_ms, settings),
         settings,
         bool(state.started_ms),
-        not end.states_tokens(),
+        not end.is_counted_by_client(),
     )
 
 
 def _check_readable(path: str) -> None:
-    """Raise if the file cannot be opened. `tail.look` would take it for an empty one."""
+    """Raise if the file cannot be opened. `tail.read` would take it for an empty one."""
     os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))
 
 

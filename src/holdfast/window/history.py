@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from holdfast.window.tail_reader import Following
 
-LAST_BYTES = tail.STEPS[-1]
+LAST_BYTES = tail.READ_BYTES[-1]
 FITTED_OPERATIONS = 40
 FITTED_TOKENS = 2_000  # less growth than this tells nothing about a model's tokens
 DENSITY_LEAST, DENSITY_MOST = 1.5, 6.0
@@ -176,7 +176,7 @@ def answer_chars(operation: Operation) -> float:
 
 def _block_chars(block: AnyBlock) -> float:
     if isinstance(block, ToolUse):
-        return tail.answer_chars({"input": block.input})
+        return tail.count_answer_chars({"input": block.input})
     if isinstance(block, Thinking):
         return len(block.thinking)
     return len(block.text) if isinstance(block, Text) else 0

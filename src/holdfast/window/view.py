@@ -116,7 +116,7 @@ def of_moment(moment: Moment, state: State, settings: Settings) -> View:
 
 def of_transcript(state: State, settings: Settings, now_ms: int, folder: str = "") -> View:
     """The window as its transcript stands. `folder` holds what its hooks left."""
-    end = tail.look(state.transcript, bool(state.agent_id), state.density or mark.CHARS_PER_TOKEN)
+    end = tail.read(state.transcript, bool(state.agent_id), state.density or mark.CHARS_PER_TOKEN)
     return _of(end, folder, state, settings, now_ms, 0.0)
 
 
@@ -238,9 +238,9 @@ def _reading(
     if is_compacting(end, state, now_ms):
         return Reading(used, now_ms, "compacting", estimated=True)
     if end.basis != "none":
-        return Reading(used, now_ms, end.basis, estimated=not end.states_tokens())
+        return Reading(used, now_ms, end.basis, estimated=not end.is_counted_by_client())
     long = (
-        end.size and not end.whole
+        end.size and not end.is_whole_file
     )  # 4 MB without an answer: their size says nothing about tokens
     if long and state.used_tokens:
         return Reading(state.used_tokens, now_ms, "earlier", estimated=True)

@@ -1,8 +1,8 @@
-"""How full the window is, from the end of the transcript alone.
+"""Read how full the window is from the end of the transcript.
 
-The newest answer of the main chain states its usage; what was added since is counted in
-characters. The hook and the rest both read with this, so there is one number. It looks at the last
-64 KB, then four times as far, and gives up after 4 MB: the cost does not grow with the file.
+The newest answer of the main chain states its usage; text added after it is counted in characters.
+The hook and all other code use this module, so they report the same number. It reads the last
+64 KB, then four times as much, up to 4 MB: the cost does not grow with the file.
 """
 
 from __future__ import annotations
@@ -15,20 +15,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-STEPS = (1 << 16, 1 << 18, 1 << 20, 1 << 22)
-MOST_TOKENS = 1 << 40  # a larger count is a broken line, not a window
-REGULAR = 0o100000
+READ_BYTES = (1 << 16, 1 << 18, 1 << 20, 1 << 22)  # each is tried if the one before was too short
+MOST_TOKENS = 1 << 40  # a larger count comes from a damaged line
+FILE_TYPE, REGULAR_FILE = 0o170000, 0o100000  # as in `stat`, which costs an import
 USAGE = (
     "input_tokens",
     "cache_creation_input_tokens",
     "cache_read_input_tokens",
     "output_tokens",
 )
-FRAME_CHARS = 24  # what wraps every block: a tool call's and a result's tags and ids
+FRAME_CHARS = 24  # the tags and ids around a tool call or a result
 
 
 class Tail:
-    """What the end of a transcript says. `basis`: usage, boundary, or none."""
+    """What the end of a transcript says. `basis` tells where the number of tokens comes from:
+    "usage" (the newest answer), "boundary" (a compaction after it) or "none"."""
 
     __slots__ = (
         "added_chars",
@@ -38,6 +39,7 @@ class Tail:
         "basis",
         "boundary",
         "call_ids",
+        "is_whole_file",
         "model",
         "output_is_partial",
         "output_tokens",
@@ -45,9 +47,8 @@ class Tail:
         "saved_tokens",
         "size",
         "summary_chars",
-        "torn",
+        "torn_lines",
         "version",
-        "whole",
     )
 
     def __init__(self) -> None:
@@ -66,33 +67,37 @@ class Tail:
         self.model = ""
         self.version = ""
         self.size = 0
-        self.whole = False
-        self.torn = 0
+        self.is_whole_file = False
+        self.torn_lines = 0
 
     def used_tokens(self, density: float, overhead: int, pending_chars: float = 0.0) -> int:
-        """Tokens in the window, with characters that are not in the file yet."""
+        """Return the tokens in the window. `pending_chars` are not in the file yet."""
         added = (self.added_chars + pending_chars) / density
         if self.basis == "usage":
-            added += self.answer_tokens + self._unreported(density)
+            added += self.answer_tokens + self._missing_output_tokens(density)
         elif self.basis == "boundary":
-            added += self._after_boundary(density) + overhead
+            added += self._tokens_after_boundary(density) + overhead
         return max(0, int(added - self.saved_tokens))
 
-    def _unreported(self, density: float) -> float:
-        """Clients before 2.1.59 wrote the output count while the answer still streamed."""
+    def _missing_output_tokens(self, density: float) -> float:
+        """Return the output tokens that the usage lacks: clients before 2.1.59 wrote it while the
+        answer still streamed."""
         if not self.output_is_partial:
             return 0.0
         return max(0.0, self.answer_chars / density - self.output_tokens)
 
-    def _after_boundary(self, density: float) -> float:
+    def _tokens_after_boundary(self, density: float) -> float:
         post = self.boundary.get("postTokens")
         if type(post) is int and 0 < post < MOST_TOKENS:
             return post
         return self.summary_chars / density
 
-    def states_tokens(self) -> bool:
-        """False where the number rests on a guess about text rather than on the client's count.
-        What a microcompaction saved is the client's own guess: 5 to 18 % off in real sessions."""
+    def is_counted_by_client(self) -> bool:
+        """Whether the client counted the tokens; False if they are estimated from characters.
+
+        The tokens that a microcompaction saved are the client's own estimate: 5 to 18 % off in real
+        sessions.
+        """
         if self.saved_tokens:
             return False
         if self.basis == "boundary":
@@ -100,38 +105,40 @@ class Tail:
         return self.basis == "usage"
 
 
-def look(path: str, sidechain: bool = False, density: float = mark.CHARS_PER_TOKEN) -> Tail:
-    """Read the end of a transcript. A missing or odd file gives an empty tail."""
+def read(path: str, sidechain: bool = False, density: float = mark.CHARS_PER_TOKEN) -> Tail:
+    """Read the end of a transcript. Return an empty tail if it is no readable, regular file."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError):
         return Tail()
     try:
         status = os.fstat(fd)
-        if status.st_mode & 0o170000 != REGULAR:
+        if status.st_mode & FILE_TYPE != REGULAR_FILE:
             return Tail()
-        return _look(fd, status.st_size, sidechain, density)
+        return _read(fd, status.st_size, sidechain, density)
     except OSError:
         return Tail()
     finally:
         os.close(fd)
 
 
-def _look(fd: int, size: int, sidechain: bool, density: float) -> Tail:
+def _read(fd: int, size: int, sidechain: bool, density: float) -> Tail:
     tail = Tail()
-    for step in STEPS:
-        start = max(0, size - step)
+    for count in READ_BYTES:
+        start = max(0, size - count)
         tail = Tail()
         tail.size = size
-        tail.whole = start == 0
-        settled = _walk(_lines(os.pread(fd, step, start), start), tail, sidechain, density)
-        if settled or tail.whole:
+        tail.is_whole_file = start == 0
+        lines = _split_lines(os.pread(fd, count, start), start)
+        is_found = _read_back(lines, tail, sidechain, density)
+        if is_found or tail.is_whole_file:
             break
     return tail
 
 
-def _lines(data: bytes, start: int) -> list[bytes]:
-    """The lines, newest first. The first piece of a cut file is half a line, and is left out."""
+def _split_lines(data: bytes, start: int) -> list[bytes]:
+    """Return the lines, newest first. If the data starts inside the file, its first line is
+    incomplete and is left out."""
     lines = data.split(b"\n")
     if start:
         del lines[0]
@@ -139,55 +146,60 @@ def _lines(data: bytes, start: int) -> list[bytes]:
     return lines
 
 
-def _walk(lines: list[bytes], tail: Tail, sidechain: bool, density: float) -> bool:
-    """Go back to the start of the newest answer; True when the search is over."""
-    loose = _Added()  # lines before the part of the answer seen last: its results, or its input
+def _read_back(lines: list[bytes], tail: Tail, sidechain: bool, density: float) -> bool:
+    """Read back to the start of the newest answer; return False if more lines are needed.
+
+    An answer has one line per block, with tool results between them. Lines after its first block
+    are added text. Lines before it are its input, and its usage already counts them.
+    """
+    added = _Added()  # moved to the tail once a block of the answer is found before it
     for raw in lines:
-        kind = _kind(raw)
+        kind = _detect_kind(raw)
         if not kind:
             continue
         line = scan.parse_object(raw)
         if not line:
-            tail.torn += 1
+            tail.torn_lines += 1
             continue
         if line.get("type") != kind or (line.get("isSidechain") is True) != sidechain:
             continue
         if kind == "assistant":
-            usage = _usage(line)
+            usage = _read_usage(line)
             if usage is None:
                 continue
-            if tail.summary_chars:  # client 1.0 wrote no boundary: the summary is one
-                return _bound(tail, {}, loose)
+            if tail.summary_chars:  # client 1.0 wrote no boundary: the summary marks it
+                return _end_at_boundary(tail, {}, added)
             if tail.basis == "usage" and line["message"].get("id") != tail.answer_id:
                 return True
-            _answer(tail, line, usage, density)
-            loose.give(tail)
+            _read_answer(tail, line, usage, density)
+            added.move_to(tail)
         elif kind == "system":
             subtype = line.get("subtype")
             if subtype == "microcompact_boundary":
-                loose.saved += _saved_tokens(line)
+                added.saved += _saved_tokens(line)
                 continue
             if subtype != "compact_boundary":
                 continue
             if tail.basis == "usage":
                 return True
             metadata = line.get("compactMetadata")
-            return _bound(tail, metadata if isinstance(metadata, dict) else {}, loose)
+            return _end_at_boundary(tail, metadata if isinstance(metadata, dict) else {}, added)
         elif line.get("isCompactSummary") is True:
             if tail.basis == "usage":
                 return True
-            tail.summary_chars = _content_chars(line, density)
+            tail.summary_chars = _count_content_chars(line, density)
         else:
-            loose.take(line, density)
-    if tail.basis == "none" and tail.whole:
+            added.add(line, density)
+    if tail.basis == "none" and tail.is_whole_file:
         if tail.summary_chars:
-            return _bound(tail, {}, loose)
-        loose.give(tail)
-    return tail.basis == "usage" and tail.whole
+            return _end_at_boundary(tail, {}, added)
+        added.move_to(tail)
+    return tail.basis == "usage" and tail.is_whole_file
 
 
-def _kind(raw: bytes) -> str:
-    """A line's kind by a look at its bytes; an escaped quotation can never look like it."""
+def _detect_kind(raw: bytes) -> str:
+    """Return a line's probable kind without parsing it. Quoted JSON cannot be mistaken for it,
+    because its quotation marks are escaped."""
     if b'"assistant"' in raw and b'"usage"' in raw:
         return "assistant"
     if b'compact_boundary"' in raw:  # or microcompact_boundary
@@ -197,8 +209,8 @@ def _kind(raw: bytes) -> str:
     return "attachment" if b'"attachment"' in raw else ""
 
 
-def _usage(line: dict[str, Any]) -> tuple[int, int] | None:
-    """(total, output) tokens, or None where the line is no answer of a model."""
+def _read_usage(line: dict[str, Any]) -> tuple[int, int] | None:
+    """Return (total, output) tokens, or None if the line is not an answer of a model."""
     message = line.get("message")
     if not isinstance(message, dict) or message.get("model") == "<synthetic>":
         return None
@@ -211,7 +223,7 @@ def _usage(line: dict[str, Any]) -> tuple[int, int] | None:
     return (total, good[3]) if total else None
 
 
-def _answer(tail: Tail, line: dict[str, Any], usage: tuple[int, int], density: float) -> None:
+def _read_answer(tail: Tail, line: dict[str, Any], usage: tuple[int, int], density: float) -> None:
     message = line["message"]
     if tail.basis != "usage":
         tail.basis = "usage"
@@ -226,11 +238,11 @@ def _answer(tail: Tail, line: dict[str, Any], usage: tuple[int, int], density: f
             if block.get("type") == "tool_use":
                 tail.call_ids.add(scan.text_of(block, "id"))
             if tail.output_is_partial:
-                tail.answer_chars += answer_chars(block)
+                tail.answer_chars += count_answer_chars(block)
 
 
-def answer_chars(block: dict[str, Any]) -> float:
-    """Characters of one block of an answer: words, thoughts, or a call and what it was given."""
+def count_answer_chars(block: dict[str, Any]) -> float:
+    """Count the characters of one block of an answer: text, thinking, or a call with its input."""
     given = block.get("input")
     if isinstance(given, dict):
         return FRAME_CHARS * 2 + sum(len(k) + len(str(v)) + 6 for k, v in given.items())
@@ -239,28 +251,28 @@ def answer_chars(block: dict[str, Any]) -> float:
 
 
 def _saved_tokens(line: dict[str, Any]) -> int:
-    """What a microcompaction cleared: old tool results; the conversation goes on."""
+    """Return how many tokens a microcompaction cleared. It removes old tool results only."""
     metadata = line.get("microcompactMetadata")
     saved = metadata.get("tokensSaved") if isinstance(metadata, dict) else None
     return saved if type(saved) is int and 0 < saved < MOST_TOKENS else 0
 
 
-def _bound(tail: Tail, metadata: dict[str, Any], loose: _Added) -> bool:
+def _end_at_boundary(tail: Tail, metadata: dict[str, Any], added: _Added) -> bool:
     tail.basis = "boundary"
     tail.boundary = metadata
-    loose.give(tail)
+    added.move_to(tail)
     return True
 
 
-def _content_chars(line: dict[str, Any], density: float) -> float:
+def _count_content_chars(line: dict[str, Any], density: float) -> float:
     message = line.get("message")
-    return (
-        result_size.text_chars(message.get("content"), density) if isinstance(message, dict) else 0
-    )
+    content = message.get("content") if isinstance(message, dict) else None
+    return result_size.count_text_chars(content, density)
 
 
 class _Added:
-    """Characters the model will read next, which results they are, and tokens cleared since."""
+    """Text added after an answer: its characters, the ids of its tool results, and the tokens that
+    microcompactions cleared."""
 
     __slots__ = ("chars", "result_ids", "saved")
 
@@ -269,11 +281,12 @@ class _Added:
         self.result_ids: set[str] = set()
         self.saved = 0
 
-    def take(self, line: dict[str, Any], density: float) -> None:
+    def add(self, line: dict[str, Any], density: float) -> None:
+        """Add a line of the user, a tool or the client."""
         if line["type"] == "attachment":
-            self.chars += _rendered_chars(line)
+            self.chars += _count_rendered_chars(line)
             return
-        self.chars += _content_chars(line, density)
+        self.chars += _count_content_chars(line, density)
         message = line.get("message")
         content = message.get("content") if isinstance(message, dict) else None
         for block in content if isinstance(content, list) else ():
@@ -281,7 +294,8 @@ class _Added:
                 self.chars += FRAME_CHARS
                 self.result_ids.add(scan.text_of(block, "tool_use_id"))
 
-    def give(self, tail: Tail) -> None:
+    def move_to(self, tail: Tail) -> None:
+        """Add everything to the tail, and start again from zero."""
         tail.added_chars += self.chars
         tail.result_ids |= self.result_ids
         tail.saved_tokens += self.saved
@@ -290,7 +304,7 @@ class _Added:
         self.saved = 0
 
 
-def _rendered_chars(line: dict[str, Any]) -> float:
+def _count_rendered_chars(line: dict[str, Any]) -> float:
     rendered = line.get("rendered")
     if not isinstance(rendered, list):
         return 0
