@@ -41,7 +41,7 @@ def limit_payload(payload: bytes) -> bytes:
 
 
 def lighten(payload: bytes) -> bytes:
-    """Replace each escape in `tool_response` with one plain character.
+    """Remove the escapes from `tool_response`: `\\n` becomes `n`, and `\\"` an apostrophe.
 
     Only the size of the response is needed, and the parser spends as much time on one escape as on
     forty plain characters: 100 KB of quoted text took 4 ms. Text before that key is not changed.
