@@ -24,7 +24,7 @@ from starlette.convertors import StringConvertor, register_url_convertor
 
 from holdfast.hub import row_times
 from holdfast.hub.board import messages
-from holdfast.redact import are_clean, redact, redact_each, without_named
+from holdfast.redact import are_clean, redact, redact_each, redact_named_values
 from holdfast.wire.log import is_utf8
 
 MOST_INT = 2**31 - 1
@@ -103,7 +103,7 @@ def clean_fields(texts: Mapping[str, Any], values: Mapping[str, Any]) -> dict[st
     """Remove secrets from the fields of a large body. They are searched as one text, which takes
     2 ms for 50 KB; only if there is a secret, field by field, which takes 8. `values` are JSON,
     in which a key may show that its value is a secret; keys in `texts` show nothing."""
-    named = {name: without_named(value) for name, value in values.items()}
+    named = {name: redact_named_values(value) for name, value in values.items()}
     if are_clean([*_texts(texts), *(_bounded_json(value) for value in named.values())]):
         return {**texts, **named}
     cleaned = {name: clean_value(value) for name, value in named.items()}
@@ -145,7 +145,7 @@ def _bounded_json(value: Any) -> str:
 def clean_value(value: Any) -> Any:
     """Remove secrets from a JSON value; the name before a value often shows that it is a secret."""
     text = _bounded_json(value)
-    named = without_named(value)
+    named = redact_named_values(value)
     if named != value:
         value, text = named, msgspec.json.encode(named).decode()
     kept = redact(text)

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from holdfast.record.secrets import MOST_BARE, ToldSecrets, is_known_bare
-from holdfast.redact import find, redact, redact_each, which_are_clean, without_named
+from holdfast.redact import find, redact, redact_each, redact_named_values, which_are_clean
 
 Line = tuple[int, bytes]  # its offset in the client's file, and its bytes with the newline
 _UNREADABLE = (msgspec.DecodeError, ValueError, RecursionError)
@@ -68,7 +68,7 @@ class Cleaner:
             return LEFT_OUT
 
     def _cleaned_json(self, value: Any) -> bytes:
-        made = self._each(redact_each(without_named(value)))
+        made = self._each(redact_each(redact_named_values(value)))
         if find("\n".join(_texts(made))):  # what only its key tells, or two texts together
             made = _read(redact(json.dumps(made)).encode())[0]
         if made is None:

@@ -13,8 +13,8 @@ from holdfast.redact.find import (
     redact,
     redact_answer,
     redact_each,
+    redact_named_values,
     which_are_clean,
-    without_named,
 )
 from holdfast.redact.rule import SecretFinding
 
@@ -25,6 +25,6 @@ __all__ = [
     "redact",
     "redact_answer",
     "redact_each",
+    "redact_named_values",
     "which_are_clean",
-    "without_named",
 ]

@@ -1,6 +1,7 @@
-"""Apply all rules to a text, and remove the secrets they find from the text or JSON value.
+"""Find secrets with all rules, and remove them from a text or a JSON value.
 
-In JSON a key may say that the value below it is secret: in lists, numbers and objects too.
+In JSON a key such as `password` makes its value secret: a string, a number, and everything in a
+list or an object.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
-PASSES = 3  # a secret glued to another may show only once its neighbour is gone
+PASSES = 3  # a rule may find a secret only after the one next to it was removed
 
-_SURER_FIRST = (
+_RULES_SUREST_FIRST = (
     token_prefixes.scan_keys,
     token_prefixes.scan_tokens,
     shapes.scan,
@@ -29,15 +30,20 @@ _SURER_FIRST = (
     assignment.scan,
     line_breaks.scan,
 )
-_GO_ON = (token_prefixes.scan_tokens, shapes.scan, token_prefixes.scan_headers, line_breaks.scan)
-_LEAST_NUMBER = 100_000  # a shorter one is a count
+_RULES_FOR_TOKENS = (
+    token_prefixes.scan_tokens,
+    shapes.scan,
+    token_prefixes.scan_headers,
+    line_breaks.scan,
+)
+_LEAST_SECRET_NUMBER = 100_000  # a smaller one is probably a count
 _ESCAPE = r"\\u([0-9a-fA-F]{4})"
-_ESCAPED = r"\\{1,7}u([0-9a-fA-F]{4})"  # also in JSON within JSON
-_GONE = SecretFinding("password", 0, 0).placeholder
+_NESTED_ESCAPE = r"\\{1,7}u([0-9a-fA-F]{4})"  # JSON within JSON has more backslashes
+_PLACEHOLDER = SecretFinding("password", 0, 0).placeholder
 
 
 def find(text: str) -> list[SecretFinding]:
-    """Return the secrets of a text, in order, without overlaps."""
+    """Return the secrets of a text in order. They do not overlap."""
     found = list(_search(text))
     if not text.isascii() and any(mark in text for mark in INVISIBLE):
         found += _search_visible(text)
@@ -50,28 +56,31 @@ def find(text: str) -> list[SecretFinding]:
 
 def _search(text: str) -> Iterator[SecretFinding]:
     page = SearchPage(text)
-    for scan in _SURER_FIRST:
+    for scan in _RULES_SUREST_FIRST:
         for one in scan(page):
-            yield line_breaks.extend_over_lines(text, one) if scan in _GO_ON else one
+            yield line_breaks.extend_over_lines(text, one) if scan in _RULES_FOR_TOKENS else one
 
 
 def _search_visible(text: str) -> Iterator[SecretFinding]:
-    """Search what a reader sees: an invisible character in a name or a token would hide it from
-    the rules."""
-    kept = [at for at, mark in enumerate(text) if mark not in INVISIBLE]
-    for one in _search("".join([text[at] for at in kept])):
-        yield SecretFinding(one.kind, kept[one.start], kept[one.end - 1] + 1)
+    """Search the text without its invisible characters. One of them inside a name or a token would
+    hide it from the rules."""
+    visible = [at for at, mark in enumerate(text) if mark not in INVISIBLE]
+    for one in _search("".join([text[at] for at in visible])):
+        yield SecretFinding(one.kind, visible[one.start], visible[one.end - 1] + 1)
 
 
 def _search_escaped(text: str) -> Iterator[SecretFinding]:
-    """Search the text with its escaped letters as letters: JSON may write `contrase\\u00f1a`."""
-    letters = {_letter(one) for one in re.finditer(_ESCAPE, text)}
+    """Search the text with its escapes decoded: JSON may write `contraseña` as
+    `contrase\\u00f1a`."""
+    letters = {_decode_letter(one) for one in re.finditer(_ESCAPE, text)}
     if not names.has_foreign(letters):
         return
-    escaped = [one for one in re.finditer(_ESCAPED, text) if not _letter(one).isascii()]
-    plain, starts, at = "", list[int](), 0  # `starts`: where each character stands in the text
+    escaped = [
+        one for one in re.finditer(_NESTED_ESCAPE, text) if not _decode_letter(one).isascii()
+    ]
+    plain, starts, at = "", list[int](), 0  # `starts`: each character's position in the text
     for match in escaped:
-        plain += text[at : match.start()] + _letter(match)
+        plain += text[at : match.start()] + _decode_letter(match)
         starts += range(at, match.start() + 1)
         at = match.end()
     starts += range(at, len(text))
@@ -79,30 +88,31 @@ def _search_escaped(text: str) -> Iterator[SecretFinding]:
         yield SecretFinding(one.kind, starts[one.start], starts[one.end - 1] + 1)
 
 
-def _letter(match: re.Match[str]) -> str:
+def _decode_letter(match: re.Match[str]) -> str:
     code = int(match[1], 16)
     return "" if 0xD800 <= code <= 0xDFFF else chr(code)
 
 
 def _search_wrapped(text: str) -> Iterator[SecretFinding]:
-    """Search lines that a terminal cut at its last column, as the one line they were."""
+    """Join lines that a terminal wrapped at its last column, and search the joined line."""
     for start, lines in line_breaks.cut_lines(text):
-        # Where each character of the joined line stands: one line end more behind each cut.
-        places = [start + at + at // line_breaks.TERMINAL_COLUMNS for at in range(len(lines))]
+        # The text has one line end more than the joined line after each full row.
+        positions = [start + at + at // line_breaks.TERMINAL_COLUMNS for at in range(len(lines))]
         for one in _search(lines):
-            first, last = places[one.start], places[one.end - 1]
-            if last - first >= one.end - one.start:  # it stands across a cut
+            first, last = positions[one.start], positions[one.end - 1]
+            if last - first >= one.end - one.start:  # it contains a line end
                 yield SecretFinding(one.kind, first, last + 1)
 
 
 def are_clean(texts: Iterable[str]) -> bool:
-    """Whether no text holds a secret. They are searched as one text, in a tenth of the time."""
+    """Whether no text contains a secret. The texts are joined: one search takes a tenth of the time
+    of many."""
     return not find("\n".join(texts))
 
 
 def which_are_clean(texts: Sequence[str]) -> list[bool]:
-    """Return for each text whether it is clean. They are searched together, and in halves if one
-    is not."""
+    """Return for each text whether it is clean. All are searched at once; if that finds a secret,
+    each half is searched."""
     if not texts or are_clean(texts):
         return [True] * len(texts)
     if len(texts) == 1:
@@ -132,16 +142,16 @@ def replace_findings(text: str, findings: list[SecretFinding]) -> str:
     return "".join([*parts, text[at:]])
 
 
-def without_named(value: Any, *, is_named: bool = False) -> Any:
-    """Replace every value whose key says that it is secret with a placeholder."""
+def redact_named_values(value: Any, *, is_named: bool = False) -> Any:
+    """Replace every value under a key such as `password` with a placeholder."""
     if isinstance(value, dict):
         return {
-            key: without_named(inner, is_named=is_named or is_telling(key))
+            key: redact_named_values(inner, is_named=is_named or is_telling(key))
             for key, inner in value.items()
         }
     if isinstance(value, list):
-        return [without_named(inner, is_named=is_named) for inner in value]
-    return _GONE if is_named and _is_secret(value) else value
+        return [redact_named_values(inner, is_named=is_named) for inner in value]
+    return _PLACEHOLDER if is_named and _is_secret(value) else value
 
 
 def redact_each(value: Any) -> Any:
@@ -156,12 +166,12 @@ def redact_each(value: Any) -> Any:
 
 
 def redact_answer(question: str, answer: str) -> str:
-    """Redact the answer to a question that asks for a secret: "What is the admin password?"."""
-    for before, behind in ((f'"{question}"="', '"'), (f"{question}\n", "")):
+    """Redact the answer if its question asks for a secret, as in "What is the admin password?"."""
+    for before, after in ((f'"{question}"="', '"'), (f"{question}\n", "")):
         start, end = len(before), len(before) + len(answer)
         found = [
             SecretFinding(one.kind, one.start - start, min(one.end, end) - start)
-            for one in find(before + answer + behind)
+            for one in find(before + answer + after)
             if start <= one.start < end
         ]
         if found:
@@ -172,4 +182,4 @@ def redact_answer(question: str, answer: str) -> str:
 def _is_secret(value: Any) -> bool:
     if isinstance(value, str):
         return " " not in value and is_password(value, True)
-    return isinstance(value, int | float) and abs(value) >= _LEAST_NUMBER
+    return isinstance(value, int | float) and abs(value) >= _LEAST_SECRET_NUMBER

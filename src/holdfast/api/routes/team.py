@@ -24,12 +24,12 @@ from holdfast.hub.ingest.sync import StalePosition, ingest_batch
 from holdfast.hub.store.rows import Row
 from holdfast.hub.team import message_server
 from holdfast.hub.team.message_server import ServerExchange
-from holdfast.redact import are_clean, redact, without_named
+from holdfast.redact import are_clean, redact, redact_named_values
 from holdfast.wire import log
 
 
 def clean(records: list[Any]) -> list[Any]:
-    named: list[Any] = without_named(records)
+    named: list[Any] = redact_named_values(records)
     if are_clean(_texts(named)):
         return named
     return [_clean(one) for one in named]
