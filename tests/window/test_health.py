@@ -38,5 +38,5 @@ def test_a_task_as_large_as_the_room_fits_and_of_an_unknown_room_nobody_knows() 
 def test_a_full_window_wants_a_checkpoint_until_one_was_kept(
     used: int, saved: int, wanted: str
 ) -> None:
-    assert health.action(used, 100, saved, 0.60) == wanted
-    assert health.status(used / 100, 0.60) == ("context_high" if used >= 60 else "ok")
+    assert health.recommend_action(used, 100, saved, 0.60) == wanted
+    assert health.judge_status(used / 100, 0.60) == ("context_high" if used >= 60 else "ok")

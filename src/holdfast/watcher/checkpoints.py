@@ -36,7 +36,9 @@ def reason(seen: Glance, active_ms: int, now_ms: int) -> str:
     if -SET_BACK_MS < now_ms - seen.checkpoint_ms < settings.whole("cooldown_seconds") * 1000:
         return ""
     watch_at = settings.share("watch_at")
-    wanted = health.action(seen.used_tokens, seen.edge_tokens, seen.checkpoint_tokens, watch_at)
+    wanted = health.recommend_action(
+        seen.used_tokens, seen.edge_tokens, seen.checkpoint_tokens, watch_at
+    )
     if wanted == health.TRIGGER:
         return f"context_{round(watch_at * 100)}_percent"
     minutes = settings.whole("active_minutes")

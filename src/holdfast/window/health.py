@@ -1,4 +1,4 @@
-"""A window's health as plain values: for `status --json`, and to decide where work fits."""
+"""Describe a window as plain values, for `status --json` and to decide where a task fits."""
 
 from __future__ import annotations
 
@@ -15,30 +15,31 @@ TRIGGER, NOTHING = "trigger_checkpoint", "none"
 
 
 def task_fits(room_tokens: int | None, tokens: int) -> bool | None:
-    """Whether work of so many tokens ends before the compaction limit; None if the room is
-    unknown."""
+    """Whether a task of `tokens` ends before the compaction limit; None if the room is unknown."""
     return None if room_tokens is None else tokens <= room_tokens
 
 
-def status(used_ratio: float, watch_at: float) -> str:
+def judge_status(used_ratio: float, watch_at: float) -> str:
     return CONTEXT_HIGH if used_ratio >= watch_at else OK
 
 
-def action(used_tokens: int, edge_tokens: int, checkpoint_tokens: int, watch_at: float) -> str:
-    """Return what to do: take a checkpoint if none was saved since the window became this full.
-    `checkpoint_tokens`: how full it was at the last one."""
-    mark = watch_at * edge_tokens
+def recommend_action(
+    used_tokens: int, edge_tokens: int, checkpoint_tokens: int, watch_at: float
+) -> str:
+    """Recommend a checkpoint if none was saved since the window passed `watch_at`.
+    `checkpoint_tokens` is how full the window was at the last checkpoint."""
+    threshold = watch_at * edge_tokens
     saved = min(checkpoint_tokens, used_tokens)
-    return TRIGGER if used_tokens >= mark > saved else NOTHING
+    return TRIGGER if used_tokens >= threshold > saved else NOTHING
 
 
 def describe(view: View, state: State, watch_at: float) -> dict[str, Any]:
-    """Everything known of one window at one instant; None means unknown."""
+    """Return everything that is known about a window at one moment; None means unknown."""
     verdict, forecast = view.verdict, view.forecast
     used, edge = view.reading.used_tokens, view.edge.edge_tokens
     return {
-        "status": status(verdict.used_ratio, watch_at),
-        "recommended_action": action(used, edge, state.checkpoint_tokens, watch_at),
+        "status": judge_status(verdict.used_ratio, watch_at),
+        "recommended_action": recommend_action(used, edge, state.checkpoint_tokens, watch_at),
         "session_id": state.session_id,
         "agent_id": state.agent_id or None,
         "agent_type": state.agent_type or None,
@@ -77,14 +78,14 @@ def describe(view: View, state: State, watch_at: float) -> dict[str, Any]:
     }
 
 
-def fits(found: dict[str, Any], task_tokens: int) -> dict[str, Any]:
-    """Whether a task of so many tokens ends before the compaction limit, in a window as
-    described."""
-    used = found["used_tokens"] + task_tokens
+def describe_fit(window: dict[str, Any], task_tokens: int) -> dict[str, Any]:
+    """Return whether a task fits into a window (as `describe` returns it), and how full it makes
+    it."""
+    used = window["used_tokens"] + task_tokens
     return {
         "task_tokens": task_tokens,
-        "fits": task_fits(found["room_tokens"], task_tokens),
-        "used_ratio_after": round(used / found["edge_tokens"], 4),
+        "fits": task_fits(window["room_tokens"], task_tokens),
+        "used_ratio_after": round(used / window["edge_tokens"], 4),
     }
 
 

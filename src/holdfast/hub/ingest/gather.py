@@ -45,7 +45,7 @@ from holdfast.record.secrets import ToldSecrets
 from holdfast.settings import load as settings_load
 from holdfast.window import guard, velocity
 from holdfast.window.guard import Alert, Thresholds
-from holdfast.window.health import action, status
+from holdfast.window.health import judge_status, recommend_action
 from holdfast.window.state import State
 from holdfast.window.view import COMPACTING_MS
 from holdfast.wire import places
@@ -204,8 +204,10 @@ def health_of(state: State, used_tokens: int, at_ms: int, *, estimated: bool) ->
         else (None, None)
     )
     found = {
-        "status": status(ratio, watch_at),
-        "recommended_action": action(used_tokens, edge, state.checkpoint_tokens, watch_at),
+        "status": judge_status(ratio, watch_at),
+        "recommended_action": recommend_action(
+            used_tokens, edge, state.checkpoint_tokens, watch_at
+        ),
         "session_id": state.session_id,
         "agent_id": state.agent_id or None,
         "agent_type": state.agent_type or None,

@@ -20,9 +20,9 @@ from holdfast.hub.store.tables import projects, requests, sessions, subtasks, wi
 from holdfast.hub.tree import readings
 from holdfast.settings import load as settings_load
 from holdfast.text.sentences import clip
-from holdfast.window import health as rooms
 from holdfast.window import state as states
 from holdfast.window.guard import Thresholds, place
+from holdfast.window.health import NOTHING, judge_status, task_fits
 from holdfast.window.state import State
 from holdfast.window.windows import LIVE_MS, look
 from holdfast.wire import places
@@ -134,7 +134,7 @@ def room(row: Row | None, tokens: int | None = None) -> dict[str, Any]:
     left = max(0, edge - used) if row and edge else None
     return {
         "status": held.get("status") or "unknown",
-        "recommended_action": held.get("recommended_action") or rooms.NOTHING,
+        "recommended_action": held.get("recommended_action") or NOTHING,
         "zone": held.get("zone") or "unknown",
         "alert": held.get("alert"),
         "room_tokens": left,
@@ -143,7 +143,7 @@ def room(row: Row | None, tokens: int | None = None) -> dict[str, Any]:
         "ops_left": held.get("ops_left"),
         "minutes_left": held.get("minutes_left"),
         "checkpoint_ms": held.get("checkpoint_ms"),
-        "fits": None if tokens is None else rooms.task_fits(left, tokens),
+        "fits": None if tokens is None else task_fits(left, tokens),
     }
 
 
@@ -222,8 +222,8 @@ def _tracked_health(used: int, model: str | None) -> dict[str, Any]:
     ratio = used / edge.edge_tokens
     settings = settings_load.load()
     return {
-        "status": rooms.status(ratio, settings.share("watch_at")),
-        "recommended_action": rooms.NOTHING,  # there is no transcript to take one from
+        "status": judge_status(ratio, settings.share("watch_at")),
+        "recommended_action": NOTHING,  # there is no transcript to take one from
         "used_tokens": used,
         "window_tokens": edge.window_tokens,
         "edge_tokens": edge.edge_tokens,

@@ -45,7 +45,7 @@ def answer_status(asked: StatusArguments) -> ToolAnswer:
     if gone := cleared_results(state)["cleared"]:
         fields["cleared_results"] = gone[-MAX_CLEARED:]
     if asked.task_tokens:
-        fields["task"] = health.fits(found, asked.task_tokens)
+        fields["task"] = health.describe_fit(found, asked.task_tokens)
     share = f"{alert_texts.estimate_mark(found['estimated'])}{found['used_ratio']:.0%}"
     return ToolAnswer(
         words=f"{share} of {found['edge_tokens']:,} tokens used, {found['zone']}",
