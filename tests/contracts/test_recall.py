@@ -324,7 +324,7 @@ def test_a_search_of_all_projects_looks_once_in_each_partition(
         Shared(store, "/p").take("s", "", "1", some("aa"))
 
         def looked_at(connection: Connection) -> str:
-            postgres_words.count_project(connection, "/p", Many(9, 7, everywhere))
+            postgres_words.prepare_search(connection, "/p", Many(9, 7, everywhere))
             names = ("hnsw.iterative_scan", "hnsw.ef_search")
             return " ".join(connection.exec_driver_sql(f"SHOW {one}").scalar_one() for one in names)
 

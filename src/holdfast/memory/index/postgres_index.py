@@ -245,15 +245,16 @@ class Shared:
         many: Many,
         wanted: SearchFilter,
     ) -> tuple[Scores, Scores]:
-        about = postgres_words.count_project(connection, self.project, many)
-        by_words = self._words.said(connection, query, about, many.by_words)
-        near = self._vectors.near(connection, vectors.get(about.embedder), many.by_meaning)
-        return postgres_words.scores(connection, self.project, by_words, near, wanted)
+        counts = postgres_words.prepare_search(connection, self.project, many)
+        by_words = self._words.build_query(connection, query, counts, many.by_words)
+        near = self._vectors.near(connection, vectors.get(counts.embedder), many.by_meaning)
+        return postgres_words.fetch_scores(connection, self.project, by_words, near, wanted)
 
     def newest(self, most: int, wanted: SearchFilter) -> list[int]:
         query = (
             "SELECT i.place FROM recall_items i WHERE i.project = :project "
-            f"{postgres_words.fits(wanted)} ORDER BY i.at DESC, i.place DESC LIMIT :most"
+            f"{postgres_words.filter_conditions(wanted)} "
+            "ORDER BY i.at DESC, i.place DESC LIMIT :most"
         )
         return [row[0] for row in self.ask(query, kinds=list(wanted.kinds), most=most)]
 

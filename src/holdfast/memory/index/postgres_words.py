@@ -1,10 +1,10 @@
-"""Keyword search in PostgreSQL, in the manner of BM25: rare words count more, long texts less.
+"""Keyword search in PostgreSQL, similar to BM25: rare words count more, long texts count less.
 
-Ranking every match of a common word is slow. So the candidates are the texts with the rarest words
-of the query, as many as can be ranked at once; then all of its words count. How rare a word is
-comes from the planner's statistics, and is counted only for words too rare to be in them.
+Ranking every match of a common word is slow. So the rarest words of the query choose a limited
+number of candidates, and all words of the query rank these. PostgreSQL's statistics tell how many
+items contain a common word; for words that are not in the statistics the items are counted.
 
-Words and meaning are searched in one statement: a round trip costs more than most of its parts.
+One statement searches by words and by meaning, because a round trip costs more than most searches.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from sqlalchemy.engine import Connection
 from holdfast.memory.index.interface import Many, Scores, SearchFilter
 from holdfast.memory.words import Query
 
-FITS = "/* fits */"  # where a statement excludes unwanted items
-MOST_LOOKED_AT = 1_000  # pgvector's own limit
-LOOKED_AT_FOR_ONE = 2  # times the wanted number, in a search of all projects
+FILTER_SLOT = "/* filter */"  # replaced with the conditions of the search filter
+MOST_VECTORS = 1_000  # pgvector's limit of `ef_search`
+VECTORS_PER_RESULT = 2  # examined for each result, in a search of all projects
 # The search depth is set in the same statement, for this transaction only.
-_ABOUT = sa.text(
-    "SELECT items, words, embedder, set_config('hnsw.ef_search', :looked_at, true), "
-    "set_config('hnsw.iterative_scan', :goes_on, true) "
+_COUNT_AND_SET_DEPTH = sa.text(
+    "SELECT items, words, embedder, set_config('hnsw.ef_search', :vectors, true), "
+    "set_config('hnsw.iterative_scan', :scan, true) "
     "FROM recall_projects WHERE project = :project"
 )
 _NEARNESS = (
     "(SELECT -(v.vector <#> cast(:query AS halfvec)) FROM recall_vectors v "
     "WHERE v.project = :project AND v.place = s.place AND v.size = :size)"
 )
-RANKED_FOR_ONE = 8  # this many times the wanted number can be ranked
-MOST_STEMS = 10_000  # kept in memory
-FRESH_SECONDS = 300.0
-WEIGHTS = "{0.5, 1, 1, 1}"  # of a turn's commands and results, and of its own words
-LENGTH = 0.75  # how much the length of a text counts, as in BM25
+CANDIDATES_PER_RESULT = 8  # ranked for each result
+MOST_STEMS = 10_000  # cached
+STATISTICS_SECONDS = 300.0  # for so long they are not read again
+WEIGHTS = "{0.5, 1, 1, 1}"  # the first is for the commands and results of a turn
+LENGTH_WEIGHT = 0.75  # as `b` in BM25
 _LEXEMES = sa.text(
     "SELECT word, (ts_lexize('holdfast_stem', word))[1] FROM unnest(cast(:terms AS text[])) word"
 )
@@ -56,7 +56,7 @@ class ProjectCounts(NamedTuple):
     """How many items and words a project has, and its embedder."""
 
     items: int = 0
-    words: int = 0  # in all of them
+    words: int = 0  # in all items
     embedder: str = ""
 
 
@@ -67,80 +67,87 @@ class ScoreQuery(NamedTuple):
     given: dict[str, Any]
 
 
-def count_project(c: Connection, project: str, many: Many) -> ProjectCounts:
-    """Return the counts, and set how far the vector search of this transaction looks.
+def prepare_search(c: Connection, project: str, many: Many) -> ProjectCounts:
+    """Return the counts of a project, and set the depth of this transaction's vector search.
 
-    Projects share partitions of the vectors. A search of one project goes on until it has enough of
-    its own. A search of all of them looks once: what is not among the nearest of a partition is not
-    among the nearest of all, and to go on took twelve times as many pages.
+    Several projects share a partition of the vectors. A search of one project continues until it
+    has enough vectors of that project. A search of all projects reads each partition once: an item
+    that is not among the nearest of its partition is not among the nearest of all. Continuing read
+    twelve times as many pages.
     """
-    looked_at = many.by_meaning * (LOOKED_AT_FOR_ONE if many.everywhere else 1)
+    vectors = many.by_meaning * (VECTORS_PER_RESULT if many.everywhere else 1)
     given = {
         "project": project,
-        "looked_at": str(max(1, min(looked_at, MOST_LOOKED_AT))),
-        "goes_on": "off" if many.everywhere else "relaxed_order",
+        "vectors": str(max(1, min(vectors, MOST_VECTORS))),
+        "scan": "off" if many.everywhere else "relaxed_order",
     }
-    row = c.execute(_ABOUT, given).first()
+    row = c.execute(_COUNT_AND_SET_DEPTH, given).first()
     return ProjectCounts(*row[:3]) if row else ProjectCounts()
 
 
-def scores(
+def fetch_scores(
     c: Connection,
     project: str,
-    said: ScoreQuery | None,
-    near: ScoreQuery | None,
+    by_words: ScoreQuery | None,
+    by_meaning: ScoreQuery | None,
     wanted: SearchFilter,
 ) -> tuple[Scores, Scores]:
-    """Build the statement for both scores. `said` and `near` find the candidates of each."""
+    """Return the scores by words and by meaning, by place. Each query finds its own candidates."""
     parts = []
     given: dict[str, Any] = {"project": project, "kinds": list(wanted.kinds)}
-    if said:
-        beside = _NEARNESS if near else "NULL"
-        parts.append(f"SELECT s.place, s.score, {beside} FROM ({said.query}) AS s")
-        given |= said.given
-    if near:
-        parts.append(_fitting(near.query, wanted))
-        given |= near.given
+    if by_words:
+        nearness = _NEARNESS if by_meaning else "NULL"
+        parts.append(f"SELECT s.place, s.score, {nearness} FROM ({by_words.query}) AS s")
+        given |= by_words.given
+    if by_meaning:
+        parts.append(_filter_vectors(by_meaning.query, wanted))
+        given |= by_meaning.given
     if not parts:
         return {}, {}
-    query = " UNION ALL ".join(f"({part})" for part in parts).replace(FITS, fits(wanted))
+    query = " UNION ALL ".join(f"({part})" for part in parts).replace(
+        FILTER_SLOT, filter_conditions(wanted)
+    )
     rows = c.execute(sa.text(query), given).all()
-    by_words = {place: score for place, score, _ in rows if score is not None}
-    return by_words, {place: nearness for place, _, nearness in rows if nearness is not None}
+    word_scores = {place: score for place, score, _ in rows if score is not None}
+    return word_scores, {place: near for place, _, near in rows if near is not None}
 
 
-def _fitting(query: str, wanted: SearchFilter) -> str:
-    """Filter the nearest vectors by their items, because vectors do not know kinds."""
+def _filter_vectors(query: str, wanted: SearchFilter) -> str:
+    """Filter the nearest vectors by their items, because the table of vectors has no kinds."""
     found = f"SELECT n.place, NULL, n.near FROM ({query}) AS n"
     if wanted == SearchFilter(cold=True):
         return found
-    return f"{found} JOIN recall_items i ON i.project = :project AND i.place = n.place {FITS}"
+    return (
+        f"{found} JOIN recall_items i ON i.project = :project AND i.place = n.place {FILTER_SLOT}"
+    )
 
 
-def fits(wanted: SearchFilter) -> str:
-    """Return the conditions on items `i` for a filter, which uses the parameter `:kinds`."""
+def filter_conditions(wanted: SearchFilter) -> str:
+    """Return the SQL conditions of a filter on the table `i`, with the parameter `:kinds`."""
     warm = "" if wanted.cold else " AND NOT i.cold"
     return warm + (" AND i.kind = ANY(:kinds)" if wanted.kinds else "")
 
 
 class PostgresWords:
+    """Builds the keyword searches of one project; caches stems and word counts."""
+
     def __init__(self, project: str) -> None:
         self._project = project
         self._lexemes: dict[str, str | None] = {}
         self._common: dict[str, float] = {}
         self._counted: dict[str, int] = {}
-        self._looked = -FRESH_SECONDS
+        self._statistics_at = -STATISTICS_SECONDS
 
-    def said(
-        self, c: Connection, query: Query, about: ProjectCounts, most: int
+    def build_query(
+        self, c: Connection, query: Query, project: ProjectCounts, most: int
     ) -> ScoreQuery | None:
         """Return the statement that ranks by words; None if no item contains any of them."""
-        lexemes = self._stems(c, query.terms) if about.items else set()
-        rarity = self._frequencies(c, sorted(lexemes), about.items) if lexemes else {}
-        chosen = _rarest(rarity, most * RANKED_FOR_ONE)
-        return _ranking(rarity, chosen, about, most) if chosen and most else None
+        lexemes = self._stem(c, query.terms) if project.items else set()
+        counts = self._count_items(c, sorted(lexemes), project.items) if lexemes else {}
+        rarest = _choose_rarest(counts, most * CANDIDATES_PER_RESULT)
+        return _build_ranking(counts, rarest, project, most) if rarest and most else None
 
-    def _stems(self, c: Connection, terms: Sequence[str]) -> set[str]:
+    def _stem(self, c: Connection, terms: Sequence[str]) -> set[str]:
         new = [term for term in terms if term not in self._lexemes]
         if new:
             if len(self._lexemes) > MOST_STEMS:
@@ -149,55 +156,56 @@ class PostgresWords:
             self._lexemes |= dict(c.execute(_LEXEMES, {"terms": new}).all())
         return {lexeme for term in terms if (lexeme := self._lexemes[term])}
 
-    def _frequencies(self, c: Connection, lexemes: Sequence[str], items: int) -> dict[str, int]:
-        """Return about how many items contain each word, without words that are in none."""
-        if time.monotonic() - self._looked > FRESH_SECONDS:
+    def _count_items(self, c: Connection, lexemes: Sequence[str], items: int) -> dict[str, int]:
+        """Return about how many items contain each word; words in no item are left out."""
+        if time.monotonic() - self._statistics_at > STATISTICS_SECONDS:
             rows = c.execute(_COMMON, {"project": self._project})
             self._common = {word: share for word, share in rows if word is not None}
-            self._looked = time.monotonic()
+            self._statistics_at = time.monotonic()
             self._counted.clear()
         known = {w: max(1, round(self._common[w] * items)) for w in lexemes if w in self._common}
-        quoted = [_quoted(word) for word in lexemes if word not in known]
+        quoted = [_quote(word) for word in lexemes if word not in known]
         rare = [word for word in quoted if word not in self._counted]
         given = {"project": self._project, "words": rare}
         if rare:
             self._counted |= dict(c.execute(_RARE, given).all())
         counted = {word: self._counted[word] for word in quoted}
-        found = {_quoted(word): n for word, n in known.items()} | counted
+        found = {_quote(word): n for word, n in known.items()} | counted
         return {word: n for word, n in found.items() if n}
 
 
-def _rarest(rarity: dict[str, int], ranked: int) -> list[str]:
-    """Return the rarest words that together match as many items as can be ranked."""
+def _choose_rarest(counts: dict[str, int], most_items: int) -> list[str]:
+    """Return the rarest words that together match at most `most_items`; at least one word."""
     chosen: list[str] = []
     total = 0
-    for word, count in sorted(rarity.items(), key=lambda pair: pair[1]):
-        if chosen and total + count > ranked:
+    for word, count in sorted(counts.items(), key=lambda pair: pair[1]):
+        if chosen and total + count > most_items:
             break
         chosen.append(word)
         total += count
     return chosen
 
 
-def _ranking(
-    rarity: dict[str, int], chosen: Sequence[str], about: ProjectCounts, most: int
+def _build_ranking(
+    counts: dict[str, int], rarest: Sequence[str], project: ProjectCounts, most: int
 ) -> ScoreQuery:
-    items, mean = about.items, max(1.0, about.words / about.items)
-    given: dict[str, Any] = {"any": " | ".join(chosen), "said": most, "mean": mean}
+    items, mean = project.items, max(1.0, project.words / project.items)
+    given: dict[str, Any] = {"any": " | ".join(rarest), "most": most, "mean": mean}
     parts = []
-    for number, (word, count) in enumerate(rarity.items()):
-        rare = math.log(1 + (items - count + 0.5) / (count + 0.5)) if count < items else 0.01
-        given |= {f"w{number}": word, f"r{number}": max(rare, 0.01)}
+    for number, (word, count) in enumerate(counts.items()):
+        rarity = math.log(1 + (items - count + 0.5) / (count + 0.5)) if count < items else 0.01
+        given |= {f"w{number}": word, f"r{number}": max(rarity, 0.01)}
         parts.append(f":r{number} * ts_rank('{WEIGHTS}', words, cast(:w{number} AS tsquery))")
     query = (
-        f"SELECT place, ({' + '.join(parts)}) / ({1 - LENGTH} + {LENGTH} * length / :mean) "
+        f"SELECT place, ({' + '.join(parts)}) / "
+        f"({1 - LENGTH_WEIGHT} + {LENGTH_WEIGHT} * length / :mean) "
         "AS score FROM (SELECT place, words, length FROM recall_items i "
-        f"WHERE project = :project AND words @@ cast(:any AS tsquery) {FITS} "
-        f"LIMIT {most * RANKED_FOR_ONE}) AS few ORDER BY score DESC LIMIT :said"
+        f"WHERE project = :project AND words @@ cast(:any AS tsquery) {FILTER_SLOT} "
+        f"LIMIT {most * CANDIDATES_PER_RESULT}) AS few ORDER BY score DESC LIMIT :most"
     )
     return ScoreQuery(query, given)
 
 
-def _quoted(lexeme: str) -> str:
-    """Quote a word as a query. It has only letters and digits, but is quoted all the same."""
+def _quote(lexeme: str) -> str:
+    """Quote a word for a query, although it should have only letters and digits."""
     return "'" + lexeme.replace("'", "''").replace("\\", "\\\\") + "'"
