@@ -94,12 +94,12 @@ def test_no_database_is_made_where_there_is_none() -> None:
 @pytest.mark.requirement("U6")
 def test_it_is_idle_only_while_no_call_is_at_work() -> None:
     calls = ActiveCalls()
-    with calls.one():
-        with calls.one():
+    with calls.count_one():
+        with calls.count_one():
             assert not calls.idle.is_set()
         assert not calls.idle.is_set()
     assert calls.idle.is_set()
-    with pytest.raises(ValueError, match="x"), calls.one():
+    with pytest.raises(ValueError, match="x"), calls.count_one():
         raise ValueError("x")
     assert calls.idle.is_set()
 

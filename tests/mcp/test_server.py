@@ -17,7 +17,7 @@ import pytest
 
 from holdfast.checkpoint.verify import verify
 from holdfast.hub.store.store import Store
-from holdfast.mcp.server import wait_for_end
+from holdfast.mcp.server import wait_for_client_end
 from holdfast.mcp.tool_table import TOOLS
 from holdfast.wire import log, places
 from tests.mcp.clients import COMMAND, HELLO, a_session, ended, talking
@@ -231,7 +231,7 @@ def wire() -> Iterator[tuple[int, int]]:
 
 
 def _waiting(parent: int, wire: int) -> threading.Thread:
-    thread = threading.Thread(target=wait_for_end, args=(parent, wire), daemon=True)
+    thread = threading.Thread(target=wait_for_client_end, args=(parent, wire), daemon=True)
     thread.start()
     return thread
 

@@ -65,7 +65,7 @@ def test_each_tool_says_what_it_takes_gives_and_changes() -> None:
         ("expand", {"id": ""}, ""),
         ("expand", {"id": "a/../../b"}, ""),
         asks_the_store(
-            "board", {"op": "post", "topic": "task.created", "text": "x" * (1 << 20)}, "at most"
+            "board", {"op": "post", "topic": "task.created", "text": "x" * (1 << 20)}, "longer than"
         ),
         ("tides", {}, "no tool"),
     ],

@@ -1,8 +1,8 @@
-"""The MCP server on stdin and stdout. Claude Code starts it, and it exits together with it.
+"""The MCP server on stdin and stdout. Claude Code starts it; it exits when Claude Code exits.
 
-Besides answering it stores what hooks recorded, watches the sessions of this machine, and makes
-vectors for recall. One process of the machine does each of these at a time. The others wait until
-it ends, and import nothing for it before.
+In the background it stores what hooks recorded, watches the sessions of this machine, and makes
+vectors for recall. Only one process of the machine does each of these. The servers of other
+sessions wait until that process ends, and import nothing for the work before.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from holdfast.wire.log import inert
 
 MAX_ARGUMENTS_CHARS = 256 << 10
 MAX_ERROR_CHARS = 600
-UNKNOWN_FIELD = "unknown field"  # how msgspec words it
+UNKNOWN_FIELD = "unknown field"  # part of an error text of msgspec
 
 
 class InvalidCall(HoldfastError):
-    """The request does not fit any of our tools."""
+    """The tool does not exist, or its arguments are too long."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """`found` is what the model sees; None for an error, which the words explain."""
+    """`found` is what the model sees. It is None after an error; then `words` explain the error."""
 
     words: str
     found: dict[str, Any] | None = None
@@ -54,7 +54,7 @@ def call(pages: AnswerPages, name: str, arguments: dict[str, Any]) -> CallResult
     try:
         return _answer(pages, name, arguments)
     except msgspec.ValidationError as error:
-        return _refuse(f"{name}: {error}{_fields(name, str(error))}")
+        return _refuse(f"{name}: {error}{_list_fields(name, str(error))}")
     except HoldfastError as error:
         return _refuse(f"{error}; try: {error.hint}" if error.hint else str(error))
     except Exception as error:  # the session and the other tools go on
@@ -67,7 +67,7 @@ def _answer(pages: AnswerPages, name: str, arguments: dict[str, Any]) -> CallRes
     if tool is None:
         raise InvalidCall(f"there is no tool {name[:80]!r}, only {', '.join(TOOLS)}")
     if len(json.dumps(arguments, ensure_ascii=False)) > MAX_ARGUMENTS_CHARS:
-        raise InvalidCall(f"{name} takes at most {MAX_ARGUMENTS_CHARS:,} characters")
+        raise InvalidCall(f"{name}: arguments are longer than {MAX_ARGUMENTS_CHARS:,} characters")
     handle = arguments.get("id")
     if isinstance(handle, str) and pages.knows(handle):
         return CallResult("more", pages.more(handle))
@@ -75,8 +75,9 @@ def _answer(pages: AnswerPages, name: str, arguments: dict[str, Any]) -> CallRes
     return CallResult(sanitize(answer.words), pages.first(answer))
 
 
-def _fields(name: str, error: str) -> str:
-    """After an unknown field, the fields that exist: the tool list has no room to explain them."""
+def _list_fields(name: str, error: str) -> str:
+    """List the fields of a tool if the error is about an unknown one. The tool list is too short
+    to explain them."""
     return (
         f"; it takes {', '.join(TOOLS[name].asks.__struct_fields__) or 'no field'}"
         if UNKNOWN_FIELD in error
@@ -98,7 +99,7 @@ class ActiveCalls:
         self._count = 0
 
     @contextmanager
-    def one(self) -> Iterator[None]:
+    def count_one(self) -> Iterator[None]:
         self._change(1)
         try:
             yield
@@ -117,7 +118,7 @@ class ActiveCalls:
 MAX_CALLS = 4
 CANCELLED = "notifications/cancelled"
 CallTool = Callable[[AnswerPages, str, dict[str, Any]], CallResult]
-LOOK_MS = 1000
+CHECK_PARENT_MS = 1000
 
 
 def serve(parent: int = 0) -> None:
@@ -127,7 +128,7 @@ def serve(parent: int = 0) -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # safe: everything we write is complete or absent
     history.follow()
     embedders.run_apart()
-    lines, answers = _own_streams()
+    lines, answers = _take_streams()
     calls = ActiveCalls()
     background = BackgroundWork(calls)
     server = McpServer(answers, calls, background.start)
@@ -141,7 +142,8 @@ def serve(parent: int = 0) -> None:
 
 
 class McpServer:
-    """Answers lines. Tools run in threads, so a slow call delays neither others nor the exit."""
+    """Answers requests, one per line. Tools run in threads, so a slow call delays neither other
+    calls nor the exit. `begin` is called at each message."""
 
     def __init__(
         self,
@@ -176,13 +178,13 @@ class McpServer:
         self._threads.submit(self._call, request, name, arguments)
 
     def _handle_notification(self, request: RpcRequest) -> None:
-        """Drop the answer of a cancelled call. Its tool runs on; its time is limited anyway."""
+        """Drop the answer of a cancelled call. The tool is not interrupted: its time is limited."""
         cancelled = request.params.get("requestId")
         if request.method == CANCELLED and isinstance(cancelled, str | int):
             self._running.discard(cancelled)
 
     def _call(self, request: RpcRequest, name: str, arguments: dict[str, Any]) -> None:
-        with self._calls.one():
+        with self._calls.count_one():
             result = self._call_tool(self._pages, name, arguments)
             if request.id in self._running:
                 self._running.discard(request.id)
@@ -208,9 +210,9 @@ def _result(result: CallResult) -> Message:
     return {"content": content, "structuredContent": result.found}
 
 
-def _own_streams() -> tuple[BinaryIO, int]:
-    """Private copies of stdin and stdout. Child processes inherit neither, and what a library
-    prints goes to stderr."""
+def _take_streams() -> tuple[BinaryIO, int]:
+    """Return private copies of stdin and stdout, which child processes do not inherit. Then connect
+    stdin to nothing and stdout to stderr, where the prints of libraries go."""
     lines = fcntl.fcntl(0, fcntl.F_DUPFD_CLOEXEC, 3)
     answers = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, 3)
     nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
@@ -227,24 +229,28 @@ def exit_with_client(parent: int, answers: int) -> None:
     `parent` was read at start-up: if the client died since then, our parent is now another process,
     which may live for ever.
     """
-    wire = os.dup(answers)  # `_own_streams` replaces the descriptor
-    threading.Thread(target=_exit_after, args=(parent, wire), name="lifeline", daemon=True).start()
+    output = os.dup(answers)  # `_take_streams` replaces the descriptor
+    waiting = (parent, output)
+    threading.Thread(target=_exit_after, args=waiting, name="client-exit", daemon=True).start()
 
 
-def _exit_after(parent: int, wire: int) -> None:
-    wait_for_end(parent, wire)
+def _exit_after(parent: int, output: int) -> None:
+    wait_for_client_end(parent, output)
     os._exit(0)
 
 
-def wait_for_end(parent: int, wire: int) -> None:
-    """Return when the parent exits: told by the kernel if it can, else by checking each second."""
+def wait_for_client_end(parent: int, output: int) -> None:
+    """Return when `parent` exits or nobody can read `output` any more.
+
+    The kernel reports the exit through a pidfd. Without pidfds the parent is checked each second.
+    """
     waiting = select.poll()
-    waiting.register(wire, 0)  # with no events asked for, poll still reports a closed reader
+    waiting.register(output, 0)  # with no events asked for, poll still reports a closed reader
     try:
         waiting.register(os.pidfd_open(parent), select.POLLIN)
         pause = None
     except (AttributeError, OSError):
-        pause = LOOK_MS
+        pause = CHECK_PARENT_MS
     while os.getppid() == parent and not waiting.poll(pause):
         pass
 
@@ -254,12 +260,14 @@ if TYPE_CHECKING:
     from holdfast.memory.background import Filler
     from holdfast.watcher.loop import Watcher
 
-FIRST_SECONDS = 3.0  # a session that starts needs the machine for itself
-END_SECONDS = 0.5
+START_DELAY_SECONDS = 3.0  # the start of a session should not compete with it
+STOP_SECONDS = 0.5
 RETRY_SECONDS = 60.0
 
 
 class BackgroundWork:
+    """Watches sessions, stores what hooks recorded, and makes vectors."""
+
     def __init__(self, calls: ActiveCalls) -> None:
         self._calls = calls
         self._stopping = threading.Event()
@@ -268,20 +276,20 @@ class BackgroundWork:
         self._filler: Filler | None = None
 
     def start(self) -> None:
-        """Start once, however often the client sends `initialize`."""
+        """Start the work at the first call; later calls do nothing."""
         if not self._started.is_set():
             self._started.set()
             threading.Thread(target=self._run, name="holdfast-background", daemon=True).start()
 
     def stop(self) -> None:
-        """End within half a second. Work may be cut off: a write is complete or absent."""
+        """End within half a second, even if work is interrupted: a write is complete or absent."""
         self._stopping.set()
         ending = threading.Thread(target=self._end, daemon=True)
         ending.start()
-        ending.join(END_SECONDS)
+        ending.join(STOP_SECONDS)
 
     def _run(self) -> None:
-        if self._stopping.wait(FIRST_SECONDS):
+        if self._stopping.wait(START_DELAY_SECONDS):
             return
         from holdfast.memory.background import Filler
         from holdfast.watcher.loop import Watcher
@@ -289,14 +297,14 @@ class BackgroundWork:
         self._watcher = Watcher(_store, inside="mcp")
         self._filler = Filler(lambda: [client_session.project()], idle=self._calls.idle)
         self._watcher.start()
-        drain()
+        start_draining()
         self._filler.start()
 
     def _end(self) -> None:
         if self._filler is None or self._watcher is None:
             return
-        self._filler.stop(END_SECONDS)
-        self._watcher.stop(END_SECONDS)
+        self._filler.stop(STOP_SECONDS)
+        self._watcher.stop(STOP_SECONDS)
         from holdfast.memory.index import engines
 
         engines.release()
@@ -308,8 +316,8 @@ def _store() -> Store | None:
     return database.open_existing()
 
 
-def drain() -> None:
-    """Store what hooks recorded, on a thread of its own."""
+def start_draining() -> None:
+    """Start a thread that stores what hooks recorded."""
     threading.Thread(target=_drain, name="draining", daemon=True).start()
 
 
@@ -328,14 +336,14 @@ def _drain() -> None:
 
 
 def _lock_spools() -> bool:
-    """Take the machine's lock, which ends with this process; false while another process has it."""
-    if _held:
+    """Take the machine's lock until this process ends; return False if another process has it."""
+    if _lock_descriptors:
         return True
     fd = lock.open_file(f"{places.home()}/draining")
     if not lock.acquire(fd):
         os.close(fd)
         return False
-    _held.append(fd)
+    _lock_descriptors.append(fd)
     return True
 
 
@@ -346,4 +354,4 @@ def _start_ingest() -> None:
     Warm(database.store(), "mcp").start()
 
 
-_held: list[int] = []
+_lock_descriptors: list[int] = []
