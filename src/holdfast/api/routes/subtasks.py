@@ -1,4 +1,4 @@
-"""`/api/subtasks`."""
+"""Routes of `/api/subtasks`."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ async def listed(
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> Response:
-    """Newest first; oldest first within one task."""
+    """List subtasks, newest first; with `task_id`, oldest first."""
     page = await db.read(
         lambda c: subtasks.list_page(
             c,
@@ -158,20 +158,21 @@ async def listed(
 
 @router.get("/{subtask_id}", response_model=SubtaskFound, responses=NOT_FOUND)
 async def get(subtask_id: IdPath, db: Db) -> Response:
-    """The subtask with its actions, oldest first."""
+    """Return the subtask with its actions, oldest first."""
 
-    def both(connection: Connection) -> tuple[Row, list[Row]]:
+    def read_both(connection: Connection) -> tuple[Row, list[Row]]:
         row = subtasks.get(connection, str(subtask_id))
         return row, subtasks.actions_of(connection, row["id"])
 
-    row, done = await db.read(both)
-    whole = {**answer_for(row), "actions": [actions.answer_for(action) for action in done]}
-    return respond({"subtask": whole})
+    row, action_rows = await db.read(read_both)
+    answers = [actions.answer_for(action) for action in action_rows]
+    return respond({"subtask": {**answer_for(row), "actions": answers}})
 
 
 @router.patch("/{subtask_id}", response_model=SubtaskMade, responses=NOT_FOUND)
 async def patch(subtask_id: IdPath, body: SubtaskChange, db: Db) -> Response:
-    """`running` records the start time, once; `completed` and `failed` record the end time."""
+    """Change a subtask. The first change to `running` records the start time; `completed` and
+    `failed` record the end time."""
     now, given = row_times.now_ms(), body.model_dump(exclude_none=True)
     row = await db.write(lambda c: subtasks.change(c, str(subtask_id), given, now))
     return respond({"success": True, "subtask": answer_for(row)})
