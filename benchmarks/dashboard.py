@@ -83,7 +83,7 @@ def change_rows() -> Iterator[Row]:
 def _changes(store: Store, sessions: list[LiveSession]) -> dict[str, float]:
     """CPU seconds of a change by its parts; the first ones build what is built once."""
     spent = dict.fromkeys(("ingest", "two more looks", "projection", "events"), 0.0)
-    followed, heard = refresh.follow(store, 0), store.read(event_log.newest)
+    followed, heard = refresh.follow(store, 0), store.read(event_log.newest_id)
     for number in range(WARM_UP + CHANGES):
         if number == WARM_UP:
             spent = dict.fromkeys(spent, 0.0)
@@ -93,9 +93,9 @@ def _changes(store: Store, sessions: list[LiveSession]) -> dict[str, float]:
         spent["ingest"] += _cpu_of(look)
         spent["two more looks"] += _cpu_of(look) + _cpu_of(look)
         spent["projection"] += _cpu_of(partial(refresh.follow, store, followed))
-        news = partial(event_log.since, after=heard, wanted=EventFilter(), limit=500)
+        news = partial(event_log.list_since, after=heard, wanted=EventFilter(), limit=500)
         spent["events"] += _cpu_of(partial(store.read, news))
-        followed = heard = store.read(event_log.newest)
+        followed = heard = store.read(event_log.newest_id)
     return {name: seconds / CHANGES for name, seconds in spent.items()}
 
 

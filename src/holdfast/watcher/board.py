@@ -73,7 +73,7 @@ class BoardWriter:
     def _follow(self, store: Store, now_ms: int, again: bool) -> None:
         self._send(store, now_ms)
         outboxes.settle(store, now_ms)
-        newest = store.read(event_log.newest)
+        newest = store.read(event_log.newest_id)
         if again or not self._complete or self._was_posted(store, newest):
             self._complete = outboxes.hand_out(store, now_ms)
         self._after = newest
@@ -82,7 +82,7 @@ class BoardWriter:
         """Whether a message was posted since the last look. Most events are of other kinds."""
         if newest == self._after:
             return False
-        since = store.read(lambda c: event_log.since(c, self._after, POSTED, 1))
+        since = store.read(lambda c: event_log.list_since(c, self._after, POSTED, 1))
         return bool(since.rows) or since.missed
 
     def _try(self, chore: Callable[[Store], object]) -> None:

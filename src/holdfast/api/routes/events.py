@@ -22,7 +22,7 @@ from holdfast.hub import row_times
 from holdfast.hub.errors import StoreError
 from holdfast.hub.store.rows import Page, Row
 from holdfast.hub.tree import event_log
-from holdfast.hub.tree.event_log import EventFilter, Since
+from holdfast.hub.tree.event_log import EventFilter, EventsSince
 
 router = Router(prefix="/api/events", tags=["events"])
 HEARTBEAT_SECONDS = 15.0
@@ -93,14 +93,14 @@ async def get(
         return await _page(db, hub, begin or 0, wanted, limit, wait or 0)
     hub.expect_room()
     if begin is None:
-        begin = await db.read(event_log.newest)
+        begin = await db.read(event_log.newest_id)
     return _Stream(db, hub, begin, wanted)
 
 
 async def _page(
     db: Database, hub: Hub, after: int, wanted: EventFilter, limit: int, wait: int
 ) -> Response:
-    found = await db.read(lambda c: event_log.since(c, after, wanted, limit))
+    found = await db.read(lambda c: event_log.list_since(c, after, wanted, limit))
     if wait and not found.rows and not found.missed:
         hub.expect_room()
         with suppress(TimeoutError):
@@ -108,7 +108,9 @@ async def _page(
                 while not found.rows and not hub.stopping:
                     await poked.wait()
                     poked.clear()
-                    look = partial(event_log.since, after=found.last, wanted=wanted, limit=limit)
+                    look = partial(
+                        event_log.list_since, after=found.last, wanted=wanted, limit=limit
+                    )
                     found = await db.read(look)
                     await asyncio.sleep(hub.pause_seconds)
     return respond(
@@ -168,9 +170,9 @@ class _Stream(StreamingResponse):
                 yield events
             self._after, more = found.last, found.more
 
-    async def _read(self) -> tuple[bytes, Since]:
+    async def _read(self) -> tuple[bytes, EventsSince]:
         after, wanted = self._after, self._wanted
-        found = await self._db.read(lambda c: event_log.since(c, after, wanted, READ_AT_ONCE))
+        found = await self._db.read(lambda c: event_log.list_since(c, after, wanted, READ_AT_ONCE))
         missed = b"event: missed\ndata: {}\n\n" if found.missed else b""
         return missed + b"".join(format_event(row) for row in found.rows), found
 
@@ -225,7 +227,7 @@ async def decisions(
     db: Db, session_id: WordQuery = None, limit: Limit = 100, offset: Offset = 0
 ) -> Response:
     """Decisions taken in an orange or red window, newest first, for review."""
-    found = await db.read(lambda c: event_log.decisions(c, session_id))
+    found = await db.read(lambda c: event_log.list_decisions(c, session_id))
     page = [_decision(one) for one in found[offset : offset + limit]]
     figures = {"count": len(page), "total": len(found), "limit": limit, "offset": offset}
     return respond({"decisions": page, **figures})

@@ -216,7 +216,7 @@ def follow(store: Store, after: int) -> int:
 
 
 def _changed_since(connection: Connection, after: int) -> tuple[int, set[str | None], set[str]]:
-    last = event_log.newest(connection)
+    last = event_log.newest_id(connection)
     if last == after:
         return last, set(), set()
     since = {"after": after}

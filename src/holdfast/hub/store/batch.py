@@ -1,5 +1,6 @@
-"""A batch of what a transaction writes at its end, by kind, and how SQLite writes it: one statement
-per kind. Statement texts are cached, so nothing is compiled twice.
+"""The rows that a transaction writes at its end, and how SQLite writes them.
+
+There is one statement for each table, `Growth` and `RowTally`; its text is cached.
 """
 
 from __future__ import annotations
@@ -18,14 +19,15 @@ from holdfast.hub.store.tables import Json, events
 Row: TypeAlias = dict[str, Any]
 
 
-class CountChange(Exception):
-    """A row that existed a moment ago is gone or has moved: read it again."""
+class RowChanged(Exception):
+    """A row that was read before is gone or has another parent now: read it again."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Growth:
-    """Counters of existing rows: `sums` are added up, `latest` only rises. If a value for `within`
-    is given, the row must have the same."""
+    """How rows of a table grow: the columns `sums` are added to, and the time in `latest` never
+    goes back. `within` is the column of the parent. A change may name a parent; then the row must
+    have the same."""
 
     table: sa.Table
     sums: tuple[str, ...]
@@ -37,7 +39,7 @@ class Growth:
         return ("id", self.within, *self.sums, self.latest)
 
     def merge(self, given: Iterable[Row]) -> list[Row]:
-        """Merge the changes of each row: an UPDATE would ignore a second one for the same row."""
+        """Merge all changes of a row into one, because an UPDATE applies only one of them."""
         found: dict[str, Row] = {}
         for row in given:
             known = found.get(row["id"])
@@ -45,18 +47,18 @@ class Growth:
         return [found[row_id] for row_id in sorted(found)]
 
     def _add(self, row: Row, other: Row) -> Row:
-        places = {row[self.within], other[self.within]} - {None}
-        if len(places) > 1:
-            raise CountChange(f"{row['id']} belongs to two places")
+        parents = {row[self.within], other[self.within]} - {None}
+        if len(parents) > 1:
+            raise RowChanged(f"{row['id']} has two values of {self.within}")
         sums = {name: row[name] + other[name] for name in self.sums}
         last = max(row[self.latest], other[self.latest])
-        place = next(iter(places), None)
-        return {**row, **sums, self.latest: last, self.within: place}
+        parent = next(iter(parents), None)
+        return {**row, **sums, self.latest: last, self.within: parent}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowTally:
-    """Adds to `n` of a row, or creates the row with it."""
+    """A table of counts: a change adds to the column `n` of a row, or creates the row."""
 
     table: sa.Table
     key: tuple[str, ...]
@@ -89,25 +91,28 @@ def encode(value: Any) -> bytes:
 
 @cache
 def columns(table: sa.Table) -> tuple[str, ...]:
-    """Return the columns a row provides: all except autoincremented ones."""
+    """Return the columns that an INSERT fills: all except autoincremented ones."""
     return tuple(column.name for column in table.columns if column.autoincrement is not True)
 
 
 def write_to_sqlite(connection: Connection, batch: WriteBatch, *, last: bool = False) -> None:
-    del last  # always within the transaction
+    """Write a batch. Raises `RowChanged` if a row is missing. `last` matters to PostgreSQL only."""
+    del last
     for growth, grown in batch.grown.items():
-        if connection.exec_driver_sql(_growing(growth), grown).rowcount != len(grown):
-            raise CountChange(growth.table.name)
+        if connection.exec_driver_sql(_build_update(growth), grown).rowcount != len(grown):
+            raise RowChanged(growth.table.name)
     for table, given in batch.rows.items():
-        connection.exec_driver_sql(_inserting(table), _with_text(table, given))
+        connection.exec_driver_sql(_build_insert(table), _encode_json_columns(table, given))
     for tally, counted in batch.tallies.items():
-        connection.exec_driver_sql(_counting(tally), counted)
+        connection.exec_driver_sql(_build_upsert(tally), counted)
     if batch.events:
-        connection.exec_driver_sql(_inserting(events), _with_text(events, batch.events))
+        connection.exec_driver_sql(
+            _build_insert(events), _encode_json_columns(events, batch.events)
+        )
 
 
 @cache
-def _growing(growth: Growth) -> str:
+def _build_update(growth: Growth) -> str:
     sums = ", ".join(f"{name} = {name} + :{name}" for name in growth.sums)
     last, within = growth.latest, growth.within
     return (
@@ -117,19 +122,19 @@ def _growing(growth: Growth) -> str:
 
 
 @cache
-def _inserting(table: sa.Table) -> str:
+def _build_insert(table: sa.Table) -> str:
     names = columns(table)
     values = ", ".join(f":{name}" for name in names)
     return f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({values})"
 
 
 @cache
-def _counting(tally: RowTally) -> str:
+def _build_upsert(tally: RowTally) -> str:
     key = ", ".join(tally.key)
-    return f"{_inserting(tally.table)} ON CONFLICT ({key}) DO UPDATE SET n = n + excluded.n"
+    return f"{_build_insert(tally.table)} ON CONFLICT ({key}) DO UPDATE SET n = n + excluded.n"
 
 
-def _with_text(table: sa.Table, given: Sequence[Row]) -> list[Row]:
+def _encode_json_columns(table: sa.Table, given: Sequence[Row]) -> list[Row]:
     """Encode JSON columns as text."""
     names = _json_columns(table)
     return [

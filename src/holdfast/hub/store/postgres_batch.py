@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError
 
-from holdfast.hub.store.batch import CountChange, Growth, RowTally, WriteBatch, columns, encode
+from holdfast.hub.store.batch import Growth, RowChanged, RowTally, WriteBatch, columns, encode
 from holdfast.hub.store.tables import events
 
 CHANNEL = "holdfast_events"
@@ -27,7 +27,7 @@ _IDLE = 0  # as libpq numbers it: no transaction has begun
 
 
 def write(connection: Connection, batch: WriteBatch, *, last: bool = False) -> None:
-    """Write a batch. `last`: only the commit follows. Raises `CountChange` if a row is missing."""
+    """Write a batch. `last`: only the commit follows. Raises `RowChanged` if a row is missing."""
     given: dict[str, str | int] = {}
     for n, rows in enumerate(batch.rows.values()):
         given[f"put{n}"] = encode(rows).decode()
@@ -43,7 +43,7 @@ def write(connection: Connection, batch: WriteBatch, *, last: bool = False) -> N
     found = _run(connection, _statement(*shape), given, whole=whole)
     for (growth, grown), n in zip(batch.grown.items(), found[1:], strict=True):
         if n != len(grown):
-            raise CountChange(growth.table.name)
+            raise RowChanged(growth.table.name)
 
 
 def _run(
@@ -104,18 +104,18 @@ def _statement(
         f"(SELECT count(*) FROM grown{n}) = %(grown{n}_n)s::bigint" for n in range(len(grown))
     )
     here = here or "true"
-    parts = [f"grown{n} AS ({_growing(growth, n)})" for n, growth in enumerate(grown)]
-    parts += [f"put{n} AS ({_inserting(table, n, here)})" for n, table in enumerate(rows)]
-    parts += [f"tally{n} AS ({_counting(tally, n, here)})" for n, tally in enumerate(tallies)]
+    parts = [f"grown{n} AS ({_build_update(growth, n)})" for n, growth in enumerate(grown)]
+    parts += [f"put{n} AS ({_build_insert(table, n, here)})" for n, table in enumerate(rows)]
+    parts += [f"tally{n} AS ({_build_upsert(tally, n, here)})" for n, tally in enumerate(tallies)]
     notified = "NULL"
     if has_events:
-        parts.append(f"new_events AS ({_inserting_events(here, len(grown), len(tallies))})")
+        parts.append(f"new_events AS ({_build_event_insert(here, len(grown), len(tallies))})")
         notified = f"(SELECT pg_notify('{CHANNEL}', '') FROM new_events LIMIT 1)"
     counted = [f"(SELECT count(*) FROM grown{n})" for n in range(len(grown))]
     return f"WITH {', '.join(parts)} SELECT {', '.join([notified, *counted])}"
 
 
-def _growing(growth: Growth, n: int) -> str:
+def _build_update(growth: Growth, n: int) -> str:
     name, last, within = growth.table.name, growth.latest, growth.within
     sums = ", ".join(f"{column} = {name}.{column} + new.{column}" for column in growth.sums)
     given = _recordset(growth.table, growth.columns, f"grown{n}")
@@ -128,13 +128,13 @@ def _growing(growth: Growth, n: int) -> str:
     )
 
 
-def _inserting(table: sa.Table, n: int, here: str) -> str:
+def _build_insert(table: sa.Table, n: int, here: str) -> str:
     names = ", ".join(columns(table))
     given = _recordset(table, columns(table), f"put{n}")
     return f"INSERT INTO {table.name} ({names}) SELECT {names} FROM {given} AS new WHERE {here}"
 
 
-def _counting(tally: RowTally, n: int, here: str) -> str:
+def _build_upsert(tally: RowTally, n: int, here: str) -> str:
     name, key = tally.table.name, ", ".join(tally.key)
     given = _recordset(tally.table, (*tally.key, "n"), f"tally{n}")
     return (
@@ -144,7 +144,7 @@ def _counting(tally: RowTally, n: int, here: str) -> str:
     )
 
 
-def _inserting_events(here: str, grown: int, tallies: int) -> str:
+def _build_event_insert(here: str, grown: int, tallies: int) -> str:
     """Insert the events. The lock is taken last: its argument depends on everything before."""
     before = [f"grown{n}" for n in range(grown)] + [f"tally{n}" for n in range(tallies)]
     nothing = "".join(f" + 0 * (SELECT count(*) FROM {name})" for name in before)

@@ -20,7 +20,7 @@ from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from holdfast.hub.store import pending_writes
-from holdfast.hub.store.batch import CountChange
+from holdfast.hub.store.batch import RowChanged
 from holdfast.hub.store.engine import (
     IDLE_SECONDS,
     WRITES,
@@ -85,7 +85,7 @@ def _retry(connection: Connection, change: Callable[[Connection], T]) -> T:
     for left in range(TRIES - 1, -1, -1):
         try:
             return _commit(connection, change)
-        except (CountChange, IntegrityError):
+        except (RowChanged, IntegrityError):
             if not left or not pending_writes.mistrust(connection):
                 raise
         except DBAPIError as error:

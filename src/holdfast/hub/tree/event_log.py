@@ -1,6 +1,8 @@
-"""Audit events of every machine that reports to this store, appended and never changed; live events
-after a number; and the announcement of new alerts and checkpoints to listeners. Numbers rise in
-the order of commits, on both engines.
+"""Audit events and live events.
+
+Audit events come from every machine that reports to this store, and are never changed. Live events
+tell listeners what is new, for example alerts and checkpoints. They are numbered in the order of
+commits, on both engines.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from holdfast.hub.store.tables import agent_contexts, audit, events, sessions
 from holdfast.hub.tree.agent_contexts import SNAPSHOT
 from holdfast.window.audit import FREED, PRESSURE, ZONES, under_pressure
 
-MOST_SESSIONS = 100  # the newest that were under pressure
+MOST_WINDOWS = 100  # the newest that were under pressure
 MOST_EVENTS = 10_000
 MOST_SNAPSHOTS = 500
 
@@ -42,9 +44,9 @@ def list_page(
     return fetch_page(connection, query, limit, offset)
 
 
-def decisions(connection: Connection, session_id: str | None = None) -> list[dict[str, Any]]:
-    """List decisions taken under pressure, newest first: from audit events and the snapshots of
-    checkpoints."""
+def list_decisions(connection: Connection, session_id: str | None = None) -> list[dict[str, Any]]:
+    """List decisions that were taken under pressure, newest first. Audit events say when there was
+    pressure; the snapshots of checkpoints hold the decisions."""
     kinds = audit.c.kind.in_((PRESSURE, FREED))
     where = kinds if session_id is None else kinds & (audit.c.session_id == session_id)
     query = sa.select(audit).where(where).order_by(audit.c.at_ms.desc(), audit.c.id)
@@ -52,24 +54,25 @@ def decisions(connection: Connection, session_id: str | None = None) -> list[dic
     for row in rows(connection, query.limit(MOST_EVENTS)):
         window = (row["session_id"] or "", row["agent_id"] or "")
         windows.setdefault(window, []).append({**(row["body"] or {}), "at_ms": row["at_ms"]})
-    pressed = [one for one, events in windows.items() if _is_pressed(events)][:MOST_SESSIONS]
-    decided = _decisions(connection, {session for session, _ in pressed})
+    chosen = [one for one, events in windows.items() if _was_under_pressure(events)][:MOST_WINDOWS]
+    decided = _read_decisions(connection, {session for session, _ in chosen})
     found = [
         {"session_id": session, "agent_id": agent or None, **one}
-        for session, agent in pressed
+        for session, agent in chosen
         for one in under_pressure(decided.get((session, agent), ()), windows[session, agent])
     ]
     return sorted(found, key=lambda one: (-one["at_ms"], -(one["turn"] or 0)))
 
 
-def _is_pressed(events: list[dict[str, Any]]) -> bool:
+def _was_under_pressure(events: list[dict[str, Any]]) -> bool:
     return any(event.get("zone") in ZONES for event in events)
 
 
-def _decisions(
+def _read_decisions(
     connection: Connection, sessions: set[str]
 ) -> dict[tuple[str, str], list[tuple[int, dict[str, Any]]]]:
-    """Decisions of each window with their times, each once, whichever snapshots hold it."""
+    """Return the decisions of each window with their times. A decision that several snapshots hold
+    is returned once."""
     table = agent_contexts.c
     query = sa.select(table.session_id, table.role_context).where(
         table.agent_type == SNAPSHOT, table.session_id.in_(sessions)
@@ -78,7 +81,7 @@ def _decisions(
     for row in rows(connection, query.order_by(table.updated_ms.desc()).limit(MOST_SNAPSHOTS)):
         held = row["role_context"] if isinstance(row["role_context"], dict) else {}
         window = (row["session_id"], str(held.get("agent_id") or ""))
-        for at_ms, one in _with_times(held.get("decided")):
+        for at_ms, one in _parse_decisions(held.get("decided")):
             found.setdefault(window, {}).setdefault((at_ms, one["decision"]), one)
     return {
         window: [(at_ms, one) for (at_ms, _), one in known.items()]
@@ -86,8 +89,9 @@ def _decisions(
     }
 
 
-def _with_times(decided: Any) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Snapshots of older versions lack the question and the turn."""
+def _parse_decisions(decided: Any) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the valid decisions of a snapshot, each with its time. Snapshots of older versions lack
+    the question and the turn."""
     for one in decided if isinstance(decided, list) else ():
         if not isinstance(one, dict) or not isinstance(one.get("decision"), str):
             continue
@@ -105,7 +109,7 @@ def _with_times(decided: Any) -> Iterator[tuple[int, dict[str, Any]]]:
             )
 
 
-KEPT_MS = 24 * 3_600_000
+KEEP_MS = 24 * 3_600_000
 MOST_LIVE_EVENTS = 100_000
 
 
@@ -117,40 +121,40 @@ class EventFilter:
 
 
 @dataclass(frozen=True, slots=True)
-class Since:
-    """Events after a number. `last` is the number to ask with next time; it also covers events
-    that were filtered out."""
+class EventsSince:
+    """Events after a number. `last` is the number to continue from; events that the filter left out
+    are not looked at again."""
 
     rows: list[Row]
     last: int
     more: bool
-    missed: bool = False  # some that came after the number asked for are pruned
+    missed: bool = False  # events after the requested number were pruned
 
 
-def newest(connection: Connection) -> int:
+def newest_id(connection: Connection) -> int:
     return connection.scalar(_NEWEST) or 0
 
 
 _NEWEST, _OLDEST = sa.select(sa.func.max(events.c.id)), sa.select(sa.func.min(events.c.id))
 
 
-def since(connection: Connection, after: int, wanted: EventFilter, limit: int) -> Since:
-    """List events oldest first. A number that does not exist yet (from another database) means:
-    from now on."""
-    last = newest(connection)
+def list_since(connection: Connection, after: int, wanted: EventFilter, limit: int) -> EventsSince:
+    """List events after a number, oldest first. If the number is higher than any event's (it came
+    from another database), list none and continue from the newest."""
+    last = newest_id(connection)
     if after >= last:
-        return Since([], last, more=False, missed=after > last)
+        return EventsSince([], last, more=False, missed=after > last)
     limits = {"after": after, "last": last, "most": limit}
     found = rows(connection, _events_between(wanted), limits)
     more = len(found) == limit and found[-1]["id"] < last
     is_next = bool(found) and found[0]["id"] == after + 1
-    missed = after > 0 and not is_next and _oldest(connection) > after + 1
-    return Since(found, found[-1]["id"] if more else last, more, missed)
+    missed = after > 0 and not is_next and _oldest_id(connection) > after + 1
+    return EventsSince(found, found[-1]["id"] if more else last, more, missed)
 
 
 @lru_cache(256)
 def _events_between(wanted: EventFilter) -> sa.Select[Any]:
-    """Return the query of a listener; it asks the same one each time."""
+    """Build a listener's query. It is cached, because a listener repeats it."""
     between = events.c.id > sa.bindparam("after"), events.c.id <= sa.bindparam("last")
     query = sa.select(events).where(*between).order_by(events.c.id)
     for name in ("project_id", "session_id", "kind"):
@@ -161,23 +165,24 @@ def _events_between(wanted: EventFilter) -> sa.Select[Any]:
 
 
 def prune(connection: Connection, now_ms: int) -> int:
-    """Keep the events of one day, and never more than a fixed number."""
-    too_old = events.c.at_ms < now_ms - KEPT_MS
-    too_many = events.c.id <= newest(connection) - MOST_LIVE_EVENTS
-    # The newest stays, so that numbers go on from it and a listener sees where it stands.
-    gone = sa.delete(events).where(events.c.id < newest(connection), too_old | too_many)
-    return connection.execute(gone).rowcount
+    """Delete events that are older than one day, and the oldest of more than a fixed number."""
+    too_old = events.c.at_ms < now_ms - KEEP_MS
+    too_many = events.c.id <= newest_id(connection) - MOST_LIVE_EVENTS
+    # The newest is never deleted: the next number follows it, and listeners compare with it.
+    statement = sa.delete(events).where(events.c.id < newest_id(connection), too_old | too_many)
+    return connection.execute(statement).rowcount
 
 
-def _oldest(connection: Connection) -> int:
+def _oldest_id(connection: Connection) -> int:
     return connection.scalar(_OLDEST) or 0
 
 
-MOST_ANNOUNCED = 50  # of one batch, the newest
+MOST_ANNOUNCED = 50  # of one batch; the newest are announced
 
 
 def announce_audit(connection: Connection, noted: Sequence[Row]) -> None:
-    """`alert.raised`, and `brief.given` once a summary was checked and its brief composed."""
+    """Announce new alerts (`alert.raised`) and checked summaries with their briefs
+    (`brief.given`)."""
     wanted = [row for row in noted if row["kind"] in (PRESSURE, FREED)][-MOST_ANNOUNCED:]
     if not wanted:
         return
