@@ -209,8 +209,11 @@ def test_totals_are_those_of_the_chosen_project(afternoon: Any, visit: Begin) ->
     label = reader.page.get_by_text("compactions today", exact=True)
     tile = reader.page.locator("dl.totals > div").filter(has=label).locator("dd")
     tile.get_by_text("2", exact=True).wait_for()
+    latest = reader.page.get_by_role("region", name="Latest")
+    latest.get_by_text("critical alert").wait_for()
     reader.page.locator("nav select").select_option(label="orchard")
     tile.get_by_text("0", exact=True).wait_for()
+    latest.get_by_text("Nothing has happened yet").wait_for()
 
 
 @pytest.mark.requirement("U5")

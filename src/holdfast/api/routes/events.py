@@ -16,7 +16,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from holdfast.api.database import Database, Db
 from holdfast.api.event_listeners import Hub
-from holdfast.api.fields import MOST_BIGINT, MOST_ID, Offset, WordQuery, plain
+from holdfast.api.fields import MOST_BIGINT, MOST_ID, IdQuery, Offset, WordQuery, plain
 from holdfast.api.responses import ApiAnswer, ErrorAnswer, Paged, Router, RowAnswer, paging, respond
 from holdfast.hub import row_times
 from holdfast.hub.errors import StoreError
@@ -241,6 +241,7 @@ async def decisions(
 )
 async def audit_listed(
     db: Db,
+    project_id: IdQuery = None,
     session_id: WordQuery = None,
     kind: WordQuery = None,
     format: Literal["json", "jsonl"] = "json",  # noqa: A002 (the name in the address)
@@ -249,7 +250,9 @@ async def audit_listed(
 ) -> Response:
     """Newest first; `format=jsonl` gives one event a line."""
     page = await db.read(
-        lambda c: event_log.list_page(c, limit, offset, session_id=session_id, kind=kind)
+        lambda c: event_log.list_page(
+            c, limit, offset, project_id=project_id, session_id=session_id, kind=kind
+        )
     )
     if format == "jsonl":
         return Response(b"".join(_lines(page)), media_type="application/x-ndjson")

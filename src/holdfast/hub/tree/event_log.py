@@ -32,11 +32,15 @@ def list_page(
     limit: int,
     offset: int,
     *,
+    project_id: str | None = None,
     session_id: str | None = None,
     kind: str | None = None,
 ) -> Page:
-    """List audit events, newest first."""
+    """List audit events, newest first. An event belongs to the project of its session."""
     query = sa.select(audit).order_by(audit.c.at_ms.desc(), audit.c.id)
+    if project_id is not None:
+        mine = sa.select(sessions.c.id).where(sessions.c.project_id == project_id)
+        query = query.where(audit.c.session_id.in_(mine))
     if session_id is not None:
         query = query.where(audit.c.session_id == session_id)
     if kind is not None:
