@@ -91,6 +91,32 @@ def test_a_server_that_is_gone_leaves_the_numbers_and_is_found_again(
 
 
 @pytest.mark.requirement("U5")
+def test_what_a_server_that_is_gone_did_not_tell_is_unknown_and_what_it_told_stays(
+    tmp_path: Path, visit: Begin
+) -> None:
+    from tests.dashboard.machine import fill
+
+    with at_home(tmp_path):
+        fill(tmp_path)
+    with serving(tmp_path) as server:
+        message = {"from_agent": "a", "topic": "workflow.progress", "content": "Tables are drawn"}
+        server.post("/api/messages", message)
+        reader = visit(server)
+        reader.see("And the legend")
+        reader.page.route("**/api/claims*", lambda route: route.abort())
+        reader.go("work")
+        reader.see("Claims: not known, the server does not answer")
+        assert reader.page.get_by_text("Nothing is claimed").count() == 0
+        reader.go("messages")
+        reader.see("Tables are drawn")
+        reader.go("")
+        reader.see("And the legend")
+    reader.see("do not need this server")
+    reader.go("messages")
+    reader.see("Tables are drawn")
+
+
+@pytest.mark.requirement("U5")
 def test_a_session_whose_transcript_is_gone_still_shows_what_was_asked(
     tmp_path: Path, visit: Begin
 ) -> None:

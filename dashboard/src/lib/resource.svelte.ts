@@ -1,6 +1,7 @@
 /** What a path of the interface answers, asked for again when an event touches it. */
 
 import { ApiError, ask } from "./api";
+import { auth } from "./auth.svelte";
 import { live, type LiveEvent } from "./live.svelte";
 
 export interface Resource<T> {
@@ -22,6 +23,35 @@ interface Options {
   every?: number;
 }
 
+const MOST_KEPT = 200;
+
+/** The last answers by their paths, for a page that is opened while the server does not answer.
+ * Whoever logs in with another token, or logs out, sees none of them. */
+class LastAnswers {
+  #token: string | null = null;
+  readonly #answers = new Map<string, unknown>();
+
+  keep(path: string, answer: unknown): void {
+    this.#forgetOthers();
+    this.#answers.delete(path); // so that the oldest stands first
+    this.#answers.set(path, answer);
+    const [oldest] = this.#answers.keys();
+    if (this.#answers.size > MOST_KEPT && oldest !== undefined) this.#answers.delete(oldest);
+  }
+
+  of(path: string): unknown {
+    this.#forgetOthers();
+    return this.#answers.get(path) ?? null;
+  }
+
+  #forgetOthers(): void {
+    if (this.#token !== auth.token) this.#answers.clear();
+    this.#token = auth.token;
+  }
+}
+
+const lastAnswers = new LastAnswers();
+
 /** Call it while a component is set up. A path of null asks for nothing. */
 export function resource<T>(path: () => string | null, options: Options = {}): Resource<T> {
   let data = $state.raw<T | null>(null);
@@ -39,12 +69,16 @@ export function resource<T>(path: () => string | null, options: Options = {}): R
       data = await ask<T>(from, { signal });
       error = null;
       at = Date.now();
+      lastAnswers.keep(from, data);
     } catch (problem) {
       if (!(problem instanceof ApiError)) {
         if (problem instanceof DOMException) return;
         throw problem;
       }
-      if (problem.isUnreachable) live.lost();
+      if (problem.isUnreachable) {
+        live.lost();
+        data ??= lastAnswers.of(from) as T | null;
+      }
       error = problem;
     }
   }
