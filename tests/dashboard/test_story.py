@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -115,15 +117,27 @@ def test_the_copied_command_names_the_project(afternoon: Any, visit: Begin) -> N
     reader.page.locator('button[title*="/atlas\' --load"]').wait_for()
 
 
+def _idle_for_18_minutes(route: Any) -> None:
+    agents = route.fetch().json()["agents"]
+    then = datetime.now(UTC) - timedelta(minutes=18)
+    route.fulfill(json={"agents": [{**one, "updated_at": then.isoformat()} for one in agents]})
+
+
 @pytest.mark.requirement("U5")
-def test_an_agent_that_waits_has_no_time_left(afternoon: Any, visit: Begin) -> None:
+def test_an_agent_that_waits_or_is_idle_has_no_time_left(afternoon: Any, visit: Begin) -> None:
     server, sessions = afternoon
     reader = visit(server)
     rows = reader.page.locator("tr[data-row]")
     waiting = rows.filter(has_text="waits for schema-reader")
-    waiting.locator(".forecast strong").wait_for()
-    assert waiting.locator(".time-left").count() == 0
-    assert rows.filter(has_text="Read every migration").locator(".time-left").count() == 1
+    waiting.locator(".time-left").get_by_text("blocked", exact=True).wait_for()
+    busy = rows.filter(has_text="Read every migration").locator(".time-left")
+    assert busy.inner_text().endswith("min")
+    reader.page.route("**/api/context/health*", _idle_for_18_minutes)
+    reader.page.reload()
+    reader.page.locator(".time-left").get_by_text("idle for 18 min").first.wait_for()
+    assert re.fullmatch(r"idle for \d+ min", busy.inner_text())
+    waiting.locator(".time-left").get_by_text("blocked", exact=True).wait_for()
+    reader.page.unroute_all(behavior="wait")
     reader.go("work")
     reader.see("waits for test-writer.")
     reader.go(f"session/{sessions['atlas']}")

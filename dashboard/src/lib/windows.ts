@@ -1,9 +1,10 @@
 /** What can be said about a window, in the words of every page. */
 
-import { line, number, plural, shortId, span, UNKNOWN } from "./format";
+import { line, millis, number, plural, shortId, span, UNKNOWN } from "./format";
 import type { WindowState, Zone } from "./types";
 
 export const ZONES: Zone[] = ["red", "orange", "yellow", "green"];
+const IDLE_MS = 5 * 60_000;
 const LOUD = ["urgent", "critical"];
 
 /** The first request names a session for as long as it lives; an agent is named by its type. */
@@ -31,8 +32,13 @@ export function stepsLeft(of: WindowState): string {
   return `${number(low)}–${number(high)} steps`;
 }
 
-export function timeLeft(of: WindowState): string {
-  if (of.compacting || of.minutes_left === null) return "";
+/** Until it is full at its pace; a window that is blocked or idle has none, and says so. */
+export function timeLeft(of: WindowState, isBlocked: boolean, now: number): string {
+  if (of.compacting) return "";
+  if (isBlocked) return "blocked";
+  const idle = now - (millis(of.updated_at) ?? now);
+  if (idle > IDLE_MS) return `idle for ${span(idle)}`;
+  if (of.minutes_left === null) return "";
   return of.minutes_left < 1 ? "under 1 min" : span(of.minutes_left * 60_000);
 }
 

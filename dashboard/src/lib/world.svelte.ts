@@ -145,10 +145,11 @@ export function makeWorld(): World {
 
   function changed(one: WindowState, event: LiveEvent | undefined): WindowState {
     if (!event) return one;
-    const { agent_id: _, at_ms: __, ...reading } = event.body;
+    const { agent_id: _, at_ms: read, ...reading } = event.body;
     const ratio = reading["used_ratio"];
     const trend = typeof ratio === "number" ? [...one.trend, ratio].slice(-40) : one.trend;
-    return { ...one, ...reading, trend, updated_at: event.at } as WindowState;
+    const at = typeof read === "number" ? new Date(read).toISOString() : event.at;
+    return { ...one, ...reading, trend, updated_at: at } as WindowState;
   }
 
   function speak(event: LiveEvent): void {
