@@ -178,7 +178,7 @@ def test_a_question_can_be_typed_on_while_its_results_come(machine: Any, visit: 
     reader = visit(server)
     page = reader.page
     reader.go("search")
-    page.get_by_role("heading", name="Search", level=1).wait_for()
+    page.locator("[data-filter]:focus").wait_for()
     page.keyboard.press("/")
     page.keyboard.type("gauge")
     reader.see("best first")

@@ -295,3 +295,28 @@ def test_a_phone_shows_the_project_the_checkpoints_and_the_names_of_lanes(
     for name in ("Compactions", "Checkpoints", "Alerts"):
         page.locator(".lane text").get_by_text(name, exact=True).wait_for()
     page.locator(".names").get_by_text("limit").wait_for()
+
+
+@pytest.mark.requirement("U5")
+def test_a_tap_on_a_phone_leads_to_the_details_and_back(afternoon: Any, visit: Begin) -> None:
+    server, _ = afternoon
+    reader = visit(server, viewport={"width": 390, "height": 844})
+    page = reader.page
+    reader.go("settings")
+    row = page.get_by_role("row").filter(has_text="zone_orange").first
+    row.click()
+    assert _is_in_view(page.locator("#chosen h2").filter(has_text="zone_orange"))
+    page.get_by_role("button", name="Back to the list").click()
+    assert _is_in_view(row)
+    reader.go("search?q=memory&mode=words")
+    hit = page.get_by_role("listbox", name="Results").get_by_role("option").first
+    hit.get_by_text("in Cut the peak memory").wait_for()
+    hit.click()
+    assert _is_in_view(page.get_by_role("button", name="Back to the results"))
+
+
+def _is_in_view(what: Any) -> bool:
+    what.wait_for()
+    what.page.wait_for_timeout(300)  # until it has scrolled
+    box = what.bounding_box()
+    return bool(0 <= box["y"] < 844)
