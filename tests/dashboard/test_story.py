@@ -76,7 +76,7 @@ def test_the_log_is_told_in_words_and_narrowed_by_level(afternoon: Any, visit: B
     reader = visit(server)
     reader.go("log")
     reader.see("compaction 2: ")
-    reader.see("critical alert at 97.3%")
+    reader.see("red alert at 97.3%")
     for level in ("debug", "info", "warning", "alert", "error", "audit"):
         reader.page.get_by_role("button", name=level, exact=True).click()
         reader.page.locator(f"[aria-pressed=true]:text-is('{level}')").wait_for()
@@ -197,7 +197,7 @@ def test_notices_of_the_watcher_are_shown_when_asked_for(afternoon: Any, visit: 
     reader = visit(server)
     reader.go("messages")
     board = reader.page.locator("main ol > li")
-    board.filter(has_text="match_key may be null").wait_for()
+    board.filter(has_text="match_key may be null").get_by_text("not delivered yet").wait_for()
     assert board.filter(has_text="checkpoint saved").count() == 0
     reader.page.get_by_role("button", name="Show notices of the watcher").click()
     board.filter(has_text="checkpoint saved").first.wait_for()
@@ -224,7 +224,7 @@ def test_totals_are_those_of_the_chosen_project(afternoon: Any, visit: Begin) ->
     tile = reader.page.locator("dl.totals > div").filter(has=label).locator("dd")
     tile.get_by_text("2", exact=True).wait_for()
     latest = reader.page.get_by_role("region", name="Latest")
-    latest.get_by_text("critical alert").wait_for()
+    latest.get_by_text("red alert").first.wait_for()
     reader.page.locator("nav select").select_option(label="orchard")
     tile.get_by_text("0", exact=True).wait_for()
     latest.get_by_text("Nothing has happened yet").wait_for()

@@ -10,6 +10,12 @@ export function topicName(topic: string | null): string {
   return TOPICS[topic ?? ""] ?? topic ?? "";
 }
 
+const STATES: Record<string, string> = { waiting: "not delivered yet", said: "delivered" };
+
+export function stateName(state: string): string {
+  return STATES[state] ?? state;
+}
+
 /** What a message says: its text, or its fields as lines where nothing in it is called a message. */
 export function messageText(of: BoardMessage): string {
   const { message } = of.payload;

@@ -157,7 +157,7 @@ export function makeWorld(): World {
     spokenAt = Date.now();
     const of = known.find((one) => windowKey(one) === ofEvent(event));
     const who = of ? line(of.project_name) || title(of) : shortId(event.session_id);
-    spoken = `${String(event.body["level"])}: window of ${who} at ${Math.round(100 * Number(event.body["used_ratio"]))} percent`;
+    spoken = `${String(event.body["zone"] ?? event.body["level"])}: window of ${who} at ${Math.round(100 * Number(event.body["used_ratio"]))} percent`;
   }
 
   const world: World = {
