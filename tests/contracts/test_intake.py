@@ -450,6 +450,17 @@ def test_a_project_that_a_message_was_first_to_mention_gets_the_name_of_its_fold
 
 
 @pytest.mark.requirement("X1")
+def test_a_project_that_was_created_without_a_name_gets_one_with_its_first_session(
+    store: Store, tmp_path: Path
+) -> None:
+    """So a rebuild, which reads the session first, ends in the same row."""
+    store.write(lambda c: projects.put(c, "/p/tide", START_MS))
+    ScriptedSession(tmp_path, project="/p/tide").prompt()
+    sync(store)
+    assert _only(store, "projects")["name"] == "tide"
+
+
+@pytest.mark.requirement("X1")
 def test_the_kind_and_limit_of_an_agent_that_are_noted_after_its_first_call_are_shown(
     store: Store, tmp_path: Path
 ) -> None:

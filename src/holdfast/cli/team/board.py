@@ -156,7 +156,7 @@ def _posted(database: str, row: Row, whom: list[Listener], place: str | None) ->
     """Post to the board of this machine, and return who will read it."""
     with closing(Store.open(database)) as store:
         if place is not None:
-            store.write(lambda c: projects.put(c, place, row["created_ms"]))
+            store.write(lambda c: projects.meet(c, place, row["created_ms"]))
         on_board.post(store, row)
         return on_board.delivery_words(row, whom, store.is_sqlite)
 

@@ -110,6 +110,9 @@ def _update_project(connection: Connection, record: RecordedProject) -> None:
     }
     if ids.project_id(record.path) == record.id:  # a project recovered from a damaged file has none
         changes["path"] = ids.tidy(record.path)
+        changes["name"] = row["name"] or name_of(
+            record.path
+        )  # one posted by a client may have none
     _change(connection, projects, row, changes)
 
 
