@@ -12,6 +12,7 @@ from holdfast.wire import scan
 from holdfast.wire.log import inert
 
 MOST_NAME, MOST_PATH = 200, 4096
+MOST_DISORDER_MS = 60_000  # an end that is farther ahead was recorded by a clock that was
 
 
 def record(state: State, moment: Moment) -> None:
@@ -26,7 +27,7 @@ def record(state: State, moment: Moment) -> None:
     state.model = inert(seen.model, MOST_NAME) or _name(payload, "model") or state.model
     state.client_version = inert(seen.version, MOST_NAME) or state.client_version
     _correct_times(state, moment.now_ms)
-    if moment.now_ms > state.ended_ms:
+    if not 0 <= state.ended_ms - moment.now_ms <= MOST_DISORDER_MS:
         state.ended_ms = 0  # it was resumed; the hook of its start may have been killed
     state.at_ms = moment.now_ms
     state.started_ms = state.started_ms or moment.now_ms
