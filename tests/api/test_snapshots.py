@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
@@ -202,6 +202,7 @@ def test_whatever_was_saved_is_restored(api: TestClient, snapshot: dict[str, Any
 @pytest.mark.requirement("S2", "X7")
 @FUZZ
 @given(snapshot=SNAPSHOTS | VALUES)
+@example(snapshot={"recent_messages": [{"id": ["a", "list"], "content": "x"}]})
 def test_whatever_is_in_the_store_is_restored(api: TestClient, store: Store, snapshot: Any) -> None:
     """Rows also come from checkpoint files and from other machines, past the checks of the API."""
     row = {"id": ids.new(), "agent_id": "x", "agent_type": snapshot_form.SNAPSHOT}

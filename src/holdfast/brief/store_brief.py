@@ -119,8 +119,10 @@ def _is_of(task: Any, agent_id: str) -> bool:
     return bool(agent_id) and isinstance(task, dict) and task.get("agent_id") == agent_id
 
 
-def _id(message: Any) -> Any:
-    return message.get("id") if isinstance(message, dict) else None
+def _id(message: Any) -> str | None:
+    """Return the id of a message; a saved list may hold anything."""
+    found = message.get("id") if isinstance(message, dict) else None
+    return found if isinstance(found, str) else None
 
 
 def _listed(
