@@ -19,11 +19,13 @@ import holdfast
 _RUN = (
     "import sys; sys.path.insert(0, sys.argv.pop(1)); from holdfast.cli.start import main; main()"
 )
-# What a session leaves: transcripts, histories, caches, and what was typed in the trial.
+# What a session leaves: transcripts, histories, caches, what was typed in the trial, and the time
+# of the last cleanup, which the client writes once it is idle.
 SESSION_DATA = frozenset(
     (
         *("projects", "todos", "tasks", "plans", "debug", "statsig", "sessions", "session-env"),
         *("shell-snapshots", "file-history", "history.jsonl", "backups", "cache", "telemetry"),
+        ".last-cleanup",
     )
 )
 # Beside them: our own folder, the trial's notes, and the client's logs of MCP servers.
