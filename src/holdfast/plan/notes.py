@@ -1,0 +1,266 @@
+"""What a plan tells its reader beside the batches: dependencies that were not read, people who are
+needed, files that are missing or large, sizes that are unknown, findings that would be lost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from textwrap import shorten
+
+from holdfast.client import models
+from holdfast.plan.estimates.estimate import LIST_FILES, OPEN_ENDED, TaskEstimate
+from holdfast.plan.estimates.features import (
+    CHARS_PER_TOKEN,
+    named_paths,
+    needs_a_person,
+)
+from holdfast.plan.files import project_files
+from holdfast.plan.files.patterns import MARKS, Pattern
+from holdfast.plan.findings import MAX_BRIEFS, find_lost
+from holdfast.plan.formats.references import find_label
+from holdfast.plan.room import PlanRoom
+from holdfast.plan.split import TaskPiece
+from holdfast.plan.task import PlanTask, TaskPlan
+from holdfast.plan.workflow import TaskBatch, Workflow, fits_here
+from holdfast.text.numbers import about, listed, named
+
+NAMED = 5  # of many tasks or folders
+NAMED_FILES = 20  # missing files that are listed: one of them may be a mistake
+NAMED_BATCHES = 10
+ROOM_STEP = 5000  # tokens
+NAME_CHARS = 80
+MANY_PARTS = 5
+
+
+def collect_notes(
+    plan: TaskPlan, ordered: Sequence[PlanTask], workflow: Workflow, root: Path
+) -> Iterable[str]:
+    """Collect what a reader of the plan should know before it is run. `ordered`: the tasks that are
+    left, in the order of the batches."""
+    left = [task for task in plan.tasks if not task.done]
+    batches, room = workflow.batches, workflow.room
+    pieces = [piece for batch in batches for piece in batch.pieces]
+    yield from plan.notes
+    yield from _about_dependencies(plan.tasks)
+    yield from _about_people(plan.tasks)
+    yield from _about_this_session(batches, room)
+    yield from _about_windows(batches, room)
+    yield from _warnings(ordered, pieces, root, _tags(plan.tasks))
+    yield from _about_results(left, batches, root)
+
+
+def _tags(tasks: Sequence[PlanTask]) -> dict[str, str]:
+    """A short name for each task: its label (`T2`), or its number in the list, as in the table."""
+    found = {}
+    for at, task in enumerate(tasks, 1):
+        label = find_label(task.title)
+        found[task.id] = label if label and label[0].isalpha() else f"task {label or at}"
+    return found
+
+
+def _about_dependencies(tasks: Sequence[PlanTask]) -> Iterable[str]:
+    """Which tasks state a dependency that names no task, and what to write instead."""
+    tags = _tags(tasks)
+    unread = [
+        f"{tags[task.id]} ('{_cut(task.unread)}')"
+        for task in tasks
+        if task.unread and not task.done
+    ]
+    if unread:
+        some = listed(unread, NAMED)
+        write = "write `- depends: 3` beneath a task that waits for task 3"
+        yield f"not read as a dependency: {some}; {write}"
+
+
+def _about_people(tasks: Sequence[PlanTask]) -> Iterable[str]:
+    tags = _tags(tasks)
+    asked = [tags[task.id] for task in tasks if not task.done and needs_a_person(task.title)]
+    if asked:
+        needs = "needs a person" if len(asked) == 1 else "need a person"
+        later = "run the tasks before it first, and those after it as a second plan"
+        yield f"{listed(asked, NAMED)} {needs}, and a run cannot ask one: {later}"
+
+
+def _cut(words: str) -> str:
+    return shorten(named(words), NAME_CHARS, placeholder=" …")
+
+
+def _about_this_session(batches: Sequence[TaskBatch], room: PlanRoom) -> Iterable[str]:
+    """If the first batch does not fit into the current session: which part of it does."""
+    if not (room.here and batches and batches[0].fresh):
+        return
+    pieces = batches[0].pieces
+    count = next((n for n in range(len(pieces), 0, -1) if fits_here(pieces[:n], room)), 0)
+    if count:
+        names = listed([_name(piece.task) for piece in pieces[:count]], NAMED)
+        yield f"this session has room for the first of them: {names}"
+    else:
+        yield f"nothing of it fits into this session, with {room.now_tokens:,} tokens left"
+
+
+def _about_windows(batches: Sequence[TaskBatch], room: PlanRoom) -> Iterable[str]:
+    """Which batches may fill a window: colours alone do not reach a file or a model."""
+    full = {
+        at + 1: batch
+        for at, batch in enumerate(batches)
+        if not batch.is_unknown and batch.tokens <= batch.room_tokens
+        if batch.high_tokens > room.most_tokens
+    }
+    if full:
+        one = len(full) == 1
+        which = f"{'batch' if one else 'batches'} {listed([*map(str, full)], NAMED_BATCHES)}"
+        why = f"the upper end of {'its' if one else 'their'} range is above"
+        end = f"the {about(room.most_tokens)} tokens that a new session can add before it compacts"
+        saved = "a checkpoint is saved before that"
+        yield f"{which} may compact once: {why} {end}; {saved}{_smaller(full.values(), room)}"
+
+
+def _smaller(full: Iterable[TaskBatch], room: PlanRoom) -> str:
+    """The room in which the upper end of such a batch would fit into a window."""
+    tokens = min(batch.tokens * room.most_tokens // batch.high_tokens for batch in full)
+    step = tokens // ROOM_STEP * ROOM_STEP
+    return f"; --room {step // 1000}k makes smaller batches" if step else ""
+
+
+def _warnings(
+    tasks: Sequence[PlanTask], pieces: Sequence[TaskPiece], root: Path, tags: dict[str, str]
+) -> Iterable[str]:
+    yield from _about_files(tasks, root)
+    yield from _about_large_files(pieces, root)
+    yield from _about_folders(tasks)
+    yield from _about_unknown_sizes(pieces)
+    yield from _about_mentions(pieces, root, tags)
+    yield from _about_parts(pieces)
+    for piece in pieces:
+        if piece.warning:
+            beyond = piece.estimate.tokens > models.LARGE
+            largest = f"; no window holds more than {models.LARGE:,}" if beyond else ""
+            yield f"{_name(piece.task)}: {piece.warning}{largest}"
+
+
+def _about_results(
+    tasks: Sequence[PlanTask], batches: Sequence[TaskBatch], root: Path
+) -> Iterable[str]:
+    """Which tasks find something out that not all later sessions are told of."""
+    lost = find_lost(tasks, batches, root)
+    if lost:
+        most = f"a session starts with the briefs of {MAX_BRIEFS} earlier ones at most"
+        names = listed([_name(task) for task in lost], NAMED_FILES)
+        line = f'"- files: notes/{lost[0].id[:20]}.md"'
+        write = f"write a file for the result beneath each, for example {line}"
+        yield f"{most}, so some get nothing of what these tasks find; {write}: {names}"
+
+
+def _about_large_files(pieces: Sequence[TaskPiece], root: Path) -> Iterable[str]:
+    """Report files that alone exceed the range of a task that lists them.
+
+    Most such tasks read a part of the file, so it is not counted. A user who knows the file wants
+    to see that it was noticed.
+    """
+    known = [piece for piece in pieces if _is_range(piece.estimate)]
+    sizes = project_files.measure_files(root, (file for one in known for file in one.task.files))
+    tokens = {file: size // CHARS_PER_TOKEN for file, size in sizes.items()}
+    found = {
+        file: f"{file} ({about(tokens[file])})"
+        for piece in known
+        for file in piece.task.files
+        if tokens.get(file, 0) > piece.estimate.high_tokens
+    }
+    if found:
+        some = listed([*found.values()], NAMED)
+        yield f"larger than the range of a task that lists them, in tokens, if read whole: {some}"
+
+
+def _is_range(size: TaskEstimate) -> bool:
+    return size.low_tokens < size.high_tokens and not size.is_unknown
+
+
+def _about_folders(tasks: Sequence[PlanTask]) -> Iterable[str]:
+    held = {name: count for task in tasks for name, count in task.held.items()}
+    counts = {name: f"{name} ({count:,} files)" for name, count in held.items()}
+    folders = [name for name in held if not MARKS.intersection(name)]
+    patterns = [name for name in held if MARKS.intersection(name)]
+    if folders:
+        some = listed([counts[name] for name in folders], NAMED)
+        means = f"write {folders[0]}/** where a task works on every file"
+        yield f"a folder is counted as a place to look into: {some}; {means}"
+    if patterns:
+        some = listed([counts[name] for name in patterns], NAMED)
+        why = "a rename, removal or search works on the files that contain what it looks for"
+        yield f"{why}, so not all of these are counted: {some}"
+
+
+def _about_unknown_sizes(pieces: Sequence[TaskPiece]) -> Iterable[str]:
+    """That a plan with tasks of unknown size can be run as it is, and what would change that."""
+    advice = {piece.estimate.advice for piece in pieces if piece.estimate.is_unknown}
+    if OPEN_ENDED in advice:
+        shows = "the size of an open-ended task shows only in the work"
+        yield f"{shows}: each gets a session of its own, and nothing has to be added"
+    if LIST_FILES in advice:
+        line = '"- files: src/a.py, src/b.py" beneath it (in Markdown)'
+        runs = 'a task with "list the files" runs as it is, in a session of its own'
+        yield f"{runs}; with a line such as {line}, it can share a session"
+
+
+def _about_mentions(pieces: Sequence[TaskPiece], root: Path, tags: dict[str, str]) -> Iterable[str]:
+    """Files and folders that a task of unknown size names in its words alone: the range of past
+    requests that do so is a factor of 11 or more wide."""
+    found: dict[str, list[str]] = {}
+    for piece in pieces:
+        is_asked = piece.estimate.is_unknown and piece.estimate.advice == LIST_FILES
+        if is_asked and (files := _offered(root, named_paths(piece.task.words))):
+            found[tags[piece.task.spec]] = files
+    if found:
+        some = listed([f"{name} ({', '.join(files)})" for name, files in found.items()], NAMED)
+        yield f"files that a task only mentions are not counted: {some}"
+        line = f'"- files: {", ".join(next(iter(found.values())))}"'
+        yield f"if those are all that such a task changes, write them beneath it, as in {line}"
+
+
+def _offered(root: Path, named: Sequence[str]) -> list[str]:
+    """The files and folders among the words of a task; none if one of them is not there, because a
+    part of them would look like all."""
+    found = [name for name in named if _is_there(root, name)]
+    suffixes = {suffix for name in found if (suffix := PurePosixPath(name).suffix)}
+    left = [name for name in named if name not in found]
+    missed = [one for one in left if _is_path(one) or PurePosixPath(one).suffix in suffixes]
+    return [] if missed else found
+
+
+def _is_path(name: str) -> bool:
+    """Whether a word is a path by its look: `and/or` and `Node.js` are not."""
+    marked = name.endswith("/") or MARKS.intersection(name) or PurePosixPath(name).suffix
+    return "/" in name and bool(marked)
+
+
+def _is_there(root: Path, name: str) -> bool:
+    """Whether a word is a file or folder of the project, or a pattern below a folder."""
+    name = Pattern(name).folder if MARKS.intersection(name) else name
+    return not project_files.find_existing(root, [name])
+
+
+def _about_parts(pieces: Sequence[TaskPiece]) -> Iterable[str]:
+    """A note on tasks with many parts, which a short pattern rarely means."""
+    parts = [piece.task for piece in pieces if piece.task.part and not piece.of]
+    many = Counter(task.spec for task in parts)
+    for task in {task.spec: task for task in parts}.values():
+        if many[task.spec] >= MANY_PARTS:
+            means = "name a folder instead of a pattern if it works on a few of its files"
+            yield f"{_name(replace(task, part=''))}: cut into {many[task.spec]:,} parts; {means}"
+
+
+def _name(task: PlanTask) -> str:
+    """The name for a message: as the plan's author wrote it, and as the table shows it."""
+    name = f'"{_cut(task.title)}"'
+    return f"{name} (part {task.part})" if task.part else name
+
+
+def _about_files(tasks: Sequence[PlanTask], root: Path) -> Iterable[str]:
+    files = [file for task in tasks for file in task.files if file not in task.held]
+    odd = project_files.find_existing(root, files)
+    for words in (project_files.OUTSIDE, project_files.MISSING):
+        some = [file for file, why in odd.items() if why == words]
+        if some:
+            yield f"{words}: {listed(some, NAMED_FILES)}"
