@@ -254,10 +254,12 @@ class RowAnswer(ApiAnswer):
         columns = _columns(cls, tuple(derived))
         found = {name: row[column] for name, column in columns.names.items()}
         for name in columns.times:
-            found[name] = row_times.to_iso(found[name])
+            if found[name] is not None:
+                found[name] = row_times.to_iso(found[name])
         for name, empty in columns.lists_and_objects:
             found[name] = found[name] or empty()
-        return found | derived
+        found.update(derived)
+        return found
 
 
 class _Columns(NamedTuple):

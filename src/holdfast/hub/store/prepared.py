@@ -26,7 +26,8 @@ class _Statement(NamedTuple):
     def row(self, values: Sequence[Any]) -> Row:
         found = dict(zip(self.names, values, strict=True))
         for name, decode in self.decoders:
-            found[name] = decode(found[name])
+            if found[name] is not None:
+                found[name] = decode(found[name])
         return found
 
 

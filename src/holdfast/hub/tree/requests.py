@@ -13,6 +13,7 @@ from sqlalchemy.engine import Connection
 from holdfast.hub import ids
 from holdfast.hub.errors import NotThere, Refused
 from holdfast.hub.store import pending_writes
+from holdfast.hub.store.prepared import PreparedQuery, read_together
 from holdfast.hub.store.rows import Page, Row, fetch_page, first, rows
 from holdfast.hub.store.tables import requests, subtasks, tasks
 from holdfast.hub.tree import agent_contexts, projects, sessions, waves
@@ -126,8 +127,10 @@ def _tell(connection: Connection, kind: str, row: Row) -> None:
 
 
 _IN_PAGE = tasks.c.request_id.in_(sa.bindparam("request_ids", expanding=True))
-_TASKS = sa.select(tasks).where(_IN_PAGE)
-_SUBTASKS = sa.select(subtasks).join_from(subtasks, tasks).where(_IN_PAGE)
+_TASKS = PreparedQuery(sa.select(tasks).where(_IN_PAGE), "request_ids")
+_SUBTASKS = PreparedQuery(
+    sa.select(subtasks).join_from(subtasks, tasks).where(_IN_PAGE), "request_ids"
+)
 _REQUESTS = (
     sa.select(requests)
     .where(requests.c.project_id == sa.bindparam("project_id"))
@@ -163,10 +166,11 @@ def _grow(connection: Connection, asked: list[Row]) -> None:
     if not asked:
         return
     wanted = {"request_ids": [request["id"] for request in asked]}
-    below = _group_by(rows(connection, _SUBTASKS, wanted), "task_id")
+    read = read_together(connection, {"tasks": _TASKS, "subtasks": _SUBTASKS}, wanted)
+    below = _group_by(read["subtasks"], "task_id")
     for found in below.values():
         found.sort(key=_by_age)
-    stages = _group_by(rows(connection, _TASKS, wanted), "request_id")
+    stages = _group_by(read["tasks"], "request_id")
     for found in stages.values():
         found.sort(key=_by_wave)
         for task in found:
