@@ -115,6 +115,40 @@ def test_checkboxes_are_the_only_tasks_if_there_are_any() -> None:
     assert [task.title for task in plan.tasks] == ["Sew"] and not plan.notes
 
 
+@pytest.mark.requirement("P3")
+@pytest.mark.parametrize(
+    ("text", "titles"),
+    [
+        ("# Sails\n- wet\n- dry\n## To do\n- Cut\n- Sew\n", ["Cut", "Sew"]),
+        ("# S\n## Bow\n1. Cut\n2. Sew\n## Stern\n3. Hoist\n", ["Cut", "Sew", "Hoist"]),
+        ("## Bow\n1. Cut\n## Stern\n1. Sew\n## Risks\n1. rain\n", ["Cut", "Sew"]),
+        ("- T-1 Cut\n- T-2 Sew\n", ["T-1 Cut", "T-2 Sew"]),
+        ("## Phase 0\n0. Look\n1. Cut\n", ["0. Look", "1. Cut"]),
+        ("### Task 1\n\nCut it.\n\n### Task 2\nSew it.\n", ["Cut it.", "Sew it."]),
+        ("## Task 1: Cut\n- [ ] left\n- [ ] right\n## Task 2: Sew\n", ["Cut", "Sew"]),
+        ("## 1. Bow\n- [ ] Cut\n- [ ] Sew\n## 2. Stern\n- [ ] Hoist\n", ["Cut", "Sew", "Hoist"]),
+        ("## Sprint 1: bow\n1. Cut\n## Sprint 2: stern\n1. Sew\n", ["Cut", "Sew"]),
+    ],
+)
+def test_plans_of_other_forms_are_read(text: str, titles: list[str]) -> None:
+    assert [task.title for task in read_plan(text, "markdown").tasks] == titles
+
+
+def test_boxes_below_the_heading_of_a_task_are_its_steps() -> None:
+    text = "## Task 1: Cut\n- [x] left\n- [x] right\n## Task 2: Sew\n- [ ] seam\n- [x] hem\n"
+    cut, sew = read_plan(text, "markdown").tasks
+    assert cut.done and not sew.done
+    assert [step.title for step in sew.subtasks] == ["seam", "hem"]
+
+
+def test_a_bold_line_between_tasks_is_a_heading_and_no_text_of_a_task() -> None:
+    wood = "# S\n**Phase 0: wood**\n- [ ] Cut\n\n**Phase 1: cloth**\n\n- [ ] Sew\n"
+    text = f"{wood}\n**Mind the rain.**\n\n- [ ] Hoist\n"
+    tasks = read_plan(text, "markdown").tasks
+    assert [task.wave for task in tasks] == [0, 1, 1]
+    assert [task.description for task in tasks] == ["", "**Mind the rain.**", ""]
+
+
 @pytest.mark.requirement("P3", "U3")
 @pytest.mark.parametrize(
     ("text", "line"),
@@ -122,7 +156,6 @@ def test_checkboxes_are_the_only_tasks_if_there_are_any() -> None:
         ("# Sails\n## Ideas\n1. a\n2. b\n## Wishes\n1. c\n2. d\n", 3),
         ("# Sails\n- **A** is old\n- **B** is new\n## Ideas\n1. a\n2. b\n", 5),
         ("# Sails\nStep 1: Cut\nStep 2: Sew\n", 2),
-        ("# Sails\n- wet\n- dry\n## To do\n- Cut\n- Sew\n", 5),
     ],
 )
 def test_a_plan_with_two_lists_is_refused_with_the_likeliest_line(text: str, line: int) -> None:

@@ -209,7 +209,8 @@ def _table(found: Workflow, numbers: Mapping[str, int]) -> Table:
     for at, batch in enumerate(found.batches[:MOST_SHOWN]):
         if at:
             table.add_row("", Text("checkpoint", style="cyan"))
-        if (wave := _wave(batch)) and (not at or wave != _wave(found.batches[at - 1])):
+        wave = _wave(batch)
+        if wave is not None and (not at or wave != _wave(found.batches[at - 1])):
             table.add_row("", Text(f"phase {wave}", style="bold cyan"))
         is_last = at == len(found.batches) - 1
         _batch(table, at, batch, found.room, is_last)

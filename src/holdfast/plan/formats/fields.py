@@ -132,12 +132,13 @@ def read_groups(node: Node | None) -> tuple[tuple[str, ...], ...]:
     return tuple(read_files(item) for item in read_items(node, "groups"))
 
 
-def read_count(node: Node | None, what: str) -> int | None:
+def read_count(node: Node | None, what: str, least: int = 1) -> int | None:
     if node is None or node.value is None:
         return None
     value = parse_tokens(node.value) if isinstance(node.value, str) else node.value
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= MOST_TOKENS:
-        raise BadPlan(f"{what} must be a whole number above 0", node.place, "write 12000 or 12k")
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST_TOKENS:
+        write = "write 12000 or 12k" if least else "write 0, 1, 2 …"
+        raise BadPlan(f"{what} must be a whole number, at least {least}", node.place, write)
     return value
 
 

@@ -17,7 +17,7 @@ from difflib import get_close_matches
 from holdfast.plan.formats.fields import LONGEST_TITLE, Node, parse_tokens
 from holdfast.plan.formats.references import split_references, strip_quotes
 from holdfast.plan.formats.schema import DEPENDS
-from holdfast.plan.formats.task_structure import no_tasks
+from holdfast.plan.formats.task_structure import GROUP_WORDS, no_tasks
 from holdfast.plan.task import BadPlan, PlanPosition
 
 _BOX = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX])\][ \t]+(.*\S)[ \t]*")
@@ -31,7 +31,10 @@ _ENDS = ".!?:;"
 WRAPPED = 60  # characters: a title at least so long that ends no sentence goes on in the next line
 _FENCE = re.compile(r"([ \t]*)(```+(?=[^`]*$)|~~~+)")
 # A heading such as `## Wave 2: build`; the tasks below it wait for those of the wave before.
-_WAVE = re.compile(r"(#{1,6})[ \t]+(?:(?:wave|phase|stage|step|milestone)[ \t]+(\d{1,4})\b)?", re.I)
+_WAVE = re.compile(rf"(#{{1,7}})[ \t]+(?:(?:{GROUP_WORDS}|step)[ \t]+(\d{{1,4}})\b)?", re.I)
+# `**Phase 2: build**` alone in its line is a heading; `**Never on Friday.**` is a sentence.
+_BOLD_HEADING = re.compile(r"(?:\*\*|__)([^*_.!?][^*]{0,100}?[^*.!?])(?:\*\*|__):?[ \t]*")
+BOLD_LEVEL = 7  # below all other headings
 _BLANK = re.compile(r"[_ -]+")
 TAB = 4
 _LISTS = {"files": "files", "depends": "depends", **dict.fromkeys(DEPENDS, "depends")}
@@ -202,15 +205,21 @@ class _Reading:
         if box := _BOX.fullmatch(line):
             self._task(_indent(box.group(1)), box.group(2) != " ", box.group(3), place)
         elif line.startswith("#"):
-            is_wave = self._begin_wave(line)
-            self._heading = line.rstrip() if self.title or is_wave else ""
-            if not is_wave:  # `## Phase 1` is the title of its tasks alone
-                self.title = self.title or line.lstrip("#").strip()
-            self._open.clear()
-            self._last = None
+            self._head(line, self._begin_wave(line))
+        elif bold := _BOLD_HEADING.fullmatch(line):
+            self._begin_wave(f"{'#' * BOLD_LEVEL} {bold[1]}")
+            self._head(line, is_part=True)
         elif line.strip():
             self._beneath(line, place)
         self._is_blank = not line.strip()
+
+    def _head(self, line: str, is_part: bool) -> None:
+        """Begin what stands below a heading; that of a part (`## Phase 1`) is not the title."""
+        self._heading = line.rstrip() if self.title or is_part else ""
+        if not is_part:
+            self.title = self.title or line.lstrip("#").strip()
+        self._open.clear()
+        self._last = None
 
     def _begin_wave(self, line: str) -> bool:
         """Whether the heading begins a wave. A wave ends with the next heading of its level."""

@@ -110,7 +110,7 @@ def _task(item: Node, ids: TaskIds, parent: str) -> PlanTask:
         estimate_tokens=fields.read_count(known.get("estimate_tokens"), "estimate_tokens"),
         estimated_files=fields.read_count(known.get("estimated_files"), "estimated_files"),
         keep_together=fields.read_flag(known.get("keep_together"), "keep_together"),
-        wave=fields.read_count(known.get("wave"), "wave"),
+        wave=fields.read_count(known.get("wave"), "wave", least=0),
         done=fields.read_flag(known.get("done"), "done"),
         spec=parent or name,
         place=item.place,

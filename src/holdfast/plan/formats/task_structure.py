@@ -1,38 +1,57 @@
 """Markdown without checkboxes: which of its items are the tasks.
 
-Many plans number their tasks, as a list or as headings, or begin each bullet with an id or a bold
-title. If exactly one such structure is there, or one contains the others, its items get the boxes
-that the author left out. Lines stay where they are, so that mistakes are named by their line.
+Many plans number their tasks, as a list or as headings, begin each bullet with an id or a bold
+title, or list them below a heading such as `## Tasks`. If exactly one such structure is there, or
+one contains the others, its items get the boxes that the author left out. Boxes below headings such
+as `## Task 2: …` are the steps of that task. Lines stay where they are, so that mistakes are named
+by their line.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise, takewhile
 
 from holdfast.plan.task import NoTasks, PlanPosition
 
-_BOX = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ xX]\][ \t]+\S")
+_BOX = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX])\][ \t]+\S")
 _FENCE = re.compile(r"[ \t]*(```+(?=[^`]*$)|~~~+)")
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*)")
-_PHASE = re.compile(r"(?:wave|phase|stage|step|milestone)[ \t]+\d", re.IGNORECASE)
+# Headings that divide a plan: what stands below one comes after what stands below the one before.
+GROUP_WORDS = "wave|phase|stage|milestone|sprint|iteration|part|week|day"
+_PHASE = re.compile(rf"(?:{GROUP_WORDS}|step)[ \t]+\d", re.IGNORECASE)
 _TASKS = re.compile(
     r"\W*(?:\w+\W+)?(?:tasks?|steps?|to-?dos?|to do|plan|work(?: items)?|backlog|checklist)\W*",
     re.IGNORECASE,
 )
-_ID = r"(?:[A-Za-z]{1,8}[ -]?)?#?\d{1,4}[a-z]?"
-_NUMBERED_HEADING = re.compile(
-    rf"(#{{2,6}})[ \t]+(?!(?:wave|phase|stage|milestone)\b)({_ID})[ \t]*"
-    r"[.:)\u2013\u2014-]+[ \t]+(\S.*)",
+# A list below such a heading is about something else than the work.
+_OTHER = re.compile(
+    r"\b(?:risks?|notes?|questions?|scope|goals?|non-goals?|context|background|criteria|references?"
+    r"|links?|rules?|constraints?|assumptions?|definition|symptoms?|motivation|why|overview|summary"
+    r"|requirements?|principles?|resources?|appendix|faq|ideas?|wishes|findings?|status|timeline"
+    r"|history|alternatives?|decisions?|hints?|tips?|glossary|later|future|done)\b",
     re.IGNORECASE,
 )
+_ID = r"(?:[A-Za-z]{1,8}[ -]?)?#?\d{1,4}[a-z]?"
+_NUMBERED_HEADING = re.compile(
+    rf"(#{{2,6}})[ \t]+(?!(?:{GROUP_WORDS})\b)"
+    rf"(?:({_ID})[ \t]*[.:)\u2013\u2014-]+[ \t]+(\S.*)"
+    r"|(?:task|ticket|story|item)[ \t]+#?\d+[ \t]*$)",
+    re.IGNORECASE,
+)
+_TASK_NUMBER = re.compile(r"(?:(?:task|ticket|story|item|step)[ \t]+)?#?(\d+)", re.IGNORECASE)
+_TASK_HEADING = re.compile(r"#{2,6}[ \t]+(?:task|ticket|story|work item)[ \t]+#?\d", re.IGNORECASE)
 _NUMBERED = re.compile(r"(\d{1,9}[.)])[ \t]+(\S.*)")
 _BULLET = re.compile(r"([-*+])[ \t]+(\S.*)")
-_NAMED = re.compile(r"\*\*\S|(?:[A-Za-z]{1,4}-?\d{1,4})[ \t]*(?:[.:)]|[-\u2013\u2014][ \t])")
+_NAMED = re.compile(
+    r"\*\*\S|(?:[A-Za-z]{1,4}-?\d{1,4})[ \t]*(?:[.:)]|[-\u2013\u2014][ \t])"
+    r"|\[?(?:[A-Z]{1,8}-?|#)\d{1,5}\b\S*[ \t]+\S"
+)
 _LABELLED = re.compile(rf"{_ID}[.:)][ \t]+\S")
 HEADINGS = "numbered headings"
+TASK_HEADINGS = "numbered headings, with the boxes below as their steps,"
 LEAST = 2  # tasks: one numbered line may be anything
 
 
@@ -68,14 +87,16 @@ def mark_tasks(text: str) -> tuple[str, str]:
     lines = text.split("\n")
     plain = list(_outside_code(lines))
     if any(_BOX.match(line.text) for line in plain):
-        return text, ""
-    chosen = _choose([_headings(plain), _numbered(plain), _named(plain)])
+        chosen = _tasks_with_boxes(plain)
+    else:
+        clear = [_headings(plain), _numbered(plain), _named(plain)]
+        chosen = _choose(clear if any(clear) else [_bullets(plain)])
     if chosen is None:
         return text, ""
     marked = _with_boxes(lines, chosen, plain)
     count = len(chosen.lines)
-    note = f"no `- [ ]` in the file: its {count:,} {chosen.what} were taken as tasks"
-    return "\n".join(marked), note
+    why = "" if chosen.what == TASK_HEADINGS else "no `- [ ]` in the file: "
+    return "\n".join(marked), f"{why}its {count:,} {chosen.what} were taken as tasks"
 
 
 def find_likely(text: str) -> PlanPosition | None:
@@ -130,9 +151,27 @@ def _headings(plain: Sequence[_Line]) -> _Structure | None:
     return _Structure(lines, HEADINGS)
 
 
+def _tasks_with_boxes(plain: Sequence[_Line]) -> _Structure | None:
+    """Headings such as `## Task 2: Cut the canvas` with boxes below them. Boxes below any other
+    heading are the tasks themselves."""
+    found = _headings([line for line in plain if _TASK_HEADING.match(line.text)])
+    if found is None or len(found.lines) < LEAST:
+        return None
+    matches = (_NUMBERED_HEADING.match(line.text) for line in found.lines)
+    has_titles = all(match and match[3] for match in matches)
+    return replace(found, what=TASK_HEADINGS) if has_titles else None
+
+
 def _numbered(plain: Sequence[_Line]) -> _Structure | None:
     lines = _sections(plain, _NUMBERED, lambda _: True)
     return _Structure(lines, "numbered items") if lines else None
+
+
+def _bullets(plain: Sequence[_Line]) -> _Structure | None:
+    """Plain bullets, but only where a heading calls them tasks."""
+    found = [line for line in plain if _TASKS.fullmatch(line.heading) or _PHASE.match(line.heading)]
+    lines = _sections(found, _BULLET, lambda _: True)
+    return _Structure(lines, "bullets") if lines else None
 
 
 def _named(plain: Sequence[_Line]) -> _Structure | None:
@@ -144,39 +183,77 @@ def _named(plain: Sequence[_Line]) -> _Structure | None:
 def _sections(
     plain: Sequence[_Line], pattern: re.Pattern[str], is_task: Callable[[re.Match[str]], bool]
 ) -> tuple[_Line, ...]:
-    """The items of a section called Tasks, or of all phases, or of the only section with such."""
+    """The items of the section called Tasks, or of all phases, or of all sections whose heading
+    does not call them something else. A numbered list that goes on below other headings is one."""
     found: list[tuple[_Line, ...]] = []
     for _, lines in groupby(plain, key=lambda line: line.section):
         items = [(line, match) for line in lines if (match := pattern.match(line.text))]
         if items and all(is_task(match) for _, match in items):
-            found.append(tuple(line for line, _ in items))
+            chosen = tuple(line for line, _ in items)
+            goes_on = found and _number(found[-1][-1]) + 1 == _number(chosen[0]) > 1
+            found[-1:] = [found[-1] + chosen] if goes_on else [*found[-1:], chosen]
     for fits in (_TASKS.fullmatch, _PHASE.match):
-        if chosen := [lines for lines in found if fits(lines[0].heading)]:
-            return tuple(line for lines in chosen for line in lines)
-    return found[0] if len(found) == 1 else ()
+        if some := [lines for lines in found if fits(lines[0].heading)]:
+            return tuple(line for lines in some for line in lines)
+    if len(found) == 1:
+        return found[0]
+    return tuple(line for lines in found for line in lines if not _OTHER.search(line.heading))
+
+
+def _number(line: _Line) -> int:
+    match = _NUMBERED.match(line.text)
+    return int(match[1][:-1]) if match else 0
 
 
 def _with_boxes(lines: list[str], chosen: _Structure, plain: Sequence[_Line]) -> list[str]:
     marked = list(lines)
-    is_heading = chosen.what == HEADINGS
+    is_heading = chosen.what in (HEADINGS, TASK_HEADINGS)
+    numbers = [_number(line) for line in chosen.lines]
+    is_rising = all(one < other for one, other in pairwise(numbers))
     for number, line in enumerate(chosen.lines, 1):
-        marked[line.at] = _box_heading(line.text, number) if is_heading else _box(line.text)
+        if is_heading:
+            marked[line.at] = _box_heading(marked, line.at, number)
+        else:
+            is_own = is_rising and numbers[number - 1] != number
+            marked[line.at] = _box(line.text, keep_number=is_own)
     if is_heading:
         _indent_texts(marked, chosen, plain)
     return marked
 
 
-def _box(line: str) -> str:
-    mark, _, words = line.partition(" ")
-    return f"{mark} [ ] {words.strip()}"
+def _box(line: str, keep_number: bool) -> str:
+    """An item as a task. A number that is not its place in the list stays in its title."""
+    mark, words = line.split(maxsplit=1)
+    return f"{mark} [ ] {mark} {words.strip()}" if keep_number else f"{mark} [ ] {words.strip()}"
 
 
-def _box_heading(line: str, number: int) -> str:
-    """A heading as a task. Its number is left out if it is that of the task in the list."""
-    match = _NUMBERED_HEADING.match(line)
+def _box_heading(marked: list[str], at: int, number: int) -> str:
+    """A heading as a task, done if all boxes below it are. Its number is left out if it is that of
+    the task in the list."""
+    match = _NUMBERED_HEADING.match(marked[at].rstrip())
     assert match is not None
-    words = match[3] if match[2] == str(number) else line.lstrip("# \t")
-    return f"- [ ] {words.rstrip('# ')}"
+    below = takewhile(
+        lambda line: not _HEADING.match(line), (marked[n] for n in range(at + 1, len(marked)))
+    )
+    boxes = [box[1] for line in below if (box := _BOX.match(line))]
+    mark = "x" if boxes and " " not in boxes else " "
+    if not match[3]:
+        return f"- [{mark}] {_take_title(marked, at)}"
+    told = _TASK_NUMBER.fullmatch(match[2])
+    is_place = told is not None and int(told[1]) == number
+    words = match[3] if is_place else marked[at].lstrip("# \t")
+    return f"- [{mark}] {words.rstrip('# ')}"
+
+
+def _take_title(marked: list[str], at: int) -> str:
+    """The first line below a heading that is only a number (`### Task 3`); it moves up."""
+    for below in range(at + 1, len(marked)):
+        if words := marked[below].strip():
+            if _HEADING.match(words) or _FENCE.match(words):
+                break
+            marked[below] = ""
+            return words.lstrip("-*+ ")
+    return marked[at].lstrip("# \t")
 
 
 def _indent_texts(marked: list[str], chosen: _Structure, plain: Sequence[_Line]) -> None:
