@@ -341,4 +341,4 @@ def test_a_plan_without_boxes_is_shown_with_what_was_taken_as_tasks(project: Pat
     found = _invoke("plan.md")
     assert "1. Cut it" in found.stdout and "**" not in found.stdout
     assert "its 2 numbered items were taken as tasks" in found.stderr
-    assert "not read as a dependency: task 2 ('Depends on T9')" in found.stderr
+    assert "no task has this name: task 2 ('Depends on T9')" in found.stderr

@@ -89,10 +89,80 @@ def test_a_stated_dependency_that_names_no_task_is_kept_to_be_reported(
     assert found.startswith(unread) and bool(found) == bool(unread)
 
 
-def test_a_word_of_two_earlier_titles_is_not_taken_for_either() -> None:
-    text = "- [ ] Cut the sail\n- [ ] Dye the sail\n- [ ] Hoist it (needs the sail)\n"
-    task = read_plan(text).tasks[2]
-    assert (task.depends, task.unread) == ((), "needs the sail")
+def test_a_task_waits_for_all_earlier_tasks_that_a_word_may_mean() -> None:
+    text = "- [ ] Cut the sail\n- [ ] Dye the sails\n- [ ] Hoist it (needs the sail)\n"
+    first, second, task = read_plan(text).tasks
+    assert (task.depends, task.unread) == ((first.id, second.id), "")
+
+
+@pytest.mark.parametrize(
+    ("words", "waits_for"),
+    [
+        ("Hoist it with the rope from step 2", "2"),
+        ("Hoist it with the rope from task 5", "5"),
+        ("Hoist it. Requires everything above except 2.", "13"),
+        ("Hoist it (after the canvas has dried)", "3"),
+        ("Hoist it\n  - follows the tar", "2"),
+        ("Hoist it. Needs the previous step.", "3"),
+        ("Hoist it (blocked by the rope)", "5"),
+        ("Hoist it. Everything above must be in.", "123"),
+        ("Hoist it \u2014 final step", "123"),
+        ("Hoist it. Can't start until the tar boils.", "2"),
+        ("Hoist it. Can be done in parallel with task 2.", ""),
+    ],
+)
+def test_other_words_name_tasks_too(words: str, waits_for: str) -> None:
+    plan = read_plan(f"{BEFORE}- [ ] {words}\n- [ ] Twist a rope\n")
+    assert set(plan.tasks[3].depends) == {plan.tasks[int(at) - 1].id for at in waits_for}
+    assert not plan.tasks[3].unread
+
+
+def test_numbers_are_those_of_the_own_list() -> None:
+    plan = read_plan("## Bow\n1. Cut\n2. Sew\n## Stern\n1. Saw\n2. Nail (after 1)\n")
+    assert plan.tasks[3].depends == ("saw",)
+
+
+@pytest.mark.parametrize(
+    ("words", "is_late"),
+    [
+        ("Weigh it. That has to be taken before any wood is cut.", True),
+        ("Weigh it. Do this first.", True),
+        ("Weigh it before lunch", False),
+    ],
+)
+def test_a_task_that_has_to_come_first_but_is_listed_later_is_reported(
+    words: str, is_late: bool, tmp_path: Path
+) -> None:
+    late, early = (
+        make_workflow(read_plan(text), a_room(), Past(), tmp_path).warnings
+        for text in (f"- [ ] Cut it\n- [ ] {words}\n", f"- [ ] {words}\n- [ ] Cut it\n")
+    )
+    assert any("listed after it: task 2" in note for note in late) == is_late
+    assert not any("listed after it" in note for note in early)
+
+
+def test_tasks_after_one_that_all_build_on_wait_for_it(tmp_path: Path) -> None:
+    text = "- [ ] Saw planks. Everything else builds on this.\n- [ ] Dye\n- [ ] Sew\n"
+    found = make_workflow(read_plan(text), a_room(), Past(), tmp_path)
+    waits = [piece.task.depends for batch in found.batches for piece in batch.pieces]
+    assert waits[0] == () and waits[1] == waits[2] != ()
+
+
+def test_ids_without_a_colon_can_be_named() -> None:
+    text = "- [ ] #402 Cut it\n- [ ] [#404](https://example.org/404) Dye it\n"
+    cut, dye, _, sew = read_plan(
+        f"{text}- [ ] T-1 Saw it\n- [ ] Sew it (after #402, #404 and T-1)\n"
+    ).tasks
+    assert sew.depends == (cut.id, dye.id, "t-1-saw-it")
+
+
+def test_a_task_comes_after_the_later_one_that_it_waits_for_and_others_keep_their_order(
+    tmp_path: Path,
+) -> None:
+    text = "- [ ] Cut\n- [ ] Sew with the thread from task 4\n- [ ] Dye\n- [ ] Spin\n- [ ] Commit\n"
+    found = make_workflow(read_plan(text), a_room(), Past(), tmp_path)
+    pieces = [piece.task.title for batch in found.batches for piece in batch.pieces]
+    assert pieces == ["Cut", "Dye", "Spin", "Sew with the thread from task 4", "Commit"]
 
 
 @pytest.mark.requirement("P1", "P3")
@@ -107,9 +177,9 @@ def test_a_task_with_an_unread_dependency_is_reported_and_runs_beside_no_other(
         for words in ("", ". Depends on M7.")
     )
     assert clear.batches[0].parallel and not unclear.batches[0].parallel
-    notes = [words for words in unclear.warnings if "not read as a dependency" in words]
+    notes = [words for words in unclear.warnings if "no task has this name" in words]
     assert len(notes) == 1 and "task 2 ('Depends on M7')" in notes[0]
-    assert "`- depends: 3`" in notes[0]
+    assert "`- depends: 1`" in notes[0]
 
 
 @pytest.mark.requirement("P3")

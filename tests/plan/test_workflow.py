@@ -13,6 +13,7 @@ from holdfast.plan import room
 from holdfast.plan.estimates.estimate import Past
 from holdfast.plan.files.patterns import expand_patterns
 from holdfast.plan.findings import leaves_no_file
+from holdfast.plan.formats.read import read_plan
 from holdfast.plan.picture import draw_mermaid, draw_svg
 from holdfast.plan.planner import make_workflow
 from holdfast.plan.room import PlanRoom
@@ -68,8 +69,12 @@ def test_a_batch_is_parallel_only_where_nothing_waits_and_no_file_is_shared() ->
     ],
 )
 def test_a_task_that_speaks_of_an_order_is_not_beside_another(words: str) -> None:
-    found = _made(_sized("a", 10, files=("x",)), _sized("b", 10, files=("y",), description=words))
-    assert as_json(found)["nodes"]["batch_0"]["type"] == "single"
+    text = f"- [ ] Cut it\n  - files: x.py\n- [ ] Sew it\n  - files: y.py\n  {words}\n"
+    kinds = [
+        as_json(_made(*read_plan(one).tasks))["nodes"]["batch_0"]["type"]
+        for one in (text, text.replace(words, "Use the long needle."))
+    ]
+    assert kinds == ["single", "parallel"]
 
 
 @pytest.mark.requirement("P3")

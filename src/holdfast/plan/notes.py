@@ -13,6 +13,7 @@ from holdfast.client import models
 from holdfast.plan.estimates.estimate import LIST_FILES, OPEN_ENDED, TaskEstimate
 from holdfast.plan.estimates.features import (
     CHARS_PER_TOKEN,
+    is_a_search,
     named_paths,
     needs_a_person,
 )
@@ -61,17 +62,30 @@ def _tags(tasks: Sequence[PlanTask]) -> dict[str, str]:
 
 
 def _about_dependencies(tasks: Sequence[PlanTask]) -> Iterable[str]:
-    """Which tasks state a dependency that names no task, and what to write instead."""
+    """Which tasks wait for something that no title names, and what to write instead."""
     tags = _tags(tasks)
-    unread = [
-        f"{tags[task.id]} ('{_cut(task.unread)}')"
-        for task in tasks
-        if task.unread and not task.done
-    ]
+    unread = {at: task for at, task in enumerate(tasks) if task.unread and not task.done}
     if unread:
-        some = listed(unread, NAMED)
-        write = "write `- depends: 3` beneath a task that waits for task 3"
-        yield f"not read as a dependency: {some}; {write}"
+        some = listed(
+            [f"{tags[task.id]} ('{_cut(task.unread)}')" for task in unread.values()], NAMED
+        )
+        waits = "it waits" if len(unread) == 1 else "each waits"
+        before = tasks[max(0, min(unread) - 1)]
+        line = f"`- depends: {tags[before.id].removeprefix('task ')}`"
+        write = f"if it waits for fewer, name them beneath it, as in {line}"
+        yield f"no task has this name: {some}; {waits} for all tasks listed before it; {write}"
+    late = [task for at, task in enumerate(tasks) if task.first and _is_late(tasks[:at], task)]
+    if late:
+        some = listed([f"{tags[task.id]} ('{_cut(task.first)}')" for task in late], NAMED)
+        move = "move it up, or make a task of its own of what comes first"
+        yield f"said to come before other work, but listed after it: {some}; {move}"
+
+
+def _is_late(before: Sequence[PlanTask], task: PlanTask) -> bool:
+    """Whether work that changes something is listed before a task that says it comes first."""
+    return not task.done and any(
+        not (one.done or is_a_search(one.title) or one.id in task.depends) for one in before
+    )
 
 
 def _about_people(tasks: Sequence[PlanTask]) -> Iterable[str]:

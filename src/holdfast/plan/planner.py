@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache, partial
+from heapq import heappop, heappush
 from itertools import groupby, pairwise
 from pathlib import Path
 
@@ -57,15 +58,14 @@ def make_workflow(
 
 
 def _in_order(tasks: list[PlanTask]) -> list[PlanTask]:
-    """Order the tasks. A commit or a test run is about everything listed before it, so it comes
-    after that and before what follows.
+    """Order the tasks: as listed, but each after those it waits for. A commit or a test run is
+    about everything listed before it, so it comes after that and before what follows.
 
-    So does a task that ends with a commit, and a check that is enforced from then on. A task that
-    names its dependencies waits only for those. A list in which a task waits for a later one counts
-    as unordered.
+    So does a task that ends with a commit, a check that is enforced from then on, and a task that
+    waits for something that no title names. A task that names its dependencies waits only for
+    those. A task that says it comes before all others comes before all that are listed after it.
     """
-    if not _is_in_order(tasks):
-        return tasks
+    tasks = _sort(tasks)
     place = {task.id: at for at, task in enumerate(tasks)}
     found: list[PlanTask] = []
     last = ""  # such a task
@@ -73,10 +73,34 @@ def _in_order(tasks: list[PlanTask]) -> list[PlanTask]:
     for at, task in enumerate(tasks):
         depends: tuple[str, ...] = (last,) if last else ()
         depends += waves.get(task.wave, ())
-        if not task.depends and _is_about_all(task):
+        if task.unread or (not task.depends and _is_about_all(task)):
             depends += tuple(one.id for one in tasks[place.get(last, 0) : at])
             last = task.id
+        elif task.is_base:
+            last = task.id
         found.append(replace(task, depends=tuple(dict.fromkeys((*task.depends, *depends)))))
+    return found
+
+
+def _sort(tasks: list[PlanTask]) -> list[PlanTask]:
+    """The tasks in the order of the list; one that waits for a later task comes right after it."""
+    place = {task.id: at for at, task in enumerate(tasks)}
+    if _is_in_order(tasks):
+        return tasks
+    waits = [len({name for name in task.depends if name in place}) for task in tasks]
+    freed: dict[int, list[int]] = {}
+    for at, task in enumerate(tasks):
+        for name in {name for name in task.depends if name in place}:
+            freed.setdefault(place[name], []).append(at)
+    ready = [at for at, count in enumerate(waits) if not count]  # sorted, so it is a heap
+    found: list[PlanTask] = []
+    while ready:
+        at = heappop(ready)
+        found.append(tasks[at])
+        for later in freed.get(at, ()):
+            waits[later] -= 1
+            if not waits[later]:
+                heappush(ready, later)
     return found
 
 

@@ -85,12 +85,16 @@ class PlanTask:
     estimated_files: int | None = None
     keep_together: bool = False
     wave: int | None = None  # it waits for all tasks of the wave before
+    number: int | None = field(default=None, compare=False)  # by which others of its list name it
     done: bool = False
     spec: str = ""
     written: PlanTask | None = field(default=None, compare=False)  # before patterns were expanded
     held: Mapping[str, int] = field(default_factory=dict, compare=False)  # files in its folders
     part: str = field(default="", compare=False)  # "2 of 3", of a task that was cut
     unread: str = field(default="", compare=False)  # looks like a dependency, but names no task
+    first: str = field(default="", compare=False)  # the words that put it before all others
+    is_base: bool = field(default=False, compare=False)  # all later tasks build on it
+    is_ordered: bool = field(default=False, compare=False)  # it speaks of an order beside `depends`
     place: PlanPosition = field(default=PlanPosition(), compare=False)
 
     @property

@@ -6,7 +6,6 @@ batch is in the order.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
@@ -24,12 +23,6 @@ from holdfast.plan.task import PlanTask, digest
 from holdfast.text.numbers import counted, span
 
 CHECKPOINT = "Run /holdfast:checkpoint to save progress"
-# Words with which a task may speak of others that come first. One too many costs some time, one too
-# few lets two sessions work on what belongs in a row.
-_ORDER = re.compile(
-    r"\b(?:after|once|until|before|first|last|follows?|waits?|blocked|needs?|requires?|depends?)\b",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,10 +154,8 @@ def is_parallel(pieces: Sequence[TaskPiece]) -> bool:
 
 
 def _speaks_of_order(task: PlanTask) -> bool:
-    """Whether a task says that something comes before it, and no task was found that it means."""
-    return bool(task.unread) or (
-        not task.depends and _ORDER.search(f"{task.title}\n{task.description}") is not None
-    )
+    """Whether a task says something of an order, and no task was found that it means."""
+    return bool(task.unread) or task.is_ordered
 
 
 def _lists_only_tests(task: PlanTask) -> bool:

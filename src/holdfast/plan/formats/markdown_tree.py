@@ -20,7 +20,9 @@ from holdfast.plan.formats.schema import DEPENDS
 from holdfast.plan.formats.task_structure import GROUP_WORDS, no_tasks
 from holdfast.plan.task import BadPlan, PlanPosition
 
-_BOX = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX])\][ \t]+(.*\S)[ \t]*")
+_BOX = re.compile(
+    r"([ \t]*)(?:[-*+]|(?P<number>\d{1,9})[.)])[ \t]+\[([ xX])\][ \t]+(?P<title>.*\S)[ \t]*"
+)
 _BULLET = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+(.*\S)[ \t]*")
 _FIELD = re.compile(r"([A-Za-z][A-Za-z_ -]{0,24}):[ \t]*(.*)")
 _BOLD = re.compile(r"(\*\*|__)([\w -]{1,25}?)(?::\1|\1:)")  # **Files:** or **Files**:
@@ -203,7 +205,7 @@ class _Reading:
 
     def _outside(self, line: str, place: PlanPosition) -> None:
         if box := _BOX.fullmatch(line):
-            self._task(_indent(box.group(1)), box.group(2) != " ", box.group(3), place)
+            self._task(box, place)
         elif line.startswith("#"):
             self._head(line, self._begin_wave(line))
         elif bold := _BOLD_HEADING.fullmatch(line):
@@ -233,7 +235,8 @@ class _Reading:
             self._wave = None
         return bool(number)
 
-    def _task(self, indent: int, done: bool, title: str, place: PlanPosition) -> None:
+    def _task(self, box: re.Match[str], place: PlanPosition) -> None:
+        indent, done, title = _indent(box[1]), box[3] != " ", box["title"]
         above = self._above(indent)
         self._bullets = None
         if len(self._open) > 1 and above is not None:  # beneath a subtask
@@ -244,6 +247,8 @@ class _Reading:
         if above is None:
             self._end_text()
             self._last = item
+        if box["number"]:
+            item.fields["number"] = Node(int(box["number"]), place)
         if self._wave and above is None:
             item.fields["wave"] = Node(self._wave[0], place)
         is_wrapped = len(title) >= WRAPPED and title[-1] not in _ENDS

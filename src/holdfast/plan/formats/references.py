@@ -22,11 +22,17 @@ _NUMBER = re.compile(r"(?:task|step)?\s*#?\s*(\d{1,5})\.?", re.IGNORECASE)
 _LABEL = re.compile(
     r"[\W_]*(\w[\w.-]{0,20}?(?: \d{1,4})?)[*_`]*\s*(?::|\)|\.\s|\s[-\u2013\u2014]\s)"
 )
+# Ids without a mark after them: `T-1 Make it quick`, `#402 Cut it`, `[#404](https://…) Sew it`.
+_BARE_LABEL = re.compile(
+    r"\[?(?:#(?=\d)|(?=[A-Z]))([A-Z]{0,8}-?\d{1,5})\b(?:\]\([^()\s]*\)|\])?(?=\s)"
+)
 _BETWEEN = re.compile(r"(.{1,40}?)\s*(?:\.{2,3}|[-\u2013\u2014]|\bto\b|\bthrough\b)\s*(.{1,40})")
 _JOINED = re.compile(r"\s*(?:\band\b|&|\+|;)\s*")
 _ABOVE = re.compile(
-    r"(?:all|everything|every task)(?: of)?(?: the)?(?: tasks?)?"
-    r"(?: above| before| previous| earlier| others?)?(?: tasks?| ones?)?",
+    r"(?:(?:the )?results? (?:of|from) )?"
+    r"(?:(?:all|everything|every task)(?: of)?(?: the)?(?: tasks?)?"
+    r"(?: above| before| previous| earlier| others?| else| so far)?(?: tasks?| steps?| ones?)?"
+    r"|(?:both|all)(?: the)? (?:parts|phases|sections)|the above)",
     re.IGNORECASE,
 )
 # `(after T1)` or ` - after T1` at the end of a title: the title is also named without it.
@@ -34,6 +40,12 @@ _AFTER = re.compile(
     r"(?:\s*[(\[]|\s[-\u2013\u2014]+\s|[,;.]\s)\s*"
     r"(?:after|depends (?:up)?on|needs|requires|blocked by|waits for)\b"
     r"[^()\[\]]{1,200}[)\]]?[\s.*_`]*$",
+    re.IGNORECASE,
+)
+_EXCEPT = re.compile(r"(.+?),?\s+(?:except|but not|apart from|other than|without)(?: for)?\s+(.+)")
+_PREVIOUS = re.compile(
+    r"(?:the )?(?:previous|preceding|last) (?:task|step|item|one)|the (?:task|step|item|one) "
+    r"(?:before|above)(?: (?:it|this))?|the one before",
     re.IGNORECASE,
 )
 _PHASES = re.compile(
@@ -47,7 +59,7 @@ _WORD = re.compile(r"\w{3,}")
 _COMMON = re.compile(  # words that say nothing about which task is meant
     r"the|th[ei]se?|that|those|and|all|any|one|new|old|its|their|tasks?|steps?|items?|was|were|has"
     r"|have|been|being|are|for|from|with|into|not|yet|there|here|done|others?|work|first|last"
-    r"|results?|above|below|before|after|previous|earlier|this"
+    r"|results?|above|below|before|after|previous|earlier|this|part|both|them|ready"
 )
 MOST_LIKELY = 20  # titles with one word that are looked at: a plan may have 20,000
 MOST_SEVERAL = 200_000  # dependencies that ranges stand for: a short line must not take hours
@@ -103,6 +115,40 @@ def find_label(title: str) -> str:
     return label[1] if label and label[1][-1].isdigit() else ""
 
 
+def _stem(word: str) -> str:
+    """A word without the mark of its plural."""
+    return word.removesuffix("s")
+
+
+def _telling_words(text: str) -> set[str]:
+    """The words of a text by which a task can be found."""
+    found = _WORD.findall(text.casefold())
+    return {_stem(one) for one in found if not _COMMON.fullmatch(one)}
+
+
+def _labels(tasks: Sequence[PlanTask]) -> Iterator[tuple[str, int, PlanTask]]:
+    """The label of each task that has one, and where it ends."""
+    for task in tasks:
+        if label := _LABEL.match(task.title) or _BARE_LABEL.match(task.title):
+            yield label[1].casefold(), label.end(), task
+
+
+def _number_lists(tasks: Sequence[PlanTask]) -> dict[str, dict[int, str]]:
+    """For each task the numbers in its list, which begins anew where numbers do not rise. None if
+    not every task has a number, or all have the same (`1.`, `1.`, `1.`)."""
+    numbers = [task.number for task in tasks]
+    if None in numbers or len(set(numbers)) < 2:
+        return {}
+    found: dict[str, dict[int, str]] = {}
+    last, current = 0, dict[int, str]()
+    for task in tasks:
+        number = task.number or 0
+        current = current if number > last else {}
+        current[number], last = task.id, number
+        found[task.id] = current
+    return found
+
+
 def _holds(places: list[int], at: int) -> bool:
     """Whether a sorted list has a number."""
     found = bisect_left(places, at)
@@ -118,9 +164,10 @@ class References:
         self._titles: dict[str, str] = {}
         for task in tasks:
             self._titles.setdefault(slug(task.title), task.id)
-        found = [(label, task) for task in tasks if (label := _LABEL.match(task.title))]
-        self._labels = _unique((label[1].casefold(), task.id) for label, task in found)
-        bare = [(task.title[label.end() :], task.id) for label, task in found]
+        self._numbers = _number_lists(tasks)
+        found = list(_labels(tasks))
+        self._labels = _unique((label, task.id) for label, _, task in found)
+        bare = [(task.title[end:], task.id) for _, end, task in found]
         bare += [(task.title, task.id) for task in tasks if _AFTER.search(task.title)]
         short = _unique((slug(_AFTER.sub("", title)), name) for title, name in bare)
         self._titles = short | self._titles  # `Write it` also means `T2: Write it (after T1)`
@@ -129,15 +176,14 @@ class References:
         for at, task in enumerate(tasks):
             if task.wave is not None:
                 self._waves.setdefault(task.wave, []).append(task.id)
-            for word in set(_WORD.findall(task.title.casefold())):
+            for word in _telling_words(task.title):
                 self._words.setdefault(word, []).append(at)
 
     def of(self, task: PlanTask) -> tuple[str, ...]:
         found: dict[str, None] = {}
         for given in task.depends:
             for part, names in self.find(given, task):
-                if not names and (by_words := self.find_by_words(part, task)):
-                    names = [by_words]
+                names = names or self.find_by_words(part, task)
                 if not names and not is_nothing(given):
                     raise self._no_task(part, task)
                 found.update(dict.fromkeys(names))
@@ -148,8 +194,18 @@ class References:
         phases = _PHASES.fullmatch(given.strip())
         if phases and (found := self._in_phases(phases[1])):
             yield given, [name for name in found if name != task.id]
-            return
-        yield from self._parts(_PLURAL.sub("", given), task)
+        elif (left_out := _EXCEPT.fullmatch(given.strip())) and (most := self._all(left_out, task)):
+            yield given, most
+        else:
+            yield from self._parts(_PLURAL.sub("", given), task)
+
+    def _all(self, given: re.Match[str], task: PlanTask) -> list[str]:
+        """The tasks of `everything above except 8`; none if either half names none."""
+        most, fewer = (
+            [name for _, names in self.find(half, task) for name in names]
+            for half in given.groups()
+        )
+        return [name for name in most if name not in fewer] if fewer else []
 
     def above(self, task: PlanTask) -> list[str]:
         return self._listed[: self._places[task.id.rpartition("/")[2]]]
@@ -161,32 +217,40 @@ class References:
             found += [n for n in self._waves if int(first) <= n <= int(last or first)]
         return [name for number in found for name in self._waves[number]]
 
-    def find_by_words(self, given: str, task: PlanTask) -> str:
-        """The only earlier task whose title has all telling words of the text; empty if there is
-        none or more than one."""
-        words = [word for word in _WORD.findall(given.casefold()) if not _COMMON.fullmatch(word)]
+    def find_by_words(self, given: str, task: PlanTask, later: bool = False) -> list[str]:
+        """The earlier tasks whose titles have all telling words of the text. `later`: the only one
+        of the tasks below, if there is none above."""
+        words = _telling_words(given)
+        places = [self._words.get(word, []) for word in words]
+        if not words or not min(map(len, places)):
+            return []
         own = self._places[task.id]
-        earlier = [self._words.get(word, []) for word in words]
-        counts = [bisect_left(places, own) for places in earlier]
-        if not words or not 0 < min(counts) <= MOST_LIKELY:
-            return ""
+        counts = [bisect_left(one, own) for one in places]
         rarest = counts.index(min(counts))
-        likely = earlier[rarest][: counts[rarest]]
-        found = [at for at in likely if all(_holds(places, at) for places in earlier)]
-        return self._listed[found[0]] if len(found) == 1 else ""
+        likely = places[rarest][: counts[rarest]] if counts[rarest] <= MOST_LIKELY else []
+        found = [at for at in likely if all(_holds(one, at) for one in places)]
+        if later and not found:
+            below = min(places, key=len)[:MOST_LIKELY]
+            found = [at for at in below if at > own and all(_holds(one, at) for one in places)]
+            found = found if len(found) == 1 else []
+        return [self._listed[at] for at in found]
+
+    def is_later(self, name: str, task: PlanTask) -> bool:
+        return self._places[name] > self._places[task.id]
 
     def _parts(self, given: str, task: PlanTask) -> Iterator[tuple[str, list[str]]]:
         """The parts of a text, and the tasks that each means: the whole text is one name, or its
         parts are, or several parts together, because titles may contain commas."""
-        if whole := self._one(given):
+        if whole := self._one(given, task):
             yield given, [whole]
             return
         parts = split_references(given)
         while parts:
-            ends = range(len(parts), 0, -1) if any(not self._one(part) for part in parts) else (1,)
-            taken = next((n for n in ends if self._one(", ".join(parts[:n]))), 0)
+            is_list = all(self._one(part, task) for part in parts)
+            ends = (1,) if is_list else range(len(parts), 0, -1)
+            taken = next((n for n in ends if self._one(", ".join(parts[:n]), task)), 0)
             if taken:
-                yield parts[0], [self._one(", ".join(parts[:taken]))]
+                yield parts[0], [self._one(", ".join(parts[:taken]), task)]
             else:
                 several = self._several(parts[0], task)
                 self._several_left -= len(several)
@@ -200,26 +264,33 @@ class References:
         name = normalize(wanted)
         if _ABOVE.fullmatch(name):
             return self.above(task)
+        if _PREVIOUS.fullmatch(name):
+            return self.above(task)[-1:]
         between = _BETWEEN.fullmatch(name)
-        first, last = map(self._one, between.groups()) if between else ("", "")
+        first, last = (self._one(one, task) for one in between.groups()) if between else ("", "")
         if first and last:
             return self._listed[self._places[first] : self._places[last] + 1]
         parts = _JOINED.split(name)
         if len(parts) == 1:
             return []
-        found = [[one] if (one := self._one(part)) else self._several(part, task) for part in parts]
+        found = [
+            [one] if (one := self._one(part, task)) else self._several(part, task) for part in parts
+        ]
         return list(chain(*found)) if all(found) else []
 
-    def _one(self, wanted: str) -> str:
-        """The id of the task that is meant; empty if there is none."""
+    def _one(self, wanted: str, task: PlanTask) -> str:
+        """The id of the task that is meant; empty if there is none. A number is one of the task's
+        own list, or else a place in the plan."""
         name = normalize(wanted)
         if name in self._ids:
             return name
         number = _NUMBER.fullmatch(name)
-        known = self._titles.get(slug(name)) or self._labels.get(name.casefold())
+        known = self._titles.get(slug(name)) or self._labels.get(name.casefold().lstrip("#"))
         if known or not number:
             return known or ""
         at = int(number[1])
+        if own := self._numbers.get(task.id, {}).get(at):
+            return own
         return self._listed[at - 1] if 0 < at <= len(self._listed) else ""
 
     def _no_task(self, wanted: str, task: PlanTask) -> BadPlan:

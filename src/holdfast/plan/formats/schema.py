@@ -30,6 +30,7 @@ TASK_FIELDS = (
     "estimated_files",
     "keep_together",
     "wave",
+    "number",
     "done",
 )
 DEPENDS = (  # other names of the field `depends`
@@ -111,6 +112,7 @@ def _task(item: Node, ids: TaskIds, parent: str) -> PlanTask:
         estimated_files=fields.read_count(known.get("estimated_files"), "estimated_files"),
         keep_together=fields.read_flag(known.get("keep_together"), "keep_together"),
         wave=fields.read_count(known.get("wave"), "wave", least=0),
+        number=fields.read_count(known.get("number"), "number", least=0),
         done=fields.read_flag(known.get("done"), "done"),
         spec=parent or name,
         place=item.place,
@@ -140,9 +142,17 @@ def _subtasks(given: Node | None, task: PlanTask, parent: str) -> tuple[PlanTask
 def _resolved(tasks: list[PlanTask]) -> Iterator[PlanTask]:
     known = References(tasks)
     for task in tasks:
-        stated, unread = read_stated(task, known)
-        depends = tuple(dict.fromkeys((*known.of(task), *stated)))
-        yield replace(task, depends=depends, unread=unread, subtasks=tuple(_siblings(task)))
+        stated = read_stated(task, known)
+        depends = tuple(dict.fromkeys((*known.of(task), *stated.depends)))
+        yield replace(
+            task,
+            depends=depends,
+            unread=stated.unread,
+            first=stated.first,
+            is_base=stated.is_base,
+            is_ordered=stated.is_ordered,
+            subtasks=tuple(_siblings(task)),
+        )
 
 
 def _siblings(task: PlanTask) -> Iterator[PlanTask]:

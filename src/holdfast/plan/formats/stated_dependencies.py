@@ -2,13 +2,15 @@
 
 They stand in brackets, after a dash or a comma, or as a sentence of their own, in the title or in
 the text below it. Each part of what they name is looked up; other words in between are prose. A
-statement that names no task at all is reported, since a dropped dependency changes the order.
+statement that names no task at all is reported, since a dropped dependency changes the order. A
+task that takes something from another (`the numbers from step 2`) waits for it too.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from holdfast.plan.formats.references import References, is_nothing
 from holdfast.plan.task import PlanTask
@@ -19,16 +21,16 @@ _STATED = re.compile(
     r"(?P<before>^[ \t]*(?:[-*+][ \t]+)?|[.!?;:]\W{0,4}\s|[(\[]\s*|,\s+(?!(?:and|or)\b)"
     r"|\s[-\u2013\u2014]+\s|[(\[][^()\[\]]{1,80},\s|\s(?=after\s[a-z]{1,4}-?\d))"
     r"(?P<all>(?:this\s|it\s)?(?:can\s|must\s|should\s|has\sto\s)?(?:be\sdone\s|start\s|begin\s)?"
-    r"(?:only\s)?(?P<verb>after|once|depend(?:s|ing|ent)?\s(?:up)?on|needs?|requires?|blocked\sby"
-    r"|waits?\sfor|inputs?:|(?:the\s)?last\s(?:step|task)\b"
+    r"(?:only\s)?(?P<verb>after|once|follows|(?:can\W?t|cannot|don\W?t|not)\s(?:start|begin)?\s?until|depend(?:s|ing|ent)?\s(?:up)?on|needs?|requires?|blocked\sby"
+    r"|waits?\sfor|inputs?:|(?:the\s)?(?:last|final)\s(?:step|task)\b"
     r"|do\s(?:this|it)\slast\b)[\s:]*"
     r"(?P<what>[^()\[\]\n]{0,200}?))"
     r"(?=[)\]]|[.;!?][*_`\"')\]]*(?:\s|$)|$)",
     re.IGNORECASE | re.MULTILINE,
 )
 _STATE = re.compile(
-    r"\s+(?:(?:is|are|has|have|was|were)\s)?(?:been\s)?(?:lands?|landed|done|merged|merges|in"
-    r"|finished|complete[ds]?|ready|shipped|ships|only|alone|first)$",
+    r"\s+(?:(?:is|are|has|have|was|were)\s+(?:been\s+)?\w+|exists?|lands?|landed|done|merged|merges"
+    r"|in|finished|complete[ds]?|ready|shipped|ships|works?|only|alone|first)$",
     re.IGNORECASE,
 )
 _EDGE = re.compile(r"^(?:(?:and|or|both|either)\b\s*)+|\s*(?:\b(?:and|or))+$", re.IGNORECASE)
@@ -40,27 +42,95 @@ _WRAPPED = re.compile(r"(,|\b(?:and|or))\n|\n(?=(?:and|or)\b)", re.IGNORECASE)
 _FENCED = re.compile(r"^(```+|~~~+).*?^\1", re.MULTILINE | re.DOTALL)
 
 
-def read_stated(task: PlanTask, known: References) -> tuple[list[str], str]:
-    """The tasks that a task says it waits for, and the first statement that names none."""
+# Words with which a task may speak of others that come first. One too many costs some time, one too
+# few lets two sessions work on what belongs in a row.
+_ORDER = re.compile(
+    r"\b(?:after|once|until|before|first|last|follows?|waits?|blocked|needs?|requires?|depends?)\b",
+    re.IGNORECASE,
+)
+_MENTION = re.compile(
+    r"(?P<from>\bfrom\s+(?:the\s+)?)?(?P<name>\b(?:steps?|tasks?|items?)\s+#?\d{1,5}\b"
+    r"|(?<![\w#-])#\d{1,5}\b|\b[A-Z]{1,8}-?\d{1,4}\b)"
+)
+_IS_LAST = re.compile(r"last|final", re.IGNORECASE)
+_ALL_ABOVE = re.compile(  # `Everything above must be done.`
+    r"\b(?:everything|all(?:\sof)?(?:\sthe)?(?:\stasks|\ssteps)?)\sabove\b(?!,?\s(?:except|but))",
+    re.IGNORECASE,
+)
+_FIRST = re.compile(  # it comes before all others
+    r"\bbefore\s+(?:doing\s|touching\s|changing\s|moving\s)?(?:any|anything|everything|all)\b[^.;)\n]*"
+    r"|\b(?:do|must be done|has to be done|must come|has to come)\s(?:this\s|it\s)?first\b",
+    re.IGNORECASE,
+)
+_BASE = re.compile(  # all others build on it
+    r"\b(?:everything|all|the rest|every other)\b[^.;]{0,40}\b(?:builds?|uses?|depends?|needs?"
+    r"|rel(?:y|ies)|waits?)\b[^.;]{0,12}\b(?:this|it|them|these)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StatedOrder:
+    """What the words of a task say about its place. `unread`: the first statement that names no
+    task; `first`: the words that put it before all others; `is_base`: all later ones build on it;
+    `is_ordered`: it speaks of an order in other words as well."""
+
+    depends: tuple[str, ...] = ()
+    unread: str = ""
+    first: str = ""
+    is_base: bool = False
+    is_ordered: bool = False
+
+
+def read_stated(task: PlanTask, known: References) -> StatedOrder:
     found: list[str] = []
     unread = ""
+    rest = _text_of(task)
     for match in _statements(task):
         names, missed = _resolve(match, task, known)
-        if "last" in match["verb"].lower():
+        if _IS_LAST.search(match["verb"]):
             names, missed = ([] if match["what"] else known.above(task)), ""
         found += names
+        if names and not missed:
+            rest = rest.replace(match["all"], " ", 1)
         if missed is None or (not names and _is_prose(match)):
             continue
         if missed or not names:
             unread = unread or match["all"].strip(" *_`")
-    return found, unread
+    if _ALL_ABOVE.search(rest):
+        found += known.above(task)
+    mentioned = list(_mentioned(rest, task, known))
+    found += [name for name, is_source in mentioned if is_source]
+    first = _FIRST.search(rest)
+    return StatedOrder(
+        depends=tuple(found),
+        unread=unread,
+        first=first[0] if first else "",
+        is_base=bool(first or _BASE.search(rest)),
+        is_ordered=bool(mentioned) or _ORDER.search(rest) is not None,
+    )
+
+
+def _text_of(task: PlanTask) -> str:
+    return f"{task.title}\n{_text_below(task)}"
+
+
+def _text_below(task: PlanTask) -> str:
+    """The description without its code, and with wrapped lists in one line."""
+    return _WRAPPED.sub(r"\1 ", _FENCED.sub("", task.description[:MOST_CHARS]))
+
+
+def _mentioned(text: str, task: PlanTask, known: References) -> Iterator[tuple[str, bool]]:
+    """The other tasks that a text mentions by number or label, and whether it says `from` it."""
+    for at, match in enumerate(_MENTION.finditer(text)):
+        if at < MOST_STATED:
+            for _, names in known.find(match["name"], task):
+                yield from ((name, bool(match["from"])) for name in names if name != task.id)
 
 
 def _statements(task: PlanTask) -> Iterator[re.Match[str]]:
     """The statements of a title, which does not begin with one, and of the text below it."""
-    below = _FENCED.sub("", task.description[:MOST_CHARS])
-    texts = ((task.title, 1), (_WRAPPED.sub(r"\1 ", below), 0))
-    for text, start in texts:
+    for text, start in ((task.title, 1), (_text_below(task), 0)):
         for at, match in enumerate(_STATED.finditer(text, start)):
             if at < MOST_STATED and (match.start() or not start):
                 yield match
@@ -83,7 +153,9 @@ def _resolve(
             missed = words
         found += names
     if not found and not missed:
-        found += filter(None, (known.find_by_words(words, task) for words in _wordings(match)))
+        is_sure = match["verb"].lower().startswith(_SURE)
+        for words in _wordings(match):
+            found += known.find_by_words(_STATE.sub("", words.strip()), task, later=is_sure)
     return found, missed
 
 
