@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +12,8 @@ from holdfast.plan.estimates import features
 from holdfast.plan.estimates.estimate import Past, estimate_request
 from holdfast.plan.estimates.features import extract_features
 from holdfast.plan.estimates.likeness import EstimateRequest
+from holdfast.plan.formats.read import read_plan
+from holdfast.plan.sizes import TaskSizes
 from tests.plan.builders import a_past, a_request, a_task, estimated
 
 
@@ -166,3 +170,52 @@ def test_an_estimate_is_always_positive_and_within_its_range(
     found = estimate_request(EstimateRequest(extract_features(text), files=files), past)
     assert 0 < found.low_tokens <= found.tokens <= found.high_tokens
     assert found.basis
+
+
+@pytest.mark.requirement("P1")
+@pytest.mark.parametrize(
+    ("text", "files"),
+    [
+        ("- [ ] Update docs/a.md\n", ["docs/a.md"]),
+        ("- [ ] Update docs/a.md and move it to docs/b.md\n", ["docs/a.md", "docs/b.md"]),
+        ("- [ ] Drop it from setup.cfg and move it to the last line\n", ["setup.cfg"]),
+        ("- [ ] Bump it in setup.cfg and remove the old branches\n", []),
+        ("- [ ] Update the page: it mentions boat.core in places\n", []),
+        ("## 1. The hull\nAdd a class in src/hull.py.\n## 2. b\n", ["src/hull.py"]),
+        ("## 1. The hull\nAdd a class in src/hull.py. Then fix the keel.\n## 2. b\n", []),
+        ("## 1. Rewrite the hull\nUpdate src/hull.py.\n## 2. b\n", []),
+        ("## 1. The hull\nIt is in src/hull.py.\n## 2. b\n", []),
+    ],
+)
+def test_files_in_the_words_of_a_task_tell_its_size_only_if_they_are_all_of_it(
+    text: str, files: list[str], tmp_path: Path
+) -> None:
+    found = TaskSizes(Past(), tmp_path).estimate(read_plan(text).tasks[0])
+    assert list(found.named_files) == files
+    assert found.is_unknown != bool(files)
+
+
+@pytest.mark.requirement("P1")
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Type hints: run mypy and fix what is left",
+        "Replace usages of the old rope",
+        "Remove the old knots in the code base",
+        "Start-up time: measure it",
+    ],
+)
+def test_nobody_is_asked_to_list_files_that_have_to_be_found_first(
+    title: str, tmp_path: Path
+) -> None:
+    task = read_plan(f"- [ ] {title}\n").tasks[0]
+    assert TaskSizes(Past(), tmp_path).estimate(task).in_words == ("unknown", "open-ended")
+
+
+@pytest.mark.requirement("P1")
+def test_no_number_hides_a_range_wider_than_a_factor_of_ten(tmp_path: Path) -> None:
+    """Except for what rarely takes more than a tenth of a room, such as a commit."""
+    sizes = TaskSizes(Past(), tmp_path)
+    for title in ("Windows console: tidy up", "Mend it", "ok"):
+        assert sizes.estimate(read_plan(f"- [ ] {title}\n").tasks[0]).is_unknown
+    assert sizes.estimate(read_plan("- [ ] Commit\n").tasks[0]).in_words[1] == "up to 12,000"

@@ -585,7 +585,7 @@ def test_what_depends_on_something_open_ended_is_open_ended_too() -> None:
         paints.id: "list the files",
     }
     words = "\n".join(found.warnings)
-    assert "nothing has to be added" in words and '"- files: src/a.py, src/b.py"' in words
+    assert "nothing has to be added" in words and "`- files: src/a.py, src/b.py`" in words
     listed = _made(finds, replace(mends, files=("a.py",)), replace(sews, depends=(mends.id,)))
     assert listed.batches[-1].in_words == ("unknown", "list the files")
 
@@ -693,8 +693,7 @@ def test_files_that_a_task_only_mentions_are_offered_as_a_list(tmp_path: Path) -
         (replace(below, title="S7: Reef"), "S7"),
     ):
         said = _made(task, root=tmp_path).warnings
-        assert f"files that a task only mentions are not counted: {name} (sail.py)" in said
-        assert any(one.endswith('write them beneath it, as in "- files: sail.py"') for one in said)
+        assert any(one.endswith(f"write: {name}: `- files: sail.py`") for one in said)
     for other in (
         replace(below, files=("sail.py",)),
         a_task("Compute sail.py, docs/new.md with Node.js"),  # docs/new.md is not there
@@ -722,7 +721,7 @@ def test_all_files_and_folders_that_a_title_names_are_offered_or_none(
     (tmp_path / "hull" / "mast").mkdir(parents=True)
     (tmp_path / "hull" / "sail.py").touch()
     said = "\n".join(_made(a_task(title), root=tmp_path).warnings)
-    assert said.partition('as in "- files: ')[2].partition('"')[0] == offered
+    assert said.partition("task 1: `- files: ")[2].partition("`")[0] == offered
 
 
 @pytest.mark.requirement("P3", "U3")
@@ -742,7 +741,7 @@ def test_all_files_and_folders_that_a_title_names_are_offered_or_none(
 )
 def test_a_task_that_only_people_can_do_is_named_in_a_note(title: str, is_asked: bool) -> None:
     said = _made(a_task("Sew"), a_task(title)).warnings
-    assert any(one.startswith("task 2 needs a person") for one in said) is is_asked
+    assert any(one.startswith("task 2 is for people") for one in said) is is_asked
 
 
 @pytest.mark.requirement("P3", "U3")

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from textwrap import shorten
 
 from holdfast.client import models
-from holdfast.plan.estimates.estimate import LIST_FILES, OPEN_ENDED, TaskEstimate
+from holdfast.plan.estimates.estimate import LIST_FILES, TaskEstimate
 from holdfast.plan.estimates.features import (
     CHARS_PER_TOKEN,
     is_a_search,
@@ -45,6 +45,7 @@ def collect_notes(
     pieces = [piece for batch in batches for piece in batch.pieces]
     yield from plan.notes
     yield from _about_dependencies(plan.tasks)
+    yield from _about_moves(plan.tasks)
     yield from _about_people(plan.tasks)
     yield from _about_this_session(batches, room)
     yield from _about_windows(batches, room)
@@ -81,6 +82,21 @@ def _about_dependencies(tasks: Sequence[PlanTask]) -> Iterable[str]:
         yield f"said to come before other work, but listed after it: {some}; {move}"
 
 
+def _about_moves(tasks: Sequence[PlanTask]) -> Iterable[str]:
+    """Which tasks wait for one that is listed after them, so that they change their place."""
+    place = {task.id: at for at, task in enumerate(tasks)}
+    tags = _tags(tasks)
+    moved = {
+        tags[task.id]: tags[last]
+        for at, task in enumerate(tasks)
+        if task.depends and not task.done
+        if place[last := max(task.depends, key=lambda name: place.get(name, -1))] > at
+    }
+    if moved:
+        some = listed([f"{task} after {last}" for task, last in moved.items()], NAMED)
+        yield f"tasks that wait for one listed after them come later: {some}"
+
+
 def _is_late(before: Sequence[PlanTask], task: PlanTask) -> bool:
     """Whether work that changes something is listed before a task that says it comes first."""
     return not task.done and any(
@@ -92,9 +108,10 @@ def _about_people(tasks: Sequence[PlanTask]) -> Iterable[str]:
     tags = _tags(tasks)
     asked = [tags[task.id] for task in tasks if not task.done and needs_a_person(task.title)]
     if asked:
-        needs = "needs a person" if len(asked) == 1 else "need a person"
-        later = "run the tasks before it first, and those after it as a second plan"
-        yield f"{listed(asked, NAMED)} {needs}, and a run cannot ask one: {later}"
+        alone = "a session can ask nobody: it decides alone and says what it decided"
+        cut = "if you want to decide it, cut the plan there and run the rest afterwards"
+        is_for = "is" if len(asked) == 1 else "are"
+        yield f"{listed(asked, NAMED)} {is_for} for people, and {alone}; {cut}"
 
 
 def _cut(words: str) -> str:
@@ -144,6 +161,7 @@ def _warnings(
     yield from _about_files(tasks, root)
     yield from _about_large_files(pieces, root)
     yield from _about_folders(tasks)
+    yield from _about_named_files(pieces, tags)
     yield from _about_unknown_sizes(pieces)
     yield from _about_mentions(pieces, root, tags)
     yield from _about_parts(pieces)
@@ -209,13 +227,11 @@ def _about_folders(tasks: Sequence[PlanTask]) -> Iterable[str]:
 def _about_unknown_sizes(pieces: Sequence[TaskPiece]) -> Iterable[str]:
     """That a plan with tasks of unknown size can be run as it is, and what would change that."""
     advice = {piece.estimate.advice for piece in pieces if piece.estimate.is_unknown}
-    if OPEN_ENDED in advice:
-        shows = "the size of an open-ended task shows only in the work"
-        yield f"{shows}: each gets a session of its own, and nothing has to be added"
+    if advice:
+        yield "a task of unknown size gets a session of its own; nothing has to be added to run it"
     if LIST_FILES in advice:
-        line = '"- files: src/a.py, src/b.py" beneath it (in Markdown)'
-        runs = 'a task with "list the files" runs as it is, in a session of its own'
-        yield f"{runs}; with a line such as {line}, it can share a session"
+        line = "`- files: src/a.py, src/b.py` beneath it (in Markdown)"
+        yield f'a task with "list the files" can share a session if you write {line}'
 
 
 def _about_mentions(pieces: Sequence[TaskPiece], root: Path, tags: dict[str, str]) -> Iterable[str]:
@@ -227,10 +243,18 @@ def _about_mentions(pieces: Sequence[TaskPiece], root: Path, tags: dict[str, str
         if is_asked and (files := _offered(root, named_paths(piece.task.words))):
             found[tags[piece.task.spec]] = files
     if found:
-        some = listed([f"{name} ({', '.join(files)})" for name, files in found.items()], NAMED)
-        yield f"files that a task only mentions are not counted: {some}"
-        line = f'"- files: {", ".join(next(iter(found.values())))}"'
-        yield f"if those are all that such a task changes, write them beneath it, as in {line}"
+        some = listed(
+            [f"{name}: `- files: {', '.join(files)}`" for name, files in found.items()], NAMED
+        )
+        yield f"if the files that such a task mentions are all it changes, write: {some}"
+
+
+def _about_named_files(pieces: Sequence[TaskPiece], tags: dict[str, str]) -> Iterable[str]:
+    """Which files told the size of a task that lists none."""
+    found = {tags[one.task.spec]: one.estimate.named_files for one in pieces}
+    some = [f"{name} ({', '.join(files)})" for name, files in found.items() if files]
+    if some:
+        yield f"estimated by the files in their words: {listed(some, NAMED)}"
 
 
 def _offered(root: Path, named: Sequence[str]) -> list[str]:

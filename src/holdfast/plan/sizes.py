@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
@@ -10,6 +11,7 @@ from holdfast.plan.estimates import estimate
 from holdfast.plan.estimates.estimate import OPEN_ENDED, Past, TaskEstimate
 from holdfast.plan.estimates.features import (
     WordFeatures,
+    begins_with_work,
     edits_what_it_names,
     extract_task_features,
     find_bare_names,
@@ -27,6 +29,11 @@ DOCUMENTS = (".md", ".rst", ".txt", ".csv", ".json", ".svg")  # results are writ
 
 WELL_KNOWN = frozenset(("changelog", "readme", "contributing", "security"))
 NOT_STATED = (None, 0)
+_SUFFIX = re.compile(
+    r"\.(?:md|rst|txt|csv|json|ya?ml|toml|cfg|ini|lock|xml|svg|html?|css|scss|[jt]sx?|mjs|vue|py|pyi|ipynb"
+    r"|go|rs|java|kt|rb|php|swift|cs|c|h|cc|cpp|hpp|sql|sh|proto|tf|gradle|env)$",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +45,7 @@ class TaskSizes:
     root: Path
     open_ended: frozenset[str] = frozenset()
     _known: dict[tuple[WordFeatures, int | None, int], TaskEstimate] = field(default_factory=dict)
-    _in_titles: dict[str, int] = field(default_factory=dict)
+    _in_texts: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def estimate(self, task: PlanTask) -> TaskEstimate:
         """How many tokens a task will take. An estimate in the plan wins."""
@@ -50,6 +57,8 @@ class TaskSizes:
         if key not in self._known:
             self._known[key] = estimate.estimate_request(EstimateRequest(*key), self.past)
         found = self._known[key]
+        if task.file_count is None and counted != NOT_STATED:
+            found = replace(found, named_files=self._in_words(task))
         if not found.is_unknown or counted != NOT_STATED:
             return found
         is_open = task.spec in self.open_ended or is_open_ended(task.title)
@@ -69,26 +78,35 @@ class TaskSizes:
         """How many files and folders tell the size of a task; none if the plan does not say. A file
         that a search writes its result to, or that is only run, does not tell it."""
         if task.file_count is None and not task.folders:
-            return self._count_in_title(task.title) or None, 0
+            return len(self._in_words(task)) or None, 0
         if _lists_only_a_result(task) or _lists_what_it_runs(task, self.root):
             return NOT_STATED
         return task.file_count, len(task.folders)
 
-    def _count_in_title(self, title: str) -> int:
-        if title not in self._in_titles:
-            self._in_titles[title] = len(_find_in_title(title, self.root))
-        return self._in_titles[title]
+    def _in_words(self, task: PlanTask) -> tuple[str, ...]:
+        """The files in its words that tell its size: in the title, or in the text below a title
+        that is only a name (`2. The parser`)."""
+        is_name = not (named_files(task.title) or begins_with_work(task.title))
+        is_name = is_name and bool(task.description) and not is_open_ended(task.title)
+        text = task.description.replace("\n", " ") if is_name else task.title
+        if text not in self._in_texts:
+            self._in_texts[text] = tuple(sorted(_find_in_text(text, self.root)))
+        return self._in_texts[text]
 
 
-def _find_in_title(title: str, root: Path) -> set[str]:
-    """The files in a title that edits what it names. A name without a suffix is a file if the
-    project has it, or is the document of that name: the changelog is `CHANGELOG.md`."""
-    if not edits_what_it_names(title):
+def _find_in_text(text: str, root: Path) -> set[str]:
+    """The files in a text that edits what it names. A name without a suffix is a file if the
+    project has it, or is the document of that name: the changelog is `CHANGELOG.md`. One without a
+    folder is a file if it ends like one or is there: `click.core` is not."""
+    if not edits_what_it_names(text):
         return set()
-    words = find_bare_names(title)
+    words = find_bare_names(text)
     documents = [f"{word.upper()}.md" for word in words if word.lower() in WELL_KNOWN]
     bare = [word for word in words if "/" in word or word[0].isupper()]
-    return {*named_files(title), *project_files.measure_files(root, [*bare, *documents])}
+    files = named_files(text)
+    sure = {name for name in files if "/" in name or _SUFFIX.search(name)}
+    there = project_files.measure_files(root, [*bare, *documents, *files])
+    return {*sure, *there}
 
 
 def _lists_only_a_result(task: PlanTask) -> bool:

@@ -101,9 +101,13 @@ class Workflow:
 
     @property
     def size(self) -> str:
-        known = f"about {self.shown_tokens:,} tokens" if self.tokens or not self.unknown else ""
-        unknown = f"{counted(self.unknown, 'task')} of unknown size" if self.unknown else ""
-        return " and ".join(filter(None, (known, unknown)))
+        """How large it is, in words that do not let the known part look like all of it."""
+        tokens = f"about {self.shown_tokens:,} tokens"
+        if not self.unknown:
+            return tokens
+        unknown = f"{counted(self.unknown, 'task')} of unknown size"
+        others = f"the other {len(self._known):,}" if len(self._known) > 1 else "the other"
+        return f"{unknown}, {others} {tokens}" if self._known else unknown
 
 
 def fits_here(pieces: Sequence[TaskPiece], room: PlanRoom) -> bool:
@@ -231,6 +235,7 @@ def _task(piece: TaskPiece) -> dict[str, Any]:
         "part": task.part or None,
         "description": task.description,
         "files": list(task.files),
+        "named_files": list(size.named_files),
         "depends": list(task.depends),
         "subtasks": [step.title for step in task.subtasks if not step.done],
         **_range(size),

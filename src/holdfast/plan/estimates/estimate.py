@@ -21,12 +21,13 @@ from holdfast.plan.estimates.features import COMMIT, KINDS, UNSTATED_FILES, Fitt
 from holdfast.plan.estimates.likeness import EstimateRequest, Nearest
 from holdfast.plan.estimates.past_requests import PastRequest
 from holdfast.plan.estimates.past_runs import EstimateError, RunTask
-from holdfast.text.numbers import SMALL_TOKENS, about, counted, rounded, span
+from holdfast.text.numbers import about, counted, rounded, span
 
 NEIGHBOURS = (39, 29, 19, 9)  # of 10 k - 1 the k-th from either end bound eight in ten
 PRIOR_WORTH = 20  # the prior counts as much as so many past requests (decision 0030)
 MOST_TOKENS = 1 << 40
 WIDEST = 10  # a range whose ends lie farther apart is no number
+SMALL_HIGH = 12_500  # a tenth of a room: a task that rarely takes more is known, however little
 GIVEN = "given in the plan"
 SHARE = "its share of what the plan gives"
 UNKNOWN = "unknown"
@@ -47,6 +48,7 @@ class TaskEstimate:
     basis: str
     is_unknown: bool = False  # the range is too wide to plan with: it gets a session of its own
     advice: str = LIST_FILES  # what would make it known, or that nothing would
+    named_files: tuple[str, ...] = ()  # those in its words that tell its size
 
     @property
     def shown_tokens(self) -> int:
@@ -164,8 +166,9 @@ def fill_room(room_tokens: int, found: TaskEstimate) -> TaskEstimate:
 
 def estimate_request(asked: EstimateRequest, past: Past) -> TaskEstimate:
     found = _corrected(asked, past)
-    wide = found.high_tokens > WIDEST * max(found.low_tokens, SMALL_TOKENS)
-    names_files = asked.files or asked.folders or asked.words.kind == COMMIT
+    names_files = bool(asked.files or asked.folders or asked.words.kind == COMMIT)
+    is_small = names_files and found.high_tokens <= SMALL_HIGH
+    wide = found.high_tokens > WIDEST * max(1, found.low_tokens) and not is_small
     return replace(found, is_unknown=wide, advice=GIVE_ONE if names_files else LIST_FILES)
 
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 READ_CHARS = 20_000
@@ -103,7 +104,8 @@ _PLACES = (
 _WHEREVER = re.compile(
     r"\b(?:everywhere|elsewhere|anywhere|wherever|whatever|whole|entire|remaining|left ?overs?"
     r"|the rest of|dead|unused|obsolete|duplicat\w+|flaky|slow\w*|faster|clean|green|passes"
-    r"|speed up|get rid of|optimi[sz]e|reduce|harden"
+    r"|speed up|get rid of|optimi[sz]e|reduce|harden|code ?base|throughout|across (?:the|all)"
+    r"|(?:us(?:es|ages?)|callers|call sites|occurrences) of|references to"
     rf"|(?:every|each|all|any)(?: of)?(?: [\w`.'-]+){{0,3}}? {_PLACES}"
     r"|everything (?:below|under|in|inside|that|which|else|left|only))\b"
 )
@@ -141,12 +143,22 @@ _WRITES = re.compile(
 )
 
 
-# `Fix the types, write tests in tests/a.py`: a second verb before the file.
-_OTHER_WORK = re.compile(
-    r"(?:[.,;:]|\band|\bthen)\s(?:[^.,;]{1,40},\s)?(?:also\s)?(?:update|edit|write|create|draft|extend"
-    r"|rewrite|add|drop|remove|delete|document|describe|put|change|fix|improve|move|port|make|run|test"
-    r"|check|implement|build|refactor|rename|replace|split|extract|migrate|mypy|ruff|lint)\b"
+# `Fix the types, write tests in tests/a.py`: a second verb.
+_WORK = (
+    r"(?:update|edit|write|create|draft|extend|rewrite|add|drop|remove|delete|document|describe|put"
+    r"|change|fix|improve|move|port|make|run|test|check|implement|build|refactor|rename|replace|split"
+    r"|extract|migrate|mypy|ruff|lint)\b"
 )
+_OTHER_WORK = re.compile(rf"(?:[.,;:]|\band|\bthen)\s(?:[^.,;]{{1,40}},\s)?(?:also\s)?{_WORK}")
+_BEGINS_WITH_WORK = re.compile(_COURTESY + _WORK)
+
+
+# `and move it to another line`
+_ITSELF = re.compile(r"(?:[.,;:]|and|then)\s(?:also\s)?\w+\s(?:it|them|its|their)\b")
+
+
+# `Type hints: run mypy` is about running something.
+_TITLE_LABEL = re.compile(r"[\w`'/.-]+(?: [\w`'/.-]+){0,3}: (?=\S)")
 
 
 _AND_COMMIT = re.compile(r"(?:,|\band\b|\bthen\b)\s+(?:commit|push)\b[^,.]{0,20}\W*$")
@@ -194,7 +206,15 @@ def is_a_gate(title: str) -> bool:
 
 def needs_no_files(title: str) -> bool:
     """Whether a list of files would not tell the size of a task: it runs, measures or compares."""
-    return _NO_FILES.match(title.lower()) is not None
+    return _begins(_NO_FILES, title.lower())
+
+
+def _begins(pattern: re.Pattern[str], said: str) -> bool:
+    """Whether a title begins so, or what follows its label does: `Type hints: run mypy`."""
+    if pattern.match(said):
+        return True
+    label = _TITLE_LABEL.match(said)
+    return label is not None and pattern.match(said, label.end()) is not None
 
 
 def looks_for_its_files(title: str) -> bool:
@@ -205,7 +225,7 @@ def looks_for_its_files(title: str) -> bool:
 
 def runs_something(title: str) -> bool:
     """Whether a task runs or measures something. The files it lists are run, not worked on."""
-    return _RUNS.match(title.lower()) is not None
+    return _begins(_RUNS, title.lower())
 
 
 def is_open_ended(title: str) -> bool:
@@ -214,7 +234,7 @@ def is_open_ended(title: str) -> bool:
     said = title[:READ_CHARS].lower()
     if needs_no_files(title) or is_a_search(title) or works_through_a_file(title):
         return True
-    if _FINDS.match(said) or looks_for_its_files(title):
+    if _begins(_FINDS, said) or looks_for_its_files(title):
         return True
     is_about_all = _WHEREVER.search(said) or _UNPROVEN.search(said)
     return _kind(said) in (TESTS, RENAME) or is_about_all is not None
@@ -225,7 +245,7 @@ def is_a_search(title: str) -> bool:
     """Whether the result of a task is something found out, rather than something built."""
     said = title.lower()
     is_built = _kind(said) in (COMMIT, TESTS) or _AND_FIX.search(said) is not None
-    asks = said.rstrip().endswith("?") or _FINDS.match(said) is not None
+    asks = said.rstrip().endswith("?") or _begins(_FINDS, said)
     return asks and not is_built
 
 
@@ -269,12 +289,23 @@ def edits_what_it_names(title: str) -> bool:
     if is_a_search(title) or works_through_a_file(title) or _UNPROVEN.search(said):
         return False
     begins = _EDITS.match(said) or _WRITES.match(said)
-    return begins is not None and not _OTHER_WORK.search(_before_files(said), begins.end())
+    return begins is not None and not _has_other_work(said, begins.end())
 
 
-def _before_files(said: str) -> str:
+def begins_with_work(title: str) -> bool:
+    """Whether a title says what to do (`Add a class`) and is not only a name for it."""
+    return _BEGINS_WITH_WORK.match(title[:READ_CHARS].lower()) is not None
+
+
+def _has_other_work(said: str, start: int) -> bool:
+    """Whether a second verb stands before the first file, or with no file of its own after it."""
     first = _PATH.search(said)
-    return said[: first.start()] if first else said
+    before = first.start() if first else len(said)
+    begins = [match.start() for match in _OTHER_WORK.finditer(said, start)]
+    return any(
+        at < before or not (_PATH.search(said, at, end) or _ITSELF.match(said, at))
+        for at, end in pairwise([*begins, len(said)])
+    )
 
 
 @dataclass(frozen=True, slots=True)
