@@ -252,7 +252,7 @@ def test_it_is_drawn(project: Path) -> None:
     [
         ("a.md", "- [ ] a\n  - depends: b\n- [ ] b\n  - depends: a\n", "a.md:1: tasks wait"),
         ("a.json", '{"tasks": [}', "a.json:1:12: not JSON"),
-        ("a.yaml", "tasks: &x [*x]", "a.yaml:1:12: an alias"),
+        ("a.yaml", "tasks: &x [*x]", "a.yaml:1:12: a plan cannot use an alias"),
         ("a.md", "", "a.md: the plan is empty"),
     ],
 )

@@ -30,7 +30,7 @@ BOMB = "a: &a [x, x]\n" + "".join(
         ("[" * 100_000, "yaml", "12 deep"),
         ("- " * 100_000, "yaml", "12 deep"),
         ('[{"title": "a", "estimate_tokens": ' + "9" * 6000 + "}]", "json", "30 digits"),
-        ("? [a]\n: b", "yaml", "no plain word"),
+        ("? [a]\n: b", "yaml", "a plain word"),
         (json.dumps([{"title": "a", "files": [str(n) for n in range(3000)]}]), "json", "2,000"),
         (json.dumps(["a"] * 20_001), "json", "20,000"),
     ],

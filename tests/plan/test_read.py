@@ -91,7 +91,7 @@ def test_the_three_ways_to_write_a_plan_say_the_same() -> None:
     [
         ('{"tasks": [\n  {"title": "a"},\n  {"titel": "b"}]}', "json", "3:13", "'title'?"),
         ('{"tasks": [\n  tru]}', "json", "2:3", "not JSON"),
-        ('{"tasks": [{"title": "a", "title": "b"}]}', "json", "1:27", "stands here twice"),
+        ('{"tasks": [{"title": "a", "title": "b"}]}', "json", "1:27", "is there twice"),
         ('{"tasks": [{"title": "a", "estimate_tokens": NaN}]}', "json", "0", "NaN"),
         ('{"tasks": [{"title": "a", "estimate_tokens": -5}]}', "json", "1:46", "at least 1"),
         ('{"tasks": [{"title": "a", "estimate_tokens": true}]}', "json", "1:46", "at least 1"),

@@ -16,7 +16,7 @@ from holdfast.plan.estimates.features import (
     COMMIT,
     TESTS,
     asks_for_a_commit,
-    extract_features,
+    find_kind,
     is_a_gate,
     is_a_search,
 )
@@ -78,7 +78,9 @@ def _in_order(tasks: list[PlanTask]) -> list[PlanTask]:
             last = task.id
         elif task.is_base:
             last = task.id
-        found.append(replace(task, depends=tuple(dict.fromkeys((*task.depends, *depends)))))
+        added = set(depends).difference(task.depends)
+        waits = (*task.depends, *(name for name in dict.fromkeys(depends) if name in added))
+        found.append(replace(task, depends=waits) if added else task)
     return found
 
 
@@ -117,7 +119,7 @@ def _before_waves(tasks: Sequence[PlanTask]) -> dict[int | None, tuple[str, ...]
 
 
 def _is_about_all(task: PlanTask) -> bool:
-    found = extract_features(task.words).kind == TESTS or asks_for_a_commit(task.words)
+    found = find_kind(task.words) == TESTS or asks_for_a_commit(task.words)
     return found or is_a_gate(task.title)
 
 
@@ -135,7 +137,8 @@ def _waiting(tasks: Sequence[PlanTask], parts: dict[str, list[TaskPiece]]) -> It
         for piece in parts[task.id]:
             steps = [name for name in piece.task.depends if name in own]
             waits = tuple(dict.fromkeys([*before, *steps]))
-            yield replace(piece, task=replace(piece.task, depends=waits))
+            same = waits == piece.task.depends
+            yield piece if same else replace(piece, task=replace(piece.task, depends=waits))
 
 
 def _batches(pieces: list[TaskPiece], room: PlanRoom) -> Iterable[TaskBatch]:
@@ -211,7 +214,7 @@ def _join_commits(
 
 
 def _is_commit(piece: TaskPiece) -> bool:
-    return extract_features(piece.task.words).kind == COMMIT
+    return find_kind(piece.task.words) == COMMIT
 
 
 def _listed_before(pieces: Sequence[TaskPiece]) -> dict[int, set[int]]:
@@ -245,7 +248,9 @@ def _numbered(batches: Sequence[TaskBatch]) -> Iterable[TaskBatch]:
     def one(piece: TaskPiece) -> TaskPiece:
         whole = _whole_id(piece)
         seen[whole] += 1
-        part = f"{seen[whole]} of {many[whole]}" if piece.task.part else ""
+        if not piece.task.part:
+            return piece
+        part = f"{seen[whole]} of {many[whole]}"
         return replace(piece, task=replace(piece.task, part=part))
 
     for batch in batches:

@@ -105,8 +105,8 @@ def _find_in_text(text: str, root: Path) -> set[str]:
     bare = [word for word in words if "/" in word or word[0].isupper()]
     files = named_files(text)
     sure = {name for name in files if "/" in name or _SUFFIX.search(name)}
-    there = project_files.measure_files(root, [*bare, *documents, *files])
-    return {*sure, *there}
+    unsure = [*bare, *documents, *(name for name in files if name not in sure)]
+    return {*sure, *(project_files.measure_files(root, unsure) if unsure else ())}
 
 
 def _lists_only_a_result(task: PlanTask) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from holdfast.plan.estimates.estimate import SHARE, TaskEstimate, estimate_of_share, fill_room
-from holdfast.plan.estimates.features import RENAME, extract_features
+from holdfast.plan.estimates.features import RENAME, find_kind
 from holdfast.plan.files.groups import FileGroups
 from holdfast.plan.task import PlanTask, digest
 from holdfast.text.numbers import about, step_of
@@ -43,7 +43,7 @@ def split_task(
         return [TaskPiece(task, whole)]
     if task.keep_together:
         return [_too_large(task, whole, room_tokens, "the plan keeps it together")]
-    if extract_features(task.words).kind == RENAME and not task.groups:
+    if find_kind(task.words) == RENAME and not task.groups:
         return [_too_large(task, whole, room_tokens, "half a rename leaves nothing that works")]
     if task.groups:
         given = estimate if task.estimate_tokens is None else _share_equally(task)

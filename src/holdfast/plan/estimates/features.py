@@ -191,7 +191,7 @@ _ENFORCES = re.compile(
 def asks_for_a_commit(words: str) -> bool:
     """Whether a task is a commit, or its title ends with one: `Update the page and commit`."""
     title = words.partition("\n")[0]
-    return extract_features(words).kind == COMMIT or _AND_COMMIT.search(title.lower()) is not None
+    return find_kind(words) == COMMIT or _AND_COMMIT.search(title.lower()) is not None
 
 
 def needs_a_person(title: str) -> bool:
@@ -352,6 +352,11 @@ def extract_features(text: str) -> WordFeatures:
         checks=bool(_CHECKS.search(said)),
         kind=_kind(said),
     )
+
+
+def find_kind(words: str) -> int:
+    """Which of KINDS a task is, by its words; 0 if they do not tell."""
+    return _kind(words[:READ_CHARS].lower())
 
 
 def _kind(said: str) -> int:

@@ -87,6 +87,8 @@ def expand_patterns(plan: TaskPlan, root: Path, begun: Begun | None = None) -> T
 
 def _task(task: PlanTask, names: _Names, begun: Begun) -> PlanTask:
     known = begun.get((task.id, task.hash)) if begun else None
+    if known is None and not (task.files or task.groups or task.subtasks):
+        return task
     if known is None and task.files and not task.groups and looks_for_its_files(task.title):
         return replace(task, held=names.counted(task.files))
     groups = [names.of(group) for group in task.groups]

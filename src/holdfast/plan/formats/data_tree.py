@@ -48,7 +48,7 @@ def parse_json(text: str) -> Node:
         raise BadPlan(f"not JSON: {error}", hint=JSON_HINT) from None
     except RecursionError:
         raise BadPlan(
-            "nested far too deep", hint="a plan needs tasks and subtasks, no more"
+            "the plan is nested too deep", hint="a plan needs tasks and subtasks, no more"
         ) from None
     walk = _Walk(text)
     node, _ = walk.value(walk.skip(0), 1)
@@ -56,13 +56,13 @@ def parse_json(text: str) -> Node:
 
 
 def _refuse(name: str) -> object:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a number that JSON allows")
 
 
 def _parse_int(digits: str) -> int:
     """Refuse very long numbers ourselves: Python's own error text would not help the user."""
     if len(digits) > 30:
-        raise ValueError("a number of more than 30 digits")
+        raise ValueError("a number has more than 30 digits")
     return int(digits)
 
 
@@ -111,7 +111,9 @@ class _Walk:
             key_place = self.place(at)
             name, at = self._name(at)
             if name in found:
-                raise BadPlan(f"{name!r} stands here twice", key_place, "keep one of the two")
+                raise BadPlan(
+                    f"the field {name!r} is there twice", key_place, "keep one of the two"
+                )
             found[name], at = self.value(self.skip(self.skip(at) + 1), depth + 1)
             at = self._after(at)
         return Node(found, place), at + 1
@@ -138,7 +140,7 @@ def parse_yaml(text: str) -> Node:
         raise BadPlan(f"not YAML: {error}", hint=YAML_HINT) from None
     except RecursionError:
         raise BadPlan(
-            "nested far too deep", hint="a plan needs tasks and subtasks, no more"
+            "the plan is nested too deep", hint="a plan needs tasks and subtasks, no more"
         ) from None
 
 
@@ -149,7 +151,9 @@ def _document(events: Iterator[Any]) -> Node:
         if isinstance(event, yaml.DocumentStartEvent):
             count += 1
             if count > 1:
-                raise BadPlan("a second document begins here", _at_of(event), "one plan per file")
+                raise BadPlan(
+                    "a second document begins here", _at_of(event), "write one plan per file"
+                )
         elif not isinstance(event, _AROUND):
             found = _node(event, events, 1)
     return found
@@ -159,9 +163,11 @@ def _node(event: Any, events: Iterator[Any], depth: int) -> Node:
     place = _at_of(event)
     check_depth(depth, place)
     if isinstance(event, yaml.AliasEvent):
-        raise BadPlan(f"an alias (*{event.anchor})", place, "write out what it stands for")
+        words = f"a plan cannot use an alias (*{event.anchor})"
+        raise BadPlan(words, place, "write out what it stands for")
     if event.tag is not None and not event.tag.startswith("tag:yaml.org,2002:str"):
-        raise BadPlan(f"a tag ({event.tag})", place, "write the plain value without it")
+        words = f"a plan cannot use a tag ({event.tag})"
+        raise BadPlan(words, place, "write the plain value without it")
     if isinstance(event, yaml.SequenceStartEvent):
         return Node(_items(events, depth), place)
     if isinstance(event, yaml.MappingStartEvent):
@@ -184,10 +190,13 @@ def _mapping(events: Iterator[Any], depth: int) -> dict[str, Node]:
         if isinstance(event, yaml.MappingEndEvent):
             break
         if not isinstance(event, yaml.ScalarEvent):
-            raise BadPlan("the name of a field is no plain word", _at_of(event), "as in `title: …`")
+            words = "the name of a field must be a plain word"
+            raise BadPlan(words, _at_of(event), "write it as in `title: …`")
         name: str = event.value
         if name in found:
-            raise BadPlan(f"{name!r} stands here twice", _at_of(event), "keep one of the two")
+            raise BadPlan(
+                f"the field {name!r} is there twice", _at_of(event), "keep one of the two"
+            )
         found[name] = _node(next(events), events, depth + 1)
     return found
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from holdfast.plan.files.patterns import Begun, expand_patterns
 from holdfast.plan.formats import data_tree, markdown_tree, schema, task_structure
+from holdfast.plan.formats.markdown_table import parse_table
 from holdfast.plan.task import BadPlan, DependencyCycle, NoPlan, PlanPosition, PlanTask, TaskPlan
 from holdfast.wire import places
 
@@ -29,7 +30,7 @@ _PARSERS = {
 _BOX = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ xX]\][ \t]", re.MULTILINE)
 # `- a` and `# a` are YAML as well.
 _BULLET = re.compile(
-    r"^(?:(?:[*+]|\d{1,9}[.)])[ \t]+\S|-[ \t]+\*\*|#{2,6}[ \t]+\S*\d)", re.MULTILINE
+    r"^(?:(?:[*+]|\d{1,9}[.)])[ \t]+\S|-[ \t]+\*\*|#{2,6}[ \t]+\S*\d|\|[ \t]*:?-)", re.MULTILINE
 )
 
 
@@ -60,7 +61,11 @@ def read_plan(
         raise NoPlan("the plan is empty")
     kind = kind or _kind(text)
     text, note = task_structure.mark_tasks(text) if kind == "markdown" else (text, "")
-    found = schema.build_plan(_PARSERS[kind](text))
+    is_table = kind == "markdown" and not note and not _BOX.search(text)
+    table = parse_table(text) if is_table else None
+    found = schema.build_plan(table or _PARSERS[kind](text))
+    if table:
+        note = f"no `- [ ]` in the file: the {len(found.tasks):,} rows of its table are the tasks"
     found = replace(found, notes=(note,) if note else ())
     check_cycles(found.tasks)
     return found if root is None else expand_patterns(found, root, begun)

@@ -1,0 +1,117 @@
+"""A plan as a Markdown table: one row is one task, and the heads of the columns name its fields.
+
+A table is read only if a column is called Task or the like, and only in a text without any other
+tasks. Columns that name no field become lines of the description (`Owner: Tom`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from holdfast.plan.formats.fields import Node, parse_tokens
+from holdfast.plan.formats.markdown_tree import strip_bold
+from holdfast.plan.formats.references import is_nothing, split_references, strip_quotes
+from holdfast.plan.task import PlanPosition
+
+_ROW = re.compile(r"[ \t]*\|.*\|[ \t]*")
+_RULE = re.compile(r"[ \t]*\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*")
+_CELL = re.compile(r"(?:\\\||`[^`]*`|[^|])*")
+_PATH = re.compile(r"\S*(?:/\S*|\.\w{1,6})")
+_COLUMNS = {
+    **dict.fromkeys(("task", "tasks", "title", "what", "step", "work", "action"), "title"),
+    **dict.fromkeys(("#", "id", "no", "nr", "number", "key", "ticket"), "label"),
+    **dict.fromkeys(("file", "files", "path", "paths"), "files"),
+    **dict.fromkeys(
+        ("depends", "depends on", "dependencies", "dependency", "deps", "after", "blocked by"),
+        "depends",
+    ),
+    **dict.fromkeys(("needs", "requires", "prerequisites", "waits for"), "depends"),
+    **dict.fromkeys(("done", "status", "state"), "done"),
+    **dict.fromkeys(("estimate", "tokens"), "estimate_tokens"),
+    **dict.fromkeys(("phase", "wave", "stage", "milestone"), "wave"),
+}
+_DONE = frozenset(("x", "[x]", "yes", "done", "\u2713", "\u2714", "\u2705", "merged", "closed"))
+LEAST = 2  # rows
+
+
+def parse_table(text: str) -> Node | None:
+    """The plan in the only table with a column of tasks; None if there is none."""
+    lines = text.split("\n")
+    heads = [at for at, line in enumerate(lines[1:]) if _RULE.fullmatch(line.rstrip("\r"))]
+    tables = [at for at in heads if "title" in _fields(lines[at])]
+    if len(tables) != 1:
+        return None
+    first = tables[0] + 2
+    count = next((n for n, line in enumerate(lines[first:]) if not _ROW.fullmatch(line)), None)
+    last = len(lines) if count is None else first + count
+    rows = range(first, last)
+    if len(rows) < LEAST:
+        return None
+    names, fields = _cells(lines[tables[0]]), _fields(lines[tables[0]])
+    tasks = [_task(names, fields, _cells(lines[at]), PlanPosition(at + 1)) for at in rows]
+    prose = [line for line in (*lines[: tables[0]], *lines[last:]) if line.strip()]
+    is_titled = bool(prose) and prose[0].startswith("#")
+    found = {"tasks": Node([one for one in tasks if one], PlanPosition(first))}
+    if is_titled:
+        found["title"] = Node(prose[0].lstrip("# "), PlanPosition(1))
+    found["description"] = Node("\n".join(prose[is_titled:]), PlanPosition(1))
+    return Node(found, PlanPosition(1))
+
+
+def _cells(line: str) -> list[str]:
+    inner = line.strip().removeprefix("|").removesuffix("|")
+    found, at = [], 0
+    while at <= len(inner):
+        cell = _CELL.match(inner, at)
+        end = cell.end() if cell else at
+        found.append(inner[at:end].replace("\\|", "|").strip())
+        at = end + 1
+    return found
+
+
+def _fields(line: str) -> list[str]:
+    return [_COLUMNS.get(name.strip("*_` ").lower(), "") for name in _cells(line)]
+
+
+def _task(
+    names: Sequence[str], fields: Sequence[str], cells: Sequence[str], place: PlanPosition
+) -> Node | None:
+    """A row as a task; None if it has no title. Empty cells say nothing."""
+    told: dict[str, str] = {}
+    words: list[str] = []
+    for name, field, cell in zip(names, fields, cells, strict=False):
+        if field in told or not field or not _fits(field, cell):
+            words += [f"{name}: {cell}"] if cell and not is_nothing(cell) else []
+        elif cell and not is_nothing(cell):
+            told[field] = cell
+    if "title" not in told:
+        return None
+    label = told.pop("label", "")
+    if label and not label.isdigit():
+        told["title"] = f"{label}: {told['title']}"
+    values: dict[str, Node] = {name: _value(name, given, place) for name, given in told.items()}
+    if label.isdigit():
+        values["number"] = Node(int(label), place)
+    if words:
+        values["description"] = Node("\n".join(words), place)
+    return Node(values, place)
+
+
+def _fits(field: str, cell: str) -> bool:
+    """Whether a cell can be what its column is called: `several` is no file, `M` is no number."""
+    if field == "files":
+        return all(_PATH.fullmatch(strip_quotes(one)) for one in split_references(cell))
+    if field == "estimate_tokens":
+        return bool(parse_tokens(cell))
+    return cell.isdigit() if field == "wave" else True
+
+
+def _value(name: str, given: str, place: PlanPosition) -> Node:
+    if name == "files":
+        return Node([Node(strip_quotes(one), place) for one in split_references(given)], place)
+    if name == "depends":
+        return Node([Node(given, place)], place)
+    if name == "done":
+        return Node(given.lower() in _DONE, place)
+    return Node(int(given) if name == "wave" else strip_bold(given), place)
