@@ -733,6 +733,7 @@ def test_all_files_and_folders_that_a_title_names_are_offered_or_none(
         ("Get a sign-off from the harbour", True),
         ("Publish it. Needs sign-off by the crew", True),
         ("Ask the maintainers for a rope", True),
+        ("Ask @lena whether it rains", True),
         ("Present the findings to the team and open issues", True),
         ("Ask for the password twice", False),
         ("Add a review with stars to the product page", False),

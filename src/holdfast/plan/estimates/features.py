@@ -166,7 +166,7 @@ _AND_COMMIT = re.compile(r"(?:,|\band\b|\bthen\b)\s+(?:commit|push)\b[^,.]{0,20}
 # Work that only people can do: a session of a run can ask nobody.
 _PEOPLE = (
     r"(?:team|maintainers?|stakeholders?|customers?|clients|product owner|owners?|lead|manager|boss"
-    r"|colleagues?|everyone|everybody|people|reviewers?|security|legal|management)"
+    r"|colleagues?|everyone|everybody|people|reviewers?|security|legal|management|@\w[\w-]*)"
 )
 _ASKS_PEOPLE = re.compile(
     rf"\b(?:ask|interview|survey|consult|convince|inform|show|tell)\s(?:the |our |all )?{_PEOPLE}\b"
