@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.run import claude_process
+from holdfast.run import claude_process, supervisor
 from holdfast.setup.trial.namespace import children_of, wait_for_end
 from tests.run.theatre import PATIENCE_SECONDS, Theatre
 
@@ -78,6 +79,28 @@ def test_a_signal_ends_the_clients_first_and_keeps_what_is_done(
     told = theatre.log[2]["prompt"]
     assert "A session before you began this same work" in told
     assert "error" not in told.partition("Do this task")[0]  # it was us who ended it
+
+
+@pytest.mark.requirement("P5", "X3")
+@pytest.mark.skipif(not supervisor.LINUX, reason="only Linux can signal a thread of another process")
+def test_a_signal_that_does_not_interrupt_the_main_thread_ends_the_run(theatre: Theatre) -> None:
+    """The same happens to a signal that comes just before the main thread waits."""
+    theatre.play(cart=["hang"])
+    with theatre.start() as run:
+        clients = theatre.here()
+        _signal_thread(run.pid, _other_threads(run.pid)[0], signal.SIGINT)
+        run.communicate(timeout=PATIENCE_SECONDS)
+    assert run.returncode == 128 + signal.SIGINT
+    assert _gone(clients)
+
+
+def _other_threads(pid: int) -> list[int]:
+    """All but the main thread, whose number is that of the process."""
+    return [number for one in Path(f"/proc/{pid}/task").iterdir() if (number := int(one.name)) != pid]
+
+
+def _signal_thread(pid: int, thread: int, number: signal.Signals) -> None:
+    assert ctypes.CDLL(None).tgkill(pid, thread, number) == 0
 
 
 @pytest.mark.requirement("P5", "X3")

@@ -20,6 +20,10 @@ from holdfast.run.session import TIMED_OUT, run_session
 from holdfast.text.numbers import about, listed
 
 ATTEMPTS = 2
+# Python runs a signal handler in the main thread, and a signal does not always interrupt its wait:
+# not if it comes just before the wait, nor if the system gives it to another thread. So no wait of
+# the main thread is longer than this.
+SIGNAL_SECONDS = 0.5
 MAX_LISTED = 50
 
 
@@ -112,7 +116,8 @@ class Runner:
         workers = min(len(jobs), context.options.max_parallel)
         with ThreadPoolExecutor(workers, "session") as pool:
             under_way = [pool.submit(self._try_job, job) for job in jobs]
-            wait(under_way)
+            while wait(under_way, SIGNAL_SECONDS).not_done:
+                pass
         ended = [one.result() for one in under_way]
         if context.stopping:
             raise Interrupted(context.stopping)
