@@ -15,7 +15,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,7 +36,17 @@ from torture.place import (
     may_mount,
     read_only,
 )
-from torture.processes import ALONE, CLOCK, FAILED_CALL, KILLED, KILLED_AT_CALL, LIMITED, Runner
+from torture.plans import Plans
+from torture.processes import (
+    ALONE,
+    CLOCK,
+    FAILED_CALL,
+    INTERRUPTED,
+    KILLED,
+    KILLED_AT_CALL,
+    LIMITED,
+    Runner,
+)
 from torture.script import Firing, ScriptedSession
 from torture.server import Server
 
@@ -57,17 +67,20 @@ FULL, READ_ONLY, REPLACED, SERVER_KILLED, STOPPED, DAMAGED, REFUSED = (
     "request refused",
 )
 KINDS = (
-    *(KILLED, KILLED_AT_CALL, FAILED_CALL, LIMITED, CLOCK, FULL, READ_ONLY),
+    *(KILLED, INTERRUPTED, KILLED_AT_CALL, FAILED_CALL, LIMITED, CLOCK, FULL, READ_ONLY),
     REPLACED,
     *(SERVER_KILLED, STOPPED, DAMAGED, REFUSED),
 )
 AT_CALLS = (KILLED_AT_CALL, FAILED_CALL)
 SUMMED = (
     *("rounds", "places", "checkpoints", "calls", "messages", "given_up", "claims"),
-    *("command_lines", "events"),
+    *("command_lines", "events", "run_faults", "plans", "tasks"),
 )
 OWN_FAULTS = {KILLED: 52, KILLED_AT_CALL: 22, FAILED_CALL: 16, LIMITED: 5, CLOCK: 1, ALONE: 4}
 SHARED_FAULTS = {"": 30, FULL: 4, READ_ONLY: 4, REPLACED: 1, SERVER_KILLED: 1, STOPPED: 1}
+RUN_FAULTS = {**OWN_FAULTS, KILLED: 30, INTERRUPTED: 12}
+RUNS = 0.35  # how often a round runs a plan, too
+RUN_BEGINS_SECONDS = 2.0  # so long at most a run has begun when the disk fills
 COMMANDS = 0.12  # how often a session calls a command or a tool in place of its next hook
 
 
@@ -85,6 +98,9 @@ class Tally:
     claims: int = 0
     command_lines: int = 0
     events: int = 0
+    run_faults: int = 0
+    plans: int = 0
+    tasks: int = 0
     known_points: set[tuple[str, str]] = field(default_factory=set)
     hit_points: set[tuple[str, str]] = field(default_factory=set)
 
@@ -128,6 +144,7 @@ class Campaign:
     sessions: list[ScriptedSession] = field(init=False)
     reported: set[str] = field(default_factory=set)
     listener: EventListener = field(init=False)
+    plans: Plans = field(init=False)
     _package: str = ""
     _plays: list[Iterator[Firing]] = field(init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -136,6 +153,7 @@ class Campaign:
         self.server, self.board = Server(self.place), Board(self.place, self.random)
         self.listener = EventListener(self.server)
         self.runner = Runner(self.place, Random(self.random.random()), self.number)
+        self.plans = Plans(self.place, self.runner, Random(self.random.random()))
         self.sessions = [self._session(number) for number in range(SESSIONS)]
         self._plays = [session.play() for session in self.sessions]
 
@@ -189,14 +207,42 @@ class Campaign:
             shared = ""
         if shared == STOPPED and self.postgres is None:
             shared = SERVER_KILLED
-        no_room, met = shared in (FULL, READ_ONLY), shared in (FULL, READ_ONLY, REPLACED)
-        with self._shared_fault(shared):
-            for step in range(STEPS):
-                faults = [ALONE if met else self._choose(OWN_FAULTS) for _ in self.sessions]
-                self._all_at_once(faults, talks=not no_room and step % TALKS_EVERY == 0)
+        with ThreadPoolExecutor(1) as beside, ExitStack() as stack:
+            run = self._begin_run(beside, shared, stack)
+            self._steps(shared)
+            if run is not None:
+                run.result()
+        return shared
+
+    def _steps(self, shared: str) -> None:
+        met = shared in (FULL, READ_ONLY, REPLACED)
+        for step in range(STEPS):
+            faults = [ALONE if met else self._choose(OWN_FAULTS) for _ in self.sessions]
+            talks = shared not in (FULL, READ_ONLY) and step % TALKS_EVERY == 0
+            self._all_at_once(faults, talks=talks)
         if met:
             self.tally.faults[shared] += STEPS * len(self.sessions)
-        return shared
+
+    def _begin_run(
+        self, beside: ThreadPoolExecutor, shared: str, stack: ExitStack
+    ) -> Future[None] | None:
+        """Let the shared fault begin, and a run of a plan before or after it; or no run."""
+        plays, early = self.random.random() < RUNS, self.random.random() < 0.5
+        delay = self.random.random() * RUN_BEGINS_SECONDS
+        if not (plays and early and shared in (FULL, READ_ONLY)):
+            stack.enter_context(self._shared_fault(shared))
+            return beside.submit(self._run_plan, shared) if plays else None
+        run = beside.submit(self._run_plan, shared)
+        time.sleep(delay)
+        stack.enter_context(self._shared_fault(shared))
+        return run
+
+    def _run_plan(self, shared: str) -> None:
+        met = shared in (FULL, READ_ONLY, REPLACED)
+        ended = self.plans.play(ALONE if met else self._choose(RUN_FAULTS), self._package)
+        fault = shared if met else ended.fault
+        self._count(fault)
+        self.tally.run_faults += fault != ALONE
 
     def _choose(self, weights: dict[str, int]) -> str:
         return self.random.choices(list(weights), list(weights.values()))[0]
@@ -356,6 +402,7 @@ class Campaign:
             self._deliver(store)
             self.listener.check(store)
             self.listener.end()
+            self.plans.finish()
             for session in self.sessions:
                 self._save(session, ALONE, "")
             if code := self.server.end():
@@ -390,6 +437,9 @@ class Campaign:
                 session = self.random.choice(self.sessions)
                 changed = damage.one_round(self.runner, session, self.random)
                 self.tally.faults[DAMAGED] += changed
+                if self.random.random() < RUNS:
+                    self.tally.faults[DAMAGED] += (of_run := self.plans.damaged())
+                    self.tally.run_faults += of_run
 
     def _sum_up(self) -> None:
         tally = self.tally
@@ -400,6 +450,8 @@ class Campaign:
         tally.events += len(self.listener.seen)
         tally.messages += len(self.board.posted)
         tally.claims += len(self.board.holders)
+        tally.plans += self.plans.finished
+        tally.tasks += self.plans.tasks
         for kind, points in self.runner.known.items():
             tally.known_points |= {(kind, f"{one.call} {one.number}") for one in points}
         for kind, hit in self.runner.hit.items():

@@ -17,6 +17,7 @@ from holdfast.setup.wiring import Program, hook_command, server_entry, this_prog
 FORKS = Path(__file__).with_name("forks.py")
 HOOK, MCP, CLI = "hook", "mcp", "cli"
 CLI_WORDS = (sys.executable, "-I", "-m", "holdfast.cli")
+CLI_OF_PACKAGE = "import sys; sys.path.insert(0, {!r}); from holdfast.cli.start import main; main()"
 END_SECONDS = 60
 
 
@@ -42,6 +43,9 @@ class Command:
         if self.entry == MCP:
             entry = server_entry()
             return [entry["command"], *entry["args"]]
+        if self.package:
+            code = CLI_OF_PACKAGE.format(str(Path(self.package).parent))
+            return [sys.executable, "-I", "-c", code, *self.arguments]
         return [*CLI_WORDS, *self.arguments]
 
     @property

@@ -68,7 +68,7 @@ def one_round(runner: Runner, session: ScriptedSession, random: Random) -> int:
     before = {one.path: one for one in index.load_or_empty()}
     files = sorted(path for path in place.owned.rglob("*") if _is_ours(path))
     victims = random.sample(files, min(len(files), random.randint(1, 3)))
-    changed = [path for path in victims if _is_changed(random, path)]
+    changed = [path for path in victims if is_changed(random, path)]
     spoiled = frozenset(str(path) for path in changed if path.suffix == ".md")
     _check_files(place, spoiled)
     _run_hooks(runner, session, random)
@@ -82,7 +82,8 @@ def _is_ours(path: Path) -> bool:
     return path.is_file() and path.name not in NOT_OURS and ".db" not in path.suffixes[:1]
 
 
-def _is_changed(random: Random, path: Path) -> bool:
+def is_changed(random: Random, path: Path) -> bool:
+    """Damage a file; false if it is as it was."""
     before = path.read_bytes()
     damage(random, path)
     return path.read_bytes() != before

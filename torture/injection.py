@@ -27,7 +27,7 @@ KILL = "signal=SIGKILL"
 ERRORS = ("error=ENOSPC", "error=EIO", "error=EACCES")
 NEVER_FAIL = frozenset(("connect", "recvfrom", "sendto", "flock"))  # these are only killed at
 ATTACH_SECONDS = 20
-_CALL = re.compile(r"^(?:\d+ +)?(\w+)\((.*)")
+_CALL = re.compile(r"^(?:(\d+) +)?(\w+)\((.*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +81,16 @@ def _tracer_of(pid: int) -> int:
 
 
 def points(account: str) -> list[Point]:
-    """The calls that change something: a file that is only read is opened without O_CREAT."""
-    seen: Counter[str] = Counter()
+    """The calls that change something: a file that is only read is opened without O_CREAT. Each
+    process and thread counts its own calls, as strace does."""
+    seen: Counter[tuple[str, str]] = Counter()
     found = []
     for line in account.splitlines():
         if not (call := _CALL.match(line)):
             continue
-        seen[call[1]] += 1
-        if call[1] != "openat" or "O_CREAT" in call[2]:
-            found.append(Point(call[1], seen[call[1]]))
+        seen[call[1], call[2]] += 1
+        if call[2] != "openat" or "O_CREAT" in call[3]:
+            found.append(Point(call[2], seen[call[1], call[2]]))
     return list(dict.fromkeys(found))
 
 

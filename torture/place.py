@@ -82,6 +82,11 @@ class Place:
         return self.home / ".claude" / "projects" / "torture"
 
     @property
+    def work(self) -> Path:
+        """Plans, and what the stand-in for Claude Code has done of them."""
+        return self.root / "work"
+
+    @property
     def environ(self) -> dict[str, str]:
         kept = {name: os.environ[name] for name in NOT_CHECKED if name in os.environ}
         return {
@@ -227,7 +232,7 @@ def limit_files(most_bytes: int) -> None:
 
 
 def fingerprint(place: Place) -> dict[str, str]:
-    """Every file that is not ours, by its contents; transcripts are the script's own."""
+    """Every file that is not ours, by its contents; transcripts and plans are the script's own."""
     found = {}
     for path in sorted(place.root.rglob("*")):
         if path.is_file() and not _may_change(place, path):
@@ -236,6 +241,8 @@ def fingerprint(place: Place) -> dict[str, str]:
 
 
 def _may_change(place: Place, path: Path) -> bool:
-    if place.transcripts in path.parents or path.is_relative_to(place.holdfast):
+    if place.transcripts in path.parents or place.work in path.parents:
+        return True
+    if path.is_relative_to(place.holdfast):
         return True
     return any(path.is_relative_to(one / ".claude" / "checkpoints") for one in place.projects)

@@ -26,9 +26,10 @@ PRINTED_BYTES = 1 << 18
 STRIDE = 5  # about as many calls of one kind are hit in one place
 COMMAND_LINES = 0.08  # how often a process is started from its command line, not forked
 IN_TIME, LATE = 1.06, 0.87  # how the time in which kills come is adjusted
-ALONE, KILLED, KILLED_AT_CALL, FAILED_CALL, LIMITED, CLOCK = (
+ALONE, KILLED, INTERRUPTED, KILLED_AT_CALL, FAILED_CALL, LIMITED, CLOCK = (
     "no fault",
     "killed at a random moment",
+    "ended by SIGINT or SIGTERM",
     "killed at a system call",
     "system call fails",
     "file size limit",
@@ -61,6 +62,7 @@ class Start:
     cwd: Path
     is_forked: bool
     kill_after: float | None = None
+    signal: int = signal.SIGKILL  # what it is killed with
     most_bytes: int | None = None
     tracing: Sequence[str] = ()  # strace and its arguments
     environ: Mapping[str, str] = field(default_factory=dict)
@@ -88,6 +90,8 @@ class Runner:
         start = Start(command, sent, cwd, not command.package and self._is_forked())
         if fault == KILLED:
             return self._killed(kind, start)
+        if fault == INTERRUPTED:
+            return self._interrupted(kind, start)
         if fault in (KILLED_AT_CALL, FAILED_CALL) and injection.strace():
             return self._at_call(kind, start, fault)
         if fault == CLOCK and faketime():
@@ -113,6 +117,15 @@ class Runner:
         with self._lock:
             self.seconds[kind] *= IN_TIME if ended.was_killed else LATE
         return ended if ended.was_killed else replace(ended, fault=ALONE)
+
+    def _interrupted(self, kind: str, start: Start) -> Ended:
+        """It is asked to end, and may take its time. The time is that of its kills."""
+        kind = kind if start.is_forked else f"{kind}, from its command line"
+        with self._lock:
+            after = self.random.random() * self.seconds.setdefault(kind, 0.1)
+            asked = self.random.choice((signal.SIGINT, signal.SIGTERM))
+        ended = Ended(*self.start(replace(start, kill_after=after, signal=asked)), INTERRUPTED)
+        return replace(ended, fault=ALONE) if ended.code == 0 else ended
 
     def _at_another_time(self, start: Start) -> Ended:
         """Its clock differs from that of the processes before and after it."""
@@ -198,7 +211,7 @@ class Runner:
             start_new_session=True,
             preexec_fn=limit,
         )
-        return _wait(process.pid, start.kill_after, lambda: process.wait(PATIENCE_SECONDS))
+        return _wait(process.pid, start, lambda: process.wait(2 * PATIENCE_SECONDS))
 
     def _forked(self, start: Start, streams: Sequence[int]) -> int:
         assert self.forks is not None
@@ -211,7 +224,7 @@ class Runner:
         )
         tracer = injection.attach(start.tracing, process.pid) if start.tracing else None
         process.begin()
-        code = _wait(process.pid, start.kill_after, process.wait)
+        code = _wait(process.pid, start, process.wait)
         if tracer is not None:
             tracer.wait(PATIENCE_SECONDS)
         return code
@@ -237,17 +250,20 @@ class _Output:
         return ""
 
 
-def _wait(pid: int, kill_after: float | None, wait: Callable[[], int]) -> int:
+def _wait(pid: int, start: Start, wait: Callable[[], int]) -> int:
     """Its exit code. It is killed with all that it started: after that time, or if it hangs."""
-    after = PATIENCE_SECONDS if kill_after is None else kill_after
-    killing = threading.Timer(after, _kill_group, [pid])
-    killing.start()
+    timers = [threading.Timer(PATIENCE_SECONDS, _signal_group, [pid, signal.SIGKILL])]
+    if start.kill_after is not None:
+        timers.append(threading.Timer(start.kill_after, _signal_group, [pid, start.signal]))
+    for one in timers:
+        one.start()
     try:
         return wait()
     finally:
-        killing.cancel()
+        for one in timers:
+            one.cancel()
 
 
-def _kill_group(pid: int) -> None:
+def _signal_group(pid: int, number: int) -> None:
     with suppress(ProcessLookupError):
-        os.killpg(pid, signal.SIGKILL)
+        os.killpg(pid, number)

@@ -18,6 +18,7 @@ from holdfast.hub import ids
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import actions, compactions, metadata, requests, sessions
+from holdfast.run.claude_command import CONDUCTED
 from holdfast.setup.doctor.hooks import read_output
 from holdfast.window import state as states
 from holdfast.wire import places
@@ -32,6 +33,7 @@ DERIVED = (
 )
 BY_WHOM = ("created_ms", "updated_ms")  # of a project: a message may have told of it first
 END_SECONDS = 20
+CLIENT_SECONDS = 60
 SMALLEST = 20  # bytes of a secret that are looked for
 
 
@@ -226,13 +228,23 @@ def no_process_left(place: Place, but: Iterable[int] = ()) -> None:
         time.sleep(0.02)
 
 
-def _running(place: Place) -> set[int]:
-    mark = f"HOLDFAST_HOME={place.holdfast}".encode()
+def no_client_left(place: Place, *, at_once: bool = False) -> None:
+    """No Claude that a run started is left, no supervisor, and nothing that either started. Those
+    of a killed run have time to end; a run that ends by itself ends them before."""
+    end = time.monotonic() + (0 if at_once else CLIENT_SECONDS)
+    while left := _running(place, f"{CONDUCTED}=1"):
+        must(time.monotonic() < end, f"clients are left: {[_words_of(pid) for pid in left]}")
+        time.sleep(0.05)
+
+
+def _running(place: Place, *marks: str) -> set[int]:
+    """The processes whose environment leads into this place and has all these marks."""
+    wanted = {f"HOLDFAST_HOME={place.holdfast}".encode(), *map(str.encode, marks)}
     found = set()
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal() and int(entry.name) != os.getpid():
             try:
-                if mark in (entry / "environ").read_bytes().split(b"\0"):
+                if wanted <= {*(entry / "environ").read_bytes().split(b"\0")}:
                     found.add(int(entry.name))
             except OSError:
                 continue

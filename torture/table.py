@@ -12,6 +12,7 @@ from torture.campaign import KINDS, Tally
 
 BEGIN, END = "<!-- torture: written by `python -m torture --write` -->", "<!-- torture: end -->"
 ROWS = {
+    "of all these, met by `holdfast run`": "run_faults",
     "random faults, in all": "random",
     "faults at single system calls, in all": "calls_hit",
     "system calls hit, of those that change something": "points",
@@ -21,6 +22,8 @@ ROWS = {
     "events of the dashboard's stream, none twice": "events",
     "messages, none given to the model twice": "messages",
     "of these given up: three hooks died saying them": "given_up",
+    "plans run to their end": "plans",
+    "tasks of these plans, each recorded as done and really done": "tasks",
     "processes started from their command line, not forked": "command_lines",
 }
 

@@ -82,7 +82,9 @@ def test_a_signal_ends_the_clients_first_and_keeps_what_is_done(
 
 
 @pytest.mark.requirement("P5", "X3")
-@pytest.mark.skipif(not supervisor.LINUX, reason="only Linux can signal a thread of another process")
+@pytest.mark.skipif(
+    not supervisor.LINUX, reason="only Linux can signal a thread of another process"
+)
 def test_a_signal_that_does_not_interrupt_the_main_thread_ends_the_run(theatre: Theatre) -> None:
     """The same happens to a signal that comes just before the main thread waits."""
     theatre.play(cart=["hang"])
@@ -96,7 +98,9 @@ def test_a_signal_that_does_not_interrupt_the_main_thread_ends_the_run(theatre: 
 
 def _other_threads(pid: int) -> list[int]:
     """All but the main thread, whose number is that of the process."""
-    return [number for one in Path(f"/proc/{pid}/task").iterdir() if (number := int(one.name)) != pid]
+    return [
+        number for one in Path(f"/proc/{pid}/task").iterdir() if (number := int(one.name)) != pid
+    ]
 
 
 def _signal_thread(pid: int, thread: int, number: signal.Signals) -> None:
