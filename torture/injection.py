@@ -95,9 +95,9 @@ def points(account: str) -> list[Point]:
 
 
 def was_injected(account: Path) -> bool:
-    """Whether the call that was to fail was reached."""
+    """Whether the call that was to fail or to be the last one was reached, in any process."""
     try:
         text = account.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return False
-    return "(INJECTED)" in text
+    return "(INJECTED)" in text or "+++ killed by SIGKILL +++" in text
