@@ -12,10 +12,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from holdfast.cli.main import main as run_command
+from holdfast.wire import bytecode
 
 
 def main() -> None:
+    bytecode.survive_cut_files()
+    from holdfast.cli.main import main as run_command
+
     _open_closed_streams()
     run_command()
 

@@ -56,9 +56,8 @@ def handle(data: bytes, arguments: list[str]) -> None:
     now_ms = int(time.time() * 1000)
     if event.startswith("Subagent"):
         return _note_agent(payload, event, now_ms)
-    from holdfast.hook.observation import Moment  # the rest is done without reading a transcript
-
-    moment = Moment(payload, now_ms)
+    observation = _load("holdfast.hook.observation")  # the rest reads no transcript
+    moment: Moment = observation.Moment(payload, now_ms)
     moment.spool_bytes = _append_line(moment)
     if event not in LEAN or not _asleep(moment, event):
         _say(_wake("dispatch").tell(moment))
@@ -72,11 +71,24 @@ def _wake(teller: str) -> Any:
 
     gc.disable()  # a process of a tenth of a second has nothing to collect
     _find_libraries()
+    _load("holdfast.wire.bytecode").survive_cut_files()  # events import more when they need it
     if teller == "dispatch":  # every event needs msgspec, and no other module here does
         from holdfast.hook import lean_msgspec
 
         lean_msgspec.load()
-    return __import__("holdfast.events." + teller, None, None, ["*"])
+    return _load("holdfast.events." + teller)
+
+
+def _load(name: str) -> Any:
+    """Import a module. If its bytecode was cut short by a full disk, it is compiled again."""
+    try:
+        return __import__(name, None, None, ["*"])
+    except (EOFError, ValueError, TypeError):
+        sys.pycache_prefix = sys.executable  # as in `__main__`
+        from holdfast.wire import bytecode
+
+        bytecode.recover()
+        return __import__(name, None, None, ["*"])
 
 
 def _find_libraries() -> None:
@@ -95,8 +107,7 @@ def _find_libraries() -> None:
 
 
 def _tell_server(event: str) -> None:
-    from holdfast.hook import notify_team
-
+    notify_team = _load("holdfast.hook.notify_team")
     try:
         notify_team.tell_server(event)
     except (OSError, NotImplementedError) as error:
@@ -207,8 +218,7 @@ def _report_skip(error: BaseException) -> None:
     """Report in the log, or at least on stderr, why one hook was skipped."""
     text = f"skipped one hook: {type(error).__name__}: {error}"
     try:
-        from holdfast.wire import log
-
+        log = _load("holdfast.wire.log")
         log.add("ERROR", "hook", text)
     except BaseException as second:
         text += f"; the log too: {type(second).__name__}"

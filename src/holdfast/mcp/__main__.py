@@ -10,6 +10,10 @@ import sys
 PARENT = os.getppid()  # read first: the client may die while we load
 sys.path.insert(0, __file__.rsplit("/", 3)[0])
 
+from holdfast.wire import bytecode  # noqa: E402
+
+bytecode.survive_cut_files()
+
 from holdfast.mcp.server import serve  # noqa: E402
 
 if __name__ == "__main__":
