@@ -22,12 +22,14 @@ from torture.commands import HOOK, Command, Forks, cli
 from torture.injection import Point
 from torture.listener import EventListener
 from torture.place import Place, fingerprint
+from torture.plans import Plans
 from torture.processes import ALONE, CLOCK, KILLED, KILLED_AT_CALL, Ended, Runner, Start
 from torture.server import Answered, Server
 
 from holdfast.checkpoint.write import keep
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import events
+from holdfast.run.journal import Journal
 from holdfast.wire import places, spool
 from tests.checkpoint.documents import a_document
 
@@ -149,6 +151,80 @@ def runner(place: Place) -> Iterator[Runner]:
     forks = Forks(place.root, place.environ)
     yield Runner(place, Random(1), forks=forks)
     forks.end()
+
+
+@pytest.fixture
+def plans(runner: Runner) -> Plans:
+    (runner.place.projects[0] / "src").mkdir()
+    return Plans(runner.place, runner, Random(1))
+
+
+def _record(plans: Plans, session: str) -> None:
+    """A journal that reports the first task as done."""
+    journal = Journal(plans.plan.folder)
+    Path(plans.plan.folder).mkdir(parents=True, exist_ok=True)
+    shares = [{"id": plans.plan.tasks[0], "hash": ""}]
+    journal.add("started", session=session, batch="b", attempt=1, tasks=shares)
+    journal.add("ended", session=session, result="done", exit=0)
+
+
+def _note(plans: Plans, *lines: str) -> None:
+    with (plans.place.work / "log").open("a", encoding="utf-8") as file:
+        file.writelines(f"{line}\n" for line in lines)
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P5", "X6")
+def test_a_plan_is_run_to_its_end_and_the_next_one_begins(plans: Plans) -> None:
+    plans.finish()
+    assert (plans.finished, plans.tasks) == (1, len(plans.really_done()))
+
+
+@pytest.mark.slow
+def test_a_task_that_is_recorded_as_done_and_was_not_is_noticed(plans: Plans) -> None:
+    _record(plans, "s1")
+    with pytest.raises(BrokenPromise, match="recorded as done, and not done"):
+        plans.check(set(), [], sees_ends=True)
+    _note(plans, f"begun s1 {plans.plan.tasks[0]}", f"done s1 {plans.plan.tasks[0]}")
+    plans.check(set(), [], sees_ends=True)
+
+
+@pytest.mark.slow
+def test_a_task_that_is_done_twice_or_by_nobody_known_is_noticed(plans: Plans) -> None:
+    task = plans.plan.tasks[0]
+    _record(plans, "s1")
+    _note(plans, f"begun s1 {task}", f"done s1 {task}", "ended s1 -")
+    plans.check(set(), [], sees_ends=True)
+    with pytest.raises(BrokenPromise, match="begun again"):
+        plans.check({task}, [], sees_ends=True)
+    _note(plans, f"begun s2 {plans.plan.tasks[1]}")
+    with pytest.raises(BrokenPromise, match="not in the journal"):
+        plans.check(set(), [], sees_ends=True)
+
+
+@pytest.mark.slow
+def test_a_session_whose_result_was_lost_is_noticed(plans: Plans) -> None:
+    task = plans.plan.tasks[0]
+    journal = Journal(plans.plan.folder)
+    Path(plans.plan.folder).mkdir(parents=True)
+    journal.add("started", session="s1", batch="b", attempt=1, tasks=[{"id": task, "hash": ""}])
+    _note(plans, f"begun s1 {task}", f"done s1 {task}", "ended s1 -")
+    plans.check(set(), [], sees_ends=False)
+    with pytest.raises(BrokenPromise, match="gave their result"):
+        plans.check(set(), [], sees_ends=True)
+
+
+def test_a_client_that_a_run_left_is_noticed(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(promises, "CLIENT_SECONDS", 0.0)
+    code = "import sys; print('here', flush=True); sys.stdin.read()"
+    environ, pipe = {**os.environ, **place.environ, "HOLDFAST_CONDUCTED": "1"}, subprocess.PIPE
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=pipe, stdout=pipe, env=environ
+    ) as left:
+        assert left.stdout is not None and left.stdout.readline() == b"here\n"
+        with pytest.raises(BrokenPromise, match="clients are left"):
+            promises.no_client_left(place)
+        left.kill()
 
 
 @pytest.mark.slow

@@ -79,7 +79,7 @@ SUMMED = (
 OWN_FAULTS = {KILLED: 52, KILLED_AT_CALL: 22, FAILED_CALL: 16, LIMITED: 5, CLOCK: 1, ALONE: 4}
 SHARED_FAULTS = {"": 30, FULL: 4, READ_ONLY: 4, REPLACED: 1, SERVER_KILLED: 1, STOPPED: 1}
 RUN_FAULTS = {**OWN_FAULTS, KILLED: 30, INTERRUPTED: 12}
-RUNS = 0.35  # how often a round runs a plan, too
+RUNS = 0.25  # how often a round runs a plan, too
 RUN_BEGINS_SECONDS = 2.0  # so long at most a run has begun when the disk fills
 COMMANDS = 0.12  # how often a session calls a command or a tool in place of its next hook
 

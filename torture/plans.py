@@ -52,7 +52,7 @@ class Plans:
     """One plan after another, each run again and again until it is done."""
 
     def __init__(self, place: Place, runner: Runner, random: Random) -> None:
-        self._place, self._runner, self._random = place, runner, random
+        self.place, self._runner, self._random = place, runner, random
         self._client = _write_client(place)
         self._numbers = iter(range(1 << 20))
         self.finished = self.tasks = 0
@@ -70,10 +70,10 @@ class Plans:
         lines = [f"- [ ] {one}\n  - estimate: {random.choice(TOKENS)}\n" for one in titles]
         if random.random() < 0.5:
             lines[-1] += f"  - depends: {titles[0]}\n"
-        path = self._place.work / f"plan-{number}.md"
+        path = self.place.work / f"plan-{number}.md"
         text = "# Harbour\n" + "".join(lines)
         path.write_text(text, encoding="utf-8")
-        project = random.choice(self._place.projects)
+        project = random.choice(self.place.projects)
         return Plan(path, project, tuple(one.replace(" ", "-") for one in titles), text)
 
     def play(self, fault: str, package: str = "") -> Ended:
@@ -81,11 +81,11 @@ class Plans:
         next one."""
         known, begun = self._known_done(), self._begun()
         ended = self._run(fault, package, "--max-parallel", self._random.choice(("1", "2")))
-        promises.no_client_left(self._place, at_once=ended.code in INTERRUPTED_CODES)
+        promises.no_client_left(self.place, at_once=ended.code in INTERRUPTED_CODES)
         if not package:  # without a package, Python itself may report what is missing
             promises.command(KIND, ended, [])
         must(fault != INTERRUPTED or not ended.was_killed, "a run did not end at a signal")
-        self._check_records(known, begun, sees_ends=ended.fault in SEES_ENDS and not package)
+        self.check(known, begun, sees_ends=ended.fault in SEES_ENDS and not package)
         must(self.plan.path.read_text(encoding="utf-8") == self.plan.text, "a plan was changed")
         if ended.code == 0:
             self._next_plan()
@@ -111,9 +111,9 @@ class Plans:
         for words in (("--status", "--json"), ("--dry-run", "--json"), ()):
             ended = self._run(ALONE, "", *words)
             promises.command(KIND, ended, [])
-        promises.no_client_left(self._place)
+        promises.no_client_left(self.place)
         if ended.code == 0:
-            lost = {*self.plan.tasks} - self._really_done()
+            lost = {*self.plan.tasks} - self.really_done()
             must(not lost, f"with a damaged journal these count as done, and are not: {lost}")
         else:
             must("Error" in ended.err or "holdfast:" in ended.err, f"no reason: {ended.err!r}")
@@ -140,15 +140,13 @@ class Plans:
         self.tasks += len(plan.tasks)
         self.plan = self._write_plan()
 
-    def _check_records(
-        self, known: set[str], begun: list[tuple[str, str]], *, sees_ends: bool
-    ) -> None:
+    def check(self, known: set[str], begun: list[tuple[str, str]], *, sees_ends: bool) -> None:
         """What was known as done was really done, and not begun again; no session is unknown."""
         self._check_lines()
         more = self._begun()[len(begun) :]
         again = known & {task for _, task in more}
         must(not again, f"done, known as done, and begun again: {again}")
-        false = self._known_done() - self._really_done()
+        false = self._known_done() - self.really_done()
         must(not false, f"recorded as done, and not done: {false}")
         unknown = {session for session, _ in more} - {one.session_id for one in self._sessions()}
         must(not unknown, f"sessions that are not in the journal: {unknown}")
@@ -166,7 +164,7 @@ class Plans:
             must(isinstance(json.loads(line), dict), f"a line of the journal: {line!r}")
 
     def _log(self) -> list[tuple[str, str, str]]:
-        return stand_in.read_log(str(self._place.work))
+        return stand_in.read_log(str(self.place.work))
 
     def _begun(self) -> list[tuple[str, str]]:
         """Session and task, of this plan, in order."""
@@ -174,7 +172,7 @@ class Plans:
         found = [one for one in self._log() if one[0] == stand_in.BEGUN]
         return [(session, task) for _, session, task in found if task in of_plan]
 
-    def _really_done(self) -> set[str]:
+    def really_done(self) -> set[str]:
         return {task for step, _, task in self._log() if step == stand_in.DONE}
 
     def _sessions(self) -> list[SessionRecord]:
