@@ -145,6 +145,18 @@ def test_a_process_dies_at_the_call_that_was_chosen_and_not_before(place: Place)
     assert target.read_text() == "xx"
 
 
+@pytest.mark.parametrize(("starts", "killed"), [(False, {20, 30}), (True, {30})])
+def test_programs_that_die_with_the_one_that_was_started_are_known(
+    tmp_path: Path, starts: bool, killed: set[int]
+) -> None:
+    """Threads are no programs: those of a killed process die with it."""
+    account = tmp_path / "calls"
+    lines = ["20 execve(a) = 0", "21 write(1) = 1", "30 execve(b) = 0", "40 execve(c) = 0"]
+    lines += [f"{pid} +++ killed by SIGKILL +++" for pid in (20, 21, 30)]
+    account.write_text("\n".join([*lines, "40 +++ exited with 0 +++"]))
+    assert injection.killed_children(account, starts=starts) == killed
+
+
 @pytest.fixture
 def runner(place: Place) -> Iterator[Runner]:
     (place.root / "tmp").mkdir()

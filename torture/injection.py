@@ -27,7 +27,12 @@ KILL = "signal=SIGKILL"
 ERRORS = ("error=ENOSPC", "error=EIO", "error=EACCES")
 NEVER_FAIL = frozenset(("connect", "recvfrom", "sendto", "flock"))  # these are only killed at
 ATTACH_SECONDS = 20
+EXEC = "execve"
 _CALL = re.compile(r"^(?:(\d+) +)?(\w+)\((.*)")
+
+
+_PROGRAM = re.compile(rf"^(\d+) +{EXEC}\(", re.MULTILINE)
+_KILLED = re.compile(r"^(\d+) +\+\+\+ killed by SIGKILL", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +63,8 @@ def injecting(account: Path, point: Point, fault: str, *, starts: bool = True) -
     """The words before a command that let one of its calls fail or be its last."""
     rule = f"{point.call}:{fault}:when={point.number}"
     quick = starts and fault != KILL  # strace 6.1 forgets the signal if it stops at few calls only
-    return [*_words(account, quick), "-e", f"trace={point.call}", "-e", f"inject={rule}"]
+    trace = f"trace={point.call},{EXEC}"
+    return [*_words(account, quick), "-e", trace, "-e", f"inject={rule}"]
 
 
 def _words(account: Path, quick: bool) -> list[str]:
@@ -92,6 +98,15 @@ def points(account: str) -> list[Point]:
         if call[2] != "openat" or "O_CREAT" in call[3]:
             found.append(Point(call[2], seen[call[1], call[2]]))
     return list(dict.fromkeys(found))
+
+
+def killed_children(account: Path, *, starts: bool) -> set[int]:
+    """The programs that were killed, without the one that was started or attached to: each thread
+    and process counts its own calls, so the same number may come up in several."""
+    text = account.read_text(encoding="utf-8", errors="replace")
+    programs = list(dict.fromkeys(int(pid) for pid in _PROGRAM.findall(text)))
+    killed = {int(pid) for pid in _KILLED.findall(text)}
+    return killed & {*programs[1 if starts else 0 :]}
 
 
 def was_injected(account: Path) -> bool:

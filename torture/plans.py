@@ -81,6 +81,8 @@ class Plans:
         next one."""
         known, begun = self._known_done(), self._begun()
         ended = self._run(fault, package, "--max-parallel", self._random.choice(("1", "2")))
+        if ended.was_killed and ended.killed_children:  # nobody is left who could end the others
+            promises.end_clients(self.place)
         promises.no_client_left(self.place, at_once=ended.code in INTERRUPTED_CODES)
         if not package:  # without a package, Python itself may report what is missing
             promises.command(KIND, ended, [])

@@ -22,6 +22,7 @@ from torture.injection import CHANGING, ERRORS, KILL, NEVER_FAIL, TALKING, Point
 from torture.place import Place, limit_files
 
 PATIENCE_SECONDS = 120
+TRACER_SECONDS = 40
 PRINTED_BYTES = 1 << 18
 STRIDE = 5  # about as many calls of one kind are hit in one place
 COMMAND_LINES = 0.08  # how often a process is started from its command line, not forked
@@ -47,6 +48,7 @@ class Ended:
     out: str
     err: str
     fault: str
+    killed_children: bool = False  # programs that it had started were killed, too
 
     @property
     def was_killed(self) -> bool:
@@ -148,7 +150,8 @@ class Runner:
             if not ended.was_killed and not injection.was_injected(account):
                 return replace(ended, fault=ALONE)
             self.hit.setdefault(kind, set()).add(chosen)
-            return ended
+            children = injection.killed_children(account, starts=not start.is_forked)
+            return replace(ended, killed_children=bool(children))
         finally:
             account.unlink(missing_ok=True)
 
@@ -226,8 +229,17 @@ class Runner:
         process.begin()
         code = _wait(process.pid, start, process.wait)
         if tracer is not None:
-            tracer.wait(PATIENCE_SECONDS)
+            _end_tracer(tracer)
         return code
+
+
+def _end_tracer(tracer: subprocess.Popen[bytes]) -> None:
+    """It ends with the last process that it traces; if one stays, the checks will say so."""
+    try:
+        tracer.wait(TRACER_SECONDS)
+    except subprocess.TimeoutExpired:
+        tracer.terminate()  # those that it traces go on
+        tracer.wait(PATIENCE_SECONDS)
 
 
 class _Output:

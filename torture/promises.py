@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -235,6 +237,13 @@ def no_client_left(place: Place, *, at_once: bool = False) -> None:
     while left := _running(place, f"{CONDUCTED}=1"):
         must(time.monotonic() < end, f"clients are left: {[_words_of(pid) for pid in left]}")
         time.sleep(0.05)
+
+
+def end_clients(place: Place) -> None:
+    """End what was left when a run and a supervisor of its sessions were killed together."""
+    for pid in _running(place, f"{CONDUCTED}=1"):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def _running(place: Place, *marks: str) -> set[int]:
