@@ -61,7 +61,7 @@ docs: $(VENV)/.ready ## the documentation as a site, in build/docs
 	$(BIN)/sphinx-build --quiet --fail-on-warning --jobs auto --conf-dir docs . build/docs
 
 quick: $(VENV)/.ready ## the inner loop: no real client, no database, nothing slow
-	$(BIN)/pytest -q -n auto --dist worksteal -p no:schemathesis -p no:randomly -m "not real_client and not slow and not store"
+	@$(BIN)/python -m tests.quick
 
 store: $(VENV)/.ready ## the inner loop of the store and the API, on SQLite
 	$(BIN)/pytest -q -n auto --dist worksteal -m "store and not slow and not real_client"

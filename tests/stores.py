@@ -42,6 +42,7 @@ ABOUT_STORES = tuple(
         "events/test_filled.py",
         "cli/test_board.py",
         "cli/test_db.py",
+        "cli/test_secrets_stay.py",
         "team",
         "watcher",
         "hub/test_statuses.py",
@@ -60,17 +61,11 @@ shutil.rmtree(folder, ignore_errors=True)
 _given_url = os.environ.get(GIVEN, "")
 
 
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """`make quick` does not even import these: SQLAlchemy and FastAPI take a second per worker."""
-    left_out = "not store" in config.option.markexpr and _is_about_stores(collection_path)
-    return left_out or None
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Whatever opens a database, or is about one: `make quick` leaves it to `make store`."""
     for item in items:
         opens = DATABASES.intersection(getattr(item, "fixturenames", ()))
-        if opens or _is_about_stores(item.path):
+        if opens or is_about_stores(item.path):
             item.add_marker(pytest.mark.store)
 
 
@@ -79,7 +74,8 @@ def pytest_configure() -> None:
     assert not gone, f"tests/stores.py names what is not there: {gone}"
 
 
-def _is_about_stores(path: Path) -> bool:
+def is_about_stores(path: Path) -> bool:
+    """Whether `make quick` leaves out the whole file: SQLAlchemy and FastAPI take a second."""
     return str(path).startswith(ABOUT_STORES)
 
 

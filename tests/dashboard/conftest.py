@@ -23,13 +23,6 @@ AXE = ROOT / "dashboard" / "node_modules" / "axe-core" / "axe.min.js"
 PATIENCE_MS = 45_000
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.slow)
-            item.add_marker(pytest.mark.timeout(900))  # a browser on a busy machine
-
-
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     if not BUILT.is_file():

@@ -11,6 +11,7 @@ import pytest
 from tests.builders import EDGE
 from tests.dashboard.conftest import AXE, Visit
 
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]  # a browser on a busy machine
 Begin = Callable[..., Visit]
 
 PAGES = {

@@ -12,6 +12,8 @@ import pytest
 from tests.dashboard.conftest import Visit, at_home, serving
 from tests.dashboard.test_pages import Begin
 
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]  # a browser on a busy machine
+
 
 @pytest.fixture(scope="module")
 def afternoon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, dict[str, str]]]:
