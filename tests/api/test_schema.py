@@ -56,7 +56,7 @@ def interface(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -
 def test_no_request_breaks_the_server_or_its_description(
     interface: Any, path: str, method: str
 ) -> None:
-    @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
     @given(case=interface[path][method].as_strategy())
     def holds(case: Case[Any]) -> None:
         assume(FIXED.isdisjoint(map(str, (case.path_parameters or {}).values())))

@@ -13,7 +13,7 @@ from fuzz.targets import TARGETS
 
 ROOT = Path(__file__).parents[2]
 FOUND = sorted(path for path in (Path(__file__).parent / "found").glob("*/*"))
-SECONDS = 6
+SECONDS = 2  # all valid inputs and some thousands more; `make fuzz` is what searches
 
 pytestmark = pytest.mark.requirement("X1", "X7")
 
