@@ -77,7 +77,7 @@ def test_a_server_killed_while_writing_loses_nothing_it_acknowledged(store_url: 
     acknowledged: list[str] = []
     moments = random.Random(11)
     port = 0
-    for kill in range(5):
+    for kill in range(3):  # `make torture` kills it thousands of times
         with as_process(store_url, port=port) as live:
             port = live.port
             with Writers(live, f"kill{kill}") as writers:
@@ -85,7 +85,7 @@ def test_a_server_killed_while_writing_loses_nothing_it_acknowledged(store_url: 
                 time.sleep(moments.random() / 5)
                 live.kill(signal.SIGKILL)
             acknowledged += writers.acknowledged
-    assert len(acknowledged) > 15
+    assert len(acknowledged) > 5
     _assert_all_there(store_url, acknowledged)
 
 

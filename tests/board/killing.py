@@ -15,7 +15,7 @@ from holdfast.window.outbox import add_messages
 from tests.board.model import Client, an_entry, hook
 from tests.checkpoint.killing import arm, killed_at
 
-STEPS_AFTER = 10
+STEPS_AFTER = 5
 NOW = 1
 MESSAGES = [an_entry(n, created_ms=n) for n in range(1, 6)]  # more than one hook says
 Kill = Callable[[Client, int], bool]
