@@ -51,6 +51,24 @@ def test_decisions_come_with_their_question_and_their_turn(tmp_path: Path) -> No
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
+    ("said", "is_shown"),
+    [
+        ("Decision: heights are kept as whole millimetres, because floats drift.", True),
+        ("**Decision 2:** we keep one file for each harbour, not one for all.", True),
+        ("Entscheidung (Format): Höhen stehen als ganze Millimeter in der Datei.", True),
+        ("I decided to look at the parser first because it is the shortest file.", False),
+        ("The decision is yours: one file, or one for each harbour of the coast.", False),
+    ],
+)
+def test_the_checkpoint_has_what_the_model_labels_as_a_decision(
+    said: str, is_shown: bool, tmp_path: Path
+) -> None:
+    found = [*decisions(Session().user("Go.").says(said).record(tmp_path))]
+    assert len(found) == is_shown
+    assert all(one.startswith("turn 1, the model: ") for one in found)
+
+
+@pytest.mark.parametrize(
     ("said", "reply", "is_decision"),
     [
         ("Shall I store heights in feet?", f"Metres. {'Feet are for shoes. ' * 20}", True),

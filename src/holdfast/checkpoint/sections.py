@@ -23,7 +23,7 @@ from holdfast.checkpoint.next_steps import (
 )
 from holdfast.record import open_items, shell
 from holdfast.record.agents import COMMAND
-from holdfast.record.decisions import find_decisions
+from holdfast.record.decisions import find_decisions, is_labelled
 from holdfast.record.failures import NO_RESULT, PASSED, UNCLEAR, find_fixed, outcome, verdict_of
 from holdfast.record.files import by_last_use
 from holdfast.record.model import Agent, Command, Failure, FileUse, Record, Turn
@@ -140,11 +140,13 @@ def current_request(record: Record) -> str:
 
 
 def decisions(record: Record) -> Iterator[str]:
-    """Yield what the user decided, each with its question and its turn. Announcements of the model
-    are left out: they are rarely decisions, see `docs/checkpoints.md`."""
+    """Yield what the user decided, each with its question and its turn, and what the model labelled
+    as a decision. Its other announcements are rarely decisions, see `docs/checkpoints.md`."""
     for one in find_decisions(record):
         if one.by == "user":
             yield f"turn {one.turn}: {cut(one.question, SHORT_CHARS)} → {cut(one.text)}"
+        elif is_labelled(one.text):
+            yield f"turn {one.turn}, the model: {cut(one.text)}"
 
 
 def _in_progress(record: Record) -> Iterator[str]:

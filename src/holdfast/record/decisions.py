@@ -21,14 +21,17 @@ _PROMPT = Lazy(
 _RETURNED = tuple(f" {word} " for word in ["can", "could", "what", "why", "how", "explain"])
 _COMMAND = Lazy(r"/[\w:-]+(?:\s|$)")
 _DECIDING = (
-    "decided | decision: | i'll use | i will use | we'll use | going with | go with | opted for "
+    "decided | i'll use | i will use | we'll use | going with | go with | opted for "
     "| chose | i'll keep | let's use | let's go with | switched to | switching to "
     "| the best approach | the right approach | "
     "entschieden | j'ai choisi | decidí | 決め | 决定"
 )
 _DECIDED = tuple(f" {phrase} " for phrase in _DECIDING.split(" | "))
-_HINTS = tuple(phrase.strip() for phrase in _DECIDED)
+_LABELS = ("decision", "entscheidung", "décision", "decisión")
+_HINTS = (*(phrase.strip() for phrase in _DECIDED), *_LABELS)
 _BECAUSE = (" because ", " since ", " so that ", " in order to ", " to avoid ", " weil ", " damit ")
+# `Decision: …`, `**Decision 2:** …`, `- Entscheidung (Format): …`
+_LABEL = Lazy(rf"\W*(?:{'|'.join(_LABELS)})\b[^:.]{{0,40}}:", re.IGNORECASE)
 _BOLD = str.maketrans({"*": "", "`": "", "\u2019": "'"})
 
 
@@ -62,6 +65,11 @@ def find_decisions(record: Record) -> Iterator[Decided]:
         if made_in is None or not made_in.taken_back:
             asked = made_in.asked if made_in else ""
             yield Decided(choice.text, "", number, choice.place, "model", asked)
+
+
+def is_labelled(words: str) -> bool:
+    """Whether the model called its words a decision itself: `Decision: …`."""
+    return _LABEL.pattern.match(words) is not None
 
 
 def _answered(before: Turn | None, turn: Turn) -> str:
@@ -111,15 +119,18 @@ def _is_pasted(turn: Turn) -> bool:
 
 
 def hear(record: Record, text: str, place: Place) -> None:
-    """Record the sentences that tell a choice; one with a reason counts as much as two without."""
+    """Record the sentences that tell a choice, two at most: labelled ones before those with a
+    reason, and these before others."""
     if not within(_HINTS, text.lower()):
         return
     found = []
     for sentence in sentences(text):
         low = f" {sentence.lower().translate(_BOLD)} "
         ends = sentence.rstrip("*`_ ").endswith((":", "?"))
-        if 30 <= len(sentence) <= 360 and not ends and within(_DECIDED, low):
-            found.append((within(_BECAUSE, low), sentence))
+        if not 30 <= len(sentence) <= 360 or ends:
+            continue
+        if (labelled := is_labelled(sentence)) or within(_DECIDED, low):
+            found.append(((labelled, within(_BECAUSE, low)), sentence))
     found.sort(key=lambda pair: pair[0], reverse=True)
     known = {decision.text for decision in record.decisions}
     record.decisions += [Decision(words, place) for _, words in found[:2] if words not in known]
