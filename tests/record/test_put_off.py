@@ -57,6 +57,8 @@ def test_what_the_model_lists_as_remaining_outlives_a_small_request(
         "We will draw the swell chart for the whole year later.",
         "Don't forget to draw the swell chart for the whole year.",
         "Danach zeichne bitte the swell chart for the whole year.",
+        "Wenn die Tabelle läuft, zeichne the swell chart for the whole year.",
+        "Cuando la tabla funcione, dibuja the swell chart for the whole year.",
     ],
 )
 def test_what_the_user_wants_later_outlives_a_small_request(words: str, tmp_path: Path) -> None:

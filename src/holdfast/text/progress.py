@@ -100,7 +100,7 @@ TO_USER = Lazy(r"\b(?:you|your|du|dir|vous|usted|você)\b", re.IGNORECASE)
 _LATER_HINTS = (
     *("after that", "after this", "afterwards", "later", "once ", "when ", "next ", "forget"),
     *("remember", "danach", "anschlie", "sobald", "später", "después", "luego", "ensuite", "après"),
-    *("follow-up", "follow up", "之后", "その後"),
+    *("follow-up", "follow up", "wenn ", "cuando ", "quand ", "之后", "その後"),
 )
 _WE = r"(?:please |also |then |you (?:can|should) |we(?:'ll| will| can| should) |let'?s )*"
 _LATER = Lazy(
@@ -108,6 +108,7 @@ _LATER = Lazy(
     r"|(?:^|[,;:] )(?:danach|anschließend|después|luego|ensuite|après ça),? \S+ \S"
     r"|^(?:once|when|as soon as|sobald|wenn|cuando|quand)\b[^,]{4,120}\b(?:done|finish\w*|merged|"
     r"complete\w*|pass(?:es)?|green|works?|ready|launched|confirmed|approved|fertig|erledigt|"
+    r"läuft|laufen|funktionier\w*|steht|funcion\w+|marchent?|"
     rf"listo|terminé\w*)\b[^,]{{0,80}}, {_WE}[a-z]+ \S"
     r"|\b(?:when|once|after) (?:you're|you are|that's|that is|it's|this is) (?:done|finished|ready)"
     r"|\b(?:let's|we(?:'ll| will| can| should)|i(?:'ll| will)|you can)\b.{0,60}"
