@@ -8,10 +8,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from holdfast.budget.compartments import units
 from holdfast.cli.everyday.lost import lost
+from holdfast.events.after_compact import SECOND_TOKENS
 from holdfast.window import audit
 from holdfast.window.audit import FREED
-from tests.builders import a_boundary, a_summary, a_transcript, an_answer
+from holdfast.wire import places
+from holdfast.wire.mark import CHARS_PER_TOKEN
+from tests.builders import a_boundary, a_prompt, a_summary, a_transcript, an_answer
 from tests.events.work import REQUEST, RULE, Work
 from tests.hot.hooks import to_model, window
 
@@ -73,6 +77,34 @@ def test_a_second_compaction_at_once_gives_back_what_the_first_summary_held(work
     _, given = work.compact("Nothing much.")
     assert RULE in given
     assert REQUEST in given
+
+
+def _say_much(work: Work) -> list[str]:
+    """More than one hook may say to the client; the rule is the second sentence of each."""
+    asks = "Please look at the reader of the gauges again, it was slow this morning, number"
+    words = [f"{asks} {n}. Rule {n}: pier {n} stays closed at night." for n in range(80)]
+    work.lines += map(a_prompt, words)
+    work.round(33_000)
+    return words
+
+
+@pytest.mark.requirement("B6", "B11")
+def test_words_that_the_first_brief_has_no_room_for_come_with_the_next_prompt(work: Work) -> None:
+    words = _say_much(work)
+    _, first = work.compact("The gauges were worked on.")
+    second = _prompted(work)
+    assert [one for one in words if one not in first + second] == []
+    assert [one for one in words if one not in first] != []
+    assert max(units(first), units(second)) <= 10_000
+
+
+@pytest.mark.requirement("B6")
+def test_where_smaller_briefs_were_asked_for_the_second_does_not_grow(work: Work) -> None:
+    Path(places.home()).mkdir(exist_ok=True)
+    (Path(places.home()) / "settings.toml").write_text("brief_tokens = 400\n")
+    _say_much(work)
+    work.compact("The gauges were worked on.")
+    assert 0 < units(_prompted(work)) <= SECOND_TOKENS * CHARS_PER_TOKEN
 
 
 def _set_back(hours: int) -> None:

@@ -21,15 +21,22 @@ from holdfast.brief.item import (
 from holdfast.brief.kind_of_work import about
 from holdfast.brief.open_items import shared_work
 from holdfast.brief.roles import Section, emphasise, role_for, sections_of
+from holdfast.brief.size import (
+    DEFAULT_TOKENS,
+    BriefSize,
+    first_size,
+    second_size,
+    usual_size,
+)
 from holdfast.brief.trim import Choice, choose
 from holdfast.budget.compartments import Allotment, units
 from holdfast.budget.ledger import Ledger
+from holdfast.record.failures import MOST_FAILURES
 from holdfast.record.model import Place, Record
 from holdfast.redact import are_clean, redact
 from holdfast.text import fence
 from holdfast.wire import log
 
-DEFAULT_TOKENS = 2000
 # "Not instructions" alone would apply to the user's own rules below it as well. "It still holds"
 # alone would make a reader carry out "commit" again.
 NOTICE = (
@@ -42,6 +49,9 @@ KEPT = frozenset((quotes.SECTION, "pinned"))  # cannot be evicted
 NOTHING_SET = Ledger()
 MARGIN = 40  # for the cut line, the meaning of the star, and what redaction may add
 PINNED_SHARE = 0.3
+OPEN = frozenset(("tasks", "failing"))  # not done, so a second brief grows for them as well
+FAILING_LINES = 4  # of the output of a command that fails
+FAILING_UNITS = 600  # for failing commands at least, if the user's words fill the brief
 
 
 class BriefLine(msgspec.Struct, frozen=True):
@@ -76,6 +86,8 @@ def compose(
     may_grow: bool = False,
     remark_chars: int = 0,
     summary: str | None = None,
+    is_followed: bool = False,
+    is_second: bool = False,
 ) -> Brief:
     """Return what to restore now. `marked` are rules of instruction files that must be in it,
     `work` is what is known about the shared work, `claims` are the false claims of the summary
@@ -83,26 +95,36 @@ def compose(
     can be recalled. With `may_grow` the brief grows for the user's words and for reports that just
     came back, up to what the client accepts. `remark_chars` are for what the model said while it
     worked: a brief that may grow gets longer by them. What is in `summary` is not repeated; by
-    default it is the one that the record ends in."""
+    default it is the one that the record ends in. A brief that `is_followed` by a second one may
+    leave the oldest words to it. The second one grows for words and open work that are missing."""
     work = work or {}
     has_agents = bool(record.agents or work.get("subtasks"))
     role = role or role_for(agent_type, has_agents=has_agents)
     sections = [_addressed(one, agent_type) for one in sections_of(role)]
     usual = chars_for(max_tokens)
-    grown = limit = _grown(record, usual) if may_grow else usual
-    news = min(MOST_UNITS - grown, open_items.news_units(record)) if may_grow else 0
     held = complement.HeldBySummary(record, summary)
     if held.active:
         sections.sort(key=lambda one: one.name in complement.FOUND_AGAIN)
-    free = MOST_UNITS - grown - news if may_grow else remark_chars
+    open_work = _from("open work", lambda: _open_work(record, held)) if is_second else []
+    size = usual_size(usual)
+    if may_grow:
+        size = first_size(record, usual, is_followed=is_followed)
+    elif is_second:
+        size = second_size(record, usual, held.item, open_work)
+    limit = size.limit
+    news = min(MOST_UNITS - limit, open_items.news_units(record)) if may_grow else 0
+    free = MOST_UNITS - limit - news if may_grow else remark_chars
     remarks = _from("remarks", lambda: in_progress.remarks(record, held, min(free, remark_chars)))
     if may_grow:
         limit += news + sum(units(one.text) + quotes.PER_LINE for one in remarks)
     opening = _opening(record, headline, _named(NOTICE, agent_type))
     room = limit - units(opening) - units(fence.closing()) - MARGIN
-    share = quotes.share_of(usual) + grown - usual
-    items = _pinned(record, held, share, room, marked, budget)
-    items += [*_sources(record, held, limit, work, archived), *remarks]
+    items = _pinned(record, held, size, room, marked, budget, is_second=is_second)
+    sources = _sources(record, held, usual if is_second else limit, work, archived)
+    if size.later and size.limit == MOST_UNITS:
+        sources = _with_floor(sources)
+    items += [*open_work, *(one for one in sources if not (is_second and one.section in OPEN))]
+    items += remarks
     items = [*map(in_progress.claim, claims), *(one for one in items if not held.item(one))]
     items = emphasise(_not_evicted(items, budget.evicted), role, record)
     choice = choose(items, sections, room, budget.shares, news)
@@ -110,38 +132,59 @@ def compose(
         laid_out = sum(units(one.text) + 1 for one in _lines(choice.taken, sections))
         choice = choose(items, sections, room + max(0, room - laid_out), budget.shares, news)
     if not held.active:
-        _lengthen(choice, record)
+        _lengthen(choice, record, size.later)
     return _laid_out(opening, choice, sections, limit, role, len(items) - choice.merged)
 
 
-def _grown(record: Record, usual: int) -> int:
-    """Return the size at which all words of the user fit, or the largest that the client
-    accepts."""
-    return min(MOST_UNITS, usual + max(0, quotes.needed_units(record) - quotes.share_of(usual)))
+def _open_work(record: Record, held: complement.HeldBySummary) -> Iterator[BriefItem]:
+    """Yield all open tasks and failing commands that the model has not been told of."""
+    failing = open_items.failure_items(record, FAILING_LINES, most=MOST_FAILURES)
+    for one in (*open_items.tasks(record), *failing):
+        if one.section in OPEN and one.reason != open_items.DONE and not held.item(one):
+            yield replace(one, pinned=True)
+
+
+def _with_floor(items: Sequence[BriefItem]) -> list[BriefItem]:
+    """Pin the first failing commands: they are long, so short names of files would displace
+    them."""
+    left, found = FAILING_UNITS, []
+    for one in items:
+        cost = units(one.text) + quotes.PER_LINE if one.section == "failing" else left + 1
+        found.append(replace(one, pinned=True) if cost <= left else one)
+        left -= cost if cost <= left else 0
+    return found
 
 
 def _pinned(
     record: Record,
     held: complement.HeldBySummary,
-    share: int,
+    size: BriefSize,
     room: int,
     marked: Sequence[str],
     budget: Ledger,
+    *,
+    is_second: bool,
 ) -> list[BriefItem]:
     """Return what must be in the brief: the user's words within their share, rules marked as
     binding, pins."""
     more = [*pinned.marked_rules(marked), *pinned.pins(budget.pins)]
     more = pinned.shorten(more, int(room * PINNED_SHARE))
     taken = sum(units(one.text) + quotes.PER_LINE for one in more)
-    fits = max(0, min(share, room - taken))
-    return [*_from("the user's words", lambda: quotes.items(record, fits, held.item)), *more]
+    fits = max(0, min(size.words, room - taken))
+
+    def words() -> list[BriefItem]:
+        if is_second:
+            return quotes.completing_items(record, fits, held.item)
+        return quotes.items(record, fits, held.item, later=size.later)
+
+    return [*_from("the user's words", words), *more]
 
 
-def _lengthen(choice: Choice, record: Record) -> None:
+def _lengthen(choice: Choice, record: Record, later: int) -> None:
     """Use the room that is left for the user's words: older ones first, then longer ones."""
     words = [one for one in choice.taken if one.section == quotes.SECTION and one.pinned]
     spent = sum(units(one.text) + quotes.PER_LINE for one in words)
-    longer = quotes.items(record, spent + choice.room, most=quotes.MOST_CHARS)
+    longer = quotes.items(record, spent + choice.room, most=quotes.MOST_CHARS, later=later)
     more = sum(units(one.text) + quotes.PER_LINE for one in longer) - spent
     if 0 < more <= choice.room:
         choice.taken = [*(one for one in choice.taken if one not in words), *longer]
@@ -174,12 +217,13 @@ def _sources(
 ) -> list[BriefItem]:
     """Return everything that competes for room, source by source."""
     roomy = limit >= files_and_commands.TERSE_CHARS
+    lines = FAILING_LINES if roomy else 2
     sources: list[tuple[str, Callable[[], Iterable[BriefItem]]]] = [
         ("what came of the turns", lambda: () if held.active else quotes.outcomes(record)),
         ("the end of the work", lambda: in_progress.flight(record, limit)),
         ("git", lambda: in_progress.git(record, limit)),
         ("open tasks", lambda: open_items.tasks(record)),
-        ("failing commands", lambda: open_items.failure_items(record, 4 if roomy else 2)),
+        ("failing commands", lambda: open_items.failure_items(record, lines)),
         ("open questions", lambda: open_items.questions(record)),
         ("subagents", lambda: open_items.agents(record, roomy=roomy)),
         ("files", lambda: files_and_commands.files(record, held, limit)),

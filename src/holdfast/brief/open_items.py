@@ -37,6 +37,7 @@ MOST_MESSAGES = 6
 # A sign of life, and the watcher's word on a saved checkpoint: a brief needs neither.
 NOTICES = ("agent.heartbeat", "checkpoint_trigger")
 RUNNING = "running"
+DONE = "done"  # the reason for the line that counts the tasks that are done
 _OVER = ("completed", "failed")
 
 
@@ -60,7 +61,7 @@ def tasks(record: Record) -> Iterator[BriefItem]:
     todo = sum(one.is_open for one in listed)  # deleted and cancelled ones do not count
     if done and todo:
         text = f"{len(done)} of {len(done) + todo} done, last: {flat(done[-1].text, 100)}"
-        yield BriefItem("tasks", text, 0.01, "done", done[-1].place, order=1e6)
+        yield BriefItem("tasks", text, 0.01, DONE, done[-1].place, order=1e6)
 
 
 def _checks(record: Record) -> Iterator[BriefItem]:
@@ -95,12 +96,12 @@ def _task(record: Record, task: Task) -> str:
     return f"{mark}{flat(task.text, 200)} ({since(record, task.place)})"
 
 
-def failure_items(record: Record, most_lines: int) -> Iterator[BriefItem]:
+def failure_items(record: Record, most_lines: int, most: int = MOST_FAILING) -> Iterator[BriefItem]:
     """Yield what has to be fixed, the newest with most of its output. What nobody has to fix comes
     last, among the commands."""
     to_mend = still.still_failing(record)
     others = [one for one in still.failures(record) if one not in to_mend]
-    for age, one in enumerate([*to_mend, *others][:MOST_FAILING]):
+    for age, one in enumerate([*to_mend, *others][:most]):
         is_open = age < len(to_mend)
         worth = (1.0 if is_open else 0.25) * 0.1 / (1 + age / 3)
         output = [flat(words, 160) for words in one.lines[: most_lines if age < 2 else 2]]

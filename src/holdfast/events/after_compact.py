@@ -6,12 +6,16 @@ shown on the screen.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from holdfast.brief.compose import compose
+from holdfast.brief import size
+from holdfast.brief.compose import NOTHING_SET, Brief, compose
+from holdfast.brief.item import FalseClaim
 from holdfast.brief.summary_check import SummaryCheck, check, describe_claims
 from holdfast.brief.summary_coverage import contents_of
 from holdfast.budget import ledger
+from holdfast.budget.ledger import Ledger
 from holdfast.events import record_session
 from holdfast.hook.observation import Moment
 from holdfast.record import storage
@@ -29,6 +33,7 @@ MOST_NOTED = 8
 RESTORED = "Holdfast restored "
 REMARK_CHARS = 900
 MOST_SUMMARY = 60_000
+CONTINUED = "This continues the brief of this compaction, with what it had no room for."
 
 
 def tell(moment: Moment) -> str:
@@ -77,19 +82,45 @@ def _compose_second_brief(state: State, folder: str, summary: str) -> tuple[str,
     state.restored = _restored_words(state.restored, lost, checked)
     given = places.read_small(f"{folder}/brief.txt", 1 << 16).decode("utf-8", "replace")
     known = ledger.read(state.project, state.session_id)._replace(pins=())  # the first had them
-    brief = compose(
+    brief = compose_second(
         record,
-        SECOND_TOKENS,
-        agent_type=state.agent_type,
+        summary,
+        given,
         claims=checked.for_model,
         budget=known,
-        remark_chars=REMARK_CHARS,
-        summary=f"{summary}\n{given}",
+        agent_type=state.agent_type,
+        may_grow=size.wanted_tokens(state.project) >= size.DEFAULT_TOKENS,
     )
     second = brief.text if brief.lines else ""
     left = len(contents_of(f"{summary}\n{given}\n{second}", record).lost)
     noted = {"number": state.compactions, "lost": lost, "restored": lost - left}
     return second, {**noted, **_wrong(checked)}
+
+
+def compose_second(
+    record: Record,
+    summary: str,
+    first: str,
+    *,
+    claims: Sequence[FalseClaim],
+    budget: Ledger = NOTHING_SET,
+    agent_type: str = "",
+    may_grow: bool = True,
+) -> Brief:
+    """The brief of what is in neither the summary nor the first brief. It is long if the first one
+    is full, and does not grow if the user asked for smaller briefs."""
+    is_long = may_grow and size.is_full(first)
+    return compose(
+        record,
+        size.MOST_SECOND_TOKENS if is_long else SECOND_TOKENS,
+        agent_type=agent_type,
+        claims=claims,
+        budget=budget,
+        remark_chars=size.REMARK_CHARS if is_long else REMARK_CHARS,
+        summary=f"{summary}\n{first}",
+        headline=CONTINUED if is_long else "",
+        is_second=may_grow,
+    )
 
 
 def _known_secrets(state: State, record: Record) -> ToldSecrets:

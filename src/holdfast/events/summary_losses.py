@@ -13,15 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.brief.complement import HeldBySummary
-from holdfast.brief.compose import DEFAULT_TOKENS, Brief, compose
+from holdfast.brief.compose import Brief, compose
 from holdfast.brief.item import BriefItem, FalseClaim
 from holdfast.brief.quotes import quotes
 from holdfast.brief.roles import sections_of
+from holdfast.brief.size import DEFAULT_TOKENS, REMARK_CHARS
 from holdfast.brief.steer import steer
 from holdfast.brief.summary_check import SummaryCheck, check
 from holdfast.brief.summary_coverage import SummaryContents, contents_of
 from holdfast.budget.compartments import tokens_of, units
-from holdfast.events import after_compact, window_brief
+from holdfast.events import after_compact
 from holdfast.record import RecordReader
 from holdfast.record.model import Place, Record
 from holdfast.record.turns import place_of
@@ -117,19 +118,19 @@ def summary_losses(path: Path, *, sidechain: bool) -> Iterator[tuple[int, Summar
 
 def _first_brief(record: Record) -> Brief:
     """The brief that SessionStart composes after a compaction."""
-    remark_chars = window_brief.REMARK_CHARS
-    return compose(record, DEFAULT_TOKENS, may_grow=True, remark_chars=remark_chars, summary="")
+    return compose(
+        record,
+        DEFAULT_TOKENS,
+        may_grow=True,
+        remark_chars=REMARK_CHARS,
+        summary="",
+        is_followed=True,
+    )
 
 
 def _second_brief(record: Record, checked: SummaryCheck, summary: str, first: str) -> Brief:
     """The brief of what is in neither the summary nor the first brief."""
-    return compose(
-        record,
-        after_compact.SECOND_TOKENS,
-        claims=checked.for_model,
-        remark_chars=after_compact.REMARK_CHARS,
-        summary=f"{summary}\n{first}",
-    )
+    return after_compact.compose_second(record, summary, first, claims=checked.for_model)
 
 
 def _key(item: BriefItem) -> tuple[str, float]:

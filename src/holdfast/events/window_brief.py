@@ -9,20 +9,20 @@ import os
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from holdfast.brief.compose import DEFAULT_TOKENS, Brief, compose
+from holdfast.brief.compose import Brief, compose
 from holdfast.brief.item import STILL_RUNNING, BriefItem, find_archived
+from holdfast.brief.size import DEFAULT_TOKENS, REMARK_CHARS, wanted_tokens
 from holdfast.budget import ledger
 from holdfast.client.instructions import collect_marked_rules
 from holdfast.hub.projection.projection_file import read_projection, subtasks
 from holdfast.record.model import Record
 from holdfast.window.state import State
-from holdfast.wire import log, places
+from holdfast.wire import log
 
 if TYPE_CHECKING:
     from holdfast.archive.transcripts import ArchivedSession, CopyHeader
 
 OVERHEAD_TOKENS = 18_000  # system prompt and tools, where no answer has told
-REMARK_CHARS = 2_000
 SUMMARY_TOKENS = 12_000  # a summary, five files read back, and the brief
 _COUNTED = {
     "said": "of your message",
@@ -55,6 +55,7 @@ def compose_brief(
         may_grow=grows,
         remark_chars=REMARK_CHARS if grows else 0,
         summary="" if compacting else None,
+        is_followed=not state.agent_id,
         agent_type=state.agent_type,
         marked=_marked_rules(state, record),
         work=shared_work(state, folder),
@@ -69,17 +70,6 @@ def shared_work(state: State, folder: str) -> dict[str, Any]:
     mine = state.agent_id or None
     parts = [one for one in subtasks(found) if one.get("agent_id") != mine or mine is None]
     return {**found, "subtasks": parts} if parts else found
-
-
-def wanted_tokens(project: str) -> int:
-    """The size the user set. Loading settings takes as long as 1.6 interpreter starts, and a
-    compaction waits for us: if there is no settings file, they are not loaded."""
-    named = any(name in os.environ for name in ("HOLDFAST_BRIEF_TOKENS", "max_tokens"))
-    if not named and b"brief_tokens" not in places.read_small(f"{places.home()}/settings.toml"):
-        return DEFAULT_TOKENS
-    from holdfast.settings import load
-
-    return load.load(project).whole("brief_tokens")
 
 
 def headline(state: State, record: Record) -> str:

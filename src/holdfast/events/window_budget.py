@@ -9,6 +9,7 @@ from holdfast.brief import pinned, trim
 from holdfast.brief.compose import KEPT, Brief
 from holdfast.brief.item import BriefItem, item_id
 from holdfast.brief.roles import sections_of
+from holdfast.brief.size import wanted_tokens
 from holdfast.budget import compartments as five
 from holdfast.budget import ledger, operations
 from holdfast.budget.compartments import tokens_of, units
@@ -74,7 +75,7 @@ class BudgetStatus:
 
 def status(state: State, folder: str, now_ms: int, max_tokens: int | None = None) -> BudgetStatus:
     """The brief as it would be now, by compartment, and when the window runs out."""
-    max_tokens = window_brief.wanted_tokens(state.project) if max_tokens is None else max_tokens
+    max_tokens = wanted_tokens(state.project) if max_tokens is None else max_tokens
     facts = storage.read_on(state, folder)
     brief = window_brief.compose_brief(state, folder, facts, max_tokens)
     known = ledger.read(state.project, state.session_id)

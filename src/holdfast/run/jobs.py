@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from holdfast.brief.compose import DEFAULT_TOKENS
+from holdfast.brief.size import DEFAULT_TOKENS
 from holdfast.plan.findings import MAX_BRIEFS, leaves_no_file
 from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask, TaskPlan

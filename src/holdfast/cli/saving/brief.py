@@ -9,6 +9,7 @@ import click
 
 from holdfast.brief.compose import Brief
 from holdfast.brief.roles import ROLES
+from holdfast.brief.size import wanted_tokens
 from holdfast.cli import choose_session
 from holdfast.cli.arguments import AS_JSON, of_session
 from holdfast.cli.choose_session import Chosen
@@ -52,8 +53,8 @@ def brief(
     elif found.lines:
         say(found.text)
     else:
-        size = max_tokens or window_brief.wanted_tokens(chosen.state.project)
-        say(f"nothing to restore within --max-tokens {size}", err=True)
+        most = max_tokens or wanted_tokens(chosen.state.project)
+        say(f"nothing to restore within --max-tokens {most}", err=True)
 
 
 def _compose(chosen: Chosen, max_tokens: int | None, role: str) -> Brief:
