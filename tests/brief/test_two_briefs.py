@@ -16,7 +16,16 @@ from holdfast.events import after_compact
 from holdfast.events.after_compact import compose_second
 from holdfast.events.window_brief import compose_brief
 from holdfast.record import Record
-from holdfast.record.model import Command, Failure, Place, Task
+from holdfast.record.model import (
+    Command,
+    Decision,
+    Failure,
+    FileUse,
+    NameUse,
+    Place,
+    Question,
+    Task,
+)
 from holdfast.text import fence
 from holdfast.window import alert_texts, outbox
 from holdfast.window.state import State
@@ -96,6 +105,13 @@ def test_more_words_than_two_briefs_hold_are_cut_at_one_limit_and_the_rest_is_co
     assert f"({left} older messages: the tool `recall` finds them" in second.text
 
 
+def test_no_room_is_left_in_the_second_brief_while_words_are_cut() -> None:
+    words = rules(130)
+    first, second = both(said(*words))
+    assert sum(text in first.text + second.text for text in words) > 40
+    assert units(second.text) > 6_500
+
+
 def test_a_sentence_that_was_said_again_stands_once_where_room_is_short() -> None:
     again = (
         "Go through the helpers of the reader once more, slowly, and tell me what you see there."
@@ -130,6 +146,37 @@ def test_words_of_the_user_never_push_out_open_work() -> None:
         for text in (f"pier {number} is drained", f"quay {number} is {number}.35"):
             assert text in first.text or text in second.text
     assert "AssertionError" in first.text, "a few are in the first request already"
+
+
+def test_exact_commands_have_room_of_their_own_in_the_second_brief_of_a_long_session() -> None:
+    record = said(*rules(110))
+    record.op = 4000
+    runs = [f"make tide-tables PORT={n} YEAR=1953 {'GAUGE=north ' * 8}" for n in range(7)]
+    record.commands = {run: Command(run, Place(), "", 1, 0.01, 1, ok=True) for run in runs}
+    for number in range(12):
+        run = f"ls pier-{number}"
+        record.commands[run] = Command(run, Place(), "", 90, 90.0, 4000, ok=True)
+    for number in range(200):
+        path = f"src/{number}.py"
+        record.files[path] = FileUse(9, 9, 9, 0, 9.0, 4000)
+        record.names[f"gauge_{number}"] = NameUse(9, 9.0, 4000, path)
+        noted = f"The gauge of pier {number} is kept in feet, as all the tables of the port are."
+        record.remarks.append(Decision(noted, Place(op=number)))
+        if number < 30:
+            record.tasks[path] = Task(f"Write down how pier {number} is drained", Place())
+    first, second = both(record)
+    assert [n for n in range(7) if f"PORT={n} " not in first.text + second.text] == []
+
+
+def test_an_answer_stands_with_its_question_in_a_long_session() -> None:
+    record = said(*(f"{n}: {'The gauges of the lake are slow. ' * 9}{n}" for n in range(40)))
+    asked = Question(
+        "Who may override a storm closure?", Place(), "only the harbour master, in writing"
+    )
+    record.turns[30].questions.append(asked)
+    first, second = both(busy(record))
+    answer = "“only the harbour master, in writing” (to “Who may override a storm closure?”)"
+    assert answer in first.text + second.text
 
 
 def test_the_current_request_is_whole_in_the_first_brief_of_a_long_session() -> None:

@@ -23,6 +23,7 @@ from holdfast.brief.open_items import shared_work
 from holdfast.brief.roles import Section, emphasise, role_for, sections_of
 from holdfast.brief.size import (
     DEFAULT_TOKENS,
+    SECOND_UNITS,
     BriefSize,
     first_size,
     second_size,
@@ -51,7 +52,10 @@ MARGIN = 40  # for the cut line, the meaning of the star, and what redaction may
 PINNED_SHARE = 0.3
 OPEN = frozenset(("tasks", "failing"))  # not done, so a second brief grows for them as well
 FAILING_LINES = 4  # of the output of a command that fails
-FAILING_UNITS = 600  # for failing commands at least, if the user's words fill the brief
+# If a brief is as long as it can be, so much of it at least: these lines are longer than names of
+# files, and would get less room than they are worth.
+FIRST_FLOORS = {"failing": 600}
+SECOND_FLOORS = {"commands": 1_000}
 
 
 class BriefLine(msgspec.Struct, frozen=True):
@@ -121,8 +125,10 @@ def compose(
     room = limit - units(opening) - units(fence.closing()) - MARGIN
     items = _pinned(record, held, size, room, marked, budget, is_second=is_second)
     sources = _sources(record, held, usual if is_second else limit, work, archived)
-    if size.later and size.limit == MOST_UNITS:
-        sources = _with_floor(sources)
+    if is_second and size.limit == SECOND_UNITS:
+        sources = _with_floors(sources, SECOND_FLOORS)
+    elif size.later and size.limit == MOST_UNITS:
+        sources = _with_floors(sources, FIRST_FLOORS)
     items += [*open_work, *(one for one in sources if not (is_second and one.section in OPEN))]
     items += remarks
     items = [*map(in_progress.claim, claims), *(one for one in items if not held.item(one))]
@@ -144,14 +150,14 @@ def _open_work(record: Record, held: complement.HeldBySummary) -> Iterator[Brief
             yield replace(one, pinned=True)
 
 
-def _with_floor(items: Sequence[BriefItem]) -> list[BriefItem]:
-    """Pin the first failing commands: they are long, so short names of files would displace
-    them."""
-    left, found = FAILING_UNITS, []
+def _with_floors(items: Iterable[BriefItem], floors: Mapping[str, int]) -> list[BriefItem]:
+    """Pin the first items of some sections, as many as fit into the room named for them."""
+    left, found = dict(floors), []
     for one in items:
-        cost = units(one.text) + quotes.PER_LINE if one.section == "failing" else left + 1
-        found.append(replace(one, pinned=True) if cost <= left else one)
-        left -= cost if cost <= left else 0
+        room = left.get(one.section, 0) - units(one.text) - quotes.PER_LINE
+        found.append(replace(one, pinned=True) if room >= 0 else one)
+        if room >= 0:
+            left[one.section] = room
     return found
 
 

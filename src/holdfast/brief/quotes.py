@@ -58,6 +58,7 @@ class Quote(msgspec.Struct, frozen=True):
     stopped: str = ""  # how the user stopped it before the model had done it
     first: float | None = None  # when the same words were said before
     shown: int = 0  # characters of it that the model has already
+    keeps_question: bool = False  # with the question that it answers, however short it is cut
 
 
 def quotes(record: Record) -> list[Quote]:
@@ -163,7 +164,7 @@ def items(
     them in the second brief."""
     known = [one for one in quotes(record) if not is_held(_item(one, USUAL_CHARS))]
     if later and _total(known, USUAL_CHARS) > room:
-        known = _without_repeats(known)
+        known = _for_two_briefs(known)
     known = _current_whole(known, room + later)
     return _fitted(record, known, room, is_held, most, later)
 
@@ -173,7 +174,21 @@ def completing_items(
 ) -> list[BriefItem]:
     """Return the words for the second brief: those that the first one had no room for, and those
     that it cut."""
-    return _fitted(record, _missing(record, is_held), room, is_held, USUAL_CHARS)
+    known = _completed(_missing(record, is_held), room)
+    return _fitted(record, known, room, is_held, USUAL_CHARS)
+
+
+def _completed(known: list[Quote], room: int) -> list[Quote]:
+    """Show as many messages as fit whole, the newest first, if one limit for all would leave room
+    unused: what the first brief has begun costs nothing until it is shown whole."""
+    kept, fitting = _fitting(known, room, USUAL_CHARS)
+    left, whole = room - _total(kept, fitting) - OLDER_CHARS, set()
+    for one in sorted(kept, key=_age, reverse=True):
+        more = _cost(replace(one, least=USUAL_CHARS), fitting) - _cost(one, fitting)
+        if 0 < more <= left:
+            left -= more
+            whole.add(one.order)
+    return [replace(one, least=USUAL_CHARS) if one.order in whole else one for one in known]
 
 
 def _fitted(
@@ -186,7 +201,7 @@ def _fitted(
 ) -> list[BriefItem]:
     kept, fitting = _first_part(known, room, most, later)
     kept = _with_ends(kept, room, fitting)
-    found = [_item(one, fitting) for one in kept if fitting > one.shown]
+    found = [_item(one, fitting) for one in kept if max(fitting, one.least) > one.shown]
     orders = {one.order for one in kept}
     older = [one for one in known if one.order not in orders]
     left = sum(not is_held(_item(one, LEAST_CHARS)) for one in older)
@@ -224,7 +239,7 @@ def _missing(record: Record, is_held: Callable[[BriefItem], bool]) -> list[Quote
     held = {one.order for one in known if is_held(_item(one, USUAL_CHARS))}
     if len(held) == len(known):
         return []
-    left = [one for one in _without_repeats(known) if one.order not in held]
+    left = [one for one in _for_two_briefs(known) if one.order not in held]
     found = [replace(one, shown=_shown_chars(one, is_held)) for one in left]
     return [one for one in found if one.shown < USUAL_CHARS]
 
@@ -238,6 +253,11 @@ def _shown_chars(quote: Quote, is_held: Callable[[BriefItem], bool]) -> int:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if is_held(_item(quote, middle)) else (low, middle - 1)
     return low
+
+
+def _for_two_briefs(known: Sequence[Quote]) -> list[Quote]:
+    """Two briefs have room for the questions that were answered, if nothing is said twice."""
+    return [replace(one, keeps_question=True) for one in _without_repeats(known)]
 
 
 def _without_repeats(known: Sequence[Quote]) -> list[Quote]:
@@ -317,7 +337,7 @@ def _total(known: Sequence[Quote], most: int) -> int:
 
 def _cost(quote: Quote, most: int) -> int:
     """Return the size of a message at this limit; none if the model has that much of it."""
-    return units(_text(quote, most)) + PER_LINE if most > quote.shown else 0
+    return units(_text(quote, most)) + PER_LINE if max(most, quote.least) > quote.shown else 0
 
 
 def _item(quote: Quote, most: int) -> BriefItem:
@@ -330,7 +350,8 @@ def _text(quote: Quote, most: int) -> str:
     most = max(most, quote.least)
     words = _cut(quote.text, most, quote.end)
     text = f"({words})" if quote.is_act else f"“{words}”"
-    answers = (most >= USUAL_CHARS or quote.is_current) and is_answer(quote.reply_to)
+    is_roomy = most >= USUAL_CHARS or quote.is_current or quote.keeps_question
+    answers = is_roomy and is_answer(quote.reply_to)
     picks = OPTIONS_END in quote.reply_to
     if quote.reply_to and (answers or picks or len(quote.text) < TERSE_CHARS):
         text += f" (to “{quote.reply_to}”)"

@@ -16,10 +16,11 @@ from holdfast.wire.mark import CHARS_PER_TOKEN
 DEFAULT_TOKENS = 2000
 REMARK_CHARS = 2_000  # of a first brief, for what the model said at work
 
-# The hook that tells the second brief may add an alert and three messages of other agents.
-SECOND_UNITS = MOST_UNITS - 1_190
-MOST_SECOND_TOKENS = int(SECOND_UNITS / CHARS_PER_TOKEN)
+# The hook that tells the second brief may add an alert and three messages of other agents: 1,190.
+MOST_SECOND_TOKENS = int((MOST_UNITS - 1_190) / CHARS_PER_TOKEN)
+SECOND_UNITS = chars_for(MOST_SECOND_TOKENS)
 FULL_UNITS = 9_500  # a first brief of this size has left something out
+SECOND_REST_UNITS = 2_000  # of it for files, commands and notes
 OPEN_UNITS = 3_000  # of a second brief for open work at least, if it needs them
 LATER_UNITS = 5_000  # so much of a second brief is free for words, however much else is open
 
@@ -73,8 +74,8 @@ def second_size(
 ) -> BriefSize:
     """Return the size at which the missing words and the open work fit beside the usual rest."""
     words = quotes.share_of(usual)
-    rest = usual - words
+    rest = min(usual - words, SECOND_REST_UNITS)
     work = sum(units(one.text) + quotes.PER_LINE for one in open_work)
     missing = max(words, quotes.missing_units(record, is_held))
-    limit = min(SECOND_UNITS, rest + missing + work)
+    limit = min(SECOND_UNITS, max(usual, rest + missing + work))
     return BriefSize(limit, max(words, limit - rest - min(work, OPEN_UNITS)))
