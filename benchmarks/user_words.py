@@ -79,7 +79,7 @@ def _kept(cut: Cut) -> tuple[int, int, int]:
         file.write(cut.data)
         file.flush()
         record = read_record(file.name)
-        texts = [compose(record).text, compose(record, may_grow=True).text]
+        texts = [compose(record).text, compose(record, may_grow=True, is_followed=True).text]
     prompts = list(dict.fromkeys(cut.prompts))
     small, large = (sum(_holds(text, one) for one in prompts) for text in texts)
     return len(prompts), small, large
