@@ -8,9 +8,10 @@ import resource
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
-from statistics import median
+from statistics import median, quantiles
 from typing import Any
 
 import holdfast
@@ -69,6 +70,39 @@ def growth(sizes: Sequence[int]) -> list[float]:
             write_transcript(transcript, size)
             calls[str(size)] = _sent("PostToolUse", transcript, 1_000)
         return list(_take_turns(calls, {}).values())
+
+
+def on_the_clock() -> dict[str, tuple[float, float]]:
+    """Milliseconds from start to end of a process, median and p95: what a user's clock shows.
+
+    A busy machine makes these longer; the ratios above it hardly change.
+    """
+    with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as folder:
+        os.environ["HOLDFAST_HOME"] = folder
+        transcript = Path(folder, "1mb.jsonl")
+        write_transcript(transcript, 1 << 20)
+        _arm()
+        lines = {
+            "a bare `python -I -S -c pass`, on the clock": (BARE, b""),
+            "PostToolUse, 1 KB payload, on the clock": (
+                HOOK,
+                _sent("PostToolUse", transcript, 1_000),
+            ),
+            "the status line, on the clock": ([*HOOK, "statusline"], _status(transcript)),
+        }
+        spent: dict[str, list[float]] = {name: [] for name in lines}
+        for _ in range(ROUNDS):
+            for name, (command, data) in lines.items():
+                began = time.perf_counter()
+                subprocess.run(command, input=data, capture_output=True, check=True)
+                spent[name].append((time.perf_counter() - began) * 1e3)
+    return {name: (median(some), quantiles(some, n=20)[-1]) for name, some in spent.items()}
+
+
+def _status(transcript: Path) -> bytes:
+    """What Claude Code sends to a status line, as far as ours reads it."""
+    sent = {"session_id": SESSION, "transcript_path": str(transcript), "cwd": "/"}
+    return json.dumps(sent).encode()
 
 
 def _take_turns(calls: dict[str, bytes], archiving: dict[str, bytes]) -> dict[str, float]:
@@ -155,4 +189,6 @@ def _line(value: dict[str, Any]) -> str:
 
 if __name__ == "__main__":
     for name, ratio in measure().items():
-        print(f"{name:32} {ratio:.2f}x")
+        print(f"{name:48} {ratio:.2f}x")
+    for name, (middle, p95) in on_the_clock().items():
+        print(f"{name:48} {middle:.1f} ms, p95 {p95:.1f} ms")

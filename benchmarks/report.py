@@ -1,12 +1,13 @@
 """`make report`: every figure on one page, with its command, the machine and its spread.
 
     python -m benchmarks.report --runs 5 --output build/report.html
+    python -m benchmarks.report --runs 5 --short                  # the form that takes minutes
     python -m benchmarks.report --runs 1 --only hooks --short     # a quick look
 
 Each section of `benchmarks.run` is measured in a process of its own, all sections once before any
 of them again, so that a slow hour of the machine shows as spread and not as one bad section. What
-cannot be measured is on the page too, with the reason. The page is written after every run: whoever
-stops it early has what was measured so far.
+cannot be measured is on the page too, with the reason, and so is what the short form leaves out.
+The page is written after every run: whoever stops it early has what was measured so far.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.growth import MEASURES, Curve
-from benchmarks.report_page import Measured, write_page
+from benchmarks.report_page import Measured, Page, write_page
 from benchmarks.run import SECTIONS, Data, Row, add_data_options, data_of
 from benchmarks.spread import merge_rows
 
@@ -34,9 +36,18 @@ class Plan(NamedTuple):
 
     runs: int
     sections: list[str]
+    left_out: list[str]
     growth: list[str]
     is_short: bool
     options: list[str]  # the user's data, as `benchmarks.run` takes it
+
+
+class Taken(NamedTuple):
+    """One section in one run."""
+
+    rows: list[Row]
+    seconds: float
+    load: float  # of the machine, when it began
 
 
 class Outcome(NamedTuple):
@@ -48,24 +59,35 @@ class Outcome(NamedTuple):
 
 def main() -> None:
     given = _parser().parse_args()
-    plan = Plan(
-        given.runs,
-        given.only or list(SECTIONS),
-        given.growth if given.growth is not None else list(MEASURES),
-        given.short,
-        options_of(data_of(given)),
-    )
+    plan = plan_of(given)
     given.output.parent.mkdir(parents=True, exist_ok=True)
-    rows: dict[str, list[list[Row]]] = {name: [] for name in plan.sections}
+    taken: dict[str, list[Taken]] = {name: [] for name in plan.sections}
     curves: list[list[Curve]] = []
     for number in range(1, plan.runs + 1):
         for name in plan.sections:
             print(f"run {number} of {plan.runs}: {SECTIONS[name].title}", flush=True)
-            rows[name].append(_rows(name, plan))
+            taken[name].append(_take(name, plan))
+            print(f"    {taken[name][-1].seconds:.0f} s", flush=True)
         print(f"run {number} of {plan.runs}: growth", flush=True)
         curves.append([curve for name in plan.growth for curve in _curves(name, plan)])
-        write_page(given.output, number, _measured(rows, plan), curves)
+        page = Page(number, _measured(taken, plan), curves, _left_out(plan), _growth_command(plan))
+        write_page(given.output, page)
     print(f"written: {given.output}")
+
+
+def plan_of(given: argparse.Namespace) -> Plan:
+    """The sections that were asked for; the short form leaves out the long ones among all."""
+    chosen = given.only or [
+        name for name, section in SECTIONS.items() if not (given.short and section.is_long)
+    ]
+    return Plan(
+        given.runs,
+        chosen,
+        [] if given.only else [name for name in SECTIONS if name not in chosen],
+        given.growth if given.growth is not None else list(MEASURES),
+        given.short,
+        options_of(data_of(given)),
+    )
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -74,7 +96,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--runs", type=int, default=5, help="how often everything is measured")
     parser.add_argument("--only", action="append", choices=SECTIONS, help="only these sections")
     parser.add_argument("--growth", nargs="*", choices=MEASURES, help="only these curves, or none")
-    parser.add_argument("--short", action="store_true", help="curves of small sizes")
+    parser.add_argument(
+        "--short", action="store_true", help="without the long sections, and curves of small sizes"
+    )
     parser.add_argument("--output", type=Path, default=ROOT / "build" / "report.html")
     return parser
 
@@ -90,21 +114,43 @@ def options_of(data: Data) -> list[str]:
     return found
 
 
-def _measured(rows: dict[str, list[list[Row]]], plan: Plan) -> list[Measured]:
-    options = " ".join(_shown(one) for one in plan.options)
+def _measured(taken: dict[str, list[Taken]], plan: Plan) -> list[Measured]:
     return [
         Measured(
+            name,
             SECTIONS[name].title,
-            f".venv/bin/python -m benchmarks.run --only {name} {options}".strip(),
-            merge_rows(runs),
+            SECTIONS[name].about,
+            _command(name, plan),
+            merge_rows([one.rows for one in runs]),
+            [one.seconds for one in runs],
+            [one.load for one in runs],
         )
-        for name, runs in rows.items()
+        for name, runs in taken.items()
     ]
+
+
+def _left_out(plan: Plan) -> list[tuple[str, str]]:
+    return [(SECTIONS[name].title, _command(name, plan)) for name in plan.left_out]
+
+
+def _command(name: str, plan: Plan) -> str:
+    options = " ".join(_shown(one) for one in plan.options)
+    return f".venv/bin/python -m benchmarks.run --only {name} {options}".strip()
+
+
+def _growth_command(plan: Plan) -> str:
+    return ".venv/bin/python -m benchmarks.growth" + (" --short" if plan.is_short else "")
 
 
 def _shown(option: str) -> str:
     """A folder of the user's is named by its last part only."""
     return Path(option).name if os.sep in option else option
+
+
+def _take(name: str, plan: Plan) -> Taken:
+    load, began = os.getloadavg()[0], time.monotonic()
+    rows = _rows(name, plan)
+    return Taken(rows, time.monotonic() - began, load)
 
 
 def _rows(name: str, plan: Plan) -> list[Row]:

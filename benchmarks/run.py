@@ -34,7 +34,9 @@ class Data(NamedTuple):
 
 class Section(NamedTuple):
     title: str
+    about: str  # what is measured, in a sentence
     rows: Callable[[Data], Iterator[Row]]
+    is_long: bool = False  # left out of the short report: minutes, each time
 
 
 def main() -> None:
@@ -80,6 +82,8 @@ def _hooks() -> Iterator[Row]:
         wanted = "≤ 1.5x" if tool else "≤ 1.1x" if "against" in name else "≤ 3x"
         of = "" if "against" in name else " of a bare `python -I -S -c pass`"
         yield name, f"{ratio:.2f}x{of}", wanted
+    for name, (middle, p95) in hooks.on_the_clock().items():
+        yield name, f"{middle:.1f} ms, p95 {p95:.1f} ms", ""
 
 
 def _commands() -> Iterator[Row]:
@@ -269,11 +273,15 @@ def _truth(corpus: Path | None) -> Iterator[Row]:
         yield name, figure, " and ".join(filter(None, (median, p90)))
     ahead = f"of {found['automatic compactions']} compactions"
     yield (
-        "advisory ≥ 3 operations ahead",
+        "advisory alert at least 3 steps ahead",
         f"{found['advisory 3 operations ahead']:.1%} {ahead}",
         "≥ 95 %",
     )
-    yield "urgent ≥ 1 operation ahead", f"{found['urgent 1 operation ahead']:.1%} {ahead}", "≥ 90 %"
+    yield (
+        "urgent alert at least 1 step ahead",
+        f"{found['urgent 1 operation ahead']:.1%} {ahead}",
+        "≥ 90 %",
+    )
     ahead_of = forecast.measure(corpus)["each repository left out"]
     yield (
         "steps left: the truth lies in the range",
@@ -281,41 +289,149 @@ def _truth(corpus: Path | None) -> Iterator[Row]:
         "75 to 85 %",
     )
     calm = f"of {found['sessions without a compaction']} sessions without a compaction"
-    yield "hear anything", f"{found['of them heard anything']:.1%} {calm}", "≤ 30 %"
+    yield (
+        "calm sessions in which anything is said",
+        f"{found['of them heard anything']:.1%} {calm}",
+        "≤ 30 %",
+    )
 
 
 SECTIONS = {
-    "hooks": Section("What the hook costs", lambda data: _hooks()),
-    "wait": Section("What the user waits (real client, scripted API)", lambda data: _wait()),
-    "commands": Section("What a command costs", lambda data: _commands()),
-    "shape": Section("The shape of the source", lambda data: _shape()),
-    "parse": Section("Reading a transcript", lambda data: _parse(data.corpus)),
-    "save": Section("Saving and giving back", lambda data: _save()),
-    "intake": Section("Taking in what hooks leave", lambda data: _intake()),
-    "watcher": Section("Watching live sessions", lambda data: _watcher()),
-    "secrets": Section("Taking secrets out", lambda data: _secrets(data.secrets, data.corpus)),
-    "api": Section("Writes through the API", lambda data: _api()),
-    "dashboard": Section("The dashboard", lambda data: _dashboard()),
-    "lists": Section("Lists of very much", lambda data: _lists()),
-    "batches": Section("Batches of a plan", lambda data: _batches()),
-    "estimates": Section("What a request will take", lambda data: _estimates(data.corpus)),
-    "retrieval": Section("Finding again: how well", lambda data: _retrieval()),
+    "hooks": Section(
+        "What the hooks cost",
+        "The hooks that Claude Code runs at every tool call and prompt, with nothing to do: CPU of "
+        "the whole process against the start of an empty Python.",
+        lambda data: _hooks(),
+    ),
+    "wait": Section(
+        "What the user waits",
+        "100 tool rounds in the real client with a scripted API, with our hooks and without them.",
+        lambda data: _wait(),
+    ),
+    "commands": Section(
+        "What a command costs",
+        "Commands typed in a shell: CPU of the whole process.",
+        lambda data: _commands(),
+    ),
+    "shape": Section(
+        "The shape of the source",
+        "How large the source and an installation are, and how many modules each task loads.",
+        lambda data: _shape(),
+    ),
+    "parse": Section(
+        "Reading a transcript",
+        "How fast a transcript becomes typed entries, and how much memory that takes.",
+        lambda data: _parse(data.corpus),
+    ),
+    "save": Section(
+        "Saving and restoring",
+        "The hooks around a compaction, beside a plain chain of `bash`, `stat` and `jq`.",
+        lambda data: _save(),
+    ),
+    "intake": Section(
+        "Storing what hooks report",
+        "Eight processes of hooks for a minute while two others store what they report: what is "
+        "lost or doubled.",
+        lambda data: _intake(),
+    ),
+    "watcher": Section(
+        "Watching live sessions",
+        "The process that watches 500 live sessions, at rest and at work.",
+        lambda data: _watcher(),
+    ),
+    "secrets": Section(
+        "Removing secrets",
+        "What removing secrets costs, how many are found and how often there is a false alarm.",
+        lambda data: _secrets(data.secrets, data.corpus),
+    ),
+    "api": Section(
+        "Requests to the server",
+        "Requests to `holdfast serve`, beside a route that does one bare `INSERT` and `COMMIT`.",
+        lambda data: _api(),
+    ),
+    "dashboard": Section(
+        "The dashboard",
+        "200 live windows and a million readings, ten people watching, one in a real browser.",
+        lambda data: _dashboard(),
+    ),
+    "lists": Section(
+        "Lists in a large database",
+        "Lists of the server with 1,000 sessions of 1,000 actions against 10, on PostgreSQL.",
+        lambda data: _lists(),
+    ),
+    "batches": Section(
+        "Batches of a plan",
+        "How well tasks are packed into batches that fit a window, and how long that takes.",
+        lambda data: _batches(),
+    ),
+    "estimates": Section(
+        "Estimates of a request",
+        "How many tokens a request will take, estimated from what is known when it is typed; each "
+        "repository is left out of its own fit.",
+        lambda data: _estimates(data.corpus),
+    ),
+    "retrieval": Section(
+        "Search: what it finds",
+        "Questions of our own whose right answers are known, by words and by words and meaning.",
+        lambda data: _retrieval(),
+    ),
     "questions": Section(
-        "Finding again: people's questions", lambda data: _questions(data.questions, data.corpus)
+        "Search: people's questions",
+        "Questions that people wrote about real sessions in their own words.",
+        lambda data: _questions(data.questions, data.corpus),
     ),
-    "search": Section("Finding again: how fast", lambda data: _search(data.large)),
-    "truth": Section("Reading and alerts against the truth", lambda data: _truth(data.corpus)),
-    "segments": Section("Segments, and what is kept of them", lambda data: _segments(data.corpus)),
-    "mcp": Section("The tools of the model", lambda data: _mcp()),
-    "archive": Section("Archiving long outputs", lambda data: _archive(data.corpus)),
-    "transcripts": Section("Archiving transcripts", lambda data: _transcripts(data.corpus)),
-    "briefs": Section("What a brief gives back", lambda data: _briefs(data.corpus, data.evaluate)),
+    "search": Section(
+        "Search: how fast it is",
+        "Searches in an index of 100,000 items, in a running process and from a shell.",
+        lambda data: _search(data.large),
+    ),
+    "truth": Section(
+        "Readings and alerts",
+        "How full the window was said to be in real sessions, against what the client reported "
+        "next; and how early alerts came before real compactions.",
+        lambda data: _truth(data.corpus),
+    ),
+    "segments": Section(
+        "Older topics, compressed",
+        "How real sessions are cut into segments, and what their compression keeps.",
+        lambda data: _segments(data.corpus),
+    ),
+    "mcp": Section(
+        "Tools for the model",
+        "The MCP server: tokens of its tools, its start, and calls in a session of 5 MB.",
+        lambda data: _mcp(),
+    ),
+    "archive": Section(
+        "Archiving long outputs",
+        "What archiving long tool outputs would have saved in real sessions.",
+        lambda data: _archive(data.corpus),
+    ),
+    "transcripts": Section(
+        "Archiving transcripts",
+        "Copies of transcripts that outlive the client's own: time and size.",
+        lambda data: _transcripts(data.corpus),
+    ),
+    "briefs": Section(
+        "What a brief restores",
+        "Of what a session used right after a real compaction, how much the brief named; and how "
+        "long making a brief takes.",
+        lambda data: _briefs(data.corpus, data.evaluate),
+    ),
     "summaries": Section(
-        "Summaries checked", lambda data: _summaries(data.corpus, data.fabrications)
+        "Summaries checked",
+        "False statements put into real summaries: how many are flagged, and how often a true one "
+        "is.",
+        lambda data: _summaries(data.corpus, data.fabrications),
     ),
-    "contents": Section("What a checkpoint says", lambda data: _contents(data.corpus, data.labels)),
+    "contents": Section(
+        "What a checkpoint says",
+        "Checkpoints of real sessions, compared with what people found in them by hand.",
+        lambda data: _contents(data.corpus, data.labels),
+    ),
     "endurance": Section(
-        "Ten compactions in the real client", lambda data: _endurance(data.endurance)
+        "Ten compactions in the real client",
+        "Facts stated once, and whether they are still before the model ten compactions later.",
+        lambda data: _endurance(data.endurance),
     ),
 }
 

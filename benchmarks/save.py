@@ -1,4 +1,4 @@
-"""What saving and giving back cost: whole hook processes as ratios to a bare interpreter start.
+"""What saving and restoring cost: whole hook processes as ratios to a bare interpreter start.
 
     python -m benchmarks.save
 
@@ -41,7 +41,7 @@ BACK = (
 )
 COLD = "the same, the transcript never read before"
 TO_REACH = {FIRST: 12, LARGE: 60, BACK: 8}
-JQ_SAVE, JQ_BACK = "`bash` + `stat` + `jq`: save, 5 MB", "`bash` + `stat` + `jq`: give back"
+JQ_SAVE, JQ_BACK = "`bash` + `stat` + `jq`: save, 5 MB", "`bash` + `stat` + `jq`: restore"
 JQ_LARGE = "`bash` + `stat` + `jq`: save, 100 MB"
 CHAIN_SAVE = r"""
 set -eu
@@ -81,7 +81,8 @@ def rows() -> Iterator[Row]:
     yield "bare `python -I -S -c pass`", f"{bare[0] * 1e3:.0f} ms, {bare[1] * 1e3:.0f} ms CPU", ""
     for title, (wall, cpu) in found.items():
         wanted = f"≤ {TO_REACH[title]}x" if title in TO_REACH else ""
-        yield title, f"{wall / bare[0]:.1f}x, CPU {cpu / bare[1]:.1f}x", wanted
+        ratios = f"{wall / bare[0]:.1f}x, CPU {cpu / bare[1]:.1f}x of a bare start"
+        yield title, f"{ratios} ({wall * 1e3:.0f} ms)", wanted
     if shutil.which("jq") is None:
         yield "`bash` + `stat` + `jq`", "not measured: no `jq` here", ""
 

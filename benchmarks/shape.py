@@ -16,6 +16,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 from statistics import median
 
@@ -33,6 +34,7 @@ HOOK = [sys.executable, *TIMED, "-I", "-S", str(SOURCE / "hook" / "__main__.py")
 COMMAND = [sys.executable, *TIMED, "-m", "holdfast.cli"]
 SERVER = [sys.executable, *TIMED, "-I", str(SOURCE / "mcp" / "__main__.py")]
 ANSWER_S = 60
+_NAME = re.compile(r"[\w.-]+")
 _LOADED = re.compile(r"^import time: .*\| +(\S+)$", re.M)
 
 
@@ -42,6 +44,10 @@ def rows() -> Iterator[Row]:
     fitting = sum(FEW <= size <= MANY for size in code)
     yield "files with code, and their lines", f"{len(code)}, {sum(sizes):,}", "300 to 350"
     yield "the median file / of 100 to 300 lines", f"{median(code):.0f} lines / {fitting}", ""
+    needed = _needed("holdfast")
+    size = sum(map(_bytes_of, needed)) / 1e6
+    figure = f"{size:.0f} MB, {len(needed)} packages"
+    yield "base install: its size, and the packages it consists of", figure, "≤ 60 MB and ≤ 16"
     with tempfile.TemporaryDirectory(prefix="holdfast-shape-") as folder:
         for name, said in _walks(Path(folder)):
             modules = _LOADED.findall(said)
@@ -49,6 +55,31 @@ def rows() -> Iterator[Row]:
             lines = sum(_lines_of(module) for module in ours)
             of_others = len(set(modules) - ours)
             yield name, f"{len(ours)} modules of ours ({lines:,} lines), {of_others} others", ""
+
+
+def _needed(first: str) -> set[str]:
+    """The distributions that an install without extras brings along, itself among them.
+
+    A requirement with a condition is one of an extra, of Windows or of an older Python.
+    """
+    found: set[str] = set()
+    waiting = [first]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            always = [one for one in metadata.requires(name) or () if ";" not in one]
+            waiting += [_NAME.findall(one)[0].lower() for one in always]
+    return found
+
+
+def _bytes_of(name: str) -> int:
+    """As installed, without compiled modules; ours may be a checkout, which lists no files."""
+    if name == "holdfast":
+        paths = [path for path in SOURCE.rglob("*") if path.is_file()]
+    else:
+        paths = [Path(str(one.locate())) for one in metadata.files(name) or ()]
+    return sum(one.stat().st_size for one in paths if one.suffix != ".pyc" and one.exists())
 
 
 def _walks(folder: Path) -> Iterator[tuple[str, str]]:

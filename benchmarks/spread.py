@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from statistics import median_low
 from typing import NamedTuple
 
 from benchmarks.run import Row
-
-NUMBER = re.compile(r"(?<![\w.])-?(?:\d[\d,]*(?:\.\d+)?|\.\d+)")
+from benchmarks.targets import NUMBER, value
 
 
 class Spread(NamedTuple):
@@ -61,14 +59,10 @@ def _filled(text: str, numbers: Sequence[str]) -> str:
 
 
 def _middle(column: Sequence[str]) -> str:
-    middle = median_low(map(_value, column))
-    return next(one for one in column if _value(one) == middle)
+    middle = median_low(map(value, column))
+    return next(one for one in column if value(one) == middle)
 
 
 def _range(column: Sequence[str]) -> str:
-    low, high = min(column, key=_value), max(column, key=_value)
-    return low if _value(low) == _value(high) else f"{low} to {high}"
-
-
-def _value(number: str) -> float:
-    return float(number.replace(",", ""))
+    low, high = min(column, key=value), max(column, key=value)
+    return low if value(low) == value(high) else f"{low} to {high}"

@@ -9,9 +9,13 @@ from pathlib import Path
 import pytest
 from benchmarks.growth import Curve
 from benchmarks.report import options_of, run_json
-from benchmarks.report_page import Measured, draw, write_page
+from benchmarks.report_page import Measured, Page, write_page
+from benchmarks.report_pictures import draw
 from benchmarks.run import SECTIONS, Data
 from benchmarks.spread import Spread, merge_rows, merge_texts
+from benchmarks.targets import reached
+
+from benchmarks import alternatives
 
 ROOT = Path(__file__).parents[2]
 
@@ -54,13 +58,77 @@ def test_a_benchmark_that_fails_or_hangs_is_a_reason_and_no_end() -> None:
     assert hanging.trouble == "not done after 0 s"
 
 
+@pytest.mark.parametrize(
+    ("figure", "wanted", "judged"),
+    [
+        ("1.32x of a bare `python -I -S -c pass`", "≤ 1.5x", True),
+        ("13.6x, CPU 14.0x", "≤ 12x", False),
+        ("median 0.157%, p90 0.87% (12,139)", "≤ 0.25 % and ≤ 1.2 %", True),
+        ("median 0.157%, p90 1.87% (12,139)", "≤ 0.25 % and ≤ 1.2 %", False),
+        ("98.2% of 55 compactions", "≥ 95 %", True),
+        ("436, 78,364", "300 to 350", False),
+        ("2 lost, 0 doubled", "0, 0", False),
+        ("0.864", "≥ .80", True),
+        ("5 ms of 48", "within noise", None),
+        ("3 MB", "≤ 4 s", None),
+        ("not measured: no 7 clients", "≤ 9", None),
+        ("8 ms", "", None),
+    ],
+)
+def test_a_figure_is_judged_where_it_and_its_limit_are_numbers_of_one_kind(
+    figure: str, wanted: str, judged: bool | None
+) -> None:
+    assert reached(figure, wanted) is judged
+
+
+def _page(tmp_path: Path, page: Page) -> str:
+    write_page(tmp_path / "report.html", page)
+    return (tmp_path / "report.html").read_text("utf-8")
+
+
+def _section(rows: list[Spread], name: str = "hooks") -> Measured:
+    return Measured(name, "T", "It is about `x`.", "run it", rows, [3.0, 5.0], [0.5, 2.0])
+
+
 def test_the_page_marks_what_was_not_measured_and_escapes_its_texts(tmp_path: Path) -> None:
     rows = [Spread("`a` < b", "1", "", "≤ 2"), Spread("c", "not measured: no data", "", "")]
-    write_page(tmp_path / "report.html", 5, [Measured("T", "run it", rows)], [])
-    page = (tmp_path / "report.html").read_text("utf-8")
+    page = _page(tmp_path, Page(5, [_section(rows)]))
     assert "<td><code>a</code> &lt; b</td><td>1</td><td>the same each time</td>" in page
     assert '<span class="missing">not measured: no data</span>' in page
     assert "<code>run it</code>" in page
+    assert "One run took 3 to 5 s; load average at its start 0.5 to 2.0." in page
+
+
+def test_the_page_lists_what_misses_its_target_first(tmp_path: Path) -> None:
+    rows = [Spread("good", "1x", "", "≤ 2x"), Spread("bad", "3x", "", "≤ 2x")]
+    page = _page(tmp_path, Page(1, [_section(rows)]))
+    assert "2 figures. 1 reach what" in page
+    assert '<li><a href="#hooks">T</a>: bad: 3x, to reach ≤ 2x</li>' in page
+    assert page.index("In short") < page.index("The machine")
+
+
+def test_the_page_names_what_the_short_form_leaves_out(tmp_path: Path) -> None:
+    page = _page(tmp_path, Page(1, [], left_out=[("Long thing", "run the long thing")]))
+    assert "<td>Long thing</td><td><code>run the long thing</code></td>" in page
+
+
+def test_our_figure_stands_beside_those_that_others_publish(tmp_path: Path) -> None:
+    measure = next(one for one in alternatives.read() if one.ours)
+    section, row = measure.ours
+    rows = [Spread(f"{row} and more", "7 ms", "", "")]
+    page = _page(tmp_path, Page(1, [_section(rows, section)]))
+    assert f"<strong>Holdfast</strong></td><td>7 ms ({row} and more)</td>" in page
+    other = measure.published[0]
+    assert f"<td>{other.name}</td><td>{other.figure}</td>" in page
+    assert other.source in page
+
+
+def test_every_published_figure_has_a_source_and_a_section_of_ours_that_exists() -> None:
+    for measure in alternatives.read():
+        assert not measure.ours or measure.ours[0] in SECTIONS, measure.title
+        assert measure.apart and measure.published, measure.title
+        for one in measure.published:
+            assert one.source.startswith("https://") and one.figure, one
 
 
 @pytest.mark.slow  # matplotlib looks at every font once in each new home
@@ -78,7 +146,7 @@ def test_the_short_form_writes_a_page_of_real_figures(tmp_path: Path) -> None:
     line += ["--growth", "record", "--short", "--output", str(output)]
     subprocess.run([sys.executable, *line], cwd=ROOT, check=True, capture_output=True)
     page = output.read_text("utf-8")
-    assert f"<h2>{SECTIONS['truth'].title}</h2>" in page
+    assert f'<h2 id="truth">{SECTIONS["truth"].title}</h2>' in page
     assert "not measured: say CORPUS=DIR LABELS=DIR" in page
     assert ">seconds of CPU</text>" in page
     assert "-m benchmarks.run --only contents" in page
