@@ -35,7 +35,7 @@ class Sizes(NamedTuple):
     items: Sequence[int] = (1_000, 10_000, 100_000)
 
 
-SHORT = Sizes((1, 2), (1, 2), (2, 4), (200, 400))
+SHORT = Sizes((1, 10, 100), (1, 5, 20), (10, 30, 100), (1_000, 3_000, 10_000))
 DRAWN_ROUTES = ("sessions", "actions of a project", "the hierarchy")
 
 
@@ -97,7 +97,7 @@ MEASURES: dict[str, Callable[[Sizes], list[Curve]]] = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help="small sizes, to see that it works")
+    parser.add_argument("--short", action="store_true", help="small sizes: seconds, not minutes")
     parser.add_argument("--only", action="append", choices=MEASURES, help="measure this alone")
     parser.add_argument("--json", action="store_true", help="print the curves as one line of JSON")
     given = parser.parse_args()

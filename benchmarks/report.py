@@ -64,7 +64,7 @@ def main() -> None:
     taken: dict[str, list[Taken]] = {name: [] for name in plan.sections}
     curves: list[list[Curve]] = []
     for number in range(1, plan.runs + 1):
-        for name in plan.sections:
+        for name in due(plan.sections, number):
             print(f"run {number} of {plan.runs}: {SECTIONS[name].title}", flush=True)
             taken[name].append(_take(name, plan))
             print(f"    {taken[name][-1].seconds:.0f} s", flush=True)
@@ -88,6 +88,11 @@ def plan_of(given: argparse.Namespace) -> Plan:
         given.short,
         options_of(data_of(given)),
     )
+
+
+def due(sections: list[str], number: int) -> list[str]:
+    """Those of a run. What nothing random enters is measured in the first run alone."""
+    return [name for name in sections if number == 1 or not SECTIONS[name].is_fixed]
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -124,6 +129,7 @@ def _measured(taken: dict[str, list[Taken]], plan: Plan) -> list[Measured]:
             merge_rows([one.rows for one in runs]),
             [one.seconds for one in runs],
             [one.load for one in runs],
+            SECTIONS[name].is_fixed,
         )
         for name, runs in taken.items()
     ]

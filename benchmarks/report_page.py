@@ -67,6 +67,7 @@ class Measured(NamedTuple):
     rows: Sequence[Spread]
     seconds: Sequence[float] = ()  # of each run
     loads: Sequence[float] = ()  # of the machine, when each run began
+    is_fixed: bool = False  # measured once: every run would give the same
 
 
 class Page(NamedTuple):
@@ -182,9 +183,12 @@ def _tables(page: Page) -> Iterator[str]:
     for section in page.sections:
         yield f'<h2 id="{escape(section.name)}">{escape(section.title)}</h2>'
         yield f"<p>{_text(section.about)}</p>\n<p><code>{escape(section.command)}</code></p>"
-        spread = () if page.runs == 1 else ("lowest to highest",)
+        has_spread = page.runs > 1 and not section.is_fixed
+        spread = ("lowest to highest",) if has_spread else ()
         heads = ("measure", "figure", *spread, "to reach", "")
-        yield _table(heads, [*_cells(section.rows, page.runs)])
+        yield _table(heads, [*_cells(section.rows, has_spread)])
+        if page.runs > 1 and section.is_fixed:
+            yield '<p class="note">Measured once: every run gives the same.</p>'
         yield from _took(section)
 
 
@@ -199,12 +203,12 @@ def _range(values: Sequence[float], form: str) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _cells(rows: Sequence[Spread], runs: int) -> Iterator[Sequence[str]]:
+def _cells(rows: Sequence[Spread], has_spread: bool) -> Iterator[Sequence[str]]:
     for row in rows:
         figure = _text(row.middle)
         if _is_missing(row):
             figure = f'<span class="missing">{figure}</span>'
-        spread = () if runs == 1 else (_text(row.spread) or "the same each time",)
+        spread = (_text(row.spread) or "the same each time",) if has_spread else ()
         yield _text(row.name), figure, *spread, _text(row.wanted), _verdict(row)
 
 

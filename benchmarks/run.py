@@ -36,7 +36,8 @@ class Section(NamedTuple):
     title: str
     about: str  # what is measured, in a sentence
     rows: Callable[[Data], Iterator[Row]]
-    is_long: bool = False  # left out of the short report: minutes, each time
+    is_long: bool = False  # minutes each time: left out of the short report
+    is_fixed: bool = False  # the same result each time: measured once in a report
 
 
 def main() -> None:
@@ -317,6 +318,7 @@ SECTIONS = {
         "The shape of the source",
         "How large the source and an installation are, and how many modules each task loads.",
         lambda data: _shape(),
+        is_fixed=True,
     ),
     "parse": Section(
         "Reading a transcript",
@@ -369,6 +371,7 @@ SECTIONS = {
         "How many tokens a request will take, estimated from what is known when it is typed; each "
         "repository is left out of its own fit.",
         lambda data: _estimates(data.corpus),
+        is_fixed=True,
     ),
     "retrieval": Section(
         "Search: what it finds",
@@ -379,6 +382,7 @@ SECTIONS = {
         "Search: people's questions",
         "Questions that people wrote about real sessions in their own words.",
         lambda data: _questions(data.questions, data.corpus),
+        is_fixed=True,
     ),
     "search": Section(
         "Search: how fast it is",
@@ -390,11 +394,13 @@ SECTIONS = {
         "How full the window was said to be in real sessions, against what the client reported "
         "next; and how early alerts came before real compactions.",
         lambda data: _truth(data.corpus),
+        is_fixed=True,
     ),
     "segments": Section(
         "Older topics, compressed",
         "How real sessions are cut into segments, and what their compression keeps.",
         lambda data: _segments(data.corpus),
+        is_fixed=True,
     ),
     "mcp": Section(
         "Tools for the model",
@@ -405,6 +411,7 @@ SECTIONS = {
         "Archiving long outputs",
         "What archiving long tool outputs would have saved in real sessions.",
         lambda data: _archive(data.corpus),
+        is_fixed=True,
     ),
     "transcripts": Section(
         "Archiving transcripts",
@@ -422,11 +429,13 @@ SECTIONS = {
         "False statements put into real summaries: how many are flagged, and how often a true one "
         "is.",
         lambda data: _summaries(data.corpus, data.fabrications),
+        is_fixed=True,
     ),
     "contents": Section(
         "What a checkpoint says",
         "Checkpoints of real sessions, compared with what people found in them by hand.",
         lambda data: _contents(data.corpus, data.labels),
+        is_fixed=True,
     ),
     "endurance": Section(
         "Ten compactions in the real client",

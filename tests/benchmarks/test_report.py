@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from benchmarks.growth import Curve
-from benchmarks.report import options_of, run_json
+from benchmarks.report import due, options_of, run_json
 from benchmarks.report_page import Measured, Page, write_page
 from benchmarks.report_pictures import draw
 from benchmarks.run import SECTIONS, Data
@@ -105,6 +105,15 @@ def test_the_page_lists_what_misses_its_target_first(tmp_path: Path) -> None:
     assert "2 figures. 1 reach what" in page
     assert '<li><a href="#hooks">T</a>: bad: 3x, to reach ≤ 2x</li>' in page
     assert page.index("In short") < page.index("The machine")
+
+
+def test_what_gives_the_same_result_each_time_is_measured_once(tmp_path: Path) -> None:
+    assert due(["hooks", "truth"], 1) == ["hooks", "truth"]
+    assert due(["hooks", "truth"], 2) == ["hooks"]
+    section = _section([Spread("a", "1", "", "")])._replace(is_fixed=True)
+    page = _page(tmp_path, Page(5, [section]))
+    assert "Measured once: every run gives the same." in page
+    assert "lowest to highest</th>" not in page
 
 
 def test_the_page_names_what_the_short_form_leaves_out(tmp_path: Path) -> None:
