@@ -1,5 +1,5 @@
 """Write the parts of the pages that are made from the code: commands, settings, tools, routes,
-the texts of alerts and of the stop guard, and the shares of a brief.
+the texts of alerts and of the stop guard, the shares of a brief, and what other projects publish.
 
     python docs/reference.py            write them
     python docs/reference.py --check    end with 1 if a page is not up to date
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,7 @@ from holdfast.window.stop_guard import StopFacts
 from holdfast.window.velocity import forecast
 
 DOCS = Path(__file__).parent
+ALTERNATIVES = DOCS.parent / "benchmarks" / "alternatives.toml"
 PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 SETTING_PAGES = {  # by how the name of a setting begins
     "batch_": "plan",
@@ -251,6 +253,18 @@ def shares() -> Iterator[str]:
     yield "\n".join((*heads, *rows))
 
 
+def published() -> Iterator[str]:
+    """Each figure of another project, linked to the text that states it."""
+    rows = []
+    for measure in tomllib.loads(ALTERNATIVES.read_text("utf-8"))["measure"]:
+        for number, one in enumerate(measure["published"]):
+            title = measure["title"] if number == 0 else ""
+            source = f"[{one['name']}]({one['source']})"
+            rows.append(_row(title, source, one["figure"], str(one["read"])))
+    heads = ("| measure | project and source | figure | read |", "|---|---|---|---|")
+    yield "\n".join((*heads, *rows))
+
+
 def _row(*cells: str) -> str:
     return "| " + " | ".join(one.replace("|", "\\|") for one in cells) + " |"
 
@@ -267,6 +281,7 @@ PARTS: dict[str, Callable[[], Iterator[str]]] = {
     "alerts": alerts,
     "stops": stops,
     "shares": shares,
+    "published": published,
 }
 
 
