@@ -101,7 +101,7 @@ def rows() -> Iterator[Row]:
         chars = len(json.dumps(listed, separators=(",", ":"), ensure_ascii=False))
         yield "tools", str(len(listed)), "≤ 12"
         tokens = f"{len(always) / CHARS_PER_TOKEN:,.0f} tokens"
-        yield "their names and the instructions, always on", tokens, "none"
+        yield "their names and the instructions, always on", tokens, ""
         yield "their descriptions", f"{chars / CHARS_PER_TOKEN:,.0f} tokens", "≤ 1,500"
         first = {name: server.call(name, given) for name, given in ASKED.items()}
         later = {name: _calls(server, name, given) for name, given in ASKED.items()}
@@ -110,9 +110,9 @@ def rows() -> Iterator[Row]:
         for name, found in later.items():
             cold = f"the first {first[name] * 1000:.0f} ms"
             yield f"`{name}`, warm", f"{median(found) * 1000:.1f} ms ({cold})", "≤ 20 ms"
-        yield "memory after all of them", f"{_memory(server.process.pid):.0f} MB", "none"
+        yield "memory after all of them", f"{_memory(server.process.pid):.0f} MB", ""
         server.end()
-        yield "start to the first answer", f"{_start(folder):.0f}x bare, CPU", "none"
+        yield "start to the first answer", f"{_start(folder):.0f}x bare, CPU", ""
 
 
 def _calls(server: Server, name: str, given: dict[str, Any]) -> list[float]:

@@ -159,10 +159,19 @@ def _machine(page: Page) -> Iterator[str]:
     }
     yield "<h2>The machine</h2>"
     yield _table((), [(escape(name), escape(value)) for name, value in facts.items()])
+    if max(_loads(page), default=0.0) > (os.cpu_count() or 1):
+        yield (
+            "<p>The machine was busy with other work. Times on the clock are longer than on a quiet"
+            " one; ratios and CPU change less.</p>"
+        )
+
+
+def _loads(page: Page) -> list[float]:
+    return [one for section in page.sections for one in section.loads]
 
 
 def _load(page: Page) -> str:
-    loads = [one for section in page.sections for one in section.loads]
+    loads = _loads(page)
     return f"{min(loads):.1f} to {max(loads):.1f} (load average)" if loads else "not known"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 NUMBER = re.compile(r"(?<![\w.])-?(?:\d[\d,]*(?:\.\d+)?|\.\d+)")
-UNIT = r" ?(?P<unit>x|%|ms|s|MB|KB|tokens|lines|of a core)?"
+UNIT = r" ?(?P<unit>x|% of a core|%|ms|s|MB|KB|tokens|lines)?"
 LIMIT = re.compile(rf"(?P<sign>[≤≥<>]) ?\+?(?P<number>{NUMBER.pattern}){UNIT}")
 RANGE = re.compile(rf"(?P<low>{NUMBER.pattern})(?: to |-)(?P<high>{NUMBER.pattern}){UNIT}")
 

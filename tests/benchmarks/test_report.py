@@ -69,6 +69,7 @@ def test_a_benchmark_that_fails_or_hangs_is_a_reason_and_no_end() -> None:
         ("436, 78,364", "300 to 350", False),
         ("2 lost, 0 doubled", "0, 0", False),
         ("0.864", "≥ .80", True),
+        ("0.081% of a core (24.3 ms a look)", "< 1 % of a core", True),
         ("5 ms of 48", "within noise", None),
         ("3 MB", "≤ 4 s", None),
         ("not measured: no 7 clients", "≤ 9", None),
@@ -105,6 +106,12 @@ def test_the_page_lists_what_misses_its_target_first(tmp_path: Path) -> None:
     assert "2 figures. 1 reach what" in page
     assert '<li><a href="#hooks">T</a>: bad: 3x, to reach ≤ 2x</li>' in page
     assert page.index("In short") < page.index("The machine")
+
+
+def test_the_page_says_that_the_machine_was_busy(tmp_path: Path) -> None:
+    section = _section([])
+    assert "busy with other work" not in _page(tmp_path, Page(1, [section._replace(loads=[0.1])]))
+    assert "busy with other work" in _page(tmp_path, Page(1, [section._replace(loads=[999.0])]))
 
 
 def test_what_gives_the_same_result_each_time_is_measured_once(tmp_path: Path) -> None:
