@@ -1,13 +1,15 @@
 """`make report`: every figure on one page, with its command, the machine and its spread.
 
     python -m benchmarks.report --runs 5 --output build/report.html
-    python -m benchmarks.report --runs 5 --short                  # the form that takes minutes
+    python -m benchmarks.report --runs 5 --short                  # without the long sections
+    python -m benchmarks.report --runs 1 --only search --add      # one of these, on the same page
     python -m benchmarks.report --runs 1 --only hooks --short     # a quick look
 
 Each section of `benchmarks.run` is measured in a process of its own, all sections once before any
 of them again, so that a slow hour of the machine shows as spread and not as one bad section. What
-cannot be measured is on the page too, with the reason, and so is what the short form leaves out.
-The page is written after every run: whoever stops it early has what was measured so far.
+cannot be measured is on the page too, with the reason, and so is what was left out. The page is
+written after every section, and the results beside it as JSON: whoever stops it early has what was
+measured so far, and `--add` goes on from there.
 """
 
 from __future__ import annotations
@@ -22,8 +24,10 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarks import report_results
 from benchmarks.growth import MEASURES, Curve
 from benchmarks.report_page import Measured, Page, write_page
+from benchmarks.report_results import Results, Taken
 from benchmarks.run import SECTIONS, Data, Row, add_data_options, data_of
 from benchmarks.spread import merge_rows
 
@@ -36,18 +40,9 @@ class Plan(NamedTuple):
 
     runs: int
     sections: list[str]
-    left_out: list[str]
     growth: list[str]
     is_short: bool
     options: list[str]  # the user's data, as `benchmarks.run` takes it
-
-
-class Taken(NamedTuple):
-    """One section in one run."""
-
-    rows: list[Row]
-    seconds: float
-    load: float  # of the machine, when it began
 
 
 class Outcome(NamedTuple):
@@ -59,32 +54,41 @@ class Outcome(NamedTuple):
 
 def main() -> None:
     given = _parser().parse_args()
-    plan = plan_of(given)
+    plan, kept = plan_of(given), given.output.with_suffix(".json")
     given.output.parent.mkdir(parents=True, exist_ok=True)
-    taken: dict[str, list[Taken]] = {name: [] for name in plan.sections}
-    curves: list[list[Curve]] = []
+    results = report_results.read(kept) if given.add else Results()
     for number in range(1, plan.runs + 1):
         for name in due(plan.sections, number):
             print(f"run {number} of {plan.runs}: {SECTIONS[name].title}", flush=True)
-            taken[name].append(_take(name, plan))
-            print(f"    {taken[name][-1].seconds:.0f} s", flush=True)
-        print(f"run {number} of {plan.runs}: growth", flush=True)
-        curves.append([curve for name in plan.growth for curve in _curves(name, plan)])
-        page = Page(number, _measured(taken, plan), curves, _left_out(plan), _growth_command(plan))
-        write_page(given.output, page)
+            results.sections.setdefault(name, []).append(_take(name, plan))
+            _write(results, plan, given.output)
+        for name in plan.growth:
+            print(f"run {number} of {plan.runs}: growth, {name}", flush=True)
+            results.growth.setdefault(name, []).append(_curves(name, plan))
+            _write(results, plan, given.output)
     print(f"written: {given.output}")
 
 
-def plan_of(given: argparse.Namespace) -> Plan:
-    """The sections that were asked for; the short form leaves out the long ones among all."""
-    chosen = given.only or [
-        name for name, section in SECTIONS.items() if not (given.short and section.is_long)
+def _write(results: Results, plan: Plan, output: Path) -> None:
+    results.write(output.with_suffix(".json"))
+    curves = [curve for runs in results.growth.values() for run in runs for curve in run]
+    left_out = [
+        (section.title, _command(name, plan))
+        for name, section in SECTIONS.items()
+        if name not in results.sections
     ]
+    measured = _measured(results, plan)
+    write_page(output, Page(measured, curves, left_out, _growth_command(plan), results.commits()))
+
+
+def plan_of(given: argparse.Namespace) -> Plan:
+    """The sections that were asked for, or all; the short form leaves out the long ones of all."""
+    every = [name for name, one in SECTIONS.items() if not (given.short and one.is_long)]
+    curves = list(MEASURES) if not given.only else []
     return Plan(
         given.runs,
-        chosen,
-        [] if given.only else [name for name in SECTIONS if name not in chosen],
-        given.growth if given.growth is not None else list(MEASURES),
+        given.only or every,
+        curves if given.growth is None else given.growth,
         given.short,
         options_of(data_of(given)),
     )
@@ -104,6 +108,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--short", action="store_true", help="without the long sections, and curves of small sizes"
     )
+    parser.add_argument("--add", action="store_true", help="keep what was measured before")
     parser.add_argument("--output", type=Path, default=ROOT / "build" / "report.html")
     return parser
 
@@ -119,24 +124,22 @@ def options_of(data: Data) -> list[str]:
     return found
 
 
-def _measured(taken: dict[str, list[Taken]], plan: Plan) -> list[Measured]:
+def _measured(results: Results, plan: Plan) -> list[Measured]:
+    """In the order of the sections, whenever they were measured."""
     return [
         Measured(
             name,
-            SECTIONS[name].title,
-            SECTIONS[name].about,
+            section.title,
+            section.about,
             _command(name, plan),
-            merge_rows([one.rows for one in runs]),
-            [one.seconds for one in runs],
-            [one.load for one in runs],
-            SECTIONS[name].is_fixed,
+            merge_rows([one.rows for one in results.sections[name]]),
+            [one.seconds for one in results.sections[name]],
+            [one.load for one in results.sections[name]],
+            section.is_fixed,
         )
-        for name, runs in taken.items()
+        for name, section in SECTIONS.items()
+        if name in results.sections
     ]
-
-
-def _left_out(plan: Plan) -> list[tuple[str, str]]:
-    return [(SECTIONS[name].title, _command(name, plan)) for name in plan.left_out]
 
 
 def _command(name: str, plan: Plan) -> str:
@@ -156,7 +159,7 @@ def _shown(option: str) -> str:
 def _take(name: str, plan: Plan) -> Taken:
     load, began = os.getloadavg()[0], time.monotonic()
     rows = _rows(name, plan)
-    return Taken(rows, time.monotonic() - began, load)
+    return Taken(rows, time.monotonic() - began, load, report_results.this_commit())
 
 
 def _rows(name: str, plan: Plan) -> list[Row]:

@@ -6,7 +6,6 @@ import os
 import platform
 import re
 import sqlite3
-import subprocess
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from html import escape
@@ -65,17 +64,17 @@ class Measured(NamedTuple):
     about: str
     command: str
     rows: Sequence[Spread]
-    seconds: Sequence[float] = ()  # of each run
-    loads: Sequence[float] = ()  # of the machine, when each run began
+    seconds: Sequence[float]  # of each run
+    loads: Sequence[float]  # of the machine, when each run began
     is_fixed: bool = False  # measured once: every run would give the same
 
 
 class Page(NamedTuple):
-    runs: int
     sections: Sequence[Measured]
-    curves: Sequence[Sequence[Curve]] = ()  # of each run
+    curves: Sequence[Curve] = ()  # of all runs
     left_out: Sequence[tuple[str, str]] = ()  # title and command
     growth_command: str = ""
+    commits: Sequence[str] = ()
 
 
 def write_page(path: Path, page: Page) -> None:
@@ -100,21 +99,14 @@ def _head(page: Page) -> Iterator[str]:
     yield '<!doctype html>\n<html lang="en"><meta charset="utf-8">'
     yield '<meta name="viewport" content="width=device-width">'
     yield f"<title>Holdfast: figures</title>\n<style>{STYLE}</style>\n<h1>Holdfast: figures</h1>"
-    again = "One run, so there is no spread." if page.runs == 1 else f"{page.runs} runs."
     yield (
         "<p>Holdfast keeps Claude Code from forgetting things when it compacts. This page has every"
-        " figure that we measure, with the command that measured it.</p>"
+        " figure that we measure, with the command that measured it. A section that was measured"
+        " several times shows the middle figure of the runs and beside it the lowest and the"
+        " highest.</p>"
     )
-    yield f"<p>{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, commit {escape(_commit())}. {again}"
-    if page.runs > 1:
-        yield "Each figure is the middle one of the runs; beside it the lowest and the highest."
-    yield "</p>"
-
-
-def _commit() -> str:
-    line = ["git", "describe", "--always", "--dirty"]
-    run = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=False)
-    return run.stdout.strip() or "unknown"
+    commits = ", ".join(page.commits) or "unknown"
+    yield f"<p>Written {datetime.now(UTC):%Y-%m-%d %H:%M} UTC; commit {escape(commits)}.</p>"
 
 
 def _in_short(page: Page) -> Iterator[str]:
@@ -140,7 +132,7 @@ def _in_short(page: Page) -> Iterator[str]:
 
 def _contents(page: Page) -> Iterator[str]:
     links = [(section.name, section.title) for section in page.sections]
-    if any(page.curves):
+    if page.curves:
         links.insert(0, ("growth", "How costs grow"))
     links.append(("others", "Beside other projects"))
     lines = [f'<li><a href="#{escape(one)}">{escape(title)}</a></li>' for one, title in links]
@@ -192,19 +184,19 @@ def _tables(page: Page) -> Iterator[str]:
     for section in page.sections:
         yield f'<h2 id="{escape(section.name)}">{escape(section.title)}</h2>'
         yield f"<p>{_text(section.about)}</p>\n<p><code>{escape(section.command)}</code></p>"
-        has_spread = page.runs > 1 and not section.is_fixed
+        has_spread = len(section.seconds) > 1
         spread = ("lowest to highest",) if has_spread else ()
         heads = ("measure", "figure", *spread, "to reach", "")
         yield _table(heads, [*_cells(section.rows, has_spread)])
-        if page.runs > 1 and section.is_fixed:
-            yield '<p class="note">Measured once: every run gives the same.</p>'
-        yield from _took(section)
+        yield f'<p class="note">{_took(section)}</p>'
 
 
-def _took(section: Measured) -> Iterator[str]:
-    if section.seconds:
-        seconds, loads = _range(section.seconds, "{:.0f}"), _range(section.loads, "{:.1f}")
-        yield f'<p class="note">One run took {seconds} s; load average at its start {loads}.</p>'
+def _took(section: Measured) -> str:
+    seconds, loads = _range(section.seconds, "{:.0f}"), _range(section.loads, "{:.1f}")
+    count = len(section.seconds)
+    runs = f"{count} runs of {seconds} s each" if count > 1 else f"One run of {seconds} s"
+    same = ", as every run gives the same" if section.is_fixed else ""
+    return f"{runs}{same}; load average at the start {loads}."
 
 
 def _range(values: Sequence[float], form: str) -> str:
@@ -243,14 +235,13 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], kind: str = "") 
 
 
 def _growth(page: Page) -> Iterator[str]:
-    curves = [curve for run in page.curves for curve in run]
-    titles = dict.fromkeys(curve.title for curve in curves)
+    titles = dict.fromkeys(curve.title for curve in page.curves)
     if titles:
         yield '<h2 id="growth">How costs grow</h2>'
         yield f"<p><code>{escape(page.growth_command)}</code></p>"
         yield "<p>A line is the middle of the runs, a band the lowest to the highest.</p>"
     for title in titles:
-        of_title = [curve for curve in curves if curve.title == title]
+        of_title = [curve for curve in page.curves if curve.title == title]
         measured = [curve for curve in of_title if curve.x]
         if measured:
             yield f"<figure>{draw(measured)}</figure>"
@@ -261,7 +252,7 @@ def _growth(page: Page) -> Iterator[str]:
 def _not_in_this_form(page: Page) -> Iterator[str]:
     if page.left_out:
         yield "<h2>Not measured in this form</h2>"
-        yield "<p>These sections take minutes or hours each time. Run one alone:</p>"
+        yield "<p>These sections were left out. Each can be run alone:</p>"
         rows = [(escape(title), f"<code>{escape(line)}</code>") for title, line in page.left_out]
         yield _table(("section", "command"), rows)
 

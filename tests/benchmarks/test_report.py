@@ -11,11 +11,12 @@ from benchmarks.growth import Curve
 from benchmarks.report import due, options_of, run_json
 from benchmarks.report_page import Measured, Page, write_page
 from benchmarks.report_pictures import draw
+from benchmarks.report_results import Results, Taken
 from benchmarks.run import SECTIONS, Data
 from benchmarks.spread import Spread, merge_rows, merge_texts
 from benchmarks.targets import reached
 
-from benchmarks import alternatives
+from benchmarks import alternatives, report_results
 
 ROOT = Path(__file__).parents[2]
 
@@ -93,16 +94,16 @@ def _section(rows: list[Spread], name: str = "hooks") -> Measured:
 
 def test_the_page_marks_what_was_not_measured_and_escapes_its_texts(tmp_path: Path) -> None:
     rows = [Spread("`a` < b", "1", "", "≤ 2"), Spread("c", "not measured: no data", "", "")]
-    page = _page(tmp_path, Page(5, [_section(rows)]))
+    page = _page(tmp_path, Page([_section(rows)]))
     assert "<td><code>a</code> &lt; b</td><td>1</td><td>the same each time</td>" in page
     assert '<span class="missing">not measured: no data</span>' in page
     assert "<code>run it</code>" in page
-    assert "One run took 3 to 5 s; load average at its start 0.5 to 2.0." in page
+    assert "2 runs of 3 to 5 s each; load average at the start 0.5 to 2.0." in page
 
 
 def test_the_page_lists_what_misses_its_target_first(tmp_path: Path) -> None:
     rows = [Spread("good", "1x", "", "≤ 2x"), Spread("bad", "3x", "", "≤ 2x")]
-    page = _page(tmp_path, Page(1, [_section(rows)]))
+    page = _page(tmp_path, Page([_section(rows)]))
     assert "2 figures. 1 reach what" in page
     assert '<li><a href="#hooks">T</a>: bad: 3x, to reach ≤ 2x</li>' in page
     assert page.index("In short") < page.index("The machine")
@@ -110,21 +111,32 @@ def test_the_page_lists_what_misses_its_target_first(tmp_path: Path) -> None:
 
 def test_the_page_says_that_the_machine_was_busy(tmp_path: Path) -> None:
     section = _section([])
-    assert "busy with other work" not in _page(tmp_path, Page(1, [section._replace(loads=[0.1])]))
-    assert "busy with other work" in _page(tmp_path, Page(1, [section._replace(loads=[999.0])]))
+    assert "busy with other work" not in _page(tmp_path, Page([section._replace(loads=[0.1])]))
+    assert "busy with other work" in _page(tmp_path, Page([section._replace(loads=[999.0])]))
 
 
 def test_what_gives_the_same_result_each_time_is_measured_once(tmp_path: Path) -> None:
     assert due(["hooks", "truth"], 1) == ["hooks", "truth"]
     assert due(["hooks", "truth"], 2) == ["hooks"]
-    section = _section([Spread("a", "1", "", "")])._replace(is_fixed=True)
-    page = _page(tmp_path, Page(5, [section]))
-    assert "Measured once: every run gives the same." in page
+    section = _section([Spread("a", "1", "", "")])._replace(is_fixed=True, seconds=[3.0])
+    page = _page(tmp_path, Page([section]))
+    assert "One run of 3 s, as every run gives the same;" in page
     assert "lowest to highest</th>" not in page
 
 
+def test_what_was_measured_is_read_again_as_it_was_written(tmp_path: Path) -> None:
+    results = Results(
+        {"hooks": [Taken([("a", "1x", "≤ 2x")], 3.0, 0.5, "abc1")]},
+        {"hook": [[Curve("Growth", "hook", "MB", "ms", [1, 10], [1.0, 2.0])]]},
+    )
+    results.write(tmp_path / "report.json")
+    assert report_results.read(tmp_path / "report.json") == results
+    assert report_results.read(tmp_path / "none.json") == Results()
+    assert results.commits() == ["abc1"]
+
+
 def test_the_page_names_what_the_short_form_leaves_out(tmp_path: Path) -> None:
-    page = _page(tmp_path, Page(1, [], left_out=[("Long thing", "run the long thing")]))
+    page = _page(tmp_path, Page([], left_out=[("Long thing", "run the long thing")]))
     assert "<td>Long thing</td><td><code>run the long thing</code></td>" in page
 
 
@@ -132,7 +144,7 @@ def test_our_figure_stands_beside_those_that_others_publish(tmp_path: Path) -> N
     measure = next(one for one in alternatives.read() if one.ours)
     section, row = measure.ours
     rows = [Spread(f"{row} and more", "7 ms", "", "")]
-    page = _page(tmp_path, Page(1, [_section(rows, section)]))
+    page = _page(tmp_path, Page([_section(rows, section)]))
     assert f"<strong>Holdfast</strong></td><td>7 ms ({row} and more)</td>" in page
     other = measure.published[0]
     assert f"<td>{other.name}</td><td>{other.figure}</td>" in page
@@ -156,13 +168,16 @@ def test_a_picture_shows_every_curve_with_its_axes_and_is_drawn_the_same_again()
 
 
 @pytest.mark.slow  # real measurements, in processes
-def test_the_short_form_writes_a_page_of_real_figures(tmp_path: Path) -> None:
+def test_a_later_report_adds_its_figures_to_the_same_page(tmp_path: Path) -> None:
     output = tmp_path / "report.html"
-    line = ["-m", "benchmarks.report", "--runs", "2", "--only", "contents", "--only", "truth"]
-    line += ["--growth", "record", "--short", "--output", str(output)]
-    subprocess.run([sys.executable, *line], cwd=ROOT, check=True, capture_output=True)
+    line = [sys.executable, "-m", "benchmarks.report", "--runs", "1", "--output", str(output)]
+    first = [*line, "--only", "contents", "--growth", "record", "--short"]
+    subprocess.run(first, cwd=ROOT, check=True, capture_output=True)
+    added = [*line, "--only", "truth", "--add"]
+    subprocess.run(added, cwd=ROOT, check=True, capture_output=True)
     page = output.read_text("utf-8")
     assert f'<h2 id="truth">{SECTIONS["truth"].title}</h2>' in page
     assert "not measured: say CORPUS=DIR LABELS=DIR" in page
     assert ">seconds of CPU</text>" in page
     assert "-m benchmarks.run --only contents" in page
+    assert f"<td>{SECTIONS['hooks'].title}</td>" in page  # left out, with its command
