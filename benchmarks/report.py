@@ -53,7 +53,7 @@ class Outcome(NamedTuple):
 
 
 def main() -> None:
-    given = _parser().parse_args()
+    given = parser().parse_args()
     plan, kept = plan_of(given), given.output.with_suffix(".json")
     given.output.parent.mkdir(parents=True, exist_ok=True)
     results = report_results.read(kept) if given.add else Results()
@@ -99,18 +99,18 @@ def due(sections: list[str], number: int) -> list[str]:
     return [name for name in sections if number == 1 or not SECTIONS[name].is_fixed]
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_data_options(parser)
-    parser.add_argument("--runs", type=int, default=5, help="how often everything is measured")
-    parser.add_argument("--only", action="append", choices=SECTIONS, help="only these sections")
-    parser.add_argument("--growth", nargs="*", choices=MEASURES, help="only these curves, or none")
-    parser.add_argument(
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(description=__doc__)
+    add_data_options(made)
+    made.add_argument("--runs", type=int, default=5, help="how often everything is measured")
+    made.add_argument("--only", action="append", choices=SECTIONS, help="only these sections")
+    made.add_argument("--growth", nargs="*", choices=MEASURES, help="only these curves, or none")
+    made.add_argument(
         "--short", action="store_true", help="without the long sections, and curves of small sizes"
     )
-    parser.add_argument("--add", action="store_true", help="keep what was measured before")
-    parser.add_argument("--output", type=Path, default=ROOT / "build" / "report.html")
-    return parser
+    made.add_argument("--add", action="store_true", help="keep what was measured before")
+    made.add_argument("--output", type=Path, default=ROOT / "build" / "report.html")
+    return made
 
 
 def options_of(data: Data) -> list[str]:

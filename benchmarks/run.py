@@ -335,6 +335,7 @@ SECTIONS = {
         "Eight processes of hooks for a minute while two others store what they report: what is "
         "lost or doubled.",
         lambda data: _intake(),
+        is_long=True,
     ),
     "watcher": Section(
         "Watching live sessions",
@@ -350,16 +351,19 @@ SECTIONS = {
         "Requests to the server",
         "Requests to `holdfast serve`, beside a route that does one bare `INSERT` and `COMMIT`.",
         lambda data: _api(),
+        is_long=True,
     ),
     "dashboard": Section(
         "The dashboard",
         "200 live windows and a million readings, ten people watching, one in a real browser.",
         lambda data: _dashboard(),
+        is_long=True,
     ),
     "lists": Section(
         "Lists in a large database",
         "Lists of the server with 1,000 sessions of 1,000 actions against 10, on PostgreSQL.",
         lambda data: _lists(),
+        is_long=True,
     ),
     "batches": Section(
         "Batches of a plan",
@@ -377,6 +381,7 @@ SECTIONS = {
         "Search: what it finds",
         "Questions of our own whose right answers are known, by words and by words and meaning.",
         lambda data: _retrieval(),
+        is_long=True,
     ),
     "questions": Section(
         "Search: people's questions",
@@ -388,6 +393,7 @@ SECTIONS = {
         "Search: how fast it is",
         "Searches in an index of 100,000 items, in a running process and from a shell.",
         lambda data: _search(data.large),
+        is_long=True,
     ),
     "truth": Section(
         "Readings and alerts",
@@ -417,12 +423,14 @@ SECTIONS = {
         "Archiving transcripts",
         "Copies of transcripts that outlive the client's own: time and size.",
         lambda data: _transcripts(data.corpus),
+        is_long=True,
     ),
     "briefs": Section(
         "What a brief restores",
         "Of what a session used right after a real compaction, how much the brief named; and how "
         "long making a brief takes.",
         lambda data: _briefs(data.corpus, data.evaluate),
+        is_long=True,
     ),
     "summaries": Section(
         "Summaries checked",
@@ -441,6 +449,7 @@ SECTIONS = {
         "Ten compactions in the real client",
         "Facts stated once, and whether they are still before the model ten compactions later.",
         lambda data: _endurance(data.endurance),
+        is_long=True,
     ),
 }
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from benchmarks.growth import Curve
-from benchmarks.report import due, options_of, run_json
+from benchmarks.report import due, options_of, parser, plan_of, run_json
 from benchmarks.report_page import Measured, Page, write_page
 from benchmarks.report_pictures import draw
 from benchmarks.report_results import Results, Taken
@@ -122,6 +122,17 @@ def test_what_gives_the_same_result_each_time_is_measured_once(tmp_path: Path) -
     page = _page(tmp_path, Page([section]))
     assert "One run of 3 s, as every run gives the same;" in page
     assert "lowest to highest</th>" not in page
+
+
+def test_the_short_form_leaves_out_the_long_sections_unless_they_are_asked_for() -> None:
+    every = plan_of(parser().parse_args([]))
+    short = plan_of(parser().parse_args(["--short"]))
+    asked = plan_of(parser().parse_args(["--short", "--only", "search"]))
+    assert every.sections == list(SECTIONS)
+    assert set(every.sections) - set(short.sections) == {
+        name for name, section in SECTIONS.items() if section.is_long
+    }
+    assert asked.sections == ["search"] and asked.growth == []
 
 
 def test_what_was_measured_is_read_again_as_it_was_written(tmp_path: Path) -> None:
