@@ -47,10 +47,6 @@ def make_brief(path: str, budget: int) -> str:
 
 def rows(corpus: Path | None, evaluate: Path | None) -> Iterator[Row]:
     """(measure, figure, what to reach) for each figure."""
-    from holdfast.settings.table import BY_NAME
-
-    most = BY_NAME["brief_tokens"].default
-    yield "a brief at the default setting, at most", f"{most:,} tokens", ""
     if corpus is not None and evaluate is not None:
         yield from quality(corpus, evaluate)
     yield from speed()

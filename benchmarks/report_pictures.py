@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import io
+import textwrap
 from collections.abc import Sequence
 from statistics import median
 
 from benchmarks.growth import Curve
+
+TITLE_WIDTH = 44  # characters that fit above a picture
 
 
 def draw(curves: Sequence[Curve]) -> str:
@@ -31,7 +34,8 @@ def draw(curves: Sequence[Curve]) -> str:
                 textcoords="offset points",
                 ha="right",
             )
-        axes.set(title=first.title, xlabel=first.x_axis, ylabel=first.y_axis)
+        title = textwrap.fill(first.title, TITLE_WIDTH)
+        axes.set(title=title, xlabel=first.x_axis, ylabel=first.y_axis)
         axes.set_xscale("log")
         axes.set_xticks(first.x, [f"{one:,}" for one in first.x])
         axes.minorticks_off()

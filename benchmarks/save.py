@@ -26,6 +26,7 @@ from holdfast.checkpoint import index, provenance
 from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.client import sample_payloads
 from holdfast.hub.projection import projection_file
+from holdfast.settings.table import BY_NAME
 from holdfast.wire import places
 
 Row = tuple[str, str, str]
@@ -83,6 +84,8 @@ def rows() -> Iterator[Row]:
         wanted = f"≤ {TO_REACH[title]}x" if title in TO_REACH else ""
         ratios = f"{wall / bare[0]:.1f}x, CPU {cpu / bare[1]:.1f}x of a bare start"
         yield title, f"{ratios} ({wall * 1e3:.0f} ms)", wanted
+    most = BY_NAME["brief_tokens"].default
+    yield "a brief at the default setting, at most", f"{most:,} tokens", ""
     if shutil.which("jq") is None:
         yield "`bash` + `stat` + `jq`", "not measured: no `jq` here", ""
 
