@@ -60,7 +60,7 @@ def main() -> None:
     for number in range(1, plan.runs + 1):
         for name in due(plan.sections, number):
             print(f"run {number} of {plan.runs}: {SECTIONS[name].title}", flush=True)
-            results.sections.setdefault(name, []).append(_take(name, plan))
+            results.add(name, _take(name, plan))
             _write(results, plan, given.output)
         for name in plan.growth:
             print(f"run {number} of {plan.runs}: growth, {name}", flush=True)
@@ -77,7 +77,7 @@ def _write(results: Results, plan: Plan, output: Path) -> None:
         for name, section in SECTIONS.items()
         if name not in results.sections
     ]
-    measured = _measured(results, plan)
+    measured = _measured(results)
     write_page(output, Page(measured, curves, left_out, _growth_command(plan), results.commits()))
 
 
@@ -124,14 +124,14 @@ def options_of(data: Data) -> list[str]:
     return found
 
 
-def _measured(results: Results, plan: Plan) -> list[Measured]:
+def _measured(results: Results) -> list[Measured]:
     """In the order of the sections, whenever they were measured."""
     return [
         Measured(
             name,
             section.title,
             section.about,
-            _command(name, plan),
+            results.sections[name][-1].command,
             merge_rows([one.rows for one in results.sections[name]]),
             [one.seconds for one in results.sections[name]],
             [one.load for one in results.sections[name]],
@@ -159,7 +159,8 @@ def _shown(option: str) -> str:
 def _take(name: str, plan: Plan) -> Taken:
     load, began = os.getloadavg()[0], time.monotonic()
     rows = _rows(name, plan)
-    return Taken(rows, time.monotonic() - began, load, report_results.this_commit())
+    seconds = time.monotonic() - began
+    return Taken(rows, seconds, load, report_results.this_commit(), _command(name, plan))
 
 
 def _rows(name: str, plan: Plan) -> list[Row]:

@@ -6,7 +6,7 @@ import json
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from benchmarks.growth import Curve
 from benchmarks.run import Row
@@ -21,6 +21,11 @@ class Taken(NamedTuple):
     seconds: float
     load: float  # of the machine, when it began
     commit: str
+    command: str
+
+    def is_empty(self) -> bool:
+        """Whether nothing could be measured, for want of data or of a program."""
+        return all("not measured" in figure.lower() for _, figure, _ in self.rows)
 
 
 @dataclass
@@ -29,6 +34,11 @@ class Results:
 
     sections: dict[str, list[Taken]] = field(default_factory=dict)
     growth: dict[str, list[list[Curve]]] = field(default_factory=dict)
+
+    def add(self, name: str, taken: Taken) -> None:
+        """Another run of a section. It replaces runs in which nothing was measured."""
+        before = [one for one in self.sections.get(name, []) if not one.is_empty()]
+        self.sections[name] = [*before, taken]
 
     def commits(self) -> list[str]:
         return list(dict.fromkeys(one.commit for runs in self.sections.values() for one in runs))
@@ -51,8 +61,8 @@ def read(path: Path) -> Results:
     return Results(sections, growth)
 
 
-def _taken(rows: list[list[str]], seconds: float, load: float, commit: str) -> Taken:
-    return Taken([(name, figure, wanted) for name, figure, wanted in rows], seconds, load, commit)
+def _taken(rows: list[list[str]], *others: Any) -> Taken:
+    return Taken([(name, figure, wanted) for name, figure, wanted in rows], *others)
 
 
 def this_commit() -> str:

@@ -137,13 +137,20 @@ def test_the_short_form_leaves_out_the_long_sections_unless_they_are_asked_for()
 
 def test_what_was_measured_is_read_again_as_it_was_written(tmp_path: Path) -> None:
     results = Results(
-        {"hooks": [Taken([("a", "1x", "≤ 2x")], 3.0, 0.5, "abc1")]},
+        {"hooks": [Taken([("a", "1x", "≤ 2x")], 3.0, 0.5, "abc1", "run it")]},
         {"hook": [[Curve("Growth", "hook", "MB", "ms", [1, 10], [1.0, 2.0])]]},
     )
     results.write(tmp_path / "report.json")
     assert report_results.read(tmp_path / "report.json") == results
     assert report_results.read(tmp_path / "none.json") == Results()
     assert results.commits() == ["abc1"]
+
+
+def test_a_run_replaces_those_in_which_nothing_was_measured_and_joins_the_others() -> None:
+    results = Results()
+    for figure in ("not measured: no data", "1x", "2x"):
+        results.add("truth", Taken([("a", figure, "")], 1.0, 0.5, "abc1", "run it"))
+    assert [one.rows[0][1] for one in results.sections["truth"]] == ["1x", "2x"]
 
 
 def test_the_page_names_what_the_short_form_leaves_out(tmp_path: Path) -> None:
