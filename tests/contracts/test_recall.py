@@ -14,9 +14,11 @@ from sqlalchemy.engine import Connection
 from holdfast.hub.store.store import Store
 from holdfast.memory import words
 from holdfast.memory.embed import vector
+from holdfast.memory.embed.embedders import NoEmbedder
 from holdfast.memory.index import postgres_words
 from holdfast.memory.index.interface import TURN_POSITIONS, Index, Many, Scores, SearchFilter
 from holdfast.memory.index.postgres_index import Shared
+from holdfast.memory.index.postgres_vectors import refuse_older
 from holdfast.memory.index.sqlite_index import Embedded
 from holdfast.memory.item import CHECKPOINT, SEGMENT, TURN, Item
 from holdfast.memory.recall import rank_results, search_indexes
@@ -36,6 +38,20 @@ def index(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Index]:
     store = Store.open(request.getfixturevalue("postgres_url"))
     yield Shared(store, "/p")
     store.close()
+
+
+@pytest.fixture
+def vectors(request: pytest.FixtureRequest, index: Index) -> None:
+    """The server of `HOLDFAST_TEST_DATABASE_URL` may have no pgvector."""
+    if not isinstance(index, Shared):
+        return
+    store = Store.open(request.getfixturevalue("postgres_url"))
+    try:
+        Shared(store, "/another").begin_vectors("m")
+    except NoEmbedder as reason:
+        pytest.skip(f"NOT TESTED: {reason}")
+    finally:
+        store.close()
 
 
 def some(*texts: str, kind: str = TURN, first: int = 0, cold: bool = False) -> list[Item]:
@@ -88,6 +104,7 @@ def by_both(index: Index, query: str, vectors: dict[str, vector.Array]) -> list[
 
 
 @pytest.mark.requirement("M2")
+@pytest.mark.usefixtures("vectors")
 def test_an_answer_is_found_before_what_the_model_announces_on_its_way(index: Index) -> None:
     answer, announced = "The lamp is lit at dusk.", "Now the lighthouse:"
     turns = [*some("Reading the chart.", answer)]
@@ -98,6 +115,7 @@ def test_an_answer_is_found_before_what_the_model_announces_on_its_way(index: In
 
 
 @pytest.mark.requirement("M2")
+@pytest.mark.usefixtures("vectors")
 def test_words_count_less_where_the_best_match_holds_few_of_them(index: Index) -> None:
     """One word of many is hardly a match by words; a match in full is one."""
     near, worded = "The lamp is lit at dusk.", "The ferry was late."
@@ -121,6 +139,7 @@ def test_a_turn_comes_before_what_quotes_it(index: Index, kind: str) -> None:
 
 
 @pytest.mark.requirement("M2")
+@pytest.mark.usefixtures("vectors")
 def test_all_of_a_turn_is_found_by_where_it_begins(index: Index) -> None:
     turns = [
         one._replace(by="model", title="asked")
@@ -237,6 +256,7 @@ def test_a_query_of_a_megabyte_is_answered_and_cut_in_words(index: Index) -> Non
 
 
 @pytest.mark.requirement("M2")
+@pytest.mark.usefixtures("vectors")
 def test_a_source_is_replaced_whole_and_what_stays_keeps_its_vector(index: Index) -> None:
     index.take("s", "", "1", some("stays", "goes"))
     index.begin_vectors("m")
@@ -272,6 +292,7 @@ def test_reading_on_replaces_from_its_first_position(index: Index) -> None:
 
 
 @pytest.mark.requirement("M2")
+@pytest.mark.usefixtures("vectors")
 def test_a_source_that_is_gone_takes_its_items_with_it(index: Index) -> None:
     index.take("s", "", "1", some("alone at sea", "sea of grass"))
     index.take("t", "", "1", some("quiet lake", kind=SEGMENT))
@@ -284,6 +305,7 @@ def test_a_source_that_is_gone_takes_its_items_with_it(index: Index) -> None:
 
 
 @pytest.mark.requirement("R6")
+@pytest.mark.usefixtures("vectors")
 def test_cold_is_found_only_when_it_is_asked_for(index: Index) -> None:
     index.take("s", "", "1", some("warm parser"))
     index.take("t", "", "1", some("cold parser", kind=SEGMENT, cold=True))
@@ -298,6 +320,7 @@ def test_cold_is_found_only_when_it_is_asked_for(index: Index) -> None:
 
 
 @pytest.mark.requirement("M2")
+@pytest.mark.usefixtures("vectors")
 def test_the_nearest_by_meaning_come_first_and_know_how_near_they_are(index: Index) -> None:
     index.take("s", "", "1", some("aa", "bb", "cc"))
     index.begin_vectors("m")
@@ -332,6 +355,7 @@ def test_a_search_of_all_projects_looks_once_in_each_partition(
 
 
 @pytest.mark.requirement("M2")
+@pytest.mark.usefixtures("vectors")
 def test_vectors_of_another_embedder_are_dropped_and_made_again(index: Index) -> None:
     index.take("s", "", "1", some("aa", "bb"))
     index.begin_vectors("old")
@@ -345,6 +369,7 @@ def test_vectors_of_another_embedder_are_dropped_and_made_again(index: Index) ->
 
 
 @pytest.mark.requirement("M2")
+@pytest.mark.usefixtures("vectors")
 def test_a_text_that_changed_while_it_was_embedded_gets_no_old_vector(index: Index) -> None:
     index.take("s", "", "1", some("before"))
     index.begin_vectors("m")
@@ -385,3 +410,15 @@ def test_two_who_take_in_at_once_leave_each_thing_once(index: Index) -> None:
     state = index.states()["s"]
     assert sorted(wins) == list(range(int(state)))
     assert index.counts().items == int(state)
+
+
+@pytest.mark.requirement("M2")
+@pytest.mark.parametrize(
+    ("version", "words"),
+    [(None, "no pgvector"), ("0.7.4", "pgvector 0.7.4, 0.8 or newer is needed")],
+)
+def test_a_pgvector_that_is_too_old_is_named(version: str | None, words: str) -> None:
+    with pytest.raises(NoEmbedder, match=words):
+        refuse_older(version)
+    for new in ("0.8.0", "0.10.2", "1.0"):
+        refuse_older(new)

@@ -24,7 +24,11 @@ PARTS = 16
 USUAL = 384
 FRESH_SECONDS = 300.0
 _HAS = "SELECT to_regclass('recall_vectors') IS NOT NULL"
-_CAN = "SELECT count(*) FROM pg_available_extensions WHERE name = 'vector'"
+OLDEST = (0, 8)  # of pgvector: `halfvec` came with 0.7, `iterative_scan` with 0.8
+_CAN = (
+    "SELECT coalesce(installed_version, default_version) FROM pg_available_extensions "
+    "WHERE name = 'vector'"
+)
 NEAR = (
     "CREATE INDEX IF NOT EXISTS recall_vectors_near ON recall_vectors "
     f"USING hnsw ((vector::halfvec({USUAL})) halfvec_ip_ops) WHERE size = {USUAL}"
@@ -51,6 +55,15 @@ _ANOTHER = (
 _LOCK = 0x401DFA5D
 
 
+def refuse_older(version: str | None) -> None:
+    """Raise NoEmbedder if the server has no pgvector, or one that lacks what we need."""
+    if not version:
+        raise NoEmbedder("this PostgreSQL has no pgvector")
+    if tuple(int(part) for part in version.split(".")[:2]) < OLDEST:
+        needed = ".".join(map(str, OLDEST))
+        raise NoEmbedder(f"this PostgreSQL has pgvector {version}, {needed} or newer is needed")
+
+
 class PostgresVectors:
     def __init__(self, store: Store, project: str) -> None:
         self._store, self._project = store, project
@@ -68,8 +81,7 @@ class PostgresVectors:
 
     def _begin(self, c: Connection, embedder: str) -> None:
         if not self._there(c):
-            if not c.execute(sa.text(_CAN)).scalar():
-                raise NoEmbedder("this PostgreSQL has no pgvector")
+            refuse_older(c.execute(sa.text(_CAN)).scalar())
             c.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
             for statement in _MAKE:
                 c.execute(sa.text(statement))
