@@ -116,10 +116,9 @@ def test_a_document_that_is_too_large_is_refused_in_words(project: Path) -> None
 
 @pytest.mark.requirement("X6")
 def test_a_snapshot_that_cannot_be_json_is_noted_and_not_fatal(project: Path) -> None:
-    deep: list[object] = []
-    for _ in range(100_000):
-        deep = [deep]
-    kept = keep(replace(a_document(project), snapshot={"deep": deep}))
+    endless: list[object] = []
+    endless.append(endless)  # how deep a value may be depends on the version of Python
+    kept = keep(replace(a_document(project), snapshot={"endless": endless}))
     assert any("snapshot" in note for note in kept.notes)
     assert verify(kept.path, index.load()).ok
     assert json.loads(Path(index.path()).read_text())["version"] == "1.0"
