@@ -225,7 +225,9 @@ def what_changed(session: Session, folder: Path) -> list[str]:
 @pytest.mark.requirement("C14")
 def test_files_nobody_had_used_are_changed_by_a_move_or_a_removal(tmp_path: Path) -> None:
     session = Session().user("Tidy up.").runs("cd docs && mv ebb.md flood.md old/")
-    session.runs("rm notes/moon.md /tmp/try.txt").runs("git rm -q --cached kept.md")
+    session.runs("rm notes/moon.md /tmp/a.txt /private/var/folders/x1/T/b.txt").runs(
+        "git rm -q --cached kept.md"
+    )
     assert what_changed(session, tmp_path) == [
         "docs/ebb.md - moved to docs/old/ebb.md",
         "docs/old/ebb.md - changed by a command",

@@ -12,9 +12,9 @@ from math import exp, log
 from holdfast.brief.complement import HeldBySummary
 from holdfast.brief.item import EDITED, BriefItem, times
 from holdfast.record.failures import PASSED, UNCLEAR, outcome
-from holdfast.record.files import ELSEWHERE
 from holdfast.record.model import FLOOR, Command, FileUse, Record, heat_at
 from holdfast.record.run_output import is_error
+from holdfast.record.shell import ELSEWHERE
 from holdfast.text.fence import clean, code, flat
 
 _MADE_WORDS = (

@@ -181,7 +181,7 @@ def is_one_off(failure: Failure) -> bool:
     """Whether this was only tried: neither a test nor a build, so it may never run again. A script
     that was edited since is expected to run again."""
     missing = any(within(_NOT_BEGUN, line) or line.startswith(_SHELLS) for line in failure.lines)
-    if failure.command.removeprefix("cd ").startswith((*files.ELSEWHERE, "/tmp ")):
+    if failure.command.removeprefix("cd ").startswith((*shell.ELSEWHERE, "/tmp ")):
         return True
     first = next(iter(failure.left), failure.command)
     words = shell.settings_of(first.rpartition("&& ")[2])[1]

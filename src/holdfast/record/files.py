@@ -21,7 +21,6 @@ _BRANCH = b'"gitBranch":"'
 CODE_MARKS = ("()", "$(", "&", "|", "<", ">", ";", "`", '"')
 BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"))
 PROSE = (".md", ".mdx", ".rst", ".txt", ".adoc")
-ELSEWHERE = ("/tmp/", "/private/tmp/", "/var/folders/", "/dev/", "/proc/")
 
 if TYPE_CHECKING:  # a compaction waits for this module, and a protocol costs 0.1 ms
     from typing import Protocol
@@ -76,7 +75,9 @@ def use(record: Record, path: str, how: str, weight: float) -> str:
     name = relative(record, path.strip())
     if not 3 < len(name) <= LONGEST_PATH or not name.isprintable():
         return ""
-    if (name.startswith(ELSEWHERE) and how != "edits") or (how not in SHOWS_IT and is_code(name)):
+    if (name.startswith(shell.ELSEWHERE) and how != "edits") or (
+        how not in SHOWS_IT and is_code(name)
+    ):
         return ""
     is_new = name not in record.files
     used = record.files.setdefault(name, FileUse())
@@ -131,7 +132,7 @@ def _named(record: Record, line: str, paths: list[str]) -> list[str]:
     where = entered if entered[:1] == "/" else f"{record.cwd}/{entered}"
     usable = [path for path in paths if path and not is_code(path)]
     whole = [normpath(path if path[0] in "/~$" else f"{where}/{path}") for path in usable]
-    return [relative(record, path) for path in whole if not path.startswith(ELSEWHERE)]
+    return [relative(record, path) for path in whole if not path.startswith(shell.ELSEWHERE)]
 
 
 def write(record: Record, names: list[str]) -> None:

@@ -8,7 +8,7 @@ failed.
 import re
 from os.path import normpath
 
-from holdfast.record import files, names, run_output, shell
+from holdfast.record import names, run_output, shell
 from holdfast.record.model import Commits, GitWork, Record
 from holdfast.text.sentences import Lazy, clip, within
 
@@ -161,7 +161,7 @@ def tree_of(record: Record, folder: str) -> str:
 
 def _is_trial(line: str) -> bool:
     """Whether the line works in a repository made to try something, or in a temporary folder."""
-    return "git init" in line or shell.enters(line).startswith((*files.ELSEWHERE, "/tmp", "$"))
+    return "git init" in line or shell.enters(line).startswith((*shell.ELSEWHERE, "/tmp", "$"))
 
 
 def _subject(rest: str) -> str:

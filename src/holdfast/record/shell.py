@@ -14,7 +14,10 @@ _QUOTED = Lazy(r"[\"']([^\"'\n]{1,200}\.\w{1,8})[\"']")
 _CUT = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"|&&|\|\||[;|\n]")
 _AROUND = "\"'`,;()<>[]{}|*“”"
 _BEHIND = f".{_AROUND}"  # a sentence may end in a path
-_ELSEWHERE = ("http", "/tmp/", "/dev/", "//")
+# On macOS `/tmp` and `/var` are links into `/private`.
+_TEMPORARY = ("/tmp/", "/private/tmp/", "/var/folders/", "/private/var/folders/")
+ELSEWHERE = (*_TEMPORARY, "/dev/", "/proc/")
+_NO_FILE = ("http", "//", *ELSEWHERE)
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@~[]()")
 _REDACTED = Lazy(r"\[redacted: [^\]]{1,40}\]")
 _INTO = Lazy(r">>? *([^\s&|;<>()]+)")
@@ -283,7 +286,7 @@ def is_file(name: str) -> bool:
     stem, dot, ending = name.rpartition(".")
     if not dot or not 0 < len(ending) <= 8 or not ending.isalnum() or ending[0].isdigit():
         return False
-    if not stem or len(name) > 200 or name[0] in "-$*{" or name.startswith(_ELSEWHERE):
+    if not stem or len(name) > 200 or name[0] in "-$*{" or name.startswith(_NO_FILE):
         return False
     if stem[-1] == "." or "..." in name or ".." in name.lstrip("./"):  # `main..HEAD`
         return False
