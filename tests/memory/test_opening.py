@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.memory.errors import NewerIndex
+from holdfast.memory.errors import DamagedIndex, NewerIndex
 from holdfast.memory.index import sqlite_file
 
 
@@ -19,3 +19,14 @@ def test_an_index_of_a_newer_holdfast_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(NewerIndex):
         sqlite_file.open_file("/p", str(path))
     assert sqlite_file.project_of(str(path)) == "/p"
+
+
+@pytest.mark.requirement("X6")
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files are listed on Linux")
+def test_a_file_that_is_refused_is_closed(tmp_path: Path) -> None:
+    path = tmp_path / "index.db"
+    path.write_bytes(b"these are notes, and no database\n" * 500)
+    with pytest.raises(DamagedIndex) as kept:
+        sqlite_file.open_file("/p", str(path))
+    links = [one for one in Path("/proc/self/fd").iterdir() if one.is_symlink()]
+    assert str(path) not in [str(one.readlink()) for one in links if one.exists()], kept

@@ -45,8 +45,13 @@ def open_file(project: str, path: str = "") -> sqlite3.Connection:
     path = path or locations.index_file(project)
     with in_words(path):
         connection = _connect(path)
-        if not _is_ours(connection, path):
-            _make(connection, project)
+        try:
+            connection.execute(f"PRAGMA cache_size = -{CACHE_KB}")
+            if not _is_ours(connection, path):
+                _make(connection, project)
+        except BaseException:
+            connection.close()  # else the error that is kept would keep the file open
+            raise
         return connection
 
 
@@ -55,11 +60,9 @@ def _connect(path: str) -> sqlite3.Connection:
     os.makedirs(folder, 0o700, exist_ok=True)  # noqa: PTH103
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     os.close(os.open(path, flags, 0o600))  # SQLite would create it readable for everyone
-    connection = sqlite3.connect(
+    return sqlite3.connect(
         path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
     )
-    connection.execute(f"PRAGMA cache_size = -{CACHE_KB}")
-    return connection
 
 
 def _is_ours(connection: sqlite3.Connection, path: str) -> bool:
