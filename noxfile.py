@@ -61,7 +61,8 @@ def sqlite(session: nox.Session, version: str) -> None:
     except NotHere as reason:
         session.error(f"NOT TESTED: SQLite {version}: {reason}")
     _install(session)
-    session.run("pytest", "-q", "-n", "auto", *STORE, env={"LD_LIBRARY_PATH": library})
+    chosen = session.posargs or STORE
+    session.run("pytest", "-q", "-n", "auto", *chosen, env={"LD_LIBRARY_PATH": library})
 
 
 @nox.session(python="3.11")
@@ -75,6 +76,7 @@ def postgres(session: nox.Session, version: str) -> None:
     try:
         with postgres_url(version, port) as url:
             given = {"HOLDFAST_TEST_DATABASE_URL": url}
-            session.run("pytest", "-q", "-n", "auto", "-k", "postgres", *ON_POSTGRES, env=given)
+            chosen = session.posargs or ON_POSTGRES
+            session.run("pytest", "-q", "-n", "auto", "-k", "postgres", *chosen, env=given)
     except NotHere as reason:
         session.error(f"NOT TESTED: PostgreSQL {version}: {reason}")
