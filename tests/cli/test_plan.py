@@ -170,11 +170,26 @@ def test_tasks_are_shown_with_the_numbers_that_titles_name(project: Path) -> Non
 def test_it_says_who_commits(project: Path) -> None:
     (project / "plan.md").write_text("- [ ] Mend it and commit\n- [ ] Sail\n- [ ] Push\n")
     said = _invoke("plan.md").stderr
-    assert 'asks for one, here "Mend it and commit", "Push"\n' in said
+    assert 'asks for one; named in "Mend it and commit", "Push"\n' in said
     (project / "plan.md").write_text("- [ ] Mend it\n")
     assert (
         "  commits: only where the plan's text asks for one; no task" in _invoke("plan.md").stderr
     )
+
+
+@pytest.mark.parametrize(
+    "task",
+    ["Log it in NEWS, then commit and tag 4.0rc1.", 'Write the page and commit with "Sail on"'],
+)
+def test_a_commit_is_named_wherever_the_task_speaks_of_it(project: Path, task: str) -> None:
+    (project / "plan.md").write_text(f"- [ ] Mend it\n- [ ] {task}\n")
+    said = _invoke("plan.md").stderr
+    assert f'named in "{task[:20]}' in said and "above the tasks" not in said
+
+
+def test_a_wish_for_all_commits_belongs_above_the_tasks(project: Path) -> None:
+    (project / "plan.md").write_text("- [ ] Mend it\n- [ ] Ship it, one commit per step\n")
+    assert "write it above the tasks" in _invoke("plan.md").stderr
 
 
 @pytest.mark.requirement("U3", "X7")

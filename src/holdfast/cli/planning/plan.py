@@ -24,7 +24,7 @@ from holdfast.cli.terminal import say, ticker
 from holdfast.client.settings_files import transcripts_folder
 from holdfast.hub import row_times
 from holdfast.plan.estimates import past
-from holdfast.plan.estimates.features import asks_for_a_commit
+from holdfast.plan.estimates.features import mentions_a_commit, wants_commits_of_others
 from holdfast.plan.formats import read
 from holdfast.plan.picture import draw_mermaid as mermaid_text
 from holdfast.plan.picture import draw_svg as picture
@@ -115,13 +115,24 @@ def _say_next(run: str, ran: int, batches: Sequence[TaskBatch]) -> None:
     )
 
 
+EVERY_COMMIT = (
+    "what is said of every commit: write it above the tasks, so that all sessions read it"
+)
+
+
 def _who_commits(batches: Sequence[TaskBatch]) -> str:
-    tasks = (piece.task for batch in batches for piece in batch.pieces)
-    titles = (task.title for task in tasks if asks_for_a_commit(task.words))
+    tasks = [piece.task for batch in batches for piece in batch.pieces]
+    titles = [task.title for task in tasks if mentions_a_commit(task.words)]
     commits = [f'"{short(named(title), MOST_COMMIT_CHARS)}"' for title in titles]
-    if commits:
-        return f"only where a task or the plan's text asks for one, here {listed(commits, 3)}"
-    return "only where the plan's text asks for one; no task does"
+    if not commits:
+        return "only where the plan's text asks for one; no task names one"
+    said = f"only where a task or the plan's text asks for one; named in {listed(commits, 3)}"
+    if len(tasks) > 1 and any(wants_commits_of_others(task.words) for task in tasks):
+        return (
+            said
+            + "\n        what is said of every commit: write it above the tasks, for all sessions"
+        )
+    return said
 
 
 def _run_words(

@@ -188,10 +188,26 @@ _ENFORCES = re.compile(
 )
 
 
+_SPEAKS_OF_COMMIT = re.compile(
+    r"\b(?:commit(?:s|ted|ting)?|squash\w*|tag(?:ged)? v?\d|push(?:ed)?)\b(?!-)"
+)
+_COMMIT_EACH = re.compile(r"\bcommits? (?:per|for each|for every|after each|after every) \w+")
+
+
 def asks_for_a_commit(words: str) -> bool:
     """Whether a task is a commit, or its title ends with one: `Update the page and commit`."""
     title = words.partition("\n")[0]
     return find_kind(words) == COMMIT or _AND_COMMIT.search(title.lower()) is not None
+
+
+def mentions_a_commit(words: str) -> bool:
+    """Whether a session may take these words as a wish for a commit, a tag or a push."""
+    return _SPEAKS_OF_COMMIT.search(words.lower()) is not None
+
+
+def wants_commits_of_others(words: str) -> bool:
+    """Whether a task speaks of the commits of all: `one commit per step`."""
+    return _COMMIT_EACH.search(words.lower()) is not None
 
 
 def needs_a_person(title: str) -> bool:

@@ -42,10 +42,13 @@ _WRAPPED = re.compile(r"(,|\b(?:and|or))\n|\n(?=(?:and|or)\b)", re.IGNORECASE)
 _FENCED = re.compile(r"^(```+|~~~+).*?^\1", re.MULTILINE | re.DOTALL)
 
 
-# Words with which a task may speak of others that come first. One too many costs some time, one too
-# few lets two sessions work on what belongs in a row.
+# Words with which a task may speak of others that come first, or of a file that it does not list:
+# who moves code changes the file it came from. One too many costs some time, one too few lets two
+# sessions work on what belongs in a row.
 _ORDER = re.compile(
-    r"\b(?:after|once|until|before|first|last|follows?|waits?|blocked|needs?|requires?|depends?)\b",
+    r"\b(?:after|once|until|before|first|last|follows?|waits?|blocked|needs?|requires?|depends?"
+    r"|when|then|finally|same|rest|remaining|results?|based on|so far|by now|any ?more|any longer"
+    r"|mov(?:e|es|ed|ing)|extract(?:s|ed|ing)?|split(?:s|ting)?|renam(?:e|es|ed|ing))\b",
     re.IGNORECASE,
 )
 _MENTION = re.compile(
