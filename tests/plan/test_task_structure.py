@@ -127,6 +127,12 @@ def test_checkboxes_are_the_only_tasks_if_there_are_any() -> None:
         ("### Task 1\n\nCut it.\n\n### Task 2\nSew it.\n", ["Cut it.", "Sew it."]),
         ("## Task 1: Cut\n- [ ] left\n- [ ] right\n## Task 2: Sew\n", ["Cut", "Sew"]),
         ("## 1. Bow\n- [ ] Cut\n- [ ] Sew\n## 2. Stern\n- [ ] Hoist\n", ["Cut", "Sew", "Hoist"]),
+        ("### M1 \u2013 Bow\n1. Cut\n2. Sew\n### M2 \u2013 Stern\n3. Saw\n", ["Cut", "Sew", "Saw"]),
+        ("## 1. Bow\n1. Cut\n2. Sew\n## 2. Stern\n3. Saw\n", ["Cut", "Sew", "Saw"]),
+        ("## 1. Bow\n1. Cut\n2. Sew\n## 2. Stern\n1. Saw\n2. Nail\n", ["Bow", "Stern"]),
+        ("## Epic 1: Bow\n1. Cut\n2. Sew\n## Epic 2: Hull\n1. Saw\n", ["Cut", "Sew", "Saw"]),
+        ("## M1: Bow\n- Cut\n- Sew\n## M2: Stern\n- Saw\n", ["Cut", "Sew", "Saw"]),
+        ("## M1: Bow\nNo list.\n## M2: Stern\n", ["M1: Bow", "M2: Stern"]),
         ("## Sprint 1: bow\n1. Cut\n## Sprint 2: stern\n1. Sew\n", ["Cut", "Sew"]),
     ],
 )
@@ -146,7 +152,8 @@ def test_a_bold_line_between_tasks_is_a_heading_and_no_text_of_a_task() -> None:
     text = f"{wood}\n**Mind the rain.**\n\n- [ ] Hoist\n"
     tasks = read_plan(text, "markdown").tasks
     assert [task.wave for task in tasks] == [0, 1, 1]
-    assert [task.description for task in tasks] == ["", "**Mind the rain.**", ""]
+    assert [task.description for task in tasks] == ["", "", ""]
+    assert [task.section for task in tasks] == ["Phase 0: wood", *["Phase 1: cloth"] * 2]
 
 
 @pytest.mark.requirement("P3", "U3")

@@ -85,6 +85,7 @@ class PlanTask:
     estimated_files: int | None = None
     keep_together: bool = False
     wave: int | None = None  # it waits for all tasks of the wave before
+    section: str = field(default="", compare=False)  # the headings that it stands under
     number: int | None = field(default=None, compare=False)  # by which others of its list name it
     done: bool = False
     spec: str = ""

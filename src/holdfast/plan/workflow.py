@@ -232,6 +232,7 @@ def _task(piece: TaskPiece) -> dict[str, Any]:
         "hash": task.hash,
         "spec": task.spec,
         "title": task.title,
+        "section": task.section or None,
         "part": task.part or None,
         "description": task.description,
         "files": list(task.files),

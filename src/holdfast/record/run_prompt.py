@@ -18,6 +18,7 @@ TERMS = '\n## What "done" means\n'
 STEP_OF = "This is one step of a larger task,"
 OTHER_STEPS = "Its other steps are tasks of their own."
 PLAN_SAYS = "Of all of it the plan says:"
+STANDS_BELOW = "In the plan it stands below:"
 RULES = "The plan's own rules, which apply to every task:"
 QUOTE = "> "
 OTHER_FILES = " (the other files of this task are another session's)"

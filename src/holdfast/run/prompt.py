@@ -25,6 +25,7 @@ from holdfast.record.run_prompt import (
     PLAN_SAYS,
     QUOTE,
     RULES,
+    STANDS_BELOW,
     STEP_OF,
     TERMS,
     heading,
@@ -123,6 +124,8 @@ def _tasks(pieces: Sequence[TaskPiece], numbers: Mapping[str, int]) -> Iterator[
     for at, piece in enumerate(pieces, start=1):
         task = piece.task
         yield f"\n## {heading(numbers.get(task.spec, at), task.shown)}  [{task.id}]"
+        if section := task.section or (piece.of.section if piece.of else ""):
+            yield f"\n{STANDS_BELOW} {section}"
         if task.description:
             yield f"\n{task.description}"
         if task.files:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from math import log
 
 from holdfast.plan.estimates.features import WordFeatures
-from holdfast.record.run_prompt import STEP_OF, split_tasks
+from holdfast.record.run_prompt import STANDS_BELOW, STEP_OF, split_tasks
 from holdfast.text.numbers import counted
 
 WORTH = 12.0  # the uncorrected estimate counts as much as this many run tasks
@@ -88,6 +88,9 @@ def describe_runs(words: WordFeatures, files: int | None, past: Sequence[Estimat
     return f"{run}, {same} just like it" if same else run
 
 
+_SECTION = re.compile(rf"\A\n*{re.escape(STANDS_BELOW)} .*")
+
+
 @dataclass(frozen=True, slots=True)
 class PromptTask:
     """One task in a prompt: its words, and how many files it lists; None if it lists none."""
@@ -123,6 +126,7 @@ def parse_tasks(prompt: str) -> list[PromptTask]:
 
 def _prompt_task(title: str, body: str) -> PromptTask:
     body = body.partition(f"\n{STEP_OF} ")[0]  # text about the whole task is not this step's
+    body = _SECTION.sub("", body)
     listed = _FILES.search(body)
     words = _PART.sub("", title)
     described = _without_steps(body[: listed.start()] if listed else body)

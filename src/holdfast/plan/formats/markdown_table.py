@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import zip_longest
 
 from holdfast.plan.formats.fields import Node, parse_tokens
 from holdfast.plan.formats.markdown_tree import strip_bold
@@ -32,6 +33,7 @@ _COLUMNS = {
     **dict.fromkeys(("phase", "wave", "stage", "milestone"), "wave"),
 }
 _DONE = frozenset(("x", "[x]", "yes", "done", "\u2713", "\u2714", "\u2705", "merged", "closed"))
+_OPEN = frozenset(("", "[ ]", "no", "open", "todo", "to do", "pending", "not started", "new"))
 LEAST = 2  # rows
 
 
@@ -52,6 +54,7 @@ def parse_table(text: str) -> Node | None:
     tasks = [_task(names, fields, _cells(lines[at]), PlanPosition(at + 1)) for at in rows]
     prose = [line for line in (*lines[: tables[0]], *lines[last:]) if line.strip()]
     is_titled = bool(prose) and prose[0].startswith("#")
+    prose += [lines[at] for at, task in zip(rows, tasks, strict=True) if task is None]
     found = {"tasks": Node([one for one in tasks if one], PlanPosition(first))}
     if is_titled:
         found["title"] = Node(prose[0].lstrip("# "), PlanPosition(1))
@@ -80,10 +83,11 @@ def _task(
     """A row as a task; None if it has no title. Empty cells say nothing."""
     told: dict[str, str] = {}
     words: list[str] = []
-    for name, field, cell in zip(names, fields, cells, strict=False):
+    given = zip_longest(names[: len(cells)], fields[: len(cells)], cells, fillvalue="")
+    for name, field, cell in given:
         if field in told or not field or not _fits(field, cell):
-            words += [f"{name}: {cell}"] if cell and not is_nothing(cell) else []
-        elif cell and not is_nothing(cell):
+            words += [f"{name}: {cell}" if name else cell] if not is_nothing(cell) else []
+        elif not is_nothing(cell):
             told[field] = cell
     if "title" not in told:
         return None
@@ -104,6 +108,8 @@ def _fits(field: str, cell: str) -> bool:
         return all(_PATH.fullmatch(strip_quotes(one)) for one in split_references(cell))
     if field == "estimate_tokens":
         return bool(parse_tokens(cell))
+    if field == "done":
+        return cell.lower() in _DONE or cell.lower() in _OPEN
     return cell.isdigit() if field == "wave" else True
 
 

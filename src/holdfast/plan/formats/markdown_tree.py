@@ -5,7 +5,8 @@ it: `files: a.py, b.py`, `depends: …` (or either as a list of bullets), a bull
 paths (files as well), a `- [ ]` of its own (a subtask), or plain words and code blocks (its
 description). A box beneath a subtask is a line of that one's description. Tasks below a numbered
 heading (`## Wave 2`) are of that wave. Text at the left between two tasks belongs to the upper one,
-unless a heading comes before it. Everything else in the file is the description of the plan.
+unless a heading comes before it, or that task is done. A bold line that is no heading is for all
+tasks. Everything else in the file is the description of the plan; nothing is left out.
 """
 
 from __future__ import annotations
@@ -33,10 +34,19 @@ _ENDS = ".!?:;"
 WRAPPED = 60  # characters: a title at least so long that ends no sentence goes on in the next line
 _FENCE = re.compile(r"([ \t]*)(```+(?=[^`]*$)|~~~+)")
 # A heading such as `## Wave 2: build`; the tasks below it wait for those of the wave before.
-_WAVE = re.compile(rf"(#{{1,7}})[ \t]+(?:(?:{GROUP_WORDS}|step)[ \t]+(\d{{1,4}})\b)?", re.I)
-# `**Phase 2: build**` alone in its line is a heading; `**Never on Friday.**` is a sentence.
-_BOLD_HEADING = re.compile(r"(?:\*\*|__)([^*_.!?][^*]{0,100}?[^*.!?])(?:\*\*|__):?[ \t]*")
+_WAVE_NAME = re.compile(rf"(?:(?:{GROUP_WORDS}|step)[ \t]+|M)(\d{{1,4}})\b", re.IGNORECASE)
+_WAVE = re.compile(rf"(#{{1,7}})[ \t]+(?:{_WAVE_NAME.pattern})?", re.IGNORECASE)
+_HEADING = re.compile(r"(#{1,7})(?!#|\d)[ \t]*(.*)")  # `#402 is closed` is none
+# `**Phase 2: build**` alone in its line is a heading; `**Never on Friday**` is an instruction.
+_BOLD_LINE = re.compile(r"(?:\*\*|__)([^*_][^*]*)(?:\*\*|__)[:.!]?[ \t]*")
+_BOLD_HEADING = re.compile(r"[^.!?]{0,100}[^.!?]")
+_INSTRUCTION = re.compile(
+    r"\b(?:do|don\W?t|not|never|always|must|mustn\W?t|should|may|only|no|please|keep|use|make sure"
+    r"|ensure|avoid|note|important|warning|caution|attention|remember|stop|leave|ask)\b",
+    re.IGNORECASE,
+)
 BOLD_LEVEL = 7  # below all other headings
+BETWEEN_HEADINGS = " \u203a "
 _BLANK = re.compile(r"[_ -]+")
 TAB = 4
 _LISTS = {"files": "files", "depends": "depends", **dict.fromkeys(DEPENDS, "depends")}
@@ -45,6 +55,12 @@ _NUMBERS = {
     "estimate tokens": "estimate_tokens",
     "estimated files": "estimated_files",
 }
+_YES_OR_NO = ("", "yes", "no", "true", "false")
+_EFFORT = re.compile(  # an estimate in time, points or sizes: words for the session
+    r"[~\u2248]?\s*(?:about\s)?(?:[\d.,/\u2013-]+\s*(?:h|hrs?|hours?|d|days?|w|weeks?|mins?|minutes?"
+    r"|points?|pts?|sp)|x{0,3}[sml]|small|medium|large|half a day|tbd|\?+)\b.*|\?+",
+    re.IGNORECASE,
+)
 _TOGETHER = frozenset({"keep together", "keep_together"})
 # Names that a misspelt one is compared with. `needs` is not one of them: `dense` has its letters.
 _NAMES = ("files", "depends", "depends on", "after", *_NUMBERS, "group", "keep together", "id")
@@ -101,6 +117,20 @@ class _LeftLine:
     prose_at: int
 
 
+@dataclass(slots=True)
+class _Heading:
+    """A heading, and whether sessions get it: with the text below it, or with its tasks."""
+
+    level: int
+    line: str
+    is_told: bool = False
+    has_tasks: bool = False
+
+    @property
+    def words(self) -> str:
+        return self.line.strip("#*_: \t")
+
+
 @dataclass(frozen=True, slots=True)
 class _Bullets:
     """A field whose values may follow as bullets with a larger indent."""
@@ -128,7 +158,7 @@ class _Reading:
         self.tasks: list[_Item] = []
         self.prose: list[str] = []
         self._wave: tuple[int, int] | None = None  # its number, and the level of its heading
-        self._heading = ""  # a wave that only tasks have followed so far
+        self._headings: list[_Heading] = []  # above the line, from the outermost on
         self._open: list[_Item] = []  # the task, then its subtask
         self._block: _Block | None = None
         self._bullets: _Bullets | None = None
@@ -152,8 +182,8 @@ class _Reading:
         if self._block is not None:  # the rest of the plan would silently be lost in it
             words = "a code block begins here and does not end"
             raise BadPlan(words, self._block.place, f"end it with {self._block.fence}")
-        for left in reversed(self._left):  # below the last task: it may be about all of them
-            self.prose.insert(left.prose_at, left.words)
+        self._leave_headings(0)
+        self._give_all(self._left)  # below the last task: it may be about all of them
 
     def _in_block(self, block: _Block, line: str) -> None:
         self._quote(block, line)
@@ -193,35 +223,56 @@ class _Reading:
         return True
 
     def _end_text(self) -> None:
-        """Another task begins: what stood at the left before it belongs to the tasks above."""
+        """Another task begins: what stood at the left before it belongs to the tasks above. No
+        session gets the text of a task that is done, so that is for all others."""
         for left in self._left:
-            _read_left(left.item, left.words)
+            if not left.item.fields["done"].value:
+                _read_left(left.item, left.words)
+        self._give_all([left for left in self._left if left.item.fields["done"].value])
         self._left.clear()
 
+    def _give_all(self, lines: list[_LeftLine]) -> None:
+        for left in reversed(lines):
+            self.prose.insert(left.prose_at, left.words)
+
     def _tell(self, words: str) -> None:
-        """Add a line to the plan's description, below the heading it stands under."""
-        self.prose += [self._heading, words] if self._heading else [words]
-        self._heading = ""
+        """Add a line to the plan's description, below the headings it stands under."""
+        for heading in self._headings:
+            self.prose += [] if heading.is_told else [heading.line]
+            heading.is_told = True
+        self.prose.append(words)
 
     def _outside(self, line: str, place: PlanPosition) -> None:
         if box := _BOX.fullmatch(line):
             self._task(box, place)
-        elif line.startswith("#"):
-            self._head(line, self._begin_wave(line))
-        elif bold := _BOLD_HEADING.fullmatch(line):
+        elif heading := _HEADING.fullmatch(line):
+            self._head(line, len(heading[1]), self._begin_wave(line))
+        elif (bold := _BOLD_LINE.fullmatch(line)) and _is_heading(bold[1]):
             self._begin_wave(f"{'#' * BOLD_LEVEL} {bold[1]}")
-            self._head(line, is_part=True)
+            self._head(line, BOLD_LEVEL, is_part=True)
+        elif bold and self._is_blank:
+            self._open.clear()
+            self._last = None
+            self._tell(line.rstrip())
         elif line.strip():
             self._beneath(line, place)
         self._is_blank = not line.strip()
 
-    def _head(self, line: str, is_part: bool) -> None:
+    def _head(self, line: str, level: int, is_part: bool) -> None:
         """Begin what stands below a heading; that of a part (`## Phase 1`) is not the title."""
-        self._heading = line.rstrip() if self.title or is_part else ""
-        if not is_part:
-            self.title = self.title or line.lstrip("#").strip()
+        self._leave_headings(level)
+        if self.title or is_part:
+            self._headings.append(_Heading(level, line.rstrip()))
+        else:
+            self.title = line.lstrip("#").strip()
         self._open.clear()
         self._last = None
+
+    def _leave_headings(self, level: int) -> None:
+        """End the headings of this level and deeper. One with nothing below it is itself text."""
+        left = [one for one in self._headings if one.level >= level]
+        self._headings = [one for one in self._headings if one.level < level]
+        self.prose += [one.line for one in left if not (one.is_told or one.has_tasks)]
 
     def _begin_wave(self, line: str) -> bool:
         """Whether the heading begins a wave. A wave ends with the next heading of its level."""
@@ -249,12 +300,20 @@ class _Reading:
             self._last = item
         if box["number"]:
             item.fields["number"] = Node(int(box["number"]), place)
-        if self._wave and above is None:
-            item.fields["wave"] = Node(self._wave[0], place)
+        if above is None:
+            item.fields |= self._group(place)
         is_wrapped = len(title) >= WRAPPED and title[-1] not in _ENDS
         self._wrapped = item if is_wrapped else None
         (above.below if above else self.tasks).append(item)
         self._open.append(item)
+
+    def _group(self, place: PlanPosition) -> dict[str, Node]:
+        """The wave of a task, and the headings that it stands under."""
+        for heading in self._headings:
+            heading.has_tasks = True
+        section = BETWEEN_HEADINGS.join(one.words for one in self._headings)
+        found = {"section": Node(section, place)} if section else {}
+        return found | ({"wave": Node(self._wave[0], place)} if self._wave else {})
 
     def _beneath(self, line: str, place: PlanPosition) -> None:
         """Add a line to the innermost task it is indented under; it is prose if there is none."""
@@ -286,6 +345,13 @@ class _Reading:
         return self._open[-1] if self._open else None
 
 
+def _is_heading(words: str) -> bool:
+    """Whether a bold line names what stands below it. Others tell what to do."""
+    if _WAVE_NAME.match(words):
+        return True
+    return _BOLD_HEADING.fullmatch(words) is not None and not _INSTRUCTION.search(words)
+
+
 def _read_line(item: _Item, words: str, place: PlanPosition) -> list[Node] | None:
     """Read a line of a task: a field, whose values may continue as bullets, or description."""
     named = _FIELD.fullmatch(_BOLD.sub(r"\2:", words, count=1) if words[:1] in "*_" else words)
@@ -293,6 +359,7 @@ def _read_line(item: _Item, words: str, place: PlanPosition) -> list[Node] | Non
     given = named.group(2).strip() if named else ""
     if words.lower() in _TOGETHER or name == "keep together":
         _put(item, "keep_together", Node(given.lower() not in ("no", "false"), place))
+        item.words += [words] if given.lower() not in _YES_OR_NO else []
     elif name == "group":
         values = _values(given, place)
         _list_of(item, "groups", place).append(Node(values, place))
@@ -303,7 +370,7 @@ def _read_line(item: _Item, words: str, place: PlanPosition) -> list[Node] | Non
         one = [Node(given, place)] if given else []
         values += one if _LISTS[name] == "depends" else _values(given, place)
         return None if given else values
-    elif name in _NUMBERS:
+    elif name in _NUMBERS and not _EFFORT.fullmatch(given):
         _put(item, _NUMBERS[name], Node(_number(given, name, place), place))
     elif name == "id":
         _put(item, "id", Node(strip_quotes(given), place))
@@ -328,7 +395,7 @@ def _check_misspelt(name: str, place: PlanPosition) -> None:
     turned = [one for one in _NAMES if name and sorted(one) == sorted(name)]
     near = turned or get_close_matches(name, _NAMES, 1, _ALIKE)
     meant = _MEANT.get(name) or (near[0] if near else "")
-    if meant:
+    if meant and meant != name:
         words = f"a task has no {name!r}; did you mean {meant!r}?"
         raise BadPlan(words, place, f"write `{meant}: …`, or put other words first")
 

@@ -50,7 +50,7 @@ _PREVIOUS = re.compile(
 )
 _PHASES = re.compile(
     r"(?:(?:all|everything|every task|tasks?)\s+)*(?:(?:of|in|from|the)\s+)*"
-    r"(?:phase|wave|stage|milestone)s?\s+"
+    r"(?:(?:phase|wave|stage|milestone)s?\s+|M(?=\d))"
     r"(\d{1,4}(?:(?:\s*(?:,|&|\+|-|\u2013|\band\b|\bto\b|phase|wave|stage|milestone)+\s*)+\d{1,4})*)",
     re.IGNORECASE,
 )
@@ -101,6 +101,7 @@ def _unique(found: Iterable[tuple[str, str]]) -> dict[str, str]:
 def is_nothing(given: str) -> bool:
     """Whether it says that there is no dependency."""
     return normalize(given).rstrip(".").lower() in (
+        "",
         "none",
         "nothing",
         "n/a",

@@ -30,6 +30,7 @@ TASK_FIELDS = (
     "estimated_files",
     "keep_together",
     "wave",
+    "section",
     "number",
     "done",
 )
@@ -112,6 +113,7 @@ def _task(item: Node, ids: TaskIds, parent: str) -> PlanTask:
         estimated_files=fields.read_count(known.get("estimated_files"), "estimated_files"),
         keep_together=fields.read_flag(known.get("keep_together"), "keep_together"),
         wave=fields.read_count(known.get("wave"), "wave", least=0),
+        section=fields.read_text(known.get("section"), "section"),
         number=fields.read_count(known.get("number"), "number", least=0),
         done=fields.read_flag(known.get("done"), "done"),
         spec=parent or name,

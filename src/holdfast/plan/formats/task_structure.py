@@ -3,13 +3,14 @@
 Many plans number their tasks, as a list or as headings, begin each bullet with an id or a bold
 title, or list them below a heading such as `## Tasks`. If exactly one such structure is there, or
 one contains the others, its items get the boxes that the author left out. Boxes below headings such
-as `## Task 2: …` are the steps of that task. Lines stay where they are, so that mistakes are named
-by their line.
+as `## Task 2: …` are the steps of that task; other headings above lists only group the tasks. Lines
+stay where they are, so that mistakes are named by their line.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise, takewhile
@@ -21,7 +22,13 @@ _FENCE = re.compile(r"[ \t]*(```+(?=[^`]*$)|~~~+)")
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*)")
 # Headings that divide a plan: what stands below one comes after what stands below the one before.
 GROUP_WORDS = "wave|phase|stage|milestone|sprint|iteration|part|week|day"
-_PHASE = re.compile(rf"(?:{GROUP_WORDS}|step)[ \t]+\d", re.IGNORECASE)
+_PHASE = re.compile(rf"(?:(?:{GROUP_WORDS}|step)[ \t]+|M)\d", re.IGNORECASE)
+# A numbered heading that groups tasks rather than being one, if there are lists below it.
+_GROUP = re.compile(
+    rf"(?:{GROUP_WORDS}|epic|theme|track|block|group|section|chapter|area|stream|[MEP](?=\d))"
+    r"[ \t-]*\d",
+    re.IGNORECASE,
+)
 _TASKS = re.compile(
     r"\W*(?:\w+\W+)?(?:tasks?|steps?|to-?dos?|to do|plan|work(?: items)?|backlog|checklist)\W*",
     re.IGNORECASE,
@@ -31,7 +38,7 @@ _OTHER = re.compile(
     r"\b(?:risks?|notes?|questions?|scope|goals?|non-goals?|context|background|criteria|references?"
     r"|links?|rules?|constraints?|assumptions?|definition|symptoms?|motivation|why|overview|summary"
     r"|requirements?|principles?|resources?|appendix|faq|ideas?|wishes|findings?|status|timeline"
-    r"|history|alternatives?|decisions?|hints?|tips?|glossary|later|future|done)\b",
+    r"|history|alternatives?|decisions?|hints?|tips?|glossary|later|future|done|dependenc(?:y|ies))\b",
     re.IGNORECASE,
 )
 _ID = r"(?:[A-Za-z]{1,8}[ -]?)?#?\d{1,4}[a-z]?"
@@ -90,6 +97,7 @@ def mark_tasks(text: str) -> tuple[str, str]:
         chosen = _tasks_with_boxes(plain)
     else:
         clear = [_headings(plain), _numbered(plain), _named(plain)]
+        clear = _without_groups(clear, plain)
         chosen = _choose(clear if any(clear) else [_bullets(plain)])
     if chosen is None:
         return text, ""
@@ -149,6 +157,33 @@ def _headings(plain: Sequence[_Line]) -> _Structure | None:
     level = min(len(match[1]) for _, match in found)
     lines = tuple(line for line, match in found if len(match[1]) == level)
     return _Structure(lines, HEADINGS)
+
+
+def _without_groups(
+    found: Sequence[_Structure | None], plain: Sequence[_Line]
+) -> list[_Structure | None]:
+    """The structures without headings that only group the items of a list below them."""
+    headings, *lists = found
+    if headings is None:
+        return list(found)
+    bullets = [line for line in plain if _BULLET.match(line.text)]
+    for items in (*(one.lines for one in lists if one is not None), tuple(bullets)):
+        if _groups(headings, items):
+            return [None, *lists]
+    return list(found)
+
+
+def _groups(headings: _Structure, items: Sequence[_Line]) -> bool:
+    """Whether the headings divide a list: its numbers go on below the next heading, or each is
+    called a group and has several items directly below it."""
+    counts = Counter(line.section for line in items)
+    own = [line for line in headings.lines if counts[line.section]]
+    numbers = [_number(line) for line in items]
+    goes_on = all(number and number + 1 == after for number, after in pairwise(numbers))
+    if len(own) >= LEAST and goes_on:
+        return True
+    are_groups = all(_GROUP.match(line.heading) for line in headings.lines)
+    return are_groups and any(counts[line.section] >= LEAST for line in own)
 
 
 def _tasks_with_boxes(plain: Sequence[_Line]) -> _Structure | None:
