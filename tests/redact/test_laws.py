@@ -24,7 +24,8 @@ machine login mysql curl :// eyJ AKIA gh p_ sk- value is xox b- AI za [redacted 
 -----BEGIN~RSA~PRIVATE~KEY----- -----END~RSA~PRIVATE~KEY----- [redacted:~token]
 a1B2c3D4e5F6g7H8 hunter2 QWxhZGRpbjpvcGVu 0123456789abcdef
 """
-WORDS = [*" \n\t", "to\u212aen=", *(word.replace("~", " ") for word in PIECES.split())]
+HIDING = [*"\0\x08\x07\u200b", "\x1b[31m", "\x1b]", "\\u001b[0m"]
+WORDS = [*" \n\t", *HIDING, "to\u212aen=", *(word.replace("~", " ") for word in PIECES.split())]
 jumbles = st.lists(st.sampled_from(WORDS), max_size=30).map("".join)
 planted = st.tuples(jumbles, st.sampled_from(sorted(SECRETS)), st.integers(), jumbles)
 
@@ -83,6 +84,8 @@ name:~PASSWORD~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~ Private-Lines:~1~ password='p
 """
 LINE = "A" * 64 + "\n"
 HOSTILE = [word.replace("~", " ") for word in BAIT.split()]
+HOSTILE += ["\x1b", "\x1b[", "\x1b]", "\x1b]a\x1b", "\\u001b[", "\\u006f", "a\x08", "\0a", "\x01"]
+HOSTILE += ["token\x1b[m=", "eyJ\x1b[0m", "\\\\\\u001b"]
 HOSTILE += [f"-----BEGIN PRIVATE KEY-----\n{LINE}", f"{LINE}-----END PRIVATE KEY-----"]
 
 

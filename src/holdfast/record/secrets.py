@@ -18,6 +18,7 @@ from holdfast.record.model import Record
 from holdfast.record.results import answers
 from holdfast.record.user_input import author_of, own_words, queued_words
 from holdfast.redact.find import PASSES, find, redact, replace_findings, which_are_clean
+from holdfast.redact.hidden import visible
 from holdfast.redact.rule import REDACTED, SecretFinding
 from holdfast.redact.value import looks_random
 from holdfast.text.sentences import LONGEST_CHARS, Lazy
@@ -85,7 +86,9 @@ class ToldSecrets:
             for one in found:
                 before = len(self.pieces) + len(self.bare)
                 self.pieces.update(_words_at(text, one))
-                self.bare |= dict.fromkeys(text[one.start : one.end].split("\n"), one.placeholder)
+                value = text[one.start : one.end]
+                forms = (*value.split("\n"), *visible(value).split("\n"))  # it may be coloured
+                self.bare |= dict.fromkeys(forms, one.placeholder)
                 if not again and before < len(self.pieces) + len(self.bare):
                     self.lines.add(offsets[bisect_right(starts, one.start) - 1])
             left = replace_findings(text, found).split("\n")

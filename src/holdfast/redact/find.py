@@ -6,9 +6,7 @@ list or an object.
 
 from __future__ import annotations
 
-import re
-
-from holdfast.redact import assignment, line_breaks, names, shapes, shell, token_prefixes
+from holdfast.redact import assignment, hidden, line_breaks, shapes, shell, token_prefixes
 from holdfast.redact.assignment import is_telling
 from holdfast.redact.rule import SearchPage, SecretFinding, merge_findings
 from holdfast.redact.value import is_password
@@ -18,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 PASSES = 3  # a rule may find a secret only after the one next to it was removed
 
 _RULES_SUREST_FIRST = (
@@ -37,68 +34,38 @@ _RULES_FOR_TOKENS = (
     line_breaks.scan,
 )
 _LEAST_SECRET_NUMBER = 100_000  # a smaller one is probably a count
-_ESCAPE = r"\\u([0-9a-fA-F]{4})"
-_NESTED_ESCAPE = r"\\{1,7}u([0-9a-fA-F]{4})"  # JSON within JSON has more backslashes
 _PLACEHOLDER = SecretFinding("password", 0, 0).placeholder
 
 
 def find(text: str) -> list[SecretFinding]:
     """Return the secrets of a text in order. They do not overlap."""
-    found = list(_search(text))
-    if not text.isascii() and any(mark in text for mark in INVISIBLE):
-        found += _search_visible(text)
-    if "\\u" in text:
-        found += _search_escaped(text)
-    if len(text) > line_breaks.TERMINAL_COLUMNS:
-        found += _search_wrapped(text)
-    return merge_findings(found)
-
-
-def _search(text: str) -> Iterator[SecretFinding]:
     page = SearchPage(text)
+    found = list(_search(page))
+    for view in hidden.views(page):
+        found += map(view.in_text, _search_lines(SearchPage(view.text)))
+    return merge_findings([*found, *_search_wrapped(text)])
+
+
+def _search_lines(page: SearchPage) -> Iterator[SecretFinding]:
+    yield from _search(page)
+    yield from _search_wrapped(page.text)
+
+
+def _search(page: SearchPage) -> Iterator[SecretFinding]:
+    text = page.text
     for scan in _RULES_SUREST_FIRST:
         for one in scan(page):
             yield line_breaks.extend_over_lines(text, one) if scan in _RULES_FOR_TOKENS else one
 
 
-def _search_visible(text: str) -> Iterator[SecretFinding]:
-    """Search the text without its invisible characters. One of them inside a name or a token would
-    hide it from the rules."""
-    visible = [at for at, mark in enumerate(text) if mark not in INVISIBLE]
-    for one in _search("".join([text[at] for at in visible])):
-        yield SecretFinding(one.kind, visible[one.start], visible[one.end - 1] + 1)
-
-
-def _search_escaped(text: str) -> Iterator[SecretFinding]:
-    """Search the text with its escapes decoded: JSON may write `contraseña` as
-    `contrase\\u00f1a`."""
-    letters = {_decode_letter(one) for one in re.finditer(_ESCAPE, text)}
-    if not names.has_foreign(letters):
-        return
-    escaped = [
-        one for one in re.finditer(_NESTED_ESCAPE, text) if not _decode_letter(one).isascii()
-    ]
-    plain, starts, at = "", list[int](), 0  # `starts`: each character's position in the text
-    for match in escaped:
-        plain += text[at : match.start()] + _decode_letter(match)
-        starts += range(at, match.start() + 1)
-        at = match.end()
-    starts += range(at, len(text))
-    for one in _search(plain + text[at:]):
-        yield SecretFinding(one.kind, starts[one.start], starts[one.end - 1] + 1)
-
-
-def _decode_letter(match: re.Match[str]) -> str:
-    code = int(match[1], 16)
-    return "" if 0xD800 <= code <= 0xDFFF else chr(code)
-
-
 def _search_wrapped(text: str) -> Iterator[SecretFinding]:
     """Join lines that a terminal wrapped at its last column, and search the joined line."""
+    if len(text) <= line_breaks.TERMINAL_COLUMNS:
+        return
     for start, lines in line_breaks.cut_lines(text):
         # The text has one line end more than the joined line after each full row.
         positions = [start + at + at // line_breaks.TERMINAL_COLUMNS for at in range(len(lines))]
-        for one in _search(lines):
+        for one in _search(SearchPage(lines)):
             first, last = positions[one.start], positions[one.end - 1]
             if last - first >= one.end - one.start:  # it contains a line end
                 yield SecretFinding(one.kind, first, last + 1)
