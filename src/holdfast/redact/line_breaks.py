@@ -30,6 +30,7 @@ MOST_JOINED = 8  # lines, until it is known to be a token
 MOST_TRIED = 200  # first parts in one text: each costs 0.1 ms, and bait may hold thousands
 MOST_SAME = 8  # places of the same first part
 SHORTEST_PART, SHORTEST_PIECE = 5, 4
+LONGEST_PART = 8_000  # no longer one is the start of a token; 1 MB of `eyJ` was searched twice
 WRAPPED_CHARS = 40  # nothing wraps a shorter line
 LONG_PIECE = 16  # no name is as random, whatever stands before it
 TERMINAL_COLUMNS = 80
@@ -51,7 +52,9 @@ def scan(page: SearchPage) -> Iterator[SecretFinding]:
     known, tried = _FIRST or _read(), 0
     for word in _split_escaped(page.apart):
         part = word.rpartition("=")[2] if "=" in word else word
-        if len(part) < SHORTEST_PART or not part.startswith(known.get(part[:2], ())):
+        if not SHORTEST_PART <= len(part) <= LONGEST_PART:
+            continue
+        if not part.startswith(known.get(part[:2], ())):
             continue
         tried += 1
         if tried > MOST_TRIED:

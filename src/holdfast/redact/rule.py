@@ -28,6 +28,10 @@ _ASCII_LOWER[0x212A] = ord("k")  # of the others `lower` makes but the Kelvin si
 _GLUE = r"(?:\\[nrtbf]|\\u[0-9a-fA-F]{4}|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]{0,7}m)\Z"
 _GLUE_CHARS = 10
 ASCII = int(re.A)
+_BEHIND = r"|(?<=\\[nrt])|(?<=%[0-9A-F]{2})|(?<=\x1b\[[0-9;]m)|(?<=\x1b\[[0-9;]{2}m))"
+START = r"(?:(?<![A-Za-z0-9_])" + _BEHIND  # of a word
+APART = r"(?:(?<![A-Za-z0-9_-])" + _BEHIND  # one start in a run, else a run of starts is quadratic
+GLUED_CHARS = 4  # of a word may belong to an escape before it, and a word may start behind them
 
 
 @lru_cache(None)
@@ -131,6 +135,16 @@ def positions(hay: str, word: str) -> Iterator[int]:
         at = hay.find(word, at + 1)
 
 
+def _end_of_run(text: str, at: int) -> int:
+    """Return where the letters and digits around this place end, if no word can start among them:
+    four stand before it. In 1 MB of `eyJ` a pattern was tried 300,000 times."""
+    before = text[at - GLUED_CHARS : at] if at >= GLUED_CHARS else ""
+    if not (before.isascii() and before.isalnum()):
+        return 0
+    run = compiled("[A-Za-z0-9]+").match(text, at)
+    return run.end() if run else 0
+
+
 class Rule:
     """Group 1 of the pattern is the secret; `judge` may reject it.
 
@@ -150,6 +164,7 @@ class Rule:
         "kind",
         "once",
         "pattern",
+        "starts_word",
         "within",
         "words",
     )
@@ -176,6 +191,7 @@ class Rule:
         self.once = once
         self.begins = begins
         self.back = back
+        self.starts_word = pattern.startswith((START, APART))
         self._compiled: re.Pattern[str] | None = None
 
     def scan(self, page: SearchPage) -> Iterator[SecretFinding]:
@@ -188,16 +204,22 @@ class Rule:
         hay = page.low if self.any_case else page.text
         if self.within == "very_long" and not self._pattern().search(page.very_long):
             return
-        done = 0
-        for at in positions(hay, word):
-            if at < done + self.back or not hay.startswith(self.begins, at):
-                continue
-            match = self._pattern().match(page.text, at - self.back)
+        at, done = hay.find(word), 0
+        while at >= 0:
+            match = self._match(page.text, hay, at)
             if match and (self.judge is None or self.judge(match[1])):
                 done = match.end(1)
                 yield SecretFinding(self.kind, match.start(1), done)
             elif match and self.once:
                 done = match.end(1)
+            elif self.starts_word:
+                done = _end_of_run(page.text, at)
+            at = hay.find(word, max(at + 1, done + self.back))
+
+    def _match(self, text: str, hay: str, at: int) -> re.Match[str] | None:
+        if at < self.back or not hay.startswith(self.begins, at):
+            return None
+        return self._pattern().match(text, at - self.back)
 
     def _pattern(self) -> re.Pattern[str]:
         if self._compiled is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from holdfast.redact.rule import Rule, SecretFinding, positions
+from holdfast.redact.rule import APART, START, Rule, SecretFinding, positions
 from holdfast.redact.value import (
     is_key,
     is_masked,
@@ -24,12 +24,9 @@ if TYPE_CHECKING:
 
     from holdfast.redact.rule import SearchPage
 
-_GLUE = r"|(?<=\\[nrt])|(?<=%[0-9A-F]{2})|(?<=\x1b\[[0-9;]m)|(?<=\x1b\[[0-9;]{2}m))"
-_START = r"(?:(?<![A-Za-z0-9_])" + _GLUE
-_APART = r"(?:(?<![A-Za-z0-9_-])" + _GLUE  # one start in a run, else a run of starts is quadratic
 # Long shapes without any word, all in one pattern: to try each at every dot or dash takes 1 ms.
 _LONG_SHAPES = (
-    rf"{_START}(?:(?P<bitcoin_key>[5KL][1-9A-HJ-NP-Za-km-z]{{50,51}}(?![A-Za-z0-9]))"
+    rf"{START}(?:(?P<bitcoin_key>[5KL][1-9A-HJ-NP-Za-km-z]{{50,51}}(?![A-Za-z0-9]))"
     r"|(?P<mailgun_key>[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![\w-]))"
     r"|(?P<recovery_key>[0-9]{6}(?:-[0-9]{6}){7}(?![0-9-])))"
     r"|(?P<discord_token>[MNO](?:[\w-]{23}|[\w-]{25})\.[\w-]{6}\.[\w-]{27,}+)"
@@ -75,7 +72,7 @@ RULES = (
     Rule(
         "aws access key",
         "AKIA ASIA ABIA ACCA",
-        _START + r"(A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16,}+)",
+        START + r"(A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16,}+)",
         _not_masked,
     ),
     Rule(
@@ -84,18 +81,18 @@ RULES = (
         r"A[KS]IA[A-Z0-9]{16}[\s,:;|/\"']{1,12}?([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])",
         looks_random,
     ),
-    Rule("jwt", "eyJ", _APART + r"(eyJ[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+){0,3}+)"),
-    Rule("sendgrid key", "SG.", _START + r"(SG\.[\w-]{16,}+\.[\w-]{16,}+)", looks_random),
-    Rule("google oauth token", "ya29.", _START + r"(ya29\.[\w.-]{20,}+)"),
+    Rule("jwt", "eyJ", APART + r"(eyJ[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+){0,3}+)"),
+    Rule("sendgrid key", "SG.", START + r"(SG\.[\w-]{16,}+\.[\w-]{16,}+)", looks_random),
+    Rule("google oauth token", "ya29.", START + r"(ya29\.[\w.-]{20,}+)"),
     # `AC…` is the id of an account, and public.
-    Rule("twilio key", "SK", _START + r"(SK[0-9a-f]{32})(?![0-9A-Za-z])", looks_random),
-    Rule("mailchimp key", "-us", _START + r"([0-9a-f]{32}-us[0-9]{1,2})(?![\w-])", back=32),
+    Rule("twilio key", "SK", START + r"(SK[0-9a-f]{32})(?![0-9A-Za-z])", looks_random),
+    Rule("mailchimp key", "-us", START + r"([0-9a-f]{32}-us[0-9]{1,2})(?![\w-])", back=32),
     Rule("terraform token", ".atlasv1.", r"([A-Za-z0-9]{14}\.atlasv1\.[\w-]{40,}+)", back=14),
     Rule("telegram token", ":AA", r"(?<=[0-9]{8}):(AA[\w-]{33,}+)"),
     Rule("telegram token", "%3AAA", r"(?<=[0-9]{8})%3A(AA[\w-]{33,}+)"),
-    Rule("airtable token", "pat", _START + r"(pat[A-Za-z0-9]{14}\.[0-9a-f]{40,}+)"),
-    Rule("twitter token", "A" * 20, _START + r"(A{20}[\w%]{40,}+)", looks_random),
-    Rule("firebase key", "AAAA", _START + r"(AAAA[\w-]{7}:[\w-]{130,}+)"),
+    Rule("airtable token", "pat", START + r"(pat[A-Za-z0-9]{14}\.[0-9a-f]{40,}+)"),
+    Rule("twitter token", "A" * 20, START + r"(A{20}[\w%]{40,}+)", looks_random),
+    Rule("firebase key", "AAAA", START + r"(AAAA[\w-]{7}:[\w-]{130,}+)"),
     Rule("azure key", "accountkey= accesskey=", r"\w{9,10}=([\w+/%-]{40,}+={0,2})", any_case=True),
     Rule("azure signature", "sig=", r"(?<=[?&;])sig=([\w%+/=-]{30,}+)", any_case=True),
     Rule("azure signature", "sig\\u003d", r"sig\\u003d([\w%+/=-]{30,}+)", any_case=True),
@@ -201,7 +198,7 @@ RULES = (
     Rule(
         "pin",
         "pin puk",
-        _START + r"(?:pin(?:[ -]?(?:code|number))?|puk[12]?)[\\\"'`*]{0,6}"
+        START + r"(?:pin(?:[ -]?(?:code|number))?|puk[12]?)[\\\"'`*]{0,6}"
         r"(?:[ \t]?[:=]| is| ist)?[\\\"'`* \t]{1,8}([0-9]{4,12})(?![\w-]|[.:][0-9])",
         any_case=True,
         within="words_low",
@@ -293,7 +290,7 @@ RULES = (
         within="words_low",
     ),
     Rule(
-        "registry password", "eyJ", _START + r"(eyJ[A-Za-z0-9+/]{40,}+={0,2})(?![.\w-])", _is_packed
+        "registry password", "eyJ", START + r"(eyJ[A-Za-z0-9+/]{40,}+={0,2})(?![.\w-])", _is_packed
     ),
     Rule(
         "password",
