@@ -67,7 +67,7 @@ def test_after_a_lost_home_verify_speaks_of_the_files_in_this_project(
     assert found.exit_code == 0
     assert f"ok      {two[0].path}" in found.stdout
     assert "intact; not in the index; `holdfast rebuild` adds it" in found.stdout
-    assert "not made on this machine" in found.stdout
+    assert "intact; who made it is unknown: Holdfast's list of" in found.stdout
     assert _run(rebuild).exit_code == 0
     assert _run(verify).exit_code == 0
 

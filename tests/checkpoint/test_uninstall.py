@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from click.testing import CliRunner, Result
 from holdfast.checkpoint.write import keep
 from holdfast.cli.saving.checkpoint import verify
 from holdfast.cli.setup.install import install, uninstall
+from holdfast.wire import places
 from tests.checkpoint.documents import a_document, in_project
 
 pytestmark = pytest.mark.requirement("U1")
@@ -75,3 +77,28 @@ def test_a_folder_that_leads_out_of_its_project_is_not_followed(tmp_path: Path) 
     in_project(project).symlink_to(in_project(other))
     assert str(in_project(project)) not in _leave("--yes").stdout
     assert in_project(project).is_symlink()
+
+
+def test_the_printed_order_removes_everything(tmp_path: Path, own_home: Path) -> None:
+    project = _project(tmp_path, "one")
+    said = CliRunner().invoke(uninstall, ["--yes"]).stdout
+    assert f"{in_project(project)}: 1 checkpoint" in said
+    [order] = [line for line in said.splitlines() if "in this order" in line]
+    first, last = order.partition("order: ")[2].split(" && ")
+    assert first.endswith("uninstall --checkpoints --yes")
+    assert last == f"rm -r {places.home()}"
+    _leave("--yes")
+    assert list(project.iterdir()) == []
+
+
+def test_without_its_list_holdfast_does_not_say_who_made_a_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = _project(tmp_path, "one")
+    shutil.rmtree(places.home())
+    monkeypatch.chdir(project)
+    said = _leave("--yes").stdout
+    assert "not made on this machine" not in said
+    assert "list of its own checkpoints is missing" in said
+    assert f"rm -r {in_project(project)}" in said
+    assert "who made it is unknown" in CliRunner().invoke(verify).stdout

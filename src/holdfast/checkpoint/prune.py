@@ -5,6 +5,7 @@ uninstall may remove because everything in them is ours.
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -176,5 +177,13 @@ def _why(folder: str, names: tuple[str, ...]) -> str:
         if not verify(path).ok:
             return f"{name} is CHANGED: not what was saved"
         if not provenance.is_own(from_file(path)):
-            return f"{name} was not made on this machine"
+            return _describe_maker(folder, name)
     return ""
+
+
+def _describe_maker(folder: str, name: str) -> str:
+    """Say why a checkpoint that verifies is not taken for ours."""
+    if provenance.hashes() is not None:
+        return f"{name} was not made on this machine"
+    by_hand = f"if they are yours: rm -r {shlex.quote(folder)}"
+    return f"Holdfast's list of its own checkpoints is missing, so these stay; {by_hand}"

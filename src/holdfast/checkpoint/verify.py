@@ -120,4 +120,8 @@ def _missing(row: CheckpointEntry | None) -> list[str]:
 
 
 def _foreign(path: str) -> list[str]:
-    return [] if provenance.is_own(from_file(path)) else ["not made on this machine"]
+    if provenance.is_own(from_file(path)):
+        return []
+    if provenance.hashes() is None:
+        return ["who made it is unknown: Holdfast's list of its own checkpoints is missing"]
+    return ["not made on this machine"]

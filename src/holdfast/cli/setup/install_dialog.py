@@ -19,6 +19,7 @@ from holdfast.checkpoint import prune
 from holdfast.cli.saving.transcripts import HOW_TO_REMOVE, SETTING, say_off, say_on, what_is_there
 from holdfast.cli.terminal import paint, say
 from holdfast.client.settings_files import read_cleanup_period
+from holdfast.files.executable import typed_command
 from holdfast.settings import edit
 from holdfast.settings import load as settings_load
 from holdfast.setup import receipts, settings_text
@@ -241,18 +242,24 @@ def say_what_stays() -> None:
     if not home.is_dir() and not checkpoints:
         return
     say("What stays, until you remove it:")
-    if home.is_dir():
-        what = "settings, log, database, index, archives"
-        say(f"  {shown(str(home))}: {what}. Remove it: rm -r {shlex.quote(str(home))}")
-    if found := what_is_there():
-        say(f"  archived transcripts: {found}. Remove them: {HOW_TO_REMOVE}")
     for left in checkpoints[:MOST_NAMED]:
         say(f"  {shown(left.path)}: {counted(left.checkpoints, 'checkpoint')}")
     if len(checkpoints) > MOST_NAMED:
         say(f"  and {len(checkpoints) - MOST_NAMED:,} more projects with checkpoints")
-    if checkpoints:
-        say("  Remove all checkpoints: holdfast uninstall --checkpoints --yes")
+    if home.is_dir():
+        say(f"  {shown(str(home))}: settings, log, database, index, archives")
+    if found := what_is_there():
+        say(f"  archived transcripts: {found}. To remove only them: {HOW_TO_REMOVE}")
+    say(f"  Remove all of it, in this order: {_removal(home, bool(checkpoints))}")
     say("  The program itself: uninstall it the way you installed it (uv, pipx or pip).")
+
+
+def _removal(home: Path, checkpoints: bool) -> str:
+    """Return the command that removes what stays. Checkpoints go first: the list of those that are
+    ours is in the folder that goes last."""
+    first = [f"{typed_command()} uninstall --checkpoints --yes"] if checkpoints else []
+    last = [f"rm -r {shlex.quote(str(home))}"] if home.is_dir() else []
+    return " && ".join([*first, *last])
 
 
 def _still_there() -> Iterator[tuple[str, str]]:
