@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -23,3 +25,31 @@ def test_a_signal_is_heard_before_a_wait_and_during_one_and_stays_heard() -> Non
         assert signal.getsignal(signal.SIGUSR1) is ours
     finally:
         signal.signal(signal.SIGUSR1, before)
+
+
+WHILE_A_MODEL_WORKS = """
+import threading
+from holdfast.memory.embed import embedders
+from holdfast.memory.embed.onnx import minilm
+
+model, is_working = minilm(), threading.Event()
+
+def work():
+    while True:
+        model.embed(["high water"])
+        is_working.set()
+
+threading.Thread(target=work, name=embedders.THREAD, daemon=True).start()
+is_working.wait()
+from holdfast.cli.start import main
+main()
+"""
+
+
+@pytest.mark.slow  # it loads the model
+@pytest.mark.requirement("M2", "U3")
+@pytest.mark.parametrize(("words", "code"), [("version", 0), ("search", 2)])
+def test_a_command_ends_with_its_own_code_while_a_model_is_at_work(words: str, code: int) -> None:
+    script = [sys.executable, "-c", WHILE_A_MODEL_WORKS, words]
+    ended = subprocess.run(script, capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.returncode, "terminate called" in ended.stderr) == (code, False)

@@ -8,6 +8,7 @@ import gc
 import importlib
 import os
 import sys
+import threading  # click has loaded it already
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -162,8 +163,27 @@ def main() -> None:
     try:
         with safe_streams():
             _run_command()
+    except SystemExit as ending:
+        _let_go()
+        _leave_embedder(ending)
+        raise
     finally:
         _let_go()
+
+
+def _leave_embedder(ending: SystemExit) -> None:
+    """End the process here if a search went on without its embedder, and that is still loading.
+
+    The interpreter stops such a thread where it next asks for the interpreter's lock. In
+    onnxruntime that is a place where C++ must not be stopped: the process is aborted, with 134 in
+    place of its exit code.
+    """
+    if threading.active_count() < 2:
+        return
+    from holdfast.memory.embed.embedders import THREAD
+
+    if any(one.name == THREAD for one in threading.enumerate()):
+        os._exit(ending.code if isinstance(ending.code, int) else int(ending.code is not None))
 
 
 def _let_go() -> None:

@@ -17,6 +17,7 @@ from holdfast.wire.errors import HoldfastError
 if TYPE_CHECKING:
     from holdfast.memory.embed.vector import Array
 
+THREAD = "holdfast-embed"
 AUTO, OFF, MINILM = "auto", "off", "minilm"
 
 
@@ -123,8 +124,9 @@ def vector_of(text: str, wanted: str) -> Array:
         except Exception as error:
             answers.put(error)
 
-    # A daemon thread, so that an embedder that hangs delays neither the answer nor the exit.
-    threading.Thread(target=ask, name="holdfast-embed", daemon=True).start()
+    # A daemon thread, so that an embedder that hangs delays neither the answer nor the exit; a
+    # command that ends while it runs ends at once (cli/main).
+    threading.Thread(target=ask, name=THREAD, daemon=True).start()
     try:
         found = answers.get(timeout=PATIENCE_SECONDS)
     except queue.Empty:
