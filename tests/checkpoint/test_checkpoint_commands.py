@@ -87,7 +87,7 @@ def test_verify_of_one_file_tells_a_lost_index_from_damage(
     Path(two[0].path).write_bytes(Path(two[0].path).read_bytes() + b"\n## X\n- y\n")
     found = _run(verify, two[0].path)
     assert found.exit_code == 1
-    assert found.stdout.startswith("DAMAGED")
+    assert found.stdout.startswith("CHANGED")
 
 
 @pytest.mark.store  # a rebuild makes the database anew
@@ -101,7 +101,7 @@ def test_rebuild_says_what_it_found_and_what_is_damaged(
     assert found.exit_code == 0
     assert f"{folders.root()}/index.json: 1 checkpoints of 1 projects" in found.stdout
     assert f"added: {two[0].path}" in found.stdout
-    assert f"DAMAGED {two[1].path}" in found.stdout
+    assert f"CHANGED {two[1].path}" in found.stdout
     answer = _json(rebuild)
     assert isinstance(answer, dict)
     assert (answer["checkpoints"], len(answer["damaged"]), answer["added"]) == (1, 1, [])
@@ -299,3 +299,10 @@ def test_after_one_was_deleted_by_hand_verify_says_how_to_go_on(
     assert "it is not there; if you deleted it, `holdfast rebuild` forgets it" in found.stdout
     _run(rebuild)
     assert _run(verify).exit_code == 0
+
+
+@pytest.mark.requirement("U3")
+def test_a_checkpoint_is_not_compared_with_itself(
+    two: tuple[SavedCheckpoint, SavedCheckpoint],
+) -> None:
+    assert "name an older one" in _run(diff, "latest").stderr

@@ -189,13 +189,13 @@ def test_a_checkpoint_is_saved_of_the_session_that_status_shows_without_hooks(
     shown = _json("status")
     assert shown["session_id"] == "aaaa1111"
     assert 0.5 < shown["stop_guard"]["unsaved_ratio"] < 0.6
-    assert "no checkpoint yet, 54% of the limit used" in " ".join(_invoke("status").stdout.split())
+    assert "unsaved 54% of the limit: no checkpoint yet" in " ".join(
+        _invoke("status").stdout.split()
+    )
     saved = _invoke("checkpoint", "--json")
     assert json.loads(saved.stdout)["path"].startswith(f"{here}/")
     assert "no hook has run in session" in saved.stderr
-    assert "0% of the limit used since the last checkpoint" in " ".join(
-        _invoke("status").stdout.split()
-    )
+    assert "0% of the limit since the last checkpoint" in " ".join(_invoke("status").stdout.split())
     assert _json("checkpoint", "--session", "bbbb2222")["path"].startswith(f"{other}/")
     assert _json("checkpoint", "--session", "bbbb")["reused"]
     assert _invoke("segments", "--here").exit_code == 0
@@ -334,3 +334,43 @@ def test_the_budget_speaks_of_its_items_in_plain_words(file: Path) -> None:
     assert "your words: “Mend it.”" in shown
     assert "total" in shown
     assert not [word for word in ("flight", "never cut", "loan:") if word in shown]
+
+
+@pytest.mark.requirement("U3")
+def test_compactions_before_the_first_hook_are_counted_and_the_steps_are_not_promised(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    steps = [an_answer(50_000 + 5_000 * nr, id=f"m{nr}") for nr in range(4)]
+    _client_s("cccc3333", tmp_path, a_prompt("Mend it."), a_boundary(), a_summary("Done."), *steps)
+    assert _json("status", "cccc")["compactions"] == 1
+    assert "if the session is still running or is resumed" in _left("status", "cccc")
+
+
+@pytest.mark.requirement("U3")
+@pytest.mark.parametrize("command", ["status", "lost"])
+def test_a_session_of_another_project_is_shown_with_a_note(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    lines = (a_prompt("Mend it."), an_answer(60_000), a_boundary(), a_summary("Done."))
+    _client_s("dddd4444", tmp_path / "other", *lines)
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    assert "this folder has no session; this one is of" in _invoke(command).stderr
+    assert "this folder has no session" not in _invoke(command, "dddd4444").stderr
+
+
+@pytest.mark.requirement("U3")
+def test_without_a_session_resume_does_not_offer_a_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "holdfast checkpoint" not in _invoke("resume").stderr
+    lines = (a_prompt("Mend it."), an_answer(60_000))
+    _client_s("eeee5555", tmp_path, *(line | {"cwd": str(tmp_path)} for line in lines))
+    assert "Save one now: holdfast checkpoint" in _invoke("resume").stderr
+
+
+@pytest.mark.requirement("U3")
+def test_demo_leads_to_the_recorded_session() -> None:
+    assert "holdfast replay --demo" in _invoke("demo").output

@@ -75,7 +75,7 @@ def test_a_compaction_at_an_unknown_fill_is_logged_as_such(tmp_path: Path) -> No
 def test_commands_say_about(tmp_path: Path) -> None:
     path = _without_usage(tmp_path / "s1.jsonl")
     fire("PostToolUse", path)
-    status = _run("status")
+    status = _run("status", "s1")
     assert "about 91.8%" in status
     assert "about 888,046 of 967,000 tokens" in status
     assert _marked(status.splitlines()[0])
@@ -99,7 +99,7 @@ def test_the_stop_guard_s_reason_says_about(tmp_path: Path) -> None:
     said = stop_guard.judge(StopFacts(unsaved_ratio=0.6, estimated=True), "holdfast")
     assert "About 60% of the compaction limit is used" in said
     fire("PostToolUse", _without_usage(tmp_path / "s1.jsonl", 600))
-    assert re.search(r"no checkpoint yet, about \d+% of the limit used", _run("status"))
+    assert re.search(r"about \d+% of the limit: no checkpoint yet", _run("status"))
 
 
 @pytest.mark.requirement("W10")

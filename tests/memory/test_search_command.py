@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from holdfast.cli.main import holdfast_command
-from holdfast.memory.locations import client_folder
+from holdfast.memory.locations import client_folder, index_files
 from holdfast.wire import places
 from tests.memory.transcripts import a_session
 
@@ -199,3 +199,27 @@ def test_a_search_of_every_project_does_not_advise_itself(
     (tmp_path / "new").mkdir()
     nothing = run("lighthouse", "--project", str(tmp_path / "new"), "--all-projects").stderr
     assert "once you have searched in its folder" in nothing and "--all-projects" not in nothing
+
+
+@pytest.mark.requirement("M2", "U3")
+@pytest.mark.parametrize("words", ["", '"', "\U0001f642"])
+def test_a_query_without_a_word_is_an_error_and_finds_nothing(words: str) -> None:
+    said = CliRunner().invoke(holdfast_command, ["search", words])
+    assert (said.exit_code, said.stdout) == (2, "")
+    assert "a word or a number" in said.stderr
+
+
+@pytest.mark.requirement("U3")
+def test_a_folder_that_is_not_there_is_named_and_gets_no_index(tmp_path: Path) -> None:
+    said = CliRunner().invoke(
+        holdfast_command, ["search", "gauge", "--project", str(tmp_path / "none")]
+    )
+    assert "no such folder" in str(said.exception)
+    assert index_files() == []
+
+
+@pytest.mark.requirement("U3")
+def test_several_words_are_one_query() -> None:
+    said = CliRunner().invoke(holdfast_command, ["search", "hours", "missed"])
+    assert "unexpected extra argument" not in said.stderr
+    assert said.exit_code == 1

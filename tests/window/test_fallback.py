@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
+from holdfast.cli import choose_session
+from holdfast.cli.everyday import status
 from holdfast.window import view
 from holdfast.wire.spool import SpoolLine
 
@@ -47,3 +52,22 @@ def test_the_status_line_s_count_is_used_when_it_has_one() -> None:
 def test_nothing_seen_is_no_guess() -> None:
     assert view.from_bytes(0, 100_000, 0) is None
     assert view.from_weights([], 100_000, 0) is None
+
+
+@pytest.mark.requirement("W6")
+def test_before_the_first_answer_model_and_version_are_read_from_the_first_lines(
+    tmp_path: Path,
+) -> None:
+    prompt = {"role": "user", "content": "Build the tide tables."}
+    records = {
+        "type": "attachment",
+        "attachment": {"type": "prompt_snapshot", "text": "x" * 90, "modelId": "claude-opus-5"},
+    }
+    common = {"sessionId": "s-new", "version": "2.1.325", "cwd": str(tmp_path)}
+    path = tmp_path / "s-new.jsonl"
+    lines = (records, {"type": "user", "message": prompt})
+    path.write_text(
+        "".join(json.dumps(common | line, separators=(",", ":")) + "\n" for line in lines)
+    )
+    found = status.report(choose_session.by_transcript(path))
+    assert (found["model"], found["client_version"]) == ("claude-opus-5", "2.1.325")

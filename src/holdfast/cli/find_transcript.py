@@ -122,6 +122,12 @@ def _is_compacted(path: Path) -> bool:
         return False
 
 
+def say_where(project: str) -> None:
+    """Say of which project a session is that was taken because this folder has none."""
+    if project and not choose_session.is_here(Chosen(State(project=project), "")):
+        say(f"note: this folder has no session; this one is of {shown(project)}", err=True)
+
+
 DAY_SECONDS = 86_400
 NOT_RESUMABLE = "Claude Code has deleted its transcript, so `claude --resume` cannot open it"
 
@@ -153,7 +159,7 @@ def choose_to_read(
     return Chosen(State(**{**vars(known.state), "transcript": copy}), known.folder)
 
 
-def choose_to_save(session: str = "", anywhere: bool = False) -> Chosen:
+def choose_to_save(session: str = "", anywhere: bool = False, *, quiet: bool = False) -> Chosen:
     """Choose a session to save. It must belong to this folder's project, unless one is named or
     `anywhere` is set, because a checkpoint goes into the folder of its session."""
     session = session or choose_session.calling_session()
@@ -162,7 +168,7 @@ def choose_to_save(session: str = "", anywhere: bool = False) -> Chosen:
             return choose_session.newest(session)
         return choose_session.of_folder(Path.cwd())
     except NoSession:
-        path = _unreported(session) if session or anywhere else _unreported_here()
+        path = _unreported(session, quiet) if session or anywhere else _unreported_here(quiet)
         if path is None:
             raise
         return choose_session.by_transcript(path)
@@ -179,13 +185,13 @@ def _unreported(session: str, quiet: bool = False) -> Path | None:
     return _without_hooks(path, quiet)
 
 
-def _unreported_here() -> Path | None:
+def _unreported_here(quiet: bool = False) -> Path | None:
     """Return such a transcript of this folder. Claude Code may use one name for two folders, so the
     file's content decides."""
     path = next(iter(_of_folder(Path.cwd())), None)
     if path is None or not choose_session.is_here(choose_session.by_transcript(path)):
         return None
-    return _without_hooks(path)
+    return _without_hooks(path, quiet)
 
 
 def _without_hooks(path: Path, quiet: bool = False) -> Path | None:

@@ -73,7 +73,7 @@ TOPICS: dict[str, HelpTopic] = {
         EVERY_DAY,
         "Show what the last compaction's summary lost or got wrong.",
         "SESSION is an id, its first characters, or a transcript file; without it, the session of "
-        "this folder. "
+        "this folder, else the newest one. "
         "This looks back: it compares Claude Code's summary with the session. `holdfast brief` "
         "looks ahead: it shows what would be restored if Claude Code compacted now. "
         "`holdfast budget` shows how the room of that brief is divided.",
@@ -112,7 +112,8 @@ TOPICS: dict[str, HelpTopic] = {
         EVERY_DAY,
         "Show what Holdfast would have done in a past session.",
         "SESSION is an id, its first characters, or a transcript file; without it, the newest "
-        "session. It needs no installation into Claude Code, and changes nothing.",
+        "session of this folder, else of all. It needs no installation into Claude Code, and "
+        "changes nothing.",
         (
             Example("holdfast replay", "the newest session of this folder"),
             Example("holdfast replay --demo", "the recorded session that comes with Holdfast"),

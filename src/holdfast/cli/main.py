@@ -77,6 +77,8 @@ class _Commands(click.Group):
         """Answer an unknown name with the nearest one; click would look only among those that
         were imported."""
         name = args[0]
+        if name == "demo":
+            ctx.fail("No such command 'demo'. The recorded session is `holdfast replay --demo`.")
         if name not in TOPICS and name[:1] != "-" and not ctx.resilient_parsing:
             ctx.fail(f"No such command {name!r}.{_nearest(name, self.list_commands(ctx))}")
         return super().resolve_command(ctx, args)

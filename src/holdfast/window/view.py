@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from holdfast.client import compaction_limit as client_edge
@@ -30,6 +31,7 @@ from holdfast.wire.spool import SpoolLine
 from holdfast.wire.tail import Tail
 
 KB = 1024
+HEAD_BYTES = 256 * KB  # the first lines of a session
 # Bytes of transcript and the share of the edge they stand for: yellow, orange, red.
 BYTE_ZONES = ((0, 0.0), (500 * KB, 0.50), (750 * KB, 0.75), (1024 * KB, 0.90), (1200 * KB, 1.0))
 WEIGHTS = {"message": 0.01, "read": 0.02, "edit": 0.015, "tool": 0.005, "subagent": 0.05}
@@ -169,13 +171,40 @@ def _facts(state: State, end: Tail, past: WindowHistory, folder: str) -> WindowF
         overhead = history.overhead_tokens(
             state.transcript, sidechain=bool(state.agent_id), density=density
         )
+    first = _announced(state.transcript) if end.basis == "none" else Announced()
     return WindowFacts(
-        model=inert(end.model or past.model, 200) or state.model,
-        client_version=inert(end.version or past.version, 200) or state.client_version,
+        model=inert(end.model or past.model, 200) or state.model or first.model,
+        client_version=inert(end.version or past.version, 200)
+        or state.client_version
+        or first.version,
         density=density,
         stated_window=window if isinstance(window, int) else state.stated_window,
         overhead_tokens=overhead,
     )
+
+
+class Announced(NamedTuple):
+    """What the first lines of a transcript say of the model and the client, before any answer."""
+
+    model: str = ""
+    version: str = ""
+
+
+def _announced(transcript: str) -> Announced:
+    try:
+        with Path(transcript).open("rb") as file:
+            head = file.read(HEAD_BYTES)
+    except (OSError, ValueError):
+        return Announced()
+    found = [_value(head, name) for name in (b"modelId", b"version")]
+    return Announced(*found)
+
+
+def _value(head: bytes, name: bytes) -> str:
+    """Return the first value of a field. Quoted JSON cannot be mistaken for it, because its
+    quotation marks are escaped."""
+    _, _, rest = head.partition(b'"' + name + b'":"')
+    return inert(rest[:200].partition(b'"')[0].decode("utf-8", "replace"), 200) if rest else ""
 
 
 def _new_observations(

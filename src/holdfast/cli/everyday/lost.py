@@ -70,6 +70,8 @@ def lost(
 ) -> None:
     """What the last compaction lost."""
     state = choose_to_read(transcript, session).state
+    if not (transcript or session or as_json):
+        find_transcript.say_where(state.project or state.cwd)
     found = lifecycle_lost.after_last_compaction(
         Path(state.transcript), sidechain=bool(state.agent_id), max_tokens=max_tokens
     )

@@ -10,6 +10,7 @@ import shlex
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -19,6 +20,7 @@ from holdfast.cli.terminal import paint, say
 from holdfast.memory.item import KINDS, PAGE_CHARS
 from holdfast.text import fence
 from holdfast.text.numbers import counted, short
+from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
 
 if TYPE_CHECKING:
@@ -33,8 +35,13 @@ NOTHING_ANYWHERE = "Nothing found. Try other words, or --cold for archived topic
 NOTHING = "Nothing found. Try other words, --all-projects, or --cold for archived topics."
 
 
+class NoSuchFolder(HoldfastError):
+    exit_code = 2
+    hint = "name a project's folder, or use --all-projects"
+
+
 @click.command()
-@click.argument("query", default="")
+@click.argument("words", nargs=-1, metavar="[QUERY]...")
 @click.option(
     "--limit",
     "-n",
@@ -50,7 +57,11 @@ NOTHING = "Nothing found. Try other words, --all-projects, or --cold for archive
     metavar="DIR",
     help="The project's folder (default: this folder).",
 )
-@click.option("--all-projects", is_flag=True, help="Search every project that has been searched.")
+@click.option(
+    "--all-projects",
+    is_flag=True,
+    help="Search every project in whose folder you have searched before.",
+)
 @click.option(
     "--kind",
     "kinds",
@@ -70,7 +81,7 @@ NOTHING = "Nothing found. Try other words, --all-projects, or --cold for archive
 @click.option("--fill", "filling", is_flag=True, help="Prepare the search by meaning now.")
 @AS_JSON
 def search(
-    query: str,
+    words: tuple[str, ...],
     limit: int,
     project: str,
     all_projects: bool,
@@ -84,6 +95,12 @@ def search(
     as_json: bool,
 ) -> None:
     """Find QUERY in what this project's sessions said, decided, kept and wrote down."""
+    query = " ".join(words)
+    if project and not Path(project).is_dir():
+        raise NoSuchFolder(f"no such folder: {inert(project)}")
+    from holdfast.memory.recall import recall
+    from holdfast.memory.words import parse_query
+
     if item_id:
         from holdfast.memory.expand import expand
 
@@ -94,10 +111,8 @@ def search(
         from holdfast.memory.sync import index_status
 
         return _show_standing(index_status(project), as_json)
-    if not query.strip():
-        raise click.UsageError("say what to search for")
-    from holdfast.memory.recall import recall
-
+    if not parse_query(query).terms:
+        raise click.UsageError("say what to search for: a word or a number")
     found = recall(
         query,
         project=project,

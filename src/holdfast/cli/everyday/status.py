@@ -71,6 +71,8 @@ def status(
     if as_json:
         click.echo(json.dumps(reports if everything else reports[0], indent=2))
         return
+    if not (transcript or everything or session or agent):
+        _say_where(reports[0])
     for one in reports:
         show(one)
     if not reports:
@@ -84,12 +86,19 @@ def status(
 def _chosen(session: str, agent: str) -> Chosen:
     """Choose the session. Transcripts and archives are searched only if no hook knows it, because
     that takes longer."""
-    try:
-        return choose_session.newest(session, agent)
-    except NoSession:
-        from holdfast.cli.find_transcript import choose_to_read
+    from holdfast.cli import find_transcript
 
-        return choose_to_read(None, session, agent, quiet=True)
+    try:
+        found = choose_session.newest(session, agent)
+    except NoSession:
+        found = find_transcript.choose_to_read(None, session, agent, quiet=True)
+    return found
+
+
+def _say_where(found: dict[str, Any]) -> None:
+    from holdfast.cli.find_transcript import say_where
+
+    say_where(found["project"] or found["cwd"] or "")
 
 
 def _forget_limits() -> None:
@@ -107,6 +116,8 @@ def _with_stop_guard(chosen: Chosen) -> dict[str, Any]:
     from holdfast.window import stop_guard
 
     found = report(chosen)
+    if found["running"] is None and chosen.state.transcript:
+        found["compactions"] = _count_in_file(chosen.state)
     found["microcompactions"] = cleared_results(chosen.state)
     state, now_ms = chosen.state, int(time.time() * 1000)
     against = stop_objections.find_objections(
@@ -127,6 +138,14 @@ def _with_stop_guard(chosen: Chosen) -> dict[str, Any]:
         "reason": stop_guard.judge(against, console_command()) or None,
     }
     return found
+
+
+def _count_in_file(state: State) -> int:
+    """Count the compactions in the transcript, where no hook has recorded them."""
+    try:
+        return lookup.compactions(Path(state.transcript), sidechain=bool(state.agent_id)).count
+    except OSError:  # deleted meanwhile
+        return state.compactions
 
 
 def _is_guarded(state: State) -> bool:
@@ -229,7 +248,7 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     if found.get("server"):
         rows.append(("server", _server_words(found["server"])))
     if "stop_guard" in found:
-        rows.append(("stop guard", _stop_guard(found, about)))
+        rows += [("unsaved", _unsaved(found, about)), ("stop guard", _stop_guard(found))]
     return rows + [("settings", error) for error in found["settings_slips"]]
 
 
@@ -239,10 +258,10 @@ def _describe_remaining(found: dict[str, Any]) -> str:
     if found["running"]:
         left = in_words(found["ops_left_low"], found["ops_left_high"], found["pace_ms"])
         return left or "unknown"
-    steps = in_words(found["ops_left_low"], found["ops_left_high"]) or "unknown"
+    steps = in_words(found["ops_left_low"], found["ops_left_high"])
     if found["running"] is None:
-        return steps
-    return f"not running; {steps} if it is resumed"
+        return f"{steps}, if the session is still running or is resumed" if steps else "unknown"
+    return f"not running; {steps} if it is resumed" if steps else "not running"
 
 
 def _cleared(found: dict[str, Any]) -> list[tuple[str, str]]:
@@ -278,15 +297,18 @@ def _server_words(server: dict[str, Any]) -> str:
     return "; ".join(parts)
 
 
-def _stop_guard(found: dict[str, Any], about: str) -> str:
+def _unsaved(found: dict[str, Any], about: str) -> str:
+    used = f"{about}{found['stop_guard']['unsaved_ratio']:.0%} of the limit"
+    saved = bool(found["checkpoint_ms"])
+    return f"{used} since the last checkpoint" if saved else f"{used}: no checkpoint yet"
+
+
+def _stop_guard(found: dict[str, Any]) -> str:
     guard = found["stop_guard"]
     against = [f"{one} runs" for one in guard["running_subtasks"]]
     against += [f"unresolved: {one}" for one in guard["unresolved_errors"]]
-    used = f"{about}{guard['unsaved_ratio']:.0%} of the limit used"
-    saved = bool(found["checkpoint_ms"])
-    against.append(f"{used} since the last checkpoint" if saved else f"no checkpoint yet, {used}")
-    forced = ", stops are forced" if guard["forced"] else ""
-    return f"{'on' if guard['on'] else 'off'}{forced}; {', '.join(against)}"
+    forced = ["stops are forced"] if guard["forced"] else []
+    return "; ".join(["on" if guard["on"] else "off", *forced, *against])
 
 
 def _when(found: dict[str, Any]) -> str:

@@ -128,7 +128,7 @@ def plain_report(report: checks.VerifyReport) -> dict[str, object]:
 
 def show_reports(reports: list[checks.VerifyReport]) -> None:
     for report in reports:
-        mark = paint("ok     ", "green") if report.ok else paint("DAMAGED", "red")
+        mark = paint("ok     ", "green") if report.ok else paint("CHANGED", "red")
         say(f"{mark} {shown(report.path)}", hang=8)
         for finding in report.findings:
             say(f"        {finding.part}: {shown(finding.words)}")
@@ -138,22 +138,24 @@ def show_reports(reports: list[checks.VerifyReport]) -> None:
     if not reports:
         say("No checkpoint has been saved yet: holdfast checkpoint saves one.", err=True)
     elif len(reports) != 1:
-        say(f"{counted(len(reports), 'checkpoint')}, {bad or 'none'} damaged", err=True)
+        say(f"{counted(len(reports), 'checkpoint')}, {bad or 'none'} changed", err=True)
 
 
 @click.command()
 @click.argument("older", type=click.Path(), required=False)
-@click.argument("newer", type=click.Path(), default=find.LATEST)
+@click.argument("newer", type=click.Path(), required=False)
 @PROJECT
 @AS_JSON
-def diff(older: str | None, newer: str, project: Path | None, as_json: bool) -> None:
+def diff(older: str | None, newer: str | None, project: Path | None, as_json: bool) -> None:
     """What changed from OLDER to NEWER: ids, files, `previous`, `latest`. Without them: from the
     parent of this session's newest checkpoint to that one."""
     where = str((project or Path.cwd()).absolute())
     if older is None:
         before, after = find.newest_with_parent(where, choose_session.calling_session())
     else:
-        before, after = find.find_by_name(older, where), find.find_by_name(newer, where)
+        before, after = (find.find_by_name(one, where) for one in (older, newer or find.LATEST))
+    if newer is None and before.path == after.path:
+        raise click.UsageError(f"{before.id} is the newest checkpoint: name an older one")
     changes = lineage.compare(_document(before), _document(after))
     if as_json:
         click.echo(json.dumps(plain_changes(before, after, changes)))

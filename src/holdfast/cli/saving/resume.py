@@ -74,11 +74,18 @@ def resume(
         say(line)
     if not find_transcript.list_gone(where, everywhere) and not found:
         whose = "any project" if everywhere else where
-        say(
-            f"No checkpoint of {whose} yet. Hooks save one when the window fills; "
-            "save one now: holdfast checkpoint",
-            err=True,
-        )
+        say(f"No checkpoint of {whose} yet. Hooks save one when the window fills.", err=True)
+        if everywhere or _has_session():
+            say("Save one now: holdfast checkpoint", err=True)
+        else:
+            say("This folder has no session; `holdfast resume --all` lists all projects.", err=True)
+
+
+def _has_session() -> bool:
+    try:
+        return bool(find_transcript.choose_to_save(quiet=True))
+    except HoldfastError:
+        return False
 
 
 class NoneOfSession(NoCheckpoint):
