@@ -168,7 +168,7 @@ def test_secrets_are_redacted(tmp_path: Path) -> None:
 
 
 def test_a_command_with_a_backtick_keeps_it() -> None:
-    assert fence.code("echo `date`", 80) == "``echo `date```"
+    assert fence.code("echo `date`", 80) == "`` echo `date` ``"
     assert fence.code("a\nb", 80) == "`a` …"
 
 

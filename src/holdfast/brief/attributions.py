@@ -29,7 +29,7 @@ from holdfast.brief.summary_statements import (
 )
 from holdfast.record.model import Place, Record
 from holdfast.record.turns import turn_number
-from holdfast.text.fence import flat
+from holdfast.text.fence import flat, quoted
 from holdfast.text.sentences import sentences as split_sentences
 
 STRETCH_CHARS = 600  # a statement is about one thing, which the user said in one place
@@ -140,7 +140,7 @@ def find_unsourced(record: Record, summary: str) -> list[FalseClaim]:
     for before, one in pairwise([Passage("", is_users=False), *known]):
         words = "" if record.words_missing and one.is_users else _unknown_quotation(one, said)
         if words and not (is_foreign and _is_translated(words, common)):
-            evidence = f"no message of the user reads “{flat(words, QUOTED_CHARS)}”"
+            evidence = f"no message of the user reads {quoted(flat(words, QUOTED_CHARS))}"
             found.append(_claim(one.text, evidence, _nearest(words, record, said)))
         else:
             parts = ["" if one.is_users else before.text, *sentences(one.text)]
@@ -150,11 +150,11 @@ def find_unsourced(record: Record, summary: str) -> list[FalseClaim]:
 
 
 def _claim(text: str, evidence: str, nearest: _Nearest | None) -> FalseClaim:
-    if quoted := _QUOTED.fullmatch(text):  # it gets quotes again when it is shown
-        text = quoted[1] or quoted[2]
+    if whole := _QUOTED.fullmatch(text):  # it gets quotes again when it is shown
+        text = whole[1] or whole[2]
     if nearest is None:
         return FalseClaim(flat(text, LONGEST), evidence, Place())
-    evidence = f"{evidence}; the nearest is “{nearest.words}” (turn {nearest.turn})"
+    evidence = f"{evidence}; the nearest is {quoted(nearest.words)} (turn {nearest.turn})"
     return FalseClaim(flat(text, LONGEST), evidence, nearest.place)
 
 

@@ -5,6 +5,7 @@ from collections import Counter
 
 from holdfast.brief.item import BriefItem
 from holdfast.record.model import Record
+from holdfast.text.fence import single_marks
 
 LITTLE_OPS = 2  # with so few steps after it, the transcript still ends in the summary
 # Beside a summary these come last: they are long, and can be found again in the project.
@@ -25,6 +26,7 @@ class HeldBySummary:
             summary = record.summary if ends_in_summary(record) else ""
         self.active = bool(summary)
         self._summary = " ".join(summary.split())
+        self._in_single_marks = single_marks(self._summary)  # as the words of an item are
         self._words = _words(self._summary)
         self._restored = record.restored if self.active else {}
         self._shared = _shared_names(record) if self.active else frozenset()
@@ -60,8 +62,9 @@ class HeldBySummary:
             text = text.rpartition("`")[0]  # whatever its result
         quoted = text.strip("“”-` ").partition("”")[0].rstrip(" …")
         short = len(quoted) <= 8  # "go on" is in many texts: it counts only as a quotation
-        mark = "`" if item.section == "commands" else "“"
-        return (mark + quoted if short else quoted) in self._summary
+        if item.section == "commands":
+            return ("`" + quoted if short else quoted) in self._summary
+        return ("‘" + quoted if short else quoted) in self._in_single_marks  # noqa: RUF001
 
 
 def _shared_names(record: Record) -> frozenset[str]:

@@ -336,7 +336,7 @@ def _names(items: list[BriefItem]) -> Iterator[BriefLine]:
     for item in items:
         files.setdefault(item.under, []).append(item)
     for file, inside in sorted(files.items(), key=lambda pair: not pair[0]):
-        yield _row(f"{fence.clean(short(file))}: " if file else "", inside)
+        yield _row(f"{fence.plain_name(short(file))}: " if file else "", inside)
 
 
 def _row(head: str, items: list[BriefItem]) -> BriefLine:

@@ -18,7 +18,7 @@ from holdfast.record import open_items, runs
 from holdfast.record.model import Failure, Place, Record, Task
 from holdfast.record.turns import turn_number
 from holdfast.text import progress
-from holdfast.text.fence import flat
+from holdfast.text.fence import flat, quoted
 from holdfast.text.sentences import LIGHT, split
 
 MOST_LINES = 2_000
@@ -256,7 +256,9 @@ def _wished(record: Record) -> Iterator[_Open]:
         since = turn_number(record, place)
         for wish in wishes:
             if len(words := _item_words(wish)) >= LEAST_WORDS:
-                evidence = f"nothing since turn {since} tells that it is done: “{flat(wish, 140)}”"
+                evidence = (
+                    f"nothing since turn {since} tells that it is done: {quoted(flat(wish, 140))}"
+                )
                 yield _Open(wish, words, evidence, place, is_wish=True)
 
 

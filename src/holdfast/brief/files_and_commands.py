@@ -15,7 +15,7 @@ from holdfast.record.failures import PASSED, UNCLEAR, outcome
 from holdfast.record.model import FLOOR, Command, FileUse, Record, heat_at
 from holdfast.record.run_output import is_error
 from holdfast.record.shell import ELSEWHERE
-from holdfast.text.fence import clean, code, flat
+from holdfast.text.fence import code, flat, plain_name
 
 _MADE_WORDS = (
     "node_modules site-packages dist-packages __pycache__ vendor target build dist venv coverage"
@@ -152,10 +152,10 @@ def files(record: Record, held: HeldBySummary, limit: int) -> Iterator[BriefItem
         if folder not in worked_in:  # enough of the path to find the file
             folder = folder[folder.rfind("/", 0, -1) + 1 :]
         told = EDITED if terse and used.edits else "" if terse else _how(used, rank < MOST_RANGED)
-        text = clean(name) + told
+        text = plain_name(name) + told
         reason = f"used {times(used.count)}, last at step {used.op}"
         worth = FILE_WORTH * chance
-        yield BriefItem("files", text, worth, reason, under=clean(folder), key=key, order=rank)
+        yield BriefItem("files", text, worth, reason, under=plain_name(folder), key=key, order=rank)
 
 
 def _how(used: FileUse, with_lines: bool) -> str:

@@ -11,7 +11,7 @@ from holdfast.record import open_items
 from holdfast.record.git_work import NO_BRANCH, conflict_words
 from holdfast.record.model import Call, Place, Record
 from holdfast.redact import redact
-from holdfast.text.fence import both_ends, clean, code, flat
+from holdfast.text.fence import both_ends, code, flat, plain_name, quoted
 
 FRESH_OPS = 3
 MOST_UNCOMMITTED = 3
@@ -71,32 +71,33 @@ def git(record: Record, room: int) -> Iterator[BriefItem]:
     if not work.commits and not halted and (work.is_partial or not changed or not record.branch):
         return
     branch = work.branch or ("" if away else record.branch)
-    told = [f"on branch {clean(branch)}"] if branch not in ("", "HEAD", NO_BRANCH) else []
+    told = [f"on branch {plain_name(branch)}"] if branch not in ("", "HEAD", NO_BRANCH) else []
     if halted:
-        told.append(clean(halted))
+        told.append(plain_name(halted))
     if work.commits:
-        last = clean(f"{work.commit} “{flat(work.subject, 80)}”".removesuffix("“”").strip())
+        last = f"{plain_name(work.commit)} {quoted(flat(work.subject, 80))}"
+        last = last.removesuffix("“”").strip()
         pushed = "pushed" if work.pushed == work.commits else "not pushed"
         told.append(f"last commit {last}, {pushed}" if last else f"last commit {pushed}")
     if work.request:
         told.append(f"pull request {work.request} {'merged' if work.merged else 'open'}")
     if changed:
-        names = ", ".join(clean(short(name)) for name in changed[-MOST_UNCOMMITTED:])
+        names = ", ".join(plain_name(short(name)) for name in changed[-MOST_UNCOMMITTED:])
         rest = len(changed) - MOST_UNCOMMITTED
         told.append(f"not committed: {names}" + (f" and {rest} more" if rest > 0 else ""))
     is_left = work.branch and record.branch not in ("", "HEAD", work.branch)
     if is_left and work.op < record.op and not away:
-        told.append(f"now on branch {clean(record.branch)}")
+        told.append(f"now on branch {plain_name(record.branch)}")
     for name, one in list(work.others.items())[-MOST_UNCOMMITTED:]:
         folder, _, other = name.partition("\t")
         if one.pushed != one.commits and not one.merged:
-            where = f" in {clean(short(folder))}" if folder != work.folder else ""
-            told.append(f"not pushed either: {clean(other)}{where}")
+            where = f" in {plain_name(short(folder))}" if folder != work.folder else ""
+            told.append(f"not pushed either: {plain_name(other)}{where}")
     here = open_items.tree(record)
     for folder, others in open_items.uncommitted_by_tree(record).items():
         if folder != here:
-            told.append(f"not committed in {clean(short(folder))}: {len(others)}")
-    where = f" in {clean(short(here))}" if away and here else ""
+            told.append(f"not committed in {plain_name(short(folder))}: {len(others)}")
+    where = f" in {plain_name(short(here))}" if away and here else ""
     text = f"git{where}: " + "; ".join(told)
     yield BriefItem("flight", text, 0.02, "what git printed", pinned=room >= ROOMY_CHARS, order=2)
 
@@ -109,7 +110,7 @@ def _step(record: Record, call: Call) -> str:
 
 
 def claim(one: FalseClaim) -> BriefItem:
-    text = f"the summary says “{flat(one.sentence, 120)}”, but {flat(one.evidence, 360)}"
+    text = f"the summary says {quoted(flat(one.sentence, 120))}, but {flat(one.evidence, 360)}"
     return BriefItem(
         "flight", text, 1.0, "the transcript says otherwise", one.place, True, order=-1
     )
@@ -140,7 +141,7 @@ def archived_topics(archived: Sequence[Archived]) -> Iterator[BriefItem]:
     """Yield segments that can be recalled, one line each, newest first: everything that the
     summariser was told it may drop."""
     for age, (name, topic, _) in enumerate(reversed(archived[-MOST_ARCHIVED:])):
-        text = f"{flat(topic, 90)}: {clean(name)}"
+        text = f"{flat(topic, 90)}: {plain_name(name)}"
         yield BriefItem(
             "archived", text, 0.004 / (1 + age), "compressed, saved", pinned=True, order=age
         )

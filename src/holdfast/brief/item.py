@@ -5,7 +5,7 @@ import os
 import msgspec
 
 from holdfast.record.model import Place
-from holdfast.text.fence import both_ends
+from holdfast.text.fence import both_ends, quoted
 from holdfast.wire import places
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
@@ -68,7 +68,7 @@ def item_id(item: BriefItem) -> str:
 
 def quote(begins: str, whole: str, most: int) -> str:
     """Return words in quotes; only head and end if they are long."""
-    return f"{begins}“{both_ends(whole, most)}”"
+    return f"{begins}{quoted(both_ends(whole, most))}"
 
 
 def times(count: int) -> str:

@@ -18,7 +18,7 @@ from holdfast.record.model import FLOOR, Agent, Failure, Place, Record, Task, he
 from holdfast.record.plans import LATER, LEFT, proposals
 from holdfast.record.turns import turn_number
 from holdfast.redact import redact
-from holdfast.text.fence import clean, code, flat
+from holdfast.text.fence import code, flat, plain_name, quoted
 
 MOST_FAILING = 12
 MOST_STEPS = 40
@@ -132,14 +132,14 @@ def _line(record: Record, one: Failure) -> str:
 def questions(record: Record) -> Iterator[BriefItem]:
     asked, offered = still.questions(record), still.offers(record)
     for number, one in enumerate([*asked, *offered]):
-        text = f"{'offered: ' if one in offered else ''}“{flat(one.text, 240)}”"
+        text = f"{'offered: ' if one in offered else ''}{quoted(flat(one.text, 240))}"
         yield BriefItem("questions", text, 0.05, "not answered yet", one.place, order=number)
 
 
 def fix_items(record: Record) -> Iterator[BriefItem]:
     over = [one for one in find_fixed(record) if one.lines and (one.fix or not is_one_off(one))]
     for age, one in enumerate(reversed(over[-6:])):
-        by = f", after edits in {', '.join(map(clean, one.fix[-3:]))}" if one.fix else ""
+        by = f", after edits in {', '.join(map(plain_name, one.fix[-3:]))}" if one.fix else ""
         errors = " / ".join(flat(line, 140) for line in one.lines[:2])
         shown = f" (shown by {code(one.closed_by, 80)})" if one.closed_by != one.command else ""
         text = f"{code(one.command, 80)} passes again{shown}{by}; it had said: {errors}"
@@ -153,7 +153,7 @@ def agents(record: Record, *, roomy: bool) -> Iterator[BriefItem]:
     running = still.running(record)
     most = max(LEAST_ASKED, min(160, RUNNING_CHARS // max(1, len(running))))
     for age, (name, one) in enumerate(running):
-        text = f"{one.kind or 'agent'} {clean(name)}, running {since(record, one.place)}: "
+        text = f"{one.kind or 'agent'} {plain_name(name)}, running {since(record, one.place)}: "
         text += flat(still.describe_request(record, one), most)
         yield BriefItem("agents", text, 0.06, STILL_RUNNING, one.place, pinned=True, order=age)
     ended = [one for one in record.agents.values() if one.status != "running"]
@@ -201,7 +201,9 @@ def references(record: Record) -> Iterator[BriefItem]:
     """Yield references, without those in the line about git."""
     git_words = next((one.text.replace(",", ";") + ";" for one in git(record, 0)), "")
     if record.branch not in ("", "HEAD") and f"branch {record.branch};" not in git_words:
-        yield BriefItem("references", f"branch {clean(record.branch)}", 0.003, "the branch now")
+        yield BriefItem(
+            "references", f"branch {plain_name(record.branch)}", 0.003, "the branch now"
+        )
     now = record.op
     rest = [(heat_at(one, now) + FLOOR * one.count, key) for key, one in record.references.items()]
     for rank, (_, key) in enumerate(sorted(rest, reverse=True)[:MOST_REFERENCES]):
@@ -211,7 +213,7 @@ def references(record: Record) -> Iterator[BriefItem]:
             continue
         note = f" ({flat(one.note, 80)})" if one.note else ""
         kind = f"{one.kind} " if one.kind in ("hash", "commit", "branch") else ""
-        text = f"{kind}{clean(key)}{note}"
+        text = f"{kind}{plain_name(key)}{note}"
         reason = f"named {times(one.count)}, last at step {one.op}"
         yield BriefItem("references", text, 0.006 / (1 + rank / 8), reason, order=rank + 1)
 

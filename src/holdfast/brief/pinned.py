@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from holdfast.brief.item import BriefItem
 from holdfast.budget.ledger import Pin
-from holdfast.text.fence import flat
+from holdfast.text.fence import flat, quoted
 
 LONGEST, SHORTEST = 300, 30
 
@@ -37,4 +37,4 @@ def pin_id(item: BriefItem) -> str:
 def shorten(items: list[BriefItem], room: int) -> list[BriefItem]:
     """Shorten the items to the room: the more there are, the shorter each is quoted."""
     most = max(SHORTEST, min(LONGEST, room // max(len(items), 1) - 5))
-    return [replace(one, text=f"“{flat(one.text, most)}”") for one in items]
+    return [replace(one, text=quoted(flat(one.text, most))) for one in items]

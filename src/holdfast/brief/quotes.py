@@ -17,7 +17,7 @@ from holdfast.record.model import PLAN_ASKED, Place, Record, Turn
 from holdfast.record.plans import PROMPTED
 from holdfast.record.replies import LONGEST, OPTIONS_END, is_answer
 from holdfast.record.turns import TAKEN_BACK, describe_stop
-from holdfast.text.fence import flat
+from holdfast.text.fence import flat, quoted
 from holdfast.text.sentences import sentences, split
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
@@ -286,7 +286,7 @@ def outcomes(record: Record) -> Iterator[BriefItem]:
         words = _conclusion(turn.said) if is_shown else ""
         if not words:
             continue
-        text = f"  → “{flat(words, OUTCOME_CHARS)}”"
+        text = f"  → {quoted(flat(words, OUTCOME_CHARS))}"
         worth = 0.006 / (1 + (last - number) / 3)
         yield BriefItem(SECTION, text, worth, OUTCOME, turn.place, order=number + 0.9)
 
@@ -349,12 +349,12 @@ def _text(quote: Quote, most: int) -> str:
     """Return the words, what they answer, and where the rest of them is."""
     most = max(most, quote.least)
     words = _cut(quote.text, most, quote.end)
-    text = f"({words})" if quote.is_act else f"“{words}”"
+    text = f"({words})" if quote.is_act else quoted(words)
     is_roomy = most >= USUAL_CHARS or quote.is_current or quote.keeps_question
     answers = is_roomy and is_answer(quote.reply_to)
     picks = OPTIONS_END in quote.reply_to
     if quote.reply_to and (answers or picks or len(quote.text) < TERSE_CHARS):
-        text += f" (to “{quote.reply_to}”)"
+        text += f" (to {quoted(quote.reply_to)})"
     if quote.stopped:
         text += f" ({quote.stopped})"
     if quote.chars > most >= USUAL_CHARS and quote.line:

@@ -17,7 +17,7 @@ from holdfast.record.failures import EDITED_SINCE, edited_since
 from holdfast.record.model import Record
 from holdfast.redact import redact
 from holdfast.text import fence
-from holdfast.text.fence import code, flat
+from holdfast.text.fence import code, flat, quoted
 
 MOST_UNITS = 2000
 SHOWN_UNITS = 600  # `/compact` shows them on screen, and the next request contains them again
@@ -63,8 +63,8 @@ def _at_hand(record: Record, request: Quote | None, longest: int) -> Iterator[st
     if record.planning:
         yield "- plan mode is on: only read and plan until the user approves the plan"
     if request is not None:
-        answers = f" (to “{flat(request.reply_to, 160)}”)" if request.reply_to else ""
-        yield f"- request: “{flat(request.text, longest)}”{answers}"
+        answers = f" (to {quoted(flat(request.reply_to, 160))})" if request.reply_to else ""
+        yield f"- request: {quoted(flat(request.text, longest))}{answers}"
     for call in open_items.calls(record)[-1:]:
         what = f" {code(call.what, 120)}" if call.what else ""
         yield f"- step in flight: {call.tool}{what}"
@@ -79,14 +79,14 @@ def _open(record: Record, longest: int) -> Iterator[str]:
     for task in open_items.tasks(record)[:MOST_TASKS]:
         yield f"- open task: {flat(task.text, longest)}"
     for question in open_items.questions(record)[:MOST_QUESTIONS]:
-        yield f"- open question: “{flat(question.text, longest)}”"
+        yield f"- open question: {quoted(flat(question.text, longest))}"
 
 
 def _words(known: Sequence[Quote], whose: str) -> Iterator[str]:
     """Yield the words newest first; short replies come last, each with what it answers."""
     for one in sorted(known, key=lambda one: (_is_short_reply(one), -one.order)):
-        answers = f" (to “{flat(one.reply_to, 80)}”)" if _is_short_reply(one) else ""
-        yield f"- said by {whose}: “{flat(one.text, 160)}”{answers}"
+        answers = f" (to {quoted(flat(one.reply_to, 80))})" if _is_short_reply(one) else ""
+        yield f"- said by {whose}: {quoted(flat(one.text, 160))}{answers}"
 
 
 def _is_short_reply(one: Quote) -> bool:

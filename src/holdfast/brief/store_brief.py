@@ -110,7 +110,7 @@ def _requests(asked: Sequence[Mapping[str, Any]]) -> Iterator[BriefItem]:
     """Yield the requests; the last one is being worked on."""
     for age, one in enumerate(reversed(asked)):
         status = _words(one.get("status"))
-        text = f"“{fence.flat(_words(one.get('prompt')), MOST_CHARS)}”"
+        text = fence.quoted(fence.flat(_words(one.get("prompt")), MOST_CHARS))
         text += f" ({fence.flat(status, 20)})" if status not in ("", "active") else ""
         yield BriefItem("said", text, 1.0 / (1 + age), "asked in the session", order=-age)
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from holdfast.record import open_items
 from holdfast.record.git_work import NO_BRANCH, conflict_words
 from holdfast.record.model import Commits, GitWork, Record
+from holdfast.text.fence import quoted
 from holdfast.wire import places
 
 MOST_PACKED_BYTES = 16 << 20  # 200,000 refs
@@ -166,7 +167,7 @@ def session_git(record: Record) -> Iterator[str]:
 
 
 def _commits(work: GitWork | Commits) -> str:
-    last = f"{work.commit} “{work.subject}”".removesuffix("“”").strip()
+    last = f"{work.commit} {quoted(work.subject)}".removesuffix("“”").strip()
     pushed = "pushed" if work.pushed == work.commits else "no git push after it"
     return f"{work.commits} commit{'s'[: work.commits > 1]}, the last {last}, {pushed}"
 

@@ -14,6 +14,7 @@ from holdfast.record.model import Failure, Record, Task, Turn
 from holdfast.record.open_items import git_requests
 from holdfast.record.plans import LATER, LEFT
 from holdfast.record.turns import turn_number
+from holdfast.text.fence import quoted
 
 MOST_ITEMS = 40
 MOST_CHARS = 600
@@ -43,9 +44,10 @@ def next_steps(record: Record) -> Iterator[str]:
         answer = cut(" ".join(record.turns[-1].said.split()), ANSWERED_CHARS)
         state = _state(record)
         if offers := open_items.offers(record):
-            state = f"for the user to decide: “{cut(offers[-1].text, SHORT_CHARS)}”"
+            state = f"for the user to decide: {quoted(cut(offers[-1].text, SHORT_CHARS))}"
         sign = "; " if state.endswith("”") else ": "
-        yield f"{state}{sign}last asked “{words}”, answered “{answer}”{not_in_git(record)}"
+        last = f"last asked {quoted(words)}, answered {quoted(answer)}"
+        yield f"{state}{sign}{last}{not_in_git(record)}"
     known = [one for one in open_steps(record) if _is_by_hand(one)]
     by_hand = [one for one in known if one.place == known[-1].place]  # of the newest plan
     if by_hand:
@@ -82,7 +84,7 @@ def _last_answer(turn: Turn) -> str:
     answers = [one for one in turn.questions if one.answer]
     if not answers:
         return ""
-    return f"; then to “{cut(answers[-1].text, SHORT_CHARS)}”: {cut(answers[-1].answer)}"
+    return f"; then to {quoted(cut(answers[-1].text, SHORT_CHARS))}: {cut(answers[-1].answer)}"
 
 
 def _open_work(record: Record) -> Iterator[str]:
@@ -103,7 +105,7 @@ def _open_work(record: Record) -> Iterator[str]:
         if at_work is None or at_work.turn is not turn:
             what = ", ".join(thing for _, thing in things)
             asked = f"asked for in turn {turn_number(record, turn.place)}, none seen since: {what}"
-            yield f"{asked} (“{cut(turn.asked, SHORT_CHARS)}”)"
+            yield f"{asked} ({quoted(cut(turn.asked, SHORT_CHARS))})"
     if halted := conflict_words(record.git, MOST_CONFLICTS):
         yield f"git {halted}"
     if record.git.refused and record.git.refused not in asked_again:

@@ -18,6 +18,7 @@ from holdfast.record.run_output import (
     tells_success,
     wrong_lines,
 )
+from holdfast.text.fence import quoted
 from holdfast.text.sentences import Lazy, clip, clip_start, sentences, within
 
 PASSED, FAILED, UNCLEAR, NO_RESULT = "passed", "failed", "unclear", "no result"
@@ -220,7 +221,9 @@ def hear(record: Record, text: str, by: str = "model") -> None:
 def verdict_of(failure: Failure, most: int = LONGEST_VERDICT) -> str:
     """Return why it is no failure of this work, and who says so."""
     words = clip(failure.verdict, most)
-    return f"the {failure.verdict_by} said: “{words}”" if failure.verdict_by and words else words
+    return (
+        f"the {failure.verdict_by} said: {quoted(words)}" if failure.verdict_by and words else words
+    )
 
 
 def note_pass(record: Record, key: str, place: Place, output: str = "") -> None:

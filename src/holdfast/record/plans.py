@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from holdfast.record import plan_checks, shell
 from holdfast.record.model import REPORTED, Place, Record, Task, Turn
 from holdfast.text import progress
+from holdfast.text.fence import quoted
 from holdfast.text.sentences import ASKING, LIGHT, Lazy, clip, plain, sentences, subjects, within
 
 PROMPTED = "Implement the following plan:"  # the client's words, before an approved plan
@@ -129,7 +130,7 @@ def hear_user(record: Record, words: str, place: Place) -> None:
     about = subjects(plain(words))
     for step in [one for one in record.tasks.values() if one.source in PUT_OFF and one.is_open]:
         if _names(about, step):
-            step.status, step.closed_by = REPORTED, f"asked for again: “{clip(words, 80)}”"
+            step.status, step.closed_by = REPORTED, f"asked for again: {quoted(clip(words, 80))}"
     later = [PlanStep("", one) for one in progress.find_postponed(words)]
     _add(record, later, place, LATER)
 
@@ -139,7 +140,7 @@ def settle(record: Record, words: str, place: Place) -> None:
     proposed are removed unless these words accept them."""
     for step in find_carried_out(record):
         turn = record.turns[-1]
-        step.status, step.closed_by = REPORTED, f"“{clip(' '.join(turn.said.split()), 120)}”"
+        step.status, step.closed_by = REPORTED, quoted(clip(" ".join(turn.said.split()), 120))
     takes_up = bool(record.turns) and _takes_up(words, record.turns[-1].said)
     if (proposed := proposals(record)) and not takes_up:
         record.tasks = {key: one for key, one in record.tasks.items() if one not in proposed}
@@ -297,7 +298,7 @@ def _close_ticked(record: Record, text: str) -> None:
         for step in open_steps:
             named = _names(about, step) or _label_of(step.text) in labels
             if is_all or named or _is_titled(about, step.text):
-                step.status, step.closed_by = REPORTED, f"“{clip(line.strip(), 120)}”"
+                step.status, step.closed_by = REPORTED, quoted(clip(line.strip(), 120))
         open_steps = [one for one in open_steps if one.is_open]
 
 
@@ -309,7 +310,7 @@ def _close_reported(record: Record, text: str) -> None:
         named = [step for step in open_steps if _names(about, step)]
         if named and progress.calls_done(sentence):
             for step in named:
-                step.status, step.closed_by = REPORTED, f"“{clip(sentence, 120)}”"
+                step.status, step.closed_by = REPORTED, quoted(clip(sentence, 120))
 
 
 def _is_open_step(task: Task) -> bool:

@@ -98,6 +98,9 @@ _UNSEEN = (
     "Co",
     "Cn",
 )  # combining marks, controls, formats, unassigned
+# Double quotation marks, and the single ones that stand for them inside a quotation of ours.
+_DOUBLE = "“”„‟❝❞〝〞〟＂🙶🙷🙸"  # noqa: RUF001
+_SINGLE = str.maketrans(_DOUBLE, "‘’‚‛‘’‘’‚'‘’‚")  # noqa: RUF001
 _PRELUDE = ("import ", "from ", "#", "//", "set -")
 _ESCAPES = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)?"
 
@@ -171,10 +174,11 @@ def both_ends(text: str, most: int) -> str:
 
 
 def flat(text: str, most: int) -> str:
-    """The text on one line, at most so long, with an ellipsis if it was cut."""
+    """The text on one line, at most so long, with an ellipsis if it was cut. Its quotation marks
+    are single ones: the double ones in a line are ours, and tell whose words are quoted."""
     if len(text) <= most and _is_plain_line(text):
         return text
-    words = " ".join(clean(clip(text, most * 4)).split())
+    words = " ".join(plain_name(clip(text, most * 4)).split())
     return words if len(words) <= most else clip(words, most - 2).rstrip() + " …"
 
 
@@ -183,6 +187,21 @@ def _is_plain_line(text: str) -> bool:
     the time."""
     is_plain = text.isascii() and text.isprintable() and "<" not in text
     return is_plain and "  " not in text and text == text.strip()
+
+
+def quoted(words: str) -> str:
+    """Words in quotation marks. None of their own marks ends the quotation, so words of the model
+    never stand in one that is attributed to the user."""
+    return f"“{single_marks(words)}”"
+
+
+def plain_name(text: str) -> str:
+    """A path, a branch or other words that stand in a line of ours without quotation marks."""
+    return single_marks(clean(text))
+
+
+def single_marks(text: str) -> str:
+    return text if text.isascii() else text.translate(_SINGLE)
 
 
 def code(line: str, most: int) -> str:
@@ -209,7 +228,11 @@ def _without_middle(line: str, most: int) -> str:
 
 
 def _add_ticks(text: str) -> str:
-    mark = "``" if "`" in text else "`"
+    mark = "`"
+    while mark in text:  # no run of them inside may end it
+        mark += "`"
+    if text.startswith("`") or text.endswith("`"):
+        text = f" {text} "  # Markdown drops these blanks
     return f"{mark}{text}{mark}"
 
 

@@ -16,6 +16,7 @@ from holdfast.cli.find_transcript import choose_to_read
 from holdfast.cli.terminal import paint, say
 from holdfast.events import summary_losses as lifecycle_lost
 from holdfast.events.summary_losses import LastLoss
+from holdfast.text.fence import quoted
 from holdfast.text.numbers import counted
 from holdfast.window.state import State
 from holdfast.wire.errors import HoldfastError
@@ -150,7 +151,7 @@ def _say_claims(claims: list[FalseClaim], heading: str) -> None:
     if claims:
         say(paint(heading, "red"))
     for claim in claims:
-        say(f"  “{inert(claim.sentence)}”\n    but {inert(claim.evidence)}")
+        say(f"  {quoted(inert(claim.sentence))}\n    but {inert(claim.evidence)}")
 
 
 def _values(found: LastLoss) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from holdfast.cli.terminal import ALERT_PAINT, ZONE_PAINT, console, paint, say, 
 from holdfast.client import limit_settings
 from holdfast.events.summary_losses import NO_ROOM, SummaryLoss, summary_losses
 from holdfast.settings import load as settings_load
+from holdfast.text.fence import quoted
 from holdfast.text.numbers import counted, short
 from holdfast.transcript import Reader, operations
 from holdfast.window.replay import Raised, Replay, ReplayedCompaction, Replayer
@@ -288,7 +289,7 @@ def _lost(loss: SummaryLoss) -> Iterator[str]:
         why = f"; {NO_ROOM.removesuffix(' it')} {missing}" if missing else ""
         yield paint(f"Holdfast restores {what}", "green") + _size(loss) + why
     for claim in (*loss.checked.called_done, *loss.checked.in_users_name)[:SHOWN_LOST]:
-        yield paint(f"wrong: “{short(inert(claim.sentence), LOST_CHARS)}”", "red")
+        yield paint(f"wrong: {quoted(short(inert(claim.sentence), LOST_CHARS))}", "red")
         yield f"  but {short(inert(claim.evidence), LOST_CHARS)}"
 
 
