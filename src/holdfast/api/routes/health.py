@@ -20,7 +20,7 @@ from holdfast.hub import row_times
 from holdfast.hub.errors import StoreError
 from holdfast.hub.repair import cleanup
 from holdfast.hub.store import pending_writes
-from holdfast.hub.store.engine import public_message
+from holdfast.hub.store.engine import public_message, shown_url
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.write_health import WriteHealth
 from holdfast.hub.tree import capacity
@@ -170,7 +170,7 @@ async def describe(db: Db) -> Response:
             "machine": os.uname().nodename,
             "database": {
                 "engine": "SQLite" if db.store.is_sqlite else "PostgreSQL",
-                "name": engine.url.render_as_string(hide_password=True),
+                "name": shown_url(engine.url),
             },
             "watcher": None if held is None else _watcher(held),
         }

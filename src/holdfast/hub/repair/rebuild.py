@@ -27,7 +27,7 @@ from holdfast.hub import ids
 from holdfast.hub.ingest import gather
 from holdfast.hub.ingest.sync import IngestResult, lock_source, sync
 from holdfast.hub.store import pending_writes
-from holdfast.hub.store.engine import default_url
+from holdfast.hub.store.engine import default_url, shown_url
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.schema import set_aside_if_damaged
 from holdfast.hub.store.sqlite_pages import RawFile, RawRow, open_raw_file
@@ -93,7 +93,7 @@ def _fill(address: str, old: Path | None) -> Rebuilt:
 
 
 def _address_without_password(store: Store) -> str:
-    return store.engine.url.render_as_string(hide_password=True)
+    return shown_url(store.engine.url)
 
 
 def forget(store: Store, sources: Iterable[str]) -> None:

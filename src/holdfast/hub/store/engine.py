@@ -153,6 +153,7 @@ def file_identity(path: str) -> tuple[int, int] | None:
 
 
 VARIABLE = "HOLDFAST_DATABASE"
+_HIDDEN = "***"  # as SQLAlchemy shows the password before the host
 BUSY_SECONDS = 5
 MOST_CONNECTIONS = 16
 IDLE_SECONDS = 1.0  # after which a connection to PostgreSQL is tried before it is used
@@ -184,8 +185,22 @@ def default_url() -> str:
 
 
 def hide_password(address: str) -> str:
-    """Return an address without its password, for people and logs."""
-    return parse_url(address or default_url()).render_as_string(hide_password=True)
+    """Return an address without its passwords, for people and logs."""
+    return shown_url(parse_url(address or default_url()))
+
+
+def shown_url(url: URL) -> str:
+    """Render an address without its passwords: the one before the host, and those in the query
+    (`?password=`, `?sslpassword=`)."""
+    options = {name: _HIDDEN if _is_secret(name) else value for name, value in url.query.items()}
+    shown = url.set(query=options).render_as_string(hide_password=True)
+    return shown.replace(quote(_HIDDEN), _HIDDEN)
+
+
+def _is_secret(option: str) -> bool:
+    """Whether an option of the driver may hold a secret; a `passfile` is only named."""
+    name = option.lower()
+    return any(part in name for part in ("password", "secret", "token", "passwd", "pwd"))
 
 
 def parse_url(address: str) -> URL:
@@ -194,6 +209,8 @@ def parse_url(address: str) -> URL:
         url = make_url(address)
     except (ArgumentError, ValueError) as error:  # the address may hold a password
         raise NoSuchDatabase("that is no database address") from error
+    if "@" in (url.host or ""):  # the end of the password, which every error would show
+        raise NoSuchDatabase("the password in the database address has an `@`: write it as %40")
     if url.drivername in ("postgresql", "postgres"):
         return url.set(drivername="postgresql+psycopg")
     if url.get_backend_name() not in ("sqlite", "postgresql"):
