@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import pwd
 import resource
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -115,3 +117,33 @@ def test_an_append_gives_the_length_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "a" / "lines"
     assert places.append(str(path), b"one\n") == 4
     assert places.append(str(path), b"two\n") == path.stat().st_size == 8
+
+
+def test_a_link_in_place_of_our_file_is_not_followed(tmp_path: Path) -> None:
+    other = tmp_path / "other.txt"
+    other.write_text("mine\n")
+    (tmp_path / "log").symlink_to(other)
+    (tmp_path / "ended").symlink_to(tmp_path / "made.txt")
+    with pytest.raises(OSError):
+        places.append(str(tmp_path / "log"), b"a line\n")
+    places.close_window(str(tmp_path))
+    assert other.read_text() == "mine\n"
+    assert not (tmp_path / "made.txt").exists()
+
+
+def test_our_folder_itself_may_be_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "linked").symlink_to(tmp_path / "real")
+    places.append(str(tmp_path / "linked" / "log"), b"a line\n")
+    assert (tmp_path / "real" / "log").read_bytes() == b"a line\n"
+
+
+@pytest.mark.parametrize("home", ["", "rel/x", None])
+def test_without_an_absolute_home_the_password_file_names_it(
+    home: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HOLDFAST_HOME", raising=False)
+    monkeypatch.delenv("HOME")
+    if home is not None:
+        monkeypatch.setenv("HOME", home)
+    assert places.home() == f"{pwd.getpwuid(os.getuid()).pw_dir}/.holdfast"

@@ -14,9 +14,22 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 
 
 def home() -> str:
-    """HOLDFAST_HOME, else ~/.holdfast; without HOME the password file says where that is."""
+    """HOLDFAST_HOME, else ~/.holdfast. If HOME is missing, empty or relative, the password file
+    says where that is: else we would write into `/`, or into the project."""
     given = os.environ.get("HOLDFAST_HOME")
-    return given or os.path.join(os.path.expanduser("~"), ".holdfast")
+    return given or os.path.join(user_home(), ".holdfast")
+
+
+def user_home() -> str:
+    given = os.environ.get("HOME", "")
+    if given.startswith("/"):
+        return os.path.expanduser("~")
+    try:
+        import pwd  # only then: it is a file to load
+
+        return pwd.getpwuid(os.getuid()).pw_dir
+    except (ImportError, KeyError):  # a user without an entry
+        return os.path.expanduser("~")
 
 
 def plain(name: str) -> str:
@@ -44,7 +57,7 @@ def window(session_id: str, agent_id: str = "") -> str:
 def close_window(folder: str) -> None:
     """Mark a window as ended, if it was ever opened."""
     try:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
+        flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
         os.close(os.open(os.path.join(folder, "ended"), flags, 0o600))
     except OSError:
         pass
@@ -198,11 +211,11 @@ def write_all(fd: int, data: bytes) -> None:
 def append(path: str, line: bytes) -> int:
     """Append one line with one write; returns the length of the file after it.
 
-    A pipe or a device in its place is an error, never a wait. So is a line that a full disk cuts
-    short: the next append marks the torn line with "?" and ends it. No reader takes it for whole,
-    and no other line is lost.
+    A pipe, a device or a link in its place is an error, never a wait. So is a line that a full disk
+    cuts short: the next append marks the torn line with "?" and ends it. No reader takes it for
+    whole, and no other line is lost.
     """
-    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         fd = os.open(path, flags, 0o600)
     except FileNotFoundError:
