@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from holdfast.cli.setup.install import first_look
 from holdfast.setup import changes
-from holdfast.setup.changes import InstallChange, only_one
+from holdfast.setup.changes import MOST_BYTES, InstallChange, only_one
 from holdfast.setup.errors import (
     AlreadyInstalledElsewhere,
     CannotUndo,
@@ -21,7 +24,7 @@ from holdfast.setup.errors import (
     SettingsIsALink,
     SettingsReadOnly,
 )
-from holdfast.setup.install import apply, plan_install
+from holdfast.setup.install import InstallPlan, apply, plan_install
 from holdfast.setup.settings_text import settings_in
 
 from .machine import Desk
@@ -305,3 +308,39 @@ def test_two_installs_at_once_wait_for_each_other(tmp_path: Path) -> None:
         pass
     with only_one(tmp_path / "ours", wait_seconds=0):
         pass
+
+
+ENDLESS = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30))
+from pathlib import Path
+from holdfast.setup.changes import bytes_of
+from holdfast.setup.settings_text import settings_in
+assert settings_in(Path(sys.argv[1])) == {}
+try:
+    bytes_of(Path(sys.argv[1]))
+except OSError as error:
+    print(error.strerror)
+"""
+
+
+@pytest.mark.parametrize("target", ["/dev/zero", "pipe", "large", "folder"])
+def test_a_settings_file_that_never_ends_is_refused_unread(tmp_path: Path, target: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    with (tmp_path / "large").open("wb") as file:
+        file.truncate(MOST_BYTES + 1)
+    (tmp_path / "settings.json").symlink_to(tmp_path / target)
+    command = [sys.executable, "-c", ENDLESS, str(tmp_path / "settings.json")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    said = "more than" if target == "large" else "not a regular file"
+    assert said in done.stdout
+
+
+def test_a_folder_that_another_uninstall_removes_is_planned_for_again() -> None:
+    answers: list[Callable[[], InstallPlan]] = [lambda: InstallPlan((), ("planned",)), _gone]
+    assert first_look(lambda: answers.pop()()).notes == ("planned",)
+
+
+def _gone() -> InstallPlan:
+    raise FileNotFoundError("commands/holdfast")

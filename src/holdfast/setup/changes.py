@@ -28,6 +28,7 @@ from holdfast.setup.errors import (
 from holdfast.wire import places
 
 WAIT_SECONDS = 10.0
+MOST_BYTES = 64 * 2**20  # the largest file of Claude Code, its history of prompts, has a few
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +49,22 @@ class InstallChange:
 
 
 def bytes_of(path: Path) -> bytes | None:
-    """The content of a file; None if there is none. A pipe is refused: reading may never end."""
-    if path.is_fifo():
-        raise OSError(f"{path} is a pipe")
+    """The content of a file; None if there is none. A repository may bring a link to a device or a
+    pipe, whose content never ends, or a file without measure: these are refused."""
     try:
-        return path.read_bytes()
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         return None
+    try:
+        if not places.is_regular(descriptor):
+            raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            data = file.read(MOST_BYTES + 1)
+    finally:
+        os.close(descriptor)
+    if len(data) > MOST_BYTES:
+        raise OSError(errno.EFBIG, f"it has more than {MOST_BYTES:,} bytes", str(path))
+    return data
 
 
 def missing_folders(path: Path) -> list[Path]:
@@ -103,7 +113,10 @@ def apply(
 
 def left_drafts(folder: Path, name: str) -> list[Path]:
     """Drafts in this folder whose name starts with `name` and whose writer was killed."""
-    drafts = sorted(folder.glob(f".{glob.escape(name)}.*.draft"))
+    try:
+        drafts = sorted(folder.glob(f".{glob.escape(name)}.*.draft"))
+    except FileNotFoundError:  # another uninstall removes the folder just now
+        return []
     pids = {draft: draft.name.split(".")[-2] for draft in drafts}
     return [draft for draft, pid in pids.items() if pid.isdecimal() and not _lives(int(pid))]
 

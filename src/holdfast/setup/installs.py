@@ -16,7 +16,7 @@ from typing import Any
 from holdfast.client import settings_files
 from holdfast.client.settings_files import claude_folder
 from holdfast.setup import receipts
-from holdfast.setup.changes import InstallChange
+from holdfast.setup.changes import InstallChange, bytes_of
 from holdfast.setup.install_parts import InstallPart, OwnFile, ServerPart
 from holdfast.setup.json_text import read
 from holdfast.setup.receipts import our_packages
@@ -129,7 +129,7 @@ def _plugins(claude: Path, project: Path, settings_files: list[Path]) -> Iterato
 def _installed_plugins(register: Path, project: Path) -> dict[str, Path | None]:
     """Names of Holdfast plugins, each with its hooks.json if that exists."""
     try:
-        plugins = json.loads(register.read_bytes())["plugins"]
+        plugins = json.loads(bytes_of(register) or b"")["plugins"]
         names = [name for name in plugins if name.partition("@")[0] == PLUGIN]
         here = {name: _copies_for(plugins[name], project) for name in names}
         return {name: _hooks_file(copies) for name, copies in here.items() if copies}

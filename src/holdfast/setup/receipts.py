@@ -120,7 +120,7 @@ def _dump(receipt: Receipt) -> bytes:
 
 def _read(path: Path) -> Receipt | None:
     try:
-        plain = json.loads(path.read_bytes())
+        plain = json.loads(bytes_of(path) or b"")
         if plain.pop("version") != VERSION:
             return None
         plain.pop("wrapped", None)  # written until the status line carried it itself
@@ -134,7 +134,7 @@ def _read(path: Path) -> Receipt | None:
 def _with_backup(file: FileRecord, folder: Path) -> FileRecord:
     if not file.backup:
         return file
-    before = (folder / Path(file.backup).name).read_bytes()
+    before = bytes_of(folder / Path(file.backup).name)
     if sha256(before)[:16] not in file.backup:
         raise ValueError(f"{file.backup} is damaged")
     return replace(file, before=before)

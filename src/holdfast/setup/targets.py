@@ -17,6 +17,7 @@ import holdfast
 from holdfast.client.settings_files import claude_folder
 from holdfast.files.executable import console_command
 from holdfast.setup import wiring
+from holdfast.setup.changes import bytes_of
 from holdfast.setup.errors import NotAPluginFolder
 from holdfast.setup.install_parts import InstallPart, OwnFile, ServerPart, SettingsPart
 from holdfast.setup.settings_text import installed_commands
@@ -193,7 +194,7 @@ def _readme(folder: Path) -> str:
 
 def _is_ours(folder: Path) -> bool:
     try:
-        return bool(json.loads((folder / MANIFEST).read_bytes())["name"] == NAME)
+        return bool(json.loads(bytes_of(folder / MANIFEST) or b"")["name"] == NAME)
     except (OSError, ValueError, KeyError, TypeError):
         return False
 

@@ -102,7 +102,7 @@ def install(
     def look() -> InstallPlan:
         return installing.plan_install(target, Path.home(), ours, force=force)
 
-    plan = look()
+    plan = first_look(look)
     if _confirm(target, plan, yes, dry_run):
         plan = _make(plan, look, ours)
         if not plan.is_nothing:
@@ -141,7 +141,7 @@ def uninstall(
     def look() -> InstallPlan:
         return installing.plan_uninstall(target, Path.home(), ours)
 
-    plan, notes = look(), tuple[str, ...]()
+    plan, notes = first_look(look), tuple[str, ...]()
     if _confirm(target, plan, yes, dry_run):
         plan = _make(plan, look, ours)
         if not plan.is_nothing:
@@ -191,6 +191,15 @@ def _ours() -> Path:
     ours = Path(places.home()).absolute()
     changes.check_home(ours)
     return ours
+
+
+def first_look(look: Callable[[], InstallPlan]) -> InstallPlan:
+    """Plan without the lock, because a question to the user may follow. A folder that another
+    install or uninstall removes just then is planned for again."""
+    try:
+        return look()
+    except FileNotFoundError:
+        return look()
 
 
 def _make(shown: InstallPlan, look: Callable[[], InstallPlan], ours: Path) -> InstallPlan:

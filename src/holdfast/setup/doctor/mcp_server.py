@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from holdfast.setup.changes import bytes_of
 from holdfast.setup.doctor.hooks import environment_in
 from holdfast.setup.installs import Install
 from holdfast.setup.targets import SCOPES, server_part
@@ -89,7 +90,7 @@ def _installed_servers(
 
 def _read(path: Path, keys: tuple[str, ...]) -> Any:
     try:
-        found = json.loads(path.read_bytes())
+        found = json.loads(bytes_of(path) or b"")
     except (OSError, ValueError, RecursionError):
         return None
     for key in keys:
