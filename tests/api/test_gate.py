@@ -332,3 +332,11 @@ def test_behind_a_proxy_the_caller_is_whom_the_proxy_saw(sqlite_url: str) -> Non
 def test_an_empty_token_is_no_open_door() -> None:
     with pytest.raises(ValueError, match="empty token"):
         Gate(lambda *_: None, Rules(token=""))  # type: ignore[arg-type]
+
+
+def test_a_request_with_two_lengths_is_refused_and_the_connection_closed(live: Live) -> None:
+    head = "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n"
+    request = _request(head, b"0\r\n\r\nGET /health HTTP/1.1\r\n\r\n", method="POST")
+    answer = live.raw(request.replace(b"Connection: close\r\n", b""))
+    assert _status(answer) == 400
+    assert answer.count(b"HTTP/1.1 ") == 1

@@ -130,6 +130,10 @@ ONCE = frozenset(
     (b"host", b"origin", b"referer", b"authorization", b"content-length", b"x-forwarded-for")
 )
 NO_TOKEN = Refusal(401, "A bearer token is needed", ((b"www-authenticate", b"Bearer"),))
+# A proxy may believe the one and we the other: the rest would pass as a request of its own.
+TWO_LENGTHS = Refusal(
+    400, "Content-Length and Transfer-Encoding exclude each other", ((b"connection", b"close"),)
+)
 OWN_PAGES = frozenset((b"", b"same-origin", b"none"))
 
 _HOST = re.compile(rb"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?")
@@ -167,6 +171,8 @@ class Gate:
         headers = _single_headers(scope["headers"])
         if headers is None:
             return await answer(send, Refusal(400, "A header that may come once came twice"))
+        if b"content-length" in headers and b"transfer-encoding" in headers:
+            return await answer(send, TWO_LENGTHS)
         scope[KNOWN] = self._knows(headers)
         refusal = self._refused(scope, headers)
         if refusal is not None:
