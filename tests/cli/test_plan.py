@@ -184,12 +184,28 @@ def test_it_says_who_commits(project: Path) -> None:
 def test_a_commit_is_named_wherever_the_task_speaks_of_it(project: Path, task: str) -> None:
     (project / "plan.md").write_text(f"- [ ] Mend it\n- [ ] {task}\n")
     said = _invoke("plan.md").stderr
-    assert f'named in "{task[:20]}' in said and "above the tasks" not in said
+    assert f'named in "{task[:20]}' in said and "above the list" not in said
 
 
 def test_a_wish_for_all_commits_belongs_above_the_tasks(project: Path) -> None:
-    (project / "plan.md").write_text("- [ ] Mend it\n- [ ] Ship it, one commit per step\n")
-    assert "write it above the tasks" in _invoke("plan.md").stderr
+    for wish in ("Ship it, one commit per step", "Squash all of it into three commits"):
+        (project / "plan.md").write_text(f"- [ ] Mend it\n- [ ] {wish}\n")
+        assert 'write "commit after each task" above the list' in _invoke("plan.md").stderr
+
+
+def test_a_task_that_asks_the_author_is_named(project: Path) -> None:
+    text = "- [ ] Mend it\n- [ ] Compare both.\n  Otherwise stop here and ask me.\n- [ ] Sail\n"
+    (project / "plan.md").write_text(text)
+    assert "task 2 is for people" in _invoke("plan.md").stderr
+
+
+@pytest.mark.parametrize(
+    "title", ["Update the version in sails/*/mast.py", "Update tox.ini and everywhere it is named"]
+)
+def test_a_pattern_or_everywhere_is_no_single_file(project: Path, title: str) -> None:
+    (project / "plan.md").write_text(f"- [ ] {title}\n")
+    [task] = json.loads(_invoke("plan.md", "--json").stdout)["nodes"]["batch_0"]["tasks"]
+    assert task["named_files"] == []
 
 
 @pytest.mark.requirement("U3", "X7")
@@ -356,4 +372,4 @@ def test_a_plan_without_boxes_is_shown_with_what_was_taken_as_tasks(project: Pat
     found = _invoke("plan.md")
     assert "1. Cut it" in found.stdout and "**" not in found.stdout
     assert "its 2 numbered items were taken as tasks" in found.stderr
-    assert "no task has this name: task 2 ('Depends on T9')" in found.stderr
+    assert "not clear which task is meant: task 2 ('Depends on T9')" in found.stderr

@@ -177,7 +177,7 @@ def test_a_task_with_an_unread_dependency_is_reported_and_runs_beside_no_other(
         for words in ("", ". Depends on M7.")
     )
     assert clear.batches[0].parallel and not unclear.batches[0].parallel
-    notes = [words for words in unclear.warnings if "no task has this name" in words]
+    notes = [words for words in unclear.warnings if "not clear which task is meant" in words]
     assert len(notes) == 1 and "task 2 ('Depends on M7')" in notes[0]
     assert "`- depends: 1`" in notes[0]
 

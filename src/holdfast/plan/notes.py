@@ -70,11 +70,11 @@ def _about_dependencies(tasks: Sequence[PlanTask]) -> Iterable[str]:
         some = listed(
             [f"{tags[task.id]} ('{_cut(task.unread)}')" for task in unread.values()], NAMED
         )
-        waits = "it waits" if len(unread) == 1 else "each waits"
+        waits = f"{'it' if len(unread) == 1 else 'each'} waits for all tasks listed before it"
         before = tasks[max(0, min(unread) - 1)]
         line = f"`- depends: {tags[before.id].removeprefix('task ')}`"
         write = f"if it waits for fewer, name them beneath it, as in {line}"
-        yield f"no task has this name: {some}; {waits} for all tasks listed before it; {write}"
+        yield f"not clear which task is meant: {some}; {waits}; {write}"
     late = [task for at, task in enumerate(tasks) if task.first and _is_late(tasks[:at], task)]
     if late:
         some = listed([f"{tags[task.id]} ('{_cut(task.first)}')" for task in late], NAMED)
@@ -106,12 +106,18 @@ def _is_late(before: Sequence[PlanTask], task: PlanTask) -> bool:
 
 def _about_people(tasks: Sequence[PlanTask]) -> Iterable[str]:
     tags = _tags(tasks)
-    asked = [tags[task.id] for task in tasks if not task.done and needs_a_person(task.title)]
+    asked = [tags[task.id] for task in tasks if _asks_people(task)]
     if asked:
-        alone = "a session can ask nobody: it decides alone and says what it decided"
+        alone = (
+            "a session can ask nobody: it decides alone, says what it decided, and the run goes on"
+        )
         cut = "if you want to decide it, cut the plan there and run the rest afterwards"
         is_for = "is" if len(asked) == 1 else "are"
         yield f"{listed(asked, NAMED)} {is_for} for people, and {alone}; {cut}"
+
+
+def _asks_people(task: PlanTask) -> bool:
+    return not task.done and needs_a_person(task.title, task.description)
 
 
 def _cut(words: str) -> str:

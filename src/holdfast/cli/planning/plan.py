@@ -41,6 +41,10 @@ from holdfast.text.numbers import counted, listed, named, nothing_left, short, s
 from holdfast.wire.log import inert
 
 MOST_NOTES = 30
+EVERY_COMMIT = (
+    "a session commits only where its own task says so: for a commit after each task,"
+    ' write "commit after each task" above the list'
+)
 MOST_COMMIT_CHARS = 60  # of the title of a task that commits
 
 
@@ -113,11 +117,7 @@ def _say_next(run: str, ran: int, batches: Sequence[TaskBatch]) -> None:
         " and run commands",
         err=True,
     )
-
-
-EVERY_COMMIT = (
-    "what is said of every commit: write it above the tasks, so that all sessions read it"
-)
+    say("        a task that is not done is tried once more; then the run stops there", err=True)
 
 
 def _who_commits(batches: Sequence[TaskBatch]) -> str:
@@ -128,10 +128,7 @@ def _who_commits(batches: Sequence[TaskBatch]) -> str:
         return "only where the plan's text asks for one; no task names one"
     said = f"only where a task or the plan's text asks for one; named in {listed(commits, 3)}"
     if len(tasks) > 1 and any(wants_commits_of_others(task.words) for task in tasks):
-        return (
-            said
-            + "\n        what is said of every commit: write it above the tasks, for all sessions"
-        )
+        return f"{said}\n        {EVERY_COMMIT}"
     return said
 
 

@@ -109,6 +109,8 @@ _WHEREVER = re.compile(
     rf"|(?:every|each|all|any)(?: of)?(?: [\w`.'-]+){{0,3}}? {_PLACES}"
     r"|everything (?:below|under|in|inside|that|which|else|left|only))\b"
 )
+# A path behind a pattern (`examples/*/setup.py`) is not the one file of its last name.
+_EVERYWHERE = re.compile(r"\b(?:everywhere|wherever|throughout|across (?:the|all))\b|[*?]/|/\*")
 # It can be sized only when it is known what was found.
 _UNPROVEN = re.compile(r"\b(?:the|this|that|our|its|a)\s(?:\w+\s)?(?:hypothes[ie]s|root cause)\b")
 _FINDS = re.compile(
@@ -176,6 +178,10 @@ _ASKS_PEOPLE = re.compile(
     r"|\b(?:get|obtain|wait for|needs?|ask for)\b[^.]{0,30}?\b(?:sign[- ]?off|approval|consent)\b"
     r"|\b(?:sign[- ]?off|approval) (?:by|from|of)\b"
 )
+_ASKS_ME = re.compile(
+    r"\b(?:ask|tell|show|call|ping|check with|wait for|come back to|report to|talk to) (?:me|us)\b"
+    r"|\bstop\b[^.\n]{0,20}\band ask\b"
+)
 
 
 # A check that all work has to pass from then on: a coverage gate, a lint rule, a step of CI.
@@ -191,7 +197,9 @@ _ENFORCES = re.compile(
 _SPEAKS_OF_COMMIT = re.compile(
     r"\b(?:commit(?:s|ted|ting)?|squash\w*|tag(?:ged)? v?\d|push(?:ed)?)\b(?!-)"
 )
-_COMMIT_EACH = re.compile(r"\bcommits? (?:per|for each|for every|after each|after every) \w+")
+_COMMIT_EACH = re.compile(
+    r"\bcommits? (?:per|for each|for every|after each|after every) \w+|\bsquash"
+)
 
 
 def asks_for_a_commit(words: str) -> bool:
@@ -210,9 +218,12 @@ def wants_commits_of_others(words: str) -> bool:
     return _COMMIT_EACH.search(words.lower()) is not None
 
 
-def needs_a_person(title: str) -> bool:
-    """Whether a task asks people: `Discuss it with the team`, `Get sign-off`."""
-    return _ASKS_PEOPLE.search(title[:READ_CHARS].lower()) is not None
+def needs_a_person(title: str, below: str = "") -> bool:
+    """Whether a task asks people: `Discuss it with the team`, `Get sign-off`; or, also in the text
+    below its title, the author of the plan: `if not, stop and ask me`."""
+    if _ASKS_PEOPLE.search(title[:READ_CHARS].lower()):
+        return True
+    return _ASKS_ME.search(f"{title}\n{below}"[:READ_CHARS].lower()) is not None
 
 
 def is_a_gate(title: str) -> bool:
@@ -302,7 +313,9 @@ def edits_what_it_names(title: str) -> bool:
     eight in ten of them lie a factor of 16 apart; other requests that touched one file took
     6,100."""
     said = title[:READ_CHARS].lower()
-    if is_a_search(title) or works_through_a_file(title) or _UNPROVEN.search(said):
+    if is_a_search(title) or works_through_a_file(title):
+        return False
+    if _UNPROVEN.search(said) or _EVERYWHERE.search(said):
         return False
     begins = _EDITS.match(said) or _WRITES.match(said)
     return begins is not None and not _has_other_work(said, begins.end())
