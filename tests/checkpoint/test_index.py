@@ -127,6 +127,32 @@ def test_a_lost_home_is_made_again_from_the_project(project: Path) -> None:
     assert len(found.snapshots) == 3
 
 
+@pytest.mark.requirement("C7", "X6")
+@pytest.mark.parametrize("leads_to", ["itself", "a folder"])
+def test_a_snapshot_that_cannot_be_read_now_is_not_replaced(project: Path, leads_to: str) -> None:
+    kept = keep(a_document(project, "four", snapshot={"extra": 1}))
+    path = Path(snapshot.path_of(str(project), kept.id))
+    aside = path.rename(project / "aside")
+    path.symlink_to(path if leads_to == "itself" else project)
+    assert rebuild().snapshots == []
+    assert keep(a_document(project, "four", snapshot={"extra": 2})).reused
+    assert path.is_symlink(), "what can be read again later was replaced"
+    aside.replace(path)
+    assert snapshot.load(str(project), kept.id)["extra"] == 1
+
+
+@pytest.mark.requirement("C7", "X6")
+@pytest.mark.parametrize("data", [None, b"", b'{"extra": 1, "act'])
+def test_a_snapshot_that_is_lost_or_damaged_is_made_again(
+    project: Path, data: bytes | None
+) -> None:
+    kept = keep(a_document(project, "four", sections={"Key Decisions": ["tabs"]}))
+    path = Path(snapshot.path_of(str(project), kept.id))
+    path.unlink() if data is None else path.write_bytes(data)
+    assert rebuild().snapshots == [kept.id]
+    assert snapshot.load(str(project), kept.id)["key_decisions"] == ["tabs"]
+
+
 @pytest.mark.requirement("C7")
 def test_rebuild_names_what_is_damaged_and_leaves_it_alone(project: Path) -> None:
     folder = project / ".claude" / "checkpoints"

@@ -66,7 +66,7 @@ def _read(
 
 
 def _snapshot_made(entry: CheckpointEntry) -> bool:
-    if snapshot.load(entry.project, entry.id):
+    if not snapshot.is_lost(entry.project, entry.id):
         return False
     try:
         document = checkpoint_file.parse(checkpoint_file.load(entry.path)).document

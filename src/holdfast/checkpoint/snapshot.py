@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -69,11 +70,26 @@ def path_of(project: str, checkpoint_id: str) -> str:
 
 def load(project: str, checkpoint_id: str) -> dict[str, Any]:
     """Return the snapshot; an empty one if there is none."""
-    data = places.read_small(path_of(project, checkpoint_id), LARGEST_BYTES)
+    return _parse(places.read_small(path_of(project, checkpoint_id), LARGEST_BYTES))
+
+
+def _parse(data: bytes) -> dict[str, Any]:
     with suppress(ValueError, RecursionError):
         value = json.loads(data)
         return value if isinstance(value, dict) else {}
     return {}
+
+
+def is_lost(project: str, checkpoint_id: str) -> bool:
+    """Return True if the snapshot is missing or damaged. One that is there and cannot be read now
+    is not lost: it must not be replaced, since the Markdown has less."""
+    path = path_of(project, checkpoint_id)
+    try:
+        size = os.stat(path).st_size  # noqa: PTH116 - no pathlib: saving imports this
+    except OSError as error:
+        return isinstance(error, FileNotFoundError)
+    data = places.read_small(path, LARGEST_BYTES)
+    return not _parse(data) if data else size == 0
 
 
 def names(project: str) -> set[str]:

@@ -45,7 +45,7 @@ def keep(document: Document, patience: float = lock.PATIENCE_SECONDS) -> SavedCh
         known = _window(document)
         kept = _twin(document, known) or _write_document(lineage.extend(document, known))
         notes = list(kept.notes)
-        if not (kept.reused and kept.document.snapshot):
+        if not kept.reused or snapshot.is_lost(document.project, kept.id):
             notes += _snapshot_saved(kept, document)
     if not kept.reused or kept.path not in {one.path for one in index.load_or_empty()}:
         notes += index.refresh(document.project, new=kept.path, patience=patience)
