@@ -1,4 +1,5 @@
-"""A signal that ends a command is heard by whoever waits for it, and by nobody after."""
+"""A signal that ends a command is heard by whoever waits for it, and by nobody after. One that
+comes before anybody waits ends the command quietly."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -53,3 +55,19 @@ def test_a_command_ends_with_its_own_code_while_a_model_is_at_work(words: str, c
     script = [sys.executable, "-c", WHILE_A_MODEL_WORKS, words]
     ended = subprocess.run(script, capture_output=True, text=True, timeout=60, check=False)
     assert (ended.returncode, "terminate called" in ended.stderr) == (code, False)
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("U3", "X3")
+def test_ctrl_c_while_a_command_is_imported_prints_no_traceback(tmp_path: Path) -> None:
+    """A `click` of our own sends the signal when it is imported."""
+    code = "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)\n"
+    (tmp_path / "click.py").write_text(code, encoding="utf-8")
+    ended = subprocess.run(
+        [sys.executable, "-m", "holdfast.cli", "version"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")

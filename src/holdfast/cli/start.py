@@ -16,11 +16,15 @@ from holdfast.wire import bytecode
 
 
 def main() -> None:
-    bytecode.survive_cut_files()
-    from holdfast.cli.main import main as run_command
+    """Run the command line. Ctrl-C ends it without a traceback, also while it is imported."""
+    try:
+        bytecode.survive_cut_files()
+        from holdfast.cli.main import main as run_command
 
-    _open_closed_streams()
-    run_command()
+        _open_closed_streams()
+        run_command()
+    except KeyboardInterrupt:
+        sys.exit(130)
 
 
 def _open_closed_streams() -> None:
