@@ -239,7 +239,11 @@ class Campaign:
 
     def _run_plan(self, shared: str) -> None:
         met = shared in (FULL, READ_ONLY, REPLACED)
-        ended = self.plans.play(ALONE if met else self._choose(RUN_FAULTS), self._package)
+        ended = self.plans.play(
+            ALONE if met else self._choose(RUN_FAULTS),
+            self._package,
+            can_write=shared not in (FULL, READ_ONLY),
+        )
         fault = shared if met else ended.fault
         self._count(fault)
         self.tally.run_faults += fault != ALONE

@@ -76,9 +76,9 @@ class Plans:
         project = random.choice(self.place.projects)
         return Plan(path, project, tuple(one.replace(" ", "-") for one in titles), text)
 
-    def play(self, fault: str, package: str = "") -> Ended:
+    def play(self, fault: str, package: str = "", *, can_write: bool = True) -> Ended:
         """Run the plan, under a fault or not, and check. A plan that is done makes room for the
-        next one."""
+        next one. `can_write`: neither is the disk full nor a folder read-only meanwhile."""
         known, begun = self._known_done(), self._begun()
         ended = self._run(fault, package, "--max-parallel", self._random.choice(("1", "2")))
         if ended.was_killed and ended.killed_children:  # nobody is left who could end the others
@@ -90,7 +90,7 @@ class Plans:
         self.check(known, begun, sees_ends=ended.fault in SEES_ENDS and not package)
         must(self.plan.path.read_text(encoding="utf-8") == self.plan.text, "a plan was changed")
         if ended.code == 0:
-            self._next_plan()
+            self._next_plan(can_write=can_write)
         elif self._random.random() < AGREES:
             self._commands_agree()
         return ended
@@ -128,19 +128,27 @@ class Plans:
         command = Command("cli", ("run", str(plan.path), *named), package=package)
         return self._runner.run(KIND, command, fault=fault, cwd=plan.project)
 
-    def _next_plan(self) -> None:
+    def _next_plan(self, *, can_write: bool) -> None:
         plan, done = self.plan, self._journal_done()
         must(
             done == {*plan.tasks},
             f"a run ended with 0, and these are left: {set(plan.tasks) - done}",
         )
         self._commands_agree()
-        begun = self._begun()
-        must(self._run(ALONE, "").code == 0, "a finished plan cannot be run again")
-        must(self._begun() == begun, "a finished plan was begun again")
+        self._run_again(can_write=can_write)
         self.finished += 1
         self.tasks += len(plan.tasks)
         self.plan = self._write_plan()
+
+    def _run_again(self, *, can_write: bool) -> None:
+        """A finished plan has nothing to do. A run that cannot even note that it runs says why."""
+        begun, ended = self._begun(), self._run(ALONE, "")
+        promises.command(KIND, ended, [])
+        says_why = not can_write and "holdfast:" in ended.err
+        must(
+            ended.code == 0 or says_why, f"a finished plan cannot be run again: {ended.err[-900:]}"
+        )
+        must(self._begun() == begun, "a finished plan was begun again")
 
     def check(self, known: set[str], begun: list[tuple[str, str]], *, sees_ends: bool) -> None:
         """What was known as done was really done, and not begun again; no session is unknown."""
