@@ -27,6 +27,7 @@ from torture.processes import ALONE, CLOCK, KILLED, KILLED_AT_CALL, Ended, Runne
 from torture.server import Answered, Server
 
 from holdfast.checkpoint.write import keep
+from holdfast.hub import ids, row_times
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import events
 from holdfast.run.journal import Journal
@@ -85,6 +86,30 @@ def test_a_hook_that_breaks_a_session_is_noticed(ended: Ended, words: str) -> No
 
 def test_a_killed_hook_may_have_printed_half_an_answer() -> None:
     promises.hook("PostToolUse", Ended(-9, '{"hookSp', "", KILLED), [])
+
+
+def test_a_traceback_of_the_command_itself_is_noticed_and_a_quoted_one_is_not() -> None:
+    traced = "Traceback (most recent call last):\n  File {}\nKeyboardInterrupt\n"
+    quoted = "holdfast: claude ended with 1: Fatal: Traceback (most recent call last): OSError\n"
+    before_main = traced.format('"<frozen site>", line 8, in <module>')
+    for err in (quoted, before_main):
+        promises.command("run", Ended(1, "", err, ALONE), [])
+    in_main = traced.format('"/lib/holdfast/cli/start.py", line 8, in main')
+    for err in (in_main, f"{quoted}{in_main}", in_main.replace("KeyboardInterrupt", "OSError")):
+        with pytest.raises(BrokenPromise, match="Traceback"):
+            promises.command("run", Ended(1, "", err, ALONE), [])
+
+
+@pytest.mark.slow
+def test_a_message_that_is_gone_is_noticed_unless_its_clock_was_days_behind(place: Place) -> None:
+    board, store = Board(place, Random(1)), Store.open(place.database)
+    now_ms, day_ms = row_times.now_ms(), 86_400_000
+    board.sent(board.word("s1"), ids.in_order(now_ms - 3 * day_ms))
+    board.check(store)
+    board.sent(board.word("s1"), ids.in_order(now_ms - day_ms))
+    with pytest.raises(BrokenPromise, match="parcel00002 is there 0 times"):
+        board.check(store)
+    store.close()
 
 
 def test_a_checkpoint_that_is_gone_or_damaged_is_noticed(place: Place) -> None:
@@ -190,6 +215,17 @@ def _note(plans: Plans, *lines: str) -> None:
 def test_a_plan_is_run_to_its_end_and_the_next_one_begins(plans: Plans) -> None:
     plans.finish()
     assert (plans.finished, plans.tasks) == (1, len(plans.really_done()))
+
+
+@pytest.mark.slow
+def test_a_finished_plan_that_cannot_be_run_again_says_why(plans: Plans) -> None:
+    """Where its journal would be there is a file: nothing can be written."""
+    path = Path(plans.plan.folder)
+    path.parent.mkdir(parents=True)
+    path.write_text("")
+    plans._run_again(can_write=False)
+    with pytest.raises(BrokenPromise, match="cannot be run again: holdfast: "):
+        plans._run_again(can_write=True)
 
 
 @pytest.mark.slow

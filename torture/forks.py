@@ -108,6 +108,7 @@ def run(asked: dict[str, Any], descriptors: list[int]) -> None:
         os.dup2(one, number)
     os.closerange(STREAMS, max(gate, *descriptors, 64) + 1)
     _open_streams()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # until it is what was asked for
     os.setsid()
     os.chdir(asked["cwd"])
     os.environ.update(asked["environ"])
@@ -127,6 +128,7 @@ def _open_streams() -> None:
 
 
 def _enter(entry: str, arguments: list[str]) -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if entry == "hook":
         from holdfast.hook.entry import main as hook
 
