@@ -21,7 +21,7 @@ from torture.clock import faketime
 from torture.commands import HOOK, Command, Forks, cli
 from torture.injection import Point
 from torture.listener import EventListener
-from torture.place import Place, fingerprint
+from torture.place import Place, fingerprint, full_disk
 from torture.plans import Plans
 from torture.processes import ALONE, CLOCK, KILLED, KILLED_AT_CALL, Ended, Runner, Start
 from torture.server import Answered, Server
@@ -136,6 +136,12 @@ def test_work_that_was_given_to_two_agents_is_noticed(place: Place) -> None:
     board = Board(place, Random(1))
     with pytest.raises(BrokenPromise, match="given to two"):
         board.judge_race("w", set(), {"a": Answered(201, {}), "b": Answered(201, {})})
+
+
+def test_the_disk_of_the_machine_is_never_filled(place: Place) -> None:
+    place.owned.mkdir(exist_ok=True)
+    with pytest.raises(RuntimeError, match="disk of the machine"), full_disk(place, 1 << 60):
+        pass
 
 
 def test_a_process_that_is_left_is_noticed(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -182,6 +182,8 @@ def _run(*command: str) -> None:
 @contextmanager
 def full_disk(place: Place, free_bytes: int) -> Iterator[None]:
     """Fill the small disk up to a few bytes."""
+    if not may_mount():
+        raise RuntimeError("without a disk of its own, this would fill the disk of the machine")
     ballast = place.owned / "ballast"
     with ballast.open("wb", buffering=0) as file, suppress(OSError):
         room = os.statvfs(place.owned)
