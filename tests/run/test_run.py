@@ -550,7 +550,7 @@ def test_a_session_is_told_every_file_and_that_its_background_ends_with_it(
 ) -> None:
     names = ", ".join(f"harbour/quay/{n:03}.py" for n in range(400))
     theatre.plan.write_text(f"- [ ] Paint\n  - files: {names}\n  - estimate: 9k\n")
-    assert "--json shows every prompt as it is sent" in theatre.run("--dry-run").stdout
+    assert "--json shows every prompt whole" in theatre.run("--dry-run").stdout
     [dry] = json.loads(theatre.run("--dry-run", "--json").stdout)
     assert theatre.run().exit_code == 0
     [session] = theatre.log

@@ -83,7 +83,10 @@ def _plain(runner: Runner, job: SessionJob) -> dict[str, object]:
 def _show_common(runner: Runner) -> None:
     """Print what is the same for every session: its command, the plan's title and rules, and what
     "done" means."""
-    short = "long lists and texts are cut below; --json shows every prompt as it is sent"
+    short = (
+        "long lists and texts are cut below; --json shows every prompt whole."
+        " What earlier sessions found is added when they have run"
+    )
     say(f"\nevery session ({short})\n  $ {inert(shlex.join(_command(runner)))}")
     _quote(prompt.name_batch("N", "M", runner.queue.title))
     for line in prompt.quote_rules(runner.queue.rules):
