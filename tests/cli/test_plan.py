@@ -193,8 +193,17 @@ def test_a_wish_for_all_commits_belongs_above_the_tasks(project: Path) -> None:
         assert 'write "commit after each task" above the list' in _invoke("plan.md").stderr
 
 
-def test_a_task_that_asks_the_author_is_named(project: Path) -> None:
-    text = "- [ ] Mend it\n- [ ] Compare both.\n  Otherwise stop here and ask me.\n- [ ] Sail\n"
+@pytest.mark.parametrize(
+    "gate",
+    [
+        "Otherwise stop here and ask me.",
+        "Ask for review before going on.",
+        "Only when phase 2 is merged.",
+        "After the first one is agreed on.",
+    ],
+)
+def test_a_task_that_waits_for_people_is_named(project: Path, gate: str) -> None:
+    text = f"- [ ] Mend it\n- [ ] Compare both.\n  {gate}\n- [ ] Sail\n"
     (project / "plan.md").write_text(text)
     assert "task 2 is for people" in _invoke("plan.md").stderr
 

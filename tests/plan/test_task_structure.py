@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.plan.formats.read import read_plan
+from holdfast.plan.formats.task_structure import mark_tasks
 from holdfast.plan.task import NoTasks
 
 NUMBERED = """# New sails
@@ -170,3 +171,12 @@ def test_a_plan_with_two_lists_is_refused_with_the_likeliest_line(text: str, lin
         read_plan(text, "markdown")
     assert error.value.place.line == line
     assert "`- [ ] Fix the parser`; indent the text below it" in error.value.hint
+
+
+def test_bullets_that_are_the_only_list_are_tasks() -> None:
+    """Under an underlined title and a plain word, as people write them."""
+    bullets = "\n".join(f"* Look at sail {n}" for n in range(1, 7))
+    marked, note = mark_tasks(f"Why is it slow\n==============\n\nTODO\n\n{bullets}\n")
+    assert marked.count("[ ]") == 6 and "6 bullets were taken as tasks" in note
+    assert mark_tasks("Some remarks:\n- wet\n- cold\n")[1] == ""
+    assert mark_tasks(f"## Risks\n{bullets}\n")[1] == ""

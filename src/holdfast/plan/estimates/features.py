@@ -181,6 +181,9 @@ _ASKS_PEOPLE = re.compile(
 _ASKS_ME = re.compile(
     r"\b(?:ask|tell|show|call|ping|check with|wait for|come back to|report to|talk to) (?:me|us)\b"
     r"|\bstop\b[^.\n]{0,20}\band ask\b"
+    r"|\b(?:ask for|request|get|wait for)\b[^.\n]{0,20}\b(?:reviews?|feedback|reviewed)\b"
+    r"|\b(?:once|after|when|until|if)\b[^.\n]{0,40}"
+    r"\b(?:is|are|has been|have been) (?:agreed|approved|reviewed|signed off|merged|released)\b"
 )
 
 

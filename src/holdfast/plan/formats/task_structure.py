@@ -60,6 +60,7 @@ _LABELLED = re.compile(rf"{_ID}[.:)][ \t]+\S")
 HEADINGS = "numbered headings"
 TASK_HEADINGS = "numbered headings, with the boxes below as their steps,"
 LEAST = 2  # tasks: one numbered line may be anything
+SOME = 5  # bullets that nothing calls tasks
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,10 +204,18 @@ def _numbered(plain: Sequence[_Line]) -> _Structure | None:
 
 
 def _bullets(plain: Sequence[_Line]) -> _Structure | None:
-    """Plain bullets, but only where a heading calls them tasks."""
+    """Plain bullets, where a heading calls them tasks, or where they are the only list."""
     found = [line for line in plain if _TASKS.fullmatch(line.heading) or _PHASE.match(line.heading)]
-    lines = _sections(found, _BULLET, lambda _: True)
+    lines = _sections(found, _BULLET, lambda _: True) or _only_list(plain)
     return _Structure(lines, "bullets") if lines else None
+
+
+def _only_list(plain: Sequence[_Line]) -> tuple[_Line, ...]:
+    """The bullets of a file in which they all stand together, below nothing that calls them
+    something else. A few may be anything."""
+    lines = tuple(line for line in plain if _BULLET.match(line.text))
+    is_one = len({line.section for line in lines}) == 1
+    return lines if is_one and len(lines) >= SOME and not _OTHER.search(lines[0].heading) else ()
 
 
 def _named(plain: Sequence[_Line]) -> _Structure | None:
