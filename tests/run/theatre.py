@@ -7,6 +7,7 @@ import marshal
 import os
 import select
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from typing import Any
 from click.testing import CliRunner, Result
 
 from holdfast.cli.main import holdfast_command
+from holdfast.cli.planning.run import SIGNALS
 from holdfast.run.journal import journal_folder
 from tests.run import fake_claude
 
@@ -41,6 +43,19 @@ fi
 FAKE={fake} exec {words} "$@"
 """
 PATIENCE_SECONDS = 60
+
+
+@contextmanager
+def _hearing_signals() -> Iterator[None]:
+    """Start nothing that ignores a signal: tests under `nohup` do, and a run keeps it that way."""
+    ignored = [one for one in SIGNALS if signal.getsignal(one) == signal.SIG_IGN]
+    for one in ignored:
+        signal.signal(one, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        for one in ignored:
+            signal.signal(one, signal.SIG_IGN)
 
 
 class Theatre:
@@ -78,12 +93,14 @@ class Theatre:
         """As a process of its own, that can be killed; a test that fails leaves none behind. What
         a shell says may come before: it ends with `exec "$@"`."""
         before = ["sh", "-c", shell, "sh"] if shell else []
-        with subprocess.Popen(
-            [*before, sys.executable, "-m", "holdfast.cli", *self.words(*arguments)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        ) as run:
+        with _hearing_signals():
+            started = subprocess.Popen(
+                [*before, sys.executable, "-m", "holdfast.cli", *self.words(*arguments)],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        with started as run:
             try:
                 yield run
             finally:
