@@ -67,8 +67,10 @@ def _connect(path: str) -> sqlite3.Connection:
 
 def _is_ours(connection: sqlite3.Connection, path: str) -> bool:
     """Return whether the file is an index; False for an empty file, which is then filled."""
+    # The tables are counted first: another process may make them, and the mark, at this moment.
+    tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
     mark, version = _identity(connection)
-    if mark == 0 and not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+    if mark == 0 and not tables:
         return False
     if mark != MARK:
         raise DamagedIndex(f"{path} is not an index of ours", path)
@@ -86,7 +88,7 @@ def _identity(connection: sqlite3.Connection) -> tuple[int, int]:
 
 def _make(connection: sqlite3.Connection, project: str) -> None:
     """Create the tables. If two processes do it at once, the second finds them."""
-    connection.execute("PRAGMA journal_mode = WAL")
+    _use_wal(connection)
     connection.execute("BEGIN IMMEDIATE")
     try:
         if _identity(connection)[0] != MARK:
@@ -97,6 +99,19 @@ def _make(connection: sqlite3.Connection, project: str) -> None:
     except BaseException:
         connection.execute("ROLLBACK")
         raise
+
+
+def _use_wal(connection: sqlite3.Connection) -> None:
+    """Turn on the write-ahead log. SQLite does not wait for another process that does the same."""
+    until = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError:
+            if time.monotonic() >= until:
+                raise
+            time.sleep(0.01)
 
 
 def to_read(path: str, seconds: float) -> sqlite3.Connection:
