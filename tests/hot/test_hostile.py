@@ -120,6 +120,29 @@ def test_a_file_of_ours_that_cannot_be_written_silences_nothing(
 
 
 @pytest.mark.requirement("X1", "X7")
+@pytest.mark.parametrize("name", ["windows", "windows/s1", "windows/s1/main"])
+def test_nothing_is_written_through_a_link_in_place_of_a_folder_of_windows(
+    tmp_path: Path, own_home: Path, name: str
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    for folder in ("s1/main", "main", "letters/of/old"):
+        (elsewhere / folder).mkdir(parents=True)
+    for path in sorted(elsewhere.rglob("*"))[::-1]:
+        os.utime(path, (1, 1))
+    before = sorted(elsewhere.rglob("*"))
+    place = own_home / ".holdfast" / name
+    place.parent.mkdir(parents=True)
+    place.symlink_to(elsewhere)
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(143_000))
+    sent = {"session_id": "s1", "transcript_path": str(path), "cwd": str(tmp_path)}
+    for event in ("SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "SessionEnd"):
+        payload = json.dumps({"hook_event_name": event, "trigger": "auto", **sent})
+        assert run(payload.encode(), loud=False).returncode == 0
+    assert sorted(elsewhere.rglob("*")) == before
+    assert f"{place} is a link" in (own_home / ".holdfast" / "guard.log").read_text()
+
+
+@pytest.mark.requirement("X1", "X7")
 @pytest.mark.parametrize(
     "trick", ["pipe", "device", "huge", "preset = []", "zone_red = 1" + "0" * 400]
 )

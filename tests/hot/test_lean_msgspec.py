@@ -102,12 +102,30 @@ def test_a_version_that_will_not_have_it_is_loaded_whole() -> None:
 def refuse(self, name):
     raise AttributeError(name)
 lean_msgspec.PlaceholderModule.__getattr__ = refuse
-lean_msgspec.load()
+lean_msgspec.load(known=())
 print("msgspec" in sys.modules, "uuid" in sys.modules)
 import msgspec, uuid, decimal
 print(msgspec.json.encode([uuid.UUID(int=0), decimal.Decimal("1.5")]).decode())
 """
     assert _says(code).split("\n") == ["False False", f'["{NOUGHT}","1.5"]']
+
+
+@pytest.mark.requirement("C11")
+@pytest.mark.parametrize("starts_again", [True, False])
+def test_where_a_failed_start_is_final_only_known_versions_are_tried(starts_again: bool) -> None:
+    code = f"""
+lean_msgspec.load(known=(), starts_again={starts_again})
+print("msgspec" in sys.modules)
+"""
+    assert _says(code) == str(starts_again)
+
+
+@pytest.mark.requirement("C11")
+def test_the_installed_version_is_one_that_is_known() -> None:
+    """Else hooks with Python 3.12 load all of msgspec, and are slower: try it, and add it."""
+    code = "print(lean_msgspec.installed_version().startswith(lean_msgspec.KNOWN))"
+    assert _says(code) == "True"
+    assert _says("print(lean_msgspec.installed_version())") == msgspec.__version__
 
 
 @pytest.mark.requirement("C11", "X1")

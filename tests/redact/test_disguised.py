@@ -37,6 +37,15 @@ LAST_LINE = "ZmVyeXNlY3JldGxhc3RsaW5lb2Z0aGVrZXlBQkNERUZHSElK" + "S0xNTk9QUVJTVF
         f"pass\u200bword={WORD}",
         f"pass\u00adword={WORD[:3]}\u200b{WORD[3:]}",
         f"{'password=' * 50}{WORD}",
+        f"config.password = %q({WORD})",
+        f"config.password = %w({WORD})",
+        f"my $password = q{{{WORD}}};",
+        f"my $password = qq({WORD});",
+        f"\uff50\uff41\uff53\uff53\uff57\uff4f\uff52\uff44\uff1d{WORD}",
+        f"\uff30\uff21\uff33\uff33\uff37\uff2f\uff32\uff24={WORD}",
+        f"password\u00a0=\u00a0{WORD}",
+        f"DB_PASSWORD\u2003=\u2003{WORD}",
+        f'ssword={WORD} and DB_PASSWORD="{WORD}"',
     ],
 )
 def test_however_a_password_is_given_it_goes(text: str) -> None:
@@ -160,6 +169,10 @@ def test_a_token_broken_over_two_lines_goes_whole(kind: str, lead: str, broken: 
 def test_what_stands_in_the_line_behind_a_token_stays(after: str) -> None:
     for lead in ("", f"{'so ' * 20}"):
         assert redact(f"{lead}{TOKEN}\n{after}") == f"{lead}[redacted: github token]\n{after}"
+
+
+def test_a_plain_word_that_is_a_password_stays_where_nothing_names_it() -> None:
+    assert redact('DB_PASSWORD="harbor" and the harbor of Esk').endswith("the harbor of Esk")
 
 
 def test_a_beginning_at_the_end_of_a_line_is_no_token() -> None:

@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 from random import Random
+from types import FrameType
 
 import pytest
 from hypothesis import given
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 import holdfast
 from holdfast.redact import are_clean, find, redact, which_are_clean
+from holdfast.redact.rule import SearchPage
 from tests.redact.samples import SECRETS
 
 pytestmark = pytest.mark.requirement("X4")
@@ -58,6 +60,25 @@ def test_those_with_a_secret_are_told_from_those_without(texts: list[str]) -> No
     assert which_are_clean(texts) == [redact(text) == text for text in texts]
 
 
+def test_texts_that_all_have_a_secret_are_searched_twice_at_most() -> None:
+    """Halves of halves were searched, so that each character was searched seven times."""
+    texts = [f"line {number}: password=Tul1p{number}Kett" for number in range(64)]
+    chars = 0
+
+    def count(frame: FrameType, event: str, _: object) -> None:
+        nonlocal chars
+        if event == "call" and frame.f_code is SearchPage.__init__.__code__:
+            chars += len(frame.f_locals["text"])
+
+    sys.setprofile(count)
+    try:
+        clean = which_are_clean(texts)
+    finally:
+        sys.setprofile(None)
+    assert not any(clean)
+    assert chars <= 2 * sum(len(text) + 1 for text in texts)
+
+
 @given(st.text(alphabet="abcdefghij lmnoqruvxyz\n.,ABCDEFGHIJ0123456789äöü"))
 def test_text_without_a_trigger_is_untouched(text: str) -> None:
     assert redact(text) == text
@@ -85,7 +106,7 @@ name:~PASSWORD~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~ Private-Lines:~1~ password='p
 LINE = "A" * 64 + "\n"
 HOSTILE = [word.replace("~", " ") for word in BAIT.split()]
 HOSTILE += ["\x1b", "\x1b[", "\x1b]", "\x1b]a\x1b", "\\u001b[", "\\u006f", "a\x08", "\0a", "\x01"]
-HOSTILE += ["token\x1b[m=", "eyJ\x1b[0m", "\\\\\\u001b"]
+HOSTILE += ["user, password\n", "token\x1b[m=", "eyJ\x1b[0m", "\\\\\\u001b"]
 HOSTILE += [f"-----BEGIN PRIVATE KEY-----\n{LINE}", f"{LINE}-----END PRIVATE KEY-----"]
 
 
@@ -103,6 +124,52 @@ def test_a_word_made_of_bait_costs_little_more_than_any_other(piece: str) -> Non
     """Each place of the bait was tried by itself, which took twenty times as long."""
     word = (piece * (1 << 18))[: 1 << 18]
     assert _seconds(f"{word}\nend") < 8 * _seconds(f"{'Qx7' * (len(word) // 3)}\nend") + 1 / 32
+
+
+def test_a_part_that_repeats_itself_is_looked_for_at_line_ends_only() -> None:
+    """It was found at each of its characters, which took 2 s for a prompt of 100 KB."""
+    calls = 0
+
+    def count(_: FrameType, event: str, called: object) -> None:
+        nonlocal calls
+        calls += event == "c_call" and getattr(called, "__name__", "") == "find"
+
+    text = "eyJ" * 1_000 + "\n" + "eyJ" * 20_000 + "\nend"
+    sys.setprofile(count)
+    try:
+        find(text)
+    finally:
+        sys.setprofile(None)
+    assert calls < 1_000
+
+
+def test_the_rows_below_many_heads_of_a_column_are_read_once() -> None:
+    """Each `password` was read as the head of 200 rows: 8 KB took 0.7 s, and 30 messages of it
+    kept a hook from saving a checkpoint."""
+    lines = 1_000
+    assert _splits("user, password\n" * lines) < 3 * lines
+
+
+def test_a_column_below_another_of_its_shape_is_still_found() -> None:
+    rows = "".join(f"u{number}, plain\n" for number in range(300))
+    value = "q8Zt4Lm2Xw9R"
+    assert value not in redact(f"user, password\nuser, password\nbob, {value}\n")
+    assert value not in redact(f"user, password\n{rows}user, password\nbob, {value}\n")
+
+
+def _splits(text: str) -> int:
+    calls = 0
+
+    def count(_: FrameType, event: str, called: object) -> None:
+        nonlocal calls
+        calls += event == "c_call" and getattr(called, "__name__", "") == "split"
+
+    sys.setprofile(count)
+    try:
+        find(text)
+    finally:
+        sys.setprofile(None)
+    return calls
 
 
 def _seconds(text: str) -> float:

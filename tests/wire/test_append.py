@@ -147,3 +147,13 @@ def test_without_an_absolute_home_the_password_file_names_it(
     if home is not None:
         monkeypatch.setenv("HOME", home)
     assert places.home() == f"{pwd.getpwuid(os.getuid()).pw_dir}/.holdfast"
+
+
+@pytest.mark.requirement("X6")
+def test_nothing_is_appended_to_a_file_with_a_second_name(tmp_path: Path) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.write_bytes(b"kept\n")
+    (tmp_path / "spool").hardlink_to(theirs)
+    with pytest.raises(OSError, match="hard links"):
+        _spooled(tmp_path, 1)
+    assert theirs.read_bytes() == b"kept\n"

@@ -53,7 +53,7 @@ def hold_in_home(name: str, patience: float) -> Iterator[bool]:
 
 def open_file(path: str) -> int:
     """Open a lock file without waiting, and make its folder. OSError unless it is a plain file."""
-    os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)  # noqa: PTH103, PTH120
+    places.make_folder(os.path.dirname(path))  # noqa: PTH120
     fd = os.open(path, _FLAGS, 0o600)
     if not places.is_regular(fd):
         os.close(fd)

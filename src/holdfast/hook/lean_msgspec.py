@@ -9,18 +9,25 @@ and `numbers`. If `typing_extensions` is installed, it takes two names from ther
 `typing` has too. Hooks need none of these. So placeholder modules take their place while msgspec
 loads. Afterwards they are removed, and every later import gets the real module.
 
+If a version of msgspec refuses the placeholders, the whole is loaded instead. Python 3.12 cannot do
+that: there, a C module whose first start failed does not start again in the same process. So with
+3.12 only versions that are known to accept the placeholders are loaded this way.
+
 msgspec also creates one `ForwardRef`, to find out which arguments it takes. Compiling the first
 text of a process takes 1 ms, and no annotation that a save or a restore reads is a text.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from types import ModuleType
 
 CLASSES_FROM = ("uuid", "decimal")
 PARTS = ("inspect", "msgpack", "toml", "yaml")
 _SCHEMAS = "msgspec._json_schema"
+KNOWN = ("0.22.",)  # versions that accept the placeholders, as tests have shown
+STARTS_AGAIN = sys.version_info[:2] != (3, 12)
 
 
 class PlaceholderType(type):
@@ -41,10 +48,26 @@ def _take_any(*given: object, **named: object) -> None:
     """Takes the place of `typing.ForwardRef`."""
 
 
-def load() -> None:
+def installed_version() -> str:
+    """Return the version of the msgspec that an import would find, without importing it."""
+    for folder in sys.path:
+        try:
+            fd = os.open(f"{folder}/msgspec/_version.py", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            continue
+        try:
+            text = os.read(fd, 4096)
+        finally:
+            os.close(fd)
+        value = text.rpartition(b"version = ")[2] if b"version = " in text else b""
+        return value[1:].partition(value[:1])[0].decode("ascii", "replace")
+    return ""
+
+
+def load(known: tuple[str, ...] = KNOWN, starts_again: bool = STARTS_AGAIN) -> None:
     """Import msgspec this way. If a version cannot be loaded so, the first module that needs
     msgspec loads the whole."""
-    if "msgspec" in sys.modules:
+    if "msgspec" in sys.modules or not (starts_again or installed_version().startswith(known)):
         return
     placeholders: dict[str, ModuleType | None] = {
         name: PlaceholderModule(name)

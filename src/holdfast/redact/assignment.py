@@ -12,6 +12,7 @@ from functools import lru_cache
 from holdfast.redact import certainty, columns, names
 from holdfast.redact.certainty import Written, span_of
 from holdfast.redact.rule import ASCII, SecretFinding, compiled, positions
+from holdfast.wire import search_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,6 +38,12 @@ _NEXT = r"(?:[,;\s+>|/<-]|\\+[nrt]|[0-9]{1,6}(?:→|\t)){1,60}"
 _PAIR = r"[\\\"']{1,8}\w{1,20}[\\\"']{1,8}[ \t]?:[ \t]?[\\\"']{1,8}[\w ./-]{0,40}[\\\"']{1,8}"
 _ATTRIBUTE = r"(?:type|description|sensitive)[ \t]*=[^\r\n]{0,80}"
 _TRIPLE = r"(?:\\?[\"']\\?[\"'](?=\\?[\"']))?"
+# `Some("…")`, `SecretStr("…")`, `!!str …`, `%q(…)` of Ruby, `q{…}` of Perl: what the value is
+# wrapped in.
+_TYPED = (
+    r"(?:(?:some|secretstr|secret|sensitive)\((?=\\{0,7}[\"'])|!{1,2}[\w:]{1,12}[ \t]"
+    r"|(?:%[qw]|qq?)[(\[{<|!/])?"
+)
 # `"Database password?"="…"`: the client writes the answer to a question so.
 _EQUALS = (
     rf"(?:\?(?=[\\\"']))?{_QUOTE}(?:[\])]|\[[0-9]*\])?[*_]{{0,2}}{_ABOUT}[*_]{{0,2}}[ \t]{{0,8}}"
@@ -68,11 +75,12 @@ _SEPARATORS = (
         ("\n", "\\n"),
         (
             rf"(?:{_EQUALS}[ \t]{{0,8}}(?:(?:[|>][+-]?|\\)[ \t]{{0,8}}{_LINE_END}{_MARGIN}"
-            rf"|\(?[ \t]{{0,8}}{_LINE_END}{_MARGIN}(?=\\{{0,7}}[\"']))"
+            rf"|\(?[ \t]{{0,8}}{_LINE_END}{_MARGIN}(?=\\{{0,7}}[\"'])"
+            rf"|(?:\\{{0,7}}[\"']){{3}}{_LINE_END}{_MARGIN})"
             rf"|{_QUOTES},?[ \t]{{1,4}}\\[ \t]{{0,4}}{_LINE_END}{_MARGIN})"
         ),
     ),
-    (("",), rf"{_EQUALS}[ \t]{{0,8}}\(?[ \t]{{0,8}}{_TRIPLE}"),
+    (("",), rf"{_EQUALS}[ \t]{{0,8}}\(?[ \t]{{0,8}}{_TYPED}{_TRIPLE}"),
     # `setPassword("…")`, `getenv("DB_PASSWORD", "…")`, `<password>…</password>`
     (
         ("(", ",", ">"),
@@ -85,7 +93,7 @@ _SEPARATORS = (
     ((" ", "\t"), rf"{_QUOTE}{_ABOUT},?[ \t]{{1,4}}(?:{names.IS})(?: now| set to)?:?[ \t]{{1,4}}"),
     # "パスワードは …", "密码是…": the particle is part of the word
     (names.PARTICLES, rf"{_QUOTE}(?:{names.PARTICLE})[ \t]{{0,4}}"),
-    ((" ", "\t"), rf"{_QUOTE},?[ \t]{{1,4}}(?:\|[ \t]{{1,4}}|[0-9][ \t]{{1,4}})?"),
+    ((" ", "\t"), rf"{_QUOTE},?[ \t]{{1,40}}(?:\|[ \t]{{1,4}}|[0-9][ \t]{{1,4}})?"),
 )
 _TAIL = r"[_-]?[a-z0-9]{1,11}"
 # No `+` behind a count where a look ahead stands in what is counted: on CPython 3.11.2 such a
@@ -151,15 +159,18 @@ def _without_tail(low: str, end: int) -> int:
 def _scan_name(page: SearchPage, name: SecretName) -> Iterator[SecretFinding]:
     text, low, word = page.text, page.low, name.word
     done = 0
+    columns_read: dict[tuple[str, str, int, int], int] = {}
     for at in _keys(low) if word == "key" else positions(low, word):
         end = at + len(word)
+        search_time.check()
         if at < done or not names.ends(low, end):
             continue
         sure = names.judge_name(text, low, name, at)
         if not sure:
             continue
         if name.password and name.far:
-            yield from (SecretFinding(name.kind, *span) for span in columns.spans(text, at, end))
+            for cell in columns.spans(text, at, end, columns_read):
+                yield SecretFinding(name.kind, *cell)
         dull = compiled(_DULL, ASCII)  # at the first name that tells: 0.3 ms
         is_dull = dull.match(low, end) and "-" not in low[max(0, at - _FLAG_CHARS) : at]
         if low.startswith(word, end + 1):

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 
 from holdfast.redact.names import HINT, IS, PARTICLE, SURE
-from holdfast.redact.rule import ASCII, compiled
+from holdfast.redact.rule import ASCII, BETWEEN_LINES, compiled
 from holdfast.redact.value import (
     is_gibberish,
     is_hex,
@@ -78,6 +78,13 @@ _COLUMNS = r"[^()]{0,80}\)\s{0,8}values\s{0,8}\([^()]{0,200}\Z"  # of an INSERT
 _AS = (
     r"(?:\A|[\s\"'`(])([^\s\"'`()]{8,64})[\"'`)]{0,2} as (?:(?:the|a|your|my|its) )?"
     r"(?:[\w-]+ ){0,3}\Z"
+)
+# `- value: …` above `name: DB_PASSWORD`
+_VALUE_ABOVE = (
+    r"value[\\\"']{0,4}[ \t]{0,4}[:=][ \t]{0,4}[\\\"']{0,4}([^\s\"'\\,]{8,64})[\\\"']{0,4},?"
+    rf"{BETWEEN_LINES}{{1,40}}"
+    r"[\\\"']{0,4}(?:name|key)[\\\"']{0,4}[ \t]{0,4}[:=][ \t]{0,4}"
+    r"[\\\"']{0,4}[\w./-]{0,40}\Z"
 )
 
 
@@ -284,9 +291,11 @@ def _printed(text: str, at: int, end: int) -> tuple[int, int] | None:
 
 
 def _before(text: str, at: int) -> tuple[int, int] | None:
-    """ "Use … as the password"."""
+    """ "Use … as the password", and a value above its name."""
     before = text[max(0, at - 120) : at]
     match = compiled(_AS).search(before) if " as " in before else None
+    if match is None and "value" in before:
+        match = compiled(_VALUE_ABOVE).search(before)
     if match and (like_a_password(match[1]) or is_made_up(match[1])):
         start = at - len(before) + match.start(1)
         return start, start + len(match[1])

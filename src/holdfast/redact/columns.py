@@ -19,8 +19,14 @@ _CELL_ENDS = r"[\"'`* \t]{0,8}(?:[|,;\t\r\n]|\\[nrt]|\Z)"
 _HEAD = r"[\s>+#*\"'`/-]{0,20}(?:[0-9]{1,6}→)?[\s\"'`*]{0,8}(?:\w{1,20}[ _-])?\Z"
 
 
-def spans(text: str, at: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the values below the name from `at` to `end`, if it is the head of a column."""
+# How rows and cells are parted, which cell, of how many.
+_Shape = tuple[str, str, int, int]
+
+
+def spans(text: str, at: int, end: int, read_until: dict[_Shape, int]) -> Iterator[tuple[int, int]]:
+    """Yield the values below the name from `at` to `end`, if it is the head of a column.
+    `read_until` says up to where columns of each shape were read: a cell below a head may look
+    like a head itself, and each row is read only once."""
     if not compiled(_CELL_ENDS).match(text, end):
         return
     line_end = "\n" if "\n" in text[end : end + LONGEST_LINE] else "\\n"
@@ -28,32 +34,30 @@ def spans(text: str, at: int, end: int) -> Iterator[tuple[int, int]]:
     right, below, _ = text[end : end + LONGEST_LINE].partition(line_end)
     mark = next((one for one in _MARKS if one in left or one in right), "")
     if below and mark and compiled(_HEAD).match(left.rpartition(mark)[2]):
-        row = _Column(line_end, mark, left.count(mark), left.count(mark) + right.count(mark) + 1)
-        yield from row.spans(text, end + len(right) + len(line_end))
+        shape = line_end, mark, left.count(mark), left.count(mark) + right.count(mark) + 1
+        start = max(end + len(right) + len(line_end), read_until.get(shape, 0))
+        for row, span in _rows(text, start, shape):
+            read_until[shape] = row
+            if span:
+                yield span
 
 
-class _Column:
-    """Which cell of a row, and how rows and cells are parted."""
-
-    __slots__ = ("cells", "line_end", "mark", "number")
-
-    def __init__(self, line_end: str, mark: str, number: int, cells: int) -> None:
-        self.line_end = line_end
-        self.mark = mark
-        self.number = number
-        self.cells = cells
-
-    def spans(self, text: str, at: int) -> Iterator[tuple[int, int]]:
-        for _ in range(MOST_ROWS):
-            line, more, _ = text[at : at + LONGEST_LINE].partition(self.line_end)
-            cells = line.split(self.mark)
-            if len(cells) != self.cells:
-                return
-            value = cells[self.number].strip("\r \t\"'`*\\")
-            if " " not in value and (like_a_password(value) or is_made_up(value)):
-                before = sum(len(cell) + len(self.mark) for cell in cells[: self.number])
-                start = text.index(value, at + before)
-                yield start, start + len(value)
-            if not more:
-                return
-            at += len(line) + len(self.line_end)
+def _rows(text: str, at: int, shape: _Shape) -> Iterator[tuple[int, tuple[int, int] | None]]:
+    """Yield the end of each row, and where the password in it stands."""
+    line_end, mark, number, count = shape
+    for _ in range(MOST_ROWS):
+        line, more, _ = text[at : at + LONGEST_LINE].partition(line_end)
+        cells = line.split(mark)
+        if len(cells) != count:
+            return
+        after = at + len(line) + len(line_end)
+        value = cells[number].strip("\r \t\"'`*\\")
+        if " " not in value and (like_a_password(value) or is_made_up(value)):
+            before = sum(len(cell) + len(mark) for cell in cells[:number])
+            start = text.index(value, at + before)
+            yield after, (start, start + len(value))
+        else:
+            yield after, None
+        if not more:
+            return
+        at = after

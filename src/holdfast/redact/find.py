@@ -6,16 +6,23 @@ list or an object.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from holdfast.redact import assignment, hidden, line_breaks, shapes, shell, token_prefixes
 from holdfast.redact.assignment import is_telling
 from holdfast.redact.rule import SearchPage, SecretFinding, merge_findings
-from holdfast.redact.value import is_password
+from holdfast.redact.value import is_password, like_a_password, looks_random
+from holdfast.wire import search_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
+REMEMBERED = 16  # long texts; more would hold memory in a server
+LONG_CHARS, LONGEST_CHARS = 2_000, 200_000  # of a text whose findings are remembered
+SHORTEST_REPEATED = 8  # a shorter value may be a part of any word
+MOST_REPEATED = 200  # values of one text
 PASSES = 3  # a rule may find a secret only after the one next to it was removed
 
 _RULES_SUREST_FIRST = (
@@ -33,12 +40,40 @@ _RULES_FOR_TOKENS = (
     token_prefixes.scan_headers,
     line_breaks.scan,
 )
+SHORT_CHARS = 40
 _LEAST_SECRET_NUMBER = 100_000  # a smaller one is probably a count
 _PLACEHOLDER = SecretFinding("password", 0, 0).placeholder
+UNSEARCHED = "text not searched, no time left"
 
 
 def find(text: str) -> list[SecretFinding]:
-    """Return the secrets of a text in order. They do not overlap."""
+    """Return the secrets of a text in order. They do not overlap. If a hook has no time left to
+    search it, the whole text counts as one."""
+    try:
+        return search_time.run_search(_find_or_remember, text)
+    except search_time.SearchTimeUsedUp:
+        return [SecretFinding(UNSEARCHED, 0, len(text))]
+
+
+def is_unsearched(findings: list[SecretFinding]) -> bool:
+    """Whether these findings only say that there was no time to search the text."""
+    return any(one.kind == UNSEARCHED for one in findings)
+
+
+def _find_or_remember(text: str) -> list[SecretFinding]:
+    """A hook meets the same long text several times (as a prompt, in the queue, as it is cut), and
+    searches it once."""
+    if LONG_CHARS <= len(text) <= LONGEST_CHARS:
+        return list(_find_once(text))
+    return _find(text)
+
+
+@lru_cache(REMEMBERED)
+def _find_once(text: str) -> tuple[SecretFinding, ...]:
+    return tuple(_find(text))
+
+
+def _find(text: str) -> list[SecretFinding]:
     page = SearchPage(text)
     found = list(_search(page))
     for view in hidden.views(page):
@@ -54,6 +89,7 @@ def _search_lines(page: SearchPage) -> Iterator[SecretFinding]:
 def _search(page: SearchPage) -> Iterator[SecretFinding]:
     text = page.text
     for scan in _RULES_SUREST_FIRST:
+        search_time.check()
         for one in scan(page):
             yield line_breaks.extend_over_lines(text, one) if scan in _RULES_FOR_TOKENS else one
 
@@ -78,25 +114,40 @@ def are_clean(texts: Iterable[str]) -> bool:
 
 
 def which_are_clean(texts: Sequence[str]) -> list[bool]:
-    """Return for each text whether it is clean. All are searched at once; if that finds a secret,
-    each half is searched."""
-    if not texts or are_clean(texts):
-        return [True] * len(texts)
-    if len(texts) == 1:
-        return [False]
-    half = len(texts) // 2
-    return which_are_clean(texts[:half]) + which_are_clean(texts[half:])
+    """Return for each text whether it is clean. All are searched at once; only those in which that
+    finds something are searched alone, because one that ends in `password:` takes the next one for
+    a secret. To search each half again took ten times as long where every text has a secret."""
+    found = find("\n".join(texts))
+    clean, at, next_ = [], 0, 0
+    for text in texts:
+        end = at + len(text)
+        while next_ < len(found) and found[next_].end <= at:
+            next_ += 1
+        is_suspect = next_ < len(found) and found[next_].start < end
+        clean.append(not is_suspect or not find(text))
+        at = end + 1
+    return clean
 
 
 def redact(text: str) -> str:
     """Replace each secret with a short placeholder; return the same text object if there is
-    none."""
+    none. A value that the text names in one place is replaced in all places."""
     for _ in range(PASSES):
         findings = find(text)
         if not findings:
             break
+        values = {text[one.start : one.end]: one.placeholder for one in findings[:MOST_REPEATED]}
         text = replace_findings(text, findings)
+        for value, placeholder in values.items():
+            if value in text and _is_known_again(value):
+                text = text.replace(value, placeholder)
     return text
+
+
+def _is_known_again(value: str) -> bool:
+    """Whether a value is a secret also where no name stands beside it."""
+    is_long = len(value) >= SHORTEST_REPEATED
+    return is_long and (looks_random(value) or like_a_password(value))
 
 
 def replace_findings(text: str, findings: list[SecretFinding]) -> str:
@@ -122,14 +173,19 @@ def redact_named_values(value: Any, *, is_named: bool = False) -> Any:
 
 
 def redact_each(value: Any) -> Any:
-    """Redact every text in the value, including its keys."""
+    """Redact every text in the value, including its keys. Short texts repeat in long answers."""
     if isinstance(value, str):
-        return redact(value)
+        return _redact_short(value) if len(value) <= SHORT_CHARS else redact(value)
     if isinstance(value, dict):
         return {redact_each(key): redact_each(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [redact_each(inner) for inner in value]
     return value
+
+
+@lru_cache(1 << 12)
+def _redact_short(text: str) -> str:
+    return redact(text)
 
 
 def redact_answer(question: str, answer: str) -> str:

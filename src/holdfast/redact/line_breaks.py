@@ -8,7 +8,7 @@ continues in the next line if that looks machine-made.
 from __future__ import annotations
 
 import re
-from itertools import accumulate
+from itertools import accumulate, islice
 
 from holdfast.redact import shapes, token_prefixes
 from holdfast.redact.rule import (
@@ -79,8 +79,10 @@ def _read() -> dict[str, tuple[str, ...]]:
 
 
 def _search_broken(text: str, part: str) -> Iterator[SecretFinding]:
-    ends = [at for at in positions(text, part) if text.startswith(_ENDS, at + len(part))]
-    for at in ends[:MOST_SAME] if ends and not _kind(part) else ():
+    # The end of the line is searched for too: a part of 8,000 characters that repeats itself is
+    # found at each of them.
+    ends = [at for end in _ENDS for at in islice(positions(text, part + end), MOST_SAME)]
+    for at in sorted(ends)[:MOST_SAME] if ends and not _kind(part) else ():
         kind, end = _read_on(text, part, at + len(part)) if can_begin(text, at) else ("", 0)
         if kind:
             yield SecretFinding(kind, at, end)

@@ -16,6 +16,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from holdfast.wire import search_time
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -25,12 +27,21 @@ LONG_CHARS = 12  # no token is shorter
 VERY_LONG_CHARS = 48
 _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 _ASCII_LOWER[0x212A] = ord("k")  # of the others `lower` makes but the Kelvin sign a plain letter
+# Characters that a reader takes for others: wide letters and signs, and the blanks of Unicode.
+_WIDE = "".join(map(chr, (*range(0xFF10, 0xFF1B), 0xFF1D, *range(0xFF21, 0xFF3B), 0xFF3F)))
+_WIDE += "".join(map(chr, (0xFF0D, *range(0xFF41, 0xFF5B))))
+_FOLDED = {ord(char): ord(char) - 0xFEE0 for char in _WIDE}
+_BLANKS = (0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000)
+_FOLDED |= dict.fromkeys(_BLANKS, 0x20)
+_MAY_FOLD = r"[\xa0\u1680\u2000-\u200a\u202f\u205f\u3000\uff0d-\uff5a]"
 _GLUE = r"(?:\\[nrtbf]|\\u[0-9a-fA-F]{4}|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]{0,7}m)\Z"
 _GLUE_CHARS = 10
 ASCII = int(re.A)
 _BEHIND = r"|(?<=\\[nrt])|(?<=%[0-9A-F]{2})|(?<=\x1b\[[0-9;]m)|(?<=\x1b\[[0-9;]{2}m))"
 START = r"(?:(?<![A-Za-z0-9_])" + _BEHIND  # of a word
 APART = r"(?:(?<![A-Za-z0-9_-])" + _BEHIND  # one start in a run, else a run of starts is quadratic
+# What may stand between two lines: their end, also escaped, and what numbers or a diff put there.
+BETWEEN_LINES = r"(?:\s|\\{1,7}[rn]|[0-9]{1,6}(?:→|\t)|[+-])"
 GLUED_CHARS = 4  # of a word may belong to an escape before it, and a word may start behind them
 
 
@@ -99,7 +110,7 @@ class SearchPage:
         self.apart = apart
         self.low = lower_in_place(text)
         self.words = f" {' '.join(apart)} "
-        self.words_low = self.words.lower()
+        self.words_low = lower_in_place(self.words)
         self.foreign_low = "" if text.isascii() else _foreign(apart).lower()
         self.long = " ".join(words)
         self.long_low = self.long.lower()
@@ -112,7 +123,10 @@ def _foreign(words: Iterable[str]) -> str:
 
 
 def lower_in_place(text: str) -> str:
-    """Lower the text without moving any character: "İ".lower() is two characters long."""
+    """Lower the text without moving any character: "İ".lower() is two characters long. Wide letters
+    and blanks become plain ones."""
+    if not text.isascii() and compiled(_MAY_FOLD).search(text):
+        text = text.translate(_FOLDED)
     low = text.lower()
     return low if len(low) == len(text) else text.translate(_ASCII_LOWER)
 
@@ -131,6 +145,7 @@ def positions(hay: str, word: str) -> Iterator[int]:
     """Yield each position of the word."""
     at = hay.find(word)
     while at >= 0:
+        search_time.check()
         yield at
         at = hay.find(word, at + 1)
 
@@ -206,6 +221,7 @@ class Rule:
             return
         at, done = hay.find(word), 0
         while at >= 0:
+            search_time.check()
             match = self._match(page.text, hay, at)
             if match and (self.judge is None or self.judge(match[1])):
                 done = match.end(1)

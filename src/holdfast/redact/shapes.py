@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from holdfast.redact.rule import APART, START, Rule, SecretFinding, positions
+from holdfast.redact.rule import APART, BETWEEN_LINES, START, Rule, SecretFinding, positions
 from holdfast.redact.value import (
     is_key,
     is_masked,
@@ -172,6 +172,37 @@ RULES = (
         lambda value: not is_placeholder(value),
         any_case=True,
         within="words_low",
+    ),
+    Rule(
+        "password",
+        "pwd={",  # in braces, as ODBC takes one with a semicolon
+        r"pwd=\{([^{}\r\n]{4,128})\}(?:;|\\?[\"']|\s|\Z)",
+        lambda value: is_password(value, literal=False),
+        any_case=True,
+        within="words_low",
+    ),
+    Rule(
+        "password",
+        "form-data;",  # a field of a form, and below it its value
+        r"form-data; name=\\{0,7}\"[\w.-]{0,40}(?:pass|secret|token)[\w.-]{0,20}\\{0,7}\""
+        rf"{BETWEEN_LINES}{{2,40}}([^\s\"\\]{{4,256}})",
+        lambda value: is_password(value, literal=True),
+        any_case=True,
+        within="words_low",
+    ),
+    Rule(
+        "password",
+        "::add-mask::",  # what a build is told to hide
+        r"::add-mask::([^\s\"'\\]{4,256})",
+        lambda value: is_password(value, literal=True),
+    ),
+    Rule(
+        "cookie",
+        "TRUE\t FALSE\t TRUE\\ FALSE\\",  # a line of curl's cookie jar
+        r"(?:TRUE|FALSE)(?:\t|\\{1,7}t)/[^\s\\]{0,80}(?:\t|\\{1,7}t)(?:TRUE|FALSE)(?:\t|\\{1,7}t)[0-9]{1,12}"
+        r"(?:\t|\\{1,7}t)[\w.-]{1,64}(?:\t|\\{1,7}t)([^\s\"'\\]{8,4096})",
+        lambda value: is_key(value, literal=True),
+        within="text",
     ),
     Rule(
         "password",

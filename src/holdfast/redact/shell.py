@@ -6,8 +6,16 @@ A command is cut into its arguments; the table says which of them is the passwor
 from __future__ import annotations
 
 import re
+from itertools import accumulate, pairwise
 
-from holdfast.redact.rule import SecretFinding, can_begin, compiled, positions
+from holdfast.redact.rule import (
+    BETWEEN_LINES,
+    SearchPage,
+    SecretFinding,
+    can_begin,
+    compiled,
+    positions,
+)
 from holdfast.redact.value import (
     is_mixed,
     is_password,
@@ -21,8 +29,6 @@ from holdfast.redact.value import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from holdfast.redact.rule import SearchPage
 
     Argument = re.Match[str]
 
@@ -99,6 +105,13 @@ _HERE = (
     r"<<<[ \t]{0,2}(?:\\{0,3}(?P<q>[\"'])(?P<quoted>[^\"'\r\n]{3,128}?)\\{0,3}(?P=q)"
     r"|(?P<bare>[^\s\"'\\|]{3,128}))"
 )
+# `["curl", "-u", "bob:…"]`: arguments as a program passes them, also escaped or one per line.
+_LIST_QUOTE = r"\\{0,7}[\"']"
+_ELEMENT = rf"{_LIST_QUOTE}[^\"'\\\r\n]{{1,256}}{_LIST_QUOTE}"
+_LIST_GAP = rf"{BETWEEN_LINES}{{0,40}},{BETWEEN_LINES}{{0,40}}"
+_LIST = rf"{_ELEMENT}(?:{_LIST_GAP}{_ELEMENT}){{1,60}}"
+_LIST_MARKS = rf"\A{_LIST_QUOTE}|{_LIST_QUOTE}{_LIST_GAP}{_LIST_QUOTE}|{_LIST_QUOTE}\Z"
+_USERINFO = r"[\w.+-]{1,64}:[^\s:/@\"']{4,128}@[\w.-]+(?:[:/]|\Z)"  # `curl bob:…@host`
 _HEAD_CHARS = 240
 _COLOUR = r"\x1b\[[0-9;]{0,7}m|\\u001b\[[0-9;]{0,7}m"
 _GLUED = (
@@ -130,6 +143,23 @@ def scan(page: SearchPage) -> Iterator[SecretFinding]:
     if there:
         yield from _scan_commands(page, there)
     yield from _scan_pipes(page)
+    if '"-' in page.text or "'-" in page.text:
+        yield from _scan_lists(page.text)
+
+
+def _scan_lists(text: str) -> Iterator[SecretFinding]:
+    """Find passwords among the arguments in a list. All lists are read at once, each as a line of
+    its own, with blanks in place of quotes and commas so that nothing moves."""
+    from bisect import bisect_right  # few texts have such lists
+
+    found = [one for one in compiled(_LIST).finditer(text) if re.search(r"[\"']--?\w", one[0])]
+    lines = [compiled(_LIST_MARKS).sub(_blanks, one[0]) for one in found]
+    page = SearchPage("\n".join(lines))
+    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+    for one in _scan_commands(page, _tools(page)):
+        number = bisect_right(starts, one.start) - 1
+        moved = found[number].start() - starts[number]
+        yield SecretFinding(one.kind, one.start + moved, one.end + moved)
 
 
 def _tools(page: SearchPage) -> frozenset[str]:
@@ -144,6 +174,10 @@ def _tools(page: SearchPage) -> frozenset[str]:
     return _TOOLS.intersection(apart)
 
 
+def _blanks(match: re.Match[str]) -> str:
+    return " " * len(match[0])
+
+
 def _scan_commands(page: SearchPage, there: frozenset[str]) -> Iterator[SecretFinding]:
     for tools, flags in _FLAGS.items():
         for arguments in _commands(page, there, tools):
@@ -151,6 +185,9 @@ def _scan_commands(page: SearchPage, there: frozenset[str]) -> Iterator[SecretFi
     for tools, (mark, flags) in _BOTH.items():
         for arguments in _commands(page, there, tools):
             yield from _passwords_after(_flag_values(arguments, flags), mark)
+            yield from _passwords_after(_values_of_joined_flags(arguments, flags), mark)
+            if mark == ":":
+                yield from _userinfo(arguments)
     for tools, verbs in _ARGUMENTS.items():
         for arguments in _commands(page, there, tools):
             yield from _passwords(_positional_values(arguments, verbs), literal=tools != "net")
@@ -230,6 +267,24 @@ def _flag_values(arguments: Sequence[Argument], flags: str) -> Iterator[Place]:
                 yield _place(arguments[number], len(name))
             elif word.startswith(name + "=") and name.startswith("--"):
                 yield _place(arguments[number], len(name) + 1)
+
+
+def _values_of_joined_flags(arguments: Sequence[Argument], flags: str) -> Iterator[Place]:
+    """Yield the values of flags that are joined to others: `curl -sSu bob:…`."""
+    letters = "".join(flag[1] for flag in flags.split() if flag[-1] == "?")
+    for flag, value in pairwise(arguments):
+        if compiled(rf"-[A-Za-z]{{1,6}}[{letters}]").fullmatch(flag[0]):
+            yield _place(value)
+
+
+def _userinfo(arguments: Sequence[Argument]) -> Iterator[SecretFinding]:
+    """Find the password in `bob:…@host`, an address without its scheme."""
+    for value, start, _ in map(_place, arguments):
+        if compiled(_USERINFO).match(value):
+            user, _, rest = value.partition(":")
+            secret, at = rest.partition("@")[0], start + len(user) + 1
+            if is_password(secret, literal=False):
+                yield SecretFinding("password", at, at + len(secret))
 
 
 def _positional_values(arguments: Sequence[Argument], verbs: str) -> Iterator[Place]:

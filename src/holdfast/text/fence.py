@@ -205,9 +205,10 @@ def single_marks(text: str) -> str:
 
 
 def code(line: str, most: int) -> str:
-    """A command as it was typed. Of several lines the first is shown; of a heredoc also the first
-    line that is not an import, a comment or a `set`."""
-    line = clean(line.strip())
+    """A command as it was typed, but for typographic quotation marks: those in a line are ours. Of
+    several lines the first is shown; of a heredoc also the first line that is not an import, a
+    comment or a `set`."""
+    line = plain_name(line.strip())
     first, _, rest = line.partition("\n")
     more = " …" if rest else ""
     handed = _telling(rest) if "<<" in first else ""

@@ -54,9 +54,34 @@ def window(session_id: str, agent_id: str = "") -> str:
     return os.path.join(windows(), plain(session_id), leaf)
 
 
+def linked_folder(folder: str) -> str:
+    """The link among `windows`, a window's folder and those between them; empty if there is none.
+    Nothing is written or removed through it, just as through a link in place of a file."""
+    root = windows()
+    if folder != root and not folder.startswith(f"{root}/"):
+        return ""
+    while len(folder) >= len(root):
+        if os.path.islink(folder):
+            return folder
+        folder = os.path.dirname(folder)
+    return ""
+
+
+def refuse_linked(folder: str) -> None:
+    if linked := linked_folder(folder):
+        raise OSError(f"{linked} is a link, and Holdfast writes through none; make it a folder")
+
+
+def make_folder(folder: str) -> None:
+    """Make a folder and those above it, for the owner only."""
+    refuse_linked(folder)
+    os.makedirs(folder, 0o700, exist_ok=True)
+
+
 def close_window(folder: str) -> None:
     """Mark a window as ended, if it was ever opened."""
     try:
+        refuse_linked(folder)
         flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
         os.close(os.open(os.path.join(folder, "ended"), flags, 0o600))
     except OSError:
@@ -160,6 +185,8 @@ def replace_whole(
     `flush` writes the data to the disk first, so that it survives a power cut. With `folder`, the
     path is relative to that open folder. `check` may reject the draft before it gets its name.
     """
+    if folder is None:
+        refuse_linked(os.path.dirname(path))
     draft = os.path.join(os.path.dirname(path), draft_name())
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     fd = os.open(draft, flags, 0o600, dir_fd=folder)
@@ -211,20 +238,25 @@ def write_all(fd: int, data: bytes) -> None:
 def append(path: str, line: bytes) -> int:
     """Append one line with one write; returns the length of the file after it.
 
-    A pipe, a device or a link in its place is an error, never a wait. So is a line that a full disk
+    A pipe, a device or a link in its place is an error, never a wait; so is a file with a second
+    name, which may be anybody's. So is a line that a full disk
     cuts short: the next append marks the torn line with "?" and ends it. No reader takes it for
     whole, and no other line is lost.
     """
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+    refuse_linked(os.path.dirname(path))
     try:
         fd = os.open(path, flags, 0o600)
     except FileNotFoundError:
-        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+        make_folder(os.path.dirname(path))
         fd = os.open(path, flags, 0o600)
     try:
-        if not is_regular(fd):
+        found = os.fstat(fd)
+        if found.st_mode & 0o170000 != 0o100000:
             raise OSError(f"{path} is not a plain file")
-        size = os.fstat(fd).st_size
+        if found.st_nlink > 1:
+            raise OSError(f"{path} has several hard links, and Holdfast writes to none of them")
+        size = found.st_size
         if size and os.pread(fd, 1, size - 1) != b"\n":
             line = b"?\n" + line
         if os.write(fd, line) < len(line):
