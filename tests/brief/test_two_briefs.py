@@ -168,6 +168,38 @@ def test_exact_commands_have_room_of_their_own_in_the_second_brief_of_a_long_ses
     assert [n for n in range(7) if f"PORT={n} " not in first.text + second.text] == []
 
 
+@pytest.mark.parametrize("messages", [30, 110], ids=["a short second brief", "a long one"])
+def test_a_command_run_once_long_ago_stands_before_more_targets_of_one_program(
+    messages: int,
+) -> None:
+    record = said(*rules(messages))
+    record.op = 4000
+    once = ("make sea-chart SCALE=3", "go run ./cmd/lock drain --gate 6", "npm run tiles -- -p 61")
+    record.commands = {run: Command(run, Place(), "", 1, 0.01, 1, ok=True) for run in once}
+    for number in range(120):
+        run = f"pytest -q tests/test_quay_of_the_north_{number}.py"
+        record.commands[run] = Command(run, Place(), "test", 9, 9.0, 4000, ok=True)
+    for number in range(200):
+        record.files[f"src/{number}.py"] = FileUse(9, 9, 9, 0, 9.0, 4000)
+        record.remarks.append(Decision(f"The gauge of pier {number} is in feet.", Place(op=number)))
+    first, second = both(record)
+    assert [run for run in once if f"`{run}` ok" not in first.text + second.text] == []
+
+
+def test_the_form_that_is_kept_of_a_program_is_the_last_that_went_well() -> None:
+    record = said(*rules(110))
+    record.op = 4000
+    for op, ok in ((1, True), (2, True), (3, False)):
+        run = f"./deploy.py --to north-{op}"
+        record.commands[run] = Command(run, Place(), "", 1, 0.01, op, ok=ok)
+    for number in range(200):
+        run = f"make pier-{number}"
+        record.commands[run] = Command(run, Place(), "", 9, 9.0, 4000, ok=False)
+    _, second = both(record)
+    assert "`./deploy.py --to north-2` ok" in second.text
+    assert "north-1" not in second.text
+
+
 def test_an_answer_stands_with_its_question_in_a_long_session() -> None:
     record = said(*(f"{n}: {'The gauges of the lake are slow. ' * 9}{n}" for n in range(40)))
     asked = Question(

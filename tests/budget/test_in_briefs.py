@@ -17,7 +17,7 @@ from holdfast.brief.item import item_id
 from holdfast.brief.trim import of
 from holdfast.budget import operations
 from holdfast.budget.compartments import ACTIVE, AMBIENT, BACKGROUND, NAMES, SAFETY
-from holdfast.budget.ledger import Ledger, Pin
+from holdfast.budget.ledger import InvalidShare, Ledger, Pin
 from holdfast.checkpoint import index, snapshot
 from holdfast.cli.main import holdfast_command
 from holdfast.record.model import Command, FileUse, NameUse, Place, Record, Task, Turn
@@ -180,7 +180,8 @@ def test_shares_are_set_and_taken_back(work: Work) -> None:
     part = next(part for part in _ok("--json")["parts"] if part["name"] == ACTIVE)
     assert (part["share"], part["set_by"]) == (0.3, "project")
     assert "none" in _ok("allot", ACTIVE, "role")
-    assert CliRunner().invoke(holdfast_command, ["budget", "allot", ACTIVE, "lots"]).exit_code == 2
+    wrong = CliRunner().invoke(holdfast_command, ["budget", "allot", ACTIVE, "lots"])
+    assert isinstance(wrong.exception, InvalidShare) and wrong.exception.exit_code == 2
 
 
 @pytest.mark.requirement("K1", "U3")

@@ -99,7 +99,10 @@ def test_rebuild_says_what_it_found_and_what_is_damaged(
     Path(two[1].path).write_text("half")
     found = _run(rebuild)
     assert found.exit_code == 0
-    assert f"{folders.root()}/index.json: 1 checkpoints of 1 projects" in found.stdout
+    assert f"{folders.root()}/index.json: 1 checkpoint of 1 project\n" in found.stdout
+    damaged = "with those whose file is gone or damaged"
+    assert f", 2 new snapshots of checkpoints, {damaged}\n" in found.stdout
+    assert ", 0 new snapshots of checkpoints\n" in _run(rebuild).stdout, "their rows stay"
     assert f"added: {two[0].path}" in found.stdout
     assert f"CHANGED {two[1].path}" in found.stdout
     answer = _json(rebuild)

@@ -80,6 +80,10 @@ def test_what_cannot_be_found_is_said_in_words(tmp_path: Path) -> None:
     _kept(tmp_path, 1, "b")
     with pytest.raises(UnclearCheckpoint, match="matches 2 checkpoints"):
         find.find_by_name("2026-01-15", where)
+    for number in range(2, 7):
+        _kept(tmp_path, number, f"c{number}")
+    with pytest.raises(UnclearCheckpoint, match=r"matches 7 checkpoints:\n(  /.*\n){5}  … 2 more$"):
+        find.find_by_name("2026-01-15", where)
 
 
 @pytest.mark.requirement("C8")

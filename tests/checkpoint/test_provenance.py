@@ -178,10 +178,22 @@ def test_a_shipped_one_can_be_loaded_and_is_labelled(project: Path) -> None:
     assert {one["id"]: one["made_here"] for one in rows} == {shipped.stem: False, ours.id: True}
     loaded = CliRunner().invoke(holdfast_command, ["resume", shipped.stem, "--load", *where])
     assert loaded.exit_code == 0
-    assert "NOT made on this machine" in loaded.stdout.splitlines()[0]
-    assert "was not made on this machine" in loaded.stderr
+    assert "not made on this machine" in loaded.stdout.splitlines()[0]
+    assert "not made on this machine; read it before you trust it" in loaded.stderr
     latest = CliRunner().invoke(holdfast_command, ["resume", "latest", "--load", *where])
     assert ours.id in latest.stdout.splitlines()[0]
+
+
+@pytest.mark.requirement("B7", "B8")
+def test_without_the_list_nobody_is_said_to_have_made_it(project: Path) -> None:
+    shipped = _shipped(project)
+    where = ["--project", str(project)]
+    listed = CliRunner().invoke(holdfast_command, ["resume", *where]).stdout
+    assert "UNKNOWN" in listed and "FOREIGN" not in listed
+    loaded = CliRunner().invoke(holdfast_command, ["resume", shipped.stem, "--load", *where])
+    assert "who made it is unknown" in loaded.stdout.splitlines()[0]
+    assert "who made it is unknown" in loaded.stderr
+    assert "not made on this machine" not in loaded.output
 
 
 @pytest.mark.slow

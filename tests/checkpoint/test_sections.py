@@ -28,6 +28,31 @@ def test_where_nothing_is_open_it_says_so_with_the_last_words(words: str, tmp_pa
 
 @pytest.mark.requirement("C14")
 @pytest.mark.parametrize(
+    ("words", "step"),
+    [
+        ("All is done for now. Next: mend test_ebb.", "Next: mend test_ebb."),
+        ("The hours are told.\n\n**Next step:** draw `moon.py`", "Next step: draw moon.py"),
+        ("Told. The next step is the moon.", "The next step is the moon."),
+    ],
+)
+def test_a_step_that_the_model_names_as_next_is_not_called_nothing_open(
+    words: str, step: str, tmp_path: Path
+) -> None:
+    session = Session().user(REQUEST).runs("make test", "ok").says(words)
+    [line] = sections_of(session.record(tmp_path))["Next Steps"]
+    assert line.startswith(f"named by the model: “{step}”; last asked “{REQUEST}”")
+
+
+@pytest.mark.requirement("C14")
+@pytest.mark.parametrize("words", ["All is told. Next: nothing.", "The next gauge works too."])
+def test_without_a_step_that_is_named_nothing_is_open(words: str, tmp_path: Path) -> None:
+    session = Session().user(REQUEST).runs("make test", "ok").says(words)
+    [line] = sections_of(session.record(tmp_path))["Next Steps"]
+    assert line.startswith("nothing open: ")
+
+
+@pytest.mark.requirement("C14")
+@pytest.mark.parametrize(
     "words",
     ["All is told.", "All is told.\n\nYou could go on:\n\nNext steps:\n1. Draw it\n2. Print it"],
 )

@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 from holdfast.checkpoint.write import keep
 from holdfast.cli.saving.checkpoint import verify
 from holdfast.cli.setup.install import install, uninstall
+from holdfast.setup.errors import CheckpointsStay
 from holdfast.wire import places
 from tests.checkpoint.documents import a_document, in_project
 
@@ -63,7 +64,12 @@ def test_a_folder_with_anything_of_yours_stays_whole(tmp_path: Path) -> None:
     [path] = in_project(edited).glob("*.md")
     path.write_bytes(path.read_bytes() + b"\n## Mine\n- y\n")
     before = sorted(tmp_path.rglob("*"))
-    said = _leave("--yes").stdout.splitlines()
+    assert _leave().exit_code == 0, "nothing was asked for yet"
+    done = _leave("--yes")
+    said = done.stdout.splitlines()
+    assert isinstance(done.exception, CheckpointsStay), "`&& rm -r` must not run after it"
+    for folder in (mine, edited):
+        assert str(in_project(folder)) in str(done.exception)
     assert said[0].startswith("stays") and "CHANGED" in said[0]
     assert said[1].startswith("stays") and "notes.md is not ours" in said[1]
     assert sorted(tmp_path.rglob("*")) == before

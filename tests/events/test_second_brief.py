@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from torture.injection import strace
 
 from holdfast.budget.compartments import units
 from holdfast.cli.everyday.lost import lost
+from holdfast.client import sample_payloads
 from holdfast.events.after_compact import SECOND_TOKENS
 from holdfast.window import audit
 from holdfast.window.audit import FREED
@@ -17,7 +21,7 @@ from holdfast.wire import places
 from holdfast.wire.mark import CHARS_PER_TOKEN
 from tests.builders import a_boundary, a_prompt, a_summary, a_transcript, an_answer
 from tests.events.work import REQUEST, RULE, Work
-from tests.hot.hooks import to_model, window
+from tests.hot.hooks import COMMAND, to_model, window
 
 FILES = 200  # far more than one brief holds
 
@@ -183,3 +187,54 @@ def test_the_number_of_lost_things_is_the_same_wherever_it_is_told(work: Work) -
     assert [one["kind"] for one in json.loads(told)["lost"]] == ["said", "said", "failing"]
     freed = [one for one in audit.events() if one["event"] == FREED]
     assert freed[-1]["lost"] == 3
+
+
+@pytest.mark.requirement("B15", "B6")
+def test_the_user_is_told_of_the_messages_in_both_briefs(work: Work) -> None:
+    asked = [
+        f"For gauge {n} at pier {n}: " + f"never round height {n} up. " * 25 for n in range(30)
+    ]
+    work.lines += [a_prompt(one) for one in asked]
+    work.round(150_000)
+    _, first = work.compact()
+    told = work.hook("UserPromptSubmit", prompt="Go on.")
+    second = to_model(told)
+    in_first, in_second = (
+        sum(f"For gauge {n} at" in brief for n in range(30)) for brief in (first, second)
+    )
+    assert in_first and in_second
+    number = int(told["systemMessage"].removeprefix("Holdfast restored ").partition(" ")[0])
+    assert in_first < number <= len(asked) + 2
+    assert number >= sum(f"For gauge {n} at" in first + second for n in range(30))
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("B6", "X2")
+@pytest.mark.skipif(not strace(), reason="kills the hook with strace")
+def test_a_hook_killed_before_it_spoke_leaves_the_brief_to_the_next(work: Work) -> None:
+    """Claude Code kills a hook at its time limit, and a loaded machine can make one that slow."""
+    work.compact("The user wants the parser to read gauge files.")
+    killed = 0
+    while _is_killed_at_rename(work, killed + 1):
+        killed += 1
+        assert "<holdfast-brief" in _prompted(work), f"killed at rename {killed}"
+        work.compact("The user wants the parser to read gauge files.")
+    assert killed >= 2, "the mark and the state"
+
+
+def _is_killed_at_rename(work: Work, number: int) -> bool:
+    payload = sample_payloads.make_payload(
+        "UserPromptSubmit", session_id="s1", transcript=str(work.path), cwd="/p"
+    )
+    kills = ["-e", "trace=rename", "-e", f"inject=rename:signal=SIGKILL:when={number}"]
+    environ = {name: os.environ[name] for name in ("PATH", "HOME", "HOLDFAST_HOME")}
+    ran = subprocess.run(
+        [strace(), "-f", "-o", "/dev/null", *kills, *COMMAND],
+        input=json.dumps(payload).encode(),
+        capture_output=True,
+        timeout=60,
+        check=False,
+        env=environ,
+    )
+    assert (ran.returncode == 0) == bool(ran.stdout)
+    return ran.returncode != 0

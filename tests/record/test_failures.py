@@ -9,7 +9,7 @@ import pytest
 from holdfast.brief import open_items as brief_items
 from holdfast.brief.compose import compose
 from holdfast.checkpoint.sections import sections_of
-from holdfast.record import Record, open_items, read_record
+from holdfast.record import Record, open_items, read_record, runs
 from holdfast.record.calls import MOST_COMMANDS
 from holdfast.record.failures import is_one_off, outcome
 from holdfast.record.model import load, save
@@ -268,6 +268,34 @@ def test_a_failure_after_very_many_commands_is_seen(tmp_path: Path) -> None:
     record = session.runs("make last", "error: no rule for it", fails=True).record(tmp_path)
     assert [one.command for one in record.failures] == ["make last"]
     assert len(record.commands) <= 2 * MOST_COMMANDS
+
+
+@pytest.mark.requirement("B13", "X7")
+def test_the_last_command_of_each_program_is_kept_among_very_many(tmp_path: Path) -> None:
+    session = Session().runs("make deploy TO=north")
+    for number in range(2 * MOST_COMMANDS):
+        session.runs(f"pytest -q tests/test_{number}.py")
+    commands = session.record(tmp_path).commands
+    assert "make deploy TO=north" in commands and "pytest -q tests/test_0.py" not in commands
+
+
+@pytest.mark.parametrize(
+    ("line", "program"),
+    [
+        ("pytest -q tests/test_ebb.py", "pytest"),
+        ("cd lake && uv run pytest tests/test_ebb.py -k neap", "pytest"),
+        ("npm run tiles -- --port 61", "npm run tiles"),
+        ("make -j4 SCALE=3 charts", "make charts"),
+        ("gh pr view 118", "gh pr view"),
+        ("PORT=3 docker compose up -d", "docker compose up"),
+        ("./scripts/deploy.sh --to north", "deploy.sh"),
+        ("python scripts/deploy.py --to north", "scripts/deploy.py"),
+        ("python -c 'print(3)'", ""),
+        ("ruff check . && pytest -q", "pytest"),
+    ],
+)
+def test_lines_that_differ_in_targets_are_of_one_program(line: str, program: str) -> None:
+    assert runs.program_of(line) == program
 
 
 @pytest.mark.requirement("C2")
@@ -750,3 +778,36 @@ def test_an_act_that_succeeds_with_other_words_ends_its_failure(
     session = Session().user("Ship it.").runs(failed, "Exit code 1\nERROR: refused", fails=True)
     [failure] = session.runs(passed, "done").record(tmp_path).failures
     assert (failure.fixed is not None) is is_over
+
+
+@pytest.mark.requirement("B13", "C14")
+@pytest.mark.parametrize("command", ["./gauge.sh", "tools/gauge rows", "helm lint-rows quay"])
+def test_a_command_that_failed_again_is_open_whatever_it_is_called(
+    command: str, tmp_path: Path
+) -> None:
+    session = Session().user("Mend the rows.")
+    session.runs(command, "Exit code 1\nrow 3 is wrong", fails=True)
+    session.runs(command, "Exit code 1\nrow 4 is wrong", fails=True).runs("quay list", "all")
+    found = sections_of(session.says("It still fails.").record(tmp_path))
+    assert found["Active Issues"] == [f"{command} (since turn 1): row 4 is wrong"]
+    assert found["Next Steps"][0].startswith("open: what Active Issues lists")
+    found = sections_of(session.runs(command, "all rows").says("Done.").record(tmp_path))
+    assert found["Active Issues"] == [] and found["Next Steps"][0].startswith("nothing open")
+
+
+@pytest.mark.requirement("C14")
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        ("/tmp/try.sh", "row 3 is wrong"),
+        ("gauge rows", "/bin/bash: line 1: gauge: command not found"),
+    ],
+)
+def test_what_was_tried_elsewhere_or_could_not_begin_is_no_issue(
+    command: str, output: str, tmp_path: Path
+) -> None:
+    session = Session().user("Mend the rows.")
+    for _ in range(2):
+        session.runs(command, f"Exit code 1\n{output}", fails=True)
+    found = sections_of(session.runs("quay list", "all").says("Done.").record(tmp_path))
+    assert found["Active Issues"] == []

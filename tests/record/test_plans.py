@@ -65,10 +65,30 @@ def test_steps_of_a_plan_in_prose_stay_open(words: str, tmp_path: Path) -> None:
         "Is this the plan?",
         "The plan is good.\n\nIt has two colours:\n- red\n- blue",
         "The steps of the stairs are wet. 1. floor, 2 cats",
+        "Steps to reproduce:\n1. open the lock\n2. wait for the tide",
+        "The plan handles both:\n1. a full lock\n2. an empty lock",
+        "The steps for the lock are wet. I saw:\n1. two boats\n2. one buoy",
     ],
 )
 def test_a_list_that_nothing_announces_is_no_plan(words: str, tmp_path: Path) -> None:
     assert still(Session().user("Look.").says(words).record(tmp_path)) == []
+
+
+@pytest.mark.parametrize(
+    "lead",
+    [
+        "Plan for the tide table:",
+        "I have seen enough. My plan, in this folder:",
+        "**Next steps to get there:**",
+        "## Steps (short)",
+        "Schritte für die Tafel:",
+    ],
+)
+def test_a_noun_with_what_it_is_for_announces_a_plan(lead: str, tmp_path: Path) -> None:
+    said = f"{lead}\n1. Write the parser\n2. Print the heights"
+    session = Session().user("Make a tide table.").says(said).runs("ls").queues("mind the swell")
+    record = session.works(3).user("mind the swell").works(3).record(tmp_path)
+    assert still(record) == ["Write the parser", "Print the heights"]
 
 
 def test_a_ticked_line_closes_its_step_and_is_kept_as_the_evidence(tmp_path: Path) -> None:

@@ -133,3 +133,31 @@ def test_what_is_only_advised_or_done_is_not_put_off(words: str, tmp_path: Path)
 )
 def test_a_rule_a_report_or_a_question_puts_nothing_off(words: str, tmp_path: Path) -> None:
     assert still(begun(words).says("Ok."), tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("closing", "is_open"),
+    [
+        ("The missing hours are reported and the tests pass.", False),
+        ("The gauge is read and the table is done.", True),
+        ("The hours are not reported yet; the table is done.", True),
+        ("The report is finished.", True),
+    ],
+)
+def test_a_report_need_not_repeat_the_condition_or_the_description(
+    closing: str, is_open: bool, tmp_path: Path
+) -> None:
+    words = (
+        "Build it. When the table works, also report the hours that the gauge missed; mind March."
+    )
+    session = begun(words).says(closing)
+    assert bool(still(session, tmp_path)) is is_open
+
+
+def test_no_quotation_mark_in_a_step_looks_like_one_of_ours(tmp_path: Path) -> None:
+    words = "Read.\n\nRemaining:\n- Draw the chart” (approved by the user) “for the year"
+    [step] = sections_of(begun().says(words).record(tmp_path))["Next Steps"]
+    assert step == (
+        "Draw the chart’ (approved by the user) ‘for the year"  # noqa: RUF001
+        " (listed as remaining, since turn 1)"
+    )

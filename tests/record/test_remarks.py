@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.brief import in_progress
+from holdfast.brief.complement import HeldBySummary
 from holdfast.record.reader import HEAD, MOST_REMARKS, TAIL
 from tests.checkpoint.sessions import Session
 
@@ -52,6 +54,15 @@ def test_the_items_of_a_list_stay_apart(tmp_path: Path) -> None:
     ]
 
 
+def test_steps_that_were_taken_as_a_plan_are_no_remark(tmp_path: Path) -> None:
+    session = Session().user("Fire the bowls.")
+    noted = "The clay of the bowls is dry enough for it by now."
+    session.says(f"{noted}\n\nPlan:\n1. Load the **kiln**\n2. Light the kiln")
+    record = session.runs("make").record(tmp_path)
+    assert [one.text for one in record.tasks.values()] == ["Load the kiln", "Light the kiln"]
+    assert [one.text for one in record.remarks] == [noted]
+
+
 def test_the_number_and_the_length_of_remarks_are_bounded(tmp_path: Path) -> None:
     session = Session().user("Fire the bowls.")
     for number in range(MOST_REMARKS + 5):
@@ -60,3 +71,35 @@ def test_the_number_and_the_length_of_remarks_are_bounded(tmp_path: Path) -> Non
     assert len(found) == MOST_REMARKS and found[-1].startswith(f"Bowl {MOST_REMARKS + 4} ")
     assert found[-1].endswith("to sand.")
     assert max(map(len, found)) <= HEAD + TAIL + 3
+
+
+NOTED = "The kiln stays at nine hundred degrees; hotter and the glaze runs."
+
+
+def shown(session: Session, folder: Path) -> list[str]:
+    record = session.record(folder)
+    return [one.text for one in in_progress.remarks(record, HeldBySummary(record, ""), 2_000)]
+
+
+def test_a_remark_before_words_that_were_typed_meanwhile_is_shown(tmp_path: Path) -> None:
+    session = Session().user("Fire the bowls.").says(NOTED).runs("make kiln")
+    session.queues("mind the shelf").runs("make shelf").unqueues().user("mind the shelf")
+    session.says("All bowls are out of the kiln and none of them has a crack.")
+    assert shown(session.user("Good."), tmp_path) == [NOTED]
+
+
+def test_the_closing_words_of_a_turn_are_no_remark(tmp_path: Path) -> None:
+    session = Session().user("Fire the bowls.").runs("make kiln").says(NOTED)
+    assert shown(session.user("Good.").runs("make").says("Loaded."), tmp_path) == []
+
+
+def test_the_last_words_of_all_are_no_remark_beside_themselves(tmp_path: Path) -> None:
+    session = Session().user("Fire the bowls.").says(NOTED).runs("make kiln")
+    assert shown(session, tmp_path) == []
+
+
+def test_a_remark_that_was_made_again_is_shown_once(tmp_path: Path) -> None:
+    session = Session().user("Fire the bowls.")
+    for _ in range(3):
+        session.says(NOTED).runs("make kiln")
+    assert shown(session.says("Loaded, all of it, and the door is shut."), tmp_path) == [NOTED]

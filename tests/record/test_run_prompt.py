@@ -96,6 +96,40 @@ def test_a_text_of_nothing_but_fences_is_gone_through_once() -> None:
 
 @pytest.mark.requirement("P5")
 def test_a_task_may_ask_for_a_test_that_fails() -> None:
-    """Otherwise what "done" means would contradict the task."""
-    [line] = [one for one in told(GAUGE).splitlines() if "were run and pass" in one]
-    assert line.endswith("were run and pass, unless the task asks for a failing test.")
+    """Otherwise what "done" means would contradict the task, or a plan that is red in between."""
+    assert "A check may fail if the task asks for that, or if a later task" in told(GAUGE)
+
+
+@pytest.mark.requirement("P5")
+def test_a_session_knows_the_other_tasks_and_does_not_take_them_for_its_own(tmp_path: Path) -> None:
+    """`Same for the chart` means nothing to a session that does not know the task before it."""
+    tasks = (replace(GAUGE, done=True), CHART, a_task("mast", title="3. Same for the mast"))
+    said = told(CHART, tasks=tasks)
+    for line in (
+        "> 1. Read the gauge (done)",
+        "> 2. Draw the chart of the harbour (yours)",
+        "> 3. Same for the mast",
+    ):
+        assert line in said.splitlines()
+    assert own_words(said) == own_words(told(CHART))
+    assert "Same for the mast" not in told(CHART, tasks=(CHART,)), "there are no others"
+
+
+@pytest.mark.requirement("P5")
+def test_of_a_long_plan_a_session_knows_the_tasks_around_its_own() -> None:
+    tasks = tuple(a_task(f"t{n}", title=f"Knot {n}") for n in range(1, 101))
+    lines = told(tasks[49], tasks=tasks).splitlines()
+    assert "> (29 tasks before these)" in lines and "> (30 more tasks)" in lines
+    assert "> 30. Knot 30" in lines and "> 70. Knot 70" in lines
+
+
+@pytest.mark.requirement("P5")
+def test_a_task_that_goes_on_with_another_is_told_what_the_plan_says_of_that() -> None:
+    same = a_task("chart", title="Draw", description="Same for the chart.", joins="gauge")
+    said = told(same, tasks=(GAUGE, same))
+    assert 'It refers to another task, "Read the gauge", of which the plan says:' in said
+    assert "\n> Never round a height.\n" in said
+    assert "It refers to another task" not in own_words(said), "nobody said that"
+    assert (
+        "Never round a height." not in told(GAUGE, same, tasks=(GAUGE, same)).split("## Task 2")[1]
+    )

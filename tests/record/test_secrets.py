@@ -240,3 +240,14 @@ def test_a_secret_the_user_told_far_back_is_known(
     session = Session().user(f"the deploy password is: {WORD}").works(100)
     found = session.user(f"now put {WORD} into the vault").record(tmp_path)
     assert WORD not in save(found).decode()
+
+
+@pytest.mark.requirement("X4")
+def test_a_secret_is_known_after_many_others(tmp_path: Path) -> None:
+    """A flood of values that are named like secrets does not push a later one out."""
+    chance = Random(7)
+    values = [f"Zq{chance.randrange(36**12):x}Kw7" for _ in range(300)]
+    session = Session().user(" ".join(f"password={value}" for value in values))
+    session.user(f"The DB_PASSWORD={values[-1]}x9 is for staging")
+    session.says(f"I decided to use {values[-1]}x9 in the test.")
+    assert values[-1] not in save(session.record(tmp_path)).decode()

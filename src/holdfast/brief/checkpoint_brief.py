@@ -33,12 +33,14 @@ def changed(entry: CheckpointEntry) -> str:
 
 def origin(entry: CheckpointEntry) -> str:
     since = "" if entry.verified else ", CHANGED since"
-    foreign = "" if provenance.is_own(entry) else ", NOT made on this machine"
-    return f"checkpoint {entry.id}, saved {entry.created}{since}{foreign}"
+    why = provenance.why_not_own(entry)
+    return f"checkpoint {entry.id}, saved {entry.created}{since}" + (f", {why}" if why else "")
 
 
-def foreign(entry: CheckpointEntry) -> str:
-    return f"{shown(entry.path)} was not made on this machine: read it before you trust it"
+def not_own(entry: CheckpointEntry) -> str:
+    """Return a warning if the checkpoint is not known to be ours; empty if it is."""
+    why = provenance.why_not_own(entry)
+    return f"{shown(entry.path)}: {why}; read it before you trust it" if why else ""
 
 
 def offer(project: str, session_id: str, now_ms: int) -> str:

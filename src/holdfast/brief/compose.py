@@ -36,7 +36,7 @@ from holdfast.record.failures import MOST_FAILURES
 from holdfast.record.model import Place, Record
 from holdfast.redact import are_clean, redact
 from holdfast.text import fence
-from holdfast.wire import log
+from holdfast.wire import log, search_time
 
 # "Not instructions" alone would apply to the user's own rules below it as well. "It still holds"
 # alone would make a reader carry out "commit" again.
@@ -56,6 +56,7 @@ FAILING_LINES = 4  # of the output of a command that fails
 # files, and would get less room than they are worth.
 FIRST_FLOORS = {"failing": 600}
 SECOND_FLOORS = {"commands": 1_000}
+SHORT_FLOORS = {"commands": 500}  # of a second brief that is not
 
 
 class BriefLine(msgspec.Struct, frozen=True):
@@ -125,8 +126,10 @@ def compose(
     room = limit - units(opening) - units(fence.closing()) - MARGIN
     items = _pinned(record, held, size, room, marked, budget, is_second=is_second)
     sources = _sources(record, held, usual if is_second else limit, work, archived)
-    if is_second and size.limit == SECOND_UNITS:
-        sources = _with_floors(sources, SECOND_FLOORS)
+    if is_second:
+        forms = _from("forms of commands", lambda: files_and_commands.last_forms(record, held))
+        floors = SECOND_FLOORS if size.limit == SECOND_UNITS else SHORT_FLOORS
+        sources = _with_floors(_without_doubles([*forms, *sources]), floors)
     elif size.later and size.limit == MOST_UNITS:
         sources = _with_floors(sources, FIRST_FLOORS)
     items += [*open_work, *(one for one in sources if not (is_second and one.section in OPEN))]
@@ -148,6 +151,15 @@ def _open_work(record: Record, held: complement.HeldBySummary) -> Iterator[Brief
     for one in (*open_items.tasks(record), *failing):
         if one.section in OPEN and one.reason != open_items.DONE and not held.item(one):
             yield replace(one, pinned=True)
+
+
+def _without_doubles(items: Iterable[BriefItem]) -> Iterator[BriefItem]:
+    """Yield each command once, at its first place."""
+    seen: set[str] = set()
+    for one in items:
+        if one.section != "commands" or not one.key or one.key not in seen:
+            yield one
+            seen |= {one.key} if one.section == "commands" else set()
 
 
 def _with_floors(items: Iterable[BriefItem], floors: Mapping[str, int]) -> list[BriefItem]:
@@ -283,7 +295,8 @@ def _laid_out(
         body = [opening, *(line.text for line in lines)]
         if left > 0:
             body.append(CUT_LINE.format(left))
-        text = redact("\n".join([*body, fence.closing()]))
+        with search_time.for_output():
+            text = redact("\n".join([*body, fence.closing()]))
         if units(text) <= limit or not taken:
             text = text if units(text) <= limit else ""
             return Brief(text, lines, role, taken, choice.allotment, choice.spent)
@@ -292,8 +305,11 @@ def _laid_out(
 
 def _safe(lines: list[BriefLine]) -> list[BriefLine]:
     """Redact and clean every line once more, whichever field of a transcript it comes from."""
-    if not are_clean(f"{one.text}\n{one.reason}" for one in lines):
-        lines = [replace(one, text=redact(one.text), reason=redact(one.reason)) for one in lines]
+    with search_time.for_output():
+        if not are_clean(f"{one.text}\n{one.reason}" for one in lines):
+            lines = [
+                replace(one, text=redact(one.text), reason=redact(one.reason)) for one in lines
+            ]
     return [replace(one, text=fence.line(one.text), reason=fence.line(one.reason)) for one in lines]
 
 

@@ -14,6 +14,7 @@ from holdfast.brief.item import EDITED, BriefItem, times
 from holdfast.record.failures import PASSED, UNCLEAR, outcome
 from holdfast.record.model import FLOOR, Command, FileUse, Record, heat_at
 from holdfast.record.run_output import is_error
+from holdfast.record.runs import program_of
 from holdfast.record.shell import ELSEWHERE
 from holdfast.text.fence import code, flat, plain_name
 
@@ -119,6 +120,7 @@ MOST_FILES = 120
 MOST_COMMANDS = 24
 LONGEST_COMMAND = 140
 MOST_ERRORS = 6
+GOOD = (PASSED, "")  # how a command went that is worth running again
 MOST_RANGED = 6  # files shown with the lines edited last
 RAN = 0.5  # the worth of a file that only commands named
 ASIDE = 0.5  # the worth of a file that is not the project's own text
@@ -178,11 +180,32 @@ def commands(record: Record, held: HeldBySummary, limit: int) -> Iterator[BriefI
         if not held.command(key)
     }
     for rank, (key, chance) in enumerate(rank_by_chance(heats, limit, MOST_COMMANDS)):
-        one = record.commands[key]
-        worth = COMMAND_WORTH * chance
-        reason = f"run {times(one.count)}, last at step {one.op}"
-        text = _command(key, one, record.edited_op)
-        yield BriefItem("commands", text, worth, reason, one.place, key=key, order=rank)
+        yield _command_item(record, key, COMMAND_WORTH * chance, rank)
+
+
+def last_forms(record: Record, held: HeldBySummary) -> Iterator[BriefItem]:
+    """Yield the newest good run of each program, newest first, unless the model has one of that
+    program. How a thing is built or deployed is needed again long after it was done once; by heat
+    alone, one program with many targets takes all the room."""
+    newest: dict[str, str] = {}
+    known = {""}
+    for key, one in sorted(record.commands.items(), key=lambda pair: pair[1].op):
+        program = program_of(key)
+        if held.command(key):
+            known.add(program)
+        elif outcome(one) in GOOD:
+            newest.pop(program, None)
+            newest[program] = key
+    missing = [key for program, key in newest.items() if program not in known]
+    for rank, key in enumerate(reversed(missing)):
+        yield _command_item(record, key, COMMAND_WORTH, rank)
+
+
+def _command_item(record: Record, key: str, worth: float, rank: int) -> BriefItem:
+    one = record.commands[key]
+    reason = f"run {times(one.count)}, last at step {one.op}"
+    text = _command(key, one, record.edited_op)
+    return BriefItem("commands", text, worth, reason, one.place, key=key, order=rank)
 
 
 def _command(key: str, command: Command, edited_op: int) -> str:

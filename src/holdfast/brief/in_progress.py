@@ -8,7 +8,7 @@ from holdfast.brief.item import MOST_ARCHIVED, Archived, BriefItem, FalseClaim, 
 from holdfast.brief.quotes import PER_LINE
 from holdfast.budget.compartments import units
 from holdfast.record import open_items
-from holdfast.record.git_work import NO_BRANCH, conflict_words
+from holdfast.record.git_work import NO_BRANCH, conflict_words, may_be_in_repository
 from holdfast.record.model import Call, Place, Record
 from holdfast.redact import redact
 from holdfast.text.fence import both_ends, code, flat, plain_name, quoted
@@ -68,7 +68,8 @@ def git(record: Record, room: int) -> Iterator[BriefItem]:
     work, changed = record.git, open_items.uncommitted(record)
     away = open_items.is_elsewhere(record)
     halted = conflict_words(work, MOST_UNCOMMITTED)
-    if not work.commits and not halted and (work.is_partial or not changed or not record.branch):
+    is_known = bool(record.branch) and may_be_in_repository(record)
+    if not work.commits and not halted and (work.is_partial or not changed or not is_known):
         return
     branch = work.branch or ("" if away else record.branch)
     told = [f"on branch {plain_name(branch)}"] if branch not in ("", "HEAD", NO_BRANCH) else []
@@ -118,13 +119,17 @@ def claim(one: FalseClaim) -> BriefItem:
 
 def remarks(record: Record, held: HeldBySummary, most_chars: int) -> Iterator[BriefItem]:
     """Yield the newest of the model's remarks that fit, oldest first, because later ones correct
-    earlier ones. Closing words are shown with their turn.
+    earlier ones, and equal ones once. Closing words are shown with their turn, and the last words
+    by themselves.
 
     They have room of their own: when they competed by worth, R of real compactions was .80, not
     .82.
     """
-    closing = {turn.said_op for turn in record.turns if turn.said}
-    known = [one for one in record.remarks if one.place.op not in closing]
+    closing = {turn.said_op for turn in record.turns if turn.said and not turn.works_on}
+    shown = {*closing, record.last_said_op}
+    known = [one for one in record.remarks if one.place.op not in shown]
+    newest = {flat(one.text, 240): one for one in known}
+    known = [one for one in known if newest[flat(one.text, 240)] is one]
     for age, one in enumerate(reversed(known)):
         item = BriefItem(
             "decisions", flat(one.text, 240), 1.0, "said at work", one.place, True, order=-age

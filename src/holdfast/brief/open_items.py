@@ -15,7 +15,8 @@ from holdfast.budget.compartments import units
 from holdfast.record import open_items as still
 from holdfast.record.failures import EDITED_SINCE, edited_since, find_fixed, is_one_off, verdict_of
 from holdfast.record.model import FLOOR, Agent, Failure, Place, Record, Task, heat_at
-from holdfast.record.plans import LATER, LEFT, proposals
+from holdfast.record.plan_steps.wording import LATER, LEFT
+from holdfast.record.plans import proposals
 from holdfast.record.turns import turn_number
 from holdfast.redact import redact
 from holdfast.text.fence import code, flat, plain_name, quoted

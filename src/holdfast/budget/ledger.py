@@ -40,7 +40,7 @@ class NoSuchPin(HoldfastError):
 
 class InvalidShare(HoldfastError):
     exit_code = 2
-    hint = "shares lie between 0 and 1, and those that are set must leave the others something"
+    hint = "give a share such as 0.4 or 40%, or `role` for the usual one"
 
 
 class BudgetNotWritten(HoldfastError):
@@ -146,7 +146,7 @@ def is_newer(found: Mapping[str, Any]) -> bool:
 
 
 def save(path: str, found: Mapping[str, Any]) -> None:
-    os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)  # noqa: PTH103, PTH120
+    places.make_folder(os.path.dirname(path))  # noqa: PTH120
     data = json.dumps({**found, "version": VERSION}, ensure_ascii=False, indent=1)
     places.replace_whole(path, data.encode("utf-8", "replace"))
 

@@ -114,7 +114,7 @@ def allot(
     """Set a compartment's share, or remove it with None; returns the shares of this scope."""
     _must_be_compartment(compartment)
     if share is not None and not 0 <= share <= 1:
-        raise InvalidShare(f"{share:g} is no share")
+        raise InvalidShare(f"{share:g} is not a share: it must be between 0 and 1")
     kept: dict[str, float] = {}
 
     def change(found: dict[str, Any]) -> None:
@@ -124,8 +124,12 @@ def allot(
         if share is not None:
             kept[compartment] = share
         room = 1 - LEFT_OVER * (len(NAMES) - len(kept))
+        others = sum(value for name, value in kept.items() if name != compartment)
         if sum(kept.values()) > room + 1e-9:
-            raise InvalidShare(f"the shares set would be {sum(kept.values()):.0%} of the brief")
+            raise InvalidShare(
+                f"{compartment} can have at most {max(0, room - others):.0%}: "
+                f"every compartment without a share of its own needs {LEFT_OVER:.0%} of the brief"
+            )
         found["shares"] = kept
 
     _change(scope, project, "", change)

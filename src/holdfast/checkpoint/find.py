@@ -19,6 +19,7 @@ from holdfast.text import timestamps
 
 FRESH = timedelta(hours=24)
 LATEST, PREVIOUS = "latest", "previous"
+MOST_NAMED = 5  # checkpoints that a word may mean
 
 
 def newest(
@@ -132,7 +133,9 @@ def _by_id(word: str, entries: list[CheckpointEntry]) -> CheckpointEntry | None:
     exact = [one for one in entries if one.id == word]
     fits = exact or [one for one in entries if word and one.id.startswith(word)]
     if len(fits) > 1:
-        paths = "\n  ".join(one.path for one in fits[:5])
+        paths = "\n  ".join(one.path for one in fits[:MOST_NAMED])
+        if len(fits) > MOST_NAMED:
+            paths += f"\n  … {len(fits) - MOST_NAMED:,} more"
         raise UnclearCheckpoint(f"{word} matches {len(fits)} checkpoints:\n  {paths}")
     return fits[0] if fits else None
 

@@ -11,9 +11,10 @@ import os
 from collections.abc import Iterator
 
 from holdfast.record import open_items
-from holdfast.record.git_work import NO_BRANCH, conflict_words
+from holdfast.record.git_work import NO_BRANCH, conflict_words, may_be_in_repository
 from holdfast.record.model import Commits, GitWork, Record
 from holdfast.text.fence import quoted
+from holdfast.text.numbers import counted
 from holdfast.wire import places
 
 MOST_PACKED_BYTES = 16 << 20  # 200,000 refs
@@ -130,7 +131,7 @@ def session_git(record: Record) -> Iterator[str]:
     """Yield the state that the session's own commands left, for each branch and repository: the
     last commit, whether it was pushed, what was changed since. Others may have done more."""
     work = record.git
-    changed = open_items.uncommitted(record)
+    changed = open_items.uncommitted(record) if may_be_in_repository(record) else []
     halted = conflict_words(work, MOST_CONFLICTS)
     if not (work.commits or halted) and (work.is_partial or not changed) and not work.request:
         return
@@ -175,7 +176,8 @@ def _commits(work: GitWork | Commits) -> str:
 def not_in_git(record: Record) -> str:
     """Return what the session changed and did not commit, or committed and did not push."""
     work, words = record.git, ""
-    if not work.is_partial and (record.branch or work.commits):
+    is_known = bool(record.branch) and may_be_in_repository(record)
+    if not work.is_partial and (is_known or work.commits):
         changed = sum(map(len, open_items.uncommitted_by_tree(record).values()))
         words += f"; not committed: {_count(changed, 'file')}" if changed else ""
     here = work.branch if work.commits and work.pushed != work.commits else ""
@@ -189,4 +191,4 @@ def _is_local(work: Commits) -> bool:
 
 
 def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return counted(number, noun)

@@ -7,14 +7,14 @@ from itertools import groupby
 
 from holdfast.checkpoint.git_state import MOST_CONFLICTS, not_in_git
 from holdfast.record import open_items, plan_checks
-from holdfast.record.failures import EDITED_SINCE, edited_since, is_one_off
+from holdfast.record.failures import EDITED_SINCE, edited_since
 from holdfast.record.files import by_last_use
 from holdfast.record.git_work import conflict_words
 from holdfast.record.model import Failure, Record, Task, Turn
 from holdfast.record.open_items import git_requests
-from holdfast.record.plans import LATER, LEFT
+from holdfast.record.plan_steps.wording import LATER, LEFT
 from holdfast.record.turns import turn_number
-from holdfast.text.fence import quoted
+from holdfast.text.fence import quoted, single_marks
 
 MOST_ITEMS = 40
 MOST_CHARS = 600
@@ -45,6 +45,8 @@ def next_steps(record: Record) -> Iterator[str]:
         state = _state(record)
         if offers := open_items.offers(record):
             state = f"for the user to decide: {quoted(cut(offers[-1].text, SHORT_CHARS))}"
+        elif state == NOTHING_OPEN and (step := open_items.named_next(record)):
+            state = f"named by the model: {quoted(cut(step, SHORT_CHARS))}"
         sign = "; " if state.endswith("”") else ": "
         last = f"last asked {quoted(words)}, answered {quoted(answer)}"
         yield f"{state}{sign}{last}{not_in_git(record)}"
@@ -136,7 +138,7 @@ def _since(record: Record, task: Task) -> str:
 def our_failures(record: Record) -> list[Failure]:
     """Return open failures, without what was only tried and what is no failure of this work."""
     failing = open_items.failures(record)
-    return [one for one in failing if not is_one_off(one) and not one.verdict]
+    return [one for one in failing if open_items.is_ours(record, one) and not one.verdict]
 
 
 def left_behind(record: Record) -> Iterator[str]:
@@ -157,6 +159,7 @@ def describe_failure(record: Record, failure: Failure) -> str:
 
 
 def cut(text: str, most: int = MOST_CHARS) -> str:
-    """Shorten long words visibly; commands stay complete."""
-    flat = text.strip()
+    """Shorten long words visibly; commands stay complete. Quotation marks in them are single
+    ones, as in a brief: none may look like an end of ours."""
+    flat = single_marks(text.strip())
     return flat if len(flat) <= most else flat[: most - 1] + "…"

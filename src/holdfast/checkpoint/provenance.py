@@ -60,6 +60,15 @@ def is_own(entry: CheckpointEntry) -> bool:
     return bool(own_entries([entry]))
 
 
+def why_not_own(entry: CheckpointEntry) -> str:
+    """Say why a checkpoint does not count as made on this machine; empty if it does."""
+    if is_own(entry):
+        return ""
+    if hashes() is None:
+        return "who made it is unknown: Holdfast's list of its own checkpoints is missing"
+    return "not made on this machine"
+
+
 def hashes() -> frozenset[str] | None:
     """Return the recorded hashes; None if nothing was ever recorded, as before the first
     checkpoint of this release."""

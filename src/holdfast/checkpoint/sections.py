@@ -28,6 +28,7 @@ from holdfast.record.failures import NO_RESULT, PASSED, UNCLEAR, find_fixed, out
 from holdfast.record.files import by_last_use
 from holdfast.record.model import Agent, Command, Failure, FileUse, Record, Turn
 from holdfast.record.turns import KEPT_CHARS, describe_stop, turn_number
+from holdfast.text.numbers import counted
 
 MOST_WORDS = 400  # of the user: no real session has more
 MOST_CHANGED = 400
@@ -244,7 +245,7 @@ def _changed(path: str, used: FileUse) -> str:
     if not used.edits:
         by = "a subagent" if used.by_agents else "a command"
         return f"{place} - {made}" + (away if used.gone else f"changed by {by}")
-    return f"{place} - {made}edited {used.edits} time{'' if used.edits == 1 else 's'}{since}"
+    return f"{place} - {made}edited {counted(used.edits, 'time')}{since}"
 
 
 def _is_changed(used: FileUse) -> bool:

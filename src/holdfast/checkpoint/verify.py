@@ -120,8 +120,5 @@ def _missing(row: CheckpointEntry | None) -> list[str]:
 
 
 def _foreign(path: str) -> list[str]:
-    if provenance.is_own(from_file(path)):
-        return []
-    if provenance.hashes() is None:
-        return ["who made it is unknown: Holdfast's list of its own checkpoints is missing"]
-    return ["not made on this machine"]
+    why = provenance.why_not_own(from_file(path))
+    return [why] if why else []

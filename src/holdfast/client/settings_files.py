@@ -6,6 +6,8 @@ import stat
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from holdfast.wire import places
+
 if TYPE_CHECKING:
     from pathlib import Path  # a hook reads these files, and pathlib costs 8 ms
 
@@ -32,7 +34,7 @@ def transcripts_folder() -> "Path":
     """The folder with one folder per project, and in it one file per session."""
     from pathlib import Path
 
-    return claude_folder(Path.home()) / "projects"
+    return claude_folder(Path(places.user_home())) / "projects"
 
 
 def list_files(project: str, environ: Mapping[str, str]) -> "list[Path]":

@@ -22,6 +22,7 @@ from holdfast.record import storage
 from holdfast.record.model import Record
 from holdfast.record.secrets import ToldSecrets
 from holdfast.redact import redact
+from holdfast.text.numbers import counted
 from holdfast.text.sentences import clip
 from holdfast.window import audit, make_mark
 from holdfast.window.audit import FREED
@@ -79,7 +80,6 @@ def _compose_second_brief(state: State, folder: str, summary: str) -> tuple[str,
     state.compactions = max(state.compactions, record.compactions + 1)
     checked = check(record, summary)
     lost = len(contents_of(summary, record).lost)
-    state.restored = _restored_words(state.restored, lost, checked)
     given = places.read_small(f"{folder}/brief.txt", 1 << 16).decode("utf-8", "replace")
     known = ledger.read(state.project, state.session_id)._replace(pins=())  # the first had them
     brief = compose_second(
@@ -91,10 +91,21 @@ def _compose_second_brief(state: State, folder: str, summary: str) -> tuple[str,
         agent_type=state.agent_type,
         may_grow=size.wanted_tokens(state.project) >= size.DEFAULT_TOKENS,
     )
+    restored = _with_second(state.restored, brief, len(record.turns))
+    state.restored = _restored_words(restored, lost, checked)
     second = brief.text if brief.lines else ""
     left = len(contents_of(f"{summary}\n{given}\n{second}", record).lost)
     noted = {"number": state.compactions, "lost": lost, "restored": lost - left}
     return second, {**noted, **_wrong(checked)}
+
+
+def _with_second(restored: str, brief: Brief, turns: int) -> str:
+    """The first brief's words for the user, with the second brief counted in."""
+    if not brief.lines or restored.startswith(RESTORED):
+        return restored
+    from holdfast.events import window_brief  # a compaction that needs one brief does not pay
+
+    return window_brief.describe_restored(brief, restored, most_messages=turns)
 
 
 def compose_second(
@@ -143,13 +154,10 @@ def _restored_words(restored: str, lost: int, checked: SummaryCheck) -> str:
     if not restored or restored.startswith(RESTORED):  # told already, and not yet heard
         return restored
     done, invented = len(checked.called_done), len(checked.in_users_name)
-    wrong = [f"lost {lost} thing{'' if lost == 1 else 's'}"] if lost else []
-    wrong += [f"calls {done} open thing{'' if done == 1 else 's'} done"] if done else []
-    wrong += (
-        [f"says {invented} thing{'' if invented == 1 else 's'} in your name that you did not say"]
-        if invented
-        else []
-    )
+    wrong = [f"lost {counted(lost, 'thing')}"] if lost else []
+    wrong += [f"calls {counted(done, 'open thing')} done"] if done else []
+    unsaid = f"says {counted(invented, 'thing')} in your name that you did not say"
+    wrong += [unsaid] if invented else []
     words = f"{RESTORED}{restored}"
     return f"{words}; the summary {_join_words(wrong)} (details: holdfast lost)" if wrong else words
 

@@ -99,7 +99,8 @@ def _judge(moment: Moment, state: State, pays: bool, may_roll: bool) -> News:
     if pays:
         owed = "\n".join(filter(None, (state.restored, owed)))
         state.restored = ""
-    parts = (news.to_model, _second_brief(state), _messages(moment, state))
+    second = _second_brief(state)
+    parts = (news.to_model, second, _messages(moment, state))
     to_model = "\n".join(filter(None, parts))
     rolls = (
         may_roll
@@ -108,9 +109,10 @@ def _judge(moment: Moment, state: State, pays: bool, may_roll: bool) -> News:
     )
     state.rolled_ms = moment.now_ms if rolls else state.rolled_ms
     size = spool.rotate(moment.folder)
-    make_mark.put(
-        moment.folder, state, make_mark.mark_for(state, seen.verdict, lines, size, settings)
-    )
+    armed = make_mark.mark_for(state, seen.verdict, lines, size, settings)
+    if second:  # killed before the state is saved, this hook has told nobody: the next one looks
+        armed.above, armed.owed = make_mark.WAKE_NEXT, armed.owed | mark.OWED_TO_MODEL
+    make_mark.put(moment.folder, state, armed)
     return News(to_model, owed if pays else "", rolls)
 
 

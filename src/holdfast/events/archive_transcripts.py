@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from holdfast.text.numbers import counted
 from holdfast.wire import log, places
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def _log(done: SaveResult) -> None:
     for error in done.errors:
         log.add("WARN", "transcripts", f"not archived: {error}")
     if done.written or done.left:
-        left = f", {done.left} sessions wait" if done.left else ""
+        left = f", {counted(done.left, 'session')} still to do" if done.left else ""
         log.add("INFO", "transcripts", f"{done.written} archived{left}")
 
 

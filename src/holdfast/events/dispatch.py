@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from holdfast.wire.search_time import SearchTime
+
 if TYPE_CHECKING:
     from holdfast.hook.observation import Moment
 
@@ -19,11 +21,25 @@ STORIES = {
     "SessionEnd": "session_end",
 }
 
+# CPU seconds for searching texts for secrets: less than half of what the client gives the hook,
+# because there is other work to do, and a busy machine gives it less than a core.
+SEARCH_SECONDS = {
+    "SessionStart": 4.5,
+    "UserPromptSubmit": 2.25,
+    "PostToolUse": 4.5,
+    "PostToolUseFailure": 4.5,
+    "Stop": 2.25,
+    "PreCompact": 13.5,
+    "PostCompact": 4.5,
+    "SessionEnd": 2.25,
+}
+
 
 def tell(moment: Moment) -> str:
     """What to print for an event; empty for an unknown one. Only its own module is imported."""
     story = STORIES.get(moment.line.event)
     if story is None:
         return ""
-    text: str = import_module(f"holdfast.events.{story}").tell(moment)
+    with SearchTime(SEARCH_SECONDS[moment.line.event]):
+        text: str = import_module(f"holdfast.events.{story}").tell(moment)
     return text

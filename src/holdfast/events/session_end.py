@@ -44,6 +44,8 @@ def tell(moment: Moment) -> str:
 
 def _clear_away(now_ms: int) -> None:
     """Remove old windows. They are an index of transcripts, so nothing is lost."""
+    if places.linked_folder(places.windows()):
+        return  # what is there may be anybody's
     folders = list(Path(places.windows()).glob("*"))
     old = [folder for folder in folders if now_ms - _newest_ms(folder) > KEPT_MS]
     for folder in old[:MOST_AT_ONCE]:
@@ -52,6 +54,8 @@ def _clear_away(now_ms: int) -> None:
 
 def _sweep(folder: Path, now_ms: int) -> None:
     """Remove drafts of hooks that were killed while they wrote."""
+    if places.linked_folder(str(folder)):
+        return
     for draft in folder.glob("*.draft"):
         if now_ms - draft.stat().st_mtime * 1000 > DRAFT_MS:
             draft.unlink(missing_ok=True)

@@ -15,7 +15,6 @@ import os
 import select
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -24,6 +23,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from holdfast.client import compaction_limit, limit_settings
+from holdfast.files.unnamed import unnamed_file
 from holdfast.settings import load as settings_load
 from holdfast.window import guard, velocity
 from holdfast.window.state import State, load
@@ -214,9 +214,7 @@ def run_user_line(command: str, data: bytes) -> str:
         return ""
     try:
         # A file, not a pipe: a line that never reads its payload must not block us.
-        with tempfile.TemporaryFile() as payload:
-            payload.write(data)
-            payload.seek(0)
+        with unnamed_file(data) as payload:
             printed = _run_user_command(command, payload)
     except (OSError, ValueError):  # ValueError: a NUL in the command
         return ""

@@ -83,13 +83,28 @@ def headline(state: State, record: Record) -> str:
     return f"{words}; it is about {share}% of the way to the next compaction."
 
 
-def describe_restored(brief: Brief) -> str:
-    """What a brief restored, in a few words for the user; empty if it was nothing."""
-    counts = Counter(one.section for one in brief.items if _is_open(one))
+def describe_restored(brief: Brief, before: str = "", most_messages: int = 0) -> str:
+    """What a brief restored, in a few words for the user; empty if it was nothing. `before` are
+    such words about the brief before it: the numbers are added. A message that begins in one brief
+    and ends in the other is counted once at most: there are `most_messages`."""
+    counts = Counter(one.section for one in brief.items if _is_open(one)) + _restored_counts(before)
+    if most_messages:
+        counts["said"] = min(counts["said"], most_messages)
     parts = [
         _plural(counts[section], noun) for section, noun in _COUNTED.items() if counts[section]
     ]
     return ", ".join(parts)
+
+
+def _restored_counts(words: str) -> Counter[str]:
+    """Read `describe_restored` back: the numbers by section."""
+    found: Counter[str] = Counter()
+    for part in words.split(", ") if words else ():
+        number, _, noun = part.partition(" ")
+        sections = [name for name, one in _COUNTED.items() if noun in (one, f"{one}s")]
+        if sections and number.isdecimal():
+            found[sections[0]] += int(number)
+    return found
 
 
 def _is_open(item: BriefItem) -> bool:

@@ -15,7 +15,16 @@ from holdfast.record import (
     tasks,
     turns,
 )
-from holdfast.record.model import PLAN_ASKED, Agent, Call, Command, Place, Record, thin, warm
+from holdfast.record.model import (
+    PLAN_ASKED,
+    Agent,
+    Call,
+    Command,
+    Place,
+    Record,
+    keep_warmest,
+    warm,
+)
 from holdfast.redact import redact
 from holdfast.text.sentences import Lazy, clip, within
 
@@ -56,6 +65,7 @@ def call(record: Record, tool: str, use_id: str, given: Given, place: Place) -> 
     made = Call(tool[:80], clip(what, LONGEST), place, earlier, with_git)
     record.recent = [*record.recent[1 - MOST_RECENT :], made]
     record.calls[use_id[:80]] = made
+    turns.current(record).works_on = True
     while len(record.calls) > MOST_CALLS:
         del record.calls[next(iter(record.calls))]
 
@@ -158,7 +168,18 @@ def _ran(record: Record, key: str, line: str, place: Place) -> None:
     command.is_hidden = False
     command.count += 1
     warm(command, record.op, 1.0)
-    thin(record.commands, record.op, MOST_COMMANDS)
+    if len(record.commands) > 2 * MOST_COMMANDS:
+        _thin_commands(record)
+
+
+def _thin_commands(record: Record) -> None:
+    """Keep the warmest commands, and the newest of each program: `make deploy` may be needed again
+    a thousand steps later."""
+    by_age = sorted(record.commands, key=lambda key: record.commands[key].op)
+    newest = {runs.program_of(key): key for key in by_age}.values()
+    forms = set(sorted(newest, key=lambda key: -record.commands[key].op)[: MOST_COMMANDS // 2])
+    others = [key for key in record.commands if key not in forms]
+    keep_warmest(record.commands, others, record.op, MOST_COMMANDS - len(forms))
 
 
 def _search(record: Record, given: Given, place: Place, use_id: str) -> str:
@@ -343,6 +364,7 @@ def undo_command(record: Record, key: str) -> None:
 
 
 def question(record: Record, call: Call) -> None:
-    """Remove the questions of a call that failed: the user never saw them."""
+    """Remove the questions of a call that failed, because the user never saw them, or whose answer
+    cannot be told."""
     for turn in record.turns[-1:]:
         turn.questions = [one for one in turn.questions if one.place != call.place]

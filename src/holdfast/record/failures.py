@@ -4,8 +4,9 @@ If a pipe hides the exit code, and the output shows neither success nor failure,
 recorded. The result of a command that is neither test nor build but prints failures is unknown.
 """
 
-from holdfast.record import files, plan_checks, plans, runs, shell, turns
+from holdfast.record import files, plan_checks, runs, shell, turns
 from holdfast.record.model import Command, Failure, Place, Record
+from holdfast.record.plan_steps import evidence
 from holdfast.record.run_output import (
     FAILURE_HINTS,
     HEAD_CHARS,
@@ -181,15 +182,31 @@ def _all_covered(failed: list[str], by: list[str]) -> bool:
 def is_one_off(failure: Failure) -> bool:
     """Whether this was only tried: neither a test nor a build, so it may never run again. A script
     that was edited since is expected to run again."""
-    missing = any(within(_NOT_BEGUN, line) or line.startswith(_SHELLS) for line in failure.lines)
-    if failure.command.removeprefix("cd ").startswith((*shell.ELSEWHERE, "/tmp ")):
+    if _is_elsewhere(failure):
         return True
     first = next(iter(failure.left), failure.command)
     words = shell.settings_of(first.rpartition("&& ")[2])[1]
     edited = {path.rpartition("/")[2] for path in failure.edited}
     if any(word.rpartition("/")[2] in edited for word in words[:2]):
         return False
-    return not runs.kind(failure.command) or " ".join(words).startswith(_TRIED) or missing
+    is_tried = not runs.kind(failure.command) or " ".join(words).startswith(_TRIED)
+    return is_tried or _is_not_begun(failure)
+
+
+def _is_elsewhere(failure: Failure) -> bool:
+    return failure.command.removeprefix("cd ").startswith((*shell.ELSEWHERE, "/tmp "))
+
+
+def _is_not_begun(failure: Failure) -> bool:
+    return any(within(_NOT_BEGUN, line) or line.startswith(_SHELLS) for line in failure.lines)
+
+
+def is_repeated(record: Record, failure: Failure) -> bool:
+    """Whether the same command ran more than once, and not somewhere else: then it is a check of
+    this work, whatever it is called, and its last run failed."""
+    command = record.commands.get(failure.command)
+    is_again = command is not None and command.count > 1
+    return is_again and not _is_elsewhere(failure) and not _is_not_begun(failure)
 
 
 def runs_script(failure: Failure) -> bool:
@@ -229,7 +246,7 @@ def verdict_of(failure: Failure, most: int = LONGEST_VERDICT) -> str:
 def note_pass(record: Record, key: str, place: Place, output: str = "") -> None:
     """Record that a run passed, and close the failures that it covers. `output` is that of a
     test run."""
-    plans.close_checks(record, key)
+    evidence.close_checks(record, key)
     if not record.failures:
         return
     by = runs.parts(key)

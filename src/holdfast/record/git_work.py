@@ -57,6 +57,27 @@ _CONFLICT = Lazy(r"^CONFLICT \([^)]+\): (?:Merge conflict in )?(\S+)", re.MULTIL
 _GIVEN_UP = Lazy(r"\bgit\b[^;&|\n]*\s(?:--abort|--quit|reset\s+--(?:hard|merge))\b")
 _GONE_ON = ("Successfully rebased", "All conflicts fixed", "working tree clean")
 MOST_CONFLICTS = 40
+_IN_REPOSITORY = Lazy(
+    r"(?:^|[;&|(\n])[ \t]*git(?:\s+-[cC]\s+\S+)*\s+(?:add|branch|checkout|commit|diff|fetch|init"
+    r"|log|merge|pull|push|rebase|reset|restore|show|stash|status|switch|worktree)\b"
+)
+
+
+def note_repository(record: Record, line: str, *, failed: bool) -> None:
+    """Record that git worked: then the session is in a repository. One that is told a folder may
+    work anywhere."""
+    if failed or record.git.is_seen or " -C " in line or "--no-index" in line:
+        return
+    if _IN_REPOSITORY.pattern.search(line[:LONGEST_LINE]):
+        record.git.is_seen = not _is_trial(line)
+
+
+def may_be_in_repository(record: Record) -> bool:
+    """Whether files of this session can be committed. The client writes `HEAD` as the branch where
+    there is no repository, and also where no branch is checked out: then only a git command that
+    worked tells."""
+    work = record.git
+    return record.branch != "HEAD" or work.is_seen or bool(work.commits or work.others)
 
 
 def find_verbs(record: Record, line: str) -> list[str]:

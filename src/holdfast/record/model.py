@@ -51,6 +51,7 @@ class Turn(msgspec.Struct, array_like=True, gc=False):
     taken_back: bool = False  # the user went back and typed something else instead
     notified: bool = False  # something in the background reported after the model's last words
     is_plan: bool = False  # the request is a plan that the model wrote and the user approved
+    works_on: bool = False  # calls followed the model's last words, so they close nothing
 
 
 class Decision(msgspec.Struct, array_like=True, gc=False):
@@ -214,6 +215,7 @@ class GitWork(msgspec.Struct, array_like=True, gc=False):
     trees: dict[str, str] = {}  # the folder of each file in `since` that is in another repository
     worktrees: list[str] = []  # folders of the worktrees that the session made
     conflicts: list[str] = []  # files at which a merge or a rebase stopped, not committed since
+    is_seen: bool = False  # git has worked here, so there is a repository
 
 
 class Record(msgspec.Struct):

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 
 import msgspec
 
-from holdfast.record import names, plans, shell
+from holdfast.record import names, shell
 from holdfast.record.agents import COMMAND, MONITOR, SCHEDULE
-from holdfast.record.failures import is_one_off, runs_script
+from holdfast.record.failures import is_one_off, is_repeated, runs_script
 from holdfast.record.git_work import COMMIT, CREATE, PUSH, tree_of
 from holdfast.record.model import Agent, Call, Failure, Place, Question, Record, Task, Turn
+from holdfast.record.plan_steps import evidence, labels, wording
 from holdfast.record.tasks import LISTED
 from holdfast.text.sentences import ASKING, Lazy, asks, sentences, within
 
@@ -36,8 +37,14 @@ _OFFER = Lazy(
     r"|如果[你您]|需要的话|请告诉|よろしければ|ご希望|お知らせ",
     re.IGNORECASE,
 )
+# The model names what it would do next: "Next: fix the ebb.", "The next step is the table."
+_NEXT = Lazy(
+    r"^\W*(?:(?:the )?next (?:steps?|up|task|todo)(?: is| are|:)|next:|up next:|nächster schritt:"
+    r"|als nächstes:|siguiente(?: paso)?:|prochaine étape ?:) *(?!(?:none|nothing|n/a)\b)\w",
+    re.IGNORECASE,
+)
 _AGENTS = Lazy(r"\b(?:sub-?)?agents?\b", re.IGNORECASE)
-_OWN = ("prose", *plans.PUT_OFF)  # no task list replaces these
+_OWN = ("prose", *wording.PUT_OFF)  # no task list replaces these
 _NOT_OWN = ("/", "~", "../", ".claude/", ".git/")  # `.gitignore` is the project's own
 _CALL = "toolu_"  # how the id of a call begins
 LONGEST_REQUEST = 600  # more is a plan, or something pasted
@@ -70,7 +77,7 @@ def request(record: Record) -> OpenRequest | None:
     turn = next((one for one in reversed(record.turns) if one.asked), None)
     if turn is None:
         return None
-    if plans.is_over(record, record.turns[-1]):
+    if evidence.is_over(record, record.turns[-1]):
         begun = [one for _, one in running(record) if one.place.op > turn.place.op]
         return OpenRequest(turn, "it waits for what runs in the background") if begun else None
     if record.turns[-1].interrupted:
@@ -93,7 +100,7 @@ def has_come_back(record: Record, task: Task) -> bool:
     if the task mentions agents, all that started since it was listed."""
     other = (COMMAND, MONITOR, SCHEDULE)
     sent = [one for one in record.agents.values() if one.kind not in other]
-    named = [one for one in sent if plans.is_called(one.asked, task.text)]
+    named = [one for one in sent if labels.is_called(one.asked, task.text)]
     if not named and _AGENTS.pattern.search(task.text):
         named = [one for one in sent if one.place.op >= task.place.op]
     return bool(named) and all(one.status == "done" for one in named)
@@ -104,17 +111,17 @@ def steps(record: Record) -> list[Task]:
     steps, but not its checks. Steps of a plan file count while the turn that wrote it is open."""
     listed = [one.place.op for one in record.tasks.values() if one.source in LISTED]
     newest = max(listed, default=-1)
-    over = {id(one) for one in plans.find_carried_out(record)}
+    over = {id(one) for one in evidence.find_carried_out(record)}
     at_work = request(record)
     since = at_work.turn.place.offset if at_work else 0
     return [
         one
         for one in record.tasks.values()
-        if one.source in plans.SOURCES
+        if one.source in wording.SOURCES
         and one.is_open
         and id(one) not in over
         and (one.is_check or one.source in _OWN or newest <= one.place.op)
-        and (one.source != plans.FILE or (at_work and one.place.offset > since))
+        and (one.source != wording.FILE or (at_work and one.place.offset > since))
     ]
 
 
@@ -123,6 +130,12 @@ def failures(record: Record) -> list[Failure]:
     only tried."""
     failing = [one for one in record.failures if one.fixed is None]
     return sorted(failing, key=lambda one: (is_one_off(one), -one.place.op))
+
+
+def is_ours(record: Record, failure: Failure) -> bool:
+    """Whether a failure is an issue of this work: of a test, a build, or a command that was run
+    again. A brief has less room, and lists only scripts of the latter: see `still_failing`."""
+    return not is_one_off(failure) or is_repeated(record, failure)
 
 
 def still_failing(record: Record) -> list[Failure]:
@@ -148,7 +161,7 @@ def questions(record: Record) -> list[Question]:
         for question in one.questions
         if not question.answer and (one is turn or question.place in on_screen)
     ]
-    if turn and plans.is_over(record, turn):
+    if turn and evidence.is_over(record, turn):
         unanswered += _asked_last(turn) or _asked_before(record)
     return unanswered
 
@@ -165,11 +178,19 @@ def offers(record: Record) -> list[Question]:
     """Return what the closing words leave for the user to decide, or for later, if they ask no
     question: "say the word and I'll merge". If there is such an offer, something is open."""
     turn = record.turns[-1] if record.turns else None
-    if turn is None or not plans.is_over(record, turn) or _asked_last(turn):
+    if turn is None or not evidence.is_over(record, turn) or _asked_last(turn):
         return []
     closing = sentences(turn.said[-800:])[-MOST_CLOSING:]
     offered = [one for one in closing if not asks(one) and _OFFER.pattern.search(one)]
     return [Question(one, Place(op=turn.said_op)) for one in offered[-2:]]
+
+
+def named_next(record: Record) -> str:
+    """Return the sentence of the closing words that names a next step; empty if none does."""
+    turn = record.turns[-1] if record.turns else None
+    closing = sentences(turn.said[-800:])[-MOST_CLOSING:] if turn else []
+    told = (one.replace("**", "").replace("`", "") for one in closing)
+    return next((one for one in told if _NEXT.pattern.search(one)), "")
 
 
 def _asked_before(record: Record) -> list[Question]:

@@ -21,7 +21,8 @@ from holdfast.record import (
 )
 from holdfast.record.model import Decision, Place, Record
 from holdfast.record.user_input import author_of, own_words, queued_words
-from holdfast.redact.rule import REDACTED
+from holdfast.redact.find import UNSEARCHED
+from holdfast.redact.rule import REDACTED, SecretFinding
 from holdfast.text import sentences
 from holdfast.transcript import (
     Answer,
@@ -41,7 +42,7 @@ from holdfast.transcript import (
 )
 from holdfast.transcript.entries import Author
 from holdfast.transcript.reader import begins_midway
-from holdfast.wire import log, places
+from holdfast.wire import log, places, search_time
 
 MOST_REMARKS = 80
 SHORTEST, HEAD, TAIL = 40, 140, 95  # characters
@@ -53,10 +54,10 @@ _ANNOUNCING = (
 
 
 def hear(record: Record, text: str, place: Place) -> None:
-    """Save a remark of the model."""
+    """Save a remark of the model, without steps of a plan: they are open work, and shown as it."""
     if record.far or len(text) < SHORTEST:
         return
-    said = sentences.sentences(text)
+    said = plans.without_steps(record, sentences.sentences(text), place)
     if said and said[-1].endswith(":"):
         said.pop()  # the call says the same
     kept = " ".join(_ended(one) for one in said if not _announces(one))
@@ -78,6 +79,7 @@ def _announces(sentence: str) -> bool:
     return one_clause and sentence.lower().startswith(_ANNOUNCING)
 
 
+_NOT_SEARCHED = SecretFinding(UNSEARCHED, 0, 0).placeholder
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 # Some 180 steps. Names used only before that have cooled to nothing, so they are not searched
 # when a long file is read for the first time. Rules, files, commands and tasks always are.
@@ -97,9 +99,11 @@ class RecordReader:
         self._sidechain = sidechain
         self._folder = self.record.cwd
         self._reads: dict[str, ToolResult] = {}
+        self._heard_chars = 0
         self._heard: list[tuple[int, str]] = []  # texts in which names were found, and their lines
         self._offset = 0
         self.known = secrets.ToldSecrets()
+        self._passed_over = False
         self._reader: Reader | None = None
 
     def read(self, path: str | os.PathLike[str], until: int | None = None) -> Record:
@@ -146,8 +150,7 @@ class RecordReader:
         without a name. Return True if the search found none beside the new texts."""
         if self.record.told:
             self.known.hear_again(path, self.record.told)
-        is_clean = self.known.hear(self._heard, beside)
-        self._heard.clear()
+        is_clean = self._search_heard(beside)
         self.record.told = sorted(self.known.lines)[-secrets.MOST_LINES :]
         self.record = secrets.forget(self.record, self.known)
         return is_clean
@@ -158,7 +161,7 @@ class RecordReader:
             text = sentences.clip(block.text, names.READ_CHARS)
             if found := names.frequent(text):
                 names.show(self.record, name, found)
-                self._heard.append((self._offset, text))
+                self._save_heard(text)
         self._reads.clear()
 
     def take(self, entry: Entry) -> None:
@@ -180,7 +183,9 @@ class RecordReader:
         if line.cwd != self._folder and line.cwd:
             self._folder = line.cwd
             files.enter(self.record, line.cwd[:1000])
-        if isinstance(entry, Answer):
+        if not search_time.may_read():
+            self._pass_over(entry)
+        elif isinstance(entry, Answer):
             self._answer(entry)
         elif isinstance(entry, Result):
             self._result(entry)
@@ -194,15 +199,54 @@ class RecordReader:
         elif isinstance(entry, Summary):
             self._summary(entry)
         elif isinstance(entry, Boundary) and entry.resets_window:
-            self.record.compactions += 1
-            self.record.calls.clear()  # calls without a result will not get one
+            self._cross_boundary()
+
+    def _cross_boundary(self) -> None:
+        self.record.compactions += 1
+        self.record.calls.clear()  # calls without a result will not get one
 
     def _hear(self, text: str, *, by_user: bool = False) -> None:
-        """Save the whole text for the search for secrets: a value named in a part that is cut may
-        be quoted elsewhere. The user's words are saved from any distance, because all of them are
+        """Save the text for the search for secrets: a value named in a part that is cut may be
+        quoted elsewhere. The user's words are saved from any distance, because all of them are
         shown."""
         if text and (by_user or not self.record.far):
-            self._heard.append((self._offset, text[: sentences.LONGEST_CHARS]))
+            self._save_heard(text)
+
+    def _save_heard(self, text: str) -> None:
+        """Save the text, and search what was saved as soon as it is much: the time for searching
+        is limited, and is checked before the next entry is taken."""
+        self._heard.append((self._offset, text))
+        self._heard_chars += len(text)
+        if self._heard_chars > secrets.BATCH_CHARS:
+            self._search_heard()
+
+    def _search_heard(self, beside: str = "") -> bool:
+        is_clean = self.known.hear(self._heard, beside)
+        self._heard.clear()
+        self._heard_chars = 0
+        return is_clean
+
+    def _pass_over(self, entry: Entry) -> None:
+        """Take only what an entry counts for. There is no time left to search its texts for
+        secrets, so none of them is stored; one placeholder stands for all that the user said."""
+        if isinstance(entry, Answer):
+            self._begin_step(entry)
+        elif isinstance(entry, Summary):
+            self.record.summary, self.record.since_summary = "", 0
+        elif isinstance(entry, Boundary) and entry.resets_window:
+            self._cross_boundary()
+        elif isinstance(entry, Prompt | Queued) and not getattr(entry, "is_meta", False):
+            last = self.record.turns[-1].asked if self.record.turns else ""
+            if last != _NOT_SEARCHED:
+                turns.begin(self.record, _NOT_SEARCHED, self._place(entry), self._line())
+                log.add("WARN", "extract", "texts were not searched for secrets, so not stored")
+        self.record.lost += 1
+        self._passed_over = True
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether there was time to search every text that was read."""
+        return self.known.is_complete and not self._passed_over
 
     def _line(self) -> int:
         """Return the number of the current line in the transcript."""
@@ -213,7 +257,21 @@ class RecordReader:
 
     def _answer(self, entry: Answer) -> None:
         record = self.record
-        message = entry.message
+        self._begin_step(entry)
+        for block in entry.message.blocks:
+            if isinstance(block, ToolUse):
+                given = _input(block)
+                calls.call(record, block.name, block.id, given, self._place(entry))
+                if not record.far:
+                    for one in secrets.texts(given):
+                        self._save_heard(one)
+            elif isinstance(block, Text):
+                self._hear(block.text)
+                self._take_text(block.text, self._place(entry))
+
+    def _begin_step(self, entry: Answer) -> None:
+        """Count the step that this answer begins, if it is a new one."""
+        record, message = self.record, entry.message
         if message.id != record.message_id:
             record.message_id = message.id[:200]
             record.op += 1
@@ -221,15 +279,6 @@ class RecordReader:
             record.calls.clear()  # the model continued: open calls will not get a result
             record.at = entry.line.timestamp[:40]
             record.session_id = entry.line.session_id[:80] or record.session_id
-        for block in message.blocks:
-            if isinstance(block, ToolUse):
-                given = _input(block)
-                calls.call(record, block.name, block.id, given, self._place(entry))
-                if not record.far:
-                    self._heard += [(self._offset, one) for one in secrets.texts(given)]
-            elif isinstance(block, Text):
-                self._hear(block.text)
-                self._take_text(block.text, self._place(entry))
 
     def _take_text(self, text: str, place: Place) -> None:
         """Take words of the model."""
@@ -244,8 +293,8 @@ class RecordReader:
         names.hear(record, text, 1.6)
         files.mention(record, text)
         decisions.hear(record, text, place)
-        hear(record, text, place)
         plans.hear(record, text, place)
+        hear(record, text, place)
         failures.hear(record, text)
 
     def _result(self, entry: Result) -> None:
@@ -294,7 +343,7 @@ class RecordReader:
 
     def _typed(self, text: str, place: Place, parent: str = "", *, author: Author) -> None:
         """Take a line in the user's name."""
-        failures.hear(self.record, text, "user")
+        failures.hear(self.record, sentences.ends_of(text), "user")
         if turns.prompt(self.record, text, place, self._line(), parent, author=author):
             self._hear(own_words(text, author), by_user=True)
 

@@ -15,13 +15,13 @@ from holdfast.record import (
     git_work,
     names,
     plan_checks,
-    plans,
     runs,
     shell,
     tasks,
     turns,
 )
 from holdfast.record.model import PLAN_ASKED, Call, Place, Record
+from holdfast.record.plan_steps import evidence
 from holdfast.record.replies import REFUSED
 from holdfast.redact import redact_answer
 from holdfast.text.sentences import Lazy, clip, head_and_tail, within
@@ -139,6 +139,8 @@ def _ran(record: Record, call: Call, block: ToolResult, place: Place) -> None:
         return  # how it went is not known yet
     text = _text(block)
     line = command.line if command else call.what
+    if "git " in line:
+        git_work.note_repository(record, line, failed=block.is_error or "fatal: " in text)
     if "git" in line and (record.git.conflicts or "CONFLICT (" in text):
         git_work.note_conflicts(record, line, text, failed=block.is_error or "CONFLICT (" in text)
     if call.git:
@@ -221,7 +223,7 @@ def _committed(record: Record, text: str) -> None:
             files.note_commit(record, text)
             branch, commit, subject = made
             names.point(record, commit, "commit", 1.0, clip(subject, 120))
-            plans.close_checks(record, plan_checks.COMMITTED)
+            evidence.close_checks(record, plan_checks.COMMITTED)
             if " " not in branch and branch not in ("main", "master"):
                 names.point(record, branch, "branch", 1.0)
 
@@ -277,9 +279,21 @@ def _answered(record: Record, call: Call, entry: Result, text: str, place: Place
     usable = answers(entry)
     for question, words in usable:
         turns.add_answer(record, question, redact_answer(question, words), place)
-    if not usable:
-        words = text.partition(":")[2].partition(". You can now")[0].strip() or text.strip()
+    if usable:
+        return
+    if words := _answer_to(call.what, text):
         turns.add_answer(record, call.what, redact_answer(call.what, words), place)
+    else:
+        calls.question(record, call)  # it was answered, and nobody can tell how
+
+
+def _answer_to(question: str, text: str) -> str:
+    """Return the answer to the only question of a form; empty if it cannot be told from the
+    question, which is the model's."""
+    told = text.partition(": ")[2].rpartition(". You can now")[0].strip()
+    begins = f'"{question}"="'
+    is_told = question and told.startswith(begins) and told.endswith('"')
+    return told[len(begins) : -1].strip() if is_told else ""
 
 
 def answers(entry: Result) -> list[tuple[str, str]]:

@@ -17,15 +17,19 @@ OWN_NUMBER = re.compile(r"^\d+[.)] ")
 TERMS = '\n## What "done" means\n'
 STEP_OF = "This is one step of a larger task,"
 OTHER_STEPS = "Its other steps are tasks of their own."
+REFERS_TO = "It refers to another task,"
+OF_WHICH = "of which the plan says:"
 PLAN_SAYS = "Of all of it the plan says:"
 STANDS_BELOW = "In the plan it stands below:"
-RULES = "The plan's own rules, which apply to every task:"
+RULES = "What the plan says besides its tasks (a rule in it applies to every task):"
+OUTLINE = "All tasks of the plan, for orientation. Other sessions do the rest:"
 QUOTE = "> "
 OTHER_FILES = " (the other files of this task are another session's)"
 _STEP = re.compile(
     rf'^{re.escape(STEP_OF)} "(.*)"\. {re.escape(OTHER_STEPS)}$\n?(?:{re.escape(PLAN_SAYS)}\n\n)?',
     re.MULTILINE,
 )
+_REFERS = re.compile(rf'^{REFERS_TO} "(.*)", {OF_WHICH}$', re.MULTILINE)
 
 
 def is_of_a_run(prompt: str) -> bool:
@@ -71,7 +75,8 @@ def _lines(head: str, tasks: list[tuple[str, str]], numbered: list[str]) -> Iter
     if len(tasks) > 1:
         yield from numbered
     for title, body in tasks:
-        said = _STEP.sub(r"Part of: \1\n", body).replace(OTHER_FILES, "").strip()
+        said = _REFERS.sub(r"\1:", _STEP.sub(r"Part of: \1\n", body))
+        said = said.replace(OTHER_FILES, "").strip()
         if len(tasks) == 1:
             yield numbered[0].removeprefix("1. ")
         elif said:

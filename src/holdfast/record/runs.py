@@ -6,7 +6,7 @@ a feature, a folder). It covers another run if it is not narrower and differs in
 
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 import msgspec
 
@@ -124,6 +124,22 @@ def _telling(words: list[str]) -> list[str]:
         return [word for word in bare if word in ("build", "test")]
     flags = [word for word in words if word == "--check"]
     return [words[0], *bare[: _MOST_WORDS - 1], *flags]
+
+
+@lru_cache(REMEMBERED)
+def program_of(core: str) -> str:
+    """Return the program of a line with its verb or script: `cargo test`, `make charts`, `gh pr
+    view`. Lines that differ only in targets and flags share it. Empty for a piece of code."""
+    words = _without_prefix(shell.settings_of(parts(core)[-1].rpartition(" && ")[2])[1])
+    program, *more = words or [""]
+    program = program.rpartition("/")[2]
+    if program in INTERPRETERS:
+        scripts = [word for word in more if word[0] != "-"]
+        return scripts[0] if scripts and _CODE.isdisjoint(more) else ""
+    if program in _TOOLS:
+        verbs = [word for word in more if word[0] != "-" and "=" not in word]
+        return " ".join([program, *verbs[: 2 if verbs[:1] == ["run"] else 1]])
+    return " ".join([program, *takewhile(is_bare, more[: _MOST_WORDS - 1])])
 
 
 def is_bare(word: str) -> bool:

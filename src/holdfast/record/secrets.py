@@ -9,7 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import accumulate, islice
+from itertools import accumulate
 from typing import Any
 
 import msgspec
@@ -17,11 +17,18 @@ import msgspec
 from holdfast.record.model import Record
 from holdfast.record.results import answers
 from holdfast.record.user_input import author_of, own_words, queued_words
-from holdfast.redact.find import PASSES, find, redact, replace_findings, which_are_clean
+from holdfast.redact.find import (
+    PASSES,
+    find,
+    is_unsearched,
+    redact,
+    replace_findings,
+    which_are_clean,
+)
 from holdfast.redact.hidden import visible
 from holdfast.redact.rule import REDACTED, SecretFinding
 from holdfast.redact.value import looks_random
-from holdfast.text.sentences import LONGEST_CHARS, Lazy
+from holdfast.text.sentences import ENDS_CHARS, Lazy, ends_of
 from holdfast.transcript import (
     Answer,
     Attachment,
@@ -39,8 +46,10 @@ from holdfast.transcript.reader import read_at
 
 READ_CHARS = 6000  # of the arguments and results of calls
 SHORTEST_BARE = 8  # shorter values and plain words count only beside their name
-MOST_BARE = 200
+MOST_BARE = 1000  # the newest; each takes 0.1 ms
 MOST_LINES = 1000  # each takes 0.2 ms to read again
+MOST_LONG_CHARS = 200_000  # that long texts share; made to be slow to search, they take 3 s
+BATCH_CHARS = 100_000  # of texts that are searched together
 LONGEST_NAME = 64
 MOST_PARTS = 50
 _WORD = Lazy(r"\w{6,60}", re.ASCII)
@@ -68,16 +77,21 @@ class ToldSecrets:
         self.bare: dict[str, str] = {}
         self.pieces: set[str] = set()
         self.lines: set[int] = set()
+        self.is_complete = True  # every text was searched
+        self._long_left = MOST_LONG_CHARS
 
     def hear(self, heard: Iterable[tuple[int, str]], beside: str = "") -> bool:
         """Find the secrets in texts, each given with the offset of its line. `beside` is searched
         in the same pass, because most of its words are in them. Return whether `beside` is
         clean."""
-        told = {text: offset for offset, text in heard}
+        told = {text: offset for offset, text in self._within_limit(heard)}
         starts = list(accumulate((len(text) + 1 for text in told), initial=0))
         offsets = list(told.values())
         text = "\n".join(told)
         found = find(f"{text}\n{beside}" if beside else text)
+        if is_unsearched(found):
+            self.is_complete = False
+            return False
         is_clean = not found or found[-1].end <= len(text)
         found = [one for one in found if one.start < len(text)]
         for again in range(PASSES):
@@ -99,18 +113,35 @@ class ToldSecrets:
     def hear_again(self, path: str | os.PathLike[str], lines: Sequence[int]) -> None:
         """Find the secrets in these lines of a transcript again. Without the file nothing is
         found."""
+        heard: list[tuple[int, str]] = []
         with suppress(Unreadable):
-            self.hear((one.offset, text) for one in read_at(path, lines) for text in spoken(one))
+            for one in read_at(path, lines):
+                heard += ((one.offset, text) for text in spoken(one))
+                if sum(len(text) for _, text in heard) > BATCH_CHARS:
+                    self.hear(heard)
+                    heard.clear()
+        self.hear(heard)
 
     def without(self, data: bytes, *, fits: bool = False) -> bytes:
         """Return the JSON without each value that is recognised by itself; with `fits` no text
         grows."""
-        told = (one for one in self.bare.items() if is_known_bare(one[0]))
-        for value, placeholder in islice(told, MOST_BARE):
+        told = [one for one in self.bare.items() if is_known_bare(one[0])]
+        for value, placeholder in told[-MOST_BARE:]:
             gone = placeholder[: len(value) if fits else None].encode()
             for form in {value, value.lower()}:  # an index of words holds small letters
                 data = data.replace(msgspec.json.encode(form)[1:-1], gone)
         return data
+
+    def _within_limit(self, heard: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+        """Yield the texts. Long ones share a number of characters: each may use half of what is
+        left, and its ends in any case."""
+        for offset, text in heard:
+            if len(text) <= ENDS_CHARS:
+                yield offset, text
+                continue
+            most = max(self._long_left // 2, ENDS_CHARS)
+            self._long_left -= min(len(text), most)
+            yield offset, ends_of(text, most)
 
     def without_in(self, text: str) -> str:
         return str(msgspec.json.decode(self.without(msgspec.json.encode(text))))
@@ -124,16 +155,16 @@ def is_known_bare(value: str) -> bool:
 def spoken(entry: Entry) -> Iterator[str]:
     """Yield the texts of an entry from which names and quotes are taken."""
     if isinstance(entry, Prompt | Queued):
-        yield own_words(entry.text, author_of(entry))[:LONGEST_CHARS]
+        yield own_words(entry.text, author_of(entry))
     elif isinstance(entry, Attachment):
-        yield own_words(queued_words(decoded(entry.raw)), author_of(entry))[:LONGEST_CHARS]
+        yield own_words(queued_words(decoded(entry.raw)), author_of(entry))
     elif isinstance(entry, Result):
         yield from (block.text[:READ_CHARS] for block in entry.results if _is_short(block))
         yield from (f"{question}\n{words}" for question, words in answers(entry))
     elif isinstance(entry, Answer):
         for block in entry.blocks:
             if isinstance(block, Text):
-                yield block.text[:LONGEST_CHARS]
+                yield block.text
             elif isinstance(block, ToolUse):
                 yield from texts(block.input)
 
@@ -145,6 +176,10 @@ def _is_short(block: ToolResult) -> bool:
 
 def forget(record: Record, known: ToldSecrets) -> Record:
     """Return the record without the known secrets, wherever they occur."""
+    if not known.is_complete:  # any name may be part of a secret
+        record.names.clear()
+        record.references.clear()
+        record.shown.clear()
     if known.pieces:
         _drop(record, known.pieces)
     if not known.bare:

@@ -17,7 +17,7 @@ from holdfast.record import model
 from holdfast.record.model import Record
 from holdfast.transcript import GZIP_MAGIC
 from holdfast.window.state import State
-from holdfast.wire import log, places
+from holdfast.wire import log, places, search_time
 
 MOST_BYTES = 32 << 20
 HEAD_BYTES, BEFORE_BYTES = 4096, 1024
@@ -36,7 +36,10 @@ def read_on(state: State, folder: str) -> Record:
     from holdfast.record.reader import RecordReader
 
     # Secrets are removed first, so that no quotation cuts one in two.
-    found = RecordReader(before, sidechain=bool(state.agent_id)).read_redacted(state.transcript)
+    reader = RecordReader(before, sidechain=bool(state.agent_id))
+    found = reader.read_redacted(state.transcript)
+    if not reader.is_whole or search_time.is_used_up():  # the next hook reads it again
+        return found
     found.read_from = sign(state.transcript, found.offset)
     try:
         _write(path, model.save(found))
@@ -50,7 +53,7 @@ def _write(path: str, data: bytes) -> None:
     try:
         places.replace_whole(path, data)
     except FileNotFoundError:
-        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)  # noqa: PTH103, PTH120
+        places.make_folder(os.path.dirname(path))  # noqa: PTH120
         places.replace_whole(path, data)
 
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from holdfast.record import plans
 from holdfast.record.model import Place, Record, Task
+from holdfast.record.plan_steps import evidence, labels
 from holdfast.text.sentences import clip
 
 MOST_TASKS = 300
@@ -46,7 +46,7 @@ def _at(tool: str, op: int) -> str:
 def settle(record: Record, tool: str) -> None:
     """Close the steps of a plan that the list has just completed, whatever else is on the list. If
     all of the list is completed, the plan that it was made for is too."""
-    steps = [one for one in record.tasks.values() if plans.is_step(one)]
+    steps = [one for one in record.tasks.values() if evidence.is_step(one)]
     if not steps:
         return
     listed = [one for one in record.tasks.values() if one.source in LISTED]
@@ -55,7 +55,7 @@ def settle(record: Record, tool: str) -> None:
     begun = min((one.place.op for one in listed), default=0)
     planned = max((one.place.op for one in steps if one.place.op <= begun), default=-1)
     for step in steps:
-        by = next((one for one in now if plans.is_same(one.text, step.text)), None)
+        by = next((one for one in now if labels.is_same(one.text, step.text)), None)
         if by is not None:
             step.status, step.closed_by = "completed", by.closed_by
         elif is_all and step.place.op == planned:

@@ -117,7 +117,7 @@ def begin(record: Record, words: str, place: Place, line: int = 0, reply_to: str
     if words.startswith(plans.PROMPTED):
         plans.add_plan(record, words, place)
     else:
-        plans.hear_user(record, words, place)
+        plans.hear_user(record, sentences.ends_of(words), place)
     if len(record.turns) > MOST_TURNS:
         del record.turns[FIRST_TURNS : FIRST_TURNS + DROPPED_AT_ONCE]
         record.turns_dropped += DROPPED_AT_ONCE
@@ -182,7 +182,7 @@ def hear(record: Record, text: str, place: Place) -> None:
     if turn.notified and len(text.strip()) < len(turn.said):
         text = f"{turn.said}\n\n{text.strip()}"
     turn.said, turn.said_op, turn.interrupted = shorten(text), place.op, False
-    turn.notified = False
+    turn.notified = turn.works_on = False
 
 
 def shorten(text: str, most: int = SAID_CHARS) -> str:
@@ -322,7 +322,8 @@ def _taken_out(record: Record, words: str) -> Turn | None:
 
 def _take_over(turn: Turn, other: Turn) -> None:
     if other.said:
-        turn.said, turn.said_op = other.said, other.said_op
+        turn.said, turn.said_op, turn.works_on = other.said, other.said_op, False
+    turn.works_on = turn.works_on or other.works_on
     turn.edited = list(dict.fromkeys([*turn.edited, *other.edited]))[-MOST_EDITED:]
     turn.runs = list(dict([*turn.runs, *other.runs]).items())[-MOST_RUNS:]
     turn.questions = [*turn.questions, *other.questions][-MOST_QUESTIONS:]

@@ -125,8 +125,7 @@ def foreign_pending(session_id: str, project: str) -> list[Pending]:
 
 
 def _roots(project: str) -> list[str]:
-    home = os.path.expanduser("~")  # noqa: PTH111
-    return list(dict.fromkeys(root for root in (project, home) if root.startswith("/")))
+    return list(dict.fromkeys(root for root in (project, places.user_home()) if root[:1] == "/"))
 
 
 def _within(root: str, inside: str, project: str) -> Iterator[Compressed]:

@@ -8,7 +8,7 @@ from holdfast.wire.errors import HoldfastError
 class NoSegment(HoldfastError):
     """No segment has this id, in any tier."""
 
-    hint = "`holdfast segments` lists what there is"
+    hint = "`holdfast segments --all --cold` lists the ids"
 
 
 class SeveralSegments(NoSegment):

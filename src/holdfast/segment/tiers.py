@@ -25,6 +25,7 @@ from holdfast.segment.formats import Compressed, Done, Queue
 from holdfast.segment.segment import COLD, HOT, WARM, Segment
 from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
+from holdfast.text.numbers import counted
 from holdfast.transcript import Unreadable
 from holdfast.wire import log, places
 
@@ -122,10 +123,11 @@ class RollReport(msgspec.Struct):
         before = sum(one.original_tokens for one in self.compressed)
         after = sum(one.compressed_tokens for one in self.compressed)
         count = _count_segments(len(self.compressed))
-        line = f"Compressed {count} ({before:,} tokens → {after:,} tokens)"
+        line = f"Compressed {count} ({counted(before, 'token')} → {counted(after, 'token')})"
         line += f", {_where(len(self.compressed) - gone, gone)}"
         line += f"; {older} older archived" if older else ""
-        return f"{line}; safe to drop: ~{self.safe_tokens:,} tokens" if self.safe_tokens else line
+        safe = counted(self.safe_tokens, "token")
+        return f"{line}; safe to drop: ~{safe}" if self.safe_tokens else line
 
 
 def _where(warm: int, cold: int) -> str:
@@ -136,7 +138,7 @@ def _where(warm: int, cold: int) -> str:
 
 
 def _count_segments(number: int) -> str:
-    return f"{number} segment{'s' if number > 1 else ''}"
+    return counted(number, "segment")
 
 
 def roll(
@@ -204,6 +206,11 @@ def _look(
         _forget_strangers(known, mine, transcript)
         if force or used_ratio >= limits.queue_from:
             _queue(known, record, mine, limits, now_ms)
+        else:
+            report.why_not = (
+                f"the window is {used_ratio:.0%} full, and topics are compressed from "
+                f"{limits.queue_from:.0%} on; compress them now: holdfast compress --now"
+            )
         mine.last_check_turn = known.turn
         disk.save_queue(known.session_id, mine)
     _compress(known, record, mine, transcript, project, now_ms, report)

@@ -5,7 +5,6 @@ A checkpoint is taken under the window's lock, unless a hook took one first.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +16,7 @@ from holdfast.watcher.glance import Glance
 from holdfast.window import health, view
 from holdfast.window.state import State, lock_state
 from holdfast.window.windows import fill, for_transcript
-from holdfast.wire import log
+from holdfast.wire import log, places
 
 # A checkpoint slightly in the future was taken by a hook since this look began. One further ahead
 # means that the clock was set back, and waiting for that time would be waiting for nothing.
@@ -87,7 +86,7 @@ def take(due: DueCheckpoint, active_ms: int, now_ms: int) -> SavedCheckpoint | N
 
 def record(seen: Glance, now_ms: int) -> None:
     """Record a window that no hook has reported, so that it is listed among the live ones."""
-    os.makedirs(seen.folder, mode=0o700, exist_ok=True)  # noqa: PTH103
+    places.make_folder(seen.folder)
     with lock_state(seen.folder) as state:
         if not state.started_ms:
             fill(state, Path(seen.found.path), seen.found.session_id, seen.found.agent_id)
@@ -97,7 +96,7 @@ def record(seen: Glance, now_ms: int) -> None:
 
 
 def read_ahead(seen: Glance) -> None:
-    os.makedirs(seen.folder, mode=0o700, exist_ok=True)  # noqa: PTH103
+    places.make_folder(seen.folder)
     state, folder = for_transcript(
         Path(seen.found.path), seen.found.session_id, seen.found.agent_id
     )

@@ -1,0 +1,1 @@
+"""Steps of a plan: how texts state them, how words name them, what shows that one was taken."""
