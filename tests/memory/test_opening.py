@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.memory.errors import DamagedIndex, NewerIndex
+from holdfast.memory.errors import DamagedIndex, NewerIndex, UnusableIndex
 from holdfast.memory.index import sqlite_file
 
 
@@ -30,3 +30,13 @@ def test_a_file_that_is_refused_is_closed(tmp_path: Path) -> None:
         sqlite_file.open_file("/p", str(path))
     links = [one for one in Path("/proc/self/fd").iterdir() if one.is_symlink()]
     assert str(path) not in [str(one.readlink()) for one in links if one.exists()], kept
+
+
+@pytest.mark.requirement("X6")
+def test_no_index_is_made_through_a_link_in_place_of_its_folder(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (tmp_path / "recall").symlink_to(elsewhere)
+    with pytest.raises(UnusableIndex, match="is a link"):
+        sqlite_file.open_file("/p", str(tmp_path / "recall" / "index.db"))
+    assert list(elsewhere.iterdir()) == []

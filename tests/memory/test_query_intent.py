@@ -149,3 +149,13 @@ def test_checkpoints_of_a_session_and_pieces_of_a_topic_are_one_result_each(tmp_
     assert {one.item.session for one in found if one.kind == CHECKPOINT} == {"s1", "s2"}
     assert [one.kind for one in found].count(SEGMENT) == 1
     assert len(first(index, "lamp dimmed", CHECKPOINT)) == 3
+
+
+@pytest.mark.requirement("M2")
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [("Die Straße am Hafen", "STRASSE"), ("DIE STRASSE AM HAFEN", "Straße"), ("η οδος", "ΟΔΟΣ")],
+)
+def test_a_word_in_capitals_is_the_same_word(text: str, asked: str) -> None:
+    indexed = {*words.plain(text), *words.name_parts(text)}
+    assert indexed & set(words.parse_query(asked).terms)

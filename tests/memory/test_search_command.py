@@ -11,10 +11,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from holdfast.checkpoint.write import keep
 from holdfast.cli.main import holdfast_command
-from holdfast.memory.locations import client_folder, index_files
+from holdfast.memory import sync
+from holdfast.memory.locations import client_folder, index_file, index_files
 from holdfast.wire import places
-from tests.memory.transcripts import a_session
+from tests.checkpoint.documents import a_document
+from tests.memory.transcripts import a_line, a_session, written
 
 TALK = ("which port does the lighthouse use?", "Port 5544, behind the bastion.")
 
@@ -77,7 +80,7 @@ def test_each_place_of_a_result_has_its_own_line(tmp_path: Path) -> None:
 @pytest.mark.requirement("U3", "M2")
 def test_status_says_how_far_the_index_is() -> None:
     told_to_people = run("--status").output
-    assert "2 turns" in told_to_people
+    assert "2 items to search in (2 from turns)" in told_to_people
     assert "found by meaning too: 0; `holdfast search --fill` adds the rest" in told_to_people
     told = json.loads(run("--status", "--json").output)
     assert (told["items"], told["vectors"], told["missing_vectors"]) == (2, 0, 2)
@@ -198,7 +201,42 @@ def test_a_search_of_every_project_does_not_advise_itself(
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "empty"))
     (tmp_path / "new").mkdir()
     nothing = run("lighthouse", "--project", str(tmp_path / "new"), "--all-projects").stderr
-    assert "once you have searched in its folder" in nothing and "--all-projects" not in nothing
+    assert "no project has a session" in nothing and "--all-projects" not in nothing
+
+
+@pytest.mark.requirement("U3")
+def test_the_pieces_of_a_checkpoint_are_not_called_checkpoints(tmp_path: Path) -> None:
+    keep(a_document(tmp_path, "a"))
+    [kinds] = [line for line in run("--status").output.splitlines() if "to search in" in line]
+    pieces = json.loads(run("--status", "--json").output)["kinds"]["checkpoint"]
+    assert pieces and f"{pieces} from checkpoints" in kinds
+
+
+def _a_project(folder: Path, text: str) -> Path:
+    """A project with one session, in whose folder nobody has searched."""
+    folder.mkdir()
+    written(folder, folder.name, [a_line("user", text, 0, folder.name, cwd=str(folder))])
+    return folder
+
+
+@pytest.mark.requirement("U3", "M6")
+def test_a_search_of_every_project_also_finds_those_never_searched(tmp_path: Path) -> None:
+    other = _a_project(tmp_path / 'a "b" ü', "The buoy is painted vermilion.")
+    assert run("vermilion").exit_code == 1
+    [found] = json.loads(run("vermilion", "--all-projects", "--json").stdout)["results"]
+    assert found["project"] == str(other)
+    assert index_file(str(other)) in index_files()
+
+
+@pytest.mark.requirement("U3", "M6")
+def test_projects_for_which_there_was_no_time_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("one", "two"):
+        _a_project(tmp_path / name, "The buoy is painted vermilion.")
+    monkeypatch.setattr(sync, "SYNC_SECONDS", 0.0)
+    late = run("vermilion", "--all-projects")
+    assert "note: not searched yet: 2 projects; search again for all" in late.stderr
 
 
 @pytest.mark.requirement("M2", "U3")

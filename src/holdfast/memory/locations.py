@@ -16,6 +16,14 @@ def root() -> str:
     return f"{places.home().rstrip('/')}/recall"
 
 
+def make_folder(folder: str) -> None:
+    """Make the folder of the indexes, for the owner only. A link in its place is refused, as
+    everywhere: nothing is written through it."""
+    if os.path.islink(folder):  # noqa: PTH114
+        raise OSError(f"{folder} is a link, and Holdfast writes through none; make it a folder")
+    os.makedirs(folder, 0o700, exist_ok=True)  # noqa: PTH103
+
+
 def resolve(project: str = "") -> str:
     """Return the project's path with links resolved; the current folder if it is empty."""
     project = project or os.getcwd()  # noqa: PTH109 (pathlib costs 8 ms)
@@ -39,9 +47,14 @@ def index_files() -> list[str]:
     return [f"{root()}/{name}" for name in sorted(names_in(root())) if name.endswith(SUFFIX)]
 
 
+def client_folders() -> str:
+    """Return the folder in which the client has one folder for each project."""
+    return f"{config_folder(os.environ)}/projects"
+
+
 def client_folder(project: str) -> str:
     """Return the client's folder for the transcripts of a project."""
-    return f"{config_folder(os.environ)}/projects/{slug(project)}"
+    return f"{client_folders()}/{slug(project)}"
 
 
 def names_in(folder: str) -> list[str]:

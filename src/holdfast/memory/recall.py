@@ -5,6 +5,7 @@ Each result names its source, and `expand` shows the turns themselves.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
@@ -15,6 +16,7 @@ from holdfast.memory.index.interface import Index, Many, Scores, SearchFilter
 from holdfast.memory.item import Item
 from holdfast.memory.ranking import Hit, Rank, results
 from holdfast.memory.results import FoundItem, SearchAnswer, describe_result
+from holdfast.memory.sources import sessions
 from holdfast.text.numbers import counted
 
 BY_WORDS, BY_MEANING = 500, 300  # candidates of each search, divided among the indexes ...
@@ -33,6 +35,7 @@ NO_ITEMS = "nothing to search yet: this project has no session"
 # the 345 questions of benchmarks.retrieval 13 share no word with anything: their best scores are
 # .20 to .48, those of made-up words .17 to .24, and another embedder has another scale.
 BY_MEANING_ALONE = "no words match: these are the nearest by meaning, and may be far off"
+READS_THE_REST = "a search with --project DIR reads the rest"
 S = TypeVar("S")
 T = TypeVar("T")
 
@@ -77,12 +80,42 @@ def _open_indexes(project: str, everywhere: bool, notes: list[str]) -> list[Inde
         return [_fresh(project, notes)]
     try:
         own = [_fresh(project, notes)]
+        _index_others(project, notes)
     except OfIndex as error:
         notes.append(f"left out: {error}")
         if found := [*engines.other_indexes(project, notes)]:
             return found
         raise
     return [*own, *engines.other_indexes(project, notes)]
+
+
+def _index_others(project: str, notes: list[str]) -> None:
+    """Make the indexes of known projects that have none, as far as time allows; note the others. A
+    team's database gets none of them unasked: only a search in a project's folder adds it there."""
+    if engines.is_shared():
+        _note_unshared(project, notes)
+        return
+    give_up = time.monotonic() + sync.SYNC_SECONDS
+    waiting = [one for one in sync.unindexed_projects() if one != project]
+    partly = 0
+    while waiting and (seconds := give_up - time.monotonic()) > 0:
+        one = waiting.pop()
+        try:
+            partly += bool(sync.sync_index(engines.local(one), seconds=seconds).left)
+        except OfIndex as error:
+            notes.append(f"left out: {error}")
+    if partly:
+        notes.append(f"not read to the end yet: {counted(partly, 'project')}; {READS_THE_REST}")
+    if waiting:
+        notes.append(f"not searched yet: {counted(len(waiting), 'project')}; search again for all")
+
+
+def _note_unshared(project: str, notes: list[str]) -> None:
+    """Count the projects of this machine that the team's database does not have."""
+    shared = {project, *(one.project for one in engines.other_indexes(project, []))}
+    if missing := len(sessions.known_projects() - shared):
+        words = f"not searched: {counted(missing, 'project')} of this machine"
+        notes.append(f"{words}, not in the team's database; a search with --project DIR adds one")
 
 
 def _without(indexes: list[Index], project: str, error: OfIndex, notes: list[str]) -> list[Index]:

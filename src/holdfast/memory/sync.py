@@ -168,8 +168,18 @@ def index_status(project: str = "") -> IndexStatus:
 
 def rebuild(projects: Iterable[str] = ()) -> list[IndexSync]:
     """Rebuild the indexes of these and all known projects; return the items of each."""
-    known = {locations.resolve(one) for one in projects} | sessions.projects() | _indexed_projects()
+    given = {locations.resolve(one) for one in projects}
+    known = given | sessions.known_projects() | _indexed_projects()
     return [_rebuild_index(project) for project in sorted(known) if _has_something(project)]
+
+
+def unindexed_projects() -> list[str]:
+    """List the known projects that have something to search in, and no index on this machine."""
+    return [
+        project
+        for project in sorted(sessions.known_projects())
+        if not locations.stamp(locations.index_file(project)) and any(sources(project))
+    ]
 
 
 def _indexed_projects() -> set[str]:

@@ -56,8 +56,7 @@ def open_file(project: str, path: str = "") -> sqlite3.Connection:
 
 
 def _connect(path: str) -> sqlite3.Connection:
-    folder = os.path.dirname(path)  # noqa: PTH120
-    os.makedirs(folder, 0o700, exist_ok=True)  # noqa: PTH103
+    locations.make_folder(os.path.dirname(path))  # noqa: PTH120
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     os.close(os.open(path, flags, 0o600))  # SQLite would create it readable for everyone
     return sqlite3.connect(

@@ -10,7 +10,7 @@ items keep their ids.
 from __future__ import annotations
 
 import json
-import os
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
@@ -28,6 +28,8 @@ MOST_BYTES = 32 << 20
 Known = dict[str, list[str]]  # session folder: stamp, project, transcript
 KEY = "transcript:"
 AGENTS = "/subagents"
+MOST_FOLDERS, HEAD_BYTES = 1_000, 64 << 10
+_CWD = re.compile(rb'"cwd": ?("(?:[^"\\]|\\.){1,4096}")')
 
 
 def transcripts(project: str) -> list[str]:
@@ -43,6 +45,31 @@ def transcripts(project: str) -> list[str]:
 def projects() -> set[str]:
     """List every project that a hook ran in."""
     return {project for project, _ in sessions_of_hooks().values() if project}
+
+
+def known_projects() -> set[str]:
+    """List every project that a hook ran in, and those that only Claude Code has sessions of."""
+    known = projects()
+    folders = {locations.client_folder(project) for project in known}
+    root = locations.client_folders()
+    others = sorted(f"{root}/{name}" for name in locations.names_in(root))
+    found = (_project_of_folder(one) for one in others[:MOST_FOLDERS] if one not in folders)
+    return known | {one for one in found if one}
+
+
+def _project_of_folder(folder: str) -> str:
+    """Return the project of one of Claude Code's folders; empty if no transcript tells it. The
+    name of the folder is no path, but it must be the name that a path in the transcript gets."""
+    for name in sorted(locations.names_in(folder)):
+        if not name.endswith(".jsonl") or name.startswith("agent-"):
+            continue
+        head = places.read_small(f"{folder}/{name}", HEAD_BYTES)
+        for found in dict.fromkeys(_CWD.findall(head)):
+            with suppress(ValueError):
+                project = locations.resolve(json.loads(found))
+                if locations.client_folder(project) == folder:
+                    return project
+    return ""
 
 
 def sessions_of_hooks() -> dict[str, tuple[str, str]]:
@@ -84,7 +111,7 @@ def _fits(row: object) -> bool:
 
 def _save_cache(known: Known) -> None:
     with suppress(OSError):  # only a cache: the next search reads the states again
-        os.makedirs(locations.root(), 0o700, exist_ok=True)  # noqa: PTH103
+        locations.make_folder(locations.root())
         data = json.dumps({"version": VERSION, "windows": known}).encode()
         places.replace_whole(f"{locations.root()}/{SEEN}", data)
 
