@@ -22,9 +22,11 @@ TOKEN = "a-token-for-tests"
 
 
 @pytest.fixture(scope="session")
-def app(sqlite_template: Path) -> FastAPI:
+def app(sqlite_template: Path) -> Iterator[FastAPI]:
     """Routes are made once: they cost more than most tests."""
-    return create(Store.open(f"sqlite:///{sqlite_template}"))
+    store = Store.open(f"sqlite:///{sqlite_template}")
+    yield create(store)
+    store.close()
 
 
 @pytest.fixture

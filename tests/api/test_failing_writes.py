@@ -15,8 +15,9 @@ from starlette.testclient import TestClient
 
 from holdfast.cli.main import holdfast_command
 from holdfast.hub.board import messages
+from holdfast.hub.errors import TooNew
 from holdfast.hub.ingest.background import Warm
-from holdfast.hub.store import write_health
+from holdfast.hub.store import schema, write_health
 from holdfast.hub.store.engine import parse_url
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.write_health import RECENT_MS, WriteHealth
@@ -234,3 +235,34 @@ def test_a_conflict_with_another_writer_is_tried_again(postgres_url: str, state:
         _assert_writes_go_on(live, postgres_url, acknowledged=1)
         assert live.get("/health").json()["status"] == "healthy"
     store.close()
+
+
+def test_a_write_after_a_newer_holdfast_upgraded_the_database_is_refused(
+    api: TestClient, store: Store, store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("holdfast.hub.store.store.LOOK_SECONDS", 0)
+    assert api.post("/api/projects", json={"path": "/before"}).status_code == 201
+    _set_version(store, "0999")
+    refused = api.post("/api/projects", json={"path": "/after"})
+    assert refused.status_code == 503
+    assert "0999" in refused.json()["error"]
+    assert "upgrade" in refused.json()["try_next"]
+    assert api.get("/api/projects").status_code == 503
+    with pytest.raises(TooNew, match="0999"):
+        store.write(_touch)
+    _set_version(store, schema.HEAD)
+    again = Store.open(store_url)  # as after a restart
+    again.write(_touch)
+    assert again.read(lambda c: c.scalar(sa.text("SELECT count(*) FROM projects"))) == 1
+    again.close()
+
+
+def _touch(connection: sa.Connection) -> None:
+    connection.execute(sa.text("UPDATE counts SET n = n"))
+
+
+def _set_version(store: Store, version: str) -> None:
+    """As another process does it."""
+    with store.engine.begin() as connection:
+        text = sa.text("UPDATE alembic_version SET version_num = :version")
+        connection.execute(text, {"version": version})

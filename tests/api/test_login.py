@@ -15,10 +15,9 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from holdfast.api import address, link_client, pages, server
+from holdfast.api import address, link_client, login_tickets, pages, server
 from holdfast.api.gate import Gate, Rules
-from holdfast.api.routes import login
-from holdfast.api.routes.login import Tickets
+from holdfast.api.login_tickets import Tickets
 from holdfast.files import lock
 from holdfast.settings import secret_file
 from tests.api.live import MAIN, Live, a_url, as_process, run
@@ -55,11 +54,11 @@ def test_a_ticket_is_good_for_a_time_and_only_so_many_are_out(
     api: TestClient, stranger: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old = api.post("/api/login/tickets").json()["ticket"]
-    for _ in range(login.MOST_TICKETS):
+    for _ in range(login_tickets.MOST_TICKETS):
         newest = api.post("/api/login/tickets").json()["ticket"]
     assert stranger.post("/api/login", json={"ticket": old}).status_code == 401
     assert stranger.post("/api/login", json={"ticket": newest}).status_code == 200
-    monkeypatch.setattr(login, "GOOD_SECONDS", 0.0)
+    monkeypatch.setattr(login_tickets, "GOOD_SECONDS", 0.0)
     late = api.post("/api/login/tickets").json()["ticket"]
     assert stranger.post("/api/login", json={"ticket": late}).status_code == 401
 

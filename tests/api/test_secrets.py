@@ -5,8 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from starlette.testclient import TestClient
 
+from holdfast.api.fields import clean_name
+from holdfast.hub.store import tables
+from holdfast.hub.store.rows import rows
+from holdfast.hub.store.store import Store
 from tests.api.trees import post
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6" * 3
@@ -51,3 +56,28 @@ def test_claimed_work_is_cleaned_and_still_released_by_the_same_words(api: TestC
     assert TOKEN not in api.post("/api/claims", json=words).text
     assert TOKEN not in api.get("/api/claims").text
     assert api.delete("/api/claims", params=words).status_code == 200
+
+
+@pytest.mark.requirement("X4")
+@pytest.mark.parametrize("name", ["input", "output", "file_paths"])
+def test_a_secret_in_one_text_of_an_action_is_taken_out_of_that_text_alone(
+    api: TestClient, store: Store, name: str
+) -> None:
+    texts = {"input": "make test", "output": "3 passed", "file_paths": ["/w/a.py", "/w/b.py"]}
+    told = [f"/w/{TOKEN}"] if name == "file_paths" else f"export KEY={TOKEN}"
+    action = {"tool_name": "Bash", "tool_type": "builtin", **texts, name: told}
+    assert api.post("/api/actions", json=action).status_code == 201
+    [row] = store.read(lambda c: rows(c, sa.select(tables.actions)))
+    assert TOKEN not in str(row) and "redacted" in str(row[name])
+    assert {one: row[one] for one in texts if one != name} == {
+        one: text for one, text in texts.items() if one != name
+    }
+
+
+@pytest.mark.requirement("X4")
+def test_the_type_of_an_agent_that_holds_a_secret_is_cleaned(api: TestClient) -> None:
+    asked = {"session_id": "s1", "agent_id": "a1", "agent_type": f"backend {TOKEN}"}
+    restored = api.post("/api/compact/restore", json=asked)
+    assert restored.status_code == 200 and TOKEN not in restored.text
+    assert clean_name(asked["agent_type"]) != asked["agent_type"]
+    assert clean_name("backend") == "backend"

@@ -9,6 +9,7 @@ import socket
 import ssl
 import stat
 import subprocess
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,13 @@ def test_a_port_that_is_taken_is_said() -> None:
         bind(Address("192.0.2.1", 0))
     with pytest.raises(CannotListen, match="no address"):
         bind(Address("no.such.name.invalid", 0))
+
+
+def test_who_connects_while_the_server_starts_waits_in_the_queue() -> None:
+    """Else the system drops the attempt and repeats it after a second."""
+    with bind(Address("127.0.0.1", 0)) as listener, ExitStack() as waiting:
+        for _ in range(5):
+            waiting.enter_context(socket.create_connection(listener.getsockname(), timeout=0.9))
 
 
 @pytest.mark.requirement("X5")

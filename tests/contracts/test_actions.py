@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
 
 import pytest
+from sqlalchemy import event
 
 from holdfast.hub.errors import NotThere
 from holdfast.hub.store import pending_writes, rows
@@ -70,11 +74,25 @@ def test_an_action_for_a_subtask_is_one_of_its_session(store: Store) -> None:
 @pytest.mark.requirement("S2")
 def test_an_action_of_a_known_session_takes_few_statements(store: Store) -> None:
     _act(store, session_id="s1", project_path="/w/app")
-    with statements(store) as sent:
+    with statements(store) as sent, _seen_by_sqlite(store) as seen:
         _act(store, session_id="s1", project_path="/w/app")
-    # on PostgreSQL there is but one, prepared, and it is the transaction too
-    first = ["UPDATE", *["INSERT"] * 4] if store.is_sqlite else []
-    assert [text.split()[0] for text, _ in sent] == first
+    assert sent == [], "they go to the driver; on PostgreSQL there is but one, prepared"
+    first = ["BEGIN", "UPDATE", *["INSERT"] * 4, "COMMIT"] if store.is_sqlite else []
+    assert [text.split()[0] for text in seen] == first
+
+
+@contextmanager
+def _seen_by_sqlite(store: Store) -> Iterator[list[str]]:
+    seen: list[str] = []
+
+    def watch(driver: Any, *_: Any) -> None:
+        driver.set_trace_callback(seen.append)
+
+    if store.is_sqlite:
+        event.listen(store.engine, "checkout", watch)
+    yield seen
+    if store.is_sqlite:
+        event.remove(store.engine, "checkout", watch)
 
 
 @pytest.mark.requirement("A1")

@@ -80,7 +80,7 @@ def bind(address: Address) -> socket.socket:
         if family == socket.AF_INET6:
             found.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         found.bind(where)
-        found.listen(0)  # binding alone lets a second server bind too; it is raised later
+        found.listen()  # binding alone lets a second server bind too; who comes early waits here
         return found
     except OSError as error:
         found.close()

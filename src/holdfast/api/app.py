@@ -5,45 +5,19 @@ To add a route: a module in `routes/`, and its router in `ROUTERS` here."""
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
 
 import holdfast
 from holdfast.api import pages, responses
 from holdfast.api.database import Database
 from holdfast.api.event_listeners import Hub
 from holdfast.api.gate import Token
-from holdfast.api.routes import (
-    actions,
-    agent_contexts,
-    blocking,
-    capacity,
-    claims,
-    compact,
-    events,
-    health,
-    login,
-    messages,
-    projects,
-    requests,
-    sessions,
-    subscriptions,
-    subtasks,
-    tasks,
-    team,
-)
-from holdfast.api.routes.machine import (
-    budget,
-    checkpoints,
-    compactions,
-    readings,
-    search,
-    session_view,
-    settings,
-    today,
-)
-from holdfast.api.routes.messages import MessageHandout
+from holdfast.api.login_tickets import Tickets
+from holdfast.api.message_handout import MessageHandout
+from holdfast.api.route_table import Listed, RouteTable
 from holdfast.hub.board.messages import known_topics
 from holdfast.hub.store.store import Store
 from holdfast.settings import load
@@ -51,39 +25,40 @@ from holdfast.settings import load
 if TYPE_CHECKING:  # older releases of FastAPI have no telemetry
     from fastapi.telemetry import TelemetryConfig
 
-ROUTERS = (
-    actions.router,  # the most frequent first: routes are tried in order, 2 µs each
-    messages.router,
-    team.exchange_router,
-    health.router,
-    health.metrics_router,
-    projects.router,
-    readings.router,  # before the sessions, whose ids may hold a slash
-    session_view.router,
-    sessions.router,
-    sessions.active_router,
-    requests.router,
-    tasks.router,
-    subtasks.router,
-    projects.hierarchy_router,
-    tasks.wave_router,
-    compact.router,
-    compactions.router,
-    checkpoints.router,
-    search.router,
-    settings.router,
-    budget.router,
-    today.router,
-    login.router,
-    capacity.router,
-    agent_contexts.context_router,
-    agent_contexts.router,
-    events.audit_router,
-    subscriptions.router,
-    blocking.router,
-    claims.router,
-    events.router,
-    team.router,
+ROUTERS = (  # in the order in which they are tried and described
+    Listed("actions:router", "/api/actions"),
+    Listed("messages:router", "/api/messages"),
+    Listed("team:exchange_router", "/api/messages"),
+    Listed("health:router", "/health", "/api/server", "/stats", "/api/cleanup"),
+    Listed("health:metrics_router", "/metrics"),
+    Listed("projects:router", "/api/projects"),
+    # before the sessions, whose ids may hold a slash
+    Listed("machine.readings:router", "/api/sessions"),
+    Listed("machine.session_view:router", "/api/sessions"),
+    Listed("sessions:router", "/api/sessions"),
+    Listed("sessions:active_router", "/api/active-sessions"),
+    Listed("requests:router", "/api/requests"),
+    Listed("tasks:router", "/api/tasks"),
+    Listed("subtasks:router", "/api/subtasks"),
+    Listed("projects:hierarchy_router", "/api/hierarchy"),
+    Listed("tasks:wave_router", "/api/waves"),
+    Listed("compact:router", "/api/compact"),
+    Listed("machine.compactions:router", "/api/compactions"),
+    Listed("machine.checkpoints:router", "/api/checkpoints"),
+    Listed("machine.search:router", "/api/search"),
+    Listed("machine.settings:router", "/api/settings", "/api/log"),
+    Listed("machine.budget:router", "/api/budget"),
+    Listed("machine.today:router", "/api/today"),
+    Listed("login:router", "/api/login"),
+    Listed("capacity:router", "/api/tokens", "/api/capacity", "/api/context"),
+    Listed("agent_contexts:context_router", "/api/context"),
+    Listed("agent_contexts:router", "/api/agent-contexts"),
+    Listed("events:audit_router", "/api/audit"),
+    Listed("subscriptions:router", "/api/subscribe", "/api/subscriptions", "/api/unsubscribe"),
+    Listed("blocking:router", "/api/blocking", "/api/unblock"),
+    Listed("claims:router", "/api/claims"),
+    Listed("events:router", "/api/events"),
+    Listed("team:router", "/api/intake"),
 )
 
 # FastAPI can report every request to a collector that the environment names: nothing of ours does.
@@ -95,10 +70,23 @@ NO_TELEMETRY: TelemetryConfig = {
 }
 
 
+class Application(FastAPI):
+    def openapi(self) -> dict[str, Any]:
+        """Describe all routes, which imports them."""
+        if not self.openapi_schema:
+            self.openapi_schema = get_openapi(
+                title=self.title,
+                version=self.version,
+                summary=self.summary,
+                routes=[route for router in ROUTERS for route in router.routes],
+            )
+        return self.openapi_schema
+
+
 def create(store: Store, token: Token | None = None) -> FastAPI:
     """Create the application. `token` is the one the gate checks; a login ticket is exchanged
     for it."""
-    app = FastAPI(
+    app = Application(
         title="Holdfast",
         version=holdfast.__version__,
         summary="What sessions and agents of Claude Code know together",
@@ -111,10 +99,10 @@ def create(store: Store, token: Token | None = None) -> FastAPI:
     app.state.started = time.monotonic()
     put_behind(app, store)
     responses.install(app)
-    for router in ROUTERS:
-        router.join(app)
+    app.state.route_table = RouteTable(ROUTERS)
+    app.router.routes.append(app.state.route_table)
     pages.join(app)
-    app.state.tickets = login.Tickets(token)
+    app.state.tickets = Tickets(token)
     return app
 
 

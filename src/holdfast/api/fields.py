@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import Annotated, Any
 from uuid import UUID
@@ -85,6 +86,15 @@ def storable(value: Any, depth: int = 0) -> Any:
 
 def clean(text: str) -> str:
     return redact(plain(text))
+
+
+def clean_name(text: str) -> str:
+    """As `clean`, for one of the few names that come with many calls, such as the type of an agent:
+    searching for secrets takes 0.1 ms, however short the text."""
+    with suppress(ValueError):
+        if len(text) <= MOST_ID:
+            return public(text)
+    return clean(text)
 
 
 def bounded_each(texts: list[str]) -> list[str]:
@@ -188,7 +198,8 @@ def at_most(most: int) -> AfterValidator:
 
 
 Text = Annotated[str, Field(max_length=MOST_TEXT), AfterValidator(clean)]
-# The same for a body whose model looks for secrets in all of it at once: `clean_fields`.
+AgentType = Annotated[str, Field(max_length=MOST_TEXT), AfterValidator(clean_name)]
+# As `Text`, for a body whose model looks for secrets in all of it at once: `clean_fields`.
 UncheckedText = Annotated[str, Field(max_length=MOST_TEXT), AfterValidator(plain)]
 UncheckedTexts = Annotated[list[str], Field(max_length=1_000), AfterValidator(bounded_each)]
 UncheckedValue = Annotated[Any, AfterValidator(bounded_value)]

@@ -2,9 +2,6 @@
 against its model. Errors are answers too: `{"error": …}`, with the fields at fault. No request
 causes a 500.
 
-Routes are added to the application itself: searching nested routers one after the other took longer
-than the rest of a request.
-
 A large body is parsed, validated and searched for secrets on another thread: megabytes of text may
 take a second, and no other request waits for that. There is one such thread, so large bodies wait
 for each other.
@@ -15,11 +12,12 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from operator import itemgetter
 from types import GenericAlias
-from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, NamedTuple, get_args, get_origin, get_type_hints
 
 import msgspec
 from fastapi import APIRouter, FastAPI, Request, Response
@@ -110,9 +108,6 @@ class Router(APIRouter):
     def __init__(self, prefix: str = "", *, tags: list[str]) -> None:
         super().__init__(prefix=prefix, tags=[*tags], responses=COMMON, route_class=Route)
 
-    def join(self, app: FastAPI) -> None:
-        app.router.routes.extend(self.routes)
-
 
 class ErrorAnswer(BaseModel):
     """The form of every error."""
@@ -199,7 +194,9 @@ def _on_http_error(request: Request, failure: Exception) -> JSONResponse:
 def _allowed_methods(request: Request) -> str:
     """Return the methods of every route at this address; the framework returns only those of the
     first."""
-    fits = (one for one in request.app.routes if one.matches(request.scope)[0] is not Match.NONE)
+    here = request.app.state.route_table.routes_at(request.scope["path"])
+    routes = (*request.app.routes, *here)
+    fits = (one for one in routes if one.matches(request.scope)[0] is not Match.NONE)
     found = {method for route in fits for method in getattr(route, "methods", None) or ()}
     return ", ".join(sorted(found))
 
@@ -244,39 +241,55 @@ def respond(content: Any, status: int = 200) -> Response:
 
 
 class RowAnswer(ApiAnswer):
-    """An answer made from a row. Each field is the column of its name; `at` and `…_at` are the
-    times in `at_ms` and `…_ms`; a list or object that is NULL becomes empty."""
+    """An answer made from a row. Each field is the column of its name, or the one in `RENAMED`;
+    `at` and `…_at` are the times in `at_ms` and `…_ms`; a list or object that is NULL becomes
+    empty."""
+
+    RENAMED: ClassVar[Mapping[str, str]] = {}
 
     @classmethod
     def of(cls, row: Row, **derived: Any) -> dict[str, Any]:
         """Build the answer. `derived` are fields that are no column, or that differ from their
         column."""
-        columns = _columns(cls, tuple(derived))
-        found = {name: row[column] for name, column in columns.names.items()}
-        for name in columns.times:
-            if found[name] is not None:
-                found[name] = row_times.to_iso(found[name])
-        for name, empty in columns.lists_and_objects:
-            found[name] = found[name] or empty()
+        [found] = _columns(cls, tuple(derived)).answers([row])
         found.update(derived)
         return found
 
+    @classmethod
+    def of_each(cls, rows: Iterable[Row]) -> list[dict[str, Any]]:
+        """Build the answers of many rows: that takes two thirds of the time of `of` for each."""
+        return _columns(cls, ()).answers(rows)
+
 
 class _Columns(NamedTuple):
-    names: dict[str, str]  # of each field, its column
-    times: list[str]
-    lists_and_objects: list[tuple[str, type]]
+    names: tuple[str, ...]  # of the fields
+    values: Callable[[Row], Iterable[Any]]  # of the fields, in their order
+    times: tuple[str, ...]
+    lists_and_objects: tuple[tuple[str, type], ...]
+
+    def answers(self, rows: Iterable[Row]) -> list[dict[str, Any]]:
+        names, values = self.names, self.values
+        found = [dict(zip(names, values(row), strict=True)) for row in rows]
+        for name in self.times:
+            for one in found:
+                if one[name] is not None:
+                    one[name] = row_times.to_iso(one[name])
+        for name, empty in self.lists_and_objects:
+            for one in found:
+                one[name] = one[name] or empty()
+        return found
 
 
 @cache
 def _columns(answer: type[RowAnswer], derived: tuple[str, ...]) -> _Columns:
     """Cached for each answer class: a page of actions reads its fields 11,000 times."""
     fields = {name: one for name, one in answer.model_fields.items() if name not in derived}
-    times = [name for name in fields if name == "at" or name.endswith("_at")]
-    names = {name: f"{name.removesuffix('_at')}_ms" if name in times else name for name in fields}
+    times = tuple(name for name in fields if name == "at" or name.endswith("_at"))
+    columns = {**{name: f"{name.removesuffix('_at')}_ms" for name in times}, **answer.RENAMED}
     kinds = {name: get_origin(field.annotation) for name, field in fields.items()}
-    empty = [(name, kind) for name, kind in kinds.items() if kind in (list, dict)]
-    return _Columns(names, times, empty)
+    empty = ((name, kind) for name, kind in kinds.items() if kind in (list, dict))
+    values = itemgetter(*(columns.get(name, name) for name in fields))
+    return _Columns(tuple(fields), values, times, tuple(empty))
 
 
 def no_content() -> Response:

@@ -25,7 +25,7 @@ from holdfast.api.address import Address
 from holdfast.api.app import create
 from holdfast.api.event_listeners import Hub
 from holdfast.api.gate import KNOWN, Gate, Rules, Token
-from holdfast.api.routes.login import link
+from holdfast.api.login_tickets import link
 from holdfast.files import lock
 from holdfast.hub.ingest.background import Warm
 from holdfast.hub.repair import rebuild

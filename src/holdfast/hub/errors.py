@@ -90,10 +90,16 @@ class NotEmpty(StoreError):
 
 
 class NoBackup(StoreError):
-    """The file is not a whole backup."""
+    """The file is not a backup, or not a whole one."""
 
     exit_code = 4
     hint = "take another one: a backup is verified when it is made, so this file changed since"
+
+
+class NotABackup(NoBackup):
+    """Something else than a backup of Holdfast."""
+
+    hint = "name a file that `holdfast db backup` made: without a name, in ~/.holdfast/backups"
 
 
 class NoSuchBackup(NoBackup):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from fastapi import Query, Response
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
 from holdfast.api.database import Db
 from holdfast.api.fields import (
@@ -16,11 +16,12 @@ from holdfast.api.fields import (
     IdQuery,
     Limit,
     Offset,
-    Text,
-    Texts,
+    UncheckedText,
+    UncheckedTexts,
     Word,
     WordQuery,
     at_most,
+    clean_fields,
 )
 from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, RowAnswer, paging, respond
 from holdfast.hub import row_times
@@ -31,20 +32,34 @@ router = Router(prefix="/api/actions", tags=["actions"])
 ToolType = Literal["builtin", "agent", "skill", "command", "mcp"]
 Many = Annotated[int, Query(ge=1, le=MOST_INT), at_most(5_000)]
 MOST_DURATION_MS = 10**12
+TEXTS = ("input", "output", "file_paths")
 
 
 class NewAction(Body):
     tool_name: Word
     tool_type: ToolType
-    input: Text | None = None
-    output: Text | None = None
+    input: UncheckedText | None = None
+    output: UncheckedText | None = None
     exit_code: Annotated[int, Field(ge=-MOST_INT, le=MOST_INT)] | None = None
     duration_ms: Annotated[int, Field(ge=0, le=MOST_DURATION_MS)] | None = None
-    file_paths: Texts | None = None
+    file_paths: UncheckedTexts | None = None
     subtask_id: Id | None = None
     session_id: Word | None = None
     agent_id: Word | None = None
     project_path: FilePath | None = None
+    _given: dict[str, Any] = PrivateAttr(default_factory=dict)
+
+    def model_post_init(self, _context: Any, /) -> None:
+        """Look for secrets in all texts at once: each search takes 0.1 ms, however short they
+        are."""
+        given = self.model_dump(exclude_none=True)
+        texts = {name: given[name] for name in TEXTS if name in given}
+        self._given = given | clean_fields(texts, {})
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What was sent, without secrets."""
+        return self._given
 
 
 class ActionRecorded(RowAnswer):
@@ -105,8 +120,7 @@ class TopTools(ApiAnswer):
 @router.post("", status_code=201, response_model=ActionMade, responses=NOT_FOUND)
 async def post(body: NewAction, db: Db) -> Response:
     """Record one tool call. Its project (by path) and session are created if they are new."""
-    given = body.model_dump(exclude_none=True)
-    draft = actions.draft(given, row_times.now_ms())
+    draft = actions.draft(body.given, row_times.now_ms())
     row = await db.write(lambda c: actions.add(c, draft, body.project_path))
     action = ActionRecorded.of(row, keywords_extracted=len(row["keywords"]))
     return respond({"success": True, "action": action}, 201)

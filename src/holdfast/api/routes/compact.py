@@ -18,6 +18,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Db
 from holdfast.api.fields import (
+    AgentType,
     Body,
     SessionPath,
     Text,
@@ -142,7 +143,7 @@ def wanted_tokens(asked: int | None) -> int:
 class Restore(Body):
     session_id: Word
     agent_id: Word
-    agent_type: Text = "developer"
+    agent_type: AgentType = "developer"
     compact_summary: Text | None = None
     max_tokens: BriefTokens | None = None
 

@@ -206,10 +206,7 @@ async def get_hierarchy(
 
 def _tree_of(request: Row) -> dict[str, Any]:
     below = [
-        {
-            **tasks.TaskRow.of(task),
-            "subtasks": [subtasks.answer_for(row) for row in task["subtasks"]],
-        }
+        {**tasks.TaskRow.of(task), "subtasks": subtasks.SubtaskRow.of_each(task["subtasks"])}
         for task in request["tasks"]
     ]
     return {**requests.RequestRow.of(request), "tasks": below}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from fastapi import Response
 from pydantic import Field
@@ -67,6 +67,8 @@ class SessionSubtasks(Body):
 
 
 class SubtaskRow(RowAnswer):
+    RENAMED: ClassVar = {"task_list_id": "task_id"}
+
     id: str
     task_id: str
     task_list_id: str
@@ -113,7 +115,7 @@ async def post(body: NewSubtask, db: Db) -> Response:
     contexts until the subtask ends."""
     now, given = row_times.now_ms(), body.model_dump(exclude_none=True)
     row = await db.write(lambda c: subtasks.add(c, given, now))
-    return respond({"success": True, "subtask": answer_for(row)}, 201)
+    return respond({"success": True, "subtask": SubtaskRow.of(row)}, 201)
 
 
 @router.post("/close-session", response_model=SubtaskClosed)
@@ -153,7 +155,7 @@ async def listed(
             is_subagent=is_subagent,
         )
     )
-    return respond({"subtasks": [answer_for(row) for row in page.rows], **paging(page)})
+    return respond({"subtasks": SubtaskRow.of_each(page.rows), **paging(page)})
 
 
 @router.get("/{subtask_id}", response_model=SubtaskFound, responses=NOT_FOUND)
@@ -166,7 +168,7 @@ async def get(subtask_id: IdPath, db: Db) -> Response:
 
     row, action_rows = await db.read(read_both)
     answers = [actions.answer_for(action) for action in action_rows]
-    return respond({"subtask": {**answer_for(row), "actions": answers}})
+    return respond({"subtask": {**SubtaskRow.of(row), "actions": answers}})
 
 
 @router.patch("/{subtask_id}", response_model=SubtaskMade, responses=NOT_FOUND)
@@ -175,7 +177,7 @@ async def patch(subtask_id: IdPath, body: SubtaskChange, db: Db) -> Response:
     `failed` record the end time."""
     now, given = row_times.now_ms(), body.model_dump(exclude_none=True)
     row = await db.write(lambda c: subtasks.change(c, str(subtask_id), given, now))
-    return respond({"success": True, "subtask": answer_for(row)})
+    return respond({"success": True, "subtask": SubtaskRow.of(row)})
 
 
 @router.delete("/{subtask_id}", status_code=204, response_class=Response, responses=NOT_FOUND)
@@ -184,7 +186,3 @@ async def remove(subtask_id: IdPath, db: Db) -> Response:
     now = row_times.now_ms()
     await db.write(lambda c: subtasks.remove(c, str(subtask_id), now))
     return no_content()
-
-
-def answer_for(row: Row) -> dict[str, Any]:
-    return SubtaskRow.of(row, task_list_id=row["task_id"])

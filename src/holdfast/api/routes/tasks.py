@@ -104,7 +104,7 @@ async def listed(
         "project_id": project_id,
     }
     page = await db.read(lambda c: tasks.list_page(c, limit, offset, **wanted))
-    return respond({"tasks": [TaskRow.of(row) for row in page.rows], **paging(page)})
+    return respond({"tasks": TaskRow.of_each(page.rows), **paging(page)})
 
 
 @router.get("/{task_id}", response_model=TaskFound, responses=NOT_FOUND)
@@ -116,7 +116,7 @@ async def get(task_id: IdPath, db: Db) -> Response:
         return row, tasks.subtasks_of(connection, row["id"])
 
     row, below = await db.read(both)
-    whole = {**TaskRow.of(row), "subtasks": [subtasks.answer_for(subtask) for subtask in below]}
+    whole = {**TaskRow.of(row), "subtasks": subtasks.SubtaskRow.of_each(below)}
     return respond({"task": whole})
 
 
@@ -174,4 +174,4 @@ async def history(
 ) -> Response:
     """All waves of the session, in order."""
     page = await db.read(lambda c: waves.history(c, session_id, limit, offset))
-    return respond({"waves": [WaveRow.of(row) for row in page.rows], **paging(page)})
+    return respond({"waves": WaveRow.of_each(page.rows), **paging(page)})

@@ -16,7 +16,7 @@ from holdfast.hub.ingest import sync as ingest
 from holdfast.hub.ingest.readers.window import all_windows
 from holdfast.hub.projection import refresh
 from holdfast.hub.repair import cleanup
-from holdfast.hub.store import schema, write_health
+from holdfast.hub.store import write_health
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import event_log
 from holdfast.settings import load as settings_load
@@ -157,9 +157,7 @@ class Warm:
 
     def _look_at_version(self, store: Store) -> None:
         """Stop using a database that a newer Holdfast has upgraded, until this one is newer too."""
-        before, store.outgrown = store.outgrown, store.read(schema.find_newer)
-        if store.outgrown is not None and before is None:
-            log.add("ERROR", self._name, f"{store.outgrown}; {store.outgrown.hint}")
+        store.read(store.look_at_version)
 
     def _try(self, chore: Callable[[Store], None]) -> None:
         """Run a chore. A failed one runs again at its next turn; the same error is logged once."""

@@ -23,7 +23,15 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
-from holdfast.hub.errors import NameTaken, NoBackup, NoRoom, NoSuchBackup, NotEmpty, TooNew
+from holdfast.hub.errors import (
+    NameTaken,
+    NoBackup,
+    NoRoom,
+    NoSuchBackup,
+    NotABackup,
+    NotEmpty,
+    TooNew,
+)
 from holdfast.hub.row_times import now_ms
 from holdfast.hub.store import schema
 from holdfast.hub.store.engine import (
@@ -134,15 +142,19 @@ def lines_of(path: Path) -> Iterator[Any]:
                 yield content
     except FileNotFoundError:
         raise NoSuchBackup(f"{path} is not there") from None
-    except (OSError, EOFError, zlib.error, msgspec.DecodeError, RecursionError) as error:
-        raise NoBackup(f"{path} is no backup, or not a whole one: {error}") from error
+    except gzip.BadGzipFile:
+        raise NotABackup(f"{path} is not a backup that Holdfast made") from None
+    except (OSError, EOFError, ValueError, zlib.error, RecursionError) as error:
+        raise NoBackup(f"{path} is not a backup, or not a whole one: {error}") from error
+    if digest.digest() == hashlib.sha256().digest():  # it is empty
+        raise NotABackup(f"{path} is not a backup that Holdfast made")
     raise NoBackup(f"{path} ends too early")
 
 
 def head_of(lines: Iterator[Any]) -> Head:
     first = next(lines, None)
     if not isinstance(first, dict) or first.get("holdfast") != "backup":
-        raise NoBackup("this is no backup of Holdfast's")
+        raise NotABackup("the file is not a backup that Holdfast made")
     if first.get("format") != FORMAT:
         raise NoBackup(f"a backup of format {first.get('format')}; this Holdfast reads {FORMAT}")
     return Head(str(first.get("version")), int(first.get("made_ms") or 0))

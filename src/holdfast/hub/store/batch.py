@@ -5,6 +5,7 @@ There is one statement for each table, `Growth` and `RowTally`; its text is cach
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -13,6 +14,7 @@ from typing import Any, TypeAlias
 import msgspec
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
+from sqlalchemy.exc import DBAPIError
 
 from holdfast.hub.store.tables import Json, events
 
@@ -99,16 +101,43 @@ def write_to_sqlite(connection: Connection, batch: WriteBatch, *, last: bool = F
     """Write a batch. Raises `RowChanged` if a row is missing. `last` matters to PostgreSQL only."""
     del last
     for growth, grown in batch.grown.items():
-        if connection.exec_driver_sql(_build_update(growth), grown).rowcount != len(grown):
+        if _run(connection, _build_update(growth), grown) != len(grown):
             raise RowChanged(growth.table.name)
     for table, given in batch.rows.items():
-        connection.exec_driver_sql(_build_insert(table), _encode_json_columns(table, given))
+        _run(connection, _build_insert(table), _encode_json_columns(table, given))
     for tally, counted in batch.tallies.items():
-        connection.exec_driver_sql(_build_upsert(tally), counted)
+        _run(connection, _build_upsert(tally), counted)
     if batch.events:
-        connection.exec_driver_sql(
-            _build_insert(events), _encode_json_columns(events, batch.events)
-        )
+        _run(connection, _build_insert(events), _encode_json_columns(events, batch.events))
+
+
+def _run(connection: Connection, statement: str, rows: list[Row]) -> int:
+    """Run a statement for each row and return how many rows it changed. A single row goes to the
+    driver: SQLAlchemy takes 25 µs for each of the five statements of an action. After an error it
+    runs the statement again, unless SQLite has ended the transaction, and reports what is wrong."""
+    driver: Any = connection.connection.driver_connection
+    if len(rows) == 1 and driver.in_transaction:
+        try:
+            changed: int = driver.execute(statement, rows[0]).rowcount
+            return changed
+        except sqlite3.Error as error:
+            if not driver.in_transaction:
+                raise as_sqlalchemy_error(connection, statement, error) from error
+    return connection.exec_driver_sql(statement, rows).rowcount
+
+
+def as_sqlalchemy_error(connection: Connection, statement: str, error: Exception) -> Exception:
+    """Return an error of the driver as SQLAlchemy raises it."""
+    dialect, driver = connection.dialect, connection.connection.driver_connection
+    return DBAPIError.instance(
+        statement,
+        None,
+        error,
+        dialect.loaded_dbapi.Error,
+        hide_parameters=True,
+        connection_invalidated=dialect.is_disconnect(error, driver, None),  # type: ignore[arg-type]
+        dialect=dialect,
+    )
 
 
 @cache

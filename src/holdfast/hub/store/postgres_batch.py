@@ -16,9 +16,16 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
-from sqlalchemy.exc import DBAPIError
 
-from holdfast.hub.store.batch import Growth, RowChanged, RowTally, WriteBatch, columns, encode
+from holdfast.hub.store.batch import (
+    Growth,
+    RowChanged,
+    RowTally,
+    WriteBatch,
+    as_sqlalchemy_error,
+    columns,
+    encode,
+)
 from holdfast.hub.store.tables import events
 
 CHANNEL = "holdfast_events"
@@ -76,16 +83,7 @@ def _sqlalchemy_errors(connection: Connection, statement: str) -> Iterator[None]
     try:
         yield
     except psycopg.Error as error:
-        dialect, raw = connection.dialect, connection.connection.driver_connection
-        raise DBAPIError.instance(
-            statement,
-            None,
-            error,
-            psycopg.Error,
-            hide_parameters=True,
-            connection_invalidated=dialect.is_disconnect(error, raw, None),  # type: ignore[arg-type]
-            dialect=dialect,
-        ) from error
+        raise as_sqlalchemy_error(connection, statement, error) from error
 
 
 @cache

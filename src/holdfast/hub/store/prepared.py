@@ -6,7 +6,7 @@ SQLAlchemy prepares each execution anew: that takes 50 to 400 µs for queries th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
@@ -23,12 +23,14 @@ class _Statement(NamedTuple):
     names: tuple[str, ...]  # of the columns
     decoders: tuple[tuple[str, Callable[[Any], Any]], ...]  # of columns that need one
 
-    def row(self, values: Sequence[Any]) -> Row:
-        found = dict(zip(self.names, values, strict=True))
+    def rows(self, found: Iterable[Sequence[Any]]) -> list[Row]:
+        names = self.names
+        made = [dict(zip(names, values, strict=True)) for values in found]
         for name, decode in self.decoders:
-            if found[name] is not None:
-                found[name] = decode(found[name])
-        return found
+            for row in made:
+                if row[name] is not None:
+                    row[name] = decode(row[name])
+        return made
 
 
 class PreparedQuery:
@@ -99,7 +101,7 @@ def _read(
         for name, query in queries.items():
             statement, values = query.prepare(connection.dialect, given)
             asked.append((name, statement, driver.cursor().execute(statement.text, values)))
-    return {name: [one.row(found) for found in cursor.fetchall()] for name, one, cursor in asked}
+    return {name: one.rows(cursor.fetchall()) for name, one, cursor in asked}
 
 
 def _pipeline(driver: Any) -> AbstractContextManager[Any]:

@@ -38,17 +38,20 @@ KNOWN = ("0001", "0002", "0003", "0004", "0005")
 _LOCK = 0x401DFA58  # two servers that start at once upgrade one after the other
 
 
+_VERSION = "SELECT version_num FROM alembic_version"
+
+
 def version(connection: Connection) -> str:
     """Return the version; empty for a new database."""
     if not sa.inspect(connection).has_table("alembic_version"):
         return ""
-    found = connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar()
+    found = connection.exec_driver_sql(_VERSION).scalar()
     return str(found or "")
 
 
 def find_newer(connection: Connection) -> TooNew | None:
     """Return an error if a newer Holdfast has upgraded the database since it was opened."""
-    found = connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar()
+    found = connection.exec_driver_sql(_VERSION).scalar()
     try:
         refuse_newer(str(found or ""))
     except TooNew as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, TypeVar
@@ -25,6 +26,7 @@ from holdfast.wire import log
 
 T = TypeVar("T")
 AUTOCOMMIT = {"isolation_level": "AUTOCOMMIT"}
+LOOK_SECONDS = 1.0
 
 
 class Store:
@@ -35,6 +37,7 @@ class Store:
         self._reading = engine if self.is_sqlite else engine.execution_options(**AUTOCOMMIT)
         self.changed: list[Callable[[], None]] = []  # called after a group was committed
         self.outgrown: TooNew | None = None  # set once a newer Holdfast has upgraded the database
+        self._looked_s = time.monotonic()  # when its version was looked at
         self._writer: Writer | None = None
         self._damage: tuple[Corrupt, object] | None = None  # and the file it was found in
         event.listen(engine, "handle_error", self._note)
@@ -77,7 +80,7 @@ class Store:
 
     def write(self, change: Callable[[Connection], T]) -> T:
         with translate_driver_errors():
-            answer = write_once(self.engine, change)
+            answer = write_once(self.engine, change, self._refuse_outgrown)
         self._notify()
         return answer
 
@@ -90,13 +93,30 @@ class Store:
     def hand_in(self, job: Job[Any], inbox: Inbox) -> None:
         """Submit a job with its own inbox, which is called from the writing thread."""
         if self._writer is None:
-            self._writer = Writer(self.engine, self._notify)
+            self._writer = Writer(self.engine, self._refuse_outgrown, self._notify)
         self._writer.submit(job, inbox)
 
     def close(self) -> None:
         if self._writer is not None:
             self._writer.close()
         self.engine.dispose()
+
+    def look_at_version(self, connection: Connection) -> TooNew | None:
+        """Note whether a newer Holdfast has upgraded the database since it was opened."""
+        before, self.outgrown = self.outgrown, schema.find_newer(connection)
+        if self.outgrown is not None and before is None:
+            log.add("ERROR", "store", f"{self.outgrown}; {self.outgrown.hint}")
+        return self.outgrown
+
+    def _refuse_outgrown(self, connection: Connection) -> None:
+        """Refuse a write: tables of a newer version may mean something else. It looks once a second
+        at most, because each look is one more round trip of a write."""
+        now = time.monotonic()
+        if now - self._looked_s >= LOOK_SECONDS:
+            self.look_at_version(connection)
+            self._looked_s = now
+        if self.outgrown is not None:
+            raise self.outgrown
 
     def _note(self, error: ExceptionContext) -> None:
         found = error.sqlalchemy_exception

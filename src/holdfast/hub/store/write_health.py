@@ -50,7 +50,7 @@ def load() -> WriteHealth | None:
     """Load what the last server on this machine saved; None if no write has failed."""
     try:
         return msgspec.json.decode(places.read_small(_path()), type=WriteHealth)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeError):
         return None
 
 

@@ -73,18 +73,21 @@ def resolve_all(jobs: list[Job[Any]]) -> None:
 Inbox: TypeAlias = Callable[[list[Job[Any]]], None]
 
 
-def write_once(engine: Engine, change: Callable[[Connection], T]) -> T:
-    """Run one change on its own connection."""
+Check: TypeAlias = Callable[[Connection], None]
+
+
+def write_once(engine: Engine, change: Callable[[Connection], T], check: Check) -> T:
+    """Run one change on its own connection. `check` may refuse it first, in its transaction."""
     with engine.connect().execution_options(**WRITES) as connection:
-        return _retry(connection, change)
+        return _retry(connection, change, check)
 
 
-def _retry(connection: Connection, change: Callable[[Connection], T]) -> T:
+def _retry(connection: Connection, change: Callable[[Connection], T], check: Check) -> T:
     """Run a change in one transaction; retry it after a conflict with another writer, or if a row
     that was assumed to exist is gone."""
     for left in range(TRIES - 1, -1, -1):
         try:
-            return _commit(connection, change)
+            return _commit(connection, change, check)
         except (RowChanged, IntegrityError):
             if not left or not pending_writes.mistrust(connection):
                 raise
@@ -94,12 +97,13 @@ def _retry(connection: Connection, change: Callable[[Connection], T]) -> T:
     raise AssertionError("unreachable")
 
 
-def _commit(connection: Connection, change: Callable[[Connection], T]) -> T:
+def _commit(connection: Connection, change: Callable[[Connection], T], check: Check) -> T:
     """Nothing may stay pending after an error: whoever reads with this connection next would
     write it."""
     pending_writes.clear(connection)
     try:
         with connection.begin():
+            check(connection)
             answer = change(connection)
             pending_writes.settle(connection, last=True)
     except BaseException:
@@ -112,8 +116,10 @@ def _commit(connection: Connection, change: Callable[[Connection], T]) -> T:
 class Writer:
     """Owns the writing thread of one process."""
 
-    def __init__(self, engine: Engine, settled: Callable[[], None] = lambda: None) -> None:
-        self._engine = engine
+    def __init__(
+        self, engine: Engine, check: Check, settled: Callable[[], None] = lambda: None
+    ) -> None:
+        self._engine, self._check = engine, check
         self._settled = settled
         self.health = WriteHealth()
         self._jobs: queue.SimpleQueue[tuple[Job[Any], Inbox] | None] = queue.SimpleQueue()
@@ -151,7 +157,7 @@ class Writer:
         if self._connection is None:
             self._connection = self._engine.connect().execution_options(**WRITES)
         try:
-            return _retry(self._connection, change)
+            return _retry(self._connection, change, self._check)
         except HoldfastError:
             raise
         except BaseException:

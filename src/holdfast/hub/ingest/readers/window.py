@@ -100,6 +100,10 @@ class Span:
         self._turns[-1] = ended_ms, max(opened_ms, ms)
 
     @property
+    def ends(self) -> list[int]:
+        return [ended_ms for ended_ms, _ in self._turns if ended_ms]
+
+    @property
     def has_turned(self) -> bool:
         return self._turns != [(0, 0)]
 
@@ -121,7 +125,11 @@ class Span:
 
 
 MOST_CALLS = 100
-_STAY = ("spool", "state", "first_ms", "last_ms", "newest_ms", "newest_used", "newest_estimated")
+MOST_ENDS = 500  # of a session that is resumed again and again
+_STAY = (
+    *("spool", "state", "ends", "first_ms", "last_ms"),
+    *("newest_ms", "newest_used", "newest_estimated"),
+)
 
 
 class OpenCall(msgspec.Struct, array_like=True, gc=False):
@@ -141,6 +149,7 @@ class ReadPosition(msgspec.Struct, omit_defaults=True, gc=False):
     state: str = ""  # a checksum of the window's state when its health was last recorded
     first_ms: int = 0  # first and last time of everything recorded
     last_ms: int = 0
+    ends: list[int] = []  # when the session ended, each time, as its hooks reported it
     newest_ms: int = 0  # the last reading of its spool
     newest_used: int = 0
     newest_estimated: bool = False
@@ -165,6 +174,10 @@ class ReadPosition(msgspec.Struct, omit_defaults=True, gc=False):
         for name in self.__struct_fields__:
             if name not in _STAY:
                 setattr(self, name, getattr(fresh, name))
+
+    def note_ends(self, ends: Iterable[int]) -> None:
+        """Remember these ends too. A line that is read twice is one end."""
+        self.ends = list(dict.fromkeys([*self.ends, *ends]))[-MOST_ENDS:]
 
     def hold(self, use_id: str, call: OpenCall) -> None:
         self.calls[use_id] = call
