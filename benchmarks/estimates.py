@@ -21,14 +21,21 @@ from math import exp, log
 from pathlib import Path
 from statistics import median, pstdev
 
-from benchmarks import folder_tasks
+from benchmarks import folder_tasks, whole_reads
 from benchmarks.readings import transcripts
 from holdfast.plan.estimates import features, likeness
-from holdfast.plan.estimates.estimate import Past, PastCase, TaskEstimate, estimate_request
-from holdfast.plan.estimates.features import KINDS, UNSTATED_FILES, FittedLine
+from holdfast.plan.estimates.estimate import (
+    Past,
+    PastCase,
+    TaskEstimate,
+    estimate_request,
+    names_early,
+)
+from holdfast.plan.estimates.features import UNSTATED_FILES, FittedLine
 from holdfast.plan.estimates.likeness import EstimateRequest
 from holdfast.plan.estimates.past_requests import PastRequest, read_requests
 from holdfast.plan.estimates.past_runs import RunTask
+from holdfast.plan.kinds import KINDS
 from holdfast.transcript import operations, read
 
 FLOOR_TOKENS = 2000
@@ -78,6 +85,7 @@ class Lines:
     files: FittedLine
     folders: FittedLine
     kinds: dict[int, FittedLine]
+    named: FittedLine
 
 
 def lines(some: Sequence[Case]) -> Lines:
@@ -89,6 +97,7 @@ def lines(some: Sequence[Case]) -> Lines:
         fit(touched, (*features.NAMES, "touched")),
         fit([case for case in touched if case.in_folder], ("named",), ridge=0.0),
         {kind: middle(chosen) for kind, chosen in kinds.items() if len(chosen) >= LEAST_OF_KIND},
+        fit([case for case in touched if names_early(case.used)], ("named_files",), ridge=0.0),
     )
 
 
@@ -156,7 +165,8 @@ WAYS: tuple[str | int, ...] = (
     "task",
     "task after",
 )
-LISTED: tuple[str | int, ...] = ("files", "files, no past", "folders", *KINDS)
+IN_WORDS = ("named files", "one named file", "named files, no past")
+LISTED: tuple[str | int, ...] = ("files", "files, no past", "folders", *IN_WORDS, *KINDS)
 
 
 def measure(corpus: Path) -> tuple[dict[str | int, Score], int, int]:
@@ -172,7 +182,14 @@ def _one_project(project: str, found: list[Case], scores: dict[str | int, Score]
     others = [case for case in found if case.project != project]
     fitted = lines(others)
     rows = [_seen(one) for one in others]
-    past = Past(rows, fitted.words, fitted.files, folders=fitted.folders, kinds=fitted.kinds)
+    past = Past(
+        rows,
+        fitted.words,
+        fitted.files,
+        folders=fitted.folders,
+        kinds=fitted.kinds,
+        named=fitted.named,
+    )
     alone = replace(past, seen=())
     before: defaultdict[str, list[RunTask]] = defaultdict(
         list
@@ -183,7 +200,10 @@ def _one_project(project: str, found: list[Case], scores: dict[str | int, Score]
 
 
 def _seen(case: Case) -> PastCase:
-    return PastCase(case.known, case.grown, False, case.used.words.kind, case.used.touched > 0)
+    used = case.used
+    return PastCase(
+        case.known, case.grown, False, used.words.kind, used.touched > 0, names_early(used)
+    )
 
 
 def _one(
@@ -215,6 +235,12 @@ def _one(
             ("files", estimate_request(listed, past)),
             ("files, no past", estimate_request(listed, alone)),
         ]
+    if names_early(used):
+        count = likeness.count_named(used)
+        named = EstimateRequest(used.words, named=count)
+        ways = IN_WORDS[:2] if count == 1 else IN_WORDS[:1]
+        asked += [(way, estimate_request(named, past)) for way in ways]
+        asked.append((IN_WORDS[2], estimate_request(named, alone)))
     if used.touched and case.in_folder:
         asked.append(
             (
@@ -267,6 +293,9 @@ def rows(corpus: Path | None) -> Iterator[Row]:
     yield "files known, ours against it", f"{ratio('files', 'files formula'):.3f}x", ""
     yield "tasks that list the files they touch", stated("files"), "75 to 85 %, below 10"
     yield "the same without any past", stated("files, no past"), "75 to 85 %, below 10"
+    yield "tasks that name files in their words", stated("named files"), "75 to 85 %, below 10"
+    yield "the same without any past", stated("named files, no past"), "75 to 85 %, below 10"
+    yield "those of them that name one file", stated("one named file"), ""
     yield "tasks that name folders", stated("folders"), "75 to 85 %, below 10"
     for kind, (words, _, _) in KINDS.items():
         if scores[kind].widths:
@@ -280,6 +309,7 @@ def _print_fit(corpus: Path) -> None:
     found = cases(corpus)
     fitted = lines(found)
     named = [("WORDS", fitted.words), ("FILES", fitted.files), ("FOLDERS", fitted.folders)]
+    named.append(("NAMED", fitted.named))
     for name, line in (*named, *((KINDS[kind][0], one) for kind, one in fitted.kinds.items())):
         print(f"{name}: start {line.start:.3f}, low {line.low:.3f}, high {line.high:.3f}")
         for term, slope in line.terms.items():
@@ -290,6 +320,9 @@ def _print_fit(corpus: Path) -> None:
         print(f"    {name!r}: {(2 if name in TWICE else 1) / spread:.2f},")
     grown = sorted(case.grown for case in found)
     print(f"median growth {exp(grown[len(grown) // 2]):,.0f} tokens")
+    read = whole_reads.shares(corpus)
+    ends = [read[len(read) * tenth // 10] for tenth in (1, 5, 9)]
+    print("READINGS:", ", ".join(f"{share:.1f}" for share in ends), f"of {len(read)} requests")
 
 
 def main() -> None:

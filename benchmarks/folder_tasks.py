@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from holdfast.plan.estimates.features import READ_CHARS, extract_features
+from holdfast.plan.estimates.features import extract_features
 from holdfast.plan.estimates.past_requests import FILE_TOOLS, PastRequest
+from holdfast.plan.kinds import READ_CHARS
 from holdfast.transcript import Boundary, Operation, Prompt, Summary, ToolUse
 from holdfast.transcript.user_words import user_words
 

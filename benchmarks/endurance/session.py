@@ -266,7 +266,8 @@ class _Play:
         if event.get("type") == "control_request":
             self._send(_permission(event, self._stage))
         elif event.get("subtype") == "hook_response" and event.get("outcome") != "success":
-            self.faults.append(f"{event.get('hook_name')}: {event.get('stderr')}")
+            told = f"{event.get('outcome')}, {event.get('stderr')}"  # cancelled: at its time limit
+            self.faults.append(f"{event.get('hook_name')}: {told}")
 
     def _say(self, words: str) -> None:
         message = {"role": "user", "content": words}

@@ -118,9 +118,9 @@ def test_share_and_specs_are_settings(project: Path, monkeypatch: pytest.MonkeyP
 def test_the_table_shows_estimates_with_range_and_basis(project: Path) -> None:
     found = _invoke("plan.md", "--room", "90000")
     assert found.exit_code == 0
-    for words in ("Write the cart", "90,000", "as given", "checkpoint", "done already: 1"):
+    for words in ("Write the cart", "90,000", "as given", "done already: 1"):
         assert words in found.stdout
-    assert "known by  past requests of public sessions, none of your own" in found.stdout
+    assert "based on  past requests of public sessions, none of your own" in found.stdout
     assert "not there yet, so taken as files to create: cart.py, price.py" in found.stderr
 
 
@@ -170,11 +170,15 @@ def test_tasks_are_shown_with_the_numbers_that_titles_name(project: Path) -> Non
 def test_it_says_who_commits(project: Path) -> None:
     (project / "plan.md").write_text("- [ ] Mend it and commit\n- [ ] Sail\n- [ ] Push\n")
     said = _invoke("plan.md").stderr
-    assert 'asks for one; named in "Mend it and commit", "Push"\n' in said
+    assert '  commits: only in the tasks that name one: "Mend it and commit", "Push"\n' in said
     (project / "plan.md").write_text("- [ ] Mend it\n")
-    assert (
-        "  commits: only where the plan's text asks for one; no task" in _invoke("plan.md").stderr
-    )
+    assert "  commits: none, because neither" in _invoke("plan.md").stderr
+    (project / "plan.md").write_text("Be kind. Commit after each knot.\n\n- [ ] Mend it\n")
+    for said in (
+        _invoke("plan.md").stderr,
+        CliRunner().invoke(holdfast_command, ["run", "plan.md", "--dry-run"]).stderr,
+    ):
+        assert '  commits: as the plan says: "Commit after each knot."\n' in said
 
 
 @pytest.mark.parametrize(
@@ -184,7 +188,13 @@ def test_it_says_who_commits(project: Path) -> None:
 def test_a_commit_is_named_wherever_the_task_speaks_of_it(project: Path, task: str) -> None:
     (project / "plan.md").write_text(f"- [ ] Mend it\n- [ ] {task}\n")
     said = _invoke("plan.md").stderr
-    assert f'named in "{task[:20]}' in said and "above the list" not in said
+    assert f'name one: "{task[:20]}' in said and "above the list" not in said
+
+
+def test_a_commit_that_is_forbidden_or_told_of_is_none(project: Path) -> None:
+    for words in ("Mend it; do not push", "Compare with the first commit", "Squash nothing"):
+        (project / "plan.md").write_text(f"- [ ] {words}\n")
+        assert "  commits: none, because neither" in _invoke("plan.md").stderr
 
 
 def test_a_wish_for_all_commits_belongs_above_the_tasks(project: Path) -> None:
@@ -327,6 +337,31 @@ def test_tokens_are_said_as_a_plan_says_them(project: Path) -> None:
         assert _invoke("plan.md", f"--room={wrong}").exit_code == 2
 
 
+@pytest.mark.requirement("P4", "U3")
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("--room=10", "such as 90k"),
+        ("--window=5", "such as 200k"),
+        ("--window=40k", "such as 200k"),
+    ],
+)
+def test_a_size_that_holds_no_work_is_refused_with_one_that_does(
+    project: Path, option: str, words: str
+) -> None:
+    found = _invoke("plan.md", option)
+    assert found.exit_code == 2 and "is too small" in found.stderr and words in found.stderr
+
+
+@pytest.mark.requirement("P4")
+def test_a_title_is_shown_whole_also_across_a_semicolon(project: Path) -> None:
+    words = [f"word{at}" for at in range(60)]
+    first, rest = " ".join(words[:40]), " ".join(words[40:])
+    (project / "plan.md").write_text(f"- [ ] Write {first};\n      {rest}\n", encoding="utf-8")
+    shown = _invoke("plan.md").stdout.split()
+    assert [word for word in words if word not in shown and f"{word};" not in shown] == []
+
+
 @pytest.mark.slow
 @pytest.mark.requirement("P4", "X7")
 def test_the_notes_on_a_very_long_plan_are_bounded(project: Path) -> None:
@@ -382,3 +417,24 @@ def test_a_plan_without_boxes_is_shown_with_what_was_taken_as_tasks(project: Pat
     assert "1. Cut it" in found.stdout and "**" not in found.stdout
     assert "its 2 numbered items were taken as tasks" in found.stderr
     assert "not clear which task is meant: task 2 ('Depends on T9')" in found.stderr
+
+
+@pytest.mark.requirement("P3", "U3")
+def test_the_table_says_what_a_task_waits_for(project: Path) -> None:
+    """Otherwise nobody sees whether the words of a plan were understood."""
+    (project / "waits.md").write_text(
+        "- [ ] T1: Cut a.py\n- [ ] Sew b.py\n- [ ] Rig it\n- [ ] Paint it (after T1 and 2)\n"
+        "- [ ] Commit\n",
+        "utf-8",
+    )
+    said = _invoke("waits.md").stdout
+    lines = [line.strip() for line in said.splitlines()]
+    assert "after T1, 2" in lines and "after all above" in lines
+
+
+@pytest.mark.parametrize("command", ["plan", "run"])
+def test_a_plan_that_is_a_link_to_itself_is_refused_in_words(command: str, project: Path) -> None:
+    (project / "loop.md").symlink_to("loop.md")
+    refused = CliRunner().invoke(holdfast_command, [command, "loop.md"]).exception
+    assert isinstance(refused, BadPlan)
+    assert (refused.exit_code, str(refused)) == (2, "loop.md: no such file")

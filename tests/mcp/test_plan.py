@@ -176,7 +176,7 @@ def test_plan_dry_run_and_tool_have_the_same_batches(
     assert [len(batch) for batch in shown] == [1, 1, 1, 2]
     assert [job["tasks"] for job in dry] == shown
     assert [[one["title"] for one in batch["tasks"]] for batch in tool] == titles
-    assert tool[0]["tokens"] == "unknown: open-ended"
+    assert tool[0]["tokens"] == "unknown"
     assert {batch["window"] for batch in tool} == {"fresh"}
 
 

@@ -59,3 +59,26 @@ def test_a_table_of_something_else_and_two_tables_are_refused(text: str) -> None
 def test_a_table_beside_boxes_is_text() -> None:
     text = "| Task |\n|---|\n| a |\n| b |\n\n- [ ] Cut it\n"
     assert [task.title for task in read_plan(text).tasks] == ["Cut it"]
+
+
+def test_a_table_that_numbers_its_rows_is_a_plan_whatever_its_columns_are_called() -> None:
+    """The titles are in the column with the most words. A row that has none there keeps its place:
+    the others name it by its number."""
+    plan = read_plan(
+        "| # | Module | Test file | What to cover | Depends on |\n|--|--|--|--|--|\n"
+        "| 1 | \u2013 | `tests/conftest.py` | Add a fixture for all boats | \u2013 |\n"
+        "| 2 | `src/hull.py` | `tests/test_hull.py` | Cover the keel and the leaks | 1 |\n"
+        "| 3 | `src/sail.py` | `tests/test_sail.py` | Cover wet and dry | 1, 2 |\n"
+    )
+    assert plan.tasks[0].title == "Add a fixture for all boats"
+    assert plan.tasks[1].files == ("src/hull.py", "tests/test_hull.py")
+    assert [len(task.depends) for task in plan.tasks] == [0, 1, 2]
+
+
+def test_a_row_without_a_title_is_kept_if_it_says_what_to_do() -> None:
+    plan = read_plan(
+        "| # | Task | What | Depends on |\n|--|--|--|--|\n| 1 | - | Lay the keel | |\n"
+        "| 2 | Sail | Sew it | 1 |\n| 3 | Rope | Splice it | 1 |\n"
+    )
+    assert [task.number for task in plan.tasks] == [1, 2, 3]
+    assert plan.tasks[2].depends == (plan.tasks[0].id,)

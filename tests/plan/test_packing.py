@@ -208,3 +208,18 @@ def test_a_list_is_packed_as_it_stands_unless_that_takes_two_more_batches(
     _must_hold(loads, found, 3)
     order = [at for batch in found for at in batch]
     assert found == fewest or (order == sorted(order) and len(found) <= len(fewest) + 1)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "room", "batches"),
+    [
+        ((40, 40, 40), 100, [[0], [1, 2]]),  # the second and the third fit together
+        ((10, 40, 40), 100, [[0, 1, 2]]),
+        ((40, 40, 80), 100, [[0, 1], [2]]),  # too large together: right after it
+    ],
+)
+def test_a_task_that_goes_on_with_the_one_before_is_in_its_batch_if_both_fit(
+    sizes: tuple[int, ...], room: int, batches: list[list[int]]
+) -> None:
+    loads = [Load(size, (), str(at), joins=at == 2) for at, size in enumerate(sizes)]
+    assert pack_as_listed(loads, room, 3) == batches

@@ -187,3 +187,118 @@ def test_a_task_with_an_unread_dependency_is_reported_and_runs_beside_no_other(
 def test_a_field_names_a_task_by_words_of_its_title(field: str) -> None:
     task = last_of(f"- [ ] Hoist it\n  - {field}: the planks")
     assert task.depends == (read_plan(BEFORE).tasks[0].id,)
+
+
+LETTERS = (
+    "- [ ] A: Saw the planks\n- [ ] B: Boil the tar\n- [ ] C: Weave canvas\n- [ ] D: Cut rope\n"
+    "- [ ] E: {}\n- [ ] F: Launch\n- [ ] G: Feast\n"
+)
+
+
+def waits_in(text: str) -> dict[str, str]:
+    """For each task that waits, the letters of those it waits for."""
+    tasks = read_plan(text).tasks
+    letter = {task.id: task.title[0] for task in tasks}
+    return {
+        task.title[0]: "".join(sorted(letter[name] for name in task.depends))
+        for task in tasks
+        if task.depends
+    }
+
+
+@pytest.mark.requirement("P3")
+@pytest.mark.parametrize(
+    ("words", "waits"),
+    [
+        ("Paint it once B and C are merged", {"E": "BC"}),
+        ("Paint it; must happen before F", {"F": "E"}),
+        ("Paint it when 3 and 4 are in", {"E": "CD"}),
+        ("Paint it, blocks 7", {"G": "E"}),
+        ("Paint it after B but before F and G", {"E": "B", "F": "E", "G": "E"}),
+        ("After 2 is done, paint it", {"E": "B"}),
+        ("Paint it. F depends on this.", {"F": "E"}),
+        ("Paint it. B must be merged first", {"E": "B"}),
+        ("Paint it with the notes from 1-3", {"E": "ABC"}),
+        ("Paint it. Don't start before C is in", {"E": "C"}),
+        ("Paint it. Do not start until C is in", {"E": "C"}),
+        ("Paint it once the canvas is woven", {"E": "C"}),
+        ("Paint it after the second task", {"E": "B"}),
+        ("Paint it when nobody uses it any more", {"E": "ABCD"}),
+        ("Once all of it is sawn, paint it", {"E": "ABCD"}),
+        ("Paint it; this does not depend on B", {}),
+        ("Paint the part that needs B", {}),
+        ("Paint it after 5 minutes, before 2 people come", {}),
+        ("Paint it on Python 3 after 3.8 is gone", {}),
+        ("Raise the limit from 1 to 3", {}),
+        ("Paint it once per day", {}),
+        ("Compare 1 and 2", {}),
+    ],
+)
+def test_a_word_of_order_near_a_reference_is_read_anywhere_in_a_sentence(
+    words: str, waits: dict[str, str]
+) -> None:
+    text = LETTERS.format(words)
+    assert waits_in(text) == waits
+    assert not read_plan(text).tasks[4].unread
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["Paint it once the weather is fine", "Paint it. Only after lunch, otherwise it drips."],
+)
+def test_a_condition_that_names_no_task_is_kept_to_be_reported(words: str) -> None:
+    assert read_plan(LETTERS.format(words)).tasks[4].unread
+
+
+@pytest.mark.requirement("P3")
+@pytest.mark.parametrize(
+    ("tail", "waits"),
+    [
+        ("\nDependencies: D <- B, C\n", {"D": "BC"}),
+        ("Dependencies: D <- B, C\n", {"D": "BC"}),
+        ("\n## Dependencies\n- D depends on B, C\n- C needs A\n", {"C": "A", "D": "BC"}),
+        ("\nB -> D\n", {"D": "B"}),
+        ("\n# Order\nA -> B \u2192 C\n", {"B": "A", "C": "B"}),
+        ("\n| Task | Depends on |\n|---|---|\n| A | - |\n| D | B, C |\n", {"D": "BC"}),
+        ("\n```mermaid\ngraph TD\n  A[Saw] --> C\n  B --> D(Cut)\n```\n", {"C": "A", "D": "B"}),
+        ("\nA before C; tasks B and D depend on C.\n", {"B": "C", "C": "A", "D": "C"}),
+        ("\nDependencies:\n- C: A and B\n- D: none\n", {"C": "AB"}),
+        ("\n- B and C can only start when A is done\n", {"B": "A", "C": "A"}),
+        ("\nWe go from A to D. B and C are hard -> ask.\n", {}),
+    ],
+)
+def test_dependencies_that_a_plan_lists_beside_its_tasks_are_read(
+    tail: str, waits: dict[str, str]
+) -> None:
+    tasks = "".join(LETTERS.splitlines(keepends=True)[:4])
+    assert waits_in(f"{tasks}{tail}") == waits
+
+
+def test_a_heading_names_all_tasks_below_it() -> None:
+    plan = read_plan(
+        "# Boat\n## Wood\n- [ ] Saw\n- [ ] Nail\n## Cloth\n- [ ] Sew, after the wood part is in\n"
+    )
+    assert plan.tasks[2].depends == ("saw", "nail")
+
+
+@pytest.mark.requirement("P3", "U3")
+def test_words_do_not_turn_the_list_around(tmp_path: Path) -> None:
+    """`The commit before step 1` is a point in time, and no order."""
+    plan = read_plan("1. Pin a.py\n2. Cut b.py\n3. Compare with the commit before step 1\n")
+    assert [task.depends for task in plan.tasks] == [(), (), ()]
+    found = make_workflow(plan, a_room(), Past(), tmp_path)
+    assert any("the other way round: task 3 before task 1" in one for one in found.warnings)
+
+
+@pytest.mark.requirement("P3", "U3")
+@pytest.mark.parametrize("nothing", [*"-\u2013\u2014\u2212", "none", "None yet", "n/a", ""])
+def test_a_dash_of_any_kind_is_no_dependency(nothing: str) -> None:
+    table = f"| ID | Task | Depends on |\n|--|--|--|\n| C1 | Cut | {nothing} |\n| C2 | Sew | C1 |\n"
+    assert [len(task.depends) for task in read_plan(table).tasks] == [0, 1]
+
+
+@pytest.mark.requirement("P3", "U3")
+def test_a_task_below_a_heading_of_its_level_does_not_stand_below_that() -> None:
+    plan = read_plan("# Sails\n\n## Rules\n\nNo paint.\n\n## 1. Cut\n\na\n\n## 2. Sew\n\nb\n")
+    assert [task.section for task in plan.tasks] == ["", ""]
+    assert "No paint." in plan.description

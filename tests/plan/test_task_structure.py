@@ -180,3 +180,37 @@ def test_bullets_that_are_the_only_list_are_tasks() -> None:
     assert marked.count("[ ]") == 6 and "6 bullets were taken as tasks" in note
     assert mark_tasks("Some remarks:\n- wet\n- cold\n")[1] == ""
     assert mark_tasks(f"## Risks\n{bullets}\n")[1] == ""
+
+
+def test_bullets_below_several_headings_are_tasks_whatever_the_title_asks() -> None:
+    """A short line above a list is a heading; below that of the rules are no tasks."""
+    plan = read_plan(
+        "Why does it leak?\n=================\n\nRules\n\n* No paint\n* No tar\n\nHull\n\n"
+        "* Caulk the keel\n* Sand the planks\n\nRig (once it is dry)\n\n"
+        "* Sew the sail\n* Splice ropes\n* Hoist\n"
+    )
+    assert [task.title for task in plan.tasks] == [
+        "Caulk the keel",
+        "Sand the planks",
+        "Sew the sail",
+        "Splice ropes",
+        "Hoist",
+    ]
+    assert plan.title == "Why does it leak?" and "\nRules\n" in f"\n{plan.description}"
+    assert [task.section for task in plan.tasks][1:3] == ["Hull", "Rig (once it is dry)"]
+    assert not any(task.description for task in plan.tasks)
+
+
+def test_a_line_that_leads_a_list_belongs_to_it() -> None:
+    """It was told to the session of the task above it, as if that had to do the next ones."""
+    plan = read_plan(
+        "# Leaks\n\n* Weigh it\n* Dry it\n\nOnce that is done, look at each on its own:\n\n"
+        "* The keel\n* The bow\n* The deck\n"
+    )
+    assert not any(task.description for task in plan.tasks)
+    assert [task.section for task in plan.tasks] == [
+        *["", ""],
+        *["Once that is done, look at each on its own"] * 3,
+    ]
+    steps = read_plan("## 1. Cut\n\nDo this:\n\n* a\n* b\n\n## 2. Sew\n\nb\n")
+    assert steps.tasks[0].description.startswith("Do this:")

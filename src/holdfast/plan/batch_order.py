@@ -19,11 +19,12 @@ LOOK_AHEAD = 50  # ready tasks; taking one from farther down would break the ord
 @dataclass(frozen=True, slots=True)
 class Load:
     """A task as packing sees it. `needs` are positions of other loads; `spec` is the task of the
-    plan that it counts as."""
+    plan that it counts as; `joins`: it goes on with the load listed before it."""
 
     size: int
     needs: tuple[int, ...]
     spec: str
+    joins: bool = False
 
 
 def fill_in_order(loads: Sequence[Load], room: int, most_specs: int) -> list[list[int]]:
@@ -39,20 +40,44 @@ def fill_in_order(loads: Sequence[Load], room: int, most_specs: int) -> list[lis
 
 def fill_as_listed(loads: Sequence[Load], room: int, most_specs: int) -> list[list[int]]:
     """Fill each batch with the next tasks of the list until one does not fit; nothing if a task
-    waits for one that is listed after it."""
+    waits for one that is listed after it. Tasks that go on with the one before begin together."""
     batches: list[list[int]] = []
     left = 0
     specs: set[str] = set()
-    for at, load in enumerate(loads):
-        if any(need > at for need in load.needs):
+    for unit in _units(loads, room, most_specs):
+        if any(need > at for at in unit for need in loads[at].needs):
             return []
-        if load.size > left or len(specs | {load.spec}) > most_specs or not batches:
+        size, own = sum(loads[at].size for at in unit), {loads[at].spec for at in unit}
+        if size > left or len(specs | own) > most_specs or not batches:
             batches.append([])
             left, specs = room, set()
-        batches[-1].append(at)
-        specs.add(load.spec)
-        left -= load.size
+        batches[-1] += unit
+        specs |= own
+        left -= size
     return batches
+
+
+def _units(loads: Sequence[Load], room: int, most_specs: int) -> list[list[int]]:
+    """The positions of loads that stay together: one each, or one with those that go on with it, as
+    far as they fit into a batch."""
+    found: list[list[int]] = []
+    for at, load in enumerate(loads):
+        unit = [*found[-1], at] if found and load.joins else [at]
+        is_one = len({loads[one].spec for one in unit}) <= most_specs
+        if len(unit) > 1 and is_one and sum(loads[one].size for one in unit) <= room:
+            found[-1] = unit
+        else:
+            found.append([at])
+    return found
+
+
+def keeps_units(
+    batches: Sequence[Sequence[int]], loads: Sequence[Load], room: int, most_specs: int
+) -> bool:
+    """Whether all loads that fit together are in one batch."""
+    home = {at: index for index, batch in enumerate(batches) for at in batch}
+    units = _units(loads, room, most_specs)
+    return all(len({home[at] for at in unit}) == 1 for unit in units)
 
 
 class ListQueue:

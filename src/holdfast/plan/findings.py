@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from holdfast.plan.estimates.features import is_a_search, names_its_result
 from holdfast.plan.files import project_files
+from holdfast.plan.kinds import is_a_search, names_its_result
 from holdfast.plan.sizes import find_odd_files, is_document
 from holdfast.plan.task import PlanTask
 from holdfast.plan.workflow import TaskBatch

@@ -6,26 +6,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from textwrap import shorten
 
 from holdfast.client import models
-from holdfast.plan.estimates.estimate import LIST_FILES, TaskEstimate
-from holdfast.plan.estimates.features import (
-    CHARS_PER_TOKEN,
-    is_a_search,
-    named_paths,
-    needs_a_person,
-)
 from holdfast.plan.files import project_files
-from holdfast.plan.files.patterns import MARKS, Pattern
+from holdfast.plan.files.patterns import MARKS
 from holdfast.plan.findings import MAX_BRIEFS, find_lost
 from holdfast.plan.formats.references import find_label
+from holdfast.plan.kinds import is_a_search, needs_a_person, runs_something
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask, TaskPlan
 from holdfast.plan.workflow import TaskBatch, Workflow, fits_here
-from holdfast.text.numbers import about, listed, named
+from holdfast.text.numbers import about, counted, listed, named
 
 NAMED = 5  # of many tasks or folders
 NAMED_FILES = 20  # missing files that are listed: one of them may be a mistake
@@ -45,6 +39,7 @@ def collect_notes(
     pieces = [piece for batch in batches for piece in batch.pieces]
     yield from plan.notes
     yield from _about_dependencies(plan.tasks)
+    yield from _about_order(plan.tasks)
     yield from _about_moves(plan.tasks)
     yield from _about_people(plan.tasks)
     yield from _about_this_session(batches, room)
@@ -80,6 +75,15 @@ def _about_dependencies(tasks: Sequence[PlanTask]) -> Iterable[str]:
         some = listed([f"{tags[task.id]} ('{_cut(task.first)}')" for task in late], NAMED)
         move = "move it up, or make a task of its own of what comes first"
         yield f"said to come before other work, but listed after it: {some}; {move}"
+
+
+def _about_order(tasks: Sequence[PlanTask]) -> Iterable[str]:
+    """Which words would turn the list around. `The commit before step 1` is no order."""
+    tags = _tags(tasks)
+    against = [task for task in tasks if task.against and not task.done]
+    if against:
+        some = listed([f"{tags[one.id]} before {tags[one.against]}" for one in against], NAMED)
+        yield f"not taken as an order, because it is listed the other way round: {some}"
 
 
 def _about_moves(tasks: Sequence[PlanTask]) -> Iterable[str]:
@@ -164,12 +168,11 @@ def _smaller(full: Iterable[TaskBatch], room: PlanRoom) -> str:
 def _warnings(
     tasks: Sequence[PlanTask], pieces: Sequence[TaskPiece], root: Path, tags: dict[str, str]
 ) -> Iterable[str]:
-    yield from _about_files(tasks, root)
-    yield from _about_large_files(pieces, root)
+    named = (file for piece in pieces for file in piece.estimate.named_files)
+    yield from _about_files(tasks, named, root)
     yield from _about_folders(tasks)
     yield from _about_named_files(pieces, tags)
-    yield from _about_unknown_sizes(pieces)
-    yield from _about_mentions(pieces, root, tags)
+    yield from _about_unknown_sizes(pieces, tags)
     yield from _about_parts(pieces)
     for piece in pieces:
         if piece.warning:
@@ -191,33 +194,9 @@ def _about_results(
         yield f"{most}, so some get nothing of what these tasks find; {write}: {names}"
 
 
-def _about_large_files(pieces: Sequence[TaskPiece], root: Path) -> Iterable[str]:
-    """Report files that alone exceed the range of a task that lists them.
-
-    Most such tasks read a part of the file, so it is not counted. A user who knows the file wants
-    to see that it was noticed.
-    """
-    known = [piece for piece in pieces if _is_range(piece.estimate)]
-    sizes = project_files.measure_files(root, (file for one in known for file in one.task.files))
-    tokens = {file: size // CHARS_PER_TOKEN for file, size in sizes.items()}
-    found = {
-        file: f"{file} ({about(tokens[file])})"
-        for piece in known
-        for file in piece.task.files
-        if tokens.get(file, 0) > piece.estimate.high_tokens
-    }
-    if found:
-        some = listed([*found.values()], NAMED)
-        yield f"larger than the range of a task that lists them, in tokens, if read whole: {some}"
-
-
-def _is_range(size: TaskEstimate) -> bool:
-    return size.low_tokens < size.high_tokens and not size.is_unknown
-
-
 def _about_folders(tasks: Sequence[PlanTask]) -> Iterable[str]:
     held = {name: count for task in tasks for name, count in task.held.items()}
-    counts = {name: f"{name} ({count:,} files)" for name, count in held.items()}
+    counts = {name: f"{name} ({counted(count, 'file')})" for name, count in held.items()}
     folders = [name for name in held if not MARKS.intersection(name)]
     patterns = [name for name in held if MARKS.intersection(name)]
     if folders:
@@ -230,59 +209,28 @@ def _about_folders(tasks: Sequence[PlanTask]) -> Iterable[str]:
         yield f"{why}, so not all of these are counted: {some}"
 
 
-def _about_unknown_sizes(pieces: Sequence[TaskPiece]) -> Iterable[str]:
+def _about_unknown_sizes(pieces: Sequence[TaskPiece], tags: dict[str, str]) -> Iterable[str]:
     """That a plan with tasks of unknown size can be run as it is, and what would change that."""
-    advice = {piece.estimate.advice for piece in pieces if piece.estimate.is_unknown}
-    if advice:
-        yield "a task of unknown size gets a session of its own; nothing has to be added to run it"
-    if LIST_FILES in advice:
-        line = "`- files: src/a.py, src/b.py` beneath it (in Markdown)"
-        yield f'a task with "list the files" can share a session if you write {line}'
-
-
-def _about_mentions(pieces: Sequence[TaskPiece], root: Path, tags: dict[str, str]) -> Iterable[str]:
-    """Files and folders that a task of unknown size names in its words alone: the range of past
-    requests that do so is a factor of 11 or more wide."""
-    found: dict[str, list[str]] = {}
-    for piece in pieces:
-        is_asked = piece.estimate.is_unknown and piece.estimate.advice == LIST_FILES
-        if is_asked and (files := _offered(root, named_paths(piece.task.words))):
-            found[tags[piece.task.spec]] = files
+    unknown = [piece.task for piece in pieces if piece.estimate.is_unknown]
+    found = [one for one in unknown if is_a_search(one.title) or runs_something(one.title)]
+    rest = [one for one in unknown if one not in found]
+    if unknown:
+        yield "a task of unknown size gets a session of its own; the plan can be run as it is"
     if found:
-        some = listed(
-            [f"{name}: `- files: {', '.join(files)}`" for name, files in found.items()], NAMED
-        )
-        yield f"if the files that such a task mentions are all it changes, write: {some}"
+        some = listed([tags[task.spec] for task in found], NAMED)
+        yield f"unknown, because they find something out or run something: {some}"
+    if rest:
+        some = listed([tags[task.spec] for task in rest], NAMED)
+        write = "list the files beneath a task to have it estimated: `- files: src/a.py, src/b.py`"
+        yield f"unknown, because no file is named: {some}; {write}"
 
 
 def _about_named_files(pieces: Sequence[TaskPiece], tags: dict[str, str]) -> Iterable[str]:
     """Which files told the size of a task that lists none."""
     found = {tags[one.task.spec]: one.estimate.named_files for one in pieces}
-    some = [f"{name} ({', '.join(files)})" for name, files in found.items() if files]
+    some = [f"{name} ({listed(files, NAMED)})" for name, files in found.items() if files]
     if some:
-        yield f"estimated by the files in their words: {listed(some, NAMED)}"
-
-
-def _offered(root: Path, named: Sequence[str]) -> list[str]:
-    """The files and folders among the words of a task; none if one of them is not there, because a
-    part of them would look like all."""
-    found = [name for name in named if _is_there(root, name)]
-    suffixes = {suffix for name in found if (suffix := PurePosixPath(name).suffix)}
-    left = [name for name in named if name not in found]
-    missed = [one for one in left if _is_path(one) or PurePosixPath(one).suffix in suffixes]
-    return [] if missed else found
-
-
-def _is_path(name: str) -> bool:
-    """Whether a word is a path by its look: `and/or` and `Node.js` are not."""
-    marked = name.endswith("/") or MARKS.intersection(name) or PurePosixPath(name).suffix
-    return "/" in name and bool(marked)
-
-
-def _is_there(root: Path, name: str) -> bool:
-    """Whether a word is a file or folder of the project, or a pattern below a folder."""
-    name = Pattern(name).folder if MARKS.intersection(name) else name
-    return not project_files.find_existing(root, [name])
+        yield f"estimated by the files they name: {listed(some, NAMED)}"
 
 
 def _about_parts(pieces: Sequence[TaskPiece]) -> Iterable[str]:
@@ -301,8 +249,10 @@ def _name(task: PlanTask) -> str:
     return f"{name} (part {task.part})" if task.part else name
 
 
-def _about_files(tasks: Sequence[PlanTask], root: Path) -> Iterable[str]:
+def _about_files(tasks: Sequence[PlanTask], named: Iterable[str], root: Path) -> Iterable[str]:
+    """Which files are not there. `named`: those in the words of tasks that list none."""
     files = [file for task in tasks for file in task.files if file not in task.held]
+    files += (file for file in named if "/" in file)
     odd = project_files.find_existing(root, files)
     for words in (project_files.OUTSIDE, project_files.MISSING):
         some = [file for file, why in odd.items() if why == words]

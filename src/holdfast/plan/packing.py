@@ -54,6 +54,8 @@ def pack_as_listed(loads: Sequence[Load], room: int, most_specs: int) -> list[li
     if listed and len(listed) <= _least(loads, room, most_specs) + WORTH_A_MOVE:
         return listed  # at once: a long plan takes seconds to pack
     packed = pack(loads, room, most_specs)
+    if listed and not batch_order.keeps_units(packed, loads, room, most_specs):
+        return listed
     return listed if listed and len(listed) <= len(packed) + WORTH_A_MOVE else packed
 
 
@@ -72,12 +74,13 @@ def relieve(
     first: int = 0,
 ) -> list[list[int]]:
     """The same number of batches, with tasks moved to a neighbour where that lowers the excess: how
-    far the upper end of a batch exceeds what a window holds. Parts of a task are not moved, and no
-    task is moved into a batch before `first`."""
+    far the upper end of a batch exceeds what a window holds. Parts of a task are not moved, nor
+    are tasks that go on with each other, and no task is moved into a batch before `first`."""
     found = [list(batch) for batch in batches]
     home = {at: index for index, batch in enumerate(found) for at in batch}
     followers = batch_order.find_followers([load.needs for load in loads])
     several = _group_specs(loads)
+    joined = {near for at, load in enumerate(loads) if load.joins for near in (at, at - 1)}
 
     def fits(at: int, target: int) -> bool:
         specs = {loads[one].spec for one in (*found[target], at)}
@@ -99,7 +102,7 @@ def relieve(
             moves = [
                 (gain(at, target), at, target)
                 for at in batch
-                if loads[at].spec not in several
+                if loads[at].spec not in several and at not in joined
                 for target in (index + 1, index - 1)
                 if first <= target < len(found) and fits(at, target)
             ]

@@ -146,7 +146,7 @@ def _size(piece: TaskPiece) -> str:
     tokens, wide = piece.estimate.in_words
     known = piece.estimate.low_tokens == piece.estimate.high_tokens
     if piece.estimate.is_unknown:
-        return f"{tokens}: {wide}"
+        return tokens
     return f"{tokens}, {wide}" if known else f"{tokens} ({wide})"
 
 

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from heapq import heappop, heappush
-from itertools import groupby, pairwise
+from itertools import accumulate, groupby, pairwise
 from pathlib import Path
 
 from holdfast.plan.batch_order import Load
+from holdfast.plan.commits import asks_for_a_commit, mentions_a_commit
 from holdfast.plan.estimates.estimate import Past
-from holdfast.plan.estimates.features import (
-    COMMIT,
-    TESTS,
-    asks_for_a_commit,
-    find_kind,
-    is_a_gate,
-    is_a_search,
-)
 from holdfast.plan.files.groups import group_files
+from holdfast.plan.kinds import COMMIT, TESTS, find_kind, is_a_gate, is_a_search
+from holdfast.plan.named_paths import find_paths
 from holdfast.plan.notes import collect_notes
 from holdfast.plan.packing import pack_as_listed, relieve
 from holdfast.plan.room import PlanRoom
@@ -30,13 +26,16 @@ from holdfast.plan.task import PlanTask, TaskPlan
 from holdfast.plan.workflow import TaskBatch, Workflow, fits_here, is_parallel
 from holdfast.text.numbers import Progress, silent
 
+READ_CHARS = 400  # of a task that may add a check
+_CLAUSE_END = re.compile(r"[.:;,]\s+|\s[-\u2013\u2014]+\s|\n|\s(?:and|then)\s")
+
 
 def make_workflow(
     plan: TaskPlan, room: PlanRoom, past: Past, root: Path, progress: Progress = silent
 ) -> Workflow:
     """The workflow of all tasks that are not done."""
     left = [task for task in plan.tasks if not task.done]
-    sizes = TaskSizes(past, root).of_plan(left)
+    sizes = TaskSizes(past, root)
     open_ = _in_order(left)
     groups = cache(partial(group_files, root))  # many tasks of a plan name the same files
     parts: dict[str, list[TaskPiece]] = {}
@@ -45,7 +44,8 @@ def make_workflow(
         parts[task.id] = split_task(task, room.fresh_tokens, sizes.estimate, groups)
     pieces = list(_waiting(open_, parts))
     progress("filling batches", 0, len(pieces))
-    batches = list(_numbered(list(_batches(pieces, room))))
+    shares = bool(mentions_a_commit(plan.description) or find_paths(plan.description))
+    batches = list(_numbered(list(_batches(pieces, room, is_shared=shares))))
     workflow = Workflow(
         title=plan.title,
         room=room,
@@ -73,7 +73,7 @@ def _in_order(tasks: list[PlanTask]) -> list[PlanTask]:
     for at, task in enumerate(tasks):
         depends: tuple[str, ...] = (last,) if last else ()
         depends += waves.get(task.wave, ())
-        if task.unread or (not task.depends and _is_about_all(task)):
+        if waits_for_all(task):
             depends += tuple(one.id for one in tasks[place.get(last, 0) : at])
             last = task.id
         elif task.is_base:
@@ -118,9 +118,19 @@ def _before_waves(tasks: Sequence[PlanTask]) -> dict[int | None, tuple[str, ...]
     }
 
 
+def waits_for_all(task: PlanTask) -> bool:
+    """Whether a task waits for all that are listed before it, though it names none of them."""
+    return bool(task.unread) or (not task.depends and _is_about_all(task))
+
+
 def _is_about_all(task: PlanTask) -> bool:
     found = find_kind(task.words) == TESTS or asks_for_a_commit(task.words)
-    return found or is_a_gate(task.title)
+    return found or _is_gate(task)
+
+
+def _is_gate(task: PlanTask) -> bool:
+    """Whether it adds a check, at the start of its title or of a later clause: `Gate: set …`."""
+    return any(map(is_a_gate, _CLAUSE_END.split(task.words[:READ_CHARS])))
 
 
 def _is_in_order(tasks: Sequence[PlanTask]) -> bool:
@@ -141,7 +151,9 @@ def _waiting(tasks: Sequence[PlanTask], parts: dict[str, list[TaskPiece]]) -> It
             yield piece if same else replace(piece, task=replace(piece.task, depends=waits))
 
 
-def _batches(pieces: list[TaskPiece], room: PlanRoom) -> Iterable[TaskBatch]:
+def _batches(pieces: list[TaskPiece], room: PlanRoom, *, is_shared: bool) -> Iterable[TaskBatch]:
+    """Pack the pieces. `is_shared`: the text of the plan speaks of commits or names files, which
+    all sessions may change, so none of them run side by side."""
     packed: list[tuple[TaskPiece, ...]] = []
     for stage in _stages(pieces):
         batches = _pack(stage, room, bool(packed))
@@ -149,16 +161,20 @@ def _batches(pieces: list[TaskPiece], room: PlanRoom) -> Iterable[TaskBatch]:
     for index, chosen in enumerate(_join_commits(packed, room)):
         here = index == 0 and fits_here(chosen, room)
         tokens = room.now_tokens if here else room.fresh_tokens
-        yield TaskBatch(chosen, tokens, not here, is_parallel(chosen))
+        yield TaskBatch(chosen, tokens, not here, not is_shared and is_parallel(chosen))
 
 
 def _stages(pieces: list[TaskPiece]) -> Iterable[list[TaskPiece]]:
     """Divide a plan at the borders of its waves, so that no batch holds the end of one and the
-    start of the next. Waves that are not in order divide nothing."""
+    start of the next, and after each gate: what follows one has to pass it. Waves that are not in
+    order divide nothing."""
     waves = [wave for piece in pieces if (wave := _wave(piece)) is not None]
     if waves != sorted(waves) or not _is_in_order([piece.task for piece in pieces]):
         return [pieces]
-    return [list(stage) for _, stage in groupby(pieces, key=_wave)]
+    gates = list(accumulate((_is_gate(piece.task) for piece in pieces), initial=0))
+    numbered = zip(gates, pieces, strict=False)  # how many gates come before each
+    stages = groupby(numbered, key=lambda one: (one[0], _wave(one[1])))
+    return [[piece for _, piece in stage] for _, stage in stages]
 
 
 def _wave(piece: TaskPiece) -> int | None:
@@ -174,6 +190,7 @@ def _pack(pieces: Sequence[TaskPiece], room: PlanRoom, is_later: bool) -> list[l
             piece.estimate.tokens,
             tuple({*_places_of(piece.task.depends, place), *before.get(at, ())}),
             piece.task.spec,
+            _goes_on(piece, pieces[at - 1]) if at else False,
         )
         for at, piece in enumerate(pieces)
     ]
@@ -186,6 +203,12 @@ def _pack(pieces: Sequence[TaskPiece], room: PlanRoom, is_later: bool) -> list[l
     # The first batch of a plan may just fit into the current session.
     first = 1 if room.here and not is_later else 0
     return relieve(packed, loads, room.fresh_tokens, room.specs, excess, first)
+
+
+def _goes_on(piece: TaskPiece, before: TaskPiece) -> bool:
+    """Whether a task does the same as the one right before it. Parts have an order of their own."""
+    is_whole = not (piece.task.part or before.task.part or piece.of or before.of)
+    return is_whole and piece.task.joins == before.task.id
 
 
 def _places_of(names: Iterable[str], place: dict[str, int]) -> Iterable[int]:

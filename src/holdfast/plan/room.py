@@ -19,6 +19,7 @@ from holdfast.window.windows import is_over
 from holdfast.wire.log import inert
 
 FRESH_TOKENS = OVERHEAD_UNKNOWN  # system prompt and tools of a session that just began
+LEAST_ROOM = 1_000  # tokens: no task takes less
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,11 @@ def fresh_room(
     edge = _edge_of(window_tokens) if edge_tokens is None else edge_tokens
     tokens = _fresh(edge, int(window_tokens * share))
     return PlanRoom(tokens, tokens, window_tokens, specs, basis)
+
+
+def least_window() -> int:
+    """The smallest window in which a session can do anything before it compacts."""
+    return client_edge.RESERVE + client_edge.MARGIN + FRESH_TOKENS + LEAST_ROOM
 
 
 def _edge_of(window_tokens: int) -> int:
@@ -96,12 +102,14 @@ def room_of_window(state: State, folder: str, settings: Settings, now_ms: int) -
     seen = view.of_transcript(state, settings, now_ms, folder)
     window, edge = seen.edge.window_tokens, seen.edge.edge_tokens
     used = seen.reading.used_tokens
-    if not seen.model and not seen.facts.stated_window:  # no answer yet: the use is a guessed share
+    is_told = bool(seen.model or seen.facts.stated_window)
+    if not is_told:  # no answer yet: the use is a guessed share
         window, edge = min(window, UNKNOWN_WINDOW), min(edge, UNKNOWN_EDGE)
         used = used * edge // seen.edge.edge_tokens
     session = inert(state.session_id[:8])
     if is_over(folder, state):
-        words = f"session {session} has ended: {share_of(window, share)} like its own"
+        which = "like its own" if is_told else "the smallest, as it never named its model"
+        words = f"session {session} has ended: {share_of(window, share)}, {which}"
         return fresh_room(window, share, specs, words, edge)
     about = estimate_mark(seen.reading.estimated)
     words = f"session {session}: {about}{used:,} of {edge:,} tokens used"

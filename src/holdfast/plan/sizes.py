@@ -1,112 +1,149 @@
-"""The size of a task: which files tell it, its estimate, and when it shows only in the work."""
+"""The size of a task: which files tell it, and its estimate.
+
+Files that the plan lists for a task count, else the files and folders that its words name. A task
+that finds something out or runs something is as large as what comes out, so the files in its words
+do not tell its size.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path, PurePosixPath
+from posixpath import isdir, realpath
 
 from holdfast.plan.estimates import estimate
-from holdfast.plan.estimates.estimate import OPEN_ENDED, Past, TaskEstimate
-from holdfast.plan.estimates.features import (
-    WordFeatures,
-    begins_with_work,
-    edits_what_it_names,
-    extract_task_features,
-    find_bare_names,
-    is_a_search,
-    is_open_ended,
-    named_files,
-    runs_something,
-)
+from holdfast.plan.estimates.estimate import Past, TaskEstimate
+from holdfast.plan.estimates.features import CHARS_PER_TOKEN, extract_task_features
 from holdfast.plan.estimates.likeness import EstimateRequest
 from holdfast.plan.files import project_files
+from holdfast.plan.files.listing import list_files
+from holdfast.plan.files.patterns import MARKS, Pattern
+from holdfast.plan.kinds import is_a_search, runs_something
+from holdfast.plan.named_paths import FILE, find_bare_names, find_files, find_paths
 from holdfast.plan.task import PlanTask
 
 DOCUMENTS = (".md", ".rst", ".txt", ".csv", ".json", ".svg")  # results are written to these
-
-
-WELL_KNOWN = frozenset(("changelog", "readme", "contributing", "security"))
-NOT_STATED = (None, 0)
-_SUFFIX = re.compile(
-    r"\.(?:md|rst|txt|csv|json|ya?ml|toml|cfg|ini|lock|xml|svg|html?|css|scss|[jt]sx?|mjs|vue|py|pyi|ipynb"
-    r"|go|rs|java|kt|rb|php|swift|cs|c|h|cc|cpp|hpp|sql|sh|proto|tf|gradle|env)$",
-    re.IGNORECASE,
-)
+WELL_KNOWN = {  # documents by the word for them: their names here, without a suffix
+    "changelog": ("changelog", "changes", "history", "news"),
+    "readme": ("readme",),
+    "contributing": ("contributing",),
+    "security": ("security",),
+}
+MOST_READ_TOKENS = 10_000  # of one file: larger ones are read in parts
 
 
 @dataclass(frozen=True, slots=True)
+class SizingFiles:
+    """The files that tell the size of a task."""
+
+    listed: int | None = None  # how many the plan lists; None if it lists none
+    folders: int = 0
+    named: tuple[str, ...] = ()  # in its words, if none are listed
+    read: tuple[str, ...] = ()  # by name, listed or named: these have to be read
+
+
 class TaskSizes:
     """Estimates the tasks of a plan. Many tasks of a long plan are alike, so those are estimated
-    once. `open_ended`: the ids of tasks whose size shows only in the work."""
+    once."""
 
-    past: Past
-    root: Path
-    open_ended: frozenset[str] = frozenset()
-    _known: dict[tuple[WordFeatures, int | None, int], TaskEstimate] = field(default_factory=dict)
-    _in_texts: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    def __init__(self, past: Past, root: Path) -> None:
+        self._past, self._root = past, root
+        self._known: dict[EstimateRequest, TaskEstimate] = {}
+        self._in_texts: dict[str, SizingFiles] = {}
 
     def estimate(self, task: PlanTask) -> TaskEstimate:
         """How many tokens a task will take. An estimate in the plan wins."""
         if task.estimate_tokens is not None:
             return estimate.estimate_of_plan(task.estimate_tokens)
-        words = extract_task_features(task.title, task.words)
-        counted = self.count_files(task)
-        key = (words, *counted)
-        if key not in self._known:
-            self._known[key] = estimate.estimate_request(EstimateRequest(*key), self.past)
-        found = self._known[key]
-        if task.file_count is None and counted != NOT_STATED:
-            found = replace(found, named_files=self._in_words(task))
-        if not found.is_unknown or counted != NOT_STATED:
-            return found
-        is_open = task.spec in self.open_ended or is_open_ended(task.title)
-        return replace(found, advice=OPEN_ENDED) if is_open else found
+        files = self._files(task)
+        asked = EstimateRequest(
+            extract_task_features(task.title, task.words),
+            files.listed,
+            files.folders,
+            len(files.named),
+        )
+        if asked not in self._known:
+            self._known[asked] = estimate.estimate_request(asked, self._past)
+        found = estimate.add_reading(self._known[asked], self._read_tokens(files.read))
+        return replace(found, named_files=files.named)
 
-    def of_plan(self, tasks: Iterable[PlanTask]) -> TaskSizes:
-        """These sizes, with the tasks that are open-ended: by their own words, or because they
-        depend on one that is. What such a task will change is not known before that is done."""
-        found: set[str] = set()
-        for task in tasks:
-            is_open = is_open_ended(task.title) or not found.isdisjoint(task.depends)
-            if is_open and task.estimate_tokens is None and self.count_files(task) == NOT_STATED:
-                found.add(task.id)
-        return replace(self, open_ended=frozenset(found))
-
-    def count_files(self, task: PlanTask) -> tuple[int | None, int]:
-        """How many files and folders tell the size of a task; none if the plan does not say. A file
-        that a search writes its result to, or that is only run, does not tell it."""
+    def _files(self, task: PlanTask) -> SizingFiles:
         if task.file_count is None and not task.folders:
-            return len(self._in_words(task)) or None, 0
-        if _lists_only_a_result(task) or _lists_what_it_runs(task, self.root):
-            return NOT_STATED
-        return task.file_count, len(task.folders)
+            return self._in_words(task)
+        if _lists_only_a_result(task) or _lists_what_it_runs(task, self._root):
+            return SizingFiles()
+        steps = (name for step in task.subtasks if not step.done for name in step.files)
+        return SizingFiles(task.file_count, len(task.folders), read=(*task.files, *steps))
 
-    def _in_words(self, task: PlanTask) -> tuple[str, ...]:
-        """The files in its words that tell its size: in the title, or in the text below a title
-        that is only a name (`2. The parser`)."""
-        is_name = not (named_files(task.title) or begins_with_work(task.title))
-        is_name = is_name and bool(task.description) and not is_open_ended(task.title)
-        text = task.description.replace("\n", " ") if is_name else task.title
+    def _in_words(self, task: PlanTask) -> SizingFiles:
+        if is_a_search(task.title) or runs_something(task.title):
+            return SizingFiles()
+        steps = (step.words for step in task.subtasks if not step.done)
+        text = "\n".join((task.words, *steps))
         if text not in self._in_texts:
-            self._in_texts[text] = tuple(sorted(_find_in_text(text, self.root)))
+            self._in_texts[text] = self._in_text(text)
         return self._in_texts[text]
 
+    def _in_text(self, text: str) -> SizingFiles:
+        folders = [name for name in find_paths(text) if self._is_folder(name)]
+        found = dict.fromkeys(self._files_in(text))
+        whole = {PurePosixPath(name).name for name in found if "/" in name}
+        files = tuple(name for name in found if name not in whole)
+        if not folders:
+            return SizingFiles(named=files, read=files)
+        return SizingFiles(len(files) or None, len(folders), read=files)
 
-def _find_in_text(text: str, root: Path) -> set[str]:
-    """The files in a text that edits what it names. A name without a suffix is a file if the
-    project has it, or is the document of that name: the changelog is `CHANGELOG.md`. One without a
-    folder is a file if it ends like one or is there: `click.core` is not."""
-    if not edits_what_it_names(text):
-        return set()
-    words = find_bare_names(text)
-    documents = [f"{word.upper()}.md" for word in words if word.lower() in WELL_KNOWN]
-    bare = [word for word in words if "/" in word or word[0].isupper()]
-    files = named_files(text)
-    sure = {name for name in files if "/" in name or _SUFFIX.search(name)}
-    unsure = [*bare, *documents, *(name for name in files if name not in sure)]
-    return {*sure, *(project_files.measure_files(root, unsure) if unsure else ())}
+    def _files_in(self, text: str) -> Iterator[str]:
+        """The files in a text. A name without a folder is a file if the project has one of that
+        name, or if it is a document: `Node.js` and `click.core` are not. The changelog is
+        `CHANGELOG.md` or whatever it is called here."""
+        for name in filter(FILE.fullmatch, find_paths(text)):
+            plain = name.removeprefix("@")
+            if "/" in plain or plain in self._by_name or is_document(plain):
+                yield self._by_name.get(plain, plain)
+        for word in find_bare_names(text):
+            known = self._documents.get(word.lower(), word)
+            if ("/" in known or known[0].isupper()) and self._is_file(known):
+                yield known
+
+    def _is_file(self, name: str) -> bool:
+        return bool(project_files.measure_files(self._root, [name]))
+
+    def _is_folder(self, name: str) -> bool:
+        folder = Pattern(name).folder if MARKS.intersection(name) else name
+        path = project_files.resolve_inside(self._root, folder)
+        return path is not None and path != Path(realpath(self._root)) and isdir(path)
+
+    @cached_property
+    def _by_name(self) -> dict[str, str]:
+        """The path of each file of the project by its name alone; the name itself if there are
+        several and none is at the top."""
+        found: dict[str, str] = {}
+        for path in self._all:
+            name = PurePosixPath(path).name
+            found[name] = path if path == name or name not in found else name
+        return found
+
+    @cached_property
+    def _documents(self) -> dict[str, str]:
+        """What the changelog, the readme and the like are called here."""
+        stems = {path.partition(".")[0].lower(): path for path in self._all if "/" not in path}
+        return {
+            word: next(stems[name] for name in names if name in stems)
+            for word, names in WELL_KNOWN.items()
+            if not stems.keys().isdisjoint(names)
+        }
+
+    @cached_property
+    def _all(self) -> list[str]:
+        return list_files(realpath(self._root))
+
+    def _read_tokens(self, files: Iterable[str]) -> int:
+        """What it takes to read these files once, as far as they are there."""
+        sizes = project_files.measure_files(self._root, files).values()
+        return sum(min(size // CHARS_PER_TOKEN, MOST_READ_TOKENS) for size in sizes)
 
 
 def _lists_only_a_result(task: PlanTask) -> bool:
@@ -123,7 +160,7 @@ def _lists_what_it_runs(task: PlanTask, root: Path) -> bool:
 
 def writes_documents(task: PlanTask) -> bool:
     """Whether all that it lists or names is documents."""
-    files = task.files or tuple(named_files(task.title))
+    files = task.files or tuple(find_files(task.title))
     return bool(files) and all(map(is_document, files))
 
 

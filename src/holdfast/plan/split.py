@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from holdfast.plan.estimates.estimate import SHARE, TaskEstimate, estimate_of_share, fill_room
-from holdfast.plan.estimates.features import RENAME, find_kind
 from holdfast.plan.files.groups import FileGroups
+from holdfast.plan.kinds import RENAME, find_kind
 from holdfast.plan.task import PlanTask, digest
 from holdfast.text.numbers import about, step_of
 

@@ -12,10 +12,11 @@ from math import sqrt
 from pathlib import PurePosixPath
 from typing import Any
 
+from holdfast.plan.commits import mentions_a_commit
 from holdfast.plan.estimates.estimate import TaskEstimate
-from holdfast.plan.estimates.features import is_a_search, needs_no_files
 from holdfast.plan.files.groups import is_test
 from holdfast.plan.files.patterns import MARKS, Pattern
+from holdfast.plan.kinds import is_a_search, runs_something
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.sizes import writes_documents
 from holdfast.plan.split import TaskPiece
@@ -138,7 +139,9 @@ def is_parallel(pieces: Sequence[TaskPiece]) -> bool:
         return False
     if len({is_a_search(piece.task.title) for piece in pieces}) > 1:
         return False
-    if any(needs_no_files(piece.task.title) for piece in pieces):  # others disturb what it measures
+    if any(mentions_a_commit(piece.task.words) for piece in pieces):  # of what others change, too
+        return False
+    if any(runs_something(piece.task.title) for piece in pieces):  # others disturb what it measures
         return False
     files: set[str] = set()
     folders: set[str] = set()

@@ -11,7 +11,6 @@ import os
 import select
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from holdfast.files.unnamed import unnamed_file
 from holdfast.run import supervisor
 from holdfast.wire import places
 
@@ -187,11 +187,8 @@ def _start_supervisor(
 ) -> subprocess.Popen[bytes]:
     """Start the supervisor. `kept` are the descriptors it gets (see `supervisor.main`)."""
     program = str(Path(supervisor.__file__).resolve())
-    with (
-        tempfile.TemporaryFile() as prompt_file
-    ):  # not a pipe: a client that never reads would block us
-        prompt_file.write(prompt.encode("utf-8", "replace"))
-        prompt_file.seek(0)
+    # A file, not a pipe: a client that never reads its prompt must not block us.
+    with unnamed_file(prompt.encode("utf-8", "replace")) as prompt_file:
         return subprocess.Popen(
             [sys.executable, "-I", "-S", program, *map(str, kept), *command],
             cwd=folder,

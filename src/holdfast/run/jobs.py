@@ -162,6 +162,7 @@ class JobQueue:
             error=error or (earlier.error if earlier else ""),
             briefs=tuple(_briefs(list(once.values())[:MAX_BRIEFS])),
             numbers=self._numbers,
+            tasks=self.left().tasks,
         )
 
     def _job(

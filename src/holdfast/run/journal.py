@@ -167,7 +167,7 @@ def _free_name(stem: str) -> str:
 
 
 def journal_folder(plan: Path, root: Path) -> str:
-    name = digest([os.fspath(plan.resolve()), os.fspath(root.resolve())])
+    name = digest([os.path.realpath(plan), os.fspath(root.resolve())])
     return f"{places.home()}/runs/{name}"
 
 

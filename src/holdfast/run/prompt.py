@@ -20,10 +20,14 @@ from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask
 from holdfast.record import storage
 from holdfast.record.run_prompt import (
+    OF_WHICH,
     OTHER_FILES,
     OTHER_STEPS,
+    OUTLINE,
+    OWN_NUMBER,
     PLAN_SAYS,
     QUOTE,
+    REFERS_TO,
     RULES,
     STANDS_BELOW,
     STEP_OF,
@@ -33,26 +37,30 @@ from holdfast.record.run_prompt import (
 from holdfast.record.user_input import RUN_BEGINS
 from holdfast.run.supervisor import NOT_DONE
 from holdfast.settings import load as settings_load
-from holdfast.text.numbers import counted
+from holdfast.text.numbers import counted, named, short
 from holdfast.window import state as window_state
 from holdfast.window import view
 from holdfast.window.state import State
 from holdfast.window.windows import for_transcript
 from holdfast.wire import log, places
 
+MAX_OUTLINE = 20  # titles of tasks before and after its own
+MAX_TITLE_CHARS = 120
 MAX_RULES_CHARS = 6000  # of what the plan says outside its tasks: about 1,500 tokens
 
 # One thought to a line: `run --dry-run` shows it so, and wraps each line to the terminal.
 DONE = (
     f"{TERMS}A task is done when everything it asks for is in the files, without stubs, and the "
-    "project's own checks (tests, types, linters) were run and pass, unless the task asks for a "
-    "failing test.\n"
+    "project's own checks (tests, types, linters) were run and pass.\n"
+    "A check may fail if the task asks for that, or if a later task of the plan is there to make "
+    "it pass: then say which check and which task.\n"
     "Do nothing that the tasks do not ask for, and do not start another Claude.\n"
-    "Commit only where a task or the plan's own rules ask for it.\n"
+    "Commit only where a task or the text of the plan asks for it.\n"
     "Nobody can answer questions: decide, and say what you decided.\n"
     "What you start in the background is ended when you end: wait for it and use its result.\n"
     "End with a few lines on what you did and what you found out: later sessions start there.\n"
-    "For each task that you could not do, add a line of its own, in this form: "
+    "For each task that you could not do, add a line of its own, with the id that stands in "
+    "brackets behind its title, in this form: "
 )
 
 
@@ -69,13 +77,12 @@ class PromptContext:
     error: str = ""  # how that session ended
     briefs: tuple[str, ...] = ()
     numbers: Mapping[str, int] = field(default_factory=dict)  # of the tasks, in the plan
+    tasks: tuple[PlanTask, ...] = ()  # of the whole plan, also those that are done
 
 
 def write_prompt(pieces: Sequence[TaskPiece], context: PromptContext) -> str:
     return (
-        "\n".join(
-            [*_head(pieces, context), *_tasks(pieces, context.numbers), *_end(pieces, context)]
-        )
+        "\n".join([*_head(pieces, context), *_tasks(pieces, context), *_end(pieces, context)])
         + "\n"
     )
 
@@ -83,6 +90,7 @@ def write_prompt(pieces: Sequence[TaskPiece], context: PromptContext) -> str:
 def _head(pieces: Sequence[TaskPiece], context: PromptContext) -> Iterator[str]:
     yield name_batch(str(context.number), str(context.count), context.title)
     yield from quote_rules(context.rules)
+    yield from _outline(pieces, context.tasks)
     if context.beside:
         yield "Other sessions work on other tasks of this batch now: change only files you need."
     if context.again:
@@ -114,20 +122,44 @@ def quote_rules(rules: str) -> Iterator[str]:
         yield f"(Cut here: {len(rules) - len(kept):,} more characters are in the plan's file.)"
 
 
+def _outline(pieces: Sequence[TaskPiece], tasks: Sequence[PlanTask]) -> Iterator[str]:
+    """The titles of the tasks around its own, so that a session knows what came before it and what
+    it leaves to others: `Same for the writer`, or tests that a later task mends."""
+    own = {piece.task.spec for piece in pieces}
+    places = [at for at, task in enumerate(tasks) if task.id in own]
+    if not places or len(own) == len(tasks):
+        return
+    start, end = max(0, places[0] - MAX_OUTLINE), places[-1] + 1 + MAX_OUTLINE
+    yield OUTLINE
+    if start:
+        yield f"{QUOTE}({counted(start, 'task')} before these)"
+    for number, task in enumerate(tasks[start:end], start + 1):
+        title = OWN_NUMBER.sub("", short(named(task.title), MAX_TITLE_CHARS))
+        state = " (yours)" if task.id in own else " (done)" if task.done else ""
+        yield f"{QUOTE}{number}. {title}{state}"
+    if end < len(tasks):
+        yield f"{QUOTE}({counted(len(tasks) - end, 'more task')})"
+
+
 def describe_done(name: str) -> str:
     """What "done" means, with how a task of this name is reported as not done."""
     return f"{DONE}{NOT_DONE} {name}: the reason"
 
 
-def _tasks(pieces: Sequence[TaskPiece], numbers: Mapping[str, int]) -> Iterator[str]:
+def _tasks(pieces: Sequence[TaskPiece], context: PromptContext) -> Iterator[str]:
     known: set[str] = set()
+    own = {piece.task.spec for piece in pieces}
+    all_tasks = {task.id: task for task in context.tasks}
     for at, piece in enumerate(pieces, start=1):
         task = piece.task
-        yield f"\n## {heading(numbers.get(task.spec, at), task.shown)}  [{task.id}]"
+        yield f"\n## {heading(context.numbers.get(task.spec, at), task.shown)}  [{task.id}]"
         if section := task.section or (piece.of.section if piece.of else ""):
             yield f"\n{STANDS_BELOW} {section}"
         if task.description:
             yield f"\n{task.description}"
+        if task.joins and task.joins not in own and (other := all_tasks.get(task.joins)):
+            yield f'\n{REFERS_TO} "{other.title}", {OF_WHICH}'
+            yield from (f"{QUOTE}{line}".rstrip() for line in other.words.splitlines())
         if task.files:
             only = OTHER_FILES if task.part else ""
             yield f"\nFiles: {_listed(task)}{only}"

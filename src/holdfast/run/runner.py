@@ -17,7 +17,7 @@ from holdfast.run.jobs import JobQueue, SessionJob
 from holdfast.run.journal_state import SessionRecord
 from holdfast.run.run_context import RunContext, RunEvent, RunReport, SessionResult
 from holdfast.run.session import TIMED_OUT, run_session
-from holdfast.text.numbers import about, listed
+from holdfast.text.numbers import about, counted, listed
 
 ATTEMPTS = 2
 # Python runs a signal handler in the main thread, and a signal does not always interrupt its wait:
@@ -81,7 +81,7 @@ class Runner:
         found = self.queue.flow()
         if [batch.id for batch in found.batches] != expected:
             were = f"{len(expected):,} were planned"
-            self._say("note", f"planned again: {len(found.batches):,} batches left, {were}")
+            self._say("note", f"planned again: {counted(len(found.batches), 'batch')} left, {were}")
         return found
 
     def _settle(self) -> None:

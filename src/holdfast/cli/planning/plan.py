@@ -8,7 +8,7 @@ import re
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,18 +19,21 @@ from rich.text import Text
 from holdfast.cli import terminal
 from holdfast.cli.everyday.replay import write_drawing
 from holdfast.cli.planning import plan_room
-from holdfast.cli.planning.plan_room import TokenCount
+from holdfast.cli.planning.plan_room import A_ROOM, A_WINDOW
 from holdfast.cli.terminal import say, ticker
 from holdfast.client.settings_files import transcripts_folder
 from holdfast.hub import row_times
+from holdfast.plan.commits import say_who_commits
 from holdfast.plan.estimates import past
-from holdfast.plan.estimates.features import mentions_a_commit, wants_commits_of_others
 from holdfast.plan.formats import read
+from holdfast.plan.formats.fields import LONGEST_TITLE
+from holdfast.plan.formats.references import find_label
 from holdfast.plan.picture import draw_mermaid as mermaid_text
 from holdfast.plan.picture import draw_svg as picture
-from holdfast.plan.planner import make_workflow
+from holdfast.plan.planner import make_workflow, waits_for_all
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.split import TaskPiece
+from holdfast.plan.task import PlanTask
 from holdfast.plan.workflow import TaskBatch, Workflow, as_json
 from holdfast.redact import redact_each
 from holdfast.run import journal_state as begun_plan
@@ -41,11 +44,6 @@ from holdfast.text.numbers import counted, listed, named, nothing_left, short, s
 from holdfast.wire.log import inert
 
 MOST_NOTES = 30
-EVERY_COMMIT = (
-    "a session commits only where its own task says so: for a commit after each task,"
-    ' write "commit after each task" above the list'
-)
-MOST_COMMIT_CHARS = 60  # of the title of a task that commits
 
 
 @click.command()
@@ -55,8 +53,8 @@ MOST_COMMIT_CHARS = 60  # of the title of a task that commits
 @click.option(
     "--svg", type=click.Path(path_type=Path), help="Also draw an SVG picture into this file."
 )
-@click.option("--room", "room_tokens", type=TokenCount(), help="Tokens that a batch may take.")
-@click.option("--window", type=TokenCount(), help="Plan for a new window of this size.")
+@click.option("--room", "room_tokens", type=A_ROOM, help="Tokens that a batch may take.")
+@click.option("--window", type=A_WINDOW, help="Plan for a new window of this size.")
 @click.option(
     "--project",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
@@ -93,14 +91,15 @@ def plan(
     elif mermaid:
         click.echo(mermaid_text(found), nl=False)
     else:
-        show(found, {task.id: at for at, task in enumerate(begun.plan.tasks, 1)})
+        show(found, begun.plan.tasks)
     if not as_plain:
         show_notes(found.warnings)
     if not (as_plain or mermaid or stdin):
-        _say_next(_run_words(file, project, room_tokens, window), begun.ran, found.batches)
+        run = _run_words(file, project, room_tokens, window)
+        _say_next(run, begun.ran, found.batches, begun.plan.description)
 
 
-def _say_next(run: str, ran: int, batches: Sequence[TaskBatch]) -> None:
+def _say_next(run: str, ran: int, batches: Sequence[TaskBatch], text: str) -> None:
     """Say how to run what is left: first without starting anything, then with what it needs."""
     if ran:
         did = f"{counted(ran, 'task')} of it {'was' if ran == 1 else 'were'} done by a run"
@@ -108,7 +107,8 @@ def _say_next(run: str, ran: int, batches: Sequence[TaskBatch]) -> None:
     if not batches:
         return
     order = " one after the other" if len(batches) > 1 else ""
-    say(f"  commits: {_who_commits(batches)}", err=True)
+    tasks = [piece.task for batch in batches for piece in batch.pieces]
+    say(f"  commits: {say_who_commits(tasks, text)}", err=True)
     say(f"  next: {run} --dry-run", err=True)
     say("        shows what each session is told, and starts nothing", err=True)
     say(f"  then: {run} -- {PERMISSIONS}", err=True)
@@ -118,18 +118,6 @@ def _say_next(run: str, ran: int, batches: Sequence[TaskBatch]) -> None:
         err=True,
     )
     say("        a task that is not done is tried once more; then the run stops there", err=True)
-
-
-def _who_commits(batches: Sequence[TaskBatch]) -> str:
-    tasks = [piece.task for batch in batches for piece in batch.pieces]
-    titles = [task.title for task in tasks if mentions_a_commit(task.words)]
-    commits = [f'"{short(named(title), MOST_COMMIT_CHARS)}"' for title in titles]
-    if not commits:
-        return "only where the plan's text asks for one; no task names one"
-    said = f"only where a task or the plan's text asks for one; named in {listed(commits, 3)}"
-    if len(tasks) > 1 and any(wants_commits_of_others(task.words) for task in tasks):
-        return f"{said}\n        {EVERY_COMMIT}"
-    return said
 
 
 def _run_words(
@@ -155,18 +143,38 @@ def _stdin() -> bytes:
 
 
 MOST_SHOWN = 200  # batches; the rest is a number
-MOST_CHARS = 160  # of a title
 MOST_FILES = 3  # of a part; the rest is a number
 MOST_BASES = 4
+MOST_BEFORE = 8  # tasks that a task waits for
 EARLY = 0.8  # of the room: a batch that fills less of it says why
-RIGHT = ("tokens", "80% range")
+RIGHT = ("tokens", "in 8 of 10 cases")
 OWN_LABEL = re.compile(  # `T2:`, `3.`
     r"\W*(?:[A-Za-z]{1,10}[ -]?)?\d[\d.]*[a-z]?\s*[:.)\]\u2013\u2014-]"
 )
 
 
-def show(found: Workflow, numbers: Mapping[str, int]) -> None:
-    """Print the workflow. `numbers`: of the tasks in the plan, since titles say `(after 2)`."""
+class _Listing:
+    """The tasks of the plan as it lists them."""
+
+    def __init__(self, tasks: Sequence[PlanTask]) -> None:
+        self.numbers = {task.id: at for at, task in enumerate(tasks, 1)}
+        self._tasks = {task.id: task for task in tasks}
+        self._labels = {task.id: find_label(task.title) for task in tasks}
+
+    def names_before(self, task: str) -> list[str]:
+        """The labels or numbers of the tasks that it waits for, besides those of the phase before
+        it."""
+        if (own := self._tasks.get(task)) is None:
+            return []
+        waits = [name for name in own.depends if name in self.numbers]
+        is_all = {self.numbers[name] for name in waits} == set(range(1, self.numbers[task]))
+        if self.numbers[task] > 2 and (is_all or waits_for_all(own)):
+            return ["all above"]
+        return [self._labels.get(name) or str(self.numbers[name]) for name in waits]
+
+
+def show(found: Workflow, tasks: Sequence[PlanTask]) -> None:
+    """Print the workflow. `tasks`: all of the plan, by whose numbers titles refer to each other."""
     console = terminal.console()
     title = Text(named(found.title) or "plan", style="bold")
     size = f"{counted(len(found.batches), 'batch')}, {found.size}"
@@ -175,7 +183,7 @@ def show(found: Workflow, numbers: Mapping[str, int]) -> None:
     if not found.batches:
         console.print(f"  {nothing_left(len(found.done))}")
         return
-    console.print(_table(found, numbers))
+    console.print(_table(found, _Listing(tasks)))
     if len(found.batches) > MOST_SHOWN:
         console.print(f"  and {len(found.batches) - MOST_SHOWN:,} more batches: --json has all")
     if found.done:
@@ -194,7 +202,7 @@ def _facts(room: PlanRoom, bases: Counter[str]) -> Table:
     facts.add_row("  room", f"{_room(room)} ({inert(room.basis)})", style="dim")
     for at, (basis, count) in enumerate(bases.most_common(MOST_BASES)):
         of = f" ({counted(count, 'task')})" if len(bases) > 1 else ""
-        facts.add_row("" if at else "  known by", f"{inert(basis)}{of}", style="dim")
+        facts.add_row("" if at else "  based on", f"{inert(basis)}{of}", style="dim")
     if len(bases) > MOST_BASES:
         facts.add_row("", "and others: --json says what each rests on", style="dim")
     return facts
@@ -207,7 +215,7 @@ def _room(room: PlanRoom) -> str:
     return f"{counted(room.fresh_tokens, 'token')} a batch"
 
 
-def _table(found: Workflow, numbers: Mapping[str, int]) -> Table:
+def _table(found: Workflow, listing: _Listing) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in ("", "task", *RIGHT):
         right = name in RIGHT  # these columns are cut; in the others a long word is wrapped
@@ -215,15 +223,13 @@ def _table(found: Workflow, numbers: Mapping[str, int]) -> Table:
             name, justify="right" if right else "left", overflow="ellipsis" if right else "fold"
         )
     for at, batch in enumerate(found.batches[:MOST_SHOWN]):
-        if at:
-            table.add_row("", Text("checkpoint", style="cyan"))
         wave = _wave(batch)
         if wave is not None and (not at or wave != _wave(found.batches[at - 1])):
             table.add_row("", Text(f"phase {wave}", style="bold cyan"))
         is_last = at == len(found.batches) - 1
         _batch(table, at, batch, found.room, is_last)
         for piece in batch.pieces:
-            _task(table, piece, numbers.get(piece.task.spec, 0))
+            _task(table, piece, listing)
     return table
 
 
@@ -238,10 +244,10 @@ def _batch(table: Table, at: int, batch: TaskBatch, room: PlanRoom, is_last: boo
     share = batch.tokens / max(1, batch.room_tokens)
     shown = min(1.0, batch.shown_tokens / max(1, batch.room_tokens))
     used = f"{shown:.0%} of the room" if share <= 1 else "larger than the room"
-    used = "a session of its own" if batch.is_unknown else used
+    used = "of unknown size" if batch.is_unknown else used
     specs = len({piece.task.spec for piece in batch.pieces})
     if room.specs > 1 and specs >= room.specs and shown < EARLY and not is_last:
-        used += f", {room.specs} tasks, the most per batch"
+        used += f", full with {room.specs} tasks"
     side = ", could run side by side (--max-parallel)" if batch.parallel else ""
     colour = "yellow" if batch.high_tokens > batch.room_tokens else "green"
     table.add_row(
@@ -258,18 +264,22 @@ def _sizes(batch: TaskBatch, style: str, colour: str) -> tuple[Text, Text]:
     return Text(tokens, style=style), Text(wide, style=colour)
 
 
-def _task(table: Table, piece: TaskPiece, number: int) -> None:
+def _task(table: Table, piece: TaskPiece, listing: _Listing) -> None:
+    number = listing.numbers.get(piece.task.spec, 0)
     tokens, wide = piece.estimate.in_words
-    title = short(named(piece.task.shown), MOST_CHARS)
+    title = short(named(piece.task.shown), LONGEST_TITLE)
     is_numbered = piece.of is not None or not number or OWN_LABEL.match(title)
     words = Text(title if is_numbered else f"{number}. {title}")
-    for line in _beneath(piece):
+    for line in _beneath(piece, listing):
         words.append(f"\n{line}", style="dim")
     table.add_row("", words, tokens, Text(wide, style="dim"))
 
 
-def _beneath(piece: TaskPiece) -> Iterator[str]:
-    """Yield whose step it is, and what is in a part and why, so that the user can overrule it."""
+def _beneath(piece: TaskPiece, listing: _Listing) -> Iterator[str]:
+    """Yield what it waits for, whose step it is, and what is in a part and why, so that the user
+    can overrule it."""
+    if before := listing.names_before(piece.task.spec):
+        yield f"after {listed(before, MOST_BEFORE)}"
     if piece.of:
         yield step_of(piece.of.title)
     if piece.cut and (piece.task.part or not piece.of):

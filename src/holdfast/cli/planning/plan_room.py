@@ -59,9 +59,13 @@ def for_run(
 
 
 class TokenCount(click.ParamType[int]):
-    """A number of tokens, 1 or more: `12000`, `12,000`, `12k`, `1m`."""
+    """A number of tokens, at least so many: `12000`, `12,000`, `12k`, `1m`."""
 
     name = "tokens"
+
+    def __init__(self, least: int, usual: str) -> None:
+        """`usual`: a number that makes sense, as it is written."""
+        self._least, self._usual = least, usual
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
@@ -69,4 +73,13 @@ class TokenCount(click.ParamType[int]):
         found = parse_tokens(str(value))
         if not found:
             self.fail(f"{value!r} is no number of tokens: 12000, 12k or 1m", param, ctx)
+        if found < self._least:
+            words = (
+                f"{value!r} is too small: at least {self._least:,} tokens, such as {self._usual}"
+            )
+            self.fail(words, param, ctx)
         return found
+
+
+A_ROOM = TokenCount(room.LEAST_ROOM, "90k")
+A_WINDOW = TokenCount(room.least_window(), "200k or 1m")

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from holdfast.cli.planning import plan_room, run_report
-from holdfast.cli.planning.plan_room import TokenCount
+from holdfast.cli.planning.plan_room import A_ROOM, A_WINDOW
 from holdfast.cli.planning.run_report import report_after, show_dry_run, show_progress
 from holdfast.cli.terminal import ticker
 from holdfast.client.settings_files import transcripts_folder
@@ -71,8 +71,8 @@ def _no_nan(
     metavar="MINUTES",
     help="Time limit of a session; then it is ended and tried once more.",
 )
-@click.option("--room", "room_tokens", type=TokenCount(), help="Tokens that a batch may take.")
-@click.option("--window", type=TokenCount(), help="Plan for windows of this size.")
+@click.option("--room", "room_tokens", type=A_ROOM, help="Tokens that a batch may take.")
+@click.option("--window", type=A_WINDOW, help="Plan for windows of this size.")
 @click.option("--client-binary", type=click.Path(path_type=Path), help="The `claude` to run.")
 @click.option(
     "--project",

@@ -20,6 +20,7 @@ from typing import Any
 import click
 
 from holdfast.cli.terminal import say
+from holdfast.plan.commits import say_who_commits
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.task import PlanTask, TaskPlan
 from holdfast.record.run_prompt import list_tasks, split_tasks
@@ -65,6 +66,9 @@ def show_dry_run(runner: Runner, room: PlanRoom, warning: str, as_plain: bool) -
         None, (warning, "" if permitted or not batches else NO_PERMISSIONS, *runner.report.notes)
     ):
         say(f"  note: {named(words)}", err=True)
+    if batches:
+        tasks = [piece.task for batch in flow.batches for piece in batch.pieces]
+        say(f"  commits: {say_who_commits(tasks, runner.queue.rules)}", err=True)
 
 
 def _plain(runner: Runner, job: SessionJob) -> dict[str, object]:
@@ -91,19 +95,20 @@ def _show_common(runner: Runner) -> None:
     _quote(prompt.name_batch("N", "M", runner.queue.title))
     for line in prompt.quote_rules(runner.queue.rules):
         say(f"  > {named(line)}")
-    for line in ("… its tasks …", *prompt.describe_done("TASK").splitlines()):
+    titles = "… the titles of all tasks: which are done, which are its own …"
+    for line in (titles, "… its tasks …", *prompt.describe_done("TASK").splitlines()):
         _quote(line)
 
 
 def _show(runner: Runner, job: SessionJob, batch: list[SessionJob]) -> None:
     beside = f", one of {len(batch)} side by side" if len(batch) > 1 else ""
     wide = job.high_tokens > job.tokens
-    upper = f", one in ten takes more than {about(job.high_tokens)}" if wide else ""
+    upper = f", rarely more than {about(job.high_tokens)}" if wide else ""
     size = f"about {job.shown_tokens:,} tokens{upper}"
     size = "a session of its own, as its size is unknown" if job.is_unknown else size
     say(f"\nbatch {job.number} of {job.count}{beside}: {size}")
     context = runner.queue.prompt_context(job)
-    text = prompt.write_prompt(job.pieces, replace(context, rules=""))
+    text = prompt.write_prompt(job.pieces, replace(context, rules="", tasks=()))
     for line in split_tasks(text)[0].splitlines()[1:]:  # the first one is in the line above
         _quote(line)
     for title, body in list_tasks(text):

@@ -15,7 +15,7 @@ from holdfast.mcp.client_session import UnknownSession
 from holdfast.mcp.tool_table import PlanArguments
 from holdfast.plan import room, task
 from holdfast.plan.estimates import past
-from holdfast.plan.estimates.estimate import TaskEstimate
+from holdfast.plan.estimates.estimate import UNKNOWN, TaskEstimate
 from holdfast.plan.files import project_files
 from holdfast.plan.formats import read
 from holdfast.plan.planner import make_workflow
@@ -128,7 +128,7 @@ def _cut(words: str) -> str:
 
 def _range(of: TaskBatch | TaskEstimate) -> dict[str, Any]:
     if of.is_unknown:
-        return {"tokens": ": ".join(of.in_words), "range": None}
+        return {"tokens": UNKNOWN, "range": None}
     wide = of.low_tokens != of.high_tokens
     ends = [rounded(of.low_tokens), rounded(of.high_tokens)]
     return {"tokens": of.shown_tokens, "range": ends if wide else None}

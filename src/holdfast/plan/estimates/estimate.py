@@ -1,12 +1,12 @@
 """How many tokens a piece of work will take: a point, a range, and what both rest on.
 
 The past requests most like it say it: half of them took less than the point, and eight of ten lay
-within the range. Which are like it: where files are listed, requests that touched files; where the
-words tell a kind of work (a commit, a rename), requests of that kind; else any. With little past
-the prior counts for more, with none it stands alone. Tasks that were run say how far off such
-estimates are.
+within the range. Which are like it: where files are listed, requests that touched files; where
+files are named in the words, requests early in a session that named files; where the words tell a
+kind of work (a commit, a rename), requests of that kind; else any. With little past the prior
+counts for more, with none it stands alone. Tasks that were run say how far off such estimates are.
 
-Words alone rarely tell: eight in ten requests with the same words lie a factor of forty apart. Such
+Other words rarely tell: eight in ten requests with the same words lie a factor of forty apart. Such
 a range is no number anybody can plan with, so the size is called unknown.
 """
 
@@ -17,24 +17,28 @@ from dataclasses import dataclass, field, replace
 from math import exp
 
 from holdfast.plan.estimates import features, likeness, past_runs
-from holdfast.plan.estimates.features import COMMIT, KINDS, UNSTATED_FILES, FittedLine
+from holdfast.plan.estimates.features import UNSTATED_FILES, FittedLine
 from holdfast.plan.estimates.likeness import EstimateRequest, Nearest
 from holdfast.plan.estimates.past_requests import PastRequest
 from holdfast.plan.estimates.past_runs import EstimateError, RunTask
+from holdfast.plan.kinds import COMMIT, INVESTIGATE, KINDS, TESTS
 from holdfast.text.numbers import about, counted, rounded, span
 
 NEIGHBOURS = (39, 29, 19, 9)  # of 10 k - 1 the k-th from either end bound eight in ten
 PRIOR_WORTH = 20  # the prior counts as much as so many past requests (decision 0030)
 MOST_TOKENS = 1 << 40
+COUNTS = frozenset(("touched", "named_files"))  # known numbers of files
 WIDEST = 10  # a range whose ends lie farther apart is no number
 SMALL_HIGH = 12_500  # a tenth of a room: a task that rarely takes more is known, however little
 GIVEN = "given in the plan"
 SHARE = "its share of what the plan gives"
 UNKNOWN = "unknown"
-LIST_FILES = "list the files"
-GIVE_ONE = "write an estimate"  # for tasks whose size a list of files does not tell
-OPEN_ENDED = "open-ended"  # for tasks whose size shows only in the work
-FILES = "files"  # the pool of requests that touched files
+FILES, NAMED = "files", "named"  # the pools of requests that touched files, and that named them
+EARLY = 3  # requests before it: later ones work on files that the session has read
+# What 190 public requests took that read files whole, 10,000 tokens or more, divided by the size of
+# these files: a tenth took less than the first, half less than the second, a tenth more than the
+# third. Printed by `python -m benchmarks.estimates --corpus DIR --fit`.
+READINGS = (1.8, 2.8, 5.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,6 @@ class TaskEstimate:
     high_tokens: int
     basis: str
     is_unknown: bool = False  # the range is too wide to plan with: it gets a session of its own
-    advice: str = LIST_FILES  # what would make it known, or that nothing would
     named_files: tuple[str, ...] = ()  # those in its words that tell its size
 
     @property
@@ -61,7 +64,7 @@ class TaskEstimate:
         if self.basis == GIVEN:
             return f"{self.tokens:,}", "as given"
         if self.is_unknown:
-            return UNKNOWN, self.advice
+            return UNKNOWN, ""
         return about(self.tokens), span(self.low_tokens, self.high_tokens) or "a share"
 
 
@@ -74,6 +77,7 @@ class PastCase:
     here: bool  # in this project
     kind: int = 0
     touched: bool = True  # any file
+    is_early_and_names: bool = False  # files, before the session had read many, and to change them
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,7 @@ class Past:
     ran: Sequence[RunTask] = ()  # tasks of plans, in this project
     folders: FittedLine = features.FOLDERS
     kinds: Mapping[int, FittedLine] = field(default_factory=lambda: features.LINES_BY_KIND)
+    named: FittedLine = features.NAMED
     _missed: list[EstimateError] = field(
         default_factory=list, init=False, compare=False, repr=False
     )
@@ -94,7 +99,8 @@ class Past:
     )
 
     def pool(self, of: str | int) -> _Pool:
-        """Requests that touched files, those of a kind, or (0) all. Built once per plan."""
+        """Requests that touched or named files, those of a kind, or (0) all. Built once per
+        plan."""
         if of not in self._pools:
             self._pools[of] = _Pool([one for one in self.seen if _is_of(one, of)])
         return self._pools[of]
@@ -114,6 +120,8 @@ class Past:
 
 
 def _is_of(one: PastCase, of: str | int) -> bool:
+    if of == NAMED:
+        return one.is_early_and_names
     return one.touched if of == FILES else of in (0, one.kind)
 
 
@@ -149,7 +157,15 @@ def make_case(used: PastRequest, here: bool) -> PastCase:
         here,
         used.words.kind,
         used.touched > 0,
+        names_early(used),
     )
+
+
+def names_early(used: PastRequest) -> bool:
+    """Whether a past request is like a task of a plan that names files: it named them early in its
+    session, and neither ran something nor only looked for something."""
+    finds = used.words.kind in (TESTS, INVESTIGATE)
+    return likeness.count_named(used) > 0 and used.position <= EARLY and not finds
 
 
 def estimate_of_plan(tokens: int) -> TaskEstimate:
@@ -166,10 +182,21 @@ def fill_room(room_tokens: int, found: TaskEstimate) -> TaskEstimate:
 
 def estimate_request(asked: EstimateRequest, past: Past) -> TaskEstimate:
     found = _corrected(asked, past)
-    names_files = bool(asked.files or asked.folders or asked.words.kind == COMMIT)
-    is_small = names_files and found.high_tokens <= SMALL_HIGH
+    tells = asked.files or asked.folders or asked.named or asked.words.kind == COMMIT
+    is_small = bool(tells) and found.high_tokens <= SMALL_HIGH
     wide = found.high_tokens > WIDEST * max(1, found.low_tokens) and not is_small
-    return replace(found, is_unknown=wide, advice=GIVE_ONE if names_files else LIST_FILES)
+    return replace(found, is_unknown=wide)
+
+
+def add_reading(found: TaskEstimate, read_tokens: int) -> TaskEstimate:
+    """The estimate, but no less than work on files of this size takes."""
+    least = [round(share * read_tokens) for share in READINGS]
+    return replace(
+        found,
+        low_tokens=max(found.low_tokens, least[0]),
+        tokens=max(found.tokens, least[1]),
+        high_tokens=max(found.high_tokens, least[2]),
+    )
 
 
 def _corrected(asked: EstimateRequest, past: Past) -> TaskEstimate:
@@ -179,7 +206,7 @@ def _corrected(asked: EstimateRequest, past: Past) -> TaskEstimate:
     if not past.ran or asked.position is not None:
         return found
     missed = past.missed()
-    named = (asked.files or 0) + asked.folders or None  # as a run has them: names of either
+    named = (asked.files or asked.named) + asked.folders or None  # as a run has them
     factor = exp(past_runs.correct_estimate(asked.words, named, missed))
     bounds = (found.tokens, found.low_tokens, found.high_tokens)
     point, low, high = (min(MOST_TOKENS, max(1, round(one * factor))) for one in bounds)
@@ -194,6 +221,8 @@ def _estimate_from(asked: EstimateRequest, past: Past) -> TaskEstimate:
     if asked.files is not None:
         return _of_files(asked, past)
     known = likeness.describe_request(asked)
+    if asked.named:
+        return _of_pool(known, past.pool(NAMED), past.named, past, " that named files")
     kind = asked.words.kind if asked.position is None else 0
     pool = past.pool(kind)
     if kind and (kind in past.kinds or len(pool.seen) >= NEIGHBOURS[-1]):
@@ -230,7 +259,7 @@ def _of_pool(
     near = pool.nearest(known, count)
     share = PRIOR_WORTH / (PRIOR_WORTH + len(pool.seen))
     pooled = _quantiles(sorted(_move_to(known, one, line) for one in near), count)
-    if "touched" in known:
+    if not COUNTS.isdisjoint(known):
         low, high = pool.ends(line)
         pooled = (pooled[0], pooled[0] + low, pooled[0] + high)
     mixed = tuple(a * share + b * (1 - share) for a, b in zip(bounds, pooled, strict=True))
@@ -240,7 +269,7 @@ def _of_pool(
 
 def _move_to(known: dict[str, float], one: PastCase, line: FittedLine) -> float:
     """Move a past request to the known number of files and these words."""
-    if "touched" not in known:
+    if COUNTS.isdisjoint(known):
         return one.grown
     return one.grown + line.at(known) - line.at(one.known)
 

@@ -56,6 +56,7 @@ class EstimateRequest:
     words: WordFeatures
     files: int | None = None  # how many it will touch
     folders: int = 0  # how many it names besides; how many of their files it needs is unknown
+    named: int = 0  # files in its words, if it is not known how many it will touch
     position: int | None = None
     planning: bool | None = None
     earlier_tokens: int | None = None
@@ -81,7 +82,13 @@ def describe_past(used: PastRequest) -> dict[str, float]:
     found["planning"] = float(used.planning)
     found["earlier"] = _earlier(used.earlier_tokens)
     found["touched"] = _touched(used.touched)
+    found["named_files"] = log(max(1, count_named(used)))
     return found
+
+
+def count_named(used: PastRequest) -> int:
+    """How many of the files it touched a past request named, at most: the words are not kept."""
+    return min(used.words.files, used.touched)
 
 
 def describe_request(asked: EstimateRequest) -> dict[str, float]:
@@ -95,6 +102,8 @@ def describe_request(asked: EstimateRequest) -> dict[str, float]:
         found["earlier"] = _earlier(asked.earlier_tokens)
     if asked.files is not None:
         found["touched"] = _touched(asked.files)
+    if asked.named:
+        found["named_files"] = log(asked.named)
     return found
 
 

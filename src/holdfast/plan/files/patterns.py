@@ -13,26 +13,24 @@ removal or a search: only the files that contain what is looked for change.
 from __future__ import annotations
 
 import fnmatch
-import os
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
-from posixpath import isdir, isfile, join, normpath, realpath, relpath
+from posixpath import isdir, isfile, normpath, realpath
 
-from holdfast.plan.estimates.features import UNSTATED_FILES, looks_for_its_files
-from holdfast.plan.files import project_files
+from holdfast.plan.estimates.features import UNSTATED_FILES
+from holdfast.plan.files.listing import list_files
 from holdfast.plan.files.project_files import resolve_below
 from holdfast.plan.formats.fields import MOST_FILES
+from holdfast.plan.kinds import looks_for_its_files
 from holdfast.plan.task import BadPlan, PlanTask, TaskPlan
 
 MARKS = frozenset("*?[")
 ANY = "**"
-MOST_NAMES = 200_000  # of a project without git; files beyond it are not seen
-NOT_WALKED = (b"node_modules", b"__pycache__")
 Begun = Mapping[tuple[str, str], tuple[str, ...]]  # by task and hash: the files in its folders
 
 
@@ -172,28 +170,4 @@ class _Names:
 
     @cached_property
     def _all(self) -> list[str]:
-        """Files that git tracks or would track; without git, those that are not hidden."""
-        words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
-        said = project_files.run_git(Path(self._root), *words)
-        names = _walked(os.fsencode(self._root)) if said is None else said.split(b"\0")
-        known = set(_decoded(names))
-        return sorted(one for one in known if one and isfile(join(self._root, one)))
-
-
-def _decoded(names: Iterable[bytes]) -> Iterator[str]:
-    for name in names:
-        try:
-            yield name.decode()
-        except UnicodeDecodeError:  # no plan could name it
-            continue
-
-
-def _walked(root: bytes) -> Iterator[bytes]:
-    left = MOST_NAMES
-    for folder, folders, files in os.walk(root):
-        folders[:] = [n for n in folders if not n.startswith(b".") and n not in NOT_WALKED]
-        for name in files[:left]:
-            yield relpath(join(folder, name), root)
-        left -= len(files)
-        if left <= 0:
-            return
+        return list_files(self._root)

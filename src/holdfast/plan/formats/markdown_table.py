@@ -1,7 +1,8 @@
 """A plan as a Markdown table: one row is one task, and the heads of the columns name its fields.
 
-A table is read only if a column is called Task or the like, and only in a text without any other
-tasks. Columns that name no field become lines of the description (`Owner: Tom`).
+A table is read only if a column is called Task or the like, or if it numbers its rows or names
+their dependencies; then the column with the most words has the titles. It is read only in a text
+without any other tasks. Columns that name no field become lines of the description (`Owner: Tom`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Sequence
 from itertools import zip_longest
 
 from holdfast.plan.formats.fields import Node, parse_tokens
-from holdfast.plan.formats.markdown_tree import strip_bold
+from holdfast.plan.formats.markdown_item import strip_bold
 from holdfast.plan.formats.references import is_nothing, split_references, strip_quotes
 from holdfast.plan.task import PlanPosition
 
@@ -34,6 +35,9 @@ _COLUMNS = {
 }
 _DONE = frozenset(("x", "[x]", "yes", "done", "\u2713", "\u2714", "\u2705", "merged", "closed"))
 _OPEN = frozenset(("", "[ ]", "no", "open", "todo", "to do", "pending", "not started", "new"))
+_TEXTS = ("description", "summary", "name", "details", "goal", "change")
+_FILE_WORDS = frozenset(("file", "files", "path", "paths", "module", "modules"))
+_SHORT = re.compile(r"#?[A-Za-z]{0,8}[ -]?\d{1,5}[.)]?")
 LEAST = 2  # rows
 
 
@@ -42,6 +46,7 @@ def parse_table(text: str) -> Node | None:
     lines = text.split("\n")
     heads = [at for at, line in enumerate(lines[1:]) if _RULE.fullmatch(line.rstrip("\r"))]
     tables = [at for at in heads if "title" in _fields(lines[at])]
+    tables = tables or [at for at in heads if {"label", "depends"} & {*_fields(lines[at])}]
     if len(tables) != 1:
         return None
     first = tables[0] + 2
@@ -50,7 +55,10 @@ def parse_table(text: str) -> Node | None:
     rows = range(first, last)
     if len(rows) < LEAST:
         return None
-    names, fields = _cells(lines[tables[0]]), _fields(lines[tables[0]])
+    names, cells = _cells(lines[tables[0]]), [_cells(lines[at]) for at in rows]
+    fields = _without_numbers(names, _with_titles(_fields(lines[tables[0]]), cells), cells)
+    if "title" not in fields:
+        return None
     tasks = [_task(names, fields, _cells(lines[at]), PlanPosition(at + 1)) for at in rows]
     prose = [line for line in (*lines[: tables[0]], *lines[last:]) if line.strip()]
     is_titled = bool(prose) and prose[0].startswith("#")
@@ -74,23 +82,62 @@ def _cells(line: str) -> list[str]:
 
 
 def _fields(line: str) -> list[str]:
-    return [_COLUMNS.get(name.strip("*_` ").lower(), "") for name in _cells(line)]
+    return [_field(name.strip("*_` ").lower()) for name in _cells(line)]
+
+
+def _field(name: str) -> str:
+    """The field that a column holds: `Test file` and `Module` hold files."""
+    is_of_files = bool(name) and name.split()[-1] in _FILE_WORDS
+    return _COLUMNS.get(name, "files" if is_of_files else "")
+
+
+def _with_titles(fields: list[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """The fields, with the titles in the column that has the most words if none is called so."""
+    free = [at for at, field in enumerate(fields) if not field]
+    if "title" in fields or not free:
+        return fields
+    sizes = {at: sum(len(row[at]) for row in rows if len(row) > at) for at in free}
+    longest = max(sizes, key=lambda at: sizes[at])
+    return ["title" if at == longest else field for at, field in enumerate(fields)]
+
+
+def _without_numbers(
+    names: Sequence[str], fields: list[str], rows: Sequence[Sequence[str]]
+) -> list[str]:
+    """The fields of a table. A column `Step` may only number its rows if another describes them."""
+    at = fields.index("title")
+    texts = [n for n, name in enumerate(names) if name.strip("*_` ").lower() in _TEXTS]
+    is_number = all(_SHORT.fullmatch(row[at]) for row in rows if len(row) > at)
+    if not texts or not is_number:
+        return fields
+    return [
+        "label" if n == at else "title" if n == texts[0] else one for n, one in enumerate(fields)
+    ]
 
 
 def _task(
     names: Sequence[str], fields: Sequence[str], cells: Sequence[str], place: PlanPosition
 ) -> Node | None:
-    """A row as a task; None if it has no title. Empty cells say nothing."""
+    """A row as a task; None if it has no title. Empty cells say nothing. In a row with an empty
+    title, the longest text in a column that is no field is one."""
     told: dict[str, str] = {}
-    words: list[str] = []
+    others: dict[str, str] = {}
     given = zip_longest(names[: len(cells)], fields[: len(cells)], cells, fillvalue="")
     for name, field, cell in given:
-        if field in told or not field or not _fits(field, cell):
-            words += [f"{name}: {cell}" if name else cell] if not is_nothing(cell) else []
-        elif not is_nothing(cell):
+        if is_nothing(cell):
+            continue
+        if field == "files" and "files" in told and _fits(field, cell):
+            told["files"] += f", {cell}"
+        elif field in told or not field or not _fits(field, cell):
+            others[name] = f"{others[name]} {cell}" if name in others else cell
+        else:
             told[field] = cell
+    free = [name for name, field in zip(names, fields, strict=False) if not field if name in others]
+    if "title" not in told and free:
+        told["title"] = others.pop(max(free, key=lambda name: len(others[name])))
     if "title" not in told:
         return None
+    words = [f"{name}: {cell}" if name else cell for name, cell in others.items()]
     label = told.pop("label", "")
     if label and not label.isdigit():
         told["title"] = f"{label}: {told['title']}"

@@ -11,6 +11,7 @@ from pathlib import Path
 from holdfast.plan.files.patterns import Begun, expand_patterns
 from holdfast.plan.formats import data_tree, markdown_tree, schema, task_structure
 from holdfast.plan.formats.markdown_table import parse_table
+from holdfast.plan.formats.markdown_text import normalize_markdown
 from holdfast.plan.task import BadPlan, DependencyCycle, NoPlan, PlanPosition, PlanTask, TaskPlan
 from holdfast.wire import places
 
@@ -30,7 +31,9 @@ _PARSERS = {
 _BOX = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ xX]\][ \t]", re.MULTILINE)
 # `- a` and `# a` are YAML as well.
 _BULLET = re.compile(
-    r"^(?:(?:[*+]|\d{1,9}[.)])[ \t]+\S|-[ \t]+\*\*|#{2,6}[ \t]+\S*\d|\|[ \t]*:?-)", re.MULTILINE
+    r"^(?:(?:[*+]|\d{1,9}[.)])[ \t]+\S|-[ \t]+\*\*|#{2,6}[ \t]+(?:[A-Za-z]+[ \t]+)?\S*\d"
+    r"|\|[ \t]*:?-)",
+    re.MULTILINE,
 )
 
 
@@ -60,6 +63,7 @@ def read_plan(
     if not text.strip():
         raise NoPlan("the plan is empty")
     kind = kind or _kind(text)
+    text = normalize_markdown(text) if kind == "markdown" else text
     text, note = task_structure.mark_tasks(text) if kind == "markdown" else (text, "")
     is_table = kind == "markdown" and not note and not _BOX.search(text)
     table = parse_table(text) if is_table else None

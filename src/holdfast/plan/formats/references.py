@@ -22,9 +22,10 @@ _NUMBER = re.compile(r"(?:task|step)?\s*#?\s*(\d{1,5})\.?", re.IGNORECASE)
 _LABEL = re.compile(
     r"[\W_]*(\w[\w.-]{0,20}?(?: \d{1,4})?)[*_`]*\s*(?::|\)|\.\s|\s[-\u2013\u2014]\s)"
 )
-# Ids without a mark after them: `T-1 Make it quick`, `#402 Cut it`, `[#404](https://…) Sew it`.
+# Ids without a mark: `T-1 Make it quick`, `1.2 Dye it`, `#402 Cut it`, `[#404](https://…) Sew it`.
 _BARE_LABEL = re.compile(
-    r"\[?(?:#(?=\d)|(?=[A-Z]))([A-Z]{0,8}-?\d{1,5})\b(?:\]\([^()\s]*\)|\])?(?=\s)"
+    r"\[?(?:#(?=\d)|(?=[A-Z]|\d+\.\d))([A-Z]{0,8}-?\d{1,5}(?:\.\d{1,3})*)\b"
+    r"(?:\]\([^()\s]*\)|\])?(?=\s)"
 )
 _BETWEEN = re.compile(r"(.{1,40}?)\s*(?:\.{2,3}|[-\u2013\u2014]|\bto\b|\bthrough\b)\s*(.{1,40})")
 _JOINED = re.compile(r"\s*(?:\band\b|&|\+|;)\s*")
@@ -54,8 +55,23 @@ _PHASES = re.compile(
     r"(\d{1,4}(?:(?:\s*(?:,|&|\+|-|\u2013|\band\b|\bto\b|phase|wave|stage|milestone)+\s*)+\d{1,4})*)",
     re.IGNORECASE,
 )
-_PLURAL = re.compile(r"(?:the\s+)?(?:tasks?|steps?|items?|numbers?)\s+(?=[#\d])", re.IGNORECASE)
+_PLURAL = re.compile(
+    r"(?:the\s+)?(?:tasks?|steps?|items?|points?|tickets?|numbers?)\s+"
+    r"(?=[#\d]|(?-i:[A-Z]{1,8}-?\d|[A-Z]\b))",
+    re.IGNORECASE,
+)
+# `the first point`, and `the Core part` for all tasks below the heading Core.
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+_ORDINAL = re.compile(
+    rf"(?:the )?({'|'.join(_ORDINALS)}) (?:task|step|item|point|bullet)", re.IGNORECASE
+)
+_SECTION = re.compile(
+    r"(?:the |all of |everything in |everything under )*(?P<name>.{1,80}?)"
+    r"(?: (?:part|section|phase|stage|work|tasks?|steps?|stuff|items)s?)?",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"\w{3,}")
+_ENDING = re.compile(r"(?<=\w{3})(?:ations?|ate[ds]?|ions?|ings?|e[ds]?|s)$")
 _COMMON = re.compile(  # words that say nothing about which task is meant
     r"the|th[ei]se?|that|those|and|all|any|one|new|old|its|their|tasks?|steps?|items?|was|were|has"
     r"|have|been|being|are|for|from|with|into|not|yet|there|here|done|others?|work|first|last"
@@ -87,7 +103,7 @@ def normalize(text: str) -> str:
 
 
 def _too_many(task: PlanTask) -> BadPlan:
-    words = f"ranges such as `2-5` stand for more than {MOST_SEVERAL:,} dependencies"
+    words = f"ranges such as `2-5` or `all above` stand for more than {MOST_SEVERAL:,} dependencies"
     return BadPlan(words, task.place, "write headings such as `## Wave 2` instead")
 
 
@@ -100,14 +116,8 @@ def _unique(found: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 def is_nothing(given: str) -> bool:
     """Whether it says that there is no dependency."""
-    return normalize(given).rstrip(".").lower() in (
-        "",
-        "none",
-        "nothing",
-        "n/a",
-        "-",
-        "\u2014",
-    )
+    said = normalize(given).strip(".-\u2010\u2011\u2012\u2013\u2014\u2015\u2212 ").lower()
+    return said in ("", "none", "none yet", "nothing", "nothing yet", "no", "n/a", "n.a", "na")
 
 
 def find_label(title: str) -> str:
@@ -117,8 +127,8 @@ def find_label(title: str) -> str:
 
 
 def _stem(word: str) -> str:
-    """A word without the mark of its plural."""
-    return word.removesuffix("s")
+    """A word without its ending, so that `the extraction` is the task that says `Extract`."""
+    return _ENDING.sub("", word)
 
 
 def _telling_words(text: str) -> set[str]:
@@ -173,10 +183,12 @@ class References:
         short = _unique((slug(_AFTER.sub("", title)), name) for title, name in bare)
         self._titles = short | self._titles  # `Write it` also means `T2: Write it (after T1)`
         self._waves: dict[int, list[str]] = {}
+        self._sections: dict[str, list[str]] = {}
         self._words: dict[str, list[int]] = {}  # in which titles each word is
         for at, task in enumerate(tasks):
             if task.wave is not None:
                 self._waves.setdefault(task.wave, []).append(task.id)
+            self._sections.setdefault(slug(task.section), []).append(task.id)
             for word in _telling_words(task.title):
                 self._words.setdefault(word, []).append(at)
 
@@ -211,6 +223,16 @@ class References:
     def above(self, task: PlanTask) -> list[str]:
         return self._listed[: self._places[task.id.rpartition("/")[2]]]
 
+    def all_above(self, task: PlanTask) -> list[str]:
+        """As `above`, within the bound for all dependencies that short words stand for."""
+        return self._bounded(self.above(task), task)
+
+    def _bounded(self, several: list[str], task: PlanTask) -> list[str]:
+        self._several_left -= len(several)
+        if self._several_left < 0:
+            raise _too_many(task)
+        return several
+
     def _in_phases(self, numbers: str) -> list[str]:
         """The tasks of `1 and 2` or `1-3`, as numbers of phases."""
         found: list[int] = []
@@ -221,6 +243,8 @@ class References:
     def find_by_words(self, given: str, task: PlanTask, later: bool = False) -> list[str]:
         """The earlier tasks whose titles have all telling words of the text. `later`: the only one
         of the tasks below, if there is none above."""
+        if section := self._in_section(given, task):
+            return section
         words = _telling_words(given)
         places = [self._words.get(word, []) for word in words]
         if not words or not min(map(len, places)):
@@ -235,6 +259,12 @@ class References:
             found = [at for at in below if at > own and all(_holds(one, at) for one in places)]
             found = found if len(found) == 1 else []
         return [self._listed[at] for at in found]
+
+    def _in_section(self, given: str, task: PlanTask) -> list[str]:
+        """The tasks below the heading that is named, other than the one it is named in."""
+        match = _SECTION.fullmatch(normalize(given))
+        found = self._sections.get(slug(match["name"]), []) if match else []
+        return [] if task.id in found else self._bounded(found, task)
 
     def is_later(self, name: str, task: PlanTask) -> bool:
         return self._places[name] > self._places[task.id]
@@ -253,11 +283,7 @@ class References:
             if taken:
                 yield parts[0], [self._one(", ".join(parts[:taken]), task)]
             else:
-                several = self._several(parts[0], task)
-                self._several_left -= len(several)
-                if self._several_left < 0:
-                    raise _too_many(task)
-                yield parts[0], several
+                yield parts[0], self._bounded(self._several(parts[0], task), task)
             del parts[: taken or 1]
 
     def _several(self, wanted: str, task: PlanTask) -> list[str]:
@@ -267,6 +293,8 @@ class References:
             return self.above(task)
         if _PREVIOUS.fullmatch(name):
             return self.above(task)[-1:]
+        if ordinal := _ORDINAL.fullmatch(name):
+            return self._listed[(at := _ORDINALS.index(ordinal[1].lower())) : at + 1]
         between = _BETWEEN.fullmatch(name)
         first, last = (self._one(one, task) for one in between.groups()) if between else ("", "")
         if first and last:
@@ -298,8 +326,9 @@ class References:
         name = normalize(wanted)
         near = get_close_matches(slug(name), sorted(self._ids)[:MOST_NAMED], 1)
         meant = f"; did you mean {near[0]!r}?" if near else ""
-        words = f"task {task.id!r} depends on {name!r}, which is no task{meant}"
+        own = find_label(task.title) or task.id
+        words = f"task {own!r} depends on {name!r}, which is no task{meant}"
         count = len(self._listed)
         how = f"name a task by its title, its id, or its number in the list (1 to {count:,})"
         several = "several as `2, 4`, `2-5` or `all above`"
-        return BadPlan(words, task.place, f"{how}; {several}")
+        return BadPlan(words, task.place, f"{how}; {several}; none as `-`")

@@ -11,9 +11,10 @@ from dataclasses import replace
 from difflib import get_close_matches
 
 from holdfast.plan.formats import fields
+from holdfast.plan.formats.dependency_list import read_dependency_list
 from holdfast.plan.formats.fields import LONGEST_TITLE, Node, TaskIds
 from holdfast.plan.formats.references import References
-from holdfast.plan.formats.stated_dependencies import read_stated
+from holdfast.plan.formats.stated_dependencies import goes_on, read_stated
 from holdfast.plan.task import BadPlan, PlanTask, TaskPlan
 
 MOST_TASKS = 20_000
@@ -83,7 +84,7 @@ def build_plan(root: Node) -> TaskPlan:
         words = f"{len(items):,} tasks: at most {MOST_TASKS:,} are read"
         raise BadPlan(words, items[MOST_TASKS].place, "make two plans of it")
     description = fields.read_text(known.get("description"), "description").strip()
-    return TaskPlan(title, tuple(_resolved(_tasks(items))), description)
+    return TaskPlan(title, tuple(_resolved(_tasks(items), description)), description)
 
 
 def _tasks(items: list[Node], parent: str = "") -> list[PlanTask]:
@@ -141,18 +142,35 @@ def _subtasks(given: Node | None, task: PlanTask, parent: str) -> tuple[PlanTask
     return tuple(replace(one, id=f"{task.id}/{one.id}") for one in found)
 
 
-def _resolved(tasks: list[PlanTask]) -> Iterator[PlanTask]:
+def _resolved(tasks: list[PlanTask], description: str) -> Iterator[PlanTask]:
     known = References(tasks)
+    stated = {task.id: read_stated(task, known) for task in tasks}
+    text = f"{description}\n{tasks[-1].description}"  # what follows the list directly is the last's
+    sources = read_dependency_list(text, tasks[-1], known)
+    place = {task.id: at for at, task in enumerate(tasks)}
+    against: dict[str, str] = {}
+    for name, one in stated.items():
+        for follower in one.followers:
+            if place[follower] > place[name]:
+                sources.setdefault(follower, []).append(name)
+            else:
+                against.setdefault(name, follower)
+    before: PlanTask | None = None
     for task in tasks:
-        stated = read_stated(task, known)
-        depends = tuple(dict.fromkeys((*known.of(task), *stated.depends)))
+        joins = before.id if before and goes_on(task) else ""
+        before = task
+        own, named = stated[task.id], sources.get(task.id, ())
         yield replace(
             task,
-            depends=depends,
-            unread=stated.unread,
-            first=stated.first,
-            is_base=stated.is_base,
-            is_ordered=stated.is_ordered,
+            depends=tuple(
+                dict.fromkeys((*known.of(task), *own.depends, *named, *filter(None, [joins])))
+            ),
+            unread=own.unread,
+            first=own.first,
+            against=against.get(task.id, ""),
+            joins=joins,
+            is_base=own.is_base,
+            is_ordered=own.is_ordered,
             subtasks=tuple(_siblings(task)),
         )
 

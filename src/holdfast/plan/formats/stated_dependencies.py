@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from holdfast.plan.formats.order_words import find_clauses, find_mentions, strip_state
 from holdfast.plan.formats.references import References, is_nothing
 from holdfast.plan.task import PlanTask
 
@@ -20,22 +21,18 @@ MOST_CHARS = 20_000
 _STATED = re.compile(
     r"(?P<before>^[ \t]*(?:[-*+][ \t]+)?|[.!?;:]\W{0,4}\s|[(\[]\s*|,\s+(?!(?:and|or)\b)"
     r"|\s[-\u2013\u2014]+\s|[(\[][^()\[\]]{1,80},\s|\s(?=after\s[a-z]{1,4}-?\d))"
-    r"(?P<all>(?:this\s|it\s)?(?:can\s|must\s|should\s|has\sto\s)?(?:be\sdone\s|start\s|begin\s)?"
+    r"(?P<all>(?:this\s|it\s|they\s|both\s)?(?:can\s|must\s|should\s|has\sto\s)?(?:be\sdone\s|start\s|begin\s)?"
     r"(?:only\s)?(?P<verb>after|once|follows|(?:can\W?t|cannot|don\W?t|not)\s(?:start|begin)?\s?until|depend(?:s|ing|ent)?\s(?:up)?on|needs?|requires?|blocked\sby"
     r"|waits?\sfor|inputs?:|(?:the\s)?(?:last|final)\s(?:step|task)\b"
-    r"|do\s(?:this|it)\slast\b)[\s:]*"
+    r"|do\s(?:this|it)\slast\b)(?:\b|(?<=:))[\s:]*"
     r"(?P<what>[^()\[\]\n]{0,200}?))"
-    r"(?=[)\]]|[.;!?][*_`\"')\]]*(?:\s|$)|$)",
+    r"(?=[)\]]|,\s(?:otherwise|because|since|or\selse)\b|[.;!?][*_`\"')\]]*(?:\s|$)|$)",
     re.IGNORECASE | re.MULTILINE,
-)
-_STATE = re.compile(
-    r"\s+(?:(?:is|are|has|have|was|were)\s+(?:been\s+)?\w+|exists?|lands?|landed|done|merged|merges"
-    r"|in|finished|complete[ds]?|ready|shipped|ships|works?|only|alone|first)$",
-    re.IGNORECASE,
 )
 _EDGE = re.compile(r"^(?:(?:and|or|both|either)\b\s*)+|\s*(?:\b(?:and|or))+$", re.IGNORECASE)
 _REFERENCE = re.compile(r"#?\d{1,5}|[A-Z]{1,4}-?\d{1,4}")
 _COUNT = re.compile(r"(?:about\s|at least\s)?\d[\d.,]*\s+\w+")  # `2 days`
+_ONLY = re.compile(r"(?:[\w ]{0,30}\s)?only\s", re.IGNORECASE)
 _SURE = ("depend", "blocked", "wait")
 MOST_WORDS = 6  # of a statement that is reported: a longer one is prose
 _WRAPPED = re.compile(r"(,|\b(?:and|or))\n|\n(?=(?:and|or)\b)", re.IGNORECASE)
@@ -51,9 +48,10 @@ _ORDER = re.compile(
     r"|mov(?:e|es|ed|ing)|extract(?:s|ed|ing)?|split(?:s|ting)?|renam(?:e|es|ed|ing))\b",
     re.IGNORECASE,
 )
-_MENTION = re.compile(
-    r"(?P<from>\bfrom\s+(?:the\s+)?)?(?P<name>\b(?:steps?|tasks?|items?)\s+#?\d{1,5}\b"
-    r"|(?<![\w#-])#\d{1,5}\b|\b[A-Z]{1,8}-?\d{1,4}\b)"
+# `Same for the parser`, `Dates: ditto`: at the start of a title or text, or after its label.
+_SAME = re.compile(
+    r"(?:[^\n]{1,60}?(?:[:\u2013\u2014]|\s-)\s+)?(?:the\s+)?(?:same|ditto|likewise|similarly)\b",
+    re.IGNORECASE,
 )
 _IS_LAST = re.compile(r"last|final", re.IGNORECASE)
 _ALL_ABOVE = re.compile(  # `Everything above must be done.`
@@ -74,11 +72,13 @@ _BASE = re.compile(  # all others build on it
 
 @dataclass(frozen=True, slots=True)
 class StatedOrder:
-    """What the words of a task say about its place. `unread`: the first statement that names no
+    """What the words of a task say about its place. `followers`: tasks that wait for it; `unread`:
+    the first statement that names no
     task; `first`: the words that put it before all others; `is_base`: all later ones build on it;
     `is_ordered`: it speaks of an order in other words as well."""
 
     depends: tuple[str, ...] = ()
+    followers: tuple[str, ...] = ()
     unread: str = ""
     first: str = ""
     is_base: bool = False
@@ -92,7 +92,7 @@ def read_stated(task: PlanTask, known: References) -> StatedOrder:
     for match in _statements(task):
         names, missed = _resolve(match, task, known)
         if _IS_LAST.search(match["verb"]):
-            names, missed = ([] if match["what"] else known.above(task)), ""
+            names, missed = ([] if match["what"] else known.all_above(task)), ""
         found += names
         if names and not missed:
             rest = rest.replace(match["all"], " ", 1)
@@ -101,17 +101,26 @@ def read_stated(task: PlanTask, known: References) -> StatedOrder:
         if missed or not names:
             unread = unread or match["all"].strip(" *_`")
     if _ALL_ABOVE.search(rest):
-        found += known.above(task)
-    mentioned = list(_mentioned(rest, task, known))
-    found += [name for name, is_source in mentioned if is_source]
+        found += known.all_above(task)
+    mentioned = list(find_mentions(rest, task, known))
+    found += [name for one in mentioned if one.is_source for name in one.names]
+    for clause in find_clauses(rest, task, known, mentioned):
+        found += clause.names
+        unread = unread or clause.unread
     first = _FIRST.search(rest)
     return StatedOrder(
         depends=tuple(found),
+        followers=tuple(name for one in mentioned if one.is_follower for name in one.names),
         unread=unread,
         first=first[0] if first else "",
         is_base=bool(first or _BASE.search(rest)),
         is_ordered=bool(mentioned) or _ORDER.search(rest) is not None,
     )
+
+
+def goes_on(task: PlanTask) -> bool:
+    """Whether a task says that it does the same as the one before it, for something else."""
+    return any(map(_SAME.match, (task.title, task.description)))
 
 
 def _text_of(task: PlanTask) -> str:
@@ -121,14 +130,6 @@ def _text_of(task: PlanTask) -> str:
 def _text_below(task: PlanTask) -> str:
     """The description without its code, and with wrapped lists in one line."""
     return _WRAPPED.sub(r"\1 ", _FENCED.sub("", task.description[:MOST_CHARS]))
-
-
-def _mentioned(text: str, task: PlanTask, known: References) -> Iterator[tuple[str, bool]]:
-    """The other tasks that a text mentions by number or label, and whether it says `from` it."""
-    for at, match in enumerate(_MENTION.finditer(text)):
-        if at < MOST_STATED:
-            for _, names in known.find(match["name"], task):
-                yield from ((name, bool(match["from"])) for name in names if name != task.id)
 
 
 def _statements(task: PlanTask) -> Iterator[re.Match[str]]:
@@ -147,8 +148,8 @@ def _resolve(
     what = match["what"].strip(" *_`")
     found: list[str] = []
     missed = ""
-    for part, names in known.find(_STATE.sub("", what), task):
-        words = _STATE.sub("", _EDGE.sub("", part)).strip(" *_`")
+    for part, names in known.find(strip_state(what), task):
+        words = strip_state(_EDGE.sub("", part)).strip(" *_`")
         names = names or [name for _, some in known.find(words, task) for name in some]
         if task.id in names:
             return [], None
@@ -158,7 +159,7 @@ def _resolve(
     if not found and not missed:
         is_sure = match["verb"].lower().startswith(_SURE)
         for words in _wordings(match):
-            found += known.find_by_words(_STATE.sub("", words.strip()), task, later=is_sure)
+            found += known.find_by_words(strip_state(words), task, later=is_sure)
     return found, missed
 
 
@@ -176,7 +177,7 @@ def _is_prose(match: re.Match[str]) -> bool:
     what = match["what"].strip()
     if is_nothing(what):
         return True
-    if match["verb"].lower().startswith(_SURE):
+    if match["verb"].lower().startswith(_SURE) or _ONLY.match(match["all"]):
         return len(what.split()) > 2 * MOST_WORDS
     is_short = 0 < len(what.split()) <= MOST_WORDS and "," not in what
     return not is_short or match["before"].strip() == "," or _COUNT.fullmatch(what) is not None

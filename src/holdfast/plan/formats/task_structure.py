@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise, takewhile
+from string import ascii_lowercase
 
 from holdfast.plan.task import NoTasks, PlanPosition
 
@@ -41,10 +42,11 @@ _OTHER = re.compile(
     r"|history|alternatives?|decisions?|hints?|tips?|glossary|later|future|done|dependenc(?:y|ies))\b",
     re.IGNORECASE,
 )
-_ID = r"(?:[A-Za-z]{1,8}[ -]?)?#?\d{1,4}[a-z]?"
+_DOTTED = r"\d{1,3}(?:\.\d{1,3})+"  # 1.2
+_ID = rf"(?:[A-Za-z]{{1,8}}[ -]?)?#?(?:{_DOTTED}|\d{{1,4}}[a-z]?)"
 _NUMBERED_HEADING = re.compile(
     rf"(#{{2,6}})[ \t]+(?!(?:{GROUP_WORDS})\b)"
-    rf"(?:({_ID})[ \t]*[.:)\u2013\u2014-]+[ \t]+(\S.*)"
+    rf"(?:({_ID})(?:[ \t]*[.:)\u2013\u2014-]+|(?<=\.\d)|(?<=\.\d\d))[ \t]+(\S.*)"
     r"|(?:task|ticket|story|item)[ \t]+#?\d+[ \t]*$)",
     re.IGNORECASE,
 )
@@ -57,9 +59,14 @@ _NAMED = re.compile(
     r"|\[?(?:[A-Z]{1,8}-?|#)\d{1,5}\b\S*[ \t]+\S"
 )
 _LABELLED = re.compile(rf"{_ID}[.:)][ \t]+\S")
+_LETTERED = re.compile(r"([A-Za-z])[.)][ \t]+\S")
+_DOTTED_ITEM = re.compile(rf"({_DOTTED})[.)]?[ \t]+\S")
 HEADINGS = "numbered headings"
+LETTERED = "items with a letter"
+DOTTED = "items with a number such as 1.2"
 TASK_HEADINGS = "numbered headings, with the boxes below as their steps,"
 LEAST = 2  # tasks: one numbered line may be anything
+MOST_NAME_WORDS = 5  # of a heading that names a section
 SOME = 5  # bullets that nothing calls tasks
 
 
@@ -97,7 +104,7 @@ def mark_tasks(text: str) -> tuple[str, str]:
     if any(_BOX.match(line.text) for line in plain):
         chosen = _tasks_with_boxes(plain)
     else:
-        clear = [_headings(plain), _numbered(plain), _named(plain)]
+        clear = [_headings(plain), _numbered(plain), _named(plain), *_labelled(plain)]
         clear = _without_groups(clear, plain)
         chosen = _choose(clear if any(clear) else [_bullets(plain)])
     if chosen is None:
@@ -204,24 +211,42 @@ def _numbered(plain: Sequence[_Line]) -> _Structure | None:
 
 
 def _bullets(plain: Sequence[_Line]) -> _Structure | None:
-    """Plain bullets, where a heading calls them tasks, or where they are the only list."""
+    """Plain bullets, where a heading calls them tasks, or where there are no others."""
     found = [line for line in plain if _TASKS.fullmatch(line.heading) or _PHASE.match(line.heading)]
-    lines = _sections(found, _BULLET, lambda _: True) or _only_list(plain)
+    lines = _sections(found, _BULLET, lambda _: True) or _all_bullets(plain)
     return _Structure(lines, "bullets") if lines else None
 
 
-def _only_list(plain: Sequence[_Line]) -> tuple[_Line, ...]:
-    """The bullets of a file in which they all stand together, below nothing that calls them
-    something else. A few may be anything."""
-    lines = tuple(line for line in plain if _BULLET.match(line.text))
-    is_one = len({line.section for line in lines}) == 1
-    return lines if is_one and len(lines) >= SOME and not _OTHER.search(lines[0].heading) else ()
+def _is_other(heading: str) -> bool:
+    """Whether a heading calls what stands below it something else than tasks. A sentence does not
+    (`Once that is done:`)."""
+    return len(heading.split()) <= MOST_NAME_WORDS and _OTHER.search(heading) is not None
+
+
+def _all_bullets(plain: Sequence[_Line]) -> tuple[_Line, ...]:
+    """The bullets of all sections that no heading calls something else; the title of the plan calls
+    them nothing. A few may be anything."""
+    title = next((line.heading for line in plain if line.text.startswith("# ")), None)
+    found = [line for line in plain if _BULLET.match(line.text)]
+    lines = tuple(one for one in found if one.heading == title or not _is_other(one.heading))
+    return lines if len(lines) >= SOME else ()
 
 
 def _named(plain: Sequence[_Line]) -> _Structure | None:
     """Bullets of sections in which every bullet begins with an id or a bold title."""
     lines = _sections(plain, _BULLET, lambda match: _NAMED.match(match[2]) is not None)
     return _Structure(lines, "bullets with a title") if lines else None
+
+
+def _labelled(plain: Sequence[_Line]) -> list[_Structure | None]:
+    """Lines that begin with a letter (`A.`, `b)`), in the order of the alphabet, or with `1.2`."""
+    letters = [(line, found[1].lower()) for line in plain if (found := _LETTERED.match(line.text))]
+    in_order = "".join(letter for _, letter in letters) == ascii_lowercase[: len(letters)]
+    dotted = [line for line in plain if _DOTTED_ITEM.match(line.text)]
+    return [
+        _Structure(tuple(line for line, _ in letters), LETTERED) if letters and in_order else None,
+        _Structure(tuple(dotted), DOTTED) if dotted else None,
+    ]
 
 
 def _sections(
@@ -241,7 +266,7 @@ def _sections(
             return tuple(line for lines in some for line in lines)
     if len(found) == 1:
         return found[0]
-    return tuple(line for lines in found for line in lines if not _OTHER.search(line.heading))
+    return tuple(line for lines in found for line in lines if not _is_other(line.heading))
 
 
 def _number(line: _Line) -> int:
@@ -255,7 +280,9 @@ def _with_boxes(lines: list[str], chosen: _Structure, plain: Sequence[_Line]) ->
     numbers = [_number(line) for line in chosen.lines]
     is_rising = all(one < other for one, other in pairwise(numbers))
     for number, line in enumerate(chosen.lines, 1):
-        if is_heading:
+        if chosen.what in (LETTERED, DOTTED):
+            marked[line.at] = f"- [ ] {line.text.strip()}"
+        elif is_heading:
             marked[line.at] = _box_heading(marked, line.at, number)
         else:
             is_own = is_rising and numbers[number - 1] != number
@@ -272,8 +299,8 @@ def _box(line: str, keep_number: bool) -> str:
 
 
 def _box_heading(marked: list[str], at: int, number: int) -> str:
-    """A heading as a task, done if all boxes below it are. Its number is left out if it is that of
-    the task in the list."""
+    """A heading as a task, done if all boxes below it are. Its marks stay: they tell its level.
+    Its number is left out if it is that of the task in the list."""
     match = _NUMBERED_HEADING.match(marked[at].rstrip())
     assert match is not None
     below = takewhile(
@@ -282,11 +309,11 @@ def _box_heading(marked: list[str], at: int, number: int) -> str:
     boxes = [box[1] for line in below if (box := _BOX.match(line))]
     mark = "x" if boxes and " " not in boxes else " "
     if not match[3]:
-        return f"- [{mark}] {_take_title(marked, at)}"
+        return f"- [{mark}] {match[1]} {_take_title(marked, at)}"
     told = _TASK_NUMBER.fullmatch(match[2])
     is_place = told is not None and int(told[1]) == number
     words = match[3] if is_place else marked[at].lstrip("# \t")
-    return f"- [{mark}] {words.rstrip('# ')}"
+    return f"- [{mark}] {match[1]} {words.rstrip('# ')}"
 
 
 def _take_title(marked: list[str], at: int) -> str:
