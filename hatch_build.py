@@ -1,4 +1,5 @@
-"""Build the dashboard into the wheel and the sdist; put the recorded session into the wheel.
+"""Build the dashboard into the wheel and the sdist; put the recorded session and the pages of the
+documentation into the wheel.
 
 Where that is not possible (no registry in reach) the package is made without the page, and says so:
 hooks, commands and the HTTP interface work without it.
@@ -24,14 +25,20 @@ class DashboardHook(BuildHookInterface):  # type: ignore[type-arg]
         return [] if builder.is_current() else [builder.NODE]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        if self.target_name == "wheel" and version == "standard":  # for `holdfast replay --demo`
-            packed = "holdfast/cli/everyday/demo.jsonl"
-            build_data["force_include"]["demo/session.jsonl"] = packed
+        if self.target_name == "wheel" and version == "standard":
+            build_data["force_include"] |= _packed(Path(self.root))
         builder = _builder(Path(self.root))
         try:
             builder.build()
         except builder.CannotBuild as reason:
             self.app.display_warning(f"the dashboard is left out: {reason}")
+
+
+def _packed(root: Path) -> dict[str, str]:
+    """Files from elsewhere, for `holdfast replay --demo` and `holdfast help`."""
+    pages = sorted(path.name for path in (root / "docs").glob("*.md"))
+    found = {f"docs/{name}": f"holdfast/cli/docs/{name}" for name in pages}
+    return {"demo/session.jsonl": "holdfast/cli/everyday/demo.jsonl", **found}
 
 
 def _builder(root: Path) -> ModuleType:

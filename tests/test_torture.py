@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import re
@@ -15,15 +16,25 @@ from random import Random
 
 import pytest
 import sqlalchemy as sa
-from torture import injection, listener, package, promises, table
+from torture import injection, listener, package, parts, promises, table
 from torture.board import Board, BrokenPromise
+from torture.campaign import SHARES, Tally
 from torture.clock import faketime
 from torture.commands import HOOK, Command, Forks, cli
 from torture.injection import Point
 from torture.listener import EventListener
 from torture.place import Place, fingerprint, full_disk
 from torture.plans import Plans
-from torture.processes import ALONE, CLOCK, KILLED, KILLED_AT_CALL, Ended, Runner, Start
+from torture.processes import (
+    ALONE,
+    CLOCK,
+    FAILED_CALL,
+    KILLED,
+    KILLED_AT_CALL,
+    Ended,
+    Runner,
+    Start,
+)
 from torture.server import Answered, Server
 
 from holdfast.checkpoint.write import keep
@@ -98,6 +109,54 @@ def test_a_traceback_of_the_command_itself_is_noticed_and_a_quoted_one_is_not() 
     for err in (in_main, f"{quoted}{in_main}", in_main.replace("KeyboardInterrupt", "OSError")):
         with pytest.raises(BrokenPromise, match="Traceback"):
             promises.command("run", Ended(1, "", err, ALONE), [])
+
+
+STARTS_BADLY = "Fatal Python error: init_import_site: Failed to import the site module\n"
+
+
+def test_only_a_python_that_could_not_start_is_exempt() -> None:
+    err = f"{STARTS_BADLY}Traceback (most recent call last):\nOSError: [Errno 5]\n"
+    promises.hook("PostToolUse", Ended(1, "", err, FAILED_CALL), [])
+    promises.command("run", Ended(1, "", err, FAILED_CALL), [])
+    later = err.removeprefix(STARTS_BADLY)
+    for ended in (Ended(1, "", later, FAILED_CALL), Ended(1, "", err, ALONE)):
+        with pytest.raises(BrokenPromise, match="ended with 1"):
+            promises.hook("PostToolUse", ended, [])
+        with pytest.raises(BrokenPromise, match="Traceback"):
+            promises.command("run", ended, [])
+
+
+@pytest.mark.skipif(not injection.strace(), reason="needs strace")
+def test_python_says_so_itself_if_it_cannot_start(tmp_path: Path) -> None:
+    """The words that exempt a process are those that Python prints."""
+    account = tmp_path / "calls"
+    python = [sys.executable, "-I", "-c", ""]
+    subprocess.run([*injection.counting(account, ("openat",)), *python], check=True)
+    opened = account.read_text().splitlines()
+    [site, *_] = [n for n, line in enumerate(opened, 1) if "pyvenv.cfg" in line][::-1]
+    words = injection.injecting(account, Point("openat", site), "error=EIO")
+    ended = subprocess.run([*words, *python], capture_output=True, text=True, check=False)
+    promises.hook("Stop", Ended(ended.returncode, "", ended.stderr, FAILED_CALL), [])
+    assert ended.returncode == 1
+
+
+def test_a_place_is_for_the_faults_that_are_missing() -> None:
+    given = argparse.Namespace(random=10, calls=5, jobs=1, shares=None)
+    tally = Tally()
+    assert parts.shares_of(given, tally) == "mixed"
+    tally.faults[KILLED_AT_CALL] = 5
+    assert parts.shares_of(given, tally) == "random"
+    tally.faults[KILLED] = 10
+    assert parts.shares_of(given, tally) == "calls"
+    assert parts.shares_of(argparse.Namespace(**{**vars(given), "random": 0}), tally) == "mixed"
+    assert (
+        parts.shares_of(argparse.Namespace(**{**vars(given), "shares": "calls"}), tally) == "calls"
+    )
+    chosen = {
+        name: {kind for kind, n in shares.own.items() if n} for name, shares in SHARES.items()
+    }
+    assert chosen["random"] | chosen["calls"] == chosen["mixed"]
+    assert chosen["random"] & chosen["calls"] == {ALONE}
 
 
 @pytest.mark.slow

@@ -29,13 +29,16 @@ def test_the_built_wheel_runs_the_hook_in_an_empty_place(tmp_path: Path, own_hom
         packed.extractall(tmp_path / "place")
     [page] = (tmp_path / "place").glob("*.dist-info/METADATA")
     shown = page.read_text(encoding="utf-8")
-    assert "Tutorial (`docs/tutorial.md`)" in shown  # no link that leads nowhere
+    assert "Tutorial (`holdfast help tutorial`)" in shown  # no link that leads nowhere
     assert re.findall(r"\]\((?!https?:)", shown) == []
     place = tmp_path / "place" / "holdfast"
     assert (place / "setup" / "plugin_files" / "LICENSE").is_file()
     assert (place / "py.typed").is_file()
     recorded = (ROOT / "demo" / "session.jsonl").read_bytes()  # for `holdfast replay --demo`
     assert (place / "cli" / "everyday" / "demo.jsonl").read_bytes() == recorded
+    pages = {path.name: path.read_bytes() for path in (ROOT / "docs").glob("*.md")}
+    packed_pages = {path.name: path.read_bytes() for path in (place / "cli" / "docs").iterdir()}
+    assert packed_pages == pages  # for `holdfast help`
     is_built = (ROOT / "src" / "holdfast" / "api" / "dashboard" / "source.sha256").is_file()
     assert (place / "api" / "dashboard" / "index.html").is_file() or not is_built
     sent = sample_payloads.make_payload("Stop", session_id="s1", transcript="", cwd="/p")

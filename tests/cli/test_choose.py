@@ -14,6 +14,7 @@ from holdfast.cli.main import holdfast_command
 from holdfast.client.memory_folder import slug
 from holdfast.wire.errors import HoldfastError
 from tests.builders import a_boundary, a_prompt, a_summary, a_transcript, an_answer
+from tests.checkpoint.sessions import Session
 from tests.hot.hooks import fire, run
 
 
@@ -337,6 +338,16 @@ def test_the_budget_speaks_of_its_items_in_plain_words(file: Path) -> None:
 
 
 @pytest.mark.requirement("U3")
+def test_the_budget_does_not_call_the_models_answers_your_words(tmp_path: Path) -> None:
+    session = Session().user("Read the tide gauge.").says("The tide gauge is read, hour by hour.")
+    path = session.user("And now the moon.").says("On it.").written(tmp_path)
+    rows = _invoke("budget", "--transcript", str(path), "--all").stdout.splitlines()
+    [answer] = [row for row in rows if "→ " in row]
+    assert "the model's answer: → “The tide gauge is read" in answer
+    assert sum("your words: “" in row for row in rows) == 2
+
+
+@pytest.mark.requirement("U3")
 def test_compactions_before_the_first_hook_are_counted_and_the_steps_are_not_promised(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -348,7 +359,7 @@ def test_compactions_before_the_first_hook_are_counted_and_the_steps_are_not_pro
 
 
 @pytest.mark.requirement("U3")
-@pytest.mark.parametrize("command", ["status", "lost"])
+@pytest.mark.parametrize("command", ["status", "lost", "brief", "budget"])
 def test_a_session_of_another_project_is_shown_with_a_note(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
@@ -357,7 +368,8 @@ def test_a_session_of_another_project_is_shown_with_a_note(
     (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path / "empty")
     assert "this folder has no session; this one is of" in _invoke(command).stderr
-    assert "this folder has no session" not in _invoke(command, "dddd4444").stderr
+    named = _invoke(command, "--session", "dddd4444")
+    assert named.exit_code == 0 and "this folder has no session" not in named.stderr
 
 
 @pytest.mark.requirement("U3")

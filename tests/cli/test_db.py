@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from functools import partial
 from pathlib import Path
@@ -14,7 +15,7 @@ from click.testing import CliRunner, Result
 from holdfast.cli.everyday import status
 from holdfast.cli.team.db import db
 from holdfast.hub.board import messages
-from holdfast.hub.errors import Corrupt, NoSuchBackup, NotEmpty
+from holdfast.hub.errors import Corrupt, NoSuchBackup, NotABackup, NotEmpty
 from holdfast.hub.store import pending_writes, schema
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import counts
@@ -45,10 +46,27 @@ def test_a_database_is_made_filled_kept_and_put_back(store_url: str, tmp_path: P
     refused = _db("restore", str(tmp_path / "b.gz"), *at)
     assert isinstance(refused.exception, NotEmpty)
     back = _db("restore", str(tmp_path / "b.gz"), *at, "--yes")
-    assert "rows are back" in back.output
+    assert back.output.endswith(" rows restored\n")
     checked = _db("check", *at)
     assert checked.exit_code == 0, checked.output
     assert f"ok  version: {schema.HEAD}" in checked.output
+
+
+@pytest.mark.requirement("S1", "U3")
+@pytest.mark.parametrize(
+    "content",
+    [b"gauge,height\n", gzip.compress(b"{}\n", mtime=0), b""],
+    ids=["table", "packed", "empty"],
+)
+def test_a_file_that_is_no_backup_is_called_so(
+    content: bytes, sqlite_url: str, tmp_path: Path
+) -> None:
+    other = tmp_path / "gauge.csv"
+    other.write_bytes(content)
+    error = _db("restore", str(other), "--database", sqlite_url).exception
+    assert isinstance(error, NotABackup)
+    assert str(error).endswith("not a backup that Holdfast made")
+    assert "holdfast db backup" in error.hint
 
 
 @pytest.mark.requirement("S1")

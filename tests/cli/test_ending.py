@@ -71,3 +71,19 @@ def test_ctrl_c_while_a_command_is_imported_prints_no_traceback(tmp_path: Path) 
         check=False,
     )
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
+
+
+@pytest.mark.slow  # each is a process
+@pytest.mark.requirement("U3")
+@pytest.mark.parametrize(
+    "words", [("settings",), ("help", "api"), ("--help",), ("replay", "--demo"), ("log",)]
+)
+def test_a_reader_that_leaves_early_is_no_error(words: tuple[str, ...]) -> None:
+    """As in `holdfast … | head -1`."""
+    reading_end, writing_end = os.pipe()
+    os.close(reading_end)
+    line = [sys.executable, "-m", "holdfast.cli", *words]
+    ended = subprocess.run(line, stdout=writing_end, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writing_end)
+    quiet = "" if words != ("log",) else ended.stderr  # it says there that the log is empty
+    assert (ended.returncode, ended.stderr) == (0, quiet)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pty
 import re
 import shlex
 import subprocess
@@ -15,9 +16,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 import holdfast
+from holdfast.cli import pages
 from holdfast.cli.everyday.status import HOW_KNOWN
 from holdfast.cli.help import FIRST_STEPS, HEADINGS, PLUMBING, TOPICS, commands_under
 from holdfast.cli.main import holdfast_command
+from holdfast.cli.terminal import ALERT_PAINT
+from holdfast.settings import load as settings_load
 from holdfast.wire.errors import HoldfastError
 from tests.builders import a_transcript, an_answer
 from tests.hot.hooks import fire
@@ -64,12 +68,13 @@ def test_a_topic_is_a_sentence_in_words_that_users_meet(name: str) -> None:
 @pytest.mark.parametrize("name", TOPICS)
 def test_the_help_of_a_command_begins_with_its_sentence_and_ends_with_examples(name: str) -> None:
     shown, topic = _run(name, "--help").stdout, TOPICS[name]
-    assert _run("help", name).stdout == shown
+    assert _run("help", name).stdout.startswith(shown)
     assert topic.sentence in " ".join(shown.split())
     assert max(map(len, shown.splitlines())) <= 80
     assert "..." not in shown.partition("Commands:")[2], "no sentence in the list is cut"
     for one in topic.examples:
         assert one.line in shown
+    assert shown.endswith(f"More: holdfast help {topic.page}\n")
 
 
 @pytest.mark.store
@@ -108,13 +113,59 @@ def test_every_example_belongs_to_its_command() -> None:
 
 @pytest.mark.requirement("U3")
 def test_help_follows_the_words_down_and_names_what_is_not_there() -> None:
-    assert _run("help").stdout == _run("--help").stdout
+    assert _run("help").stdout.startswith(_run("--help").stdout)
     below = _run("help", "segments", "show")
     assert below.stdout == _run("segments", "show", "--help").stdout
     wrong = _run("help", "segments", "sing")
     assert wrong.exit_code == 2
     assert "There is no command `holdfast segments sing`. " in wrong.stderr
-    assert "`holdfast serch`. Did you mean 'search'?" in _run("help", "serch").stderr
+    assert "no page 'serch'. Did you mean 'search'?" in _run("help", "serch").stderr
+
+
+@pytest.mark.requirement("U3")
+def test_help_lists_every_page_once_and_prints_each() -> None:
+    listing = _run("help").stdout.partition("\nPages")[2]
+    for page in sorted(ROOT.glob("docs/*.md")):
+        if page.name == pages.LIST:
+            continue
+        assert len(re.findall(rf"^  {page.stem} ", listing, re.MULTILINE)) == 1, page.stem
+        title = page.read_text(encoding="utf-8").partition("\n")[0]
+        assert f"{title}\n" in _run("help", page.stem).stdout
+
+
+@pytest.mark.requirement("U3")
+def test_a_page_names_the_command_that_prints_another_one_and_has_no_dead_link() -> None:
+    names = set(pages.names())
+    for name in names:
+        shown = pages.text_of(name)
+        assert re.findall(r"\]\((?!https?:)", shown) == [], name
+        named = set(re.findall(r"`holdfast help ([a-z-]+)`", shown))
+        assert named <= names | TOPICS.keys(), name
+    assert "(`holdfast help compaction-limit`)" in pages.text_of("alerts")
+
+
+@pytest.mark.requirement("U3")
+def test_a_name_that_is_nearly_a_page_is_answered_with_the_page() -> None:
+    wrong = _run("help", "tutoral")
+    assert (wrong.exit_code, wrong.stdout) == (2, "")
+    assert "no page 'tutoral'. Did you mean 'tutorial'?" in wrong.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("U3")
+def test_a_long_page_is_paged_on_a_terminal_and_only_there(tmp_path: Path) -> None:
+    pager = tmp_path / "pager"
+    pager.write_text("#!/bin/sh\ncat >/dev/null\necho paged\n")
+    pager.chmod(0o700)
+    line = [sys.executable, "-m", "holdfast.cli", "help", "tutorial"]
+    env = os.environ | {"PAGER": str(pager), "TERM": "xterm"}
+    ours, theirs = pty.openpty()
+    with os.fdopen(ours, "rb", buffering=0) as screen:
+        subprocess.run(line, env=env, stdin=theirs, stdout=theirs, check=True)
+        os.close(theirs)
+        assert screen.read(100).split() == [b"paged"]
+    piped = subprocess.run(line, env=env, capture_output=True, text=True, check=True)
+    assert piped.stdout == f"{pages.text_of('tutorial').rstrip()}\n"
 
 
 @pytest.mark.requirement("U3")
@@ -188,7 +239,7 @@ def test_a_usage_line_is_not_broken_inside_a_word_and_a_folder_is_called_one() -
 
 @pytest.mark.requirement("U3")
 def test_a_wrong_word_is_answered_with_what_to_try() -> None:
-    assert "`holdfast help` lists the commands" in _run("help", "nosuch").stderr
+    assert "`holdfast help` lists the commands and pages" in _run("help", "nosuch").stderr
     assert "Did you mean 'set'?" in _run("settings", "sett", "preset", "default").stderr
     assert "one of minimal, default, full" in _run("settings", "status_line").stdout
 
@@ -205,6 +256,46 @@ def test_without_any_session_the_recorded_one_is_offered(command: str) -> None:
 def test_status_says_in_words_how_a_reading_of_every_basis_is_known() -> None:
     table = (ROOT / "docs" / "concepts.md").read_text().partition("## How a reading is known")[2]
     assert set(re.findall(r"^\| `([a-z-]+)` \|", table, re.MULTILINE)) == HOW_KNOWN.keys()
+
+
+@pytest.mark.requirement("U3")
+def test_the_help_of_status_explains_every_zone_and_alert() -> None:
+    shown = " ".join(_run("status", "--help").stdout.split())
+    zones = {
+        name: settings_load.load().share(f"zone_{name}") for name in ("yellow", "orange", "red")
+    }
+    for name, share in zones.items():
+        assert f"{name} from {share:.0%}".replace("%", " %") in shown
+    left = {name: settings_load.load().share(f"{name}_left") for name in ALERT_PAINT}
+    for name, share in left.items():
+        assert f"{name} at {share:.0%}".replace("%", " %") in shown
+
+
+@pytest.mark.requirement("U3")
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("budget", "estimate", "a"), "1 token (1 character)"),
+        (("budget", "estimate", "tide" * 7), "8 tokens (28 characters)"),
+    ],
+)
+def test_one_is_not_many(words: tuple[str, ...], said: str) -> None:
+    assert _run(*words).stdout == f"{said}\n"
+
+
+@pytest.mark.requirement("U3", "B4")
+def test_a_share_that_does_not_fit_is_answered_with_one_that_does(tmp_path: Path) -> None:
+    def allot(share: str) -> HoldfastError:
+        line = ("budget", "allot", "active_task", share, "--project", str(tmp_path))
+        error = _run(*line).exception
+        assert isinstance(error, HoldfastError)
+        return error
+
+    assert str(allot("a lot")) == "'a lot' is not a share"
+    assert str(allot("1.4")) == "1.4 is not a share: it must be between 0 and 1"
+    assert "40%" in allot("1.4").hint
+    most = str(allot("100%")).partition("at most ")[2].partition(":")[0]
+    assert _run("budget", "allot", "active_task", most, "--project", str(tmp_path)).exit_code == 0
 
 
 @pytest.mark.requirement("U3")

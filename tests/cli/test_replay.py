@@ -108,6 +108,16 @@ def test_a_session_without_a_compaction_names_one_that_has_one() -> None:
     assert "holdfast replay bbbb2222" in _run("aaaa1111")
 
 
+@pytest.mark.parametrize("command", ["lost", "brief", "status"])
+def test_other_commands_show_the_demo_too(command: str) -> None:
+    shown = CliRunner().invoke(holdfast_command, [command, "--demo"])
+    assert shown.exit_code == 0 and "this folder has no session" not in shown.output
+    assert ("make test" if command != "status" else "752b636e") in shown.stdout
+    named = CliRunner().invoke(holdfast_command, [command, "--demo", "--session", "752b636e"])
+    assert "name no other" in named.output
+
+
+@pytest.mark.requirement("U3")
 def test_the_demo_is_a_session_of_its_own() -> None:
     assert "752b636e  claude-sonnet-4-6, 55 steps" in _run("--demo")
     done = CliRunner().invoke(holdfast_command, ["replay", "--demo", "752b636e"])

@@ -45,7 +45,8 @@ def transcript(tmp_path: Path) -> str:
 @pytest.mark.slow
 @pytest.mark.requirement("R8", "U3")
 def test_roll_now_compresses_and_says_so_once(transcript: str) -> None:
-    assert "no topic is old enough" in _ok("roll", "--transcript", transcript)
+    below = _ok("roll", "--transcript", transcript)
+    assert "topics are compressed from 60% on; compress them now: holdfast compress --now" in below
     said = _ok("roll", "--now", "--transcript", transcript)
     assert said.startswith("Compressed 2 segments (")
     assert "no topic is old enough" in _ok("roll", "--now", "--transcript", transcript)
@@ -233,3 +234,13 @@ def test_list_is_what_the_group_alone_prints(group: str, here: Path) -> None:
     alone = CliRunner().invoke(holdfast_command, [group, "--json"])
     listed = CliRunner().invoke(holdfast_command, [group, "list", "--json"])
     assert (listed.exit_code, listed.stdout) == (0, alone.stdout)
+
+
+@pytest.mark.parametrize(
+    ("words", "whose"),
+    [((), "topic of this project has"), (("--all", "--cold"), "topic has")],
+)
+def test_where_nothing_was_compressed_the_right_place_is_named(
+    words: tuple[str, ...], whose: str
+) -> None:
+    assert f"No older {whose} been compressed yet" in _invoke("segments", *words).stderr

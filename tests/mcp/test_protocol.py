@@ -106,8 +106,9 @@ def _line(method: str, number: int | None, **params: Any) -> bytes:
     return msgspec.json.encode({"jsonrpc": "2.0", **id_, "method": method, "params": params})
 
 
-def _told(line: str) -> list[tuple[int, object]]:
-    found = parse(line.encode(errors="surrogatepass"))
+def _told(line: str | bytes) -> list[tuple[int, object]]:
+    data = line if isinstance(line, bytes) else line.encode(errors="surrogatepass")
+    found = parse(data)
     return (
         []
         if isinstance(found, RpcRequest)
@@ -119,6 +120,12 @@ def _told(line: str) -> list[tuple[int, object]]:
 @pytest.mark.parametrize("line", ["", " \n", json.dumps(ASKED), '{"jsonrpc":"2.0","method":"x"}'])
 def test_a_message_is_not_refused_nor_is_silence(line: str) -> None:
     assert _told(line) == []
+
+
+@pytest.mark.requirement("U6", "X7")
+def test_bytes_that_are_no_text_are_no_json_and_who_asked_is_known() -> None:
+    line = json.dumps(ASKED).encode().replace(b"list", b"list\xff\xfe")
+    assert _told(line) == [(PARSE, 7)]
 
 
 @pytest.mark.requirement("U6", "X7")

@@ -126,6 +126,33 @@ def test_a_link_is_refused_and_its_target_named(desk: Desk, there: bool) -> None
     assert desk.settings.is_symlink()
 
 
+def test_a_file_with_two_names_is_refused_until_it_is_a_file_of_its_own(desk: Desk) -> None:
+    other = desk.home / "dotfiles.json"
+    other.write_bytes(b"{}")
+    desk.settings.parent.mkdir()
+    desk.settings.hardlink_to(other)
+    with pytest.raises(SettingsIsALink, match="one of 2 names") as caught:
+        desk.install()
+    assert desk.settings.samefile(other)
+    advice = caught.value.hint.partition(": ")[2]
+    subprocess.run(["/bin/sh", "-c", advice], check=True)
+    desk.install()
+    assert other.read_bytes() == b"{}"
+    other.unlink()
+    other.hardlink_to(desk.settings)
+    assert [str(desk.settings) in error for error in desk.uninstall().left] == [True]
+    assert desk.settings.samefile(other)
+
+
+def test_a_settings_file_of_50_megabytes_is_refused_at_once(desk: Desk) -> None:
+    desk.settings.parent.mkdir()
+    large = b'{"env": {"A": "%s"}}' % (b"x" * 50_000_000)
+    desk.settings.write_bytes(large)
+    with pytest.raises(SettingsBroken, match="more than 4,194,304 bytes"):
+        desk.install()
+    assert desk.settings.read_bytes() == large
+
+
 def test_a_folder_that_is_a_link_is_fine(desk: Desk) -> None:
     (desk.home / "dotfiles").mkdir()
     desk.settings.parent.symlink_to(desk.home / "dotfiles")

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -105,3 +106,14 @@ def test_when_the_client_cancels_us_theirs_ends_too(tmp_path: Path) -> None:
     os.killpg(ours.pid, signal.SIGTERM)
     assert ours.wait(timeout=30) == -signal.SIGTERM
     assert is_gone(theirs)
+
+
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="needs files in memory")
+def test_no_temporary_file_is_made_for_its_payload() -> None:
+    """A process that is killed while `tempfile` looks for a folder leaves a file in it."""
+    code = (
+        "import sys; from holdfast.events.status_line import run_user_line as run;"
+        "print(run('cat', b'payload').strip(), 'tempfile' in sys.modules)"
+    )
+    command = [sys.executable, "-c", code]
+    assert subprocess.check_output(command, text=True).split() == ["payload", "False"]

@@ -17,6 +17,7 @@ from click.shell_completion import CompletionItem, get_completion_class
 
 from holdfast.wire.log import is_utf8
 
+DEMO_ALONE = "--demo is a session of its own: name no other"
 Completer = Callable[[str], list[CompletionItem]]
 METAVARS = {
     "project": "DIR",
@@ -40,25 +41,36 @@ Option = Callable[[Function], Function]
 
 
 def of_session(command: Function) -> Function:
-    """Which session: [SESSION], --transcript or --session. The command gets `transcript` and
-    `session`."""
+    """Which session: [SESSION], --transcript, --session or --demo. The command gets `transcript`
+    and `session`."""
 
     @click.argument("any_session", default="", metavar="[SESSION]", type=click.Path())
     @click.option("--transcript", type=click.Path(path_type=Path), help="Read this transcript.")
     @click.option("--session", default="", help="A session's id, or its first characters.")
+    @click.option("--demo", is_flag=True, help="Take the recorded session of Holdfast.")
     @wraps(command)
     def with_session(
-        any_session: str, transcript: Path | None, session: str, **given: Any
+        any_session: str, transcript: Path | None, session: str, demo: bool, **given: Any
     ) -> object:
+        if demo and (any_session or transcript or session):
+            raise click.UsageError(DEMO_ALONE)
         if any_session and (transcript or session):
             raise click.UsageError("SESSION is named twice: leave out --session and --transcript")
-        if is_file_name(any_session):
-            transcript = Path(any_session)
+        if demo or is_file_name(any_session):
+            transcript = demo_session() if demo else Path(any_session)
         else:
             session = session or any_session
         return command(transcript=transcript, session=session, **given)
 
     return with_session
+
+
+def demo_session() -> Path:
+    """Return the recorded session: in the wheel (hatch_build.py puts it there), else in the
+    checkout."""
+    here = Path(__file__)
+    packed = here.with_name("everyday") / "demo.jsonl"
+    return packed if packed.is_file() else here.parents[3] / "demo" / "session.jsonl"
 
 
 def is_file_name(word: str) -> bool:

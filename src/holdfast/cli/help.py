@@ -39,8 +39,11 @@ TOPICS: dict[str, HelpTopic] = {
         "Without SESSION it shows the session of this folder's project, else the newest one. "
         "SESSION is an id, its first characters, or a transcript file. "
         "Percentages are shares of the compaction limit, the token count at which Claude Code "
-        "compacts. `holdfast watch` shows every session, live; `holdfast statusline --preview` "
-        "what the status line can look like.",
+        "compacts. The zone says how much is used: green, yellow from 50 %, orange from 75 %, red "
+        "from 90 %. The alert says how little is left: warning at 30 %, advisory at 15 %, urgent "
+        "at 7 %, critical at 3 %, and one level earlier if the window fills fast; "
+        "`holdfast help alerts` says what happens at each. `holdfast watch` shows every session, "
+        "live; `holdfast statusline --preview` what the status line can look like.",
         (
             Example("holdfast status", "this project's session"),
             Example("holdfast status --all", "every session, and the ids of past ones"),
@@ -221,9 +224,9 @@ TOPICS: dict[str, HelpTopic] = {
     "compress": HelpTopic(
         SAVING,
         "Compress the older topics of a session.",
-        "A hook does this by itself when the window is more than 60 % full; below that, --now "
-        "is needed. The transcript is not changed.",
-        (Example("holdfast compress --now", "at any fill"),),
+        "A hook does this by itself when the window is more than 60 % full. Below that, this "
+        "command compresses nothing unless you add --now. The transcript is not changed.",
+        (Example("holdfast compress --now", "however full the window is"),),
         "segments",
     ),
     "transcripts": HelpTopic(
@@ -354,9 +357,16 @@ TOPICS: dict[str, HelpTopic] = {
     ),
     "help": HelpTopic(
         SETUP,
-        "Show this list, or the help of a command.",
-        examples=(Example("holdfast help budget pin", "the same as holdfast budget pin --help"),),
-        page="commands",
+        "List commands and pages, or print one.",
+        "NAME is a command or a page of the documentation. Where both have the same name, "
+        "the options of the command come first, then the page. On a terminal, a long text is "
+        "shown with your pager.",
+        (
+            Example("holdfast help", "every command, then every page"),
+            Example("holdfast help tutorial", "a page"),
+            Example("holdfast help budget pin", "the same as holdfast budget pin --help"),
+        ),
+        "commands",
     ),
     "version": HelpTopic(SETUP, "Print the version.", page="upgrading"),
     "mcp": HelpTopic(
@@ -382,7 +392,8 @@ FIRST_STEPS = (
     Example("holdfast install", "connect it to Claude Code; asks first"),
     Example("holdfast status", "how full the window is"),
     Example("holdfast lost", "what the last summary lost"),
-    Example("holdfast help COMMAND", "what a command does, with examples"),
+    Example("holdfast help", "this list, and the pages of the documentation"),
+    Example("holdfast help NAME", "a command with its options, or a page"),
 )
 
 

@@ -9,11 +9,13 @@ import importlib
 import os
 import sys
 import threading  # click has loaded it already
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
 import holdfast
+from holdfast.cli import pages
 from holdfast.cli.arguments import prepare
 from holdfast.cli.help import (
     FIRST_STEPS,
@@ -56,10 +58,31 @@ MODULES |= {
 FUNCTIONS = {"compress": "roll"}
 
 
+class ReaderGone(Exception):
+    """Whoever read our output has closed the pipe. click would end with 1 at a `BrokenPipeError`,
+    and so would rich."""
+
+
+@contextlib.contextmanager
+def _reader_may_leave() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise ReaderGone from error
+
+
 class _Commands(click.Group):
     def main(self, *args: Any, **extra: Any) -> Any:
         with safe_streams():
             return super().main(*args, **extra)
+
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        with _reader_may_leave():  # `--help` prints here
+            return super().make_context(*args, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _reader_may_leave():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [name for heading in HEADINGS for name in commands_under(heading)]
@@ -103,8 +126,8 @@ def _explain(command: click.Command, topic: HelpTopic) -> click.Command:
     """Return the command with the topic's words as its help."""
     command.help = f"{topic.sentence}\n\n{topic.details}".strip()
     command.short_help = topic.sentence
-    if topic.examples:
-        command.epilog = "\b\n" + "\n".join(("Examples:", *_align(topic.examples)))
+    examples = ("Examples:", *_align(topic.examples)) if topic.examples else ()
+    command.epilog = "\b\n" + "\n".join((*examples, f"More: holdfast help {topic.page}"))
     return command
 
 
@@ -126,30 +149,56 @@ holdfast_command.help = INTRODUCTION
 
 
 @click.command()
-@click.argument("words", nargs=-1, metavar="[COMMAND]...")
+@click.argument("words", nargs=-1, metavar="[NAME]...")
 @click.pass_context
 def help(context: click.Context, words: tuple[str, ...]) -> None:  # noqa: A001
-    """The help of the command that WORDS lead to."""
+    """The help of the command that WORDS lead to, and the page of that name."""
     above = context.parent
     assert above is not None
+    page = words[0] if len(words) == 1 and words[0] in pages.names() else ""
+    found = [] if page and page not in TOPICS else [_command_help(above, words)]
+    if page:
+        found.append(pages.text_of(page))
+    elif not words:
+        found.append(_page_list())
+    pages.show("\n\n".join(one.rstrip() for one in found))
+
+
+def _command_help(above: click.Context, words: tuple[str, ...]) -> str:
     command: click.Command = above.command
     for word in words:
         found = command.get_command(above, word) if isinstance(command, click.Group) else None
         if found is None:
-            known = command.list_commands(above) if isinstance(command, click.Group) else []
-            near = _nearest(word, known) or " `holdfast help` lists the commands."
-            raise click.UsageError(
-                f"There is no command `{above.command_path} {word}`.{near}", above
-            )
+            raise click.UsageError(_no_help(above, command, word), above)
         command, above = found, click.Context(found, info_name=word, parent=above)
-    click.echo(command.get_help(above))
+    return command.get_help(above)
+
+
+def _no_help(above: click.Context, command: click.Command, word: str) -> str:
+    """Say that nothing has this name, and which commands and pages have one like it."""
+    known = command.list_commands(above) if isinstance(command, click.Group) else []
+    if above.parent is not None:
+        near = _nearest(word, known) or " `holdfast help` lists the commands."
+        return f"There is no command `{above.command_path} {word}`.{near}"
+    near = _nearest(word, [*known, *pages.names()])
+    near = near or " `holdfast help` lists the commands and pages."
+    return f"There is no command and no page {word!r}.{near}"
+
+
+def _page_list() -> str:
+    formatter = click.HelpFormatter(max_width=80)
+    formatter.write_text("Pages, printed by `holdfast help NAME`:")
+    for heading, found in pages.by_heading().items():
+        with formatter.section(heading):
+            formatter.write_dl(list(found.items()))
+    return formatter.getvalue()
 
 
 def _nearest(word: str, known: list[str]) -> str:
     """Name the nearest of the known words, as the end of an error; empty if none is near."""
     from difflib import get_close_matches
 
-    near = get_close_matches(word, known, 1)
+    near = get_close_matches(word, sorted(set(known)), 1)
     return f" Did you mean {near[0]!r}?" if near else ""
 
 
@@ -218,7 +267,8 @@ def _run_command() -> None:
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(130)
-    except BrokenPipeError:
+    except (BrokenPipeError, ReaderGone):
+        # 0, not 141: `holdfast … | head` did what it was asked to do, also under `pipefail`
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         sys.exit(0)
     except OSError as error:

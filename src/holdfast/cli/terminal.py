@@ -125,7 +125,12 @@ def console() -> Console:
     """Return a rich console for tables and bars, by the same rules."""
     from rich.console import Console
 
-    return Console(
+    class PipedConsole(Console):
+        def on_broken_pipe(self) -> None:
+            """Leave a closed pipe to `main`; rich would end with 1."""
+            raise BrokenPipeError
+
+    return PipedConsole(
         highlight=False, color_system="auto" if has_colour(sys.stdout) else None, emoji=False
     )
 

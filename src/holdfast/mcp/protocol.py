@@ -58,7 +58,7 @@ def parse(line: bytes) -> RpcRequest | list[Message]:
         return []
     try:
         value = msgspec.json.decode(line)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
         return [_refuse(asker, PARSE_ERROR) for asker in _askers(_decode_leniently(line))]
     request = _request(value)
     return request or [_refuse(asker, INVALID_REQUEST) for asker in _askers(value)]

@@ -76,13 +76,15 @@ def _answer(pages: AnswerPages, name: str, arguments: dict[str, Any]) -> CallRes
 
 
 def _list_fields(name: str, error: str) -> str:
-    """List the fields of a tool if the error is about an unknown one. The tool list is too short
-    to explain them."""
-    return (
-        f"; it takes {', '.join(TOOLS[name].asks.__struct_fields__) or 'no field'}"
-        if UNKNOWN_FIELD in error
-        else ""
-    )
+    """List the fields of a tool if the error is about an unknown one, and the values of a field if
+    it is missing or has another one. The tool list is too short to explain them."""
+    if UNKNOWN_FIELD in error:
+        return f"; it takes {', '.join(TOOLS[name].asks.__struct_fields__) or 'no field'}"
+    fields = TOOLS[name].input_schema["properties"]
+    named = (field for field in fields if f"field `{field}`" in error or f"`$.{field}`" in error)
+    field = next(named, "")
+    values = fields[field].get("enum", []) if field else []
+    return f"; {field} is one of {', '.join(filter(None, values))}" if values else ""
 
 
 def _refuse(words: str) -> CallResult:

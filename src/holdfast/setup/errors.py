@@ -28,9 +28,15 @@ class LeftBehind(InstallError):
     hint = "fix it, then uninstall again: it was not changed, and all else of Holdfast is removed"
 
 
+class CheckpointsStay(InstallError):
+    """Folders of checkpoints that should go hold something else, so they were not removed."""
+
+    hint = "look at what is in them; remove by hand what you do not need, then run it again"
+
+
 class SettingsIsALink(InstallError):
-    """The settings file is a link: replacing it would disconnect it from the tool that manages
-    it."""
+    """The settings file is a link, or has several names: replacing it would disconnect it from the
+    tool that manages it."""
 
 
 class SettingsReadOnly(InstallError):

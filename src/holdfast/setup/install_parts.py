@@ -15,12 +15,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from holdfast.client.settings_files import MAX_SETTINGS_BYTES
 from holdfast.setup import settings_text, wiring
 from holdfast.setup.changes import bytes_of
 from holdfast.setup.errors import SettingsBroken, SettingsIsALink
 from holdfast.setup.json_text import add, find, is_empty, raw, read, remove
 from holdfast.setup.settings_text import settings_in, status_command_in
 from holdfast.setup.wiring import is_ours, wrapped_in
+from holdfast.wire import places
 
 
 class InstallPart(Protocol):
@@ -58,6 +60,11 @@ class SettingsPart:
     table: wiring.HookTable = field(default_factory=wiring.hook_table)
 
     def read(self) -> bytes | None:
+        """The bytes. A larger file than our hooks read is refused: to find the place of our lines
+        in it takes more than two seconds for each megabyte."""
+        if places.size_of(self.path) > MAX_SETTINGS_BYTES:
+            words = f"{self.path} has more than {MAX_SETTINGS_BYTES:,} bytes"
+            raise SettingsBroken(words, hint="make it smaller first: nothing was changed")
         return read_json(self.path)
 
     def is_joined(self, data: bytes | None, without: bytes | None) -> bool:
@@ -147,7 +154,8 @@ def read_json(path: Path) -> bytes | None:
 
 
 def plain_bytes(path: Path) -> bytes | None:
-    """The content of a file. A link is refused: replacing it would disconnect what manages it."""
+    """The content of a file. A link is refused, and so is a file with several names (hard links):
+    replacing it would disconnect what manages it, or leave the other names with the old content."""
     if path.is_symlink():
         target = path.readlink()
         raise SettingsIsALink(
@@ -156,6 +164,12 @@ def plain_bytes(path: Path) -> bytes | None:
         )
     if path.exists() and not path.is_file():
         raise SettingsBroken(f"{path} is not a file")
+    if path.exists() and (names := path.stat().st_nlink) > 1:
+        raise SettingsIsALink(
+            f"{path} is one of {names} names of the same file (hard links)",
+            hint="the other names would keep the old content; make it a file of its own first: "
+            f"cp -p {path} {path}.new && mv {path}.new {path}",
+        )
     return bytes_of(path)
 
 

@@ -15,7 +15,7 @@ import click
 from holdfast.brief.item import BriefItem
 from holdfast.brief.summary_check import describe_claims as claims
 from holdfast.cli import find_transcript
-from holdfast.cli.arguments import AS_JSON
+from holdfast.cli.arguments import AS_JSON, DEMO_ALONE, demo_session
 from holdfast.cli.terminal import ALERT_PAINT, ZONE_PAINT, console, paint, say, unfiltered
 from holdfast.client import limit_settings
 from holdfast.events.summary_losses import NO_ROOM, SummaryLoss, summary_losses
@@ -64,7 +64,7 @@ def replay(transcript: str, demo: bool, as_json: bool, svg: Path | None) -> None
     """Show what Holdfast would have done in a past session: the newest, or SESSION, which is an id,
     its first characters, or a transcript file."""
     if demo and transcript:
-        raise click.UsageError("--demo is a session of its own: name no other")
+        raise click.UsageError(DEMO_ALONE)
     path = find_transcript.find(str(demo_session()) if demo else transcript)
     found, counts = play(path, progress=not as_json)
     if not found.points:
@@ -80,13 +80,6 @@ def replay(transcript: str, demo: bool, as_json: bool, svg: Path | None) -> None
     show(found, counts, losses)
     if not found.compactions:
         _say_without(path)
-
-
-def demo_session() -> Path:
-    """Return the demo session: next to this module in the wheel (hatch_build.py puts it there),
-    else in the checkout."""
-    packed = Path(__file__).with_name("demo.jsonl")
-    return packed if packed.is_file() else Path(__file__).parents[4] / "demo" / "session.jsonl"
 
 
 def _losses(path: Path, found: Replay) -> list[SummaryLoss | None]:
@@ -299,7 +292,7 @@ def _weight(one: BriefItem) -> tuple[int, int]:
 
 
 def _size(loss: SummaryLoss) -> str:
-    return f", in {loss.brief_tokens:,} tokens"
+    return f", in {counted(loss.brief_tokens, 'token')}"
 
 
 def _kinds(items: Sequence[BriefItem], messages: int) -> str:

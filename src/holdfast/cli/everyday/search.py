@@ -29,8 +29,16 @@ if TYPE_CHECKING:
     from holdfast.memory.sync import IndexStatus
 
 ASKED_CHARS = 160
+ORIGINS = {  # a checkpoint has an item for each of its sections, so its items are not checkpoints
+    "memory": "memory",
+    "checkpoint": "checkpoints",
+    "segment": "compressed topics",
+    "decision": "decisions",
+    "message": "messages",
+    "turn": "turns",
+}
 OTHERS = "--all-projects searches the others"
-NO_PROJECT = "nothing to search yet: a project is included once you have searched in its folder"
+NO_PROJECT = "nothing to search yet: no project has a session"
 NOTHING_ANYWHERE = "Nothing found. Try other words, or --cold for archived topics."
 NOTHING = "Nothing found. Try other words, --all-projects, or --cold for archived topics."
 
@@ -60,7 +68,7 @@ class NoSuchFolder(HoldfastError):
 @click.option(
     "--all-projects",
     is_flag=True,
-    help="Search every project in whose folder you have searched before.",
+    help="Search every project that has sessions on this machine.",
 )
 @click.option(
     "--kind",
@@ -150,8 +158,9 @@ def _show_standing(found: IndexStatus, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(found.plain()))
         return
-    kinds = ", ".join(counted(n, kind) for kind, n in found.kinds.items()) or "nothing yet"
-    say(f"{inert(found.project)}: {kinds}")
+    kinds = ", ".join(f"{n:,} from {ORIGINS.get(kind, kind)}" for kind, n in found.kinds.items())
+    of = f" ({kinds})" if kinds else ""
+    say(f"{inert(found.project)}: {counted(found.items, 'item')} to search in{of}")
     say(f"found by words: {found.items:,}")
     made = f"found by meaning too: {found.vectors:,}"
     by = f" ({inert(found.embedder)})" if found.embedder else ""

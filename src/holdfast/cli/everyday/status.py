@@ -15,6 +15,7 @@ from holdfast.cli.choose_session import Chosen, NoSession
 from holdfast.cli.terminal import paint, say
 from holdfast.memory.transcript_text import cleared_results
 from holdfast.settings import load as settings_load
+from holdfast.text.numbers import counted
 from holdfast.transcript import lookup
 from holdfast.watcher import loop
 from holdfast.watcher.loop import describe_holder
@@ -105,7 +106,7 @@ def _forget_limits() -> None:
     from holdfast.window import observed_limits
 
     count = observed_limits.forget(int(time.time() * 1000))
-    say(f"Forgot {count} compactions. Limits now come from the table and your settings.")
+    say(f"Forgot {counted(count, 'compaction')}. Limits now come from the table and your settings.")
 
 
 def _with_stop_guard(chosen: Chosen) -> dict[str, Any]:
@@ -266,17 +267,13 @@ def _describe_remaining(found: dict[str, Any]) -> str:
 
 def _cleared(found: dict[str, Any]) -> list[tuple[str, str]]:
     """List the newest cleared results by name; --json has all of them."""
-    results = _counted(len(found["cleared_tool_use_ids"]), "tool result")
-    times = _counted(found["count"], "microcompaction")
-    words = f"{results}, about {found['saved_tokens']:,} tokens, by {times} of Claude Code"
+    results = counted(len(found["cleared_tool_use_ids"]), "tool result")
+    times = counted(found["count"], "microcompaction")
+    words = f"{results}, about {counted(found['saved_tokens'], 'token')}, by {times} of Claude Code"
     if not found["cleared"]:
         return [("cleared", words)]
     rows = [("", f"{one['id']} {one['call']}") for one in found["cleared"][-MOST_CLEARED:]]
     return [("cleared", f"{words}; `holdfast expand ID` prints one"), *rows]
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _checkpoint(found: dict[str, Any]) -> list[tuple[str, str]]:
@@ -291,7 +288,8 @@ def _checkpoint(found: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _server_words(server: dict[str, Any]) -> str:
     answered = _ago(server["answered_ms"]) if server["answered_ms"] else "never"
-    parts = [f"{server['url']}, answered {answered}, {server['batches']} batches sent"]
+    sent = counted(server["batches"], "batch")
+    parts = [f"{server['url']}, answered {answered}, {sent} sent"]
     parts += [server["words"]] if server["words"] else []
     parts += [f"refused: {', '.join(server['refused'])}"] if server["refused"] else []
     return "; ".join(parts)

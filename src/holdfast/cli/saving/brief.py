@@ -13,7 +13,7 @@ from holdfast.brief.size import wanted_tokens
 from holdfast.cli import choose_session
 from holdfast.cli.arguments import AS_JSON, of_session
 from holdfast.cli.choose_session import Chosen
-from holdfast.cli.find_transcript import choose_to_read
+from holdfast.cli.find_transcript import choose_to_read, say_where
 from holdfast.cli.terminal import say
 from holdfast.events import window_brief
 from holdfast.record import read_record
@@ -45,6 +45,8 @@ def brief(
 ) -> None:
     """What would be handed back to the session now."""
     chosen = choose_to_read(transcript, session, agent)
+    if not (transcript or session or agent or as_json):
+        say_where(chosen.state.project or chosen.state.cwd)
     found = _compose(chosen, max_tokens, role or "")
     if as_json:
         click.echo(json.dumps(plain(found), indent=2))

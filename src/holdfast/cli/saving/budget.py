@@ -12,18 +12,20 @@ from typing import Any
 
 import click
 
+from holdfast.brief.quotes import OUTCOME
 from holdfast.budget import ledger, operations
 from holdfast.budget.compartments import NAMES, PREFERENCES
+from holdfast.budget.ledger import InvalidShare
 from holdfast.cli import choose_session
 from holdfast.cli.arguments import AS_JSON, PROJECT
 from holdfast.cli.choose_session import Chosen, NoSession
-from holdfast.cli.find_transcript import choose_to_read
+from holdfast.cli.find_transcript import choose_to_read, say_where
 from holdfast.cli.terminal import paint, say
 from holdfast.events import window_budget
-from holdfast.events.window_budget import BudgetStatus, CompartmentUse
+from holdfast.events.window_budget import BriefEntry, BudgetStatus, CompartmentUse
 from holdfast.hub import row_times
 from holdfast.text.fence import shown
-from holdfast.text.numbers import short
+from holdfast.text.numbers import counted, short
 from holdfast.window.alert_texts import estimate_mark
 from holdfast.window.velocity import in_words
 from holdfast.wire import places
@@ -61,6 +63,8 @@ def budget(
     if ctx.invoked_subcommand is not None:
         return
     chosen = choose_to_read(transcript, session)
+    if not (transcript or session or as_json):
+        say_where(chosen.state.project or chosen.state.cwd)
     found = window_budget.status(chosen.state, chosen.folder, row_times.now_ms())
     if as_json:
         plain = asdict(found) | {"pins": [one._asdict() for one in found.pins]}
@@ -161,7 +165,7 @@ def estimate(text_or_file: str, session: str, as_json: bool) -> None:
         click.echo(json.dumps(values))
         return
     model = f"; about {found.model_tokens:,} of the model's" if found.model_tokens else ""
-    say(f"{found.tokens:,} tokens ({found.chars:,} characters){model}")
+    say(f"{counted(found.tokens, 'token')} ({counted(found.chars, 'character')}){model}")
 
 
 @budget.command()
@@ -217,7 +221,7 @@ def _share(given: str) -> float | None:
     try:
         return float(given[:-1]) / 100 if given.endswith("%") else float(given)
     except ValueError:
-        raise click.BadParameter(f"{given} is no share: 0.4, 40% or role") from None
+        raise InvalidShare(f"{shown(given)!r} is not a share") from None
 
 
 def _text(given: str) -> str:
@@ -259,6 +263,7 @@ def _path(project: Path | None) -> str:
 
 
 SHOWN_CHARS = 90
+ANSWER = "the model's answer"
 SECTIONS = {  # what one item of a section is called
     "said": "your words",
     "pinned": "pinned text",
@@ -319,6 +324,11 @@ def _show_items(part: CompartmentUse, most: int) -> None:
         say(f"{paint(part.name, 'bold')}{by}")
     for one in part.items[:most]:
         text = short(shown(one.text), SHOWN_CHARS)
-        say(f"  {one.id} {SECTIONS.get(one.section, one.section)}: {text}", hang=9)
+        say(f"  {one.id} {_label(one)}: {text}", hang=9)
     if len(part.items) > most:
         say(f"  … {len(part.items) - most} more: --all")
+
+
+def _label(one: BriefEntry) -> str:
+    """Return what an item is called. Below the user's words stands what the model answered."""
+    return ANSWER if one.reason == OUTCOME else SECTIONS.get(one.section, one.section)

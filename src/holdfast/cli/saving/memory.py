@@ -71,7 +71,7 @@ def list_(project: Path | None, as_json: bool) -> None:
     for one in found:
         say(_row(one))
     read = "" if folder.is_read else f"; Claude Code does not read it: {folder.why}"
-    count = "1 topic" if len(found) == 1 else f"{len(found)} topics"
+    count = counted(len(found), "topic")
     say(f"{count} in {shown(folder.path)}{read}", err=True)
     if not found:
         say("Add one: holdfast memory add NAME --help", err=True)

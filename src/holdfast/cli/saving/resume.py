@@ -121,8 +121,8 @@ def _is_session(word: str) -> bool:
 def _warn(entry: CheckpointEntry, *, refuse: bool) -> None:
     """Warn of a checkpoint that was changed or is not ours. It is shown all the same, but not given
     to the model unless the user insists."""
-    if not provenance.is_own(entry):
-        say(checkpoint_brief.foreign(entry), err=True)
+    if warning := checkpoint_brief.not_own(entry):
+        say(warning, err=True)
     if entry.verified:
         return
     if refuse:
@@ -222,7 +222,8 @@ def age(entry: CheckpointEntry, now: datetime) -> str:
 def _head(entry: CheckpointEntry, now: datetime, several: bool, own: bool) -> str:
     agent = f"/{entry.agent_id[:8]}" if entry.agent_id else ""
     who = f" {shown(entry.session_id[:8] + agent)}" if several else ""
-    mark = ("" if entry.verified else " CHANGED") + ("" if own else " FOREIGN")
+    unknown = " UNKNOWN" if provenance.hashes() is None else " FOREIGN"
+    mark = ("" if entry.verified else " CHANGED") + ("" if own else unknown)
     number = f"#{entry.iteration}"
     return f"{age(entry, now):>8} {entry.trigger:<11} {number:<3}{who}{mark}"
 

@@ -58,8 +58,9 @@ def _list(
         for segment in found:
             say(f"{tier:<7} {line(segment)}")
     if not (pending or warm or cold):
+        whose = "" if everywhere else " of this session" if session else " of this project"
         say(
-            "No older topic of this project has been compressed yet. Hooks compress old topics "
+            f"No older topic{whose} has been compressed yet. Hooks compress old topics "
             "when a window is 60% full; `holdfast compress --now` compresses them now.",
             err=True,
         )
@@ -132,8 +133,8 @@ def save(words: str, as_json: bool) -> None:
         click.echo(json.dumps([formats.plain(one) for one in saved]))
         return
     for one in saved:
-        size = f"{one.original_tokens:,} tokens → {one.compressed_tokens:,} tokens"
-        say(f"saved {shown(one.segment_id)} ({size}); our own words stay behind it")
+        size = " → ".join(counted(n, "token") for n in (one.original_tokens, one.compressed_tokens))
+        say(f"saved {shown(one.segment_id)} ({size}); Holdfast's own words stay behind it")
 
 
 @segments.command()
@@ -146,7 +147,7 @@ def clear(segment_ids: tuple[str, ...], session: str, yes: bool) -> None:
     if session:
         found += _of_session([*library.ours(library.WARM), *library.ours(library.COLD)], session)
     if not found:
-        raise NoSegment("there is nothing to clear: name segments, or --session ID")
+        raise NoSegment("there is nothing to clear: give the ids of topics, or --session ID")
     for one in found:
         say(line(one), err=True)
     if not yes and not confirm(f"Remove {len(found)} for good?"):
@@ -158,7 +159,7 @@ def clear(segment_ids: tuple[str, ...], session: str, yes: bool) -> None:
 
 
 def line(one: Compressed) -> str:
-    size = f"{one.original_tokens:,} → {one.compressed_tokens:,} tokens"
+    size = f"{one.original_tokens:,} → {counted(one.compressed_tokens, 'token')}"
     when = f"steps {one.start_turn}-{one.end_turn}"
     numbers = f"({when}, {size}, relevance {one.relevance_score:.2f}, read {one.access_count}x)"
     return f"{paint(shown(one.segment_id), 'bold')}  {_clean(one.topic)} {paint(numbers, 'dim')}"
@@ -189,9 +190,11 @@ def _named(segment_id: str) -> Compressed:
         return exact
     found = library.find_by_prefix(segment_id) if segment_id else []
     if len(found) > 1:
-        raise SeveralSegments(f"{len(found)} segments begin with {shown(segment_id)}")
+        raise SeveralSegments(
+            f"{len(found)} compressed topics have an id that begins with {shown(segment_id)!r}"
+        )
     if not found:
-        raise NoSegment(f"there is no segment {shown(segment_id)}")
+        raise NoSegment(f"no compressed topic has the id {shown(segment_id)!r}")
     return found[0]
 
 
@@ -236,7 +239,7 @@ def _texts(given: dict[str, Any], key: str) -> list[str]:
 
 
 @click.command()
-@click.option("--now", is_flag=True, help="Compress now, at any fill.")
+@click.option("--now", is_flag=True, help="Compress however full the window is.")
 @of_session
 @AS_JSON
 def roll(now: bool, session: str, transcript: Path | None, as_json: bool) -> None:
@@ -280,6 +283,6 @@ def lines(report: RollReport) -> list[str]:
     if report.pruned:
         found.append(f"{report.pruned} pruned to their summary")
     if not found:
-        nothing = "no topic is old enough to be compressed" if report.looked else report.why_not
+        nothing = report.why_not or "no topic is old enough to be compressed"
         found = [f"{nothing} (step {report.turn})"]
     return found

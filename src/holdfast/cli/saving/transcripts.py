@@ -23,6 +23,7 @@ from holdfast.settings import edit
 from holdfast.settings import load as settings_load
 from holdfast.text import fence
 from holdfast.text.fence import shown
+from holdfast.text.numbers import counted
 
 SETTING = "archive_transcripts"
 NOTHING = "Nothing is archived."
@@ -164,7 +165,7 @@ def _counted(found: list[ArchivedSession]) -> str:
 
 
 def _plural(count: int) -> str:
-    return f"{count:,} session{'' if count == 1 else 's'}"
+    return counted(count, "session")
 
 
 def _megabytes(size: int) -> str:

@@ -100,7 +100,7 @@ def install(
     target = _target(scope, project, plugin_folder, ours, not no_mcp, _bound(archive_chars))
 
     def look() -> InstallPlan:
-        return installing.plan_install(target, Path.home(), ours, force=force)
+        return installing.plan_install(target, Path(places.user_home()), ours, force=force)
 
     plan = first_look(look)
     if _confirm(target, plan, yes, dry_run):
@@ -139,7 +139,7 @@ def uninstall(
     target = _target(scope, project, plugin_folder, ours)
 
     def look() -> InstallPlan:
-        return installing.plan_uninstall(target, Path.home(), ours)
+        return installing.plan_uninstall(target, Path(places.user_home()), ours)
 
     plan, notes = first_look(look), tuple[str, ...]()
     if _confirm(target, plan, yes, dry_run):
@@ -152,7 +152,7 @@ def uninstall(
     if plan.is_nothing and not plan.left:
         say(f"Not installed in {target.anchor}; nothing to change.")
         packages = our_packages(ours)
-        notes = tuple(other_places(target, Path.home(), project.resolve(), packages))
+        notes = tuple(other_places(target, Path(places.user_home()), project.resolve(), packages))
     _say_notes(plan.notes + notes + (plan.left if dry_run else ()))
     say_what_stays()
     if plan.left and not dry_run:
@@ -171,7 +171,7 @@ def _target(
         return plugin_target(plugin_folder.absolute(), archive_chars=archive_chars)
     return settings_target(
         scope,
-        Path.home(),
+        Path(places.user_home()),
         project.resolve(),
         our_packages(ours),
         server=server,

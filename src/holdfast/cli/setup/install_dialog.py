@@ -24,6 +24,7 @@ from holdfast.settings import edit
 from holdfast.settings import load as settings_load
 from holdfast.setup import receipts, settings_text
 from holdfast.setup.changes import InstallChange
+from holdfast.setup.errors import CheckpointsStay
 from holdfast.setup.installs import find_installs, plugin_in
 from holdfast.setup.receipts import our_packages, packages_in
 from holdfast.setup.settings_text import installed_commands
@@ -72,7 +73,7 @@ def in_one_line(target: Target, shown: Sequence[InstallChange]) -> str:
     """For example: adds 10 hooks and the status line to FILE, the command /holdfast:status."""
     if target.scope == "plugin":
         verb = _verb(*(any(_both_bytes(change)[at] for change in shown) for at in (0, 1)))
-        return f"{verb} {len(shown)} files of the plugin in {target.anchor}"
+        return f"{verb} {counted(len(shown), 'file')} of the plugin in {target.anchor}"
     parts = [_describe_change(change, target) for change in shown]
     skills = [at for at, part in enumerate(parts) if " /holdfast:" in part]
     if skills:
@@ -112,7 +113,7 @@ def _share(data: bytes, target: Target) -> list[str]:
     settings = _settings(data)
     count = len(settings_text.commands(settings, target.packages))
     line = is_ours(settings_text.status_command_in(settings), target.packages)
-    return [*([f"{count} hooks"] if count else []), *(["the status line"] if line else [])]
+    return [*([counted(count, "hook")] if count else []), *(["the status line"] if line else [])]
 
 
 def _events(data: bytes, target: Target) -> list[str]:
@@ -218,11 +219,14 @@ MOST_NAMED = 5  # projects
 
 
 def leave_checkpoints(*, go: bool) -> None:
-    """List every project's folder; with `go`, remove those that hold only our files."""
+    """List every project's folder; with `go`, remove those that hold only our files. It is an error
+    if one stays: what follows in the same line would remove the list of our own checkpoints."""
     found = prune.folders_left([str(Path.cwd())])
+    stay = []
     for left in found:
         why = left.why or (prune.remove_folder(left) if go else "")
         done = "stays" if why else "removed" if go else "would go"
+        stay += [shown(left.path)] if why else []
         size = counted(left.checkpoints, "checkpoint")
         say(f"{done:<8} {shown(left.path)}: {shown(why) or size}")
     if not found:
@@ -233,6 +237,8 @@ def leave_checkpoints(*, go: bool) -> None:
         out = f": holdfast uninstall{words} removes them"
         say(f"Hooks are still in {shown(f'{place}{out}')}.", err=True)
     say(f"Everything else of Holdfast is in {places.home()}.", err=True)
+    if go and stay:
+        raise CheckpointsStay(f"not removed: {', '.join(stay)}")
 
 
 def say_what_stays() -> None:
@@ -266,7 +272,7 @@ def _still_there() -> Iterator[tuple[str, str]]:
     """Yield the places where our hooks run, or were installed according to a receipt, with their
     description."""
     packages = our_packages(Path(places.home()))
-    for one in find_installs(Path.home(), Path.cwd(), packages):
+    for one in find_installs(Path(places.user_home()), Path.cwd(), packages):
         if one.scope != "plugin":  # for a plugin, its receipt has the folder
             project = None if one.scope == "user" else Path.cwd()
             yield str(one.path), Target(one.scope, one.path, project, ()).words

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.checkpoint import index
+from holdfast.checkpoint import index, provenance
 from holdfast.checkpoint import rebuild as rebuilding
 from holdfast.cli.arguments import AS_JSON
 from holdfast.cli.saving import checkpoint as verify_command
 from holdfast.cli.terminal import say
 from holdfast.text.fence import shown
+from holdfast.text.numbers import counted
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Engine
@@ -81,8 +82,9 @@ def backup(file: Path | None, database: str, as_json: bool) -> None:
     with _engine(database) as engine:
         rows = backups.keep(engine, path)
     found = {"file": str(path), "rows": rows, "bytes": path.stat().st_size}
-    words = f"{path}: {sum(rows.values()):,} rows of {len(rows)} tables, read back and whole"
-    _say(found, as_json, f"{words}\n  put it back: holdfast db restore {path}")
+    size = f"{counted(sum(rows.values()), 'row')} of {counted(len(rows), 'table')}"
+    words = f"{path}: {size}, read back and complete"
+    _say(found, as_json, f"{words}\n  restore it: holdfast db restore {path}")
 
 
 @db.command()
@@ -104,7 +106,8 @@ def restore(file: Path, database: str, yes: bool, as_json: bool) -> None:
     with _engine(database) as engine:
         rows = put_back(engine, file, replace=yes)
     found = {"database": _shown(database), "file": str(file), "rows": rows}
-    _say(found, as_json, f"{found['database']}: {sum(rows.values()):,} rows are back")
+    count = counted(sum(rows.values()), "row")
+    _say(found, as_json, f"{found['database']}: {count} restored")
 
 
 @db.command()
@@ -121,8 +124,8 @@ def forward(follow: bool, as_json: bool) -> None:
         done = forwarding.forward(server, LocalSource())
         found = {"server": server.url, "batches": done.batches, "whole": done.whole}
         found |= {"messages": done.messages}
-        words = f"{server.url}: {done.batches} batches sent"
-        words += f", {done.messages} messages for agents here" * bool(done.messages)
+        words = f"{server.url}: {counted(done.batches, 'batch')} sent"
+        words += f", {counted(done.messages, 'message')} for agents here" * bool(done.messages)
         words += f"; {done.words}" * bool(done.words)
         _say({**found, "words": done.words}, as_json, words)
         if not follow:
@@ -189,15 +192,16 @@ def rebuild(projects: tuple[Path, ...], database: str, as_json: bool) -> None:
         click.echo(json.dumps({**plain_rebuild(found), **report}))
         return
     show_rebuild(found)
-    show_rows(filled)
+    show_rows(filled, len(found.entries))
     for one in indexed:
-        say(f"{shown(one.project)}: {one.items:,} items to search in")
+        say(f"{shown(one.project)}: {counted(one.items, 'item')} to search in")
         for note in one.notes:
             say(f"  {shown(note)}")
 
 
 def show_rebuild(found: rebuilding.RebuiltIndex) -> None:
-    say(f"{index.path()}: {len(found.entries)} checkpoints of {len(found.projects)} projects")
+    checkpoints = counted(len(found.entries), "checkpoint")
+    say(f"{index.path()}: {checkpoints} of {counted(len(found.projects), 'project')}")
     for label, things in _changes(found).items():
         for thing in things:
             say(f"  {label}: {shown(thing)}")
@@ -206,16 +210,23 @@ def show_rebuild(found: rebuilding.RebuiltIndex) -> None:
         verify_command.show_reports(found.damaged)
 
 
-def show_rows(filled: Rebuilt) -> None:
+def show_rows(filled: Rebuilt, checkpoint_files: int) -> None:
+    """Print the rows. A checkpoint whose file is gone still has its snapshot, and so its row. Rows
+    of snapshots stay at a rebuild, so only new ones are counted."""
     if filled.set_aside:
         say(f"the database was damaged; it is saved as {filled.set_aside}")
         saved = ", ".join(f"{n} {name}" for name, n in filled.saved.items()) or "nothing"
         say(f"  read from it: {saved}; restart holdfast serve if it runs")
     synced = filled.synced
-    say(
-        f"{filled.database}: {synced.requests} requests, {synced.tasks} tasks, "
-        f"{synced.subtasks} subtasks, {synced.actions} actions, {synced.checkpoints} checkpoints"
+    nouns = ("request", "task", "subtask", "action")
+    counts = ", ".join(counted(getattr(synced, f"{noun}s"), noun) for noun in nouns)
+    counts += f", {counted(synced.checkpoints, 'new snapshot')} of checkpoints"
+    removed = (
+        ", with those whose file is gone or damaged"
+        if synced.checkpoints > checkpoint_files
+        else ""
     )
+    say(f"{filled.database}: {counts}{removed}")
 
 
 def plain_rebuild(found: rebuilding.RebuiltIndex) -> dict[str, object]:
@@ -231,10 +242,15 @@ def plain_rebuild(found: rebuilding.RebuiltIndex) -> dict[str, object]:
     }
 
 
+def _foreign_label() -> str:
+    unknown = "maker unknown, as the list of our own checkpoints is missing"
+    return unknown if provenance.hashes() is None else "not made on this machine"
+
+
 def _changes(found: rebuilding.RebuiltIndex) -> dict[str, list[str]]:
     return {
         "added": found.added,
         "dropped": found.dropped,
         "snapshot made again": found.snapshots,
-        "not made on this machine": found.foreign,
+        _foreign_label(): found.foreign,
     }

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import click
 
 from holdfast.cli.terminal import say
-from holdfast.settings.extras import install_command_for
 from holdfast.wire.errors import HoldfastError
 
 if TYPE_CHECKING:
@@ -28,6 +27,8 @@ class NotInstalled(HoldfastError):
     exit_code = 5
 
     def __init__(self, message: str) -> None:
+        from holdfast.settings.extras import install_command_for  # loads urllib.request, 10 ms
+
         super().__init__(message)
         self.hint = install_command_for("serve")
 

@@ -20,6 +20,7 @@ from holdfast.mcp.answers import ToolAnswer
 from holdfast.mcp.tool_table import CheckpointArguments, ResumeArguments
 from holdfast.record import storage
 from holdfast.text import fence
+from holdfast.text.numbers import counted
 
 NOW = "now"
 MAX_LISTED, MAX_ARCHIVED = 200, 10
@@ -58,7 +59,7 @@ def answer_resume(asked: ResumeArguments) -> ToolAnswer:
     found = find.sort_entries(index.of_project(client_session.project(), foreign=True))[:MAX_LISTED]
     rows = [_checkpoint_row(checks.verify_entry(entry, known)[0]) for entry in found]
     fields = {"archived_sessions": _archived_sessions() or None}
-    return ToolAnswer(f"{len(rows)} checkpoints", fields, under="checkpoints", rows=rows)
+    return ToolAnswer(counted(len(rows), "checkpoint"), fields, under="checkpoints", rows=rows)
 
 
 def _archived_sessions() -> list[dict[str, object]]:

@@ -13,6 +13,7 @@ from holdfast.mcp import client_session
 from holdfast.mcp.answers import ToolAnswer
 from holdfast.mcp.tool_table import ContextBudgetArguments
 from holdfast.settings import load as settings_load
+from holdfast.text.numbers import counted
 from holdfast.window import health, view
 
 FORECAST_FIELDS = ("used_ratio", "estimated", "ops_left", "minutes_left", "forecast_basis")
@@ -38,7 +39,7 @@ def _status() -> ToolAnswer:
         "forecast": {name: getattr(found, name) for name in FORECAST_FIELDS},
     }
     rows = [row for part in found.parts for row in _rows(part)]
-    return ToolAnswer(f"{found.spent_tokens:,} tokens spent", fields, "compartments", rows)
+    return ToolAnswer(f"{counted(found.spent_tokens, 'token')} spent", fields, "compartments", rows)
 
 
 def _rows(part: CompartmentUse) -> list[dict[str, Any]]:
@@ -84,7 +85,7 @@ def _estimate(asked: ContextBudgetArguments) -> tuple[str, dict[str, Any]]:
     _, state = client_session.window()
     found = operations.estimate(asked.text, state.density)
     fields = {name: getattr(found, name) for name in found.__struct_fields__}
-    return f"{found.tokens:,} tokens", fields
+    return counted(found.tokens, "token"), fields
 
 
 def _allot(asked: ContextBudgetArguments) -> tuple[str, dict[str, Any]]:

@@ -48,7 +48,7 @@ def examine(project: Path, plugin_folder: Path | None = None) -> dict[str, Any]:
     """What is installed, what its hooks do, and each problem with its solution."""
     packages = our_packages(Path(places.home()))
     installs = _installs(project, plugin_folder, packages)
-    others = find_others(Path.home(), project, packages)
+    others = find_others(Path(places.user_home()), project, packages)
     fired = {install: client_doctor.fire_all(list(install.runnable)) for install in installs}
     steps = {install: _rehearse(install, fired[install]) for install in installs}
     line = check_status_line(installs, project, packages)
@@ -88,7 +88,7 @@ def examine(project: Path, plugin_folder: Path | None = None) -> dict[str, Any]:
 
 def _installs(project: Path, plugin_folder: Path | None, packages: frozenset[str]) -> list[Install]:
     """The installs to check. A named folder stands for the plugin, whether it is enabled or not."""
-    found = find_installs(Path.home(), project, packages)
+    found = find_installs(Path(places.user_home()), project, packages)
     if plugin_folder is None:
         return list(dict.fromkeys(found))
     settings = [install for install in found if install.scope != "plugin"]
@@ -179,6 +179,8 @@ def _home_troubles() -> list[str]:
         return [f"{home} cannot be written: {error.strerror}; make it writable"]
     if home.stat().st_mode & 0o077:
         return [f"{home} can be read by others; `chmod 700 {home}` fixes that"]
+    if linked := places.linked_folder(places.windows()):
+        return [f"{linked} is a link, so hooks write nothing there; make it a folder"]
     return []
 
 

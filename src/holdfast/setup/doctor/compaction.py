@@ -22,6 +22,7 @@ from holdfast.setup.trial.cycle import compactions, hook_faults, our_texts, run_
 from holdfast.setup.trial.run import Trial
 from holdfast.setup.wiring import hook_table
 from holdfast.text.fence import TAG
+from holdfast.text.numbers import counted
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
 RULE = "Never touch data/raw."
@@ -90,9 +91,8 @@ def _fire(event: str, command: str, folder: Path, lines: list[dict[str, Any]]) -
 
 def _before(steering: str, kept: bool, milliseconds: float) -> RehearsalStep:
     if kept and RULE in steering:
-        words = (
-            f"saved a checkpoint and told the summariser what to keep ({len(steering)} characters)"
-        )
+        size = counted(len(steering), "character")
+        words = f"saved a checkpoint and told the summariser what to keep ({size})"
         return RehearsalStep(BEFORE, True, milliseconds, words)
     missing = [] if kept else ["no checkpoint was saved"]
     missing += [] if RULE in steering else ["the summariser was not told what to keep"]
@@ -101,7 +101,7 @@ def _before(steering: str, kept: bool, milliseconds: float) -> RehearsalStep:
 
 def _after(brief: str, milliseconds: float) -> RehearsalStep:
     if RULE in brief:
-        words = f"restored a brief of {len(brief) / CHARS_PER_TOKEN:.0f} tokens"
+        words = f"restored a brief of {counted(round(len(brief) / CHARS_PER_TOKEN), 'token')}"
         return RehearsalStep(AFTER, True, milliseconds, words)
     return RehearsalStep(AFTER, False, milliseconds, "no brief was restored")
 

@@ -18,6 +18,7 @@ from holdfast.setup.doctor.hooks import environment_in
 from holdfast.setup.installs import Install
 from holdfast.setup.targets import SCOPES, server_part
 from holdfast.setup.wiring import SERVER, read_server, server_entry
+from holdfast.wire.places import user_home
 
 TRIAL_SECONDS = 30.0
 HELLO = {
@@ -79,7 +80,7 @@ def _installed_servers(
     installs: list[Install], project: Path, packages: frozenset[str]
 ) -> Iterator[tuple[Path, dict[str, Any]]]:
     """The servers of every Holdfast that Claude Code would start here."""
-    places = [server_part(scope, Path.home(), project, packages) for scope in SCOPES]
+    places = [server_part(scope, Path(user_home()), project, packages) for scope in SCOPES]
     files = [(place.path, place.servers) for place in places]
     files += [(folder / ".mcp.json", ("mcpServers",)) for folder in _plugin_folders(installs)]
     for path, keys in dict.fromkeys(files):

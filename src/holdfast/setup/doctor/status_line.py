@@ -53,7 +53,7 @@ def check_status_line(
 
 def _project_files(project: Path) -> set[Path]:
     """The settings files of the project, unless they are the user's own."""
-    files = {scope: settings_file(scope, Path.home(), project) for scope in SCOPES}
+    files = {scope: settings_file(scope, Path(places.user_home()), project) for scope in SCOPES}
     return set(files.values()) - {files["user"]}
 
 
