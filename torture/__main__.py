@@ -15,7 +15,7 @@ from pathlib import Path
 
 import holdfast
 from torture import injection, table
-from torture.campaign import ROUNDS, Tally
+from torture.campaign import ROUNDS, SHARES, Tally
 from torture.clock import faketime
 from torture.databases import POSTGRES, SQLITE
 from torture.parts import Part, torture_part
@@ -77,6 +77,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--engine", action="append", choices=(SQLITE, POSTGRES))
     parser.add_argument("--jobs", type=int, default=1, help="places at a time, on each engine")
     parser.add_argument("--first", type=int, default=0, help="begin at the place of this number")
+    parser.add_argument(
+        "--shares", choices=sorted(SHARES), help="the kinds of faults in each place"
+    )
     parser.add_argument("--keep", type=Path, help="copy the place in which a promise broke to here")
     parser.add_argument("--write", type=Path, help="put the table into this page, at its marks")
     return parser.parse_args()

@@ -76,12 +76,33 @@ SUMMED = (
     *("rounds", "places", "checkpoints", "calls", "messages", "given_up", "claims"),
     *("command_lines", "events", "run_faults", "plans", "tasks"),
 )
-OWN_FAULTS = {KILLED: 52, KILLED_AT_CALL: 22, FAILED_CALL: 16, LIMITED: 5, CLOCK: 1, ALONE: 4}
-SHARED_FAULTS = {"": 30, FULL: 4, READ_ONLY: 4, REPLACED: 1, SERVER_KILLED: 1, STOPPED: 1}
-RUN_FAULTS = {**OWN_FAULTS, KILLED: 30, INTERRUPTED: 12}
+# So that random faults and those at single calls come about as 2 to 1.
+OWN_FAULTS = {KILLED: 38, KILLED_AT_CALL: 33, FAILED_CALL: 22, LIMITED: 3, CLOCK: 1, ALONE: 3}
+SHARED_FAULTS = {"": 30, FULL: 5, READ_ONLY: 5, REPLACED: 1, SERVER_KILLED: 1, STOPPED: 1}
+MIXED, RANDOM, CALLS = "mixed", "random", "calls"
 RUNS = 0.25  # how often a round runs a plan, too
 RUN_BEGINS_SECONDS = 2.0  # so long at most a run has begun when the disk fills
 COMMANDS = 0.12  # how often a session calls a command or a tool in place of its next hook
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """How often each fault is chosen in a place."""
+
+    own: dict[str, int]
+    shared: dict[str, int]
+
+    @property
+    def of_runs(self) -> dict[str, int]:
+        own = {**self.own, INTERRUPTED: 12} if self.own[KILLED] else self.own
+        return {**own, KILLED: min(own[KILLED], 30)}
+
+
+SHARES = {
+    MIXED: Shares(OWN_FAULTS, SHARED_FAULTS),
+    RANDOM: Shares({**OWN_FAULTS, KILLED_AT_CALL: 0, FAILED_CALL: 0}, SHARED_FAULTS),
+    CALLS: Shares({**OWN_FAULTS, KILLED: 0, LIMITED: 0, CLOCK: 0}, {"": 1}),
+}
 
 
 @dataclass(slots=True)
@@ -138,6 +159,7 @@ class Campaign:
     tally: Tally
     postgres: PostgresServer | None
     number: int = 0
+    shares: Shares = SHARES[MIXED]
     server: Server = field(init=False)
     board: Board = field(init=False)
     runner: Runner = field(init=False)
@@ -202,7 +224,7 @@ class Campaign:
     def _round(self) -> str:
         """Some steps of every session; what happened to all of them."""
         self.tally.rounds += 1
-        shared = self._choose(SHARED_FAULTS)
+        shared = self._choose(self.shares.shared)
         if shared in (FULL, READ_ONLY) and not may_mount():
             shared = ""
         if shared == STOPPED and self.postgres is None:
@@ -217,7 +239,7 @@ class Campaign:
     def _steps(self, shared: str) -> None:
         met = shared in (FULL, READ_ONLY, REPLACED)
         for step in range(STEPS):
-            faults = [ALONE if met else self._choose(OWN_FAULTS) for _ in self.sessions]
+            faults = [ALONE if met else self._choose(self.shares.own) for _ in self.sessions]
             talks = shared not in (FULL, READ_ONLY) and step % TALKS_EVERY == 0
             self._all_at_once(faults, talks=talks)
         if met:
@@ -240,7 +262,7 @@ class Campaign:
     def _run_plan(self, shared: str) -> None:
         met = shared in (FULL, READ_ONLY, REPLACED)
         ended = self.plans.play(
-            ALONE if met else self._choose(RUN_FAULTS),
+            ALONE if met else self._choose(self.shares.of_runs),
             self._package,
             can_write=shared not in (FULL, READ_ONLY),
         )
@@ -489,6 +511,7 @@ def torture_place(
     postgres: PostgresServer | None,
     number: int = 0,
     rounds: int = ROUNDS,
+    shares: str = MIXED,
     keep: Path | None = None,
 ) -> None:
     """One place from its beginning to its end; `keep` gets a copy of one where a promise broke."""
@@ -497,7 +520,8 @@ def torture_place(
         try:
             root, upgraded = Path(folder) / "place", number % UPGRADED_EVERY == 1
             with a_place(root, address, upgraded=upgraded) as place, _copied(place, keep):
-                Campaign(place, Random(seed), tally, postgres, number).run(over, rounds)
+                chosen = SHARES[shares]
+                Campaign(place, Random(seed), tally, postgres, number, chosen).run(over, rounds)
         finally:
             if postgres:
                 postgres.drop(address)

@@ -21,7 +21,7 @@ import sqlalchemy as sa
 from holdfast.hub.store.engine import parse_url
 
 SQLITE, POSTGRES = "SQLite", "PostgreSQL"
-START_TRIES = 12
+START_TRIES = 60  # a second apart
 
 
 class NoPostgres(Exception):
@@ -66,9 +66,10 @@ class PostgresServer:
         """After a crash it reads its log first; on a busy machine that takes longer than the
         starter waits."""
         for _ in range(START_TRIES - 1):
-            with suppress(subprocess.SubprocessError):
+            with suppress(subprocess.SubprocessError, AssertionError):  # it is still starting
                 self.server.ensure_postgres_running()
                 return
+            time.sleep(1)
         self.server.ensure_postgres_running()
 
     def _administer(self, statement: str) -> None:

@@ -9,7 +9,7 @@ import traceback
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from torture.campaign import Tally, torture_place
+from torture.campaign import CALLS, MIXED, RANDOM, Tally, torture_place
 from torture.databases import POSTGRES, NoPostgres, PostgresServer, a_postgres
 
 
@@ -56,6 +56,7 @@ def _torture_places(
     for number in range(given.first + part.number, given.first + given.places, given.jobs):
         if over():
             return
+        shares = shares_of(given, tally)
         try:
             torture_place(
                 f"{given.seed}:{engine}:{number}",
@@ -64,13 +65,25 @@ def _torture_places(
                 postgres=postgres,
                 number=number,
                 rounds=given.rounds,
+                shares=shares,
                 keep=given.keep,
             )
             print(f"{engine}, place {number}: {tally.all_faults:,} faults so far")
         except Exception:
             again = f"--seed {given.seed} --engine {engine} --first {number} --places 1"
+            again += f" --shares {shares}"
             broken.append(f"{traceback.format_exc()}\nplay it again: python -m torture {again}")
             print(broken[-1])
+
+
+def shares_of(given: argparse.Namespace, tally: Tally) -> str:
+    """What the next place is for: if enough faults of one kind were met, only the other kind. That
+    is decided before a place begins, so that it can be played again."""
+    if given.shares or not (given.random and given.calls):
+        return given.shares or MIXED
+    if tally.random >= given.random / given.jobs:
+        return CALLS
+    return RANDOM if tally.calls_hit >= given.calls / given.jobs else MIXED
 
 
 def _interrupt(*_: object) -> None:

@@ -27,7 +27,7 @@ from holdfast.window import state as states
 from holdfast.wire import places
 from torture.board import must
 from torture.place import Place, fingerprint
-from torture.processes import Ended
+from torture.processes import FAILED_CALL, INTERRUPTED, Ended
 from torture.script import ScriptedSession
 
 DERIVED = (
@@ -39,13 +39,15 @@ END_SECONDS = 20
 CLIENT_SECONDS = 60
 SMALLEST = 20  # bytes of a secret that are looked for
 TRACEBACK = re.compile(r"^Traceback \(most recent call last\):", re.MULTILINE)
+NO_PYTHON = re.compile(r"^Fatal Python error: (init_\w+: |error evaluating path)", re.MULTILINE)
 IN_MAIN = re.compile(r"holdfast/cli/start\.py\", line \d+, in main$", re.MULTILINE)
 
 
 def hook(event: str, ended: Ended, secrets: Iterable[str]) -> None:
-    """Exit 0, and valid output or none; a killed one is only asked for secrets."""
+    """Exit 0, and valid output or none; a killed one is only asked for secrets, and so is one
+    that never began."""
     no_secret(ended.out + ended.err, secrets, f"{event} printed")
-    if ended.was_killed:
+    if ended.was_killed or did_not_begin(ended):
         return
     must(ended.code == 0, f"{event} ended with {ended.code}: {ended.err[-400:]}")
     trouble = read_output(event, ended.out.strip())[2]
@@ -56,7 +58,16 @@ def hook(event: str, ended: Ended, secrets: Iterable[str]) -> None:
 def command(name: str, ended: Ended, secrets: Iterable[str]) -> None:
     """It may fail, in plain words."""
     no_secret(ended.out + ended.err, secrets, f"{name} printed")
-    must(not _is_traceback(ended.err), f"{name}: {ended.err[-1500:]}")
+    is_ours = _is_traceback(ended.err) and not did_not_begin(ended)
+    must(not is_ours, f"{name}: {ended.err[-1500:]}")
+
+
+def did_not_begin(ended: Ended) -> bool:
+    """Whether Python itself could not start: a system call failed, or Ctrl-C came, while it
+    initialised, for example when it imported `site`. Nothing of Holdfast had run, and nothing of it
+    could have caught this. No other end of a process is exempt."""
+    may_hit_python = ended.fault in (FAILED_CALL, INTERRUPTED)
+    return may_hit_python and ended.code == 1 and bool(NO_PYTHON.search(ended.err))
 
 
 def _is_traceback(err: str) -> bool:
