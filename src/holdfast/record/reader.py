@@ -21,7 +21,7 @@ from holdfast.record import (
 )
 from holdfast.record.model import Decision, Place, Record
 from holdfast.record.user_input import author_of, own_words, queued_words
-from holdfast.redact.find import UNSEARCHED
+from holdfast.redact.find import LONG_CHARS, UNSEARCHED
 from holdfast.redact.rule import REDACTED, SecretFinding
 from holdfast.text import sentences
 from holdfast.transcript import (
@@ -214,7 +214,11 @@ class RecordReader:
 
     def _save_heard(self, text: str) -> None:
         """Save the text, and search what was saved as soon as it is much: the time for searching
-        is limited, and is checked before the next entry is taken."""
+        is limited, and is checked before the next entry is taken. A long prompt was searched when
+        it was cut, and `find` still knows what it found."""
+        if len(text) >= LONG_CHARS:
+            self.known.hear([(self._offset, text)])
+            return
         self._heard.append((self._offset, text))
         self._heard_chars += len(text)
         if self._heard_chars > secrets.BATCH_CHARS:

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from holdfast.redact import certainty, columns, names
 from holdfast.redact.certainty import Written, span_of
-from holdfast.redact.rule import ASCII, SecretFinding, compiled, positions
+from holdfast.redact.rule import ASCII, REDACTED, SecretFinding, compiled, positions
 from holdfast.wire import search_time
 
 TYPE_CHECKING = False
@@ -118,6 +118,11 @@ _KEY = (
     r"[^\w\s]{0,3}[\s:=>(\\\"'&|,\]{\[-]{1,60}(?:[\w.-]{1,40}[\\\"']{1,4}[:=> ]{1,4}[\\\"']{0,4})?"
     r"[^\s\"'`,;)]{8})"
 )
+# `password=[redacted: password]` and the end of the line: what was named here is removed already.
+_REMOVED = (
+    rf"{_QUOTE}[ \t]{{0,8}}[:=][ \t]{{0,8}}[\\\"']{{0,8}}\[redacted: [a-z ]{{1,40}}\][\\\"',]{{0,8}}"
+    rf"(?:{_LINE_END}|\Z)"
+)
 _FLAG_CHARS, _SEPARATOR_CHARS = 32, 200
 _KEY_CHARS = 64  # a longer key is not remembered
 
@@ -163,7 +168,7 @@ def _scan_name(page: SearchPage, name: SecretName) -> Iterator[SecretFinding]:
     for at in _keys(low) if word == "key" else positions(low, word):
         end = at + len(word)
         search_time.check()
-        if at < done or not names.ends(low, end):
+        if at < done or not names.ends(low, end) or _is_removed(low, end):
             continue
         sure = names.judge_name(text, low, name, at)
         if not sure:
@@ -189,6 +194,11 @@ def _scan_name(page: SearchPage, name: SecretName) -> Iterator[SecretFinding]:
         if span:
             done = span[1]
             yield SecretFinding(name.kind, *span)
+
+
+def _is_removed(low: str, end: int) -> bool:
+    ahead = low.find(REDACTED, end, end + _FLAG_CHARS)
+    return ahead >= 0 and compiled(_REMOVED, ASCII).match(low, end) is not None
 
 
 def _keys(low: str) -> Iterator[int]:
