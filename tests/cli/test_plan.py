@@ -204,18 +204,22 @@ def test_a_wish_for_all_commits_belongs_above_the_tasks(project: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "gate",
+    ("title", "is_named"),
     [
-        "Otherwise stop here and ask me.",
-        "Ask for review before going on.",
-        "Only when phase 2 is merged.",
-        "After the first one is agreed on.",
+        ("Commit it", True),
+        ("See whether `Stack.push` is slow", False),
+        ("Compare Stack.push and push/pop", False),
     ],
 )
-def test_a_task_that_waits_for_people_is_named(project: Path, gate: str) -> None:
-    text = f"- [ ] Mend it\n- [ ] Compare both.\n  {gate}\n- [ ] Sail\n"
-    (project / "plan.md").write_text(text)
-    assert "task 2 is for people" in _invoke("plan.md").stderr
+def test_a_push_in_code_is_no_commit(project: Path, title: str, is_named: bool) -> None:
+    (project / "plan.md").write_text(f"- [ ] {title}\n")
+    said = _invoke("plan.md").stderr
+    assert ("only in the tasks that name one" in said) is is_named
+
+
+def test_a_plan_says_that_no_session_decides_for_people(project: Path) -> None:
+    (project / "plan.md").write_text("- [ ] Mend it\n- [ ] Lena approves it\n- [ ] Sail\n")
+    assert "stops it too: no session decides for people" in _invoke("plan.md").stderr
 
 
 @pytest.mark.parametrize(
@@ -416,7 +420,7 @@ def test_a_plan_without_boxes_is_shown_with_what_was_taken_as_tasks(project: Pat
     found = _invoke("plan.md")
     assert "1. Cut it" in found.stdout and "**" not in found.stdout
     assert "its 2 numbered items were taken as tasks" in found.stderr
-    assert "not clear which task is meant: task 2 ('Depends on T9')" in found.stderr
+    assert "task 2 ('Depends on T9'): waits for all tasks above" in found.stderr
 
 
 @pytest.mark.requirement("P3", "U3")

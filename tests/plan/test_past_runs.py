@@ -161,7 +161,7 @@ def test_a_task_of_a_run_is_learnt_by_its_own_words_and_what_its_session_took(
     _session(tmp_path, _said(CHART), last=None)
     [one] = _ran(tmp_path)
     assert (one.words, one.files) == (extract_features(CHART.words), 2)
-    assert one.growth_tokens == pytest.approx(30_000, abs=100)
+    assert one.growth_tokens == pytest.approx(30_000, abs=200)
     assert _ran(tmp_path, "/elsewhere") == []
 
 
@@ -169,7 +169,7 @@ def test_a_task_of_a_run_is_learnt_by_its_own_words_and_what_its_session_took(
 def test_tasks_of_one_session_share_what_it_took(tmp_path: Path) -> None:
     _session(tmp_path, _said(CHART, WALL), last=None)
     chart, wall = _ran(tmp_path)
-    assert chart.growth_tokens + wall.growth_tokens == pytest.approx(30_000, abs=100)
+    assert chart.growth_tokens + wall.growth_tokens == pytest.approx(30_000, abs=200)
     assert wall.growth_tokens > chart.growth_tokens, "three files are taken where none is listed"
 
 

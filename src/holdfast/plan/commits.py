@@ -18,10 +18,11 @@ EVERY_COMMIT = (
 _AND_COMMIT = re.compile(r"(?:,|\band\b|\bthen\b)\s+(?:commit|push)\b[^,.]{0,20}\W*$")
 _SPEAKS_OF_COMMIT = re.compile(
     r"(?<!\bthe )(?<!\bfirst )(?<!\blast )(?<!\bof )(?<!\bprevious )"
-    r"\b(?:commit(?:s|ted|ting)?|squash\w*|tag(?:ged)? v?\d|push(?:ed)?)\b(?!-| nothing)"
+    r"\b(?:commit(?:s|ted|ting)?|squash\w*|tag(?:ged)? v?\d|push(?:ed)?)\b(?![-/]| nothing)"
 )
 _DENIED = re.compile(r"(?:\b(?:not|never|no|nothing|without)|n['\u2019]t)\s+(?:\w+\s+){0,2}$")
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|\n[ \t]*(?:[-*+>][ \t]+)*")
+_CODE = re.compile(r"`[^`\n]*`|\b\w+(?:\.\w+)+\b")  # `stack.push` is no push
 _COMMIT_EACH = re.compile(
     r"\bcommits? (?:per|for each|for every|after each|after every) \w+|\bsquash"
 )
@@ -35,7 +36,7 @@ def asks_for_a_commit(words: str) -> bool:
 
 def mentions_a_commit(words: str) -> bool:
     """Whether a session may take these words as a wish for a commit, a tag or a push."""
-    said = words.lower()
+    said = _CODE.sub(" ", words).lower()
     return any(
         not _DENIED.search(said, 0, found.start()) for found in _SPEAKS_OF_COMMIT.finditer(said)
     )

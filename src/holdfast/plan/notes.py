@@ -1,5 +1,5 @@
-"""What a plan tells its reader beside the batches: dependencies that were not read, people who are
-needed, files that are missing or large, sizes that are unknown, findings that would be lost."""
+"""What a plan tells its reader beside the batches: dependencies that name no task, files that are
+missing or large, sizes that are unknown, findings that would be lost."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from holdfast.plan.files import project_files
 from holdfast.plan.files.patterns import MARKS
 from holdfast.plan.findings import MAX_BRIEFS, find_lost
 from holdfast.plan.formats.references import find_label
-from holdfast.plan.kinds import is_a_search, needs_a_person, runs_something
+from holdfast.plan.kinds import is_a_search, runs_something
 from holdfast.plan.room import PlanRoom
+from holdfast.plan.sizes import ONLY_FILES
 from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask, TaskPlan
 from holdfast.plan.workflow import TaskBatch, Workflow, fits_here
@@ -41,7 +42,6 @@ def collect_notes(
     yield from _about_dependencies(plan.tasks)
     yield from _about_order(plan.tasks)
     yield from _about_moves(plan.tasks)
-    yield from _about_people(plan.tasks)
     yield from _about_this_session(batches, room)
     yield from _about_windows(batches, room)
     yield from _warnings(ordered, pieces, root, _tags(plan.tasks))
@@ -65,16 +65,25 @@ def _about_dependencies(tasks: Sequence[PlanTask]) -> Iterable[str]:
         some = listed(
             [f"{tags[task.id]} ('{_cut(task.unread)}')" for task in unread.values()], NAMED
         )
-        waits = f"{'it' if len(unread) == 1 else 'each'} waits for all tasks listed before it"
+        waits = "waits for all tasks above" if len(unread) == 1 else "wait for all tasks above"
         before = tasks[max(0, min(unread) - 1)]
         line = f"`- depends: {tags[before.id].removeprefix('task ')}`"
-        write = f"if it waits for fewer, name them beneath it, as in {line}"
-        yield f"not clear which task is meant: {some}; {waits}; {write}"
+        write = f"for fewer, name them by number, id or title, for example {line}"
+        yield f"{some}: {waits}; {write}"
+    yield from _about_bases(tasks)
     late = [task for at, task in enumerate(tasks) if task.first and _is_late(tasks[:at], task)]
     if late:
         some = listed([f"{tags[task.id]} ('{_cut(task.first)}')" for task in late], NAMED)
         move = "move it up, or make a task of its own of what comes first"
         yield f"said to come before other work, but listed after it: {some}; {move}"
+
+
+def _about_bases(tasks: Sequence[PlanTask]) -> Iterable[str]:
+    """Which tasks all later ones wait for: the table shows only what each task says itself."""
+    tags = _tags(tasks)
+    bases = [tags[task.id] for task in tasks[:-1] if task.is_base and not task.done]
+    if bases:
+        yield f"all later tasks wait for {listed(bases, NAMED)}"
 
 
 def _about_order(tasks: Sequence[PlanTask]) -> Iterable[str]:
@@ -106,22 +115,6 @@ def _is_late(before: Sequence[PlanTask], task: PlanTask) -> bool:
     return not task.done and any(
         not (one.done or is_a_search(one.title) or one.id in task.depends) for one in before
     )
-
-
-def _about_people(tasks: Sequence[PlanTask]) -> Iterable[str]:
-    tags = _tags(tasks)
-    asked = [tags[task.id] for task in tasks if _asks_people(task)]
-    if asked:
-        alone = (
-            "a session can ask nobody: it decides alone, says what it decided, and the run goes on"
-        )
-        cut = "if you want to decide it, cut the plan there and run the rest afterwards"
-        is_for = "is" if len(asked) == 1 else "are"
-        yield f"{listed(asked, NAMED)} {is_for} for people, and {alone}; {cut}"
-
-
-def _asks_people(task: PlanTask) -> bool:
-    return not task.done and needs_a_person(task.title, task.description)
 
 
 def _cut(words: str) -> str:
@@ -210,19 +203,13 @@ def _about_folders(tasks: Sequence[PlanTask]) -> Iterable[str]:
 
 
 def _about_unknown_sizes(pieces: Sequence[TaskPiece], tags: dict[str, str]) -> Iterable[str]:
-    """That a plan with tasks of unknown size can be run as it is, and what would change that."""
+    """Which tasks get a session of their own because of that, and how to have them estimated."""
     unknown = [piece.task for piece in pieces if piece.estimate.is_unknown]
-    found = [one for one in unknown if is_a_search(one.title) or runs_something(one.title)]
-    rest = [one for one in unknown if one not in found]
     if unknown:
-        yield "a task of unknown size gets a session of its own; the plan can be run as it is"
-    if found:
-        some = listed([tags[task.spec] for task in found], NAMED)
-        yield f"unknown, because they find something out or run something: {some}"
-    if rest:
-        some = listed([tags[task.spec] for task in rest], NAMED)
-        write = "list the files beneath a task to have it estimated: `- files: src/a.py, src/b.py`"
-        yield f"unknown, because no file is named: {some}; {write}"
+        some = listed([tags[task.spec] for task in unknown], NAMED_BATCHES)
+        would_tell = not all(is_a_search(one.title) or runs_something(one.title) for one in unknown)
+        write = "; list the files beneath a task to have it estimated: `- files: src/a.py`"
+        yield f"of unknown size, so with a session for each: {some}{write if would_tell else ''}"
 
 
 def _about_named_files(pieces: Sequence[TaskPiece], tags: dict[str, str]) -> Iterable[str]:
@@ -252,7 +239,7 @@ def _name(task: PlanTask) -> str:
 def _about_files(tasks: Sequence[PlanTask], named: Iterable[str], root: Path) -> Iterable[str]:
     """Which files are not there. `named`: those in the words of tasks that list none."""
     files = [file for task in tasks for file in task.files if file not in task.held]
-    files += (file for file in named if "/" in file)
+    files += (file for file in named if "/" in file or file.endswith(ONLY_FILES))
     odd = project_files.find_existing(root, files)
     for words in (project_files.OUTSIDE, project_files.MISSING):
         some = [file for file, why in odd.items() if why == words]

@@ -25,6 +25,8 @@ from holdfast.plan.named_paths import FILE, find_bare_names, find_files, find_pa
 from holdfast.plan.task import PlanTask
 
 DOCUMENTS = (".md", ".rst", ".txt", ".csv", ".json", ".svg")  # results are written to these
+# Names with these endings are files even without a folder; `Node.js` and `click.core` are not.
+ONLY_FILES = (*DOCUMENTS, ".toml", ".ini", ".cfg", ".yaml", ".yml", ".sql", ".sh", ".html", ".css")
 WELL_KNOWN = {  # documents by the word for them: their names here, without a suffix
     "changelog": ("changelog", "changes", "history", "news"),
     "readme": ("readme",),
@@ -87,6 +89,8 @@ class TaskSizes:
         return self._in_texts[text]
 
     def _in_text(self, text: str) -> SizingFiles:
+        if "everywhere" in text.lower():
+            return SizingFiles()
         folders = [name for name in find_paths(text) if self._is_folder(name)]
         found = dict.fromkeys(self._files_in(text))
         whole = {PurePosixPath(name).name for name in found if "/" in name}
@@ -97,11 +101,12 @@ class TaskSizes:
 
     def _files_in(self, text: str) -> Iterator[str]:
         """The files in a text. A name without a folder is a file if the project has one of that
-        name, or if it is a document: `Node.js` and `click.core` are not. The changelog is
-        `CHANGELOG.md` or whatever it is called here."""
+        name, or if its ending can be nothing else. The changelog is `CHANGELOG.md` or whatever it
+        is called here."""
         for name in filter(FILE.fullmatch, find_paths(text)):
             plain = name.removeprefix("@")
-            if "/" in plain or plain in self._by_name or is_document(plain):
+            is_file = PurePosixPath(plain).suffix in ONLY_FILES
+            if "/" in plain or plain in self._by_name or is_file:
                 yield self._by_name.get(plain, plain)
         for word in find_bare_names(text):
             known = self._documents.get(word.lower(), word)

@@ -120,8 +120,8 @@ _KEY = (
 )
 # `password=[redacted: password]` and the end of the line: what was named here is removed already.
 _REMOVED = (
-    rf"{_QUOTE}[ \t]{{0,8}}[:=][ \t]{{0,8}}[\\\"']{{0,8}}\[redacted: [a-z ]{{1,40}}\][\\\"',]{{0,8}}"
-    rf"(?:{_LINE_END}|\Z)"
+    rf"{_QUOTE}[ \t]{{0,8}}[:=][ \t]{{0,8}}[\\\"']{{0,8}}"
+    rf"\[redacted: [a-z ]{{1,40}}\][\\\"',]{{0,8}}(?:{_LINE_END}|\Z)"
 )
 _FLAG_CHARS, _SEPARATOR_CHARS = 32, 200
 _KEY_CHARS = 64  # a longer key is not remembered

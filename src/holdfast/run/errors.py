@@ -16,6 +16,16 @@ class BatchTimedOut(BatchFailed):
     hint = "give it longer: --timeout MINUTES; it goes on with this batch"
 
 
+class PlanWaits(HoldfastError):
+    """A task needs a person. Nothing failed, so no other session is tried."""
+
+    exit_code = 1
+    hint = (
+        "when that is settled, tick the task in the plan or write the answer below it, and run the "
+        "same command: it goes on there"
+    )
+
+
 class NestedRun(HoldfastError):
     """A Claude that Holdfast started may not start another."""
 

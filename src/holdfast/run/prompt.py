@@ -35,7 +35,7 @@ from holdfast.record.run_prompt import (
     heading,
 )
 from holdfast.record.user_input import RUN_BEGINS
-from holdfast.run.supervisor import NOT_DONE
+from holdfast.run.supervisor import NOT_DONE, WAITING
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted, named, short
 from holdfast.window import state as window_state
@@ -56,7 +56,12 @@ DONE = (
     "it pass: then say which check and which task.\n"
     "Do nothing that the tasks do not ask for, and do not start another Claude.\n"
     "Commit only where a task or the text of the plan asks for it.\n"
-    "Nobody can answer questions: decide, and say what you decided.\n"
+    "Nobody can answer questions: decide what is yours to decide, and say what you decided.\n"
+    "Never act for a person. If a task asks somebody for a review, an approval or a decision, "
+    "prepare what they need and report it as not done, with a reason that begins with "
+    f'"{WAITING}". If the plan says that they gave it, go on.\n'
+    "After a task that waits for somebody, and after a check or condition of the plan that is not "
+    "met, do not begin the tasks behind it: report them as not done.\n"
     "What you start in the background is ended when you end: wait for it and use its result.\n"
     "End with a few lines on what you did and what you found out: later sessions start there.\n"
     "For each task that you could not do, add a line of its own, with the id that stands in "

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from holdfast.plan.workflow import Workflow
 from holdfast.run import claude_process, journal_state, prompt
-from holdfast.run.errors import BatchFailed, BatchTimedOut, Interrupted
+from holdfast.run.errors import BatchFailed, BatchTimedOut, Interrupted, PlanWaits
 from holdfast.run.jobs import JobQueue, SessionJob
 from holdfast.run.journal_state import SessionRecord
 from holdfast.run.run_context import RunContext, RunEvent, RunReport, SessionResult
@@ -122,14 +122,17 @@ class Runner:
         if context.stopping:
             raise Interrupted(context.stopping)
         failed = next((one for one in ended if one and one.result != journal_state.DONE), None)
+        if failed is not None and failed.waiting:
+            raise PlanWaits(f"batch {first.number} stops at a task that is {failed.waiting}")
         if failed is not None:
             error = BatchTimedOut if failed.error == TIMED_OUT else BatchFailed
             raise error(f"batch {first.number} failed, also when tried again: {failed.error}")
         return [one for one in ended if one]
 
     def _try_job(self, job: SessionJob) -> SessionResult | None:
-        """Run a job; if it fails, run what was not done once more, with the error in the prompt.
-        None if the run was stopped before the job started."""
+        """Run a job; if it fails, run what was not done once more, with the error in the prompt. A
+        task that waits for a person is not tried again. None if the run was stopped before the job
+        started."""
         ended: SessionResult | None = None
         for attempt in range(1, ATTEMPTS + 1):
             if self.context.stopping or self.context.halted:
@@ -141,6 +144,8 @@ class Runner:
             ended = self._finish(job, ended)
             if ended.result == journal_state.DONE:
                 return ended
+            if ended.waiting:
+                break
             job = job.without(self.context.history.tries[ended.session_id].credited)
         self.context.halted = True
         return ended
@@ -199,4 +204,6 @@ class Runner:
 def _state_of(error: BaseException) -> str:
     if isinstance(error, Interrupted):
         return "interrupted"
+    if isinstance(error, PlanWaits):
+        return "waiting"
     return "failed" if isinstance(error, BatchFailed) else "stopped"

@@ -31,6 +31,7 @@ NOTE_BYTES = 4096
 ERROR_BYTES = 4096
 MOST_LINE = 16 << 20
 NOT_DONE = "NOT DONE"
+WAITING = "waiting for"
 # In any layout: a list item, numbered or not, bold, a heading, with a colon. "NOT DONE: none" names
 # nothing, whatever follows it; "NOT DONE: none of the tests" names something.
 _NOT_DONE = re.compile(rf"{NOT_DONE}\b|[Nn]ot [Dd]one(?=[*_`]*:)")
@@ -275,6 +276,13 @@ def not_done(words: str) -> list[str]:
 def why_not(words: str) -> str:
     """The text after the first of them: the reason, if one is given."""
     return next((words[end:].lstrip(" \t:*_`") for _, end in _named(words)), "")
+
+
+def find_wait(words: str) -> str:
+    """The reason of a task that waits for a person, up to the end of its line; empty if none
+    does."""
+    reasons = (words[end:].lstrip(" \t:*_`") for _, end in _named(words))
+    return next((one.splitlines()[0] for one in reasons if one.lower().startswith(WAITING)), "")
 
 
 def _named(words: str) -> list[tuple[str, int]]:

@@ -118,6 +118,8 @@ def _say_next(run: str, ran: int, batches: Sequence[TaskBatch], text: str) -> No
         err=True,
     )
     say("        a task that is not done is tried once more; then the run stops there", err=True)
+    people = "a task that needs a person (a review, an approval) stops it too"
+    say(f"        {people}: no session decides for people", err=True)
 
 
 def _run_words(
@@ -147,7 +149,7 @@ MOST_FILES = 3  # of a part; the rest is a number
 MOST_BASES = 4
 MOST_BEFORE = 8  # tasks that a task waits for
 EARLY = 0.8  # of the room: a batch that fills less of it says why
-RIGHT = ("tokens", "in 8 of 10 cases")
+RIGHT = ("tokens", "range (8 of 10)")
 OWN_LABEL = re.compile(  # `T2:`, `3.`
     r"\W*(?:[A-Za-z]{1,10}[ -]?)?\d[\d.]*[a-z]?\s*[:.)\]\u2013\u2014-]"
 )
@@ -200,6 +202,7 @@ def _bases(found: Workflow) -> Counter[str]:
 def _facts(room: PlanRoom, bases: Counter[str]) -> Table:
     facts = Table.grid(padding=(0, 2, 0, 0))
     facts.add_row("  room", f"{_room(room)} ({inert(room.basis)})", style="dim")
+    facts.add_row("  order", "as listed; `after`: what the plan says a task waits for", style="dim")
     for at, (basis, count) in enumerate(bases.most_common(MOST_BASES)):
         of = f" ({counted(count, 'task')})" if len(bases) > 1 else ""
         facts.add_row("" if at else "  based on", f"{inert(basis)}{of}", style="dim")
@@ -247,7 +250,7 @@ def _batch(table: Table, at: int, batch: TaskBatch, room: PlanRoom, is_last: boo
     used = "of unknown size" if batch.is_unknown else used
     specs = len({piece.task.spec for piece in batch.pieces})
     if room.specs > 1 and specs >= room.specs and shown < EARLY and not is_last:
-        used += f", full with {room.specs} tasks"
+        used += f", {room.specs} tasks at most"
     side = ", could run side by side (--max-parallel)" if batch.parallel else ""
     colour = "yellow" if batch.high_tokens > batch.room_tokens else "green"
     table.add_row(

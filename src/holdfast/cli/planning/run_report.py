@@ -88,7 +88,7 @@ def _show_common(runner: Runner) -> None:
     """Print what is the same for every session: its command, the plan's title and rules, and what
     "done" means."""
     short = (
-        "long lists and texts are cut below; --json shows every prompt whole."
+        "shown in part; with --dry-run --json you see every prompt whole."
         " What earlier sessions found is added when they have run"
     )
     say(f"\nevery session ({short})\n  $ {inert(shlex.join(_command(runner)))}")
@@ -103,7 +103,7 @@ def _show_common(runner: Runner) -> None:
 def _show(runner: Runner, job: SessionJob, batch: list[SessionJob]) -> None:
     beside = f", one of {len(batch)} side by side" if len(batch) > 1 else ""
     wide = job.high_tokens > job.tokens
-    upper = f", rarely more than {about(job.high_tokens)}" if wide else ""
+    upper = f", range up to {about(job.high_tokens)}" if wide else ""
     size = f"about {job.shown_tokens:,} tokens{upper}"
     size = "a session of its own, as its size is unknown" if job.is_unknown else size
     say(f"\nbatch {job.number} of {job.count}{beside}: {size}")

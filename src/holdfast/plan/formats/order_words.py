@@ -1,9 +1,9 @@
 """Words of order near a reference to other tasks, wherever they stand in a sentence.
 
 `Delete it once B and C are merged`, `must happen before 7`, `when 3 and 4 are in`, `blocks T2`,
-`the notes from 1-4`, `7 builds on this`. A number alone is a reference only if no noun follows it:
-`after 5 minutes` names no task. In a clause without such a reference (`once the parameters are
-out`), the words may be those of an earlier title.
+`the notes from 1-4`, `7 builds on this`, `5 and 6 need 4`. A number alone is a reference only if no
+noun follows it: `after 5 minutes` names no task. A clause without such a reference (`once the
+parameters are out`) may name a whole title or all work above.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from holdfast.plan.formats.references import References
 from holdfast.plan.task import PlanTask
@@ -68,29 +69,47 @@ _IS_LATER = re.compile(
 )
 
 
+_THEY_NEED = re.compile(  # between two references: `5 and 6 both need 4`
+    r"\s+(?:(?:both|all|each)\s+)?(?:needs?|requires?|depends?\s(?:up)?on|waits?\s(?:for|on)"
+    r"|builds?\s(?:up)?on|rel(?:y|ies)\son|comes?\safter|follows?)\s+(?:only\s+|both\s+)?",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Mention:
     """Other tasks that a text names, and where. `is_source`: they come first; `is_follower`: they
-    wait."""
+    wait; `subjects`: the tasks that wait for them, if the sentence names these."""
 
     at: int
     names: tuple[str, ...]
     is_source: bool
     is_follower: bool
+    subjects: tuple[str, ...] = ()
+
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        """Each task that waits, with each task that it waits for."""
+        return ((one, name) for one in self.subjects for name in self.names if one != name)
 
 
 def find_mentions(text: str, task: PlanTask, known: References) -> Iterator[Mention]:
     """The references in a text, with what the words near them say about the order."""
-    for at, match in enumerate(_SEVERAL.finditer(text)):
-        if at >= MOST_MENTIONS:
-            return
+    before: re.Match[str] | None = None
+    for match in islice(_SEVERAL.finditer(text), MOST_MENTIONS):
         is_sure = bool(match["noun"]) or not _WEAK.match(match["names"])
         is_source, is_follower = _directions(text, match, is_sure)
+        subject, before = before, match
         if not is_sure and not (is_source or is_follower):
             continue
-        found = [name for _, names in known.find(match[0], task) for name in names]
-        if found and task.id not in found:
-            yield Mention(match.start(), tuple(dict.fromkeys(found)), is_source, is_follower)
+        found = tuple(dict.fromkeys(_names(match, task, known)))
+        if subject and found and _THEY_NEED.fullmatch(text, subject.end(), match.start()):
+            yield Mention(match.start(), found, False, False, tuple(_names(subject, task, known)))
+        elif found and task.id not in found:
+            yield Mention(match.start(), found, is_source, is_follower)
+
+
+def _names(match: re.Match[str], task: PlanTask, known: References) -> Iterator[str]:
+    return (name for _, names in known.find(match[0], task) for name in names)
 
 
 def _directions(text: str, match: re.Match[str], is_sure: bool) -> tuple[bool, bool]:
@@ -148,11 +167,9 @@ class Clause:
 def find_clauses(
     text: str, task: PlanTask, known: References, read: Sequence[Mention]
 ) -> Iterator[Clause]:
-    """The clauses that tell when a task may begin: by words of a title, or of all work above.
-    `read`: the references of the text; a clause with one of them is read already."""
-    for at, match in enumerate(_CLAUSE.finditer(text)):
-        if at >= MOST_MENTIONS:
-            return
+    """The clauses that tell when a task may begin: by a title, or by all work above. `read`: the
+    references of the text; a clause with one of them is read already."""
+    for match in islice(_CLAUSE.finditer(text), MOST_MENTIONS):
         if any(match.start() < one.at < match.end() for one in read if one.is_source):
             continue
         what, is_once = match["what"], match["word"].lower() == "once"
@@ -168,7 +185,7 @@ def find_clauses(
 
 def _named_in(words: str, task: PlanTask, known: References) -> list[str]:
     named = [name for _, names in known.find(words, task) for name in names]
-    found = named or known.find_by_words(words, task)
+    found = named or known.find_section(words, task)
     return [] if task.id in found else found
 
 

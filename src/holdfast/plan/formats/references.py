@@ -240,10 +240,9 @@ class References:
             found += [n for n in self._waves if int(first) <= n <= int(last or first)]
         return [name for number in found for name in self._waves[number]]
 
-    def find_by_words(self, given: str, task: PlanTask, later: bool = False) -> list[str]:
-        """The earlier tasks whose titles have all telling words of the text. `later`: the only one
-        of the tasks below, if there is none above."""
-        if section := self._in_section(given, task):
+    def find_by_words(self, given: str, task: PlanTask) -> list[str]:
+        """The earlier tasks whose titles have all telling words of the text."""
+        if section := self.find_section(given, task):
             return section
         words = _telling_words(given)
         places = [self._words.get(word, []) for word in words]
@@ -254,13 +253,9 @@ class References:
         rarest = counts.index(min(counts))
         likely = places[rarest][: counts[rarest]] if counts[rarest] <= MOST_LIKELY else []
         found = [at for at in likely if all(_holds(one, at) for one in places)]
-        if later and not found:
-            below = min(places, key=len)[:MOST_LIKELY]
-            found = [at for at in below if at > own and all(_holds(one, at) for one in places)]
-            found = found if len(found) == 1 else []
         return [self._listed[at] for at in found]
 
-    def _in_section(self, given: str, task: PlanTask) -> list[str]:
+    def find_section(self, given: str, task: PlanTask) -> list[str]:
         """The tasks below the heading that is named, other than the one it is named in."""
         match = _SECTION.fullmatch(normalize(given))
         found = self._sections.get(slug(match["name"]), []) if match else []

@@ -155,16 +155,17 @@ def _resolved(tasks: list[PlanTask], description: str) -> Iterator[PlanTask]:
                 sources.setdefault(follower, []).append(name)
             else:
                 against.setdefault(name, follower)
+        for follower, source in one.others:
+            sources.setdefault(follower, []).append(source)
     before: PlanTask | None = None
     for task in tasks:
         joins = before.id if before and goes_on(task) else ""
         before = task
         own, named = stated[task.id], sources.get(task.id, ())
+        depends = tuple(dict.fromkeys((*known.of(task), *own.depends, *named)))
         yield replace(
             task,
-            depends=tuple(
-                dict.fromkeys((*known.of(task), *own.depends, *named, *filter(None, [joins])))
-            ),
+            depends=depends or tuple(filter(None, [joins])),
             unread=own.unread,
             first=own.first,
             against=against.get(task.id, ""),

@@ -1,9 +1,10 @@
 """Dependencies that a task states in words: `Depends on T1.`, `(needs tasks 1 and 2)`, `After 7.`
 
 They stand in brackets, after a dash or a comma, or as a sentence of their own, in the title or in
-the text below it. Each part of what they name is looked up; other words in between are prose. A
-statement that names no task at all is reported, since a dropped dependency changes the order. A
-task that takes something from another (`the numbers from step 2`) waits for it too.
+the text below it. Each part of what they name is looked up: a number, an id, a whole title, a
+heading. Other words are not matched with titles, because a wrong guess changes the order: a task
+whose statement names no other (`needs the benchmark`) waits for all tasks above it. A task that
+takes something from another (`the numbers from step 2`) waits for it too.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ MOST_CHARS = 20_000
 _STATED = re.compile(
     r"(?P<before>^[ \t]*(?:[-*+][ \t]+)?|[.!?;:]\W{0,4}\s|[(\[]\s*|,\s+(?!(?:and|or)\b)"
     r"|\s[-\u2013\u2014]+\s|[(\[][^()\[\]]{1,80},\s|\s(?=after\s[a-z]{1,4}-?\d))"
-    r"(?P<all>(?:this\s|it\s|they\s|both\s)?(?:can\s|must\s|should\s|has\sto\s)?(?:be\sdone\s|start\s|begin\s)?"
+    r"(?P<all>(?:this\s|it\s|they\s|both\s)?(?:also\s|still\s)?(?:can\s|must\s|should\s|has\sto\s)?(?:be\sdone\s|start\s|begin\s)?"
     r"(?:only\s)?(?P<verb>after|once|follows|(?:can\W?t|cannot|don\W?t|not)\s(?:start|begin)?\s?until|depend(?:s|ing|ent)?\s(?:up)?on|needs?|requires?|blocked\sby"
     r"|waits?\sfor|inputs?:|(?:the\s)?(?:last|final)\s(?:step|task)\b"
     r"|do\s(?:this|it)\slast\b)(?:\b|(?<=:))[\s:]*"
@@ -50,7 +51,8 @@ _ORDER = re.compile(
 )
 # `Same for the parser`, `Dates: ditto`: at the start of a title or text, or after its label.
 _SAME = re.compile(
-    r"(?:[^\n]{1,60}?(?:[:\u2013\u2014]|\s-)\s+)?(?:the\s+)?(?:same|ditto|likewise|similarly)\b",
+    r"(?:[^\n]{1,60}?(?:[:\u2013\u2014]|\s-)\s+)?(?:(?:do|repeat|apply)\s+)?(?:the\s+)?"
+    r"(?:same|ditto|likewise|similarly)\b",
     re.IGNORECASE,
 )
 _IS_LAST = re.compile(r"last|final", re.IGNORECASE)
@@ -72,13 +74,14 @@ _BASE = re.compile(  # all others build on it
 
 @dataclass(frozen=True, slots=True)
 class StatedOrder:
-    """What the words of a task say about its place. `followers`: tasks that wait for it; `unread`:
-    the first statement that names no
-    task; `first`: the words that put it before all others; `is_base`: all later ones build on it;
-    `is_ordered`: it speaks of an order in other words as well."""
+    """What the words of a task say about its place. `followers`: tasks that wait for it;
+    `others`: pairs of a task and one that it waits for (`5 and 6 need 4`); `unread`: the first
+    statement that names no task; `first`: the words that put it before all others; `is_base`: all
+    later ones build on it; `is_ordered`: it speaks of an order in other words as well."""
 
     depends: tuple[str, ...] = ()
     followers: tuple[str, ...] = ()
+    others: tuple[tuple[str, str], ...] = ()
     unread: str = ""
     first: str = ""
     is_base: bool = False
@@ -111,6 +114,7 @@ def read_stated(task: PlanTask, known: References) -> StatedOrder:
     return StatedOrder(
         depends=tuple(found),
         followers=tuple(name for one in mentioned if one.is_follower for name in one.names),
+        others=tuple(pair for one in mentioned for pair in one.pairs()),
         unread=unread,
         first=first[0] if first else "",
         is_base=bool(first or _BASE.search(rest)),
@@ -156,19 +160,9 @@ def _resolve(
         if not names and _REFERENCE.fullmatch(words):
             missed = words
         found += names
-    if not found and not missed:
-        is_sure = match["verb"].lower().startswith(_SURE)
-        for words in _wordings(match):
-            found += known.find_by_words(strip_state(words), task, later=is_sure)
+    if not found and not missed and match["before"].strip() != ",":
+        found += known.find_section(strip_state(what), task)
     return found, missed
-
-
-def _wordings(match: re.Match[str]) -> list[str]:
-    """The words that may name a task: all of a statement, and its parts if it is surely one."""
-    is_sure = match["verb"].lower().startswith(_SURE)
-    if match["before"].strip() == "," and not is_sure:
-        return []
-    return [match["what"], *(re.split(r",|\b(?:and|or)\b", match["what"]) if is_sure else ())]
 
 
 def _is_prose(match: re.Match[str]) -> bool:
