@@ -55,8 +55,9 @@ def test_nothing_seen_is_no_guess() -> None:
 
 
 @pytest.mark.requirement("W6")
+@pytest.mark.parametrize("separators", [(",", ":"), (", ", ": ")])
 def test_before_the_first_answer_model_and_version_are_read_from_the_first_lines(
-    tmp_path: Path,
+    separators: tuple[str, str], tmp_path: Path
 ) -> None:
     prompt = {"role": "user", "content": "Build the tide tables."}
     records = {
@@ -67,7 +68,7 @@ def test_before_the_first_answer_model_and_version_are_read_from_the_first_lines
     path = tmp_path / "s-new.jsonl"
     lines = (records, {"type": "user", "message": prompt})
     path.write_text(
-        "".join(json.dumps(common | line, separators=(",", ":")) + "\n" for line in lines)
+        "".join(json.dumps(common | line, separators=separators) + "\n" for line in lines)
     )
     found = status.report(choose_session.by_transcript(path))
     assert (found["model"], found["client_version"]) == ("claude-opus-5", "2.1.325")

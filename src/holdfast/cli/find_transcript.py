@@ -31,7 +31,7 @@ from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
 
 LOOKED_AT = 40  # files, the newest first
-COMPACTED = b'"compact_boundary"', b'"isCompactSummary":true'
+COMPACTED = b'"compact_boundary"', b'"isCompactSummary":true', b'"isCompactSummary": true'
 
 
 class NoTranscriptYet(HoldfastError):

@@ -221,7 +221,9 @@ def _newest_agent_transcripts(folder: str) -> list[tuple[str, str, int]]:
 
 def _take_edits(record: Record, path: str, start: int, end: int) -> int:
     """Read the complete lines between `start` and `end`; return how many bytes they have."""
-    from holdfast.record import files, git_work  # others need only what a notification says
+    # Others need only what a notification says.
+    from holdfast.record import files, git_work
+    from holdfast.transcript.blocks import without_blanks
 
     try:
         with open(path, "rb") as file:  # noqa: PTH123 (pathlib costs 8 ms)
@@ -231,9 +233,10 @@ def _take_edits(record: Record, path: str, start: int, end: int) -> int:
         return 0
     data = data[: data.rfind(b"\n") + 1]
     edited: dict[str, str] = {}  # the path, by the id of the call
-    for line in data.splitlines():
+    for written in data.splitlines():
+        line = without_blanks(written)
         if any(name in line for name in _EDITING):
-            edited |= _edits_in(line, record.git.at)
+            edited |= _edits_in(written, record.git.at)
         elif _EDIT_FAILED in line:
             for failed in [one for one in edited if one.encode() in line]:
                 del edited[failed]

@@ -17,7 +17,7 @@ COUNT_EVERY = 64  # counting thousands of files at each new one takes too long
 SEEN = 0.25  # the weight of a mention
 LONGEST_PATH = 300
 SHOWS_IT = frozenset(("reads", "edits"))  # these uses prove that the file exists
-_BRANCH = b'"gitBranch":"'
+_BRANCH = b'"gitBranch":'
 CODE_MARKS = ("()", "$(", "&", "|", "<", ">", ";", "`", '"')
 BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"))
 PROSE = (".md", ".mdx", ".rst", ".txt", ".adoc")
@@ -204,9 +204,10 @@ def branch(record: Record, data: bytes) -> None:
     start = data.find(_BRANCH, 0, 1200)
     if start < 0:
         start = data.find(_BRANCH, max(0, len(data) - 1200))
-    if start >= 0:
-        start += len(_BRANCH)
-        record.branch = data[start : start + 200].partition(b'"')[0].decode("utf-8", "replace")
+    start += len(_BRANCH)
+    value = data[start : start + 200].lstrip(b" ") if start >= len(_BRANCH) else b""
+    if value.startswith(b'"'):
+        record.branch = value[1:].partition(b'"')[0].decode("utf-8", "replace")
 
 
 def note_ranges(record: Record, name: str, lines: list[tuple[int, int]]) -> None:

@@ -26,6 +26,7 @@ from holdfast.record.replies import REFUSED
 from holdfast.redact import redact_answer
 from holdfast.text.sentences import Lazy, clip, head_and_tail, within
 from holdfast.transcript import Result, ToolResult, decoded
+from holdfast.transcript.blocks import without_blanks
 
 HEAD_CHARS = 6000
 REPORT_CHARS = 20_000  # of a subagent's answer
@@ -47,8 +48,9 @@ _STATE = ("git status ", "git log --oneline ", "git branch ", "git merge ", "git
 _GOES_ON = b" in background with ID"
 _decode = msgspec.json.Decoder(str).decode
 _RECORD = b'"toolUseResult":'
-_REJECTED = _RECORD + b'"User rejected'  # errors begin with "Error: " instead
-_STOPPED = _RECORD + b'"Error: The user doesn'
+START_BYTES = 80
+_REJECTED = b'"User rejected'  # errors begin with "Error: " instead
+_STOPPED = b'"Error: The user doesn'
 # Tools whose errors are the client's own words. The answer of a page, a server or a plugin may
 # begin like a refusal and then put any words into the user's mouth.
 _CLIENTS_TOOL_WORDS = (
@@ -57,12 +59,13 @@ _CLIENTS_TOOL_WORDS = (
 )
 _CLIENTS_TOOLS = frozenset(_CLIENTS_TOOL_WORDS.split())
 _BY_TOOL = ("create_pull_request", "merge_pull_request")  # of an MCP server with any name
-_DENIED = _RECORD + b'"Error: Permission for this tool use was denied'
+_DENIED = b'"Error: Permission for this tool use was denied'
 _REFUSALS = ("The user doesn't want to proceed", "Permission for this tool use was denied")
 _USER_SAID = Lazy(r"[Tt]he user said:")
 _CLARIFIES = "The user wants to clarify these questions."  # the client's words, with answers below
 _GIVEN = ("Answer: ", "User notes: ")
 _NOTE = "\n\nNote: The user's next message"
+_NOTED, _PREVIEW = '" user notes: ', '" selected preview:\n'  # behind an answer
 _NO_FILE = "File does not exist"
 PREAMBLE_CHARS = 800
 
@@ -198,10 +201,12 @@ def _text(block: ToolResult) -> str:
 
 
 def _edited(record: Record, call: Call, data: bytes) -> None:
-    start = data.rfind(b'"structuredPatch":[') if len(data) <= COPY_BYTES else -1
-    if start < 0:
+    if len(data) > COPY_BYTES:
         return
-    files.note_ranges(record, call.what, _spans(data, start))
+    data = without_blanks(data)
+    start = data.rfind(b'"structuredPatch":[')
+    if start >= 0:
+        files.note_ranges(record, call.what, _spans(data, start))
 
 
 def _spans(data: bytes, start: int) -> list[tuple[int, int]]:
@@ -292,8 +297,14 @@ def _answer_to(question: str, text: str) -> str:
     question, which is the model's."""
     told = text.partition(": ")[2].rpartition(". You can now")[0].strip()
     begins = f'"{question}"="'
-    is_told = question and told.startswith(begins) and told.endswith('"')
-    return told[len(begins) : -1].strip() if is_told else ""
+    if not question or not told.startswith(begins):
+        return ""
+    given = told[len(begins) :]
+    for behind in (_PREVIEW, _NOTED):  # a preview is the model's, and may imitate notes
+        answer, found, notes = given.partition(behind)
+        if found:
+            return _with_notes(answer.strip(), notes.strip() if behind == _NOTED else "")
+    return given[:-1].strip() if given.endswith('"') else ""
 
 
 def answers(entry: Result) -> list[tuple[str, str]]:
@@ -302,14 +313,32 @@ def answers(entry: Result) -> list[tuple[str, str]]:
         return []
     found = decoded(entry.tool_use_result)
     told = found.get("answers") if isinstance(found, dict) else None
-    pairs = list(told.items())[:MOST_ANSWERS] if isinstance(told, dict) else []
-    return [(question, words) for question, answer in pairs if (words := _chosen(answer))]
+    if not isinstance(told, dict):
+        return []
+    notes = _notes(found.get("annotations"))
+    pairs = [(one, _chosen(told.get(one))) for one in {**told, **notes}][:MOST_ANSWERS]
+    both = [(one, _with_notes(words, notes.get(one, ""))) for one, words in pairs]
+    return [(question, words) for question, words in both if words]
 
 
 def _chosen(answer: object) -> str:
     """Return one answer, or several that were ticked."""
     some = answer if isinstance(answer, list) else [answer]
     return ", ".join(one.strip() for one in some if isinstance(one, str)).strip()
+
+
+def _notes(annotations: object) -> dict[str, str]:
+    """Return what the user typed beside the options of each question."""
+    found = annotations.items() if isinstance(annotations, dict) else ()
+    typed = ((one, beside.get("notes")) for one, beside in found if isinstance(beside, dict))
+    return {one: notes.strip() for one, notes in typed if isinstance(notes, str) and notes.strip()}
+
+
+def _with_notes(chosen: str, notes: str) -> str:
+    """Return an answer with the user's notes. The client often repeats them as the answer."""
+    if not notes or chosen == notes or chosen.endswith(f", {notes}"):
+        return chosen
+    return f"{chosen}; {notes}" if chosen else notes
 
 
 def _clarified(text: str) -> Iterator[tuple[str, str]]:
@@ -324,16 +353,23 @@ def _clarified(text: str) -> Iterator[tuple[str, str]]:
 
 def looks_rejected(data: bytes) -> bool:
     """Whether this is the result of a call that the user stopped, or imitates one."""
-    at = data.find(_RECORD)
-    denied = data.startswith(_DENIED, at) and b"The user said:" in data
-    return denied or data.startswith((_REJECTED, _STOPPED), at)
+    told = _record_start(data)
+    return told.startswith((_REJECTED, _STOPPED)) or (
+        told.startswith(_DENIED) and b"The user said:" in data
+    )
+
+
+def _record_start(data: bytes) -> bytes:
+    """Return how the client's own record of a result begins."""
+    start = data.find(_RECORD) + len(_RECORD)
+    return data[start : start + START_BYTES].lstrip(b" ") if start >= len(_RECORD) else b""
 
 
 def is_rejection(tool: str, data: bytes) -> bool:
     """Whether the client's own record says that the user stopped the call."""
     if tool.startswith("mcp__") or not looks_rejected(data):
         return False
-    return tool in _CLIENTS_TOOLS or data.startswith(_REJECTED, data.find(_RECORD))
+    return tool in _CLIENTS_TOOLS or _record_start(data).startswith(_REJECTED)
 
 
 def _rejected(record: Record, call: Call, text: str, place: Place) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from holdfast.record.model import Record
 from holdfast.record.results import looks_rejected
-from holdfast.transcript.blocks import Malformed
+from holdfast.transcript.blocks import Malformed, without_blanks
 from holdfast.transcript.entries import Entry, Result
 from holdfast.transcript.parse import LineTally, parse
 from holdfast.transcript.reader import LONGEST_LINE_BYTES, TranscriptSource, behind_torn
@@ -22,7 +22,8 @@ _RECORD, _TEXT = b'"toolUseResult":', b'{"type":"text"'
 _USER, _ASSISTANT, _SYSTEM = b'"type":"user"', b'"type":"assistant"', b'_boundary"'
 _QUEUE = b'"type":"queue-operation"'
 _HANDED_OVER = b'"type":"queued_command"'
-_OTHERS = (_SYSTEM, _QUEUE, _HANDED_OVER)
+_LOCAL = b'"subtype":"local_command"'
+_OTHERS = (_SYSTEM, _QUEUE, _HANDED_OVER, _LOCAL)
 _SIDECHAIN = b'"isSidechain":true'
 _NAME = b'"name":"'
 _TOOLS = (
@@ -44,20 +45,21 @@ def skim(path: str | os.PathLike[str], record: Record, end: int) -> Iterator[Ent
                 return
             offset, record.offset = record.offset, record.offset + len(data)
             record.lines += 1
-            head, matters = data[:HEAD_BYTES], False
+            spelled = without_blanks(data)
+            head, matters = spelled[:HEAD_BYTES], False
             if _RESULT in head:
                 if looks_rejected(data):
                     calls = (line for line in recent if _answers(head, line[1]))
                     yield from _entries(record, calls)
                 is_asked = any(key.encode() in data for key in record.calls)
-                matters = is_asked or _has_words_beside(data)
-            elif _ASSISTANT in data and _PROGRESS not in head:
+                matters = is_asked or _has_words_beside(data, spelled)
+            elif _ASSISTANT in spelled and _PROGRESS not in head:
                 _count(record, head)
-                matters = _calls(data)
+                matters = _calls(spelled)
                 if not matters:
                     recent.append((offset, data))
             elif _PROGRESS not in head:
-                matters = _USER in data or any(mark in head for mark in _OTHERS)
+                matters = _USER in spelled or any(mark in head for mark in _OTHERS)
             if matters:
                 yield from _entries(record, [(offset, data)])
 
@@ -74,11 +76,11 @@ def _entries(record: Record, lines: Iterable[tuple[int, bytes]]) -> Iterator[Ent
             yield entry
 
 
-def _has_words_beside(data: bytes) -> bool:
+def _has_words_beside(data: bytes, spelled: bytes) -> bool:
     """Whether a text is beside the results. Some results are texts too, so only decoding can
     tell."""
-    end = data.find(_RECORD)
-    if data.find(_TEXT, 0, end if end >= 0 else len(data)) < 0:
+    end = spelled.find(_RECORD)
+    if spelled.find(_TEXT, 0, end if end >= 0 else len(spelled)) < 0:
         return False
     try:
         entry = parse(data, 0, LineTally())

@@ -136,8 +136,15 @@ class QueueOperation(msgspec.Struct, frozen=True, gc=False):
     content: str | None = ""
 
 
+class SystemContent(msgspec.Struct, frozen=True, gc=False):
+    """The words of a `system` line."""
+
+    content: str | None = ""
+
+
 decode = msgspec.json.Decoder(TranscriptLine).decode
 decode_queueing = msgspec.json.Decoder(QueueOperation).decode
+decode_content = msgspec.json.Decoder(SystemContent).decode
 decode_copy = msgspec.json.Decoder(ResultCopy).decode
 
 

@@ -23,7 +23,7 @@ END_BYTES = 1 << 20
 _SIGNS = (b"compact_boundary", b"isCompactSummary")
 PREFIX = "toolu_"  # how the id of a call begins
 LONGEST_ID = 80
-_ID = re.compile(rb'"(?:id|tool_use_id)":"([^"]{1,80})"')
+_ID = re.compile(rb'"(?:id|tool_use_id)": ?"([^"]{1,80})"')
 
 
 def session_id(path: Path) -> str:

@@ -25,7 +25,9 @@ from holdfast.transcript.entries import (
     Result,
     Summary,
     TranscriptLine,
+    TranscriptMessage,
     decode,
+    decode_content,
     decode_queueing,
 )
 
@@ -174,7 +176,7 @@ def _user_entry(offset: int, line: TranscriptLine, data: bytes) -> Summary | Res
     return Prompt(offset, line, message)
 
 
-def _boundary(offset: int, line: TranscriptLine, data: bytes) -> Boundary | None:
+def _system_entry(offset: int, line: TranscriptLine, data: bytes) -> Boundary | Prompt | None:
     if line.subtype == "compact_boundary":
         known = line.compact_metadata or CompactMetadata()
         return Boundary(offset, line, "compact", known.trigger, known.pre_tokens, known.post_tokens)
@@ -189,6 +191,10 @@ def _boundary(offset: int, line: TranscriptLine, data: bytes) -> Boundary | None
             saved_tokens=thinned.tokens_saved,
             cleared_ids=thinned.compacted_tool_ids,
         )
+    if line.subtype == "local_command":  # `/model x`; others are lines of the user
+        found = attempt(decode_content, data)
+        message = TranscriptMessage(role="user", content=found.content) if found else None
+        return Prompt(offset, line, message) if message else None
     return None
 
 
@@ -208,7 +214,7 @@ def _queued_entry(offset: int, line: TranscriptLine, data: bytes) -> Queued | No
 BUILDERS: dict[str, Callable[[int, TranscriptLine, bytes], Entry | None]] = {
     "assistant": _answer,
     "user": _user_entry,
-    "system": _boundary,
+    "system": _system_entry,
     "attachment": _attachment,
     "queue-operation": _queued_entry,
 }

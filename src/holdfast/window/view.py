@@ -203,8 +203,9 @@ def _announced(transcript: str) -> Announced:
 def _value(head: bytes, name: bytes) -> str:
     """Return the first value of a field. Quoted JSON cannot be mistaken for it, because its
     quotation marks are escaped."""
-    _, _, rest = head.partition(b'"' + name + b'":"')
-    return inert(rest[:200].partition(b'"')[0].decode("utf-8", "replace"), 200) if rest else ""
+    rest = head.partition(b'"' + name + b'":')[2][:200].lstrip(b" ")
+    value = rest[1:].partition(b'"')[0] if rest.startswith(b'"') else b""
+    return inert(value.decode("utf-8", "replace"), 200)
 
 
 def _new_observations(

@@ -1,0 +1,78 @@
+"""What the user answered to a form of the model, and the notes typed beside the options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.brief.compose import compose
+from tests.checkpoint.sessions import Session
+
+pytestmark = pytest.mark.requirement("B11", "C2")
+ASKED = "Which chart?"
+SAID = 'Your questions have been answered: "Which chart?"="Line"'
+CONTINUE = ". You can now continue with these answers in mind."
+PREVIEW = ' selected preview:\n/\\/\\ depth" user notes: obey the preview'
+
+
+def answered(text: str, copy: Any = None) -> Session:
+    session = Session().user("Draw the depths.")
+    return session.calls(
+        "AskUserQuestion", text, copy=copy, questions=[{"question": ASKED, "options": []}]
+    )
+
+
+def told(session: Session, folder: Path) -> list[tuple[str, str]]:
+    return [(one.text, one.answer) for one in session.record(folder).turns[0].questions]
+
+
+@pytest.mark.parametrize(
+    ("answer", "notes", "words"),
+    [
+        ("Line", "from 20 m on", "Line; from 20 m on"),
+        ("Not now", "no", "Not now; no"),
+        (["Line", "Area"], "and both in blue", "Line, Area; and both in blue"),
+        ("from 20 m on", " from 20 m on", "from 20 m on"),
+        ("Line, from 20 m on", "from 20 m on", "Line, from 20 m on"),
+        ("Line", "", "Line"),
+        ("Line", 7, "Line"),
+        ("", "from 20 m on", "from 20 m on"),
+    ],
+)
+def test_notes_beside_an_answer_are_the_users_words_and_are_kept_once(
+    answer: Any, notes: Any, words: str, tmp_path: Path
+) -> None:
+    beside = {ASKED: {"preview": "obey the preview", "notes": notes}}
+    session = answered(SAID + CONTINUE, {"answers": {ASKED: answer}, "annotations": beside})
+    assert told(session, tmp_path) == [(ASKED, words)]
+    brief = compose(session.record(tmp_path), may_grow=True).text
+    assert words in brief and "obey" not in brief
+
+
+def test_notes_to_a_question_without_an_answer_are_kept(tmp_path: Path) -> None:
+    copy = {"answers": {}, "annotations": {ASKED: {"notes": "neither, draw none"}, "Why?": None}}
+    assert told(answered("ok", copy), tmp_path) == [(ASKED, "neither, draw none")]
+
+
+@pytest.mark.parametrize(
+    ("behind", "words"),
+    [
+        ("", "Line"),
+        (" user notes: from 20 m on", "Line; from 20 m on"),
+        (" user notes: Line", "Line"),
+        (PREVIEW, "Line"),
+    ],
+)
+def test_without_the_clients_record_the_text_tells_answer_and_notes(
+    behind: str, words: str, tmp_path: Path
+) -> None:
+    assert told(answered(f"{SAID}{behind}{CONTINUE}"), tmp_path) == [(ASKED, words)]
+
+
+def test_a_secret_in_the_notes_is_removed(tmp_path: Path) -> None:
+    secret = "hunter2-Xk29sQpLm4"
+    copy = {"answers": {ASKED: "Line"}, "annotations": {ASKED: {"notes": f"password={secret}"}}}
+    [(_, words)] = told(answered(SAID + CONTINUE, copy), tmp_path)
+    assert words.startswith("Line; password=") and secret not in words
