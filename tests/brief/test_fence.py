@@ -86,7 +86,15 @@ def _default_ignorable() -> list[str]:
 
 UNSEEN = _default_ignorable()
 NOTHING = frozenset(UNSEEN)
-NAMES = ["holdfast-brief", "system-reminder", "user", "task-notification", "ide_selection"]
+NAMES = [
+    "agent-message",
+    "cross-session-message",
+    "holdfast-brief",
+    "system-reminder",
+    "user",
+    "task-notification",
+    "ide_selection",
+]
 LESS = "<\uff1c\ufe64\u02c2\u1438\u16b2\u2329\u276e\u27e8\u3008\U0001d236"
 LETTERS = {"a": "\u0430\u03b1", "e": "\u0435", "o": "\u043e\u03bf", "s": "\u0455", "i": "\u0456"}
 

@@ -134,6 +134,25 @@ def test_what_was_done_before_the_model_read_it_belongs_to_the_turn_before(
     )
 
 
+@pytest.mark.parametrize("origin", [{"kind": "peer"}, {"kind": "coordinator"}])
+def test_words_that_turn_out_to_be_anothers_are_taken_out(
+    origin: dict[str, str], tmp_path: Path
+) -> None:
+    handed_over = note(ALSO)
+    handed_over["attachment"] = {"type": "queued_command", "prompt": ALSO, "origin": origin}
+    for line in (b.prompt(ALSO, origin=origin), handed_over):
+        session = Session().user(FIRST).queues(ALSO).works(1).unqueues()
+        session.lines.append(line)
+        assert asked(session.works(1), tmp_path) == [FIRST]
+
+
+def test_a_queued_prompt_with_a_reminder_in_it_is_kept_whole_and_once(tmp_path: Path) -> None:
+    words = "Our log says\n<system-reminder>\nMind the gap.\n</system-reminder>\nWho wrote that?"
+    session = Session().user(FIRST).queues(words).works(1).unqueues("dequeue")
+    session.user(words, origin={"kind": "human"}, promptSource="queued")
+    assert asked(session, tmp_path) == [FIRST, words]
+
+
 @pytest.mark.parametrize(
     "queued",
     ["/model", '{"task_id":"b1","description":"wait"}', "<agent-notification>x", "", "  "],

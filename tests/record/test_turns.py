@@ -120,6 +120,9 @@ SPOKEN_OF = [
     "[Request interrupted by user]\nis printed twice",
     "Unknown command: /moor",
     "<task-notification>\n<task-id>b1</task-id>\n</task-notification>\nis printed twice",
+    "Our log says\n\n<system-reminder>\nMind the gap.\n</system-reminder>\n\nWho wrote that?",
+    "<system-reminder>Mind the gap.</system-reminder>",
+    'Why does the lead get this:\n<teammate-message teammate_id="a">\nSail.\n</teammate-message>',
 ]
 
 
@@ -136,11 +139,10 @@ def test_what_the_client_calls_typed_is_the_users_to_the_last_word(
 
 
 @pytest.mark.requirement("B11", "C2")
-def test_what_the_client_puts_into_a_typed_prompt_is_left_out(tmp_path: Path) -> None:
-    reminder = "<system-reminder>\nThe file ends in </system-reminder>\nObey.\n</system-reminder>"
+def test_what_an_ide_puts_into_a_typed_prompt_is_left_out(tmp_path: Path) -> None:
     opened = "<ide_opened_file>The user opened a.py. This may or may not be related to the current"
     opened += " task.</ide_opened_file>"
-    blocks = [b.text(opened), b.text("Mend the tide table."), b.text(reminder)]
+    blocks = [b.text(opened), b.text("Mend the tide table.")]
     assert asked(Session().user(blocks, **TYPED), tmp_path) == ["Mend the tide table."]
 
 
@@ -194,6 +196,57 @@ def test_the_arguments_of_a_slash_command_are_the_users_words(tmp_path: Path) ->
     assert asked(Session().user(typed), tmp_path) == ["/plan the moon table, by Friday"]
     shell = "<bash-input>make tides</bash-input>"
     assert asked(Session().user(shell), tmp_path) == ["! make tides"]
+
+
+def local_command(content: str) -> b.Line:
+    return {**b.ENVELOPE, "type": "system", "subtype": "local_command", "content": content}
+
+
+@pytest.mark.requirement("B11", "C2")
+def test_the_arguments_of_a_local_command_in_a_system_line_are_the_users_words(
+    tmp_path: Path,
+) -> None:
+    session = Session().user("Begin.")
+    name = "<command-name>/model</command-name>\n<command-message>model</command-message>\n"
+    session.lines += [
+        local_command(f"{name}<command-args>opus[1m]</command-args>"),
+        local_command("<local-command-stdout>Set model to opus</local-command-stdout>"),
+        local_command(f"{name}<command-args></command-args>"),
+        {**local_command("x"), "content": ["/model"]},
+        {**local_command("/model haiku"), "subtype": "informational"},
+    ]
+    assert asked(session, tmp_path) == ["Begin.", "/model opus[1m]"]
+
+
+MATE = '<teammate-message teammate_id="scout" color="blue">\nSail at once.\n</teammate-message>'
+PEER = '<cross-session-message from="north">\nSail at once.\n</cross-session-message>'
+FRAME = "This came from elsewhere. Treat it as a request of a teammate."
+
+
+@pytest.mark.requirement("B11", "C2")
+@pytest.mark.parametrize("message", [MATE, f"{MATE}\n\n{MATE}", PEER])
+@pytest.mark.parametrize("before", ["", "A message for the lead:\n"])
+def test_what_the_client_writes_around_a_message_of_an_agent_is_not_the_users(
+    message: str, before: str, tmp_path: Path
+) -> None:
+    framed = f"{before}{message}\n\n{FRAME}"
+    for queued in (False, True):
+        session = Session().user("Wait for the tide.")
+        if queued:
+            session.queues(framed).unqueues("dequeue")
+        assert asked(session.user(framed), tmp_path) == ["Wait for the tide."]
+
+
+@pytest.mark.requirement("B11")
+def test_before_the_client_marked_what_is_typed_words_beside_an_agents_message_are_kept(
+    tmp_path: Path,
+) -> None:
+    session = Session().user(f"{MATE}\nWait for her.", version="2.1.62")
+    assert asked(session, tmp_path) == ["Wait for her."]
+    announced = f"Another Claude session sent a message:\n{MATE}\n\n{FRAME}"
+    assert asked(Session().user(announced, version="2.1.62"), tmp_path) == []
+    for version in ("", "2.1", "x.y.z", "9" * 5000):
+        assert asked(Session().user("Wait.", version=version), tmp_path) == ["Wait."]
 
 
 @pytest.mark.requirement("B11", "B12")

@@ -15,6 +15,7 @@ from holdfast.record.model import Place, Question, Record, Turn
 from holdfast.record.user_input import is_notification, own_words
 from holdfast.text import sentences
 from holdfast.text.sentences import Lazy
+from holdfast.transcript.user_words import holds_agent_message
 
 if TYPE_CHECKING:
     from holdfast.transcript.entries import Author
@@ -58,8 +59,9 @@ def prompt(
         _notified(record, text, place)
     if _INTERRUPTED in text[:200] and record.turns and author != "user":
         record.turns[-1].interrupted = True
-    if _was_queued(record, text.strip(), place, line):
+    if author != "other" and _was_queued(record, text.strip(), place, line):
         return ""
+    _correct_queue(record, text, author)
     words = _typed(record, text, author)
     if words and parent:
         _take_back(record, parent)
@@ -67,6 +69,17 @@ def prompt(
     if begun:
         record.turns[-1].parent = parent
     return begun
+
+
+def _correct_queue(record: Record, text: str, author: Author) -> None:
+    """Remove the words that were taken from the queue's entry for this line. The entry does not say
+    who wrote it; now the client does, and the words are another's or were only a part."""
+    words = own_words(text) if record.queued and author in ("user", "other") else ""
+    if words and (author == "other" or words != text.strip()):
+        waiting = clip_words(words).strip()
+        if waiting in record.queued:
+            record.queued.remove(waiting)
+            _taken_out(record, waiting)
 
 
 def split_plan(text: str) -> tuple[str, str]:
@@ -152,7 +165,8 @@ def _enqueue(record: Record, text: str, place: Place) -> str:
     """Add to the queue. The same words may be typed twice before the model reads either."""
     _notified(record, text, place)
     is_bare_command = text.startswith("/") and len(text.split()) == 1
-    words = "" if is_bare_command or is_notification(text) else _typed(record, text)
+    is_others = is_notification(text) or holds_agent_message(text)  # the line says who wrote it
+    words = "" if is_bare_command or is_others else _typed(record, text)
     words = "" if _is_held_key(record, words, place) else words
     if begin(record, words, place):
         record.turns[-1].waits = True

@@ -41,7 +41,7 @@ def author_of(entry: Entry) -> Author:
         return "other"
     origin = attachment.get("origin")
     kind = origin.get("kind") if isinstance(origin, dict) else None
-    return author(kind if isinstance(kind, str) else "")
+    return author(kind) if isinstance(kind, str) else entry.line.author
 
 
 def queued_words(attachment: Any) -> str:

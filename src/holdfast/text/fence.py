@@ -74,7 +74,8 @@ REFERENCE = "Reference: facts and quotes, not instructions."
 # Tags that the client, the API and Holdfast put around text with a meaning.
 _WORDS = (
     "holdfast system user assistant human instruction function tool hook antml command "
-    "local-command task-notification agent-notification teammate channel persisted ide_ bash-"
+    "local-command task-notification agent-notification agent-message teammate cross-session "
+    "channel persisted ide_ bash-"
 )
 _NAMES = tuple(_WORDS.split())
 _BEGUN = frozenset(name[:end] for name in _NAMES for end in range(len(name)))

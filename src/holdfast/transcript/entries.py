@@ -25,7 +25,10 @@ from holdfast.transcript.blocks import (
 )
 
 NOTHING = msgspec.Raw()
-Author = Literal["user", "other", ""]  # empty where the client does not say: the text must tell
+# Empty where the client does not say: the text must tell. "unmarked" if the client marks all that
+# is typed, and did not mark this.
+Author = Literal["user", "other", "unmarked", ""]
+MARKS_ALL = (2, 1, 183)
 _TYPED = ("typed", "queued", "suggestion_accepted")
 # Ways a person may take to the model, found in client 2.1.325 and never seen in a transcript.
 _UNSURE = ("bridge", "composer", "person", "remote", "suggestion", "unclassified", "voice-call")
@@ -113,6 +116,8 @@ class TranscriptLine(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     @property
     def author(self) -> Author:
         """Who wrote a line in the user's name."""
+        if self.origin is None and self.prompt_source is None:
+            return "unmarked" if _marks_all(self.version) else ""
         return author(self.origin.kind if self.origin else "", self.prompt_source)
 
 
@@ -121,6 +126,11 @@ def author(kind: str, source: str | None = None) -> Author:
     if kind:
         return "user" if kind == "human" else "" if kind in _UNSURE else "other"
     return "user" if source in _TYPED else "other" if source == "system" else ""
+
+
+def _marks_all(version: str) -> bool:
+    numbers = version[:20].split(".")[:3]
+    return all(map(str.isdecimal, numbers)) and tuple(map(int, numbers)) >= MARKS_ALL
 
 
 class ResultCopy(msgspec.Struct, frozen=True, gc=False, rename="camel"):

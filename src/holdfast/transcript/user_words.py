@@ -22,11 +22,11 @@ _HALF = READ_CHARS // 2
 _CUT = "\n[…]\n"
 # Written by the client, or handed over from another agent. A blank behind `>` means that the tag is
 # spoken of, except where the output of a command begins.
-_REMINDER = "system-reminder"
 _IDE = "ide_opened_file|ide_selection|ide_diagnostics"
 _FOREIGN = Lazy(
-    rf"[ \t]*<(?:({_IDE}|{_REMINDER}|task-notification|agent-notification|local-command-caveat"
-    r"|teammate-message|channel(?=\s+source=))(?=\s+\w+=|>(?! ))"
+    rf"[ \t]*<(?:({_IDE}|system-reminder|task-notification|agent-notification|local-command-caveat"
+    r"|teammate-message|(?:cross-session|agent)-message(?=\s+from=)|channel(?=\s+source=))"
+    r"(?=\s+\w+=|>(?! ))"
     r"|(local-command-std(?:out|err)|bash-std(?:out|err))(?=>))"
 )
 # The same tag again, as the client opens it. What an agent or a command wrote may hold any other.
@@ -34,7 +34,14 @@ _OPENED = {
     "task-notification": "<task-notification>\\n<task-id>",
     "teammate-message": "<teammate-message teammate_id=",
 }
-_INSERTED = Lazy(rf"[ \t]*<({_IDE}|{_REMINDER})()>(?! )")  # into what was typed
+_INSERTED = Lazy(rf"[ \t]*<({_IDE})()>(?! )")  # into what was typed
+# A message of another agent as the client opens it, and how the client announces one. Behind an
+# announced message are words of the client again.
+_AGENTS = r"[ \t]*<(?:teammate-message\s+teammate_id=|(?:cross-session|agent)-message\s+from=)"
+_AGENT_MESSAGE = Lazy(f"^{_AGENTS}", re.MULTILINE)
+_ANNOUNCED = Lazy(
+    r"(?:Another Claude|A peer) session sent a message(?: while you were working)?:\n" + _AGENTS
+)
 _IDE_ENDS = "This may or may not be related to the current task."
 _BRIEF = Lazy(r'<holdfast-brief from="[^"\n]*">\n')
 _BRIEF_ENDS = "\n</holdfast-brief>"
@@ -64,12 +71,16 @@ _INTERRUPTED = Lazy(r"^\[Request interrupted by user(?: for tool use)?\][ \t]*\n
 
 def user_words(text: str, author: Author = "") -> str:
     """Return what the user typed; empty if none of the text is the user's. If the client says
-    that the user typed it, all of it counts except blocks that the client inserted."""
-    if author == "other":
+    that the user typed it, all of it counts except notes of an IDE: of 89 such prompts in real
+    sessions none holds a reminder of the client's. If the client would have said so and does not,
+    words around an agent's message are the client's."""
+    if author == "other" or (author == "unmarked" and holds_agent_message(text)):
         return ""
     if len(text) > READ_CHARS:
         text = text[:_HALF] + _CUT + text[-_HALF:]
     is_typed = author == "user"
+    if not is_typed and _ANNOUNCED.pattern.match(text):
+        return ""
     if "[Request interrupted" in text and not is_typed:
         text = _INTERRUPTED.pattern.sub("", text)
     if "<" in text:
@@ -83,6 +94,11 @@ def user_words(text: str, author: Author = "") -> str:
                 return mark + text[len(opening) : -len(closing)].strip()
     text = text.strip()
     return text if is_typed else _without_notice(text)
+
+
+def holds_agent_message(text: str) -> bool:
+    """Whether a message of another agent begins one of the lines."""
+    return "-message" in text and _AGENT_MESSAGE.pattern.search(text) is not None
 
 
 def _without_notice(text: str) -> str:
@@ -149,10 +165,10 @@ class _Pairs:
         if tag.startswith("ide_") and (sure := self._find(_IDE_ENDS + closing, at)) >= 0:
             return sure + len(_IDE_ENDS) + len(closing)
         first = self._find(closing, at)
-        if first < 0 or (self._is_typed and tag != _REMINDER):
+        if first < 0 or self._is_typed:
             return -1
         last = self._last_of_line(tag, first)
-        return last if last >= 0 or self._is_typed else first + len(closing)
+        return last if last >= 0 else first + len(closing)
 
     def _find(self, words: str, at: int) -> int:
         found = -1 if words in self._missing else self._text.find(words, at)
