@@ -6,6 +6,7 @@ from __future__ import annotations
 from itertools import count
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from holdfast.checkpoint.verify import verify
@@ -31,27 +32,34 @@ def counted(ticks: int) -> SearchTime:
     return SearchTime(ticks, clock=count().__next__)
 
 
-def saved(folder: Path, search: SearchTime, prompts: int) -> str:
-    """Return everything that is stored of a session full of bait."""
+def baited(folder: Path, prompts: int) -> Session:
+    """A session full of bait. A text that another test searched would take no time."""
     session = Session().user(RULE)
-    for number in range(prompts):  # a text that another test searched would take no time
+    for number in range(prompts):
         bait = f"{folder.name} {'password= ' * 400}"
         session.user(f"{number} {LAST} {bait} password={WORD} ok {WORD}")
-    window = places.window("s1")
-    state = State(session_id="s1", transcript=str(session.written(folder)), project=str(folder))
+    return session
+
+
+def saved(folder: Path, search: SearchTime, prompts: int) -> str:
+    """Return everything that a checkpoint of such a session stores."""
+    transcript = baited(folder, prompts).written(folder)
+    state = State(session_id="s1", transcript=str(transcript), project=str(folder))
     with search:
-        kept = take_checkpoint.take(state, window, "auto", NOW_MS)
+        kept = take_checkpoint.take(state, places.window("s1"), "auto", NOW_MS)
     assert kept is not None and verify(kept.path).document is not None
-    assert not places.read_small(f"{window}/record.json", 32 << 20), "it is not whole"
+    assert WORD.encode() not in places.read_small(f"{places.window('s1')}/record.json", 32 << 20)
     return Path(kept.path).read_text(encoding="utf-8")
 
 
-def test_what_was_read_in_time_is_saved_and_a_placeholder_stands_for_the_rest(
+@pytest.mark.requirement("B11", "C12")
+def test_the_first_and_the_newest_words_are_saved_and_a_placeholder_stands_for_the_rest(
     tmp_path: Path,
 ) -> None:
-    stored = saved(tmp_path, counted(50_000), prompts=40)
+    stored = saved(tmp_path, counted(200_000), prompts=100)
     assert RULE in stored and UNSEARCHED in stored
-    assert f"0 {LAST}" in stored and f"39 {LAST}" not in stored
+    assert f"0 {LAST}" in stored and f"99 {LAST}" in stored and f"50 {LAST}" not in stored
+    assert "are not read yet, apart from the user's latest messages" in stored
     assert WORD not in stored
 
 
@@ -59,7 +67,7 @@ def test_what_was_read_in_time_is_saved_and_a_placeholder_stands_for_the_rest(
 def test_however_early_the_time_is_used_up_a_verified_checkpoint_is_saved(
     ticks: int, tmp_path: Path
 ) -> None:
-    stored = saved(tmp_path, counted(ticks), prompts=20)
+    stored = saved(tmp_path, counted(ticks), prompts=40)
     assert UNSEARCHED in stored
     assert WORD not in stored
 
@@ -78,14 +86,33 @@ def test_every_hook_searches_for_less_than_half_of_its_time() -> None:
     assert all(2 * seconds < TIMEOUTS[event] for event, seconds in SEARCH_SECONDS.items())
 
 
-def test_what_there_was_no_time_for_is_read_by_the_next_hook(tmp_path: Path) -> None:
-    session = Session().user(RULE)
-    for number in range(10):
-        session.user(f"{number} {LAST} {'password= ' * 400}")
+def test_hooks_with_little_time_read_a_session_to_its_end_and_know_the_same_of_it(
+    tmp_path: Path,
+) -> None:
+    """Each goes on where the last one stopped. To begin again would never come to an end."""
+    transcript = baited(tmp_path, prompts=30).written(tmp_path)
+    state = State(session_id="s1", transcript=str(transcript), project="")
+    hooks = 0
+    while True:
+        hooks += 1
+        with counted(60_000):
+            found = storage.read_on(state, places.window("s1"))
+        if not found.unread:
+            break
+        assert found.turns[-1].asked.startswith(f"29 {LAST}"), "the newest words are shown at once"
+        assert hooks < 20
+    at_once = storage.read_on(state, places.window("s2"))
+    assert hooks > 2
+    assert msgspec.structs.asdict(found) == msgspec.structs.asdict(at_once)
+
+
+def test_a_secret_that_was_named_before_is_known_again_without_a_search(tmp_path: Path) -> None:
+    session = Session().user(f"The database has password={WORD}, keep it.")
     state = State(session_id="s1", transcript=str(session.written(tmp_path)), project="")
-    with counted(10_000):
-        partly = storage.read_on(state, places.window("s1"))
-    assert not any(turn.asked.startswith(f"9 {LAST}") for turn in partly.turns)
-    whole = storage.read_on(state, places.window("s1"))
-    assert len(whole.turns) == 11 and whole.turns[-1].asked.startswith(f"9 {LAST}")
-    assert not whole.lost
+    first = storage.read_on(state, places.window("s1"))
+    assert WORD not in str(first.turns) and all(place < 0 for place in first.told)
+    session.user(f"Is {WORD} still right?").written(tmp_path)
+    with counted(1):
+        found = storage.read_on(state, places.window("s1"))
+    assert WORD not in str(msgspec.to_builtins(found))
+    assert WORD not in str(msgspec.to_builtins(storage.read_on(state, places.window("s1"))))

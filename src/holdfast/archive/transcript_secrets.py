@@ -32,7 +32,7 @@ class Cleaner:
     @property
     def told(self) -> tuple[int, ...]:
         """The offsets of lines that named a secret. They are stored instead of the secrets."""
-        return tuple(sorted(self._known.lines))
+        return tuple(self._known.lines)
 
     @property
     def known(self) -> int:

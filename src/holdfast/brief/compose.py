@@ -33,7 +33,7 @@ from holdfast.brief.trim import Choice, choose
 from holdfast.budget.compartments import Allotment, units
 from holdfast.budget.ledger import Ledger
 from holdfast.record.failures import MOST_FAILURES
-from holdfast.record.model import Place, Record
+from holdfast.record.model import Place, Record, describe_unread
 from holdfast.redact import are_clean, redact
 from holdfast.text import fence
 from holdfast.wire import log, search_time
@@ -280,6 +280,8 @@ def _opening(record: Record, headline: str, notice: str) -> str:
     if record.lost:
         some = "1 entry" if record.lost == 1 else f"{record.lost} entries"
         headline += f" {some} of the transcript could not be read."
+    if record.unread:
+        headline += f" {describe_unread(record)}"
     return f"{opening}\n{headline.strip()}" if headline.strip() else opening
 
 

@@ -26,7 +26,15 @@ from holdfast.record.agents import COMMAND
 from holdfast.record.decisions import find_decisions, is_labelled
 from holdfast.record.failures import NO_RESULT, PASSED, UNCLEAR, find_fixed, outcome, verdict_of
 from holdfast.record.files import by_last_use
-from holdfast.record.model import Agent, Command, Failure, FileUse, Record, Turn
+from holdfast.record.model import (
+    Agent,
+    Command,
+    Failure,
+    FileUse,
+    Record,
+    Turn,
+    describe_unread,
+)
 from holdfast.record.turns import KEPT_CHARS, describe_stop, turn_number
 from holdfast.text.numbers import counted
 
@@ -285,6 +293,8 @@ def _pointers(record: Record) -> list[str]:
 def _lost(record: Record) -> Iterator[str]:
     if record.lost:
         yield f"{record.lost} entries of the transcript could not be read, and are missing here"
+    if record.unread:
+        yield describe_unread(record)
     if record.starts_midway:
         yield "the transcript begins midway: earlier words are in another file"
 

@@ -27,7 +27,7 @@ from holdfast.text.sentences import clip
 from holdfast.window import audit, make_mark
 from holdfast.window.audit import FREED
 from holdfast.window.state import State, WindowBusy, lock_state
-from holdfast.wire import log, places, scan
+from holdfast.wire import log, places, scan, search_time
 
 SECOND_TOKENS = 800
 MOST_NOTED = 8
@@ -77,6 +77,10 @@ def _compose_second_brief(state: State, folder: str, summary: str) -> tuple[str,
     """The brief of what is missing in both the summary and our first brief."""
     record = storage.read_on(state, folder)
     summary = _known_secrets(state, record).without_in(redact(summary))
+    if search_time.is_used_up():  # a summary that was not searched cannot be compared
+        log.add("WARN", record_session.log_name(state), "no time to compare the summary")
+        state.restored = _restored_words(state.restored, 0, SummaryCheck([], []))
+        return "", {}
     state.compactions = max(state.compactions, record.compactions + 1)
     checked = check(record, summary)
     lost = len(contents_of(summary, record).lost)

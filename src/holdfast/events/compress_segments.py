@@ -18,10 +18,13 @@ def in_passing(moment: Moment) -> None:
         return
     place = record_session.log_name(state)
     try:
+        record = storage.read_on(state, moment.folder)
+        if record.unread:  # the segments would end before the session does
+            return
         report = roll(
             state.transcript,
             session_id=state.session_id,
-            record=storage.read_on(state, moment.folder),
+            record=record,
             project=state.project,
             used_ratio=state.used_tokens / state.edge_tokens if state.edge_tokens else 0.0,
             now_ms=moment.now_ms,

@@ -21,8 +21,8 @@ STORIES = {
     "SessionEnd": "session_end",
 }
 
-# CPU seconds for searching texts for secrets: less than half of what the client gives the hook,
-# because there is other work to do, and a busy machine gives it less than a core.
+# Seconds for searching texts for secrets: less than half of what the client gives the hook, because
+# there is other work to do.
 SEARCH_SECONDS = {
     "SessionStart": 4.5,
     "UserPromptSubmit": 2.25,

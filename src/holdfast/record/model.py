@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import msgspec
 
-VERSION = 6
+VERSION = 7
 REPORTED = "reported done"  # by the model, of a step of a plan
 PLAN_ASKED = "carry out the plan? "  # before the title of a plan that the user has to approve
 
@@ -265,11 +265,25 @@ class Record(msgspec.Struct):
     restored: dict[str, int] = {}  # files the client reads back by itself, oldest first
     read_from: str = ""  # see `storage.sign`
     looked: dict[str, int] = {}  # how far each subagent's transcript was read, oldest first
-    told: list[int] = []  # offsets of lines with a named secret, to find it elsewhere
+    told: list[int] = []  # where secrets are named, to find them elsewhere: `secrets.ToldSecrets`
+    unread: int = 0  # entries after the offset that there was no time to read; never saved
+
+
+def describe_unread(record: Record) -> str:
+    """What is missing in a record that there was no time to finish."""
+    some = "entry is" if record.unread == 1 else f"{record.unread} entries are"
+    return (
+        f"The newest {some} not read yet, apart from the user's latest messages: what is open or "
+        "failing here may be settled since."
+    )
 
 
 def save(record: Record) -> bytes:
     return msgspec.json.encode(record)
+
+
+def copy(record: Record) -> Record:
+    return msgspec.json.decode(save(record), type=Record)
 
 
 def load(data: bytes) -> Record | None:

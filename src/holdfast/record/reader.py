@@ -1,6 +1,7 @@
 """One pass over a transcript into its record. A resumed pass reads only what is new."""
 
 import os
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -12,6 +13,7 @@ from holdfast.record import (
     failures,
     files,
     manifests,
+    model,
     names,
     plan_checks,
     plans,
@@ -19,9 +21,9 @@ from holdfast.record import (
     secrets,
     turns,
 )
-from holdfast.record.model import Decision, Place, Record
+from holdfast.record.model import Decision, Place, Record, Turn
 from holdfast.record.user_input import author_of, own_words, queued_words
-from holdfast.redact.find import LONG_CHARS, UNSEARCHED
+from holdfast.redact.find import LONG_CHARS, UNSEARCHED, find, redact
 from holdfast.redact.rule import REDACTED, SecretFinding
 from holdfast.text import sentences
 from holdfast.transcript import (
@@ -103,7 +105,7 @@ class RecordReader:
         self._heard: list[tuple[int, str]] = []  # texts in which names were found, and their lines
         self._offset = 0
         self.known = secrets.ToldSecrets()
-        self._passed_over = False
+        self.is_stopped = False  # there was no time to read on; `read_newest` says what is left
         self._reader: Reader | None = None
 
     def read(self, path: str | os.PathLike[str], until: int | None = None) -> Record:
@@ -113,14 +115,20 @@ class RecordReader:
         return self.record
 
     def read_redacted(self, path: str | os.PathLike[str], until: int | None = None) -> Record:
-        """Read, and remove secrets from every text. One search covers both the new texts and the
-        record: two searches took half as long again."""
+        """Read, and remove secrets from every text that the record did not have before. One search
+        covers both what was read and the record: two searches took half as long again."""
+        searched = secrets.texts_of(self.record) if self.record.offset else frozenset()
         self._take_all(path, until)
-        is_clean = self._forget_secrets(path, msgspec.json.encode(self.record).decode())
-        return self.record if is_clean else secrets.redact_record(self.record)
+        new = secrets.texts_of(self.record) - searched
+        short = "\n".join(text for text in new if len(text) < LONG_CHARS)
+        is_clean = self._forget_secrets(path, short)
+        if not is_clean or any(find(text) for text in new if len(text) >= LONG_CHARS):
+            self.record = secrets.redact_record(self.record, searched)
+        return self.record
 
     def _take_all(self, path: str | os.PathLike[str], until: int | None) -> None:
         record = self.record
+        self.known.hear_again(path, record.told)
         record.redacted = any(REDACTED in key for key in record.commands)
         end = places.size_of(path) if until is None else until
         if not record.offset:
@@ -131,27 +139,83 @@ class RecordReader:
 
             record.far = record.git.is_partial = True
             for entry in skim(path, record, near_from - FAR_BYTES):
+                if not search_time.may_read():
+                    self._stop(entry)
+                    return
                 self.take(entry)
         reader = self._reader = Reader(path, start=record.offset)
         for entry in reader:
             if until is not None and entry.offset >= until:
                 break
+            if not search_time.may_read():
+                self._stop(entry)
+                break
             record.far = entry.offset < near_from
             self.take(entry)
         record.lost += reader.tally.words_lost
         record.lines, self._reader = record.lines + reader.tally.lines, None
-        record.offset, record.far = reader.offset if until is None else until, False
+        if not self.is_stopped:
+            record.offset = reader.offset if until is None else until
+        record.far = False
         self._look_into_reads()
-        if until is None and not self._sidechain:
+        if until is None and not self._sidechain and not self.is_stopped:
             agents.note_edits(record, os.fspath(path))
+
+    def _stop(self, entry: Entry) -> None:
+        """Stop before an entry, because there is no time left to search its texts for secrets. What
+        was read is whole, and the next hook reads on from here."""
+        self.is_stopped = True
+        self.record.offset, self.record.far = entry.offset, False
+        self.record.lines -= 1  # its line is counted, and will be again
+        log.add("WARN", "extract", "no time left to search for secrets: the next hook reads on")
+
+    def read_newest(self, path: str | os.PathLike[str]) -> Record:
+        """Return a copy of the record with the newest words that the user typed, for what is shown
+        now. It must not be saved: everything else after the stop is still unread."""
+        held, self.record = self.record, model.copy(self.record)
+        reader, count, typed = Reader(path, start=held.offset), 0, list[tuple[Turn, Entry]]()
+        for entry in reader:
+            if entry.line.is_sidechain and not self._sidechain:
+                continue
+            count += 1
+            if isinstance(entry, Answer):
+                self._begin_step(entry)
+            elif isinstance(entry, Boundary) and entry.resets_window:
+                self._cross_boundary()
+            elif _is_typed(entry):
+                line = held.lines + reader.tally.lines
+                typed.append((Turn("", self._place(entry), line), entry))
+        now, self.record = self.record, held
+        newest = list(self._newest_turns(typed))
+        shown = msgspec.structs.replace(
+            model.copy(held),
+            turns=[*held.turns, *reversed(newest)],
+            op=now.op,
+            compactions=now.compactions,
+            summary="",
+            unread=count,
+        )
+        return secrets.forget(shown, self.known)
+
+    def _newest_turns(self, typed: Sequence[tuple[Turn, Entry]]) -> Iterator[Turn]:
+        """Yield turns with what the user typed, the newest first, as long as there is time to
+        search it. A placeholder stands for the older ones."""
+        with search_time.for_newest() as limit:
+            for turn, entry in reversed(typed):
+                words = "\n".join(secrets.spoken(entry))
+                self.known.hear([(entry.offset, words)])
+                asked = self.known.without_in(redact(turns.clip_words(words)))
+                if limit.is_used_up:
+                    yield msgspec.structs.replace(turn, asked=_NOT_SEARCHED)
+                    return
+                if asked:
+                    yield msgspec.structs.replace(turn, asked=asked, chars=len(words))
 
     def _forget_secrets(self, path: str | os.PathLike[str], beside: str = "") -> bool:
         """Remove secrets from the record, also those that earlier texts named and that now stand
         without a name. Return True if the search found none beside the new texts."""
-        if self.record.told:
-            self.known.hear_again(path, self.record.told)
         is_clean = self._search_heard(beside)
-        self.record.told = sorted(self.known.lines)[-secrets.MOST_LINES :]
+        self.record.told = self.known.places(path)
         self.record = secrets.forget(self.record, self.known)
         return is_clean
 
@@ -183,9 +247,7 @@ class RecordReader:
         if line.cwd != self._folder and line.cwd:
             self._folder = line.cwd
             files.enter(self.record, line.cwd[:1000])
-        if not search_time.may_read():
-            self._pass_over(entry)
-        elif isinstance(entry, Answer):
+        if isinstance(entry, Answer):
             self._answer(entry)
         elif isinstance(entry, Result):
             self._result(entry)
@@ -230,27 +292,10 @@ class RecordReader:
         self._heard_chars = 0
         return is_clean
 
-    def _pass_over(self, entry: Entry) -> None:
-        """Take only what an entry counts for. There is no time left to search its texts for
-        secrets, so none of them is stored; one placeholder stands for all that the user said."""
-        if isinstance(entry, Answer):
-            self._begin_step(entry)
-        elif isinstance(entry, Summary):
-            self.record.summary, self.record.since_summary = "", 0
-        elif isinstance(entry, Boundary) and entry.resets_window:
-            self._cross_boundary()
-        elif isinstance(entry, Prompt | Queued) and not getattr(entry, "is_meta", False):
-            last = self.record.turns[-1].asked if self.record.turns else ""
-            if last != _NOT_SEARCHED:
-                turns.begin(self.record, _NOT_SEARCHED, self._place(entry), self._line())
-                log.add("WARN", "extract", "texts were not searched for secrets, so not stored")
-        self.record.lost += 1
-        self._passed_over = True
-
     @property
     def is_whole(self) -> bool:
         """Whether there was time to search every text that was read."""
-        return self.known.is_complete and not self._passed_over
+        return self.known.is_complete
 
     def _line(self) -> int:
         """Return the number of the current line in the transcript."""
@@ -357,6 +402,14 @@ class RecordReader:
         self.record.starts_midway = self.record.starts_midway or not self.record.turns
         self.record.summary = sentences.clip(entry.text, SUMMARY_CHARS)
         self.record.since_summary = 0
+
+
+def _is_typed(entry: Entry) -> bool:
+    """Whether an entry may hold words of the user. A prompt from the queue is taken when it was
+    typed."""
+    if isinstance(entry, Prompt):
+        return not entry.is_meta
+    return isinstance(entry, Queued) and entry.operation == "enqueue"
 
 
 def _input(block: ToolUse) -> dict[str, Any]:

@@ -7,7 +7,7 @@ together after reading, and what is found is removed from the record.
 import os
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import accumulate
 from typing import Any
@@ -42,18 +42,20 @@ from holdfast.transcript import (
     Unreadable,
     decoded,
 )
-from holdfast.transcript.reader import read_at
+from holdfast.transcript.reader import LONGEST_LINE_BYTES, TranscriptSource, read_at
 
 READ_CHARS = 6000  # of the arguments and results of calls
 SHORTEST_BARE = 8  # shorter values and plain words count only beside their name
-MOST_BARE = 1000  # the newest; each takes 0.1 ms
-MOST_LINES = 1000  # each takes 0.2 ms to read again
+MOST_BARE = MOST_PLACES = 5000  # the newest; removing one takes 0.05 ms, reading it again 0.01 ms
 MOST_LONG_CHARS = 200_000  # that long texts share; made to be slow to search, they take 3 s
 BATCH_CHARS = 25_000  # of texts that are searched together; bait of this length takes 0.1 s
 LONGEST_NAME = 64
 MOST_PARTS = 50
 _WORD = Lazy(r"\w{6,60}", re.ASCII)
 _GLUED = Lazy(r"\w{1,64}\Z", re.ASCII)
+# Of a text, each once, these are a small part of it: to look for 10,000 values in them takes 0.2 s,
+# and in 1.6 MB of text it took 3 s.
+_RUN = rb"[A-Za-z0-9_\x80-\xff]{4,}"
 _WORD_END = Lazy(r"\w{1,64}", re.ASCII)
 
 
@@ -68,17 +70,29 @@ def texts(given: dict[str, Any]) -> Iterator[str]:
                     yield from (one[:READ_CHARS] for one in part.values() if isinstance(one, str))
 
 
+PLACE_BITS = 16  # of the length of a secret in a place
+_KNOWN_BEFORE = SecretFinding("secret", 0, 0).placeholder
+
+
 class ToldSecrets:
     """Secrets that texts contain together with their names: each value, and the words in it.
-    `lines` are the offsets of the lines with a new secret. They are saved instead of the secrets,
-    and read again."""
+
+    Where they stand in the transcript is saved instead of the secrets, so that they are known again
+    without a search: see `places`.
+    """
 
     def __init__(self) -> None:
         self.bare: dict[str, str] = {}
         self.pieces: set[str] = set()
-        self.lines: set[int] = set()
         self.is_complete = True  # every text was searched
+        self._lines: dict[int, set[str]] = {}  # new secrets by the offset of their line
+        self._places: list[int] = []  # of those that were known before
         self._long_left = MOST_LONG_CHARS
+
+    @property
+    def lines(self) -> list[int]:
+        """The offsets of the lines in which a new secret was named, in order."""
+        return sorted(self._lines)
 
     def hear(self, heard: Iterable[tuple[int, str]], beside: str = "") -> bool:
         """Find the secrets in texts, each given with the offset of its line. `beside` is searched
@@ -86,7 +100,7 @@ class ToldSecrets:
         clean."""
         told = {text: offset for offset, text in self._within_limit(heard)}
         starts = list(accumulate((len(text) + 1 for text in told), initial=0))
-        offsets = list(told.values())
+        texts, offsets = list(told), list(told.values())
         text = "\n".join(told)
         found = find(f"{text}\n{beside}" if beside else text)
         if is_unsearched(found):
@@ -101,35 +115,62 @@ class ToldSecrets:
                 before = len(self.pieces) + len(self.bare)
                 self.pieces.update(_words_at(text, one))
                 value = text[one.start : one.end]
-                forms = (*value.split("\n"), *visible(value).split("\n"))  # it may be coloured
-                self.bare |= dict.fromkeys(forms, one.placeholder)
-                if not again and before < len(self.pieces) + len(self.bare):
-                    self.lines.add(offsets[bisect_right(starts, one.start) - 1])
+                self._know(value, one.placeholder)
+                if before < len(self.pieces) + len(self.bare):
+                    at = bisect_right(starts, one.start) - 1
+                    at = _index_of(value, texts) if again else at
+                    self._lines.setdefault(offsets[at], set()).add(value)
             left = replace_findings(text, found).split("\n")
             text = "\n".join(line for line in left if REDACTED in line)
             found = find(text) if again < PASSES - 1 else []
+            if is_unsearched(found):
+                self.is_complete = False
+                break
         return is_clean
 
-    def hear_again(self, path: str | os.PathLike[str], lines: Sequence[int]) -> None:
-        """Find the secrets in these lines of a transcript again. Without the file nothing is
+    def _know(self, value: str, placeholder: str) -> None:
+        forms = (*value.split("\n"), *visible(value).split("\n"))  # it may be coloured
+        self.bare |= dict.fromkeys(forms, placeholder)
+
+    def places(self, path: str | os.PathLike[str]) -> list[int]:
+        """Where the newest secrets stand in the transcript: `-(offset << 16 | length)` of the bytes
+        of a secret, or the offset of its line where its bytes are written in another way."""
+        found = list(self._places)
+        with suppress(Unreadable), TranscriptSource(path) as source:
+            for line in self.lines:
+                data = next(source.lines(line, LONGEST_LINE_BYTES), b"")
+                found += {_place(line, data, value) for value in self._lines[line]}
+        return sorted(dict.fromkeys(found), key=_offset_of)[-MOST_PLACES:]
+
+    def hear_again(self, path: str | os.PathLike[str], places: Sequence[int]) -> None:
+        """Read the secrets at these places of a transcript again. Without the file nothing is
         found."""
-        heard: list[tuple[int, str]] = []
-        with suppress(Unreadable):
+        if not places:
+            return
+        lines = [one for one in places if one >= 0]
+        with suppress(Unreadable), TranscriptSource(path) as source:
+            for place in (one for one in places if one < 0):
+                length = -place & (1 << PLACE_BITS) - 1
+                data = next(source.lines(_offset_of(place), length), b"")
+                with suppress(msgspec.DecodeError):
+                    value = msgspec.json.decode(b'"%b"' % data, type=str)
+                    self._know(value, _KNOWN_BEFORE)
+                    self.pieces.update(_WORD.pattern.findall(value))
+                    self._places.append(place)
             for one in read_at(path, lines):
-                heard += ((one.offset, text) for text in spoken(one))
-                if sum(len(text) for _, text in heard) > BATCH_CHARS:
-                    self.hear(heard)
-                    heard.clear()
-        self.hear(heard)
+                self.hear((one.offset, text) for text in spoken(one))
 
     def without(self, data: bytes, *, fits: bool = False) -> bytes:
         """Return the JSON without each value that is recognised by itself; with `fits` no text
         grows."""
-        told = [one for one in self.bare.items() if is_known_bare(one[0])]
-        for value, placeholder in told[-MOST_BARE:]:
+        told = [one for one in self.bare.items() if is_known_bare(one[0])][-MOST_BARE:]
+        words = b"\n".join(set(re.findall(_RUN, data)))
+        for value, placeholder in told:
             gone = placeholder[: len(value) if fits else None].encode()
             for form in {value, value.lower()}:  # an index of words holds small letters
-                data = data.replace(msgspec.json.encode(form)[1:-1], gone)
+                written = msgspec.json.encode(form)[1:-1]
+                if max(re.findall(_RUN, written), key=len, default=b"") in words:
+                    data = data.replace(written, gone)
         return data
 
     def _within_limit(self, heard: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
@@ -145,6 +186,24 @@ class ToldSecrets:
 
     def without_in(self, text: str) -> str:
         return str(msgspec.json.decode(self.without(msgspec.json.encode(text))))
+
+
+def _offset_of(place: int) -> int:
+    return place if place >= 0 else -place >> PLACE_BITS
+
+
+def _place(line: int, data: bytes, value: str) -> int:
+    """The place of a value in the line that begins at this offset."""
+    written = msgspec.json.encode(value)[1:-1]
+    at = data.find(written)
+    is_plain = at >= 0 and 0 < len(written) < 1 << PLACE_BITS
+    return -((line + at) << PLACE_BITS | len(written)) if is_plain else line
+
+
+def _index_of(value: str, texts: Sequence[str]) -> int:
+    """The first text that contains the value. What a later pass finds stands beside a placeholder,
+    and may be in no text as it is: then the last one counts."""
+    return next((at for at, text in enumerate(texts) if value in text), len(texts) - 1)
 
 
 def is_known_bare(value: str) -> bool:
@@ -189,19 +248,20 @@ def forget(record: Record, known: ToldSecrets) -> Record:
     return record if data == before else msgspec.json.decode(data, type=Record)
 
 
-def redact_record(record: Record) -> Record:
-    """Return the record without a secret in any text; the same object if there is none. The whole
-    is searched at once. Only if something is found, each text is searched alone, because a text
-    that ends in `password:` would take the next one for a secret."""
-    if not find(msgspec.json.encode(record).decode()):
-        return record
+def texts_of(record: Record) -> frozenset[str]:
+    return frozenset(_texts_in(msgspec.to_builtins(record)))
+
+
+def redact_record(record: Record, searched: Collection[str] = ()) -> Record:
+    """Return the record without a secret in any text; the same object if there is none. `searched`:
+    texts that have none."""
     plain = msgspec.to_builtins(record)
-    told = list(dict.fromkeys(_texts_in(plain)))
+    told = [text for text in dict.fromkeys(_texts_in(plain)) if text not in searched]
     clean = which_are_clean(told)
     without = {
         text: redact(text) for text, is_clean in zip(told, clean, strict=True) if not is_clean
     }
-    return msgspec.convert(_with(plain, without), Record)
+    return msgspec.convert(_with(plain, without), Record) if without else record
 
 
 def _texts_in(value: Any) -> Iterator[str]:

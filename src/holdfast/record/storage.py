@@ -26,7 +26,8 @@ MOST_HEAT = 1e9
 
 
 def read_on(state: State, folder: str) -> Record:
-    """Return the record of the transcript, continued from where the last reading ended."""
+    """Return the record of the transcript, continued from where the last reading ended. If there is
+    no time to read all that is new, what was read is saved, and the next call goes on there."""
     path = f"{folder}/record.json"
     before = model.load(places.read_small(path, MOST_BYTES))
     if before is not None and not _goes_on(before, state.transcript):
@@ -38,14 +39,13 @@ def read_on(state: State, folder: str) -> Record:
     # Secrets are removed first, so that no quotation cuts one in two.
     reader = RecordReader(before, sidechain=bool(state.agent_id))
     found = reader.read_redacted(state.transcript)
-    if not reader.is_whole or search_time.is_used_up():  # the next hook reads it again
-        return found
-    found.read_from = sign(state.transcript, found.offset)
-    try:
-        _write(path, model.save(found))
-    except OSError as error:
-        log.add("WARN", "facts", f"not remembered: {error}")
-    return found
+    if reader.is_whole and not search_time.is_used_up():
+        found.read_from = sign(state.transcript, found.offset)
+        try:
+            _write(path, model.save(found))
+        except OSError as error:
+            log.add("WARN", "facts", f"not remembered: {error}")
+    return reader.read_newest(state.transcript) if reader.is_stopped else found
 
 
 def _write(path: str, data: bytes) -> None:

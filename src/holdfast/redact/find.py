@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-REMEMBERED = 16  # long texts; more would hold memory in a server
-LONG_CHARS, LONGEST_CHARS = 2_000, 200_000  # of a text whose findings are remembered
+REMEMBERED = 96  # long texts; more would hold memory in a server
+LONG_CHARS, LONGEST_CHARS = 2_000, 100_000  # of a text whose findings are remembered
 SHORTEST_REPEATED = 8  # a shorter value may be a part of any word
 MOST_REPEATED = 200  # values of one text
 PASSES = 3  # a rule may find a secret only after the one next to it was removed
@@ -108,18 +108,25 @@ def _search_wrapped(text: str) -> Iterator[SecretFinding]:
 
 
 def are_clean(texts: Iterable[str]) -> bool:
-    """Whether no text contains a secret. The texts are joined: one search takes a tenth of the time
-    of many."""
-    return not find("\n".join(texts))
+    """Whether no text contains a secret. Short texts are joined: one search takes a tenth of the
+    time of many. Long ones were probably searched before."""
+    short, long = list[str](), list[str]()
+    for text in texts:
+        (long if len(text) >= LONG_CHARS else short).append(text)
+    return not (find("\n".join(short)) or any(map(find, long)))
 
 
 def which_are_clean(texts: Sequence[str]) -> list[bool]:
-    """Return for each text whether it is clean. All are searched at once; only those in which that
-    finds something are searched alone, because one that ends in `password:` takes the next one for
-    a secret. To search each half again took ten times as long where every text has a secret."""
-    found = find("\n".join(texts))
+    """Return for each text whether it is clean. All short ones are searched at once; only those in
+    which that finds something are searched alone, because one that ends in `password:` takes the
+    next one for a secret. To search each half again took ten times as long where every text has a
+    secret. Long ones were probably searched before."""
+    found = find("\n".join(text for text in texts if len(text) < LONG_CHARS))
     clean, at, next_ = [], 0, 0
     for text in texts:
+        if len(text) >= LONG_CHARS:
+            clean.append(not find(text))
+            continue
         end = at + len(text)
         while next_ < len(found) and found[next_].end <= at:
             next_ += 1

@@ -88,8 +88,8 @@ class Cut(msgspec.Struct):
     open: list[SegmentStep] = []
     segments: list[Segment] = []
     seen: dict[str, int] = {}  # in how many segments a word occurred
-    # offsets of lines that name a secret
-    secret_lines: list[int] = msgspec.field(default_factory=list, name="told")
+    # where secrets are named: `secrets.ToldSecrets.places`
+    secret_places: list[int] = msgspec.field(default_factory=list, name="told")
 
     @property
     def turn(self) -> int:
@@ -102,30 +102,38 @@ class Cut(msgspec.Struct):
 
 def read(cut: Cut, path: str | os.PathLike[str], record: Record) -> Cut:
     """Read what the transcript has added; raises Unreadable without a file. `record` is the record
-    of the whole file."""
+    of the whole file. If there is no time to search it for secrets, nothing is added."""
+    before = save(cut)
     reader = Reader(path, start=cut.offset)
     secret_texts: list[tuple[int, str]] = []
     for entry in reader:
         if not entry.is_sidechain:
             _read_entry(cut, entry, record)
             secret_texts += [(entry.offset, text) for text in secrets.spoken(entry)]
-    cut = _without_secrets(cut, path, secret_texts)
+    known = _known_secrets(cut, path, secret_texts)
+    if not known.is_complete:
+        return msgspec.json.decode(before, type=Cut)
+    cut = _without_secrets(cut, path, known)
     _name(cut, path)
     cut.offset = reader.offset
     cut.read_from = storage.sign(os.fspath(path), cut.offset)
     return cut
 
 
-def _without_secrets(
+def _known_secrets(
     cut: Cut, path: str | os.PathLike[str], secret_texts: list[tuple[int, str]]
-) -> Cut:
-    """Remove named secrets, also where they are quoted without their names."""
+) -> secrets.ToldSecrets:
     known = secrets.ToldSecrets()
-    known.hear_again(path, cut.secret_lines)
+    known.hear_again(path, cut.secret_places)
     known.hear(secret_texts)
+    return known
+
+
+def _without_secrets(cut: Cut, path: str | os.PathLike[str], known: secrets.ToldSecrets) -> Cut:
+    """Remove named secrets, also where they are quoted without their names."""
     if not known.bare:
         return cut
-    cut.secret_lines = sorted(known.lines)[-secrets.MOST_LINES :]
+    cut.secret_places = known.places(path)
     return msgspec.json.decode(known.without(save(cut)), type=Cut)
 
 

@@ -1,8 +1,8 @@
-"""How much CPU time one hook may use to search texts for secrets.
+"""How much time one hook may use to search texts for secrets.
 
-A text that is made to be slow to search takes 7 s per megabyte, and the client kills a hook at its
-limit: then no checkpoint is saved. When the time is used up, texts that were not searched are
-neither stored nor shown.
+Searching takes 0.2 to 2 s per megabyte, 7 s for a text that is made to be slow to search, and the
+client kills a hook at its limit: then no checkpoint is saved. When the time is used up, texts that
+were not searched are neither stored nor shown.
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 # A text this short is searched in any case: it takes less than a millisecond.
 ALWAYS_CHARS = 64
 # Of the time, for texts that are read for the first time. What is kept of them is searched again
-# in the record, the checkpoint and the brief.
+# in the record and the checkpoint.
 READING_SHARE = 0.3
+# As much again, for the user's newest words if there was no time to read everything.
+NEWEST_SHARE = 0.2
 # For a text of ours that is shown at the end, such as a brief: it is short.
 OUTPUT_SECONDS = 1.0
 
@@ -34,7 +36,7 @@ class SearchTime:
 
     __slots__ = ("_before", "_clock", "_seconds", "_until", "is_used_up", "left")
 
-    def __init__(self, seconds: float, clock: Callable[[], float] = time.thread_time) -> None:
+    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self.left = self._seconds = seconds
         self._clock = clock
         self._until: float | None = None
@@ -71,6 +73,9 @@ class SearchTime:
     def may_read(self) -> bool:
         return self._seconds - self.left < self._seconds * READING_SHARE
 
+    def for_newest(self) -> SearchTime:
+        return SearchTime(self._seconds * NEWEST_SHARE, self._clock)
+
 
 _limit: SearchTime | None = None
 
@@ -101,3 +106,8 @@ def for_output() -> SearchTime:
 def may_read() -> bool:
     """Whether there is time to search more texts of a transcript."""
     return _limit is None or _limit.may_read()
+
+
+def for_newest() -> SearchTime:
+    """Time of its own for the user's newest words: after everything else none would be left."""
+    return _limit.for_newest() if _limit is not None else SearchTime(OUTPUT_SECONDS)
