@@ -137,23 +137,16 @@ def test_numbers_are_those_of_the_own_list() -> None:
     assert plan.tasks[3].depends == ("saw",)
 
 
-@pytest.mark.parametrize(
-    ("words", "is_late"),
-    [
-        ("Weigh it. That has to be taken before any wood is cut.", True),
-        ("Weigh it. Do this first.", True),
-        ("Weigh it before lunch", False),
-    ],
-)
-def test_a_task_that_has_to_come_first_but_is_listed_later_is_reported(
-    words: str, is_late: bool, tmp_path: Path
-) -> None:
-    late, early = (
-        make_workflow(read_plan(text), a_room(), Past(), tmp_path).warnings
-        for text in (f"- [ ] Cut it\n- [ ] {words}\n", f"- [ ] {words}\n- [ ] Cut it\n")
-    )
-    assert any("listed after it: task 2" in note for note in late) == is_late
-    assert not any("listed after it" in note for note in early)
+@pytest.mark.requirement("P3")
+@pytest.mark.parametrize("words", ["Needs 1 and 3", "After 1 and 3", "Depends on 1 and 3"])
+def test_a_reason_in_brackets_does_not_hide_what_a_task_waits_for(words: str) -> None:
+    plan = read_plan(f"1. Saw\n2. Sew. {words} (they hold it, so both come first).\n3. Boil\n")
+    assert plan.tasks[1].depends == ("saw", "boil")
+
+
+def test_a_task_that_is_like_another_may_be_independent_of_it() -> None:
+    plan = read_plan("1. Saw\n2. Same for the mast. Independent of 1.\n3. Same for the boom\n")
+    assert [task.depends for task in plan.tasks[1:]] == [(), (plan.tasks[1].id,)]
 
 
 def test_tasks_after_one_that_all_build_on_wait_for_it(tmp_path: Path) -> None:

@@ -214,3 +214,29 @@ def test_a_line_that_leads_a_list_belongs_to_it() -> None:
     ]
     steps = read_plan("## 1. Cut\n\nDo this:\n\n* a\n* b\n\n## 2. Sew\n\nb\n")
     assert steps.tasks[0].description.startswith("Do this:")
+
+
+@pytest.mark.requirement("P3", "P5")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1. Cut\n2. [x] Ask Lena\n3. Sew\n",
+        "### Task 1: Cut\n\n### [x] Task 2: Ask Lena\n\n### Task 3: Sew\n",
+        "### Task 1: Cut\n\n### Task 2: [x] Ask Lena\n\n### Task 3: Sew\n",
+        "- **T1: Cut**\n- [x] **T2: Ask Lena**\n- **T3: Sew**\n",
+        "| # | Task |\n|--|--|\n| 1 | Cut |\n| 2 | [x] Ask Lena |\n| 3 | Sew |\n",
+        "**1. Cut.** Now.\n\n**2. Ask Lena.** Well.\n\n**3. Sew.** Then.\n",
+    ],
+)
+def test_a_tick_in_a_list_without_boxes_marks_one_task_as_done(text: str) -> None:
+    plan = read_plan(text)
+    assert [task.title.partition("Ask")[1] for task in plan.tasks] == ["", "Ask", ""]
+    assert [task.done for task in plan.tasks] == [False, "[x]" in text, False]
+    assert not plan.description
+
+
+def test_paragraphs_with_a_bold_letter_are_tasks() -> None:
+    text = "# Boat\n\nWhy?\n\n**A. Saw.** Planks.\n\n**B. Sew.** Needs A.\n\n**C.** Sail\n"
+    plan = read_plan(text)
+    assert [task.title[:2] for task in plan.tasks] == ["A.", "B.", "C."]
+    assert plan.tasks[1].depends == (plan.tasks[0].id,)

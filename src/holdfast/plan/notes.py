@@ -68,14 +68,9 @@ def _about_dependencies(tasks: Sequence[PlanTask]) -> Iterable[str]:
         waits = "waits for all tasks above" if len(unread) == 1 else "wait for all tasks above"
         before = tasks[max(0, min(unread) - 1)]
         line = f"`- depends: {tags[before.id].removeprefix('task ')}`"
-        write = f"for fewer, name them by number, id or title, for example {line}"
+        write = f"to wait for fewer, name them by number, id or title: {line}"
         yield f"{some}: {waits}; {write}"
     yield from _about_bases(tasks)
-    late = [task for at, task in enumerate(tasks) if task.first and _is_late(tasks[:at], task)]
-    if late:
-        some = listed([f"{tags[task.id]} ('{_cut(task.first)}')" for task in late], NAMED)
-        move = "move it up, or make a task of its own of what comes first"
-        yield f"said to come before other work, but listed after it: {some}; {move}"
 
 
 def _about_bases(tasks: Sequence[PlanTask]) -> Iterable[str]:
@@ -108,13 +103,6 @@ def _about_moves(tasks: Sequence[PlanTask]) -> Iterable[str]:
     if moved:
         some = listed([f"{task} after {last}" for task, last in moved.items()], NAMED)
         yield f"tasks that wait for one listed after them come later: {some}"
-
-
-def _is_late(before: Sequence[PlanTask], task: PlanTask) -> bool:
-    """Whether work that changes something is listed before a task that says it comes first."""
-    return not task.done and any(
-        not (one.done or is_a_search(one.title) or one.id in task.depends) for one in before
-    )
 
 
 def _cut(words: str) -> str:

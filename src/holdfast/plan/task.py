@@ -93,7 +93,6 @@ class PlanTask:
     held: Mapping[str, int] = field(default_factory=dict, compare=False)  # files in its folders
     part: str = field(default="", compare=False)  # "2 of 3", of a task that was cut
     unread: str = field(default="", compare=False)  # looks like a dependency, but names no task
-    first: str = field(default="", compare=False)  # the words that put it before all others
     joins: str = field(default="", compare=False)  # the task it goes on with: `Same for the parser`
     against: str = field(default="", compare=False)  # listed before it, though said to come after
     is_base: bool = field(default=False, compare=False)  # all later tasks build on it

@@ -21,8 +21,8 @@ class PlanWaits(HoldfastError):
 
     exit_code = 1
     hint = (
-        "when that is settled, tick the task in the plan or write the answer below it, and run the "
-        "same command: it goes on there"
+        "when that is settled, write `[x]` before the task in the plan, or the answer below it, "
+        "and run the same command: it goes on there"
     )
 
 

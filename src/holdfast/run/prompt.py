@@ -162,7 +162,8 @@ def _tasks(pieces: Sequence[TaskPiece], context: PromptContext) -> Iterator[str]
             yield f"\n{STANDS_BELOW} {section}"
         if task.description:
             yield f"\n{task.description}"
-        if task.joins and task.joins not in own and (other := all_tasks.get(task.joins)):
+        other = _first_alike(task, all_tasks)
+        if other and other.id not in own:
             yield f'\n{REFERS_TO} "{other.title}", {OF_WHICH}'
             yield from (f"{QUOTE}{line}".rstrip() for line in other.words.splitlines())
         if task.files:
@@ -175,6 +176,14 @@ def _tasks(pieces: Sequence[TaskPiece], context: PromptContext) -> Iterator[str]
         if piece.of:
             yield from _describe_whole_task(piece.of, piece.of.id in known)
             known.add(piece.of.id)
+
+
+def _first_alike(task: PlanTask, tasks: Mapping[str, PlanTask]) -> PlanTask | None:
+    """The task that says what `Same for …` means, also through others that say no more."""
+    found = tasks.get(task.joins)
+    while found and (before := tasks.get(found.joins)):
+        found = before
+    return found
 
 
 def _listed(task: PlanTask) -> str:

@@ -185,7 +185,7 @@ class Runner:
         return kept.path
 
     def _report_end(self, job: SessionJob, ended: SessionResult) -> None:
-        words = f"{job.titles}: {ended.result}"
+        words = f"{job.titles}: {'waiting' if ended.waiting else ended.result}"
         about_ = f"about {about(ended.estimated_tokens)} expected"
         expected = about_ if ended.estimated_tokens else "its size was not known"
         words += f", {ended.grown_tokens:,} tokens ({expected})"

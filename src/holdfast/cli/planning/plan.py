@@ -250,7 +250,7 @@ def _batch(table: Table, at: int, batch: TaskBatch, room: PlanRoom, is_last: boo
     used = "of unknown size" if batch.is_unknown else used
     specs = len({piece.task.spec for piece in batch.pieces})
     if room.specs > 1 and specs >= room.specs and shown < EARLY and not is_last:
-        used += f", {room.specs} tasks at most"
+        used += f", {room.specs} tasks (the limit)"
     side = ", could run side by side (--max-parallel)" if batch.parallel else ""
     colour = "yellow" if batch.high_tokens > batch.room_tokens else "green"
     table.add_row(

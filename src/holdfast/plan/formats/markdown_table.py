@@ -37,6 +37,7 @@ _DONE = frozenset(("x", "[x]", "yes", "done", "\u2713", "\u2714", "\u2705", "mer
 _OPEN = frozenset(("", "[ ]", "no", "open", "todo", "to do", "pending", "not started", "new"))
 _TEXTS = ("description", "summary", "name", "details", "goal", "change")
 _FILE_WORDS = frozenset(("file", "files", "path", "paths", "module", "modules"))
+_TICK = re.compile(r"\[([ xX])\]\s+")  # before the words of a task
 _SHORT = re.compile(r"#?[A-Za-z]{0,8}[ -]?\d{1,5}[.)]?")
 LEAST = 2  # rows
 
@@ -137,6 +138,8 @@ def _task(
         told["title"] = others.pop(max(free, key=lambda name: len(others[name])))
     if "title" not in told:
         return None
+    if tick := _TICK.match(told["title"]):
+        told |= {"title": told["title"][tick.end() :], "done": tick[1].strip()}
     words = [f"{name}: {cell}" if name else cell for name, cell in others.items()]
     label = told.pop("label", "")
     if label and not label.isdigit():

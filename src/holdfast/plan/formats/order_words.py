@@ -27,7 +27,7 @@ _SEVERAL = re.compile(
 )
 _WEAK = re.compile(r"(?:[A-Z](?!-\d)|\d{1,3}[a-z]?)(?!\w)")  # may also be a count, or an article
 _GOES_ON = re.compile(  # what may follow a number that stands for a task
-    r"\s*(?:$|[.,;:!?)\]\u2013\u2014*_`\"'-]|\n|\s(?:is|are|was|were|has|have|be|lands?|landed|merges?"
+    r"\s*(?:$|\(|[.,;:!?)\]\u2013\u2014*_`\"'-]|\n|\s(?:is|are|was|were|has|have|be|lands?|landed|merges?"
     r"|merged|done|in|exists?|finish\w*|complete[ds]?|ready|ships?|shipped|works?|pass(?:es)?|goes|go"
     r"|comes?|only|alone|first|both|too|we|I|you|it|this|they|so|because|since|as|but|then|if|to"
     r"|must|should|can|cannot|may|will|needs?|depends?|builds?|waits?|rel(?:y|ies)|requires?|starts?"

@@ -32,7 +32,7 @@ _BOX = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ xX]\][ \t]", re.MULTIL
 # `- a` and `# a` are YAML as well.
 _BULLET = re.compile(
     r"^(?:(?:[*+]|\d{1,9}[.)])[ \t]+\S|-[ \t]+\*\*|#{2,6}[ \t]+(?:[A-Za-z]+[ \t]+)?\S*\d"
-    r"|\|[ \t]*:?-)",
+    r"|\|[ \t]*:?-|\*\*\S)",
     re.MULTILINE,
 )
 

@@ -14,7 +14,7 @@ from holdfast.plan.formats import fields
 from holdfast.plan.formats.dependency_list import read_dependency_list
 from holdfast.plan.formats.fields import LONGEST_TITLE, Node, TaskIds
 from holdfast.plan.formats.references import References
-from holdfast.plan.formats.stated_dependencies import goes_on, read_stated
+from holdfast.plan.formats.stated_dependencies import goes_on, is_independent, read_stated
 from holdfast.plan.task import BadPlan, PlanTask, TaskPlan
 
 MOST_TASKS = 20_000
@@ -165,9 +165,8 @@ def _resolved(tasks: list[PlanTask], description: str) -> Iterator[PlanTask]:
         depends = tuple(dict.fromkeys((*known.of(task), *own.depends, *named)))
         yield replace(
             task,
-            depends=depends or tuple(filter(None, [joins])),
+            depends=depends or ((joins,) if joins and not is_independent(task) else ()),
             unread=own.unread,
-            first=own.first,
             against=against.get(task.id, ""),
             joins=joins,
             is_base=own.is_base,

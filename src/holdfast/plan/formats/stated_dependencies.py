@@ -27,7 +27,7 @@ _STATED = re.compile(
     r"|waits?\sfor|inputs?:|(?:the\s)?(?:last|final)\s(?:step|task)\b"
     r"|do\s(?:this|it)\slast\b)(?:\b|(?<=:))[\s:]*"
     r"(?P<what>[^()\[\]\n]{0,200}?))"
-    r"(?=[)\]]|,\s(?:otherwise|because|since|or\selse)\b|[.;!?][*_`\"')\]]*(?:\s|$)|$)",
+    r"(?=[)\]]|\s\(|,\s(?:otherwise|because|since|or\selse)\b|[.;!?][*_`\"')\]]*(?:\s|$)|$)",
     re.IGNORECASE | re.MULTILINE,
 )
 _EDGE = re.compile(r"^(?:(?:and|or|both|either)\b\s*)+|\s*(?:\b(?:and|or))+$", re.IGNORECASE)
@@ -51,10 +51,11 @@ _ORDER = re.compile(
 )
 # `Same for the parser`, `Dates: ditto`: at the start of a title or text, or after its label.
 _SAME = re.compile(
-    r"(?:[^\n]{1,60}?(?:[:\u2013\u2014]|\s-)\s+)?(?:(?:do|repeat|apply)\s+)?(?:the\s+)?"
+    r"(?:[^\n]{1,60}?(?:[:\u2013\u2014]|\s-)\s+|\**\w{1,3}[.)]\**\s+)?(?:(?:do|repeat|apply)\s+)?(?:the\s+)?"
     r"(?:same|ditto|likewise|similarly)\b",
     re.IGNORECASE,
 )
+_INDEPENDENT = re.compile(r"\b(?:independent|in parallel|side by side)\b", re.IGNORECASE)
 _IS_LAST = re.compile(r"last|final", re.IGNORECASE)
 _ALL_ABOVE = re.compile(  # `Everything above must be done.`
     r"\b(?:everything|all(?:\sof)?(?:\sthe)?(?:\stasks|\ssteps)?)\sabove\b(?!,?\s(?:except|but))",
@@ -66,8 +67,8 @@ _FIRST = re.compile(  # it comes before all others
     re.IGNORECASE,
 )
 _BASE = re.compile(  # all others build on it
-    r"\b(?:everything|all|the rest|every other)\b[^.;]{0,40}\b(?:builds?|uses?|depends?|needs?"
-    r"|rel(?:y|ies)|waits?)\b[^.;]{0,12}\b(?:this|it|them|these)\b",
+    r"\b(?:everything else|all (?:the )?(?:other|later)|the rest|every other)\b[^.;]{0,40}"
+    r"\b(?:builds?|uses?|depends?|needs?|rel(?:y|ies)|waits?)\b[^.;]{0,12}\b(?:this|it|them|these)\b",
     re.IGNORECASE,
 )
 
@@ -76,14 +77,13 @@ _BASE = re.compile(  # all others build on it
 class StatedOrder:
     """What the words of a task say about its place. `followers`: tasks that wait for it;
     `others`: pairs of a task and one that it waits for (`5 and 6 need 4`); `unread`: the first
-    statement that names no task; `first`: the words that put it before all others; `is_base`: all
-    later ones build on it; `is_ordered`: it speaks of an order in other words as well."""
+    statement that names no task; `is_base`: all later ones wait for it; `is_ordered`: it speaks of
+    an order in other words as well."""
 
     depends: tuple[str, ...] = ()
     followers: tuple[str, ...] = ()
     others: tuple[tuple[str, str], ...] = ()
     unread: str = ""
-    first: str = ""
     is_base: bool = False
     is_ordered: bool = False
 
@@ -110,14 +110,12 @@ def read_stated(task: PlanTask, known: References) -> StatedOrder:
     for clause in find_clauses(rest, task, known, mentioned):
         found += clause.names
         unread = unread or clause.unread
-    first = _FIRST.search(rest)
     return StatedOrder(
         depends=tuple(found),
         followers=tuple(name for one in mentioned if one.is_follower for name in one.names),
         others=tuple(pair for one in mentioned for pair in one.pairs()),
         unread=unread,
-        first=first[0] if first else "",
-        is_base=bool(first or _BASE.search(rest)),
+        is_base=bool(_FIRST.search(rest) or _BASE.search(rest)),
         is_ordered=bool(mentioned) or _ORDER.search(rest) is not None,
     )
 
@@ -125,6 +123,11 @@ def read_stated(task: PlanTask, known: References) -> StatedOrder:
 def goes_on(task: PlanTask) -> bool:
     """Whether a task says that it does the same as the one before it, for something else."""
     return any(map(_SAME.match, (task.title, task.description)))
+
+
+def is_independent(task: PlanTask) -> bool:
+    """Whether a task says that it does not wait for the one it is like."""
+    return _INDEPENDENT.search(_text_of(task)) is not None
 
 
 def _text_of(task: PlanTask) -> str:

@@ -19,6 +19,11 @@ from string import ascii_lowercase
 from holdfast.plan.task import NoTasks, PlanPosition
 
 _BOX = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX])\][ \t]+\S")
+# `2. [x] Review it`, `### [x] Task 2: Review it`, `### Task 2: [x] Review it`
+_TICK = re.compile(
+    r"((?:[-*+]|\d{1,9}[.)])[ \t]+|#{2,6}[ \t]+(?:[^\[\]]{0,20}[:.)][ \t]+)?)"
+    r"\[([ xX])\][ \t]+(\S.*)"
+)
 _FENCE = re.compile(r"[ \t]*(```+(?=[^`]*$)|~~~+)")
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*)")
 # Headings that divide a plan: what stands below one comes after what stands below the one before.
@@ -59,11 +64,13 @@ _NAMED = re.compile(
     r"|\[?(?:[A-Z]{1,8}-?|#)\d{1,5}\b\S*[ \t]+\S"
 )
 _LABELLED = re.compile(rf"{_ID}[.:)][ \t]+\S")
-_LETTERED = re.compile(r"([A-Za-z])[.)][ \t]+\S")
+_LETTERED = re.compile(r"(?:\*\*)?([A-Za-z])[.)](?:\*\*)?[ \t]+\S")
+_BOLD_NUMBER = re.compile(r"\*\*(?:\w{1,8}[ \t])?#?(\d{1,4})[.:)](?:\*\*)?[ \t]+\S")
 _DOTTED_ITEM = re.compile(rf"({_DOTTED})[.)]?[ \t]+\S")
 HEADINGS = "numbered headings"
 LETTERED = "items with a letter"
 DOTTED = "items with a number such as 1.2"
+BOLD = "paragraphs with a bold number"
 TASK_HEADINGS = "numbered headings, with the boxes below as their steps,"
 LEAST = 2  # tasks: one numbered line may be anything
 MOST_NAME_WORDS = 5  # of a heading that names a section
@@ -98,21 +105,42 @@ class _Structure:
 
 def mark_tasks(text: str) -> tuple[str, str]:
     """The text with a box before each task, and a note that says which items were taken; unchanged
-    if it has boxes, or no items that can only be its tasks."""
-    lines = text.split("\n")
+    if all tasks have boxes, or if there are no items that can only be its tasks. A tick in a list
+    without boxes marks that one task as done."""
+    lines, ticks = _without_ticks(text.split("\n"))
     plain = list(_outside_code(lines))
+    chosen = _choose_clear(plain)
+    if ticks and not (chosen and ticks.keys() < {line.at for line in chosen.lines}):
+        lines, ticks = text.split("\n"), {}
+        plain = list(_outside_code(lines))
+        chosen = _choose_clear(plain)
     if any(_BOX.match(line.text) for line in plain):
         chosen = _tasks_with_boxes(plain)
-    else:
-        clear = [_headings(plain), _numbered(plain), _named(plain), *_labelled(plain)]
-        clear = _without_groups(clear, plain)
-        chosen = _choose(clear if any(clear) else [_bullets(plain)])
+    elif chosen is None:
+        chosen = _choose([_bullets(plain)])
     if chosen is None:
         return text, ""
     marked = _with_boxes(lines, chosen, plain)
+    for at, tick in ticks.items():
+        marked[at] = marked[at].replace("[ ]", f"[{tick}]", 1)
     count = len(chosen.lines)
     why = "" if chosen.what == TASK_HEADINGS else "no `- [ ]` in the file: "
     return "\n".join(marked), f"{why}its {count:,} {chosen.what} were taken as tasks"
+
+
+def _without_ticks(lines: Sequence[str]) -> tuple[list[str], dict[int, str]]:
+    """The lines without the boxes of items and headings at the left, and what is in each box."""
+    matches = {at: match for at, line in enumerate(lines) if (match := _TICK.fullmatch(line))}
+    bare = [
+        f"{one[1]}{one[3]}" if (one := matches.get(at)) else line for at, line in enumerate(lines)
+    ]
+    return bare, {at: match[2] for at, match in matches.items()}
+
+
+def _choose_clear(plain: Sequence[_Line]) -> _Structure | None:
+    """The items that number, name or entitle themselves."""
+    clear = [_headings(plain), _numbered(plain), _named(plain), *_labelled(plain)]
+    return _choose(_without_groups(clear, plain))
 
 
 def find_likely(text: str) -> PlanPosition | None:
@@ -239,13 +267,16 @@ def _named(plain: Sequence[_Line]) -> _Structure | None:
 
 
 def _labelled(plain: Sequence[_Line]) -> list[_Structure | None]:
-    """Lines that begin with a letter (`A.`, `b)`), in the order of the alphabet, or with `1.2`."""
+    """Lines that begin with a letter (`A.`, `b)`) in the order of the alphabet, with `1.2`, or with
+    a number in bold."""
     letters = [(line, found[1].lower()) for line in plain if (found := _LETTERED.match(line.text))]
     in_order = "".join(letter for _, letter in letters) == ascii_lowercase[: len(letters)]
     dotted = [line for line in plain if _DOTTED_ITEM.match(line.text)]
+    bold = [line for line in plain if _BOLD_NUMBER.match(line.text)]
     return [
         _Structure(tuple(line for line, _ in letters), LETTERED) if letters and in_order else None,
         _Structure(tuple(dotted), DOTTED) if dotted else None,
+        _Structure(tuple(bold), BOLD) if bold else None,
     ]
 
 
@@ -280,7 +311,7 @@ def _with_boxes(lines: list[str], chosen: _Structure, plain: Sequence[_Line]) ->
     numbers = [_number(line) for line in chosen.lines]
     is_rising = all(one < other for one, other in pairwise(numbers))
     for number, line in enumerate(chosen.lines, 1):
-        if chosen.what in (LETTERED, DOTTED):
+        if chosen.what in (LETTERED, DOTTED, BOLD):
             marked[line.at] = f"- [ ] {line.text.strip()}"
         elif is_heading:
             marked[line.at] = _box_heading(marked, line.at, number)
