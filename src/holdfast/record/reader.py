@@ -1,7 +1,6 @@
 """One pass over a transcript into its record. A resumed pass reads only what is new."""
 
 import os
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -13,7 +12,6 @@ from holdfast.record import (
     failures,
     files,
     manifests,
-    model,
     names,
     plan_checks,
     plans,
@@ -21,10 +19,10 @@ from holdfast.record import (
     secrets,
     turns,
 )
-from holdfast.record.model import Decision, Place, Record, Turn
+from holdfast.record.model import Decision, Place, Record
 from holdfast.record.user_input import author_of, own_words, queued_words
-from holdfast.redact.find import LONG_CHARS, UNSEARCHED, find, redact
-from holdfast.redact.rule import REDACTED, SecretFinding
+from holdfast.redact.find import LONG_CHARS, find
+from holdfast.redact.rule import REDACTED
 from holdfast.text import sentences
 from holdfast.transcript import (
     Answer,
@@ -81,7 +79,6 @@ def _announces(sentence: str) -> bool:
     return one_clause and sentence.lower().startswith(_ANNOUNCING)
 
 
-_NOT_SEARCHED = SecretFinding(UNSEARCHED, 0, 0).placeholder
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 # Some 180 steps. Names used only before that have cooled to nothing, so they are not searched
 # when a long file is read for the first time. Rules, files, commands and tasks always are.
@@ -105,7 +102,7 @@ class RecordReader:
         self._heard: list[tuple[int, str]] = []  # texts in which names were found, and their lines
         self._offset = 0
         self.known = secrets.ToldSecrets()
-        self.is_stopped = False  # there was no time to read on; `read_newest` says what is left
+        self.is_stopped = False  # there was no time to read on: see `newest_words`
         self._reader: Reader | None = None
 
     def read(self, path: str | os.PathLike[str], until: int | None = None) -> Record:
@@ -169,48 +166,6 @@ class RecordReader:
         self.record.lines -= 1  # its line is counted, and will be again
         log.add("WARN", "extract", "no time left to search for secrets: the next hook reads on")
 
-    def read_newest(self, path: str | os.PathLike[str]) -> Record:
-        """Return a copy of the record with the newest words that the user typed, for what is shown
-        now. It must not be saved: everything else after the stop is still unread."""
-        held, self.record = self.record, model.copy(self.record)
-        reader, count, typed = Reader(path, start=held.offset), 0, list[tuple[Turn, Entry]]()
-        for entry in reader:
-            if entry.line.is_sidechain and not self._sidechain:
-                continue
-            count += 1
-            if isinstance(entry, Answer):
-                self._begin_step(entry)
-            elif isinstance(entry, Boundary) and entry.resets_window:
-                self._cross_boundary()
-            elif _is_typed(entry):
-                line = held.lines + reader.tally.lines
-                typed.append((Turn("", self._place(entry), line), entry))
-        now, self.record = self.record, held
-        newest = list(self._newest_turns(typed))
-        shown = msgspec.structs.replace(
-            model.copy(held),
-            turns=[*held.turns, *reversed(newest)],
-            op=now.op,
-            compactions=now.compactions,
-            summary="",
-            unread=count,
-        )
-        return secrets.forget(shown, self.known)
-
-    def _newest_turns(self, typed: Sequence[tuple[Turn, Entry]]) -> Iterator[Turn]:
-        """Yield turns with what the user typed, the newest first, as long as there is time to
-        search it. A placeholder stands for the older ones."""
-        with search_time.for_newest() as limit:
-            for turn, entry in reversed(typed):
-                words = "\n".join(secrets.spoken(entry))
-                self.known.hear([(entry.offset, words)])
-                asked = self.known.without_in(redact(turns.clip_words(words)))
-                if limit.is_used_up:
-                    yield msgspec.structs.replace(turn, asked=_NOT_SEARCHED)
-                    return
-                if asked:
-                    yield msgspec.structs.replace(turn, asked=asked, chars=len(words))
-
     def _forget_secrets(self, path: str | os.PathLike[str], beside: str = "") -> bool:
         """Remove secrets from the record, also those that earlier texts named and that now stand
         without a name. Return True if the search found none beside the new texts."""
@@ -254,16 +209,16 @@ class RecordReader:
         elif isinstance(entry, Prompt):
             self._prompt(entry)
         elif isinstance(entry, Queued):
-            if turns.queue(self.record, entry.operation, entry.text, self._place(entry)):
+            if turns.queue(self.record, entry.operation, entry.text, self.place_of(entry)):
                 self._hear(own_words(entry.text), by_user=True)
         elif isinstance(entry, Attachment):
             self._attachment(entry)
         elif isinstance(entry, Summary):
             self._summary(entry)
         elif isinstance(entry, Boundary) and entry.resets_window:
-            self._cross_boundary()
+            self.cross_boundary()
 
-    def _cross_boundary(self) -> None:
+    def cross_boundary(self) -> None:
         self.record.compactions += 1
         self.record.calls.clear()  # calls without a result will not get one
 
@@ -301,24 +256,24 @@ class RecordReader:
         """Return the number of the current line in the transcript."""
         return self.record.lines + (self._reader.tally.lines if self._reader else 0)
 
-    def _place(self, entry: Entry) -> Place:
+    def place_of(self, entry: Entry) -> Place:
         return Place(entry.offset, entry.line.timestamp[:40], self.record.op)
 
     def _answer(self, entry: Answer) -> None:
         record = self.record
-        self._begin_step(entry)
+        self.begin_step(entry)
         for block in entry.message.blocks:
             if isinstance(block, ToolUse):
                 given = _input(block)
-                calls.call(record, block.name, block.id, given, self._place(entry))
+                calls.call(record, block.name, block.id, given, self.place_of(entry))
                 if not record.far:
                     for one in secrets.texts(given):
                         self._save_heard(one)
             elif isinstance(block, Text):
                 self._hear(block.text)
-                self._take_text(block.text, self._place(entry))
+                self._take_text(block.text, self.place_of(entry))
 
-    def _begin_step(self, entry: Answer) -> None:
+    def begin_step(self, entry: Answer) -> None:
         """Count the step that this answer begins, if it is a new one."""
         record, message = self.record, entry.message
         if message.id != record.message_id:
@@ -347,7 +302,7 @@ class RecordReader:
         failures.hear(record, text)
 
     def _result(self, entry: Result) -> None:
-        place = self._place(entry)
+        place = self.place_of(entry)
         if not self.record.far:
             files.branch(self.record, entry.data)
         for block in entry.message.blocks:
@@ -375,7 +330,7 @@ class RecordReader:
             if entry.line.version.startswith(OLD_CLIENTS):
                 self.record.words_missing = True
             plan_checks.apply_mode(self.record, entry.line.permission_mode)
-            place = self._place(entry)
+            place = self.place_of(entry)
             parent = (entry.line.parent_uuid or "")[:80]
             text, feedback = turns.split_plan(entry.text) if entry.is_plan else (entry.text, "")
             self._typed(text, place, parent, author=entry.line.author)
@@ -388,7 +343,7 @@ class RecordReader:
         plan_checks.apply_note(self.record, entry.kind)
         agents.take_hook(self.record, entry.kind, bytes(entry.raw))
         if words := queued_words(decoded(entry.raw)) if entry.kind == "queued_command" else "":
-            self._typed(words, self._place(entry), author=author_of(entry))
+            self._typed(words, self.place_of(entry), author=author_of(entry))
 
     def _typed(self, text: str, place: Place, parent: str = "", *, author: Author) -> None:
         """Take a line in the user's name."""
@@ -402,14 +357,6 @@ class RecordReader:
         self.record.starts_midway = self.record.starts_midway or not self.record.turns
         self.record.summary = sentences.clip(entry.text, SUMMARY_CHARS)
         self.record.since_summary = 0
-
-
-def _is_typed(entry: Entry) -> bool:
-    """Whether an entry may hold words of the user. A prompt from the queue is taken when it was
-    typed."""
-    if isinstance(entry, Prompt):
-        return not entry.is_meta
-    return isinstance(entry, Queued) and entry.operation == "enqueue"
 
 
 def _input(block: ToolUse) -> dict[str, Any]:

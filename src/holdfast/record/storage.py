@@ -45,7 +45,11 @@ def read_on(state: State, folder: str) -> Record:
             _write(path, model.save(found))
         except OSError as error:
             log.add("WARN", "facts", f"not remembered: {error}")
-    return reader.read_newest(state.transcript) if reader.is_stopped else found
+    if not reader.is_stopped:
+        return found
+    from holdfast.record.newest_words import add_newest
+
+    return add_newest(found, state.transcript, reader.known, sidechain=bool(state.agent_id))
 
 
 def _write(path: str, data: bytes) -> None:
