@@ -79,7 +79,8 @@ def _ours(folder: str, payload: dict[str, Any]) -> str:
     if state.compacting_answer and state.compacting_answer == end.answer_id:
         return _colour("compacting", "holdfast: compacting …")
     zone = guard.place(ratio, guard.Thresholds.of(settings).zones).name.lower()
-    alert = guard.Alert(min(state.alert, guard.Alert.CRITICAL)).name.lower() if state.alert else ""
+    is_of_now = state.alert and end.basis == "usage"  # not yet after a compaction: it was before it
+    alert = guard.Alert(min(state.alert, guard.Alert.CRITICAL)).name.lower() if is_of_now else ""
     facts = StatusFacts(used, edge_tokens, zone, alert, about, _model(payload))
     if end.basis == "usage" and state.velocity > 0:
         facts = replace(facts, **_forecast(state, edge_tokens - used))

@@ -44,8 +44,10 @@ def kind_of(body: Mapping[str, Any], agent_id: str = "") -> Kind:
 
 
 def _last_words(body: Mapping[str, Any]) -> str:
-    """The last message's own text, without tool results: a file may quote the prompt."""
-    content = body["messages"][-1]["content"] if body.get("messages") else ""
+    """The own text of the last message that is not the system's, without tool results: a file may
+    quote the prompt."""
+    said = (one["content"] for one in reversed(body.get("messages", ())) if one["role"] != "system")
+    content = next(said, "")
     if isinstance(content, str):
         return content
     return "\n".join(block.get("text", "") for block in content if block.get("type") == "text")
