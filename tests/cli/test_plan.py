@@ -217,6 +217,19 @@ def test_a_push_in_code_is_no_commit(project: Path, title: str, is_named: bool) 
     assert ("only in the tasks that name one" in said) is is_named
 
 
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [("sail/mast.py", "src/sail/mast.py"), ("mast.py", "src/sail/mast.py"), ("b/x.py", "b/x.py")],
+)
+def test_a_file_is_known_by_the_end_of_its_path(project: Path, name: str, found: str) -> None:
+    for path in ("src/sail/mast.py", "one/b/x.py", "two/b/x.py"):
+        (project / path).parent.mkdir(parents=True, exist_ok=True)
+        (project / path).write_text("x = 1\n")
+    (project / "plan.md").write_text(f"- [ ] Mend {name}\n")
+    [task] = json.loads(_invoke("plan.md", "--json").stdout)["nodes"]["batch_0"]["tasks"]
+    assert task["named_files"] == [found]
+
+
 def test_a_plan_says_that_no_session_decides_for_people(project: Path) -> None:
     (project / "plan.md").write_text("- [ ] Mend it\n- [ ] Lena approves it\n- [ ] Sail\n")
     assert "stops it too: no session decides for people" in _invoke("plan.md").stderr

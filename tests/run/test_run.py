@@ -22,7 +22,7 @@ from holdfast.run.errors import (
     PlanWaits,
     ReservedOption,
 )
-from holdfast.run.supervisor import WAITING, find_wait, not_done
+from holdfast.run.supervisor import WAITING, find_halt, not_done
 from holdfast.setup.trial.namespace import wait_for_end
 from holdfast.wire import places
 from tests.run.theatre import ALONE, PATIENCE_SECONDS, TWO, Theatre
@@ -213,14 +213,15 @@ def test_a_task_that_waits_for_a_person_stops_the_run_until_the_plan_says_it_is_
     theatre: Theatre,
 ) -> None:
     theatre.plan.write_text(THREE)
-    theatre.play(one=["say:NOT DONE two: waiting for Lena: approve it\nNOT DONE three: after two"])
+    theatre.play(one=["say:NOT DONE two: waiting for Lena: approve it"])
     stopped = theatre.run()
     assert isinstance(stopped.exception, PlanWaits)
-    assert "stops at a task that is waiting for Lena: approve it" in str(stopped.exception)
+    assert "ends the run: waiting for Lena: approve it" in str(stopped.exception)
     assert theatre.tasks == ["one"], "no second session is tried"
-    theatre.plan.write_text(THREE.replace("- [ ] Two", "- [x] Two"))
+    theatre.plan.write_text(THREE.replace("- [ ] Two", "- [x] Two\n  Lena: yes, in blue."))
     assert theatre.answer()["state"] == "done"
-    assert theatre.tasks == ["one", "three"]
+    assert theatre.tasks == ["one", "three"], "what stands behind it was not done either"
+    assert "> Lena: yes, in blue." in theatre.log[1]["prompt"]
 
 
 @pytest.mark.parametrize(
@@ -229,12 +230,13 @@ def test_a_task_that_waits_for_a_person_stops_the_run_until_the_plan_says_it_is_
         ("NOT DONE two: waiting for Lena", "waiting for Lena"),
         ("- **NOT DONE** `two`: Waiting for a review.\nMore.", "Waiting for a review."),
         ("NOT DONE one: no compiler\nNOT DONE two: waiting for Lena", "waiting for Lena"),
+        ("NOT DONE one: stopped because it never grew", "stopped because it never grew"),
         ("NOT DONE one: no compiler", ""),
         ("We are waiting for Lena.", ""),
     ],
 )
-def test_the_reason_of_a_task_that_waits_is_found(words: str, waits: str) -> None:
-    assert find_wait(words) == waits
+def test_the_reason_why_no_other_session_is_tried_is_found(words: str, waits: str) -> None:
+    assert find_halt(words) == waits
 
 
 @pytest.mark.requirement("P5")

@@ -109,7 +109,7 @@ def test_of_tasks_that_one_session_had_each_has_its_own_state(
     theatre.play(alpha=["say:NOT DONE beta: no permission"], beta=["exit"])
     ran = theatre.run()
     assert "failed: 2 of 3 tasks done, 2 sessions of Claude in this run" in ran.stdout
-    assert "no permission; done all the same: alpha, gamma" in ran.stderr
+    assert "no permission; done nevertheless: alpha, gamma" in ran.stderr
     alpha, beta, gamma = theatre.run("--status").stdout.splitlines()[1:]
     assert alpha.startswith("  done ") and gamma.startswith("  done ")
     assert "permission" not in alpha + gamma

@@ -25,7 +25,6 @@ from holdfast.text.numbers import about, counted, listed, named
 NAMED = 5  # of many tasks or folders
 NAMED_FILES = 20  # missing files that are listed: one of them may be a mistake
 NAMED_BATCHES = 10
-ROOM_STEP = 5000  # tokens
 NAME_CHARS = 80
 MANY_PARTS = 5
 
@@ -136,14 +135,7 @@ def _about_windows(batches: Sequence[TaskBatch], room: PlanRoom) -> Iterable[str
         why = f"the upper end of {'its' if one else 'their'} range is above"
         end = f"the {about(room.most_tokens)} tokens that a new session can add before it compacts"
         saved = "a checkpoint is saved before that"
-        yield f"{which} may compact once: {why} {end}; {saved}{_smaller(full.values(), room)}"
-
-
-def _smaller(full: Iterable[TaskBatch], room: PlanRoom) -> str:
-    """The room in which the upper end of such a batch would fit into a window."""
-    tokens = min(batch.tokens * room.most_tokens // batch.high_tokens for batch in full)
-    step = tokens // ROOM_STEP * ROOM_STEP
-    return f"; --room {step // 1000}k makes smaller batches" if step else ""
+        yield f"{which} may compact once: {why} {end}; {saved}; a smaller --room divides it further"
 
 
 def _warnings(
@@ -197,7 +189,7 @@ def _about_unknown_sizes(pieces: Sequence[TaskPiece], tags: dict[str, str]) -> I
         some = listed([tags[task.spec] for task in unknown], NAMED_BATCHES)
         would_tell = not all(is_a_search(one.title) or runs_something(one.title) for one in unknown)
         write = "; list the files beneath a task to have it estimated: `- files: src/a.py`"
-        yield f"of unknown size, so with a session for each: {some}{write if would_tell else ''}"
+        yield f"unknown size, so each gets its own session: {some}{write if would_tell else ''}"
 
 
 def _about_named_files(pieces: Sequence[TaskPiece], tags: dict[str, str]) -> Iterable[str]:

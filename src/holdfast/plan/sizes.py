@@ -107,11 +107,19 @@ class TaskSizes:
             plain = name.removeprefix("@")
             is_file = PurePosixPath(plain).suffix in ONLY_FILES
             if "/" in plain or plain in self._by_name or is_file:
-                yield self._by_name.get(plain, plain)
+                yield self._resolve(plain)
         for word in find_bare_names(text):
             known = self._documents.get(word.lower(), word)
             if ("/" in known or known[0].isupper()) and self._is_file(known):
                 yield known
+
+    def _resolve(self, name: str) -> str:
+        """The file of the project that is meant; the end of its path is enough if one has it."""
+        if "/" not in name:
+            return self._by_name.get(name, name)
+        alike = self._paths_by_name.get(PurePosixPath(name).name, ())
+        ends = [path for path in alike if path == name or path.endswith(f"/{name}")]
+        return name if name in ends or len(ends) != 1 else ends[0]
 
     def _is_file(self, name: str) -> bool:
         return bool(project_files.measure_files(self._root, [name]))
@@ -125,10 +133,16 @@ class TaskSizes:
     def _by_name(self) -> dict[str, str]:
         """The path of each file of the project by its name alone; the name itself if there are
         several and none is at the top."""
-        found: dict[str, str] = {}
+        return {
+            name: paths[0] if len(paths) == 1 else name
+            for name, paths in self._paths_by_name.items()
+        }
+
+    @cached_property
+    def _paths_by_name(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
         for path in self._all:
-            name = PurePosixPath(path).name
-            found[name] = path if path == name or name not in found else name
+            found.setdefault(PurePosixPath(path).name, []).append(path)
         return found
 
     @cached_property

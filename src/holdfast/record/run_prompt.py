@@ -23,6 +23,7 @@ PLAN_SAYS = "Of all of it the plan says:"
 STANDS_BELOW = "In the plan it stands below:"
 RULES = "What the plan says besides its tasks (a rule in it applies to every task):"
 OUTLINE = "All tasks of the plan, for orientation. Other sessions do the rest:"
+SETTLED = "It is settled, and the plan says of"
 QUOTE = "> "
 OTHER_FILES = " (the other files of this task are another session's)"
 _STEP = re.compile(

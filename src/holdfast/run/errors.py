@@ -17,12 +17,13 @@ class BatchTimedOut(BatchFailed):
 
 
 class PlanWaits(HoldfastError):
-    """A task needs a person. Nothing failed, so no other session is tried."""
+    """A task needs a person, or the plan says to stop. Nothing failed, so no other session is
+    tried."""
 
     exit_code = 1
     hint = (
-        "when that is settled, write `[x]` before the task in the plan, or the answer below it, "
-        "and run the same command: it goes on there"
+        "when that is settled, write `[x]` before the task in the plan and the answer, if there "
+        "is one, below it; then run the same command"
     )
 
 

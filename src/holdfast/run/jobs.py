@@ -70,10 +70,11 @@ class SessionJob:
 
 
 def find_credited(
-    pieces: Sequence[TaskPiece], note: ExitNote, not_done: Sequence[str]
+    pieces: Sequence[TaskPiece], note: ExitNote, not_done: Sequence[str], *, is_halted: bool
 ) -> list[int]:
     """Return the positions of tasks that a session did although it reports others as not done. None
-    if it names something that is not one of its tasks."""
+    if it names something that is not one of its tasks. A task that depends on one that is not done
+    is not done either, whatever the session says; nor is any task behind one that waits."""
     if not not_done or not note.is_success or len(not_done) != note.not_done:
         return []
     meant = [
@@ -81,6 +82,12 @@ def find_credited(
         for words in not_done
     ]
     undone = set[int]().union(*meant)
+    for at, piece in enumerate(pieces):
+        before = {pieces[one].task.id for one in undone}
+        if not before.isdisjoint(piece.task.depends) or (
+            is_halted and at > min(undone, default=at)
+        ):
+            undone.add(at)
     return [at for at in range(len(pieces)) if at not in undone] if all(meant) else []
 
 
@@ -163,6 +170,7 @@ class JobQueue:
             briefs=tuple(_briefs(list(once.values())[:MAX_BRIEFS])),
             numbers=self._numbers,
             tasks=self.left().tasks,
+            settled=tuple(task for task in self._plan.tasks if task.done and task.description),
         )
 
     def _job(

@@ -29,13 +29,14 @@ from holdfast.record.run_prompt import (
     QUOTE,
     REFERS_TO,
     RULES,
+    SETTLED,
     STANDS_BELOW,
     STEP_OF,
     TERMS,
     heading,
 )
 from holdfast.record.user_input import RUN_BEGINS
-from holdfast.run.supervisor import NOT_DONE, WAITING
+from holdfast.run.supervisor import NOT_DONE, STOPPED, WAITING
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted, named, short
 from holdfast.window import state as window_state
@@ -60,8 +61,9 @@ DONE = (
     "Never act for a person. If a task asks somebody for a review, an approval or a decision, "
     "prepare what they need and report it as not done, with a reason that begins with "
     f'"{WAITING}". If the plan says that they gave it, go on.\n'
-    "After a task that waits for somebody, and after a check or condition of the plan that is not "
-    "met, do not begin the tasks behind it: report them as not done.\n"
+    "If the plan says to stop and its condition is met (a check fails, nothing was found), report "
+    f'your task as not done, with a reason that begins with "{STOPPED}".\n'
+    "After such a task do not begin the next ones: report each of them as not done, too.\n"
     "What you start in the background is ended when you end: wait for it and use its result.\n"
     "End with a few lines on what you did and what you found out: later sessions start there.\n"
     "For each task that you could not do, add a line of its own, with the id that stands in "
@@ -83,6 +85,7 @@ class PromptContext:
     briefs: tuple[str, ...] = ()
     numbers: Mapping[str, int] = field(default_factory=dict)  # of the tasks, in the plan
     tasks: tuple[PlanTask, ...] = ()  # of the whole plan, also those that are done
+    settled: tuple[PlanTask, ...] = ()  # ticked in the plan, with text below: answers of people
 
 
 def write_prompt(pieces: Sequence[TaskPiece], context: PromptContext) -> str:
@@ -96,6 +99,7 @@ def _head(pieces: Sequence[TaskPiece], context: PromptContext) -> Iterator[str]:
     yield name_batch(str(context.number), str(context.count), context.title)
     yield from quote_rules(context.rules)
     yield from _outline(pieces, context.tasks)
+    yield from _settled(context.settled)
     if context.beside:
         yield "Other sessions work on other tasks of this batch now: change only files you need."
     if context.again:
@@ -144,6 +148,19 @@ def _outline(pieces: Sequence[TaskPiece], tasks: Sequence[PlanTask]) -> Iterator
         yield f"{QUOTE}{number}. {title}{state}"
     if end < len(tasks):
         yield f"{QUOTE}({counted(len(tasks) - end, 'more task')})"
+
+
+def _settled(tasks: Sequence[PlanTask]) -> Iterator[str]:
+    """What the plan says below the last tasks that its author ticked: what was decided there."""
+    kept, left = list[PlanTask](), MAX_RULES_CHARS
+    for task in reversed(tasks):
+        left -= len(task.description)
+        if left < 0:
+            break
+        kept.append(task)
+    for task in reversed(kept):
+        yield f'{SETTLED} "{short(named(task.title), MAX_TITLE_CHARS)}":'
+        yield from (f"{QUOTE}{line}".rstrip() for line in task.description.splitlines())
 
 
 def describe_done(name: str) -> str:

@@ -42,7 +42,7 @@ class SessionResult:
     result: str
     exit_code: int | None = None
     error: str = ""
-    waiting: str = ""  # for whom a task waits, in the words of the session
+    halt: str = ""  # for whom a task waits, or why the plan stops, in the words of the session
     used_tokens: int = 0
     grown_tokens: int = 0
     estimated_tokens: int = 0
@@ -53,8 +53,8 @@ class SessionResult:
 
 @dataclass(slots=True)
 class RunReport:
-    """The result of a run. `state`: done, nothing (all was done before), waiting (for a person),
-    failed, interrupted, stopped (by any other error)."""
+    """The result of a run. `state`: done, nothing (all was done before), waiting (for a person,
+    or because the plan says so), failed, interrupted, stopped (by any other error)."""
 
     plan: str
     folder: str

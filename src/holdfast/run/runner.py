@@ -122,8 +122,8 @@ class Runner:
         if context.stopping:
             raise Interrupted(context.stopping)
         failed = next((one for one in ended if one and one.result != journal_state.DONE), None)
-        if failed is not None and failed.waiting:
-            raise PlanWaits(f"batch {first.number} stops at a task that is {failed.waiting}")
+        if failed is not None and failed.halt:
+            raise PlanWaits(f"batch {first.number} ends the run: {failed.halt}")
         if failed is not None:
             error = BatchTimedOut if failed.error == TIMED_OUT else BatchFailed
             raise error(f"batch {first.number} failed, also when tried again: {failed.error}")
@@ -144,7 +144,7 @@ class Runner:
             ended = self._finish(job, ended)
             if ended.result == journal_state.DONE:
                 return ended
-            if ended.waiting:
+            if ended.halt:
                 break
             job = job.without(self.context.history.tries[ended.session_id].credited)
         self.context.halted = True
@@ -185,7 +185,7 @@ class Runner:
         return kept.path
 
     def _report_end(self, job: SessionJob, ended: SessionResult) -> None:
-        words = f"{job.titles}: {'waiting' if ended.waiting else ended.result}"
+        words = f"{job.titles}: {'waiting' if ended.halt else ended.result}"
         about_ = f"about {about(ended.estimated_tokens)} expected"
         expected = about_ if ended.estimated_tokens else "its size was not known"
         words += f", {ended.grown_tokens:,} tokens ({expected})"
@@ -193,7 +193,7 @@ class Runner:
         one = self.context.history.tries[ended.session_id]
         if ended.result != journal_state.DONE and one.done_shares:
             done = listed([share.id for share in one.done_shares], MAX_LISTED)
-            words += f"; done all the same: {done}"
+            words += f"; done nevertheless: {done}"
         self.context.tell(RunEvent("session", words, job.number, job.count, ended.session_id))
 
     def _say(self, kind: str, words: str) -> None:

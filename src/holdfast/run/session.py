@@ -19,7 +19,7 @@ from holdfast.run.claude_process import ClaudeProcess, ExitNote
 from holdfast.run.errors import JournalNotWritten, NotStarted
 from holdfast.run.jobs import SessionJob, find_credited
 from holdfast.run.run_context import RunContext, RunEvent, SessionResult
-from holdfast.run.supervisor import find_wait, not_done, why_not
+from holdfast.run.supervisor import find_halt, not_done, why_not
 from holdfast.text import fence
 from holdfast.text.numbers import about
 
@@ -45,7 +45,7 @@ class StreamReading:
     result: str = ""
     words: str = ""  # the result's text, sanitized and short, from the reason on if it gives one
     not_done: tuple[str, ...] = ()  # the tasks it names as not done, sanitized and short
-    waiting: str = ""  # for whom one of these waits, sanitized and short
+    halt: str = ""  # why no other session is to be tried, sanitized and short
     waits_for: str = ""  # why there is no answer, and how often it was tried; empty after an answer
 
     @property
@@ -65,7 +65,7 @@ class StreamReading:
             words = _words(event)
             self.words = quote(why_not(words)) or quote(words)
             self.not_done = tuple(map(quote, not_done(words)[:MAX_NAMED]))
-            self.waiting = quote(find_wait(words))
+            self.halt = quote(find_halt(words))
         if kind != "assistant" or event.get("parent_tool_use_id"):
             return False  # a subagent has a window of its own
         return self._take(_tokens(event))
@@ -138,7 +138,7 @@ def run_session(context: RunContext, job: SessionJob, attempt: int, prompt: str)
     errors = running.last_errors()
     result = _result(context, note)
     error = _error(running, note, reading, errors) if result == journal_state.FAILED else ""
-    credited = find_credited(job.pieces, note, reading.not_done)
+    credited = find_credited(job.pieces, note, reading.not_done, is_halted=bool(reading.halt))
     context.record(
         "ended",
         session=session_id,
@@ -157,7 +157,7 @@ def run_session(context: RunContext, job: SessionJob, attempt: int, prompt: str)
         result=result,
         exit_code=note.exit_code,
         error=error,
-        waiting=reading.waiting if error else "",
+        halt=reading.halt if error else "",
         used_tokens=reading.most_tokens,
         grown_tokens=reading.grown_tokens,
         estimated_tokens=0 if job.is_unknown else job.tokens,

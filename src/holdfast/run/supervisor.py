@@ -31,7 +31,8 @@ NOTE_BYTES = 4096
 ERROR_BYTES = 4096
 MOST_LINE = 16 << 20
 NOT_DONE = "NOT DONE"
-WAITING = "waiting for"
+# How a reason begins after which no other session is tried.
+WAITING, STOPPED = "waiting for", "stopped because"
 # In any layout: a list item, numbered or not, bold, a heading, with a colon. "NOT DONE: none" names
 # nothing, whatever follows it; "NOT DONE: none of the tests" names something.
 _NOT_DONE = re.compile(rf"{NOT_DONE}\b|[Nn]ot [Dd]one(?=[*_`]*:)")
@@ -278,11 +279,12 @@ def why_not(words: str) -> str:
     return next((words[end:].lstrip(" \t:*_`") for _, end in _named(words)), "")
 
 
-def find_wait(words: str) -> str:
-    """The reason of a task that waits for a person, up to the end of its line; empty if none
-    does."""
+def find_halt(words: str) -> str:
+    """The reason of a task that waits for a person, or at which the plan says to stop, up to the
+    end of its line; empty if there is none."""
     reasons = (words[end:].lstrip(" \t:*_`") for _, end in _named(words))
-    return next((one.splitlines()[0] for one in reasons if one.lower().startswith(WAITING)), "")
+    halts = (one for one in reasons if one.lower().startswith((WAITING, STOPPED)))
+    return next((one.splitlines()[0] for one in halts), "")
 
 
 def _named(words: str) -> list[tuple[str, int]]:

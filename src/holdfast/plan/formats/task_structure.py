@@ -21,7 +21,7 @@ from holdfast.plan.task import NoTasks, PlanPosition
 _BOX = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX])\][ \t]+\S")
 # `2. [x] Review it`, `### [x] Task 2: Review it`, `### Task 2: [x] Review it`
 _TICK = re.compile(
-    r"((?:[-*+]|\d{1,9}[.)])[ \t]+|#{2,6}[ \t]+(?:[^\[\]]{0,20}[:.)][ \t]+)?)"
+    r"((?:[-*+]|\d{1,9}[.)])[ \t]+|#{2,6}[ \t]+(?:[^\[\]]{0,20}[:.)\u2013\u2014-][ \t]+)?)"
     r"\[([ xX])\][ \t]+(\S.*)"
 )
 _FENCE = re.compile(r"[ \t]*(```+(?=[^`]*$)|~~~+)")
