@@ -43,6 +43,21 @@ def _letters(random: Random) -> str:
     return "".join(random.choice("qRtYpLkJhGfDsZxCvBnM"[one % 2 :: 2]) for one in range(11))
 
 
+def _case(random: Random) -> str:
+    """Letters in any case and no digit, as one token in thirty has by chance."""
+    return "".join(random.choice(string.ascii_letters) for _ in range(20))
+
+
+def _salt(random: Random) -> str:
+    signs = "!@#$%^&*()-_ []{}<>~`+=,.;:/?|"
+    return ";)" + "".join(random.choice(ALNUM + signs) for _ in range(61)) + "x"
+
+
+def _keytab(random: Random) -> str:
+    packed = b"\x05\x02\x00\x00\x00\x50" + random.randbytes(94)
+    return base64.b64encode(packed).decode()
+
+
 def _form(form: str, value: Callable[[Random], str]) -> tuple[str, Callable[[Random], str]]:
     return form, value
 
@@ -92,6 +107,39 @@ FORMS = [
     _form("conf/a.env:17:mysql -u root -p{} app", _password),
     _form("<![CDATA[net user bob {} /add]]>", _password),
     _form("curl -u bob:'{}' http://x", lambda random: f"blue {drawn(random, 6)} whale"),
+    _form("bob:{}@tcp(db.local:3306)/app", _password),
+    _form('MYSQL_DSN="bob:{}@unix(/tmp/mysql.sock)/app"', _password),
+    _form("connect scott/{}@//db.local:1521/X", _password),
+    _form("PROXY=bob:{}@10.0.0.1:3128", _password),
+    _form("gl" + "pat-{}", _case),
+    _form("keytabBase64: {}", _keytab),
+    _form("keytab:\n  {}", lambda r: _keytab(r)[:76] + "\n  " + _keytab(r)[76:]),
+    _form("echo {} | base64 -d > /etc/krb5.keytab", _alnum(400)),
+    _form("base64 -d <<< {} > /etc/tls/server.key", _alnum(400)),
+    _form("echo '{}' | base64 -d | docker secret create tls -", _alnum(400)),
+    _form("keystore_secret: {}", _alnum(3000)),
+    _form('"keystoreSecret": "{}"', _alnum(9000)),
+    _form("the secret that you need: {}", _alnum(3000)),
+    _form("define( 'AUTH_KEY', '{}' );", _salt),
+    _form("define('NONCE_SALT',       '{}');", _salt),
+    _form("LOGGED_IN_KEY='{}'", _salt),
+    _form("CONTRASENA_BD={}", _password),
+    _form("DB_PAROL={}", _password),
+    _form("MOT_DE_PASSE={}", _password),
+    _form("haslo: {}", _password),
+    _form("зайди под bob, паролем {} и жди", _password),
+    _form("contraseña incorrecta '{}' para bob", _password),
+    _form("echo '{}' > .vault_pass", _words),
+    _form("echo {} >> ~/.db_password", _password),
+    _form("printf '%s\\n' '{}' | sudo tee -a /etc/app/db_pass.txt", _password),
+    _form('printf %s {} > "/run/app/api_token"', _password),
+    _form(
+        "2026-01-02T03:04:05.678Z app-1 | Backup codes:\n"
+        "2026-01-02T03:04:05.678Z app-1 | {}\n2026-01-02T03:04:05.678Z app-1 | 6828 1167",
+        lambda random: f"{_digits(4)(random)} {_digits(4)(random)}",
+    ),
+    _form("Recovery codes (once)<br>{}<br>6828a-a1a67", lambda r: f"{drawn(r, 5, HEX)}-09f6c"),
+    _form("wg set wg0 private-key <(echo {})", lambda random: f"{drawn(random, 43)}="),
     _form("SECRET_KEY = 'django-insecure-{}'", lambda r: f"{drawn(r, 20)}$(={drawn(r, 20)}"),
 ]  # fmt: skip
 STAYS = [
@@ -115,6 +163,21 @@ STAYS = [
     'WRONG_PASSWORD = "The password is wrong. Try again"',
     "secret: {{ vault_secret_42 }}",
     "identified by number",
+    '{"nextPageToken": "Cg5zaG9ydC1wYWdlLTEyMw", "next_token": "a81Zk2mQ9vT4wL7xB3nR"}',
+    "pageToken=Cg5zaG9ydC1wYWdlLTEyMw",
+    "checksum/secret: 8a28929ac7f9a17e97a421ac2cd63ac73568ebe87bc0cee641a193d91c761577",
+    "checksum/db-credentials: 8a28929ac7f9a17e97a421ac2cd63ac73568ebe87bc0cee641a193d91c761577",
+    "https://x.io/docs/Password-policy-97dc284cf580da5ebef4aa4b47c13dce",
+    "user:password@tcp(localhost:3306)/db",
+    'fmt.Sprintf("%s:%s@tcp(%s:%d)/%s", user, password, host, port, name)',
+    "ssh bob@host:22, image:v1.2@sha256:1234",
+    "gl" + "pat-yourPersonalAccessToken",
+    "gl" + "pat-Your-Token-Goes-Here-Okay-Now",
+    "gl" + "pat-MY-OWN-KEY-IS-IN-THE-ENV",
+    "define('AUTH_KEY', 'put your unique phrase here, and do not forget it');",
+    'echo "3 passed" > results_pass.txt',
+    'echo "export const x = 1" > src/tokens.ts',
+    "echo $? > last_pass",
 ]
 
 
@@ -233,6 +296,11 @@ def test_a_quoted_passphrase_goes_whole(form: str) -> None:
 def test_a_passphrase_in_an_env_line_may_have_any_signs() -> None:
     shown = redact('RESTIC_PASSPHRASE="tulips (red): are = 42, yes"')
     assert shown == 'RESTIC_PASSPHRASE="[redacted: password]"'
+
+
+def test_what_follows_recovery_codes_stays() -> None:
+    shown = redact("Recovery codes\n6828a-a1a67\n5728b-a1a68\nlistening on 8080")
+    assert shown == "Recovery codes[redacted: recovery codes]\nlistening on 8080"
 
 
 def test_an_app_password_in_four_groups_goes_whole() -> None:

@@ -103,6 +103,7 @@ _TAIL = r"[_-]?[a-z0-9]{1,11}"
 _PLAIN, _SLASH = r"[^\s\x00-\x1f\"'`\\]", r"\\(?![nrtu\"'`\\])"
 _VALUE = (
     r"(?:[brfu@$]?(?P<q>[\"'`])(?P<quoted>(?:\\.|(?!(?P=q))[^\\\r\n]){1,4096})(?:(?P=q)|(?=[\r\n])|\Z)"
+    r"|[\"'](?P<long>[A-Za-z0-9+/=_.~%-]{4096})"
     r"|[„“«「『](?P<curly>[^\r\n“”»」』]{1,200})[“”»」』]"
     r"|[brfu@$]?(?P<e>\\{1,7}[\"'`]|&quot;|&#3[49];|%22)(?P<escaped>(?:(?!(?P=e))[^\r\n]){1,4096}?)(?P=e)"
     rf"|(?P<bare>(?:{_PLAIN}{{1,512}}+|{_SLASH})(?:{_SLASH}{_PLAIN}{{0,64}}+){{0,8}}+))"
@@ -123,6 +124,7 @@ _REMOVED = (
     rf"{_QUOTE}[ \t]{{0,8}}[:=][ \t]{{0,8}}[\\\"']{{0,8}}"
     rf"\[redacted: [a-z ]{{1,40}}\][\\\"',]{{0,8}}(?:{_LINE_END}|\Z)"
 )
+_REST = r"[A-Za-z0-9+/=_~%-][A-Za-z0-9+/=_.~%-]*+"
 _FLAG_CHARS, _SEPARATOR_CHARS = 32, 200
 _KEY_CHARS = 64  # a longer key is not remembered
 
@@ -192,8 +194,15 @@ def _scan_name(page: SearchPage, name: SecretName) -> Iterator[SecretFinding]:
                 text, at, end, name, sure == names.SURE, names.is_qualified(low, at)
             )
         if span:
-            done = span[1]
-            yield SecretFinding(name.kind, *span)
+            done = _end_of_value(text, span[1])
+            yield SecretFinding(name.kind, span[0], done)
+
+
+def _end_of_value(text: str, end: int) -> int:
+    """Return where the value ends that was judged up to here. Base64 of a keystore is longer than
+    any pattern reads; what it reads is bounded, because names may follow each other."""
+    rest = compiled(_REST).match(text, end)
+    return rest.end() if rest else end
 
 
 def _is_removed(low: str, end: int) -> bool:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 _STOPS = r"[,;&<>(){}\[\]|»]"
 _CALLS = ("(", "[", "{", "<")
 _LOOSE = ("", "|")
+_QUOTES = "\"'`"
 _SPOKEN = rf"(?:\A| )(?:{IS})(?!\w)"
 NEXT_LINE_CHARS, CLOSE_CHARS, MOST_TOKENS = 240, 12, 12
 _ANOTHER = r"[\"'`{}\[\]<>].*[\"'`{}\[\]<>]\s?\w"  # name or value stands between
@@ -127,7 +128,9 @@ def span_of(written: Written, sure: int) -> Span | None:
         return None
     if written.match["bare"] is not None:
         return _bare(written, sure)
-    group = next(one for one in ("quoted", "escaped", "curly") if written.match[one] is not None)
+    group = next(
+        one for one in ("quoted", "long", "escaped", "curly") if written.match[one] is not None
+    )
     start, end = written.match.span(group)
     return (start, end) if _quoted(written, written.text[start:end], sure) else None
 
@@ -262,6 +265,8 @@ def _behind(text: str, end: int, spoken: Spoken) -> tuple[int, int] | None:
         if compiled(_NO_VALUE).match(value):
             continue
         between = text[end : match.start()]
+        if not between:  # `/Password-rules-1f3a…`: the name goes on
+            continue
         in_row = "alues" in between.lower() and re.match(_COLUMNS, between, re.I) is not None
         if not in_row and compiled(_ANOTHER).search(between):
             return None
@@ -320,7 +325,7 @@ def _is_value(between: str, value: str, follows: str, spoken: Spoken) -> bool:
         return _is_hex_key(len(value), between, adjacent, set_off)
     if not (spoken.password and spoken.sure):
         return False
-    close = set_off or len(between) <= CLOSE_CHARS
+    close = set_off or len(between) <= CLOSE_CHARS or between[-1] in _QUOTES
     return close and (is_made_up(value) or is_gibberish(value) or like_a_password(value))
 
 

@@ -48,6 +48,8 @@ class SecretName:
 # A word of another script costs nothing in a text that has none of its letters.
 _PASSWORDS = (
     "password passwd passphrase passcode passwort kennwort contraseña contrasena senha пароль 密码 "
+    "пароля паролю паролем пароле hasłem hasła heslem şifresi losenord haslo jelszo "
+    "mot_de_passe motdepasse "
     "パスワード wachtwoord parola lösenord heslo hasło clave pwd 비밀번호 şifre पासवर्ड סיסמה "
     "salasana jelszó adgangskode passord lozinka лозинка парола slaptažodis salasõna κωδικός "
     "contrasenya lösenordet 密碼 口令 暗証番号 暗号 암호 รหัสผ่าน סיסמא ססמה گذرواژه"
@@ -57,7 +59,7 @@ _PASSWORDS_OF_WORDS = (
     *("parola d'ordine", "palavra-passe", "wpa key", "wpa2 key", "wifi key"),
 )
 _PASSWORDS_OF_TOOLS = "requirepass masterauth bindpw rootpw authtok"
-_SHORT_PASSWORDS = "pass pw psk passw mdp"
+_SHORT_PASSWORDS = "pass pw psk passw mdp parol sifre"
 _SECRETS = "secret token credential oauth _auth setcookie erlang_cookie"
 _HINTS = "auth creds cred pat jwt otp totp seed login appid bearer sid hmac pepper authtoken"
 _SAME = {"credentials": "credential"}
@@ -94,11 +96,13 @@ _OF_THINGS = (
     "same first last this that the a one other every keyboard modifier escape tab delete"
 )
 _KEYS_OF_THINGS = tuple(_OF_THINGS.split())
+# What a service returns to be asked for the next page, and what Helm calls a hash of a secret.
+_OF_PAGES, _CHECKSUM = ("page", "next", "continuation"), "checksum/"
 _NO_PASS = ("by", "com", "tres", "sur", "under", "over")  # bypass, compass …
 TAILS = ("base", "value", "prod", "production", "dev", "development", "staging", "stage", "live",
          "test", "local", "old", "new", "primary", "secondary", "default", "b64", "base64", "raw",
          "hex", "string", "str", "txt", "text", "plain", "data", "phrase", "salt", "hash",
-         "ident")  # fmt: skip
+         "ident", "db", "bd", "admin", "root")  # fmt: skip
 _BEFORE_CHARS, _CONTEXT_CHARS, _AHEAD_CHARS = 20, 60, 200
 _PARTS = "_-. "
 _VALUE_AHEAD = r"...[^\w\s]?[\s:=>(\\\"']{1,16}[^\s\"'`,;)]{8}"
@@ -125,9 +129,18 @@ def judge_name(text: str, low: str, name: SecretName, at: int) -> int:
         return _key(text, low, at)
     if name.level == HINT and not _long_ahead(text, at):
         return 0
+    if not name.password and _opens_nothing(low[max(0, at - _BEFORE_CHARS) : at]):
+        return 0
     if not name.apart or begins_word(text, at, len(name.word)):
         return name.level
     return SURE if name.word == "pass" and not low[:at].endswith(_NO_PASS) else 0
+
+
+def _opens_nothing(before: str) -> bool:
+    """Whether it is a `nextPageToken` or `checksum/db-secret`, by what stands before the name."""
+    if before.rstrip("_-").endswith(_OF_PAGES):
+        return True
+    return " " not in before.rpartition(_CHECKSUM)[2] if _CHECKSUM in before else False
 
 
 def _key(text: str, low: str, at: int) -> int:

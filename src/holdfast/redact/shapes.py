@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import re
 
-from holdfast.redact.rule import APART, BETWEEN_LINES, START, Rule, SecretFinding, positions
+from holdfast.redact.rule import (
+    APART,
+    BETWEEN_LINES,
+    START,
+    Rule,
+    SecretFinding,
+    compiled,
+    positions,
+)
 from holdfast.redact.value import (
     is_key,
     is_masked,
@@ -43,6 +51,21 @@ _LOCKS = "|".join(
     )
 )
 _OPEN = r"\\{0,3}[\"']"
+# An address without its scheme: `bob:…@tcp(db:3306)/app`, `scott/…@//db/X`, `bob:…@proxy:3128`.
+_HOST = r"@(?:(?P<dsn>(?:tcp|unix)\(|//)|[\w.-]{1,80}:[0-9]{2,5}(?!\w))"
+_USER = (
+    r"(?<![\w.$#+/:-])[\w.$#+-]{1,64}(?P<mark>[:/])"
+    r"(?P<password>[^\s\"'`<>\\/][^\s\"'`<>\\]{0,127})\Z"
+)
+_USER_CHARS = 200
+# A code alone on its line, and what grep, lists, quotes or a log put before it.
+_CODE_LINE = (
+    r"(?:\r?\n|\\n|<br ?/?>)"
+    r"(?:\[?[0-9]{4}-[0-9]{2}-[0-9]{2}[^\r\n|]{0,60}[|\]:][ \t]|[\w.-]{1,40}[ \t]{0,20}\|[ \t]"
+    r"|[\w./-]{1,80}[-:][0-9]{1,6}[-:])?"
+    r"(?:[ \t>+#*|/-]|[0-9]{1,6}(?:→|\t|\.|:)){0,40}"
+    r"[A-Za-z0-9]{4,12}(?:[ -][A-Za-z0-9]{4,12}){0,3}(?![\w:-]| [A-Za-z])"
+)
 
 
 def _not_masked(value: str) -> bool:
@@ -62,6 +85,12 @@ def _is_packed(value: str) -> bool:
 
 def _url_password(value: str) -> bool:
     return not is_placeholder(value) and not value.isdigit()
+
+
+def _is_salt(value: str) -> bool:
+    """Whether it has as many different characters as a random key of this length. A sentence has
+    about 20."""
+    return len(set(value)) >= 24
 
 
 def _url_user(value: str) -> bool:
@@ -243,6 +272,20 @@ RULES = (
         within="words_low",
         begins=("code ", "code:", "code=", 'code"', "code`", "code*"),
     ),
+    Rule(
+        "key",
+        "AUTH_KEY AUTH_SALT LOGGED_IN_ NONCE_",  # of WordPress; they may hold blanks and any sign
+        r"(?:AUTH|LOGGED_IN|NONCE)_(?:KEY|SALT)\\{0,3}[\"']?\s{0,4}(?:,|=>?|:)\s{0,8}\\{0,3}[\"']"
+        r"([^\"'\\\r\n]{40,128})",
+        _is_salt,
+        within="words",
+    ),
+    Rule(
+        "keytab",
+        "BQIAAA",  # of Kerberos, in base64, also in lines
+        START + r"(BQIAAA[A-Za-z0-9+/]{40,}+(?:(?:\s|\\n){1,40}[A-Za-z0-9+/]{20,}+){0,80}+"
+        r"(?:(?:\s|\\n){1,40}[A-Za-z0-9+/]{2,75}=)?={0,2})",
+    ),
     Rule("key data", "client-key-data", r"client-key-data\W{1,8}([A-Za-z0-9+/=]{20,}+)"),
     Rule(
         "netrc password",
@@ -303,10 +346,8 @@ RULES = (
     Rule(
         "recovery codes",
         "recovery backup scratch",
-        r"(?:recovery|backup|scratch)[ _-]codes?\b[^\r\n\\]{0,80}"
-        r"((?:(?:\r?\n|\\n)(?:[\w./-]{1,80}[-:][0-9]{1,6}[-:])?"
-        r"(?:[ \t>+#*|/-]|[0-9]{1,6}(?:→|\t|\.|:)){0,40}"
-        r"[A-Za-z0-9]{4,12}(?:[ -][A-Za-z0-9]{4,12}){0,3}){2,20})",
+        r"(?:recovery|backup|scratch)[ _-]codes?\b[^\r\n\\]{0,80}?"
+        rf"((?:{_CODE_LINE}){{2,20}})",
         lambda value: any(map(str.isdigit, value)),
         any_case=True,
         within="words_low",
@@ -378,6 +419,27 @@ def scan(page: SearchPage) -> Iterator[SecretFinding]:
     for match in re.finditer(_LONG_SHAPES, page.very_long):
         for at in positions(page.text, match[0]):
             yield SecretFinding(str(match.lastgroup).replace("_", " "), at, at + len(match[0]))
+    if "@" in page.long:
+        yield from _scan_addresses(page.text)
     if "kty" in page.words:
         for match in re.finditer(_JWK_PRIVATE, page.text):
             yield SecretFinding("private key", *match.span(1))
+
+
+def _scan_addresses(text: str) -> Iterator[SecretFinding]:
+    """Find passwords in addresses without a scheme. Of a host and its port alone, the password must
+    look like one."""
+    done = 0
+    for at in positions(text, "@"):
+        if text[at - 1 : at].isspace():  # decorators; the pattern costs 1 % of a hook to compile
+            continue
+        host = compiled(_HOST, re.A).match(text, at)
+        if not host:
+            continue
+        user = compiled(_USER, re.A).search(text, max(done, at - _USER_CHARS), at)
+        done = host.end()
+        if not user:
+            continue
+        judge = _url_password if host["dsn"] else like_a_password
+        if (user["mark"] == ":" or host[0] == "@//") and judge(user["password"]):
+            yield SecretFinding("password", *user.span("password"))

@@ -94,17 +94,24 @@ _ASKS = (
     r"(?:passw|passphrase|secret|token|credential|login|\bauth\b|kinit|sudo -\w*S|\bsu\b|luks"
     r"|cryptsetup|stdin|gpg|openssl|keychain|vault|\bkey)"
 )
-_PIPED = (
+# What is written to a file for a password, and how the file is called.
+_FILE = (
+    r"(?:>|\btee(?:[ \t]-a)?[ \t])[ \t]{0,2}\\{0,3}[\"']?[\w./~-]{0,80}"
+    r"(?:(?:pass|pwd|secret|token|credential|keytab)[\w-]{0,12}(?:\.(?:txt|env|conf|b64))?|\.key)"
+    r"(?=[\s\"'`;&|)<\\]|\Z)"
+)
+_FILE_CHARS = 6  # of a value in such a file; a shorter one is a count or a state
+_SAYS = (
     r"(?:echo|printf)[ \t](?:-\w+[ \t]){0,2}"
-    r"(?:\\{0,3}[\"']%s(?:\\{1,3}n)?(?:%s(?:\\{1,3}n)?)?\\{0,3}[\"'][ \t])?"
-    r"(?:\\{0,3}(?P<q>[\"'])(?P<quoted>[^\"'\r\n|]{3,128}?)(?:\\{1,3}n)?\\{0,3}(?P=q)"
-    r"|(?P<bare>[^\s\"'|]{3,128}))"
-    r"(?:[ \t][^|\r\n]{0,80})?[ \t]{0,4}\|(?P<to>[^|\r\n]{0,120})"
+    r"(?:\\{0,3}[\"']?%s(?:\\{1,3}n)?(?:%s(?:\\{1,3}n)?)?\\{0,3}[\"']?[ \t])?"
 )
-_HERE = (
-    r"<<<[ \t]{0,2}(?:\\{0,3}(?P<q>[\"'])(?P<quoted>[^\"'\r\n]{3,128}?)\\{0,3}(?P=q)"
-    r"|(?P<bare>[^\s\"'\\|]{3,128}))"
+# Base64 of a key or a keytab is long.
+_SAID = (
+    r"(?:\\{0,3}(?P<q>[\"'])(?P<quoted>[^\"'\r\n]{3,4096}?)(?:\\{1,3}n)?\\{0,3}(?P=q)"
+    r"|(?P<bare>(?:[^\s\"'|<>()\\]|\\(?![nr])){3,4096}))"
 )
+_PIPED = rf"{_SAYS}{_SAID}(?=[ \t|>])"
+_HERE = rf"(?:<<<[ \t]{{0,2}}|<\({_SAYS}){_SAID}"
 # `["curl", "-u", "bob:…"]`: arguments as a program passes them, also escaped or one per line.
 _LIST_QUOTE = r"\\{0,7}[\"']"
 _ELEMENT = rf"{_LIST_QUOTE}[^\"'\\\r\n]{{1,256}}{_LIST_QUOTE}"
@@ -370,24 +377,50 @@ def _in_a_command(value: str) -> bool:
 def _scan_pipes(page: SearchPage) -> Iterator[SecretFinding]:
     text = page.text
     for word in ("echo ", "printf "):
-        for at in positions(text, word) if " |" in text and word.strip() in page.words else ():
+        for at in positions(text, word) if word.strip() in page.words else ():
             match = compiled(_PIPED).match(text, at)
-            if match and re.search(_ASKS, match["to"]):
-                yield from _piped_password(match, user="chpasswd" in match["to"])
-    for at in positions(text, "<<<"):
-        if text.startswith("<", at + 3):  # a run of them feeds nothing: 50,000 took 3 s
-            continue
-        match = compiled(_HERE).match(text, at)
-        if not match:
-            continue
-        line = text[max(0, at - _HEAD_CHARS) : at].rpartition("\n")[2]
-        if re.search(_ASKS, line):
-            yield from _piped_password(match, user="chpasswd" in line)
+            if match:
+                after = _rest_of_command(text, match.end())
+                yield from _fed_password(match, _reader(after), after)
+    for word in ("<<<", "<(echo ", "<(printf "):
+        for at in positions(text, word):
+            if text.startswith("<", at + 3):  # a run of them feeds nothing: 50,000 took 3 s
+                continue
+            match = compiled(_HERE).match(text, at)
+            if match:
+                line = text[max(0, at - _HEAD_CHARS) : at].rpartition("\n")[2]
+                yield from _fed_password(match, line, _rest_of_command(text, match.end()))
+
+
+def _rest_of_command(text: str, at: int) -> str:
+    return compiled(_ENDS).split(text[at : at + _HEAD_CHARS], maxsplit=1)[0]
+
+
+def _reader(after: str) -> str:
+    """Return the command that reads what is piped here: the one behind `base64 -d`, if any."""
+    first, _, second = after.partition("|")[2].partition("|")
+    return first + second if "base64 " in first else first
+
+
+def _fed_password(match: re.Match[str], reader: str, after: str) -> Iterator[SecretFinding]:
+    """Find what is fed to a command that asks for a secret, or written to a file that is called
+    like one."""
+    if compiled(_ASKS).search(reader):
+        yield from _piped_password(match, user="chpasswd" in reader)
+    elif compiled(_FILE, re.I).search(after):
+        value, start, end = _fed_value(match)
+        is_made = is_password(value, literal=False) and not value.isdigit()
+        if len(value) >= _FILE_CHARS and (is_phrase(value, False) if " " in value else is_made):
+            yield SecretFinding("password", start, end)
+
+
+def _fed_value(match: re.Match[str]) -> Place:
+    group = "quoted" if match["quoted"] is not None else "bare"
+    return match[group], *match.span(group)
 
 
 def _piped_password(match: re.Match[str], *, user: bool) -> Iterator[SecretFinding]:
-    group = "quoted" if match["quoted"] is not None else "bare"
-    value, start = match[group], match.start(group)
+    value, start, _ = _fed_value(match)
     if user and ":" in value:
         start, value = start + value.index(":") + 1, value.partition(":")[2]
     if "=" in value[:24] and "\\n" in value:  # fields, as `git credential` reads them

@@ -75,6 +75,7 @@ _JOINTS = ("%", "+", "/", "=", "~")
 _MORE_CHARS = 1024
 CUT_MARKED_CHARS, CUT_CHARS = 6, 16
 NO_DIGIT_CHARS = 20
+NAME_HUMP_CHARS = 4  # `waitForTaskToken` changes case every four letters, a random body sooner
 _DIGITS = frozenset("0123456789")
 ENDS = ("", '"', "\n")
 _READ: list[tuple[str, str, int, bool]] = []
@@ -191,10 +192,14 @@ def _real(beginning: str, body: str, wide: bool) -> bool:
 
 
 def _is_run(body: str, wide: bool) -> bool:
-    """Whether it is one long run: names of 20 characters have a dash between their words."""
+    """Whether it is one long run: names of 20 characters have a dash between their words. Letters
+    alone must change case more often than names do: 1 body in 30 has no digit by chance."""
     if not wide and len(body) >= 30:
         return True
-    return body.isalnum() and not body.islower() and not _DIGITS.isdisjoint(body)
+    if body.isalnum() and not body.islower() and not _DIGITS.isdisjoint(body):
+        return True
+    humps = len(re.findall("[A-Z]?[a-z]+|[A-Z]+", body)) - body.count("-") - body.count("_")
+    return len(body) < NAME_HUMP_CHARS * humps
 
 
 def scan_keys(page: SearchPage) -> Iterator[SecretFinding]:
