@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from holdfast.redact import certainty, columns, names
+from holdfast.redact import certainty, names
 from holdfast.redact.certainty import Written, span_of
 from holdfast.redact.rule import ASCII, REDACTED, SecretFinding, compiled, positions
 from holdfast.wire import search_time
@@ -95,7 +95,6 @@ _SEPARATORS = (
     (names.PARTICLES, rf"{_QUOTE}(?:{names.PARTICLE})[ \t]{{0,4}}"),
     ((" ", "\t"), rf"{_QUOTE},?[ \t]{{1,40}}(?:\|[ \t]{{1,4}}|[0-9][ \t]{{1,4}})?"),
 )
-_TAIL = r"[_-]?[a-z0-9]{1,11}"
 # No `+` behind a count where a look ahead stands in what is counted: on CPython 3.11.2 such a
 # pattern was seen to match nothing for the rest of a long process. What it may give back fits
 # nowhere else.
@@ -138,7 +137,7 @@ def scan(page: SearchPage) -> Iterator[SecretFinding]:
 def _values_after(low: str, end: int) -> Iterator[tuple[re.Match[str], re.Match[str]]]:
     """Yield the separator after the name that ends here, with the value behind it; the likeliest
     first."""
-    end = _without_tail(low, end)
+    end = names.end_with_tail(low, end)
     ahead = low[end : end + _SEPARATOR_CHARS] if end >= 0 else ""
     for needs, pattern in _SEPARATORS if ahead else ():
         if any(need in ahead for need in needs):
@@ -148,25 +147,9 @@ def _values_after(low: str, end: int) -> Iterator[tuple[re.Match[str], re.Match[
                 yield separator, value
 
 
-def _without_tail(low: str, end: int) -> int:
-    """Return where the name ends with its tail, as in `password_prod`; -1 if it is part of
-    another word."""
-    follows = low[end : end + 1]
-    if not (follows.isascii() and (follows.isalnum() or follows in ("_", "-"))):
-        return end
-    match = compiled(_TAIL).match(low, end)
-    tail = match[0].lstrip("_-") if match else ""
-    if not (match and (tail in names.TAILS or (tail.isdigit() and len(tail) < 4))):
-        return -1
-    after = low[match.end() : match.end() + 1]
-    goes_on = after.isascii() and (after.isalnum() or after in ("_", "-"))
-    return -1 if after and goes_on else match.end()
-
-
 def _scan_name(page: SearchPage, name: SecretName) -> Iterator[SecretFinding]:
     text, low, word = page.text, page.low, name.word
     done = 0
-    columns_read: dict[tuple[str, str, int, int], int] = {}
     for at in _keys(low) if word == "key" else positions(low, word):
         end = at + len(word)
         search_time.check()
@@ -175,9 +158,6 @@ def _scan_name(page: SearchPage, name: SecretName) -> Iterator[SecretFinding]:
         sure = names.judge_name(text, low, name, at)
         if not sure:
             continue
-        if name.password and name.far:
-            for cell in columns.spans(text, at, end, columns_read):
-                yield SecretFinding(name.kind, *cell)
         dull = compiled(_DULL, ASCII)  # at the first name that tells: 0.3 ms
         is_dull = dull.match(low, end) and "-" not in low[max(0, at - _FLAG_CHARS) : at]
         if low.startswith(word, end + 1):

@@ -1,63 +1,131 @@
-"""Passwords in a column of a table: Markdown, CSV, and what databases print.
+"""A column of a table: what its title says, and which of its values are secrets.
 
-The head of the column says what stands below it, in every row.
+The title says what stands below it, in every row. A column is judged as a whole: where half of its
+values look like passwords, so are the others.
 """
 
 from __future__ import annotations
 
-from holdfast.redact.rule import compiled
-from holdfast.redact.value import is_made_up, like_a_password
+from functools import lru_cache
+
+from holdfast.redact import names
+from holdfast.redact.rule import SecretFinding, compiled
+from holdfast.redact.value import (
+    is_key,
+    is_made_up,
+    is_masked,
+    is_mixed,
+    is_password,
+    is_phrase,
+    is_placeholder,
+    like_a_password,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-MOST_ROWS, LONGEST_LINE = 200, 400
-_MARKS = ("|", "\t", "\\t", ",", ";")
-_CELL_ENDS = r"[\"'`* \t]{0,8}(?:[|,;\t\r\n]|\\[nrt]|\Z)"
-# Nothing but the name, and what diffs, quotes and line numbers put before a line.
-_HEAD = r"[\s>+#*\"'`/-]{0,20}(?:[0-9]{1,6}→)?[\s\"'`*]{0,8}(?:\w{1,20}[ _-])?\Z"
+    from holdfast.redact.names import SecretName
 
+    Value = tuple[str, int]  # and where it begins
 
-# How rows and cells are parted, which cell, of how many.
-_Shape = tuple[str, str, int, int]
-
-
-def spans(text: str, at: int, end: int, read_until: dict[_Shape, int]) -> Iterator[tuple[int, int]]:
-    """Yield the values below the name from `at` to `end`, if it is the head of a column.
-    `read_until` says up to where columns of each shape were read: a cell below a head may look
-    like a head itself, and each row is read only once."""
-    if not compiled(_CELL_ENDS).match(text, end):
-        return
-    line_end = "\n" if "\n" in text[end : end + LONGEST_LINE] else "\\n"
-    left = text[max(0, at - LONGEST_LINE) : at].rpartition(line_end)[2]
-    right, below, _ = text[end : end + LONGEST_LINE].partition(line_end)
-    mark = next((one for one in _MARKS if one in left or one in right), "")
-    if below and mark and compiled(_HEAD).match(left.rpartition(mark)[2]):
-        shape = line_end, mark, left.count(mark), left.count(mark) + right.count(mark) + 1
-        start = max(end + len(right) + len(line_end), read_until.get(shape, 0))
-        for row, span in _rows(text, start, shape):
-            read_until[shape] = row
-            if span:
-                yield span
+LONGEST_TITLE, MOST_WORDS = 64, 4
+REMEMBERED = 512  # titles; judging one takes 30 µs
+SHORTEST = 4  # password
+LONG_WORD = 16
+ENOUGH = 3  # values that look like secrets, where the first line may be a sentence or code
+_TELLING = r"[\w .'-]+\Z"
+_USER = "user|login|mail|account|name|benutzer|usuario|utilisateur|url|site|host"
+# Names of things, and of ways to hash: `app-tls-2024`, `argon2id`.
+_LABEL = r"(?:[A-Za-z]+[0-9]{0,2}|v?[0-9]{1,8})(?:[-_./:](?:[A-Za-z]+[0-9]{0,3}|v?[0-9]{1,8}))+\Z"
+_METHOD = r"(?i:sha|md|argon|bcrypt|scrypt|pbkdf|aes|rsa|utf|base|oauth|saml|ldap)[-_]?[0-9]"
 
 
-def _rows(text: str, at: int, shape: _Shape) -> Iterator[tuple[int, tuple[int, int] | None]]:
-    """Yield the end of each row, and where the password in it stands."""
-    line_end, mark, number, count = shape
-    for _ in range(MOST_ROWS):
-        line, more, _ = text[at : at + LONGEST_LINE].partition(line_end)
-        cells = line.split(mark)
-        if len(cells) != count:
-            return
-        after = at + len(line) + len(line_end)
-        value = cells[number].strip("\r \t\"'`*\\")
-        if " " not in value and (like_a_password(value) or is_made_up(value)):
-            before = sum(len(cell) + len(mark) for cell in cells[:number])
-            start = text.index(value, at + before)
-            yield after, (start, start + len(value))
-        else:
-            yield after, None
-        if not more:
-            return
-        at = after
+class Column:
+    """What the title of a column says of its values, and the values."""
+
+    __slots__ = ("kind", "number", "password", "short", "values")
+
+    def __init__(self, number: int, name: SecretName) -> None:
+        self.number = number
+        self.kind = name.kind
+        self.password = name.password
+        self.short = name.word in ("pass", "pw")  # test runners count what passes
+        self.values: list[Value] = []
+
+    def add(self, value: str, start: int) -> None:
+        if not _stands_in(value):
+            self.values.append((value, start))
+
+    def findings(self, is_head: bool, words_too: bool) -> Iterator[SecretFinding]:
+        judged = self._passwords(is_head, words_too) if self.password else self._keys(is_head)
+        for value, start in judged:
+            yield SecretFinding(self.kind, start, start + len(value))
+
+    def _passwords(self, is_head: bool, words_too: bool) -> list[Value]:
+        strong = [one for one in self.values if _is_strong(one[0])]
+        enough = 1 if is_head else ENOUGH
+        if len(strong) >= enough and 2 * len(strong) >= len(self.values):
+            return [one for one in self.values if " " not in one[0] or is_phrase(one[0], False)]
+        if not is_head or self.short:
+            return strong
+        return [one for one in self.values if " " not in one[0] and _is_weak(one[0], words_too)]
+
+    def _keys(self, is_head: bool) -> list[Value]:
+        """A column `token` may have words, and `secret` the names of some."""
+        keys = [one for one in self.values if _is_key(one[0])]
+        if len(keys) < (1 if is_head else ENOUGH):
+            return []
+        if 4 * len(keys) >= 3 * len(self.values):  # a few random ones look like words
+            return [one for one in self.values if _may_be_key(one[0])]
+        return keys if 2 * len(keys) >= len(self.values) else []
+
+
+def _stands_in(value: str) -> bool:
+    if len(value) < SHORTEST or is_masked(value) or "://" in value:
+        return True
+    return is_placeholder(value) and not is_mixed(value)
+
+
+def _is_strong(value: str) -> bool:
+    return " " not in value and (like_a_password(value) or is_made_up(value))
+
+
+def _is_weak(value: str, words_too: bool) -> bool:
+    return is_password(value, words_too) and not compiled(_METHOD).match(value)
+
+
+def _is_key(value: str) -> bool:
+    is_word = value.isalpha() and value.islower() and len(value) < LONG_WORD
+    return _may_be_key(value) and not is_word and is_key(value, literal=False)
+
+
+def _may_be_key(value: str) -> bool:
+    return len(value) >= 8 and " " not in value and not compiled(_LABEL).match(value)
+
+
+@lru_cache(REMEMBERED)
+def telling_name(title: str) -> SecretName | None:
+    """Return the name at the end of a title: `login_password`, "Secret access key"; not
+    `password_changed_at`, `token_count`."""
+    if len(title) > LONGEST_TITLE or len(title.split()) > MOST_WORDS:
+        return None
+    low = title.lower()
+    if not compiled(_TELLING).match(title) or len(low) != len(title):
+        return None
+    for name in names.ALL:
+        at = low.rfind(name.word)
+        if at >= 0 and names.end_with_tail(low, at + len(name.word)) == len(low):
+            is_word = not name.apart or names.begins_word(title, at, len(name.word))
+            if is_word and names.judge_name(title, low, name, at) == names.SURE:
+                return name
+    return None
+
+
+def columns_of(titles: Sequence[str]) -> list[Column]:
+    named = [(number, telling_name(title)) for number, title in enumerate(titles)]
+    return [Column(number, name) for number, name in named if name]
+
+
+def has_users(titles: Sequence[str]) -> bool:
+    return any(compiled(_USER).search(title.lower()) for title in titles)

@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from holdfast.redact import assignment, hidden, line_breaks, shapes, shell, token_prefixes
+from holdfast.redact import (
+    assignment,
+    hidden,
+    line_breaks,
+    shapes,
+    shell,
+    tables,
+    token_prefixes,
+)
 from holdfast.redact.assignment import is_telling
 from holdfast.redact.rule import SearchPage, SecretFinding, merge_findings
 from holdfast.redact.value import is_password, like_a_password, looks_random
@@ -32,6 +40,7 @@ _RULES_SUREST_FIRST = (
     token_prefixes.scan_headers,
     shell.scan,
     assignment.scan,
+    tables.scan,
     line_breaks.scan,
 )
 _RULES_FOR_TOKENS = (

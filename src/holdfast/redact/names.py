@@ -105,6 +105,7 @@ TAILS = ("base", "value", "prod", "production", "dev", "development", "staging",
          "ident", "db", "bd", "admin", "root")  # fmt: skip
 _BEFORE_CHARS, _CONTEXT_CHARS, _AHEAD_CHARS = 20, 60, 200
 _PARTS = "_-. "
+_TAIL = r"[_-]?[a-z0-9]{1,11}"
 _VALUE_AHEAD = r"...[^\w\s]?[\s:=>(\\\"']{1,16}[^\s\"'`,;)]{8}"
 _LONG = r"[A-Za-z0-9+/=_.~:%-]{16}"
 _SECRETIVE = (  # `"Jwt": { "Key": …`
@@ -188,3 +189,18 @@ def ends(low: str, end: int) -> bool:
     """Whether the name ends here or in a known tail: "passed" and "tokens" are other words."""
     follows = low[end : end + 1]
     return not (follows.isascii() and follows.isalpha()) or low.startswith(TAILS, end)
+
+
+def end_with_tail(low: str, end: int) -> int:
+    """Return where the name ends with its tail, as in `password_prod`; -1 if it is part of
+    another word."""
+    follows = low[end : end + 1]
+    if not (follows.isascii() and (follows.isalnum() or follows in ("_", "-"))):
+        return end
+    match = compiled(_TAIL).match(low, end)
+    tail = match[0].lstrip("_-") if match else ""
+    if not (match and (tail in TAILS or (tail.isdigit() and len(tail) < 4))):
+        return -1
+    after = low[match.end() : match.end() + 1]
+    goes_on = after.isascii() and (after.isalnum() or after in ("_", "-"))
+    return -1 if after and goes_on else match.end()
