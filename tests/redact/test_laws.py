@@ -157,6 +157,52 @@ def test_a_column_below_another_of_its_shape_is_still_found() -> None:
     assert value not in redact(f"user, password\n{rows}user, password\nbob, {value}\n")
 
 
+@given(st.text(st.characters(codec=None), max_size=200))
+def test_each_character_has_one_kind(text: str) -> None:
+    """Names look for their values by kinds: a letter or digit that has another kind is missed, and
+    so is a value where a sign counts as the end of a word."""
+    kinds = SearchPage(text).kinds.decode("ascii")
+    assert len(kinds) == len(text)
+    for char, kind in zip(text, kinds, strict=True):
+        is_ascii_word = char.isascii() and char.isalnum()
+        if is_ascii_word:
+            assert kind == ("0" if char.isdigit() else "a" if char.islower() else "A")
+        else:
+            assert kind in " ." and (kind == "." or char.isspace() or char in "\"'`,;|()<>")
+
+
+def test_a_text_that_only_seems_to_hide_something_is_searched_once() -> None:
+    """An id may end in `1b]`, like an escape sequence: such logs took twice as long."""
+    log = "INFO [req-4f6a1b] token refresh for user 12\n"
+    assert _calls("scan_keys", log * 3) == _calls("scan_keys", log.replace("1b]", "2c]") * 3) == 1
+
+
+def test_a_name_in_code_is_not_followed_through_the_lines_below_it() -> None:
+    """Each name tried to find a value at each of the 240 characters behind it, which was most of
+    the time that code took."""
+    code = "def check(token, password):\n    return token and get_user(password)\n" * 40
+    assert _calls("_behind", code) == 0
+
+
+def _calls(name: str, text: str) -> int:
+    """How often a function of this name is called to search the text."""
+    calls = 0
+
+    def count(frame: FrameType, event: str, _: object) -> None:
+        nonlocal calls
+        is_start = (
+            event == "call" and frame.f_lasti <= 4
+        )  # a generator is called once, then resumed
+        calls += is_start and frame.f_code.co_name == name
+
+    sys.setprofile(count)
+    try:
+        find(text)
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
 def _splits(text: str) -> int:
     calls = 0
 

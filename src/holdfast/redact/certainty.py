@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import re
 
-from holdfast.redact.names import HINT, IS, PARTICLE, SURE
-from holdfast.redact.rule import ASCII, BETWEEN_LINES, compiled
+from holdfast.redact.names import HINT, IS, PARTICLE, SURE, is_qualified
+from holdfast.redact.rule import ANY_CASE, ASCII, BETWEEN_LINES, compiled, compiled_kinds
 from holdfast.redact.value import (
     is_gibberish,
     is_hex,
@@ -33,6 +33,7 @@ from holdfast.redact.value import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.redact.names import SecretName
+    from holdfast.redact.rule import SearchPage
 
     Span = tuple[int, int]
 
@@ -41,7 +42,7 @@ _CALLS = ("(", "[", "{", "<")
 _LOOSE = ("", "|")
 _QUOTES = "\"'`"
 _SPOKEN = rf"(?:\A| )(?:{IS})(?!\w)"
-NEXT_LINE_CHARS, CLOSE_CHARS, MOST_TOKENS = 240, 12, 12
+NEXT_LINE_CHARS, CLOSE_CHARS, MOST_TOKENS, MOST_LINES = 240, 12, 12, 3
 _ANOTHER = r"[\"'`{}\[\]<>].*[\"'`{}\[\]<>]\s?\w"  # name or value stands between
 _VALUE = r"[^\s\"'`,;|()<>{}\[\]„“”«»「」\\→]{8,1024}"
 # What may be in a value: a digit, many letters, or capitals among fewer.
@@ -49,6 +50,9 @@ _ANY = (
     r"[0-9][^\s\"'`,;|()<>]{4}|[^\s\"'`,;|()<>]{7}[0-9]|[A-Za-z]{12}"
     r"|[a-z][A-Z]+[a-z]*[A-Z]"
 )
+_TWELVE_LETTERS = b"a" * 12
+# The same, of the kinds of characters; a little more may match.
+_DIGIT_KINDS, _HUMP_KINDS = rb"0(?:[^ ]{4}|(?<=[^ ]{8}))", rb"aA+a*A"
 _TOKEN = rf"\\+[nrt]|(?P<value>{_VALUE})"
 _WORDS = r"[^:=\"'`{}\[\]<>\r\n\\]{0,90}"
 _SET_OFF = rf"(?:[:=|,]|=>|\bis|\bwas|→|—|{PARTICLE}|\b(?:ist|lautet|est|es)|[éè])[ \t]{{0,8}}"
@@ -156,7 +160,7 @@ def _bare(written: Written, sure: int) -> Span | None:
         value, literal = bare.rstrip(",;)}]|>."), True
     else:
         value = _first(written.text, start, bare)
-        literal = _is_setting(written, start + len(bare)) and _has_digits(value)
+        literal = _has_digits(value) and _is_setting(written, start + len(bare))
     if written.name.password and written.text[start + 4 : start + 15 : 5] == "   ":
         groups = compiled(_GROUPS).match(written.text, start)
         if groups:
@@ -184,8 +188,10 @@ def _is_setting(written: Written, end: int) -> bool:
     """Whether the whole line is `name: value` or `name=value`, as in settings."""
     text, at = written.text, written.ends_at
     head = text[max(0, at - 64) : at]
-    line = re.split(r"\n|\\n", head)[-1]
-    before = re.fullmatch(r"[ \t+>|-]{0,40}(?:[0-9]{1,6}(?:→|\t))?[ \t+-]{0,40}[\w.-]*", line, re.A)
+    line = compiled(r"\n|\\n").split(head)[-1]
+    before = compiled(
+        r"[ \t+>|-]{0,40}(?:[0-9]{1,6}(?:→|\t))?[ \t+-]{0,40}[\w.-]*", ASCII
+    ).fullmatch(line)
     return (
         before is not None
         and compiled(r"[ \t]*(?:[\r\n\"]|\\[nr]|\Z)").match(text[end : end + 8]) is not None
@@ -193,7 +199,7 @@ def _is_setting(written: Written, end: int) -> bool:
 
 
 def _has_digits(value: str) -> bool:
-    return len(re.findall("[0-9]", value)) >= 2
+    return len(compiled("[0-9]").findall(value)) >= 2
 
 
 _FLAG_STARTS = (" -", "\n-", '"-', "'-", " /")
@@ -204,7 +210,7 @@ def _is_flag(text: str, at: int) -> bool:
     head = text[max(0, at - 32) : at]
     head = head if at > 32 else f" {head}"  # the text may begin with it
     dash = max(map(head.rfind, _FLAG_STARTS))
-    return dash >= 0 and re.fullmatch(r"-?[\w.-]*", head[dash + 2 :], re.A) is not None
+    return dash >= 0 and compiled(r"-?[\w.-]*", ASCII).fullmatch(head[dash + 2 :]) is not None
 
 
 def _is_spoken(separator: str) -> bool:
@@ -213,12 +219,12 @@ def _is_spoken(separator: str) -> bool:
 
 def _spoken(value: str) -> bool:
     """ "The password is correct" names none; "the password is hunter2" does."""
-    return (len(value) >= 6 and re.search("[0-9]", value) is not None) or is_scrambled(value)
+    return (len(value) >= 6 and compiled("[0-9]").search(value) is not None) or is_scrambled(value)
 
 
 def _first(text: str, start: int, bare: str) -> str:
     """Return the value without the code behind it; empty if it is a call."""
-    head = re.split(_STOPS, bare, maxsplit=1)[0]
+    head = compiled(_STOPS).split(bare, maxsplit=1)[0]
     follows = text[start + len(head) : start + len(head) + 2]
     if follows[:1] in _CALLS and follows != "</":
         return ""
@@ -229,12 +235,13 @@ def _first(text: str, start: int, bare: str) -> str:
 
 
 def find_nearby(
-    text: str, at: int, end: int, name: SecretName, sure: bool, qualified: bool
+    page: SearchPage, at: int, end: int, name: SecretName, sure: bool
 ) -> tuple[int, int] | None:
     """Find the value that the name from `at` to `end` refers to, before or after it."""
+    text = page.text
     return (
         (_printed(text, at, end) if sure else None)
-        or _behind(text, end, Spoken(name.password, sure, qualified))
+        or (_behind(page, at, end, name, sure) if _has_any(page, end) else None)
         or (_before(text, at) if name.password else None)
     )
 
@@ -250,24 +257,30 @@ class Spoken:
         self.qualified = qualified
 
 
-def _behind(text: str, end: int, spoken: Spoken) -> tuple[int, int] | None:
+def _behind(
+    page: SearchPage, at: int, end: int, name: SecretName, sure: bool
+) -> tuple[int, int] | None:
     """Find a word nearby that can be nothing but the value; `secrets.json` is a file."""
+    text = page.text
     if compiled(r"[A-Za-z0-9+/]|\.[A-Za-z]").match(text, end):  # or base64 goes on
         return None
-    if not compiled(_ANY).search(text, end, end + NEXT_LINE_CHARS):
-        return None
-    for number, match in enumerate(compiled(_TOKEN).finditer(text, end, end + NEXT_LINE_CHARS)):
+    spoken = Spoken(name.password, sure, is_qualified(page.low, at))
+    has_digit = compiled("[0-9]").search
+    tokens = compiled(_TOKEN).finditer(text, end, _last_line_end(text, end))
+    for number, match in enumerate(tokens):
         value = (match["value"] or "").rstrip(".:*!?")
-        if number == MOST_TOKENS or compiled(_NAMED).match(value):
+        if number == MOST_TOKENS or ("=" in value and compiled(_NAMED).match(value)):
             return None
-        if not (compiled("[0-9]").search(value) or _no_words(value, spoken)):
+        if not (has_digit(value) or _no_words(value, spoken)):
             continue
         if compiled(_NO_VALUE).match(value):
             continue
         between = text[end : match.start()]
         if not between:  # `/Password-rules-1f3a…`: the name goes on
             continue
-        in_row = "alues" in between.lower() and re.match(_COLUMNS, between, re.I) is not None
+        in_row = (
+            "alues" in between.lower() and compiled(_COLUMNS, ANY_CASE).match(between) is not None
+        )
         if not in_row and compiled(_ANOTHER).search(between):
             return None
         if is_placeholder(value):
@@ -277,6 +290,32 @@ def _behind(text: str, end: int, spoken: Spoken) -> tuple[int, int] | None:
         if (in_row and _in_a_row(value)) or _is_value(between, value, follows, spoken):
             return match.start(), value_end
     return None
+
+
+def _last_line_end(text: str, end: int) -> int:
+    """Return up to where a value can stand: two lines below its name at most (`_BELOW`), but
+    anywhere in a row of SQL."""
+    at, stop = end - 1, end + NEXT_LINE_CHARS
+    for _ in range(MOST_LINES):
+        at = text.find("\n", at + 1, stop)
+        if at < 0:
+            return stop
+    return stop if "alues" in text[end:stop].lower() else at
+
+
+def _has_any(page: SearchPage, end: int) -> bool:
+    """Whether a value may follow. `_ANY` tries each place anew, 30 µs for each name; what must be
+    there for it to match is found in the kinds of the characters in 1 µs."""
+    kinds, stop = page.kinds, end + NEXT_LINE_CHARS
+    if page.letters.find(_TWELVE_LETTERS, end, stop) >= 0:
+        return True
+    has_digit = kinds.find(b"0", end, stop) >= 0
+    has_hump = kinds.find(b"aA", end, stop) >= 0
+    if not (has_digit and compiled_kinds(_DIGIT_KINDS).search(kinds, end, stop)) and not (
+        has_hump and compiled_kinds(_HUMP_KINDS).search(kinds, end, stop)
+    ):
+        return False
+    return compiled(_ANY).search(page.text, end, stop) is not None
 
 
 def _no_words(value: str, spoken: Spoken) -> bool:
@@ -308,13 +347,13 @@ def _before(text: str, at: int) -> tuple[int, int] | None:
 
 
 def _is_value(between: str, value: str, follows: str, spoken: Spoken) -> bool:
-    if re.search(_OTHER, between, re.I):
-        return False
     if compiled(_BEHIND).match(between):
         set_off = compiled(_SET_OFF_AT_END).search(between) is not None
     elif compiled(_BELOW).match(between) and compiled(_ENDS_LINE).match(follows):
         set_off = True
     else:
+        return False
+    if compiled(_OTHER, ANY_CASE).search(between):  # last: it tries each place, 20 µs
         return False
     if is_random(value):
         return True

@@ -41,6 +41,7 @@ _HIDDEN = (
     r"|(?<=\0[^\0])\0|\0(?=[^\0]\0)"  # UTF-16 read as bytes
     rf"|[{_CHARACTER}]|(?i:{_ESCAPED})"
 )
+_FIRST = rf"(?=[\x00&\\^{_CHARACTER}])(?:"
 # The title of a window or the address of a link ends at a bell or at the next sequence. Where
 # either is missing, the text that follows it is read as well.
 _TITLE = rf"{_SEQUENCE}\][^\x07\x1b]*+(?:\x07|\x1b\\|(?=\x1b))"
@@ -58,16 +59,19 @@ class TextView:
         self._spans: list[tuple[int, int]] = []
         at = length = 0
         for match in compiled(pattern).finditer(text):
-            for part, span in (
-                (text[at : match.start()], (at, match.start())),
-                (_decoded(match), match.span()),
-            ):
-                if part:
-                    parts.append(part)
-                    self._starts.append(length)
-                    self._spans.append(span)
-                    length += len(part)
-            at = match.end()
+            start, end = match.span()
+            if start > at:
+                parts.append(text[at:start])
+                self._starts.append(length)
+                self._spans.append((at, start))
+                length += start - at
+            letter = _decoded(match)
+            if letter:
+                parts.append(letter)
+                self._starts.append(length)
+                self._spans.append((start, end))
+                length += len(letter)
+            at = end
         self._starts.append(length)
         self._spans.append((at, len(text)))
         self.text = "".join([*parts, text[at:]])
@@ -92,9 +96,17 @@ class TextView:
 def views(page: SearchPage) -> Iterator[TextView]:
     """Yield what a reader sees of the text, unless that is what it says."""
     if _has_hidden(page) or ("\\u" in page.text and _has_escaped(page.text)):
-        yield TextView(page.text, _HIDDEN.replace("{title}", _TITLE))
+        seen = TextView(page.text, _pattern(page.text).replace("{title}", _TITLE))
+        if seen.text != page.text:  # else a second search would find the same
+            yield seen
         if "]" in page.text and compiled(rf"{_SEQUENCE}\]").search(page.text):
-            yield TextView(page.text, _HIDDEN.replace("|{title}", ""))
+            yield TextView(page.text, _pattern(page.text).replace("|{title}", ""))
+
+
+def _pattern(text: str) -> str:
+    """Where nothing is struck over, what is hidden begins with one of few characters: to look for
+    them first takes a fourth of the time."""
+    return _HIDDEN if "\x08" in text else _FIRST + _HIDDEN + ")"
 
 
 def visible(text: str) -> str:

@@ -6,6 +6,8 @@ hint the value must be long and random as well. WEAK is a hint that hashes follo
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from holdfast.redact.rule import can_begin, compiled
 
 TYPE_CHECKING = False
@@ -77,6 +79,7 @@ ALL = (
     SecretName("key", "key", apart=True),
     *(SecretName(word, "key", apart=True, level=HINT) for word in _HINTS.split()),
 )
+_ASCII_NAMES = tuple((name.part, name) for name in ALL if name.part.isascii())
 # What a key is called that opens something …
 _TO_SOMETHING = (
     "api access private secret auth account encryption encrypt decryption signing sign signature "
@@ -122,6 +125,16 @@ _FOREIGN_LETTERS = frozenset(
 def has_foreign(letters: Iterable[str]) -> bool:
     """Whether one of these letters is in a name, or in what may follow one, and is not ASCII."""
     return not _FOREIGN_LETTERS.isdisjoint(letters)
+
+
+@lru_cache(2)  # two rules ask about the same page
+def among(words_low: str, foreign_low: str) -> tuple[SecretName, ...]:
+    """Return the names that occur in the words of a page, in lower case."""
+    if not foreign_low:
+        return tuple([name for part, name in _ASCII_NAMES if part in words_low])
+    return tuple(
+        [name for name in ALL if name.part in (words_low if name.part.isascii() else foreign_low)]
+    )
 
 
 def judge_name(text: str, low: str, name: SecretName, at: int) -> int:

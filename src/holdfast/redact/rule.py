@@ -36,7 +36,24 @@ _FOLDED |= dict.fromkeys(_BLANKS, 0x20)
 _MAY_FOLD = r"[\xa0\u1680\u2000-\u200a\u202f\u205f\u3000\uff0d-\uff5a]"
 _GLUE = r"(?:\\[nrtbf]|\\u[0-9a-fA-F]{4}|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]{0,7}m)\Z"
 _GLUE_CHARS = 10
-ASCII = int(re.A)
+ASCII, ANY_CASE = int(re.A), int(re.I)
+# The kind of each character: letters, digits, what ends a word, and others.
+_KINDS = bytes(
+    (
+        97
+        if chr(code).islower()
+        else 65
+        if chr(code).isalpha()
+        else 48
+        if chr(code).isdigit()
+        else 46
+    )
+    if code < 128 and chr(code).isalnum()
+    else 32
+    if chr(code).isspace() or chr(code) in "\"'`,;|()<>"
+    else 46
+    for code in range(256)
+)
 _BEHIND = r"|(?<=\\[nrt])|(?<=%[0-9A-F]{2})|(?<=\x1b\[[0-9;]m)|(?<=\x1b\[[0-9;]{2}m))"
 START = r"(?:(?<![A-Za-z0-9_])" + _BEHIND  # of a word
 APART = r"(?:(?<![A-Za-z0-9_-])" + _BEHIND  # one start in a run, else a run of starts is quadratic
@@ -49,6 +66,12 @@ GLUED_CHARS = 4  # of a word may belong to an escape before it, and a word may s
 def compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
     """Compile a pattern once. `re.compile` finds a known one too, but takes ten times as long."""
     return re.compile(pattern, flags)
+
+
+@lru_cache(None)
+def compiled_kinds(pattern: bytes) -> re.Pattern[bytes]:
+    """Compile a pattern of the kinds of characters."""
+    return re.compile(pattern)
 
 
 class SecretFinding:
@@ -100,8 +123,8 @@ class SearchPage:
     """The text, the same in lower case, and its words, each once: all, long and very long ones,
     and those of other scripts."""
 
-    __slots__ = ("apart", "foreign_low", "long", "long_low", "low", "text", "very_long", "words",
-                 "words_low")  # fmt: skip
+    __slots__ = ("_kinds", "_letters", "apart", "foreign_low", "long", "long_low", "low", "text",
+                 "very_long", "words", "words_low")  # fmt: skip
 
     def __init__(self, text: str) -> None:
         apart = set(text.replace('"', " ").replace(",", " ").split())
@@ -115,6 +138,22 @@ class SearchPage:
         self.long = " ".join(words)
         self.long_low = self.long.lower()
         self.very_long = " ".join([word for word in words if len(word) >= VERY_LONG_CHARS])
+        self._kinds = self._letters = b""
+
+    @property
+    def kinds(self) -> bytes:
+        """One byte for each character: `a`, `A`, `0`, a blank where words end, else a dot. Beyond
+        Latin-1 a blank is not told from others."""
+        if not self._kinds:
+            self._kinds = self.text.encode("latin-1", "replace").translate(_KINDS)
+        return self._kinds
+
+    @property
+    def letters(self) -> bytes:
+        """The same, with `a` for any letter."""
+        if not self._letters:
+            self._letters = self.kinds.lower()
+        return self._letters
 
 
 def _foreign(words: Iterable[str]) -> str:

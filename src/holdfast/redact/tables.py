@@ -66,7 +66,9 @@ def _scan_lines(page: SearchPage) -> Iterator[SecretFinding]:
     """Read the table below each name that is the title of a column; each line once per sign."""
     text, done, start, stop, line_end = page.text, 0, -1, -1, ""
     tried: set[tuple[int, str]] = set()
-    for at, end, mark in sorted(_possible_titles(page)):
+    titles = sorted(_possible_titles(page))
+    starts = [at for at, _, _ in titles]
+    for at, end, mark in titles:
         search_time.check()
         if at < done:
             continue
@@ -78,7 +80,7 @@ def _scan_lines(page: SearchPage) -> Iterator[SecretFinding]:
         mark = mark or _mark_before(text, start, at)
         if (start, mark) not in tried:
             tried.add((start, mark))
-            table = LineTable(text, start, mark, line_end)
+            table = LineTable(text, start, mark, line_end, starts)
             if table.read():
                 done = table.end
                 yield from table.findings()
@@ -86,9 +88,8 @@ def _scan_lines(page: SearchPage) -> Iterator[SecretFinding]:
 
 def _possible_titles(page: SearchPage) -> Iterator[tuple[int, int, str]]:
     """Yield where each name begins that ends its cell, where its cell ends, and the sign behind."""
-    for name in names.ALL:
-        words = page.words_low if name.part.isascii() else page.foreign_low
-        if name.level != names.SURE or name.part not in words:
+    for name in names.among(page.words_low, page.foreign_low):
+        if name.level != names.SURE:
             continue
         ends = compiled(_CELL_ENDS)
         for at in positions(page.low, name.word):
@@ -139,10 +140,13 @@ def _mark_before(text: str, start: int, at: int) -> str:
 class LineTable:
     """A table with a row in each line."""
 
-    __slots__ = ("_cells", "_columns", "_has_margin", "_head", "_line_end", "_mark", "_start",
-                 "_text", "_titles", "end", "is_ruled")  # fmt: skip
+    __slots__ = ("_cells", "_columns", "_has_margin", "_head", "_line_end", "_mark",
+                 "_possible_titles", "_start", "_text", "_titles", "end", "is_ruled")  # fmt: skip
 
-    def __init__(self, text: str, start: int, mark: str, line_end: str) -> None:
+    def __init__(
+        self, text: str, start: int, mark: str, line_end: str, possible_titles: list[int]
+    ) -> None:
+        self._possible_titles = possible_titles
         self._text = text
         self._start = start
         self._mark = mark
@@ -150,7 +154,7 @@ class LineTable:
         self._head = self._line(start)
         self._has_margin = bool(_margin(self._head).strip()) and mark != BLANKS
         self._cells = self._parted(self._head)
-        self._titles = [_value(self._head, *cell, line_end)[0] for cell in self._cells]
+        self._titles: list[str] = []
         self._columns: list[Column] = []
         self.end = start + len(self._head) + len(line_end)
         self.is_ruled = ""
@@ -173,6 +177,7 @@ class LineTable:
         """Whether there are two titles, or one in a frame, and a row or a ruler below."""
         if not (self.is_ruled or self._row_at(self.end)[1]):
             return False
+        self._titles = [_value(self._head, *cell, self._line_end)[0] for cell in self._cells]
         count = sum(map(bool, self._titles))
         if count >= 2:
             return self._mark != BLANKS or self._is_clean()
@@ -214,7 +219,11 @@ class LineTable:
         while at < len(self._text):
             search_time.check()
             line, row = self._row_at(at)
-            if row and not (gap and self._is_sentence(line)) and not self._is_other_head(line, row):
+            if (
+                row
+                and not (gap and self._is_sentence(line))
+                and not self._is_other_head(at, line, row)
+            ):
                 for column in self._columns:
                     value, start = _value(line, *row[column.number], self._line_end)
                     column.add(value, at + start)
@@ -231,8 +240,13 @@ class LineTable:
     def _is_sentence(self, line: str) -> bool:
         return f"{self._mark} " in line and f"{self._mark} " not in self._head
 
-    def _is_other_head(self, line: str, row: Sequence[Span]) -> bool:
+    def _is_other_head(self, at: int, line: str, row: Sequence[Span]) -> bool:
         """Whether another table begins, with its own columns."""
+        from bisect import bisect_left
+
+        first = bisect_left(self._possible_titles, at)
+        if not any(one < at + len(line) for one in self._possible_titles[first : first + 1]):
+            return False
         ours = {column.number for column in self._columns}
         return any(
             number not in ours
@@ -344,9 +358,14 @@ def _value(line: str, start: int, end: int, line_end: str) -> Value:
 
 def _scan_sql(page: SearchPage) -> Iterator[SecretFinding]:
     """Read the rows of `INSERT INTO … (…) VALUES (…), (…)` and `COPY … (…) FROM stdin`."""
+    titles, are_users = [""], False
+    before = ""  # a dump repeats the head for each row
     for head in compiled(_SQL).finditer(page.low):
         search_time.check()
-        titles = [title.strip(" \t\r\n\"'`\\[]") for title in head["head"].split(",")]
+        if head["head"] != before:
+            before = head["head"]
+            titles = [title.strip(" \t\r\n\"'`\\[]") for title in before.split(",")]
+            are_users = has_users(titles)
         columns = columns_of(titles)
         if not columns:
             continue
@@ -355,7 +374,7 @@ def _scan_sql(page: SearchPage) -> Iterator[SecretFinding]:
         else:
             _read_copied(page.text, head.end(), head["end"], len(titles), columns)
         for column in columns:
-            yield from column.findings(True, has_users(titles))
+            yield from column.findings(True, are_users)
 
 
 def _read_brackets(text: str, at: int, count: int, columns: list[Column]) -> None:

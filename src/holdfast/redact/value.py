@@ -51,6 +51,7 @@ _FILL_IN = (
     r"|todo|your[_-]"
 )
 _HEX = "0123456789abcdef"
+_HUMPS = "[A-Z]?[a-z]+|[A-Z]+"
 _NO_WORD = r"[0-9!@#$%^&*+~?]"
 _NO_VOWEL = "[bcdfghjklmnpqrstvwxz]{5}"
 _NO_VOWEL_HUMP = r"\A[bcdfghjklmnpqrstvwxz]{4,}\Z|[bcdfghjklmnpqrstvwxz]{5}"
@@ -90,21 +91,27 @@ def is_masked(value: str) -> bool:
 def is_placeholder(value: str) -> bool:
     """Whether it only shows where a secret would go: `${VAR}`, `<token>`, `your-key-here`,
     `os.environ["X"]`."""
-    value = value[:JUDGED_CHARS]
+    return _is_placeholder(value[:JUDGED_CHARS])
+
+
+@lru_cache(REMEMBERED)
+def _is_placeholder(value: str) -> bool:
     if is_masked(value) or compiled(_VARIABLE).match(value) or value.lower().startswith(_ELSEWHERE):
         return True
     if compiled(_FILLED_IN).search(value):
         return True
     low = value.lower()
-    if re.match(r".{0,12}\b(?:your|my)[_-]", low) and not is_mixed(value[-12:]):
-        return True
+    if "your" in low or "my" in low:
+        is_yours = compiled(r".{0,12}\b(?:your|my)[_-]").match(low)
+        if is_yours and not is_mixed(value[-12:]):
+            return True
     if compiled(_FILL_IN).match(low) and not is_mixed(value[-12:]):
         return True
     if compiled(_A_NAME).match(value) and compiled(
         "KEY|TOKEN|SECRET|PASS|AUTH|CRED|_URL|_ID"
     ).search(value):
         return True
-    return all(word in _STOCK for word in re.findall(_WORDS, low))
+    return all(word[0] in _STOCK for word in compiled(_WORDS).finditer(low))
 
 
 def is_mixed(value: str) -> bool:
@@ -118,7 +125,7 @@ def looks_random(value: str) -> bool:
     too often."""
     if is_mixed(value):
         return True
-    humps = re.findall("[A-Z]?[a-z]+|[A-Z]+", value)
+    humps = compiled(_HUMPS).findall(value)
     return len(value) >= 16 and len(value) < 2.6 * len(humps)  # `waitForTaskToken` has 4.0
 
 
@@ -202,9 +209,9 @@ def _is_key(value: str, literal: bool) -> bool:
     if literal:
         if value.isalpha() and (value.islower() or value.isupper()):  # `mysupersecretkey`
             return len(value) >= 16
-        odd = len(value) >= 12 and re.search(rf"\w{_SYMBOL}\w", value) is not None
+        odd = len(value) >= 12 and compiled(rf"\w{_SYMBOL}\w").search(value) is not None
         return odd or looks_random(value) or any(char.isdigit() for char in value)
-    return looks_random(value) and not re.match(r"[\d.:_-]+\Z", value)
+    return looks_random(value) and not compiled(r"[\d.:_-]+\Z").match(value)
 
 
 def is_strong(value: str, hash_too: bool) -> bool:
@@ -218,7 +225,7 @@ def is_random(value: str) -> bool:
     """Whether a machine made it beyond doubt: a long part alternates between letters and digits."""
     if len(value) < 16 or is_placeholder(value) or is_uuid(value) or value.count("/") > 3:
         return False
-    part = max(re.split(r"[^A-Za-z0-9]", value[:JUDGED_CHARS]), key=len)
+    part = max(compiled("[^A-Za-z0-9]").split(value[:JUDGED_CHARS]), key=len)
     if not part.lower().strip(_HEX):
         return len(part) >= 32 and part != value and ":" not in value[:-32]
     if not any(map(str.isdigit, part)):
@@ -228,14 +235,23 @@ def is_random(value: str) -> bool:
 
 def is_gibberish(value: str) -> bool:
     """Letters, and no word: five consonants in a row, or capitals anywhere."""
-    if len(value) < 12:
-        return False
+    return len(value) >= 12 and (
+        _is_gibberish(value) if len(value) <= JUDGED_CHARS else _judge_letters(value)
+    )
+
+
+@lru_cache(REMEMBERED)
+def _is_gibberish(value: str) -> bool:
+    return _judge_letters(value)
+
+
+def _judge_letters(value: str) -> bool:
     letters = value.replace("_", "").replace("-", "")
     if len(letters) < 12 or not (letters.isascii() and letters.isalpha()):
         return False
     if letters.islower() or letters.isupper():
         return letters == value and compiled(_NO_VOWEL).search(letters.lower()) is not None
-    humps = re.findall("[A-Z]?[a-z]+|[A-Z]+", letters)
+    humps = compiled(_HUMPS).findall(letters)
     return len(letters) < 2.6 * len(humps) or any(
         compiled(_NO_VOWEL).search(hump.lower()) for hump in humps if hump[-1].islower()
     )
@@ -250,14 +266,14 @@ def is_scrambled(value: str) -> bool:
 @lru_cache(REMEMBERED)
 def _is_scrambled(value: str) -> bool:
     others = r"[0-9!@#$%^&*+~?._-]" if compiled(_SYMBOL).search(value) else "[0-9]"
-    letters = re.sub(others, "", value.rstrip("="), count=4)
+    letters = compiled(others).sub("", value.rstrip("="), count=4)
     if not (8 <= len(letters) <= 64 and letters.isascii() and letters.isalpha()):
         return False
     if letters.islower() or letters.isupper():
         return letters == value and _is_unspeakable(letters.lower())
     if len(letters) >= 10 and _vowels(letters) < 0.2 * len(letters):
         return True
-    humps = re.findall("[A-Z]?[a-z]+|[A-Z]+", letters)
+    humps = compiled(_HUMPS).findall(letters)
     return len(letters) < 2.8 * len(humps) or any(
         hump.lower() not in _PROTOCOLS and compiled(_NO_VOWEL_HUMP).search(hump.lower())
         for hump in humps
@@ -277,7 +293,7 @@ def _vowels(word: str) -> int:
 def is_wordy(value: str) -> bool:
     """Whether it is three words or more and a number, as generators of passwords make them:
     `lantern-otter-velvet-42`."""
-    words = re.fullmatch(_WORDY, value)
+    words = compiled(_WORDY).fullmatch(value)
     return words is not None and not all(
         word in _STOCK for word in re.findall("[a-z]+", value.lower())
     )
@@ -288,7 +304,7 @@ def like_a_password(value: str) -> bool:
     if (
         not 8 <= len(value) <= 64
         or is_placeholder(value)
-        or re.search(r"://|\.[a-z]{1,5}\Z|\A[./~@-]", value)
+        or compiled(r"://|\.[a-z]{1,5}\Z|\A[./~@-]").search(value)
     ):
         return False
     if is_scrambled(value) or is_wordy(value):
