@@ -90,16 +90,16 @@ def test_hooks_with_little_time_read_a_session_to_its_end_and_know_the_same_of_i
     tmp_path: Path,
 ) -> None:
     """Each goes on where the last one stopped. To begin again would never come to an end."""
-    transcript = baited(tmp_path, prompts=30).written(tmp_path)
+    transcript = baited(tmp_path, prompts=40).written(tmp_path)
     state = State(session_id="s1", transcript=str(transcript), project="")
     hooks = 0
     while True:
         hooks += 1
-        with counted(60_000):
+        with counted(150_000):
             found = storage.read_on(state, places.window("s1"))
         if not found.unread:
             break
-        assert found.turns[-1].asked.startswith(f"29 {LAST}"), "the newest words are shown at once"
+        assert found.turns[-1].asked.startswith(f"39 {LAST}"), "the newest words are shown at once"
         assert hooks < 20
     at_once = storage.read_on(state, places.window("s2"))
     assert hooks > 2
