@@ -60,8 +60,14 @@ def test_a_command_ends_with_its_own_code_while_a_model_is_at_work(words: str, c
 @pytest.mark.slow
 @pytest.mark.requirement("U3", "X3")
 def test_ctrl_c_while_a_command_is_imported_prints_no_traceback(tmp_path: Path) -> None:
-    """A `click` of our own sends the signal when it is imported."""
-    code = "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)\n"
+    """A `click` of our own sends the signal when it is imported. A shell may have started the tests
+    in the background, where the signal is ignored."""
+    code = (
+        "import os, signal, time\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "os.kill(os.getpid(), signal.SIGINT)\n"
+        "time.sleep(60)\n"
+    )
     (tmp_path / "click.py").write_text(code, encoding="utf-8")
     ended = subprocess.run(
         [sys.executable, "-m", "holdfast.cli", "version"],
