@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     Value = tuple[str, int]  # and where it begins
 
+LONGEST_ROW = 16_384  # characters
 LONGEST_TITLE, MOST_WORDS = 64, 4
 REMEMBERED = 512  # titles; judging one takes 30 µs
 SHORTEST = 4  # password
@@ -129,3 +130,13 @@ def columns_of(titles: Sequence[str]) -> list[Column]:
 
 def has_users(titles: Sequence[str]) -> bool:
     return any(compiled(_USER).search(title.lower()) for title in titles)
+
+
+def split_cells(pattern: str, line: str) -> list[tuple[int, int]]:
+    """Return what the pattern reads between signs of one character."""
+    spans, at = [], 0
+    while at <= len(line):
+        match = compiled(pattern).match(line, at)
+        spans.append(match.span() if match else (at, len(line)))
+        at = spans[-1][1] + 1
+    return spans

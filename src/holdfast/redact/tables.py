@@ -2,14 +2,22 @@
 
 The head of a column says what stands below it, in every row. A table is read in one way: its head
 shows how cells are parted (by a sign, or by blanks, so that a cell is known by its place in the
-line). Each line below with such cells is a row; lines of dashes are skipped. Rows of `INSERT` stand
-in brackets instead of lines, and rows of `COPY` are parted by tabs. `columns` judges the values.
+line). Each line below with such cells is a row; lines of dashes are skipped. `columns` judges the
+values; `sql_rows` reads what `INSERT` and `COPY` name.
 """
 
 from __future__ import annotations
 
-from holdfast.redact import names
-from holdfast.redact.columns import LONGEST_TITLE, MOST_WORDS, columns_of, has_users, telling_name
+from holdfast.redact import names, sql_rows
+from holdfast.redact.columns import (
+    LONGEST_ROW,
+    LONGEST_TITLE,
+    MOST_WORDS,
+    columns_of,
+    has_users,
+    split_cells,
+    telling_name,
+)
 from holdfast.redact.rule import SecretFinding, compiled, positions
 from holdfast.wire import search_time
 
@@ -23,7 +31,6 @@ if TYPE_CHECKING:
     Span = tuple[int, int]
     Value = tuple[str, int]  # and where it begins
 
-LONGEST_ROW = 16_384
 MOST_QUOTES = 200  # in the first line of a table in JSON
 BLANKS = "  "
 _BOXES = dict.fromkeys(map(ord, "│┃║"), "|")
@@ -43,23 +50,11 @@ _MARGIN = r"[ \t>+#-]*(?:[0-9]{1,6}→)?[ \t]*"
 _TITLE = r"(?:[\w#][\w .,:#/%()*@?$'-]*)?\Z"
 _OF_MANUALS = frozenset(("required", "optional", "string", "default", "description"))
 _MARKDOWN = r"[ \t>]*\|?[ \t]*:?-+:?[ \t]*\|"
-_GAP = r"(?:\s|\\[nrt])"
-_SQL = (
-    rf"(?:into|copy){_GAP}{{1,8}}[^\s()]{{1,120}}{_GAP}{{0,8}}\((?P<head>[^()]{{1,4000}})\)"
-    rf"{_GAP}{{0,8}}(?:(?P<values>values)|from{_GAP}{{1,8}}stdin[^\n\\]{{0,80}}(?P<end>\n|\\n))"
-)
-_STRING = r"'(?:[^'\\]|\\.|'')*+'"
-_INNER = rf"\((?:{_STRING}|[^()'])*+\)"
-_SQL_ROW = rf"(?:{_GAP}|,)*+\((?P<row>(?:{_STRING}|{_INNER}|[^()'])*+)\)"
-_SQL_CELL = rf"(?:{_STRING}|{_INNER}|[^,'(]|['(])*+"
-_SQL_TEXT = r"[NEBX]?(?P<quote>['\"])(?P<value>.*)(?P=quote)\Z"
 
 
 def scan(page: SearchPage) -> Iterator[SecretFinding]:
     yield from _scan_lines(page)
-    words = page.words_low
-    if ("values" in words and "into" in words) or ("stdin" in words and "copy" in words):
-        yield from _scan_sql(page)
+    yield from sql_rows.scan(page)
 
 
 def _scan_lines(page: SearchPage) -> Iterator[SecretFinding]:
@@ -292,7 +287,7 @@ class LineTable:
         if self._mark == BLANKS:
             return [match.span() for match in compiled(_ALIGNED_CELL).finditer(line)]
         if self._mark in ",;" and '"' in line:
-            return _spans(_CSV_CELL.replace("{mark}", self._mark), line)
+            return split_cells(_CSV_CELL.replace("{mark}", self._mark), line)
         spans, at = [], 0
         for cell in line.split(self._mark):
             spans.append((at, at + len(cell)))
@@ -335,16 +330,6 @@ def _is_ruler(line: str) -> bool:
     return bool(line) and not line.strip(_RULER) and bool(compiled("--|==|[─━═]").search(line))
 
 
-def _spans(pattern: str, line: str) -> list[Span]:
-    """Return what the pattern reads between signs of one character."""
-    spans, at = [], 0
-    while at <= len(line):
-        match = compiled(pattern).match(line, at)
-        spans.append(match.span() if match else (at, len(line)))
-        at = spans[-1][1] + 1
-    return spans
-
-
 def _value(line: str, start: int, end: int, line_end: str) -> Value:
     """Return the value in a cell, without blanks, quotes and marks of Markdown, and its place."""
     cell = line[start:end]
@@ -354,53 +339,3 @@ def _value(line: str, start: int, end: int, line_end: str) -> Value:
     while len(value) > 2 and value[0] == value[-1] and value[0] in "'`*":
         value = value[1:-1]
     return value, start + (line.find(value, start) - start if value else 0)
-
-
-def _scan_sql(page: SearchPage) -> Iterator[SecretFinding]:
-    """Read the rows of `INSERT INTO … (…) VALUES (…), (…)` and `COPY … (…) FROM stdin`."""
-    titles, are_users = [""], False
-    before = ""  # a dump repeats the head for each row
-    for head in compiled(_SQL).finditer(page.low):
-        search_time.check()
-        if head["head"] != before:
-            before = head["head"]
-            titles = [title.strip(" \t\r\n\"'`\\[]") for title in before.split(",")]
-            are_users = has_users(titles)
-        columns = columns_of(titles)
-        if not columns:
-            continue
-        if head["values"]:
-            _read_brackets(page.text, head.end(), len(titles), columns)
-        else:
-            _read_copied(page.text, head.end(), head["end"], len(titles), columns)
-        for column in columns:
-            yield from column.findings(True, are_users)
-
-
-def _read_brackets(text: str, at: int, count: int, columns: list[Column]) -> None:
-    row = compiled(_SQL_ROW).match(text, at, at + LONGEST_ROW)
-    while row:
-        search_time.check()
-        cells = _spans(_SQL_CELL, row["row"])
-        for column in columns if len(cells) == count else ():
-            start, end = cells[column.number]
-            cell = row["row"][start:end]
-            literal = compiled(_SQL_TEXT).match(cell.strip())
-            if literal:
-                lead = len(cell) - len(cell.lstrip()) + literal.start("value")
-                column.add(literal["value"], row.start("row") + start + lead)
-        row = compiled(_SQL_ROW).match(text, row.end(), row.end() + LONGEST_ROW)
-
-
-def _read_copied(text: str, at: int, line_end: str, count: int, columns: list[Column]) -> None:
-    mark = "\t" if line_end == "\n" else "\\t"
-    while at < len(text):
-        search_time.check()
-        line, more, _ = text[at : at + LONGEST_ROW].partition(line_end)
-        cells = line.split(mark)
-        if len(cells) != count or not more:
-            return
-        for column in columns:
-            before = sum(len(cell) + len(mark) for cell in cells[: column.number])
-            column.add(cells[column.number], at + before)
-        at += len(line) + len(line_end)
