@@ -84,6 +84,7 @@ _decode = msgspec.json.Decoder(dict[str, Any]).decode
 # when a long file is read for the first time. Rules, files, commands and tasks always are.
 NEAR_BYTES = 3 << 20
 FAR_BYTES = 20 << 20  # further back only `skim` reads
+WHOLE_BYTES = 300_000  # of a new record that is searched as it is; finding its texts takes 2 ms
 SUMMARY_CHARS = 60_000
 SAID_CHARS = 8000
 MOST_TEXTS = 4
@@ -116,10 +117,15 @@ class RecordReader:
         covers both what was read and the record: two searches took half as long again."""
         searched = secrets.texts_of(self.record) if self.record.offset else frozenset()
         self._take_all(path, until)
-        new = secrets.texts_of(self.record) - searched
-        short = "\n".join(text for text in new if len(text) < LONG_CHARS)
-        is_clean = self._forget_secrets(path, short)
-        if not is_clean or any(find(text) for text in new if len(text) >= LONG_CHARS):
+        data = msgspec.json.encode(self.record)
+        long = list[str]()
+        if not searched and len(data) < WHOLE_BYTES:
+            is_clean = self._forget_secrets(path, data.decode())
+        else:
+            new = secrets.texts_of(self.record) - searched
+            long = [text for text in new if len(text) >= LONG_CHARS]
+            is_clean = self._forget_secrets(path, "\n".join(new.difference(long)))
+        if not is_clean or any(map(find, long)):
             self.record = secrets.redact_record(self.record, searched)
         return self.record
 
@@ -226,16 +232,14 @@ class RecordReader:
         """Save the text for the search for secrets: a value named in a part that is cut may be
         quoted elsewhere. The user's words are saved from any distance, because all of them are
         shown."""
-        if text and (by_user or not self.record.far):
+        if by_user and len(text) > turns.KEPT_CHARS:  # it was searched when it was cut
+            self.known.hear([(self._offset, text)])
+        elif text and (by_user or not self.record.far):
             self._save_heard(text)
 
     def _save_heard(self, text: str) -> None:
         """Save the text, and search what was saved as soon as it is much: the time for searching
-        is limited, and is checked before the next entry is taken. A long prompt was searched when
-        it was cut, and `find` still knows what it found."""
-        if len(text) >= LONG_CHARS:
-            self.known.hear([(self._offset, text)])
-            return
+        is limited, and is checked before the next entry is taken."""
         self._heard.append((self._offset, text))
         self._heard_chars += len(text)
         if self._heard_chars > secrets.BATCH_CHARS:

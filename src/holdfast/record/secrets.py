@@ -48,7 +48,7 @@ READ_CHARS = 6000  # of the arguments and results of calls
 SHORTEST_BARE = 8  # shorter values and plain words count only beside their name
 MOST_BARE = MOST_PLACES = 5000  # the newest; removing one takes 0.05 ms, reading it again 0.01 ms
 MOST_LONG_CHARS = 200_000  # that long texts share; made to be slow to search, they take 3 s
-BATCH_CHARS = 25_000  # of texts that are searched together; bait of this length takes 0.1 s
+BATCH_CHARS = 50_000  # of texts that are searched together; bait of this length takes 0.2 s
 LONGEST_NAME = 64
 MOST_PARTS = 50
 _WORD = Lazy(r"\w{6,60}", re.ASCII)

@@ -26,9 +26,6 @@ _SQL_TEXT = r"[NEBX]?(?P<quote>['\"])(?P<value>.*)(?P=quote)\Z"
 
 
 def scan(page: SearchPage) -> Iterator[SecretFinding]:
-    words = page.words_low
-    if not (("values" in words and "into" in words) or ("stdin" in words and "copy" in words)):
-        return
     titles, are_users = [""], False
     before = ""  # a dump repeats the head for each row
     for head in compiled(_SQL).finditer(page.low):

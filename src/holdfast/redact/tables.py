@@ -8,7 +8,7 @@ values; `sql_rows` reads what `INSERT` and `COPY` name.
 
 from __future__ import annotations
 
-from holdfast.redact import names, sql_rows
+from holdfast.redact import names
 from holdfast.redact.columns import (
     LONGEST_ROW,
     LONGEST_TITLE,
@@ -54,7 +54,11 @@ _MARKDOWN = r"[ \t>]*\|?[ \t]*:?-+:?[ \t]*\|"
 
 def scan(page: SearchPage) -> Iterator[SecretFinding]:
     yield from _scan_lines(page)
-    yield from sql_rows.scan(page)
+    words = page.words_low
+    if ("values" in words and "into" in words) or ("stdin" in words and "copy" in words):
+        from holdfast.redact import sql_rows  # few texts have any
+
+        yield from sql_rows.scan(page)
 
 
 def _scan_lines(page: SearchPage) -> Iterator[SecretFinding]:
