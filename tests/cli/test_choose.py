@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from click.testing import CliRunner, Result
 
 from holdfast.cli.main import holdfast_command
 from holdfast.client.memory_folder import slug
+from holdfast.wire import places
 from holdfast.wire.errors import HoldfastError
 from tests.builders import a_boundary, a_prompt, a_summary, a_transcript, an_answer
 from tests.checkpoint.sessions import Session
@@ -44,6 +46,20 @@ def _session(tmp_path: Path, name: str, *events: str) -> Path:
         environ = {"CLAUDE_PROJECT_DIR": str(project)}
         fire(event, path, session=name, environ=environ, cwd=str(project))
     return project
+
+
+@pytest.mark.requirement("U3")
+@pytest.mark.parametrize(
+    "command", ["checkpoint --project .", "compress --now", "brief", "lost", "status"]
+)
+def test_no_command_leaves_a_window_of_the_recorded_session(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = _invoke(*command.split(), "--demo")
+    assert found.exit_code == 0, found.output
+    assert not Path(places.windows()).exists()
+    assert list(Path(tempfile.gettempdir()).glob("holdfast-*/state.json")) == []
 
 
 @pytest.mark.requirement("U3")

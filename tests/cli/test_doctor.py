@@ -21,7 +21,8 @@ from holdfast.setup.doctor.hooks import FiredHook, read_output
 from holdfast.setup.trial.namespace import NamespaceImpossible
 from holdfast.setup.trial.run import Trial
 from holdfast.setup.trial.script import Kind, ReceivedRequest
-from holdfast.wire import log
+from holdfast.window.state import lock_state
+from holdfast.wire import log, places
 from tests.builders import a_transcript, an_answer
 from tests.hot.hooks import fire
 
@@ -496,3 +497,12 @@ def test_what_this_holdfast_wrote_into_a_project_is_run(tmp_path: Path) -> None:
     assert {hook["event"] for hook in found["hooks"]} == set(EVENTS)
     assert found["status_line"]["ok"]
     assert len(found["servers"]) == 1
+
+
+@pytest.mark.requirement("F2")
+def test_a_recording_is_not_the_newest_transcript(tmp_path: Path) -> None:
+    path = a_transcript(tmp_path / "demo.jsonl", an_answer(20_000))
+    with lock_state(places.window("752b636e")) as state:
+        state.session_id, state.transcript, state.edge_tokens = "752b636e", str(path), 167_000
+    _, found = _doctor(tmp_path)
+    assert (found["transcript_lines"], found["limits"]) == ({}, [])

@@ -149,8 +149,11 @@ def test_a_transcript_elsewhere_is_known_by_the_window_its_hooks_opened(
     assert windows.new() == []
     with lock_state(places.window("s9")) as state:
         state.session_id, state.transcript = "s9", str(path)
-    [folder] = windows.new()
-    assert folder == places.window("s9")
+    assert windows.new() == [], "a command made it, for a file"
+    with lock_state(places.window("s9")) as state:
+        state.started_ms = machine.now_ms
+    [found] = windows.new()
+    assert found.transcript == str(path)
     assert windows.new() == []
     transcripts.add(str(path), machine.now_ms)
     assert _changed(transcripts, machine) == [], "its first hooks run before there is a file"

@@ -49,6 +49,19 @@ def test_a_window_over_60_percent_gets_a_verified_checkpoint_once(
     assert states.load(places.window("s1")).checkpoint_trigger == "watcher"
 
 
+@pytest.mark.requirement("A5", "U3")
+def test_a_recording_that_a_command_saved_is_not_watched(
+    watch: Watch, machine: Machine, tmp_path: Path
+) -> None:
+    path = tmp_path / "demo.jsonl"
+    path.touch()
+    machine.answer(path, FULL)
+    with lock_state(places.window("752b636e")) as state:  # as `checkpoint --demo` of 0.1 left it
+        state.session_id, state.transcript = "752b636e", str(path)
+    assert looked(watch, machine) == []
+    assert [one.was_live for _, one in states.all_windows()] == [False]
+
+
 @pytest.mark.requirement("A5")
 def test_just_under_the_mark_nothing_is_done(watch: Watch, machine: Machine) -> None:
     machine.session("s1", int(EDGE * 0.60) - 100)

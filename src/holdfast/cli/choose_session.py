@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from holdfast.client.settings_files import transcripts_folder
 from holdfast.transcript import Unreadable, lookup, read
 from holdfast.window import state as window_state
 from holdfast.window.state import State
@@ -83,7 +87,7 @@ def windows(session: str = "", agent: str = "", everything: bool = False) -> lis
     Ended ones are left out, unless `everything` is set or a session is named.
     """
     known = window_state.all_windows()
-    found = [Chosen(state, folder) for folder, state in known if _is_noted(state)]
+    found = [Chosen(state, folder) for folder, state in known if state.was_live]
     if session:
         found = [one for one in found if one.state.session_id.startswith(session)]
     if agent:
@@ -155,8 +159,19 @@ def has_ended(one: Chosen) -> bool:
     return is_over(one.folder, state)
 
 
-def _is_noted(state: State) -> bool:
-    return bool(state.started_ms or state.watched_ms)
+@contextmanager
+def working_folder(chosen: Chosen) -> Iterator[str]:
+    """Yield the folder to work in: the window's, or for a recording one that is removed again.
+
+    A recording is a transcript outside Claude Code's folder that neither a hook nor the watcher has
+    reported, for example the one of `--demo`. A window of it would be taken for a session.
+    """
+    path = Path(chosen.state.transcript)
+    if chosen.state.was_live or path.resolve().is_relative_to(transcripts_folder().resolve()):
+        yield chosen.folder
+        return
+    with TemporaryDirectory(prefix="holdfast-") as folder:
+        yield folder
 
 
 def _names(path: Path) -> tuple[str, str]:

@@ -32,7 +32,8 @@ def window() -> tuple[str, State]:
     if state.session_id and not is_over(folder, state):
         return folder, state
     for other, found in window_state.all_windows():
-        if not found.agent_id and found.project == project() and not is_over(other, found):
+        is_ours = found.was_live and not found.agent_id and found.project == project()
+        if is_ours and not is_over(other, found):
             return other, found
     if not state.session_id:
         raise UnknownSession("no hook has reported this session yet")

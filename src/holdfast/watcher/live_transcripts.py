@@ -13,12 +13,15 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from holdfast.window.state import State, load
 from holdfast.window.windows import LIVE_MS
 from holdfast.wire import log, places
 
 MAX_OLD_PER_LOOK = 2_000
 RACY_NS = 2_000_000_000  # a folder that changed so recently may change again in the same clock tick
 ENDING = ".jsonl"
+UNREAD = (0, 0)
+HOOKED = (-1, -1)  # its hooks were seen, so its state need not be read again
 Signature = tuple[int, int, int]  # time, size, inode
 
 
@@ -169,14 +172,17 @@ def _parse_path(path: str, changed_ms: int) -> LiveTranscript:
 
 
 class HookWindows:
-    """Windows opened by hooks. They name transcripts outside the usual folder."""
+    """Windows opened by hooks. They name transcripts outside the usual folder.
+
+    A window that a command made for a file is none: a recording is not a session that runs.
+    """
 
     def __init__(self) -> None:
-        self._known: dict[str, bool] = {}
+        self._read: dict[str, tuple[int, int]] = {}  # by name: time and inode of the state
         self._changed = -1
 
-    def new(self) -> list[str]:
-        """Folders of the main windows whose state appeared since the last look."""
+    def new(self) -> list[State]:
+        """States of the main windows whose hooks were first seen since the last look."""
         try:
             changed = os.stat(places.windows()).st_mtime_ns  # noqa: PTH116
         except OSError:
@@ -184,14 +190,29 @@ class HookWindows:
         if changed != self._changed:
             self._changed = changed
             names = os.listdir(places.windows())  # noqa: PTH208
-            self._known = {name: self._known.get(name, False) for name in names}
-        found = [name for name, was_read in self._known.items() if not was_read]
-        ready = [name for name in found if os.path.exists(self._state(name))]  # noqa: PTH110
-        self._known |= dict.fromkeys(ready, True)
-        return [os.path.dirname(self._state(name)) for name in ready]  # noqa: PTH120
+            self._read = {name: self._read.get(name, UNREAD) for name in names}
+        found = [state for name in self._read if (state := self._read_again(name))]
+        return [state for state in found if state.started_ms]
 
-    def _state(self, name: str) -> str:
-        return f"{places.windows()}/{name}/main/state.json"
+    def _read_again(self, name: str) -> State | None:
+        """The state, if it changed since it was read without a hook in it."""
+        if self._read[name] == HOOKED:
+            return None
+        folder = f"{places.windows()}/{name}/main"
+        signed = _signature(f"{folder}/state.json")
+        if signed == self._read[name]:
+            return None
+        state = load(folder)
+        self._read[name] = HOOKED if state.started_ms else signed
+        return state
+
+
+def _signature(path: str) -> tuple[int, int]:
+    try:
+        found = os.stat(path)  # noqa: PTH116
+    except OSError:
+        return UNREAD
+    return found.st_mtime_ns, found.st_ino
 
 
 MAX_WARNINGS = 10_000

@@ -17,7 +17,6 @@ from holdfast.watcher.live_transcripts import (
     LiveTranscript,
     LiveTranscripts,
 )
-from holdfast.window import state as states
 from holdfast.window.monitor import IDLE_MS
 from holdfast.window.state import WindowBusy
 from holdfast.window.windows import LIVE_MS
@@ -43,8 +42,8 @@ class Watch:
     def look(self, now_ms: int) -> list[LiveTranscript]:
         """Read what changed, save what is due, deliver waiting messages. Returns what changed."""
         opened = self._windows.new()
-        for folder in opened:
-            self._transcripts.add(states.load(folder).transcript, now_ms)
+        for state in opened:
+            self._transcripts.add(state.transcript, now_ms)
         changed = self._transcripts.look(now_ms)
         for found in changed:
             self._try_to_read(found, now_ms)

@@ -97,6 +97,12 @@ class State:
         return max(self.at_ms, self.watched_ms)
 
     @property
+    def was_live(self) -> bool:
+        """Whether a hook or the watcher has seen the session run. A window without either was made
+        by a command, for a transcript that may be years old."""
+        return bool(self.started_ms or self.watched_ms)
+
+    @property
     def saved_ms(self) -> int:
         """When the last checkpoint was saved; states of 0.1 know only when it was taken."""
         return self.checkpoint_saved_ms or self.checkpoint_ms

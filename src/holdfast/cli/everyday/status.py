@@ -185,7 +185,7 @@ def report(chosen: Chosen) -> dict[str, Any]:
 def _is_running(chosen: Chosen) -> bool | None:
     """Return whether the session is running; None if neither a hook nor the watcher has seen it."""
     state = chosen.state
-    if not (state.started_ms or state.watched_ms):
+    if not state.was_live:
         return None
     return not choose_session.has_ended(chosen)
 

@@ -41,11 +41,14 @@ def checkpoint(transcript: Path | None, project: Path | None, session: str, as_j
     """Save a verified checkpoint now."""
     chosen = _chosen(transcript, session, project)
     now_ms = int(time.time() * 1000)
-    with window_state.lock_state_if_possible(chosen.folder) as state:
+    with (
+        choose_session.working_folder(chosen) as folder,
+        window_state.lock_state_if_possible(folder) as state,
+    ):
         _fill(state, chosen.state)
-        view.measure(state, settings_load.load(state.project), now_ms, chosen.folder)
+        view.measure(state, settings_load.load(state.project), now_ms, folder)
         own, state.project = state.project, str(project.resolve()) if project else state.project
-        kept = take_checkpoint.take(state, chosen.folder, "manual", now_ms)
+        kept = take_checkpoint.take(state, folder, "manual", now_ms)
         state.project = own
     if kept is None:
         raise CheckpointNotSaved("no checkpoint could be saved; `holdfast log` says why")

@@ -247,7 +247,8 @@ def roll(now: bool, session: str, transcript: Path | None, as_json: bool) -> Non
     chosen = (
         choose_session.by_transcript(transcript) if transcript else choose_to_read(None, session)
     )
-    report = _rolled(chosen, force=now)
+    with choose_session.working_folder(chosen) as folder:
+        report = _rolled(Chosen(chosen.state, folder), force=now)
     if as_json:
         click.echo(json.dumps({**formats.plain(report), "line": report.line}))
     else:

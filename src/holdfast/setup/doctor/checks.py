@@ -35,7 +35,7 @@ from holdfast.setup.installs import (
 from holdfast.setup.receipts import our_packages
 from holdfast.transcript import Reader
 from holdfast.window import observed_limits
-from holdfast.window.state import all_windows
+from holdfast.window.state import State, all_windows
 from holdfast.wire import log as guard_log
 from holdfast.wire import places
 
@@ -198,10 +198,15 @@ def _limits() -> list[dict[str, Any]]:
     """The limit of the newest session, and the limits learned on this machine."""
     newest = [
         {"tokens": state.edge_tokens, "source": state.edge_source, "session_id": state.session_id}
-        for _, state in all_windows()[:1]
+        for state in _newest_session()
         if state.edge_tokens
     ]
     return [*newest, *observed_limits.learned_limits()]
+
+
+def _newest_session() -> list[State]:
+    """The newest session that ran here, if any."""
+    return [state for _, state in all_windows() if state.was_live][:1]
 
 
 def _write_troubles(now_ms: int) -> list[str]:
@@ -217,7 +222,7 @@ def _write_troubles(now_ms: int) -> list[str]:
 
 def _tallies() -> dict[str, Any]:
     """Counts of the newest transcript's lines: which were understood, and which were not."""
-    for _, state in all_windows()[:1]:
+    for state in _newest_session():
         if not Path(state.transcript).is_file():
             return {}
         reader = Reader(Path(state.transcript))
