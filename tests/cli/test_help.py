@@ -145,6 +145,41 @@ def test_a_page_names_the_command_that_prints_another_one_and_has_no_dead_link()
 
 
 @pytest.mark.requirement("U3")
+def test_the_lines_of_a_paragraph_are_joined_and_those_of_code_and_tables_are_not() -> None:
+    source = "# T\nOne\ntwo.\n\n- a\n  b\n- c\n\n| x |\n|---|\n| y |\n\n```sh\nd\ne\n```\nf\n"
+    joined = "# T\nOne two.\n\n- a b\n- c\n\n| x |\n|---|\n| y |\n\n```sh\nd\ne\n```\nf"
+    assert pages.join_lines(source) == joined
+
+
+@pytest.mark.requirement("U3")
+def test_a_page_is_printed_without_the_comments_of_its_source() -> None:
+    for name in pages.names():
+        assert "<!--" not in pages.text_of(name), name
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("U3")
+def test_on_a_terminal_a_page_is_drawn_with_its_tables_as_columns() -> None:
+    line = [sys.executable, "-m", "holdfast.cli", "help", "alerts"]
+    env = os.environ | {"PAGER": "cat", "TERM": "xterm", "NO_COLOR": "1", "COLUMNS": "100"}
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(line, env=env, stdin=theirs, stdout=theirs):
+        os.close(theirs)
+        drawn = b"".join(iter(lambda: _read_screen(ours), b"")).decode()
+    os.close(ours)
+    assert "75 %        zone orange" in drawn
+    assert "|---|" not in drawn and max(map(len, drawn.splitlines())) <= 100
+    assert "/compact at a point that suits you." in " ".join(drawn.split())
+
+
+def _read_screen(screen: int) -> bytes:
+    try:
+        return os.read(screen, 1 << 16)
+    except OSError:  # the program has ended
+        return b""
+
+
+@pytest.mark.requirement("U3")
 def test_a_name_that_is_nearly_a_page_is_answered_with_the_page() -> None:
     wrong = _run("help", "tutoral")
     assert (wrong.exit_code, wrong.stdout) == (2, "")

@@ -158,7 +158,7 @@ def help(context: click.Context, words: tuple[str, ...]) -> None:  # noqa: A001
     page = words[0] if len(words) == 1 and words[0] in pages.names() else ""
     found = [] if page and page not in TOPICS else [_command_help(above, words)]
     if page:
-        found.append(pages.text_of(page))
+        found.append(pages.rendered(page))
     elif not words:
         found.append(_page_list())
     pages.show("\n\n".join(one.rstrip() for one in found))

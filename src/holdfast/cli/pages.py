@@ -13,6 +13,11 @@ from holdfast.cli import terminal
 
 LIST = "README.md"
 _ENTRY = re.compile(r"- \[([^]]+)\]\(([a-z-]+)\.md\)(.*)")
+_COMMENT = re.compile(r"<!--.*?-->\n*", re.DOTALL)
+_BLOCK = re.compile(
+    r"\s*(?:[-*+] |\d+[.)] |[#|>]|```|<)"
+)  # begins a block
+CODE = "ansi_dark"  # the terminal's own colours and background
 _IMAGE = re.compile(r"!\[([^]]*)\]\([^)]*\)")
 _LINK = re.compile(r"\[([^]]+)\]\((?!https?:)([^)#]*)(?:#[^)]*)?\)")
 
@@ -54,10 +59,28 @@ def names() -> list[str]:
 
 
 def text_of(name: str) -> str:
-    """Return a page as text. A link to another page becomes the command that prints it."""
+    """Return a page as Markdown, each paragraph in one line. A link to another page becomes the
+    command that prints it; comments are left out."""
     source = (folder() / f"{name}.md").read_text(encoding="utf-8")
     known = frozenset(names())
-    return _LINK.sub(lambda link: _link(link, known), _IMAGE.sub(r"(picture: \1)", source))
+    text = _IMAGE.sub(r"(picture: \1)", _COMMENT.sub("", source))
+    return join_lines(_LINK.sub(lambda link: _link(link, known), text))
+
+
+def join_lines(text: str) -> str:
+    """Join the lines of each paragraph and list item. Code, tables and headings stay as they
+    are."""
+    lines: list[str] = []
+    is_code, goes_on = False, False
+    for line in text.splitlines():
+        is_fence = line.lstrip().startswith("```")
+        if goes_on and not is_code and line.strip() and not _BLOCK.match(line):
+            lines[-1] += " " + line.strip()
+        else:
+            lines.append(line.rstrip())
+        is_code ^= is_fence
+        goes_on = bool(line.strip()) and not (is_code or is_fence or line.startswith(("#", "|")))
+    return "\n".join(lines)
 
 
 def _link(found: re.Match[str], known: frozenset[str]) -> str:
@@ -66,6 +89,20 @@ def _link(found: re.Match[str], known: frozenset[str]) -> str:
     if name in known:
         return f"{words} (`holdfast help {name}`)"
     return f"{words} (`{target}` of the sources)" if target else words
+
+
+def rendered(name: str) -> str:
+    """Return a page as it is printed: drawn with rich on a terminal, else as `text_of` gives it."""
+    if not sys.stdout.isatty():
+        return text_of(name)
+    from rich.markdown import Markdown
+
+    console = terminal.console()
+    with console.capture() as drawn:
+        width = terminal.columns() or console.width
+        # No hyperlinks: they are escape sequences, which our streams replace.
+        console.print(Markdown(text_of(name), hyperlinks=False, code_theme=CODE), width=width)
+    return "\n".join(line.rstrip() for line in drawn.get().splitlines())
 
 
 def show(text: str) -> None:
