@@ -63,6 +63,24 @@ def test_no_command_leaves_a_window_of_the_recorded_session(
 
 
 @pytest.mark.requirement("U3")
+def test_with_two_sessions_in_a_project_it_is_said_which_one_was_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = _session(tmp_path, "alpha-11")
+    monkeypatch.chdir(project)
+    assert "sessions run here" not in _invoke("status").stderr
+    path = a_transcript(tmp_path / "beta-222.jsonl", a_prompt("Paint it."), an_answer(60_000))
+    environ = {"CLAUDE_PROJECT_DIR": str(project)}
+    fire("PostToolUse", path, session="beta-222", environ=environ, cwd=str(project))
+    words = "note: 2 sessions run here; this is beta-222: --session ID or --all for the others\n"
+    assert words in _invoke("status").stderr
+    assert "sessions run here" not in _invoke("status", "--session", "alpha").stderr
+    saved = _invoke("checkpoint").stderr
+    assert "2 sessions run here; this is beta-222: --session ID" in saved
+    assert "\nsession beta-222, verified by reading it back; " in saved
+
+
+@pytest.mark.requirement("U3")
 def test_a_file_a_command_was_given_is_not_the_session_last_heard_of(
     tmp_path: Path, file: Path
 ) -> None:

@@ -19,7 +19,7 @@ from holdfast.client.settings_files import transcripts_folder
 from holdfast.transcript import Unreadable, lookup, read
 from holdfast.window import state as window_state
 from holdfast.window.state import State
-from holdfast.window.windows import LIVE_MS, for_transcript, is_over
+from holdfast.window.windows import LIVE_MS, for_transcript, is_live, is_over
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
 
@@ -148,6 +148,23 @@ def is_here(one: Chosen, folder: Path | None = None) -> bool:
         return project.startswith("/") and here.is_relative_to(Path(project).resolve())
     except (OSError, ValueError):  # the folder was removed, or the path is not valid
         return False
+
+
+def others_note(chosen: Chosen, others: str) -> str:
+    """Say that more than one session runs in this project, which one was chosen, and how to name
+    the `others`; empty if it is the only one or the shell is the session's own."""
+    if calling_session() or not is_here(chosen):
+        return ""
+    now_ms = int(time.time() * 1000)
+    live = [
+        one
+        for one in windows()
+        if not one.state.agent_id and is_here(one) and is_live(one.folder, one.state, now_ms)
+    ]
+    if len(live) < 2:
+        return ""
+    name = inert(chosen.state.session_id[:8], MOST_NAME)
+    return f"{len(live)} sessions run here; this is {name}: {others}"
 
 
 def has_ended(one: Chosen) -> bool:

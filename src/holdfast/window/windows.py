@@ -138,7 +138,7 @@ def peers_of(
     beside = [
         (folder, other)
         for folder, other in all_windows(now_ms - LIVE_MS)
-        if _is_beside(other, state) and _is_live(folder, other, now_ms)
+        if _is_beside(other, state) and is_live(folder, other, now_ms)
     ]
     beside.sort(key=lambda pair: _used_ratio(pair[1]), reverse=True)
     looked = look(beside[:MOST_PEERS], now_ms)
@@ -159,7 +159,8 @@ def _is_beside(other: State, state: State) -> bool:
     return together and not same_window
 
 
-def _is_live(folder: str, other: State, now_ms: int) -> bool:
+def is_live(folder: str, other: State, now_ms: int) -> bool:
+    """Whether it has not ended and was active in the last half hour."""
     return not is_over(folder, other) and now_ms - _last_report_ms(other) < LIVE_MS
 
 

@@ -38,6 +38,9 @@ HOW_KNOWN = {
 }
 
 
+OTHERS = "--session ID or --all for the others"
+
+
 @click.command()
 @of_session
 @click.option("--agent", default="", help="A subagent's id, or its first characters.")
@@ -63,17 +66,22 @@ def status(
     if forget_limits:
         _forget_limits()
         return
+    note = ""
     if transcript is not None:
         reports = [_of_file(transcript)]
     elif everything:
         reports = [_with_stop_guard(one) for one in choose_session.windows(session, agent)]
     else:
-        reports = [_with_stop_guard(_chosen(session, agent))]
+        chosen = _chosen(session, agent)
+        reports = [_with_stop_guard(chosen)]
+        note = "" if session or agent else choose_session.others_note(chosen, OTHERS)
     if as_json:
         click.echo(json.dumps(reports if everything else reports[0], indent=2))
         return
     if not (transcript or everything or session or agent):
         _say_where(reports[0])
+    if note:
+        say(f"note: {note}", err=True)
     for one in reports:
         show(one)
     if not reports:

@@ -28,6 +28,8 @@ from holdfast.window import state as window_state
 from holdfast.window import view
 from holdfast.wire.errors import HoldfastError
 
+OTHERS = "--session ID for another; `holdfast status --all` lists them"
+
 
 @click.command()
 @of_session
@@ -56,10 +58,12 @@ def checkpoint(transcript: Path | None, project: Path | None, session: str, as_j
         click.echo(json.dumps(plain(kept), indent=2))
         return
     say(kept.path)
-    for note in filter(None, (_describe_place(kept), *kept.notes)):
+    others = "" if transcript or session else choose_session.others_note(chosen, OTHERS)
+    for note in filter(None, (others, _describe_place(kept), *kept.notes)):
         say(f"note: {shown(note)}", err=True)
     again = "the same state was saved already" if kept.reused else "verified by reading it back"
-    say(f"{again}; `holdfast resume {kept.id}` shows it", err=True)
+    whose = f"session {shown(chosen.state.session_id[:8])}"
+    say(f"{whose}, {again}; `holdfast resume {kept.id}` shows it", err=True)
 
 
 def plain(kept: SavedCheckpoint) -> dict[str, object]:
