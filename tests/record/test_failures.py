@@ -741,7 +741,7 @@ def test_what_was_edited_after_it_failed_may_pass(
     assert told["Active Issues"] == [
         f"{command} (in turn 1; edited since, not run again: {edited}): E  ValueError: no such tide"
     ]
-    assert told["Next Steps"][0].startswith("open: run again what Active Issues lists")
+    assert told["Next Steps"][0].startswith(f"run again: {command} (in turn 1; edited since, ")
     assert f"`{command}` (since turn 1, edited since, not run again)" in compose(record).text
     again = session.runs(command, SAID, fails=True).record(tmp_path)
     assert "edited since" not in sections_of(again)["Active Issues"][0]
@@ -790,7 +790,7 @@ def test_a_command_that_failed_again_is_open_whatever_it_is_called(
     session.runs(command, "Exit code 1\nrow 4 is wrong", fails=True).runs("quay list", "all")
     found = sections_of(session.says("It still fails.").record(tmp_path))
     assert found["Active Issues"] == [f"{command} (since turn 1): row 4 is wrong"]
-    assert found["Next Steps"][0].startswith("open: what Active Issues lists")
+    assert found["Next Steps"][0].startswith(f"failing: {command} (since turn 1): row 4 is wrong; ")
     found = sections_of(session.runs(command, "all rows").says("Done.").record(tmp_path))
     assert found["Active Issues"] == [] and found["Next Steps"][0].startswith("nothing open")
 

@@ -120,4 +120,4 @@ def test_nothing_open_is_not_said_while_something_is_left_behind(tmp_path: Path)
     assert step.startswith("nothing open")
     session.user("And the ebb?").calls("Write", file_path=TIDE, content="# TODO: ebb\n")
     [step] = sections_of(session.says("Begun.").record(tmp_path))["Next Steps"]
-    assert step.startswith("left behind: what Active Issues lists")
+    assert step.startswith("left behind: src/tide.py: # TODO: ebb; last asked “And the ebb?”")

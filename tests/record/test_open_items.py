@@ -341,10 +341,14 @@ def test_a_question_outlives_a_question_in_return(tmp_path: Path) -> None:
     assert open_items.questions(session.record(tmp_path)) == []
 
 
-def test_nothing_open_is_not_said_while_a_test_fails(tmp_path: Path) -> None:
+def test_the_next_step_names_the_test_that_fails_and_counts_the_others(tmp_path: Path) -> None:
     session = Session().user("Mend it.").runs("pytest -q", "E  KeyError", fails=True).says("Hm.")
     [step] = sections_of(session.record(tmp_path))["Next Steps"]
-    assert step == "open: what Active Issues lists: last asked “Mend it.”, answered “Hm.”"
+    asked = "last asked “Mend it.”, answered “Hm.”"
+    assert step == f"failing: pytest -q (since turn 1): E KeyError; {asked}"
+    session.runs("mypy src", "error: no such type", fails=True).says("Hm.")
+    [step] = sections_of(session.record(tmp_path))["Next Steps"]
+    assert f" (and 1 more under Active Issues); {asked}" in step
 
 
 @pytest.mark.parametrize(

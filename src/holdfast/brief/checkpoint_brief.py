@@ -8,12 +8,13 @@ from holdfast.checkpoint import checkpoint_file, find, provenance, workflow_stat
 from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.checkpoint.errors import Changed
-from holdfast.checkpoint.next_steps import NOTHING_OPEN
+from holdfast.checkpoint.next_steps import SELF_EXPLAINING
 from holdfast.redact import redact
 from holdfast.text import fence
 from holdfast.text.fence import shown
 
 OFFER_CHARS = 900
+MOST_STEPS, STEPS_CHARS = 3, 480  # open steps, and the characters that they share
 WORKFLOW_CHARS = 300
 
 
@@ -59,13 +60,17 @@ def in_few_lines(path: str, document: Document, now: datetime) -> str:
     made by anyone."""
     minutes = max(0, int((now - document.created).total_seconds() // 60))
     age = f"{minutes} min" if minutes < 90 else f"{minutes // 60} h"
-    steps = [fence.flat(text, 160) for text in document.sections.get("Next Steps", ())][:3]
+    open_steps = document.sections.get("Next Steps", ())[:MOST_STEPS]
+    steps = [fence.flat(text, STEPS_CHARS // len(open_steps)) for text in open_steps]
     about = fence.flat(document.summary, 200)
     lines = [
         f"Earlier session, saved {age} ago: {about}",
         f"Continue it only if the user asks. All of it: {fence.flat(path, 300)}",
         *_workflow(document.project),
-        *(f"- {step if step.startswith(NOTHING_OPEN) else f'left open: {step}'}" for step in steps),
+        *(
+            f"- {step if step.startswith(SELF_EXPLAINING) else f'left open: {step}'}"
+            for step in steps
+        ),
     ]
     return _fenced([fence.line(redact(line)) for line in lines])
 

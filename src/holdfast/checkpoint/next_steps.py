@@ -24,6 +24,8 @@ MOST_EDITED = 3  # files, after a failure
 MOST_STEPS = 20
 MOST_CHECKS, CHECK_CHARS = 6, 120  # by hand, in one line
 NOTHING_OPEN = "nothing open"
+FAILING, RUN_AGAIN, LEFT_BEHIND = "failing: ", "run again: ", "left behind: "
+SELF_EXPLAINING = (NOTHING_OPEN, FAILING, RUN_AGAIN, LEFT_BEHIND)  # beginnings of a step
 _HOW = {LEFT: "listed as remaining", LATER: "wanted later by the user"}
 
 
@@ -47,7 +49,7 @@ def next_steps(record: Record) -> Iterator[str]:
             state = f"for the user to decide: {quoted(cut(offers[-1].text, SHORT_CHARS))}"
         elif state == NOTHING_OPEN and (step := open_items.named_next(record)):
             state = f"named by the model: {quoted(cut(step, SHORT_CHARS))}"
-        sign = "; " if state.endswith("”") else ": "
+        sign = ": " if state == NOTHING_OPEN else "; "
         last = f"last asked {quoted(words)}, answered {quoted(answer)}"
         yield f"{state}{sign}{last}{not_in_git(record)}"
     known = [one for one in open_steps(record) if _is_by_hand(one)]
@@ -59,14 +61,20 @@ def next_steps(record: Record) -> Iterator[str]:
 
 
 def _state(record: Record) -> str:
-    """Describe a session whose last request was answered. What was edited after it failed may pass
-    now."""
-    failing = our_failures(record)
-    if not all(edited_since(one) for one in failing):
-        return "open: what Active Issues lists"
-    if failing:
-        return "open: run again what Active Issues lists"
-    return "left behind: what Active Issues lists" if any(left_behind(record)) else NOTHING_OPEN
+    """Name the first open issue of a session whose last request was answered, and count the others.
+    What was edited after it failed may pass now."""
+    known = our_failures(record)
+    failing = [describe_failure(record, one) for one in known if not edited_since(one)]
+    again = [describe_failure(record, one) for one in known if edited_since(one)]
+    issues = [
+        *(f"{FAILING}{words}" for words in failing),
+        *(f"{RUN_AGAIN}{words}" for words in again),
+        *(f"{LEFT_BEHIND}{words}" for words in left_behind(record)),
+    ]
+    if not issues:
+        return NOTHING_OPEN
+    rest = f" (and {len(issues) - 1} more under Active Issues)" if len(issues) > 1 else ""
+    return cut(" ".join(issues[0].split()), SHORT_CHARS) + rest
 
 
 def _is_by_hand(step: Task) -> bool:
@@ -114,8 +122,8 @@ def _open_work(record: Record) -> Iterator[str]:
         yield f"git {record.git.refused} did not succeed, and was not repeated"
     for failure in our_failures(record) if at_work else ():
         if at_work and failure.place.op > at_work.turn.place.op:
-            state = "run again" if edited_since(failure) else "failing"
-            yield f"{state}: {describe_failure(record, failure)}"
+            state = RUN_AGAIN if edited_since(failure) else FAILING
+            yield state + describe_failure(record, failure)
 
 
 def open_steps(record: Record) -> list[Task]:

@@ -14,9 +14,7 @@ from holdfast.cli import terminal
 LIST = "README.md"
 _ENTRY = re.compile(r"- \[([^]]+)\]\(([a-z-]+)\.md\)(.*)")
 _COMMENT = re.compile(r"<!--.*?-->\n*", re.DOTALL)
-_BLOCK = re.compile(
-    r"\s*(?:[-*+] |\d+[.)] |[#|>]|```|<)"
-)  # begins a block
+_BLOCK = re.compile(r"\s*(?:[-*+] |\d+[.)] |[#|>]|```|<)")  # begins a block
 CODE = "ansi_dark"  # the terminal's own colours and background
 _IMAGE = re.compile(r"!\[([^]]*)\]\([^)]*\)")
 _LINK = re.compile(r"\[([^]]+)\]\((?!https?:)([^)#]*)(?:#[^)]*)?\)")
