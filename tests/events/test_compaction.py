@@ -13,6 +13,7 @@ from holdfast.checkpoint import snapshot
 from holdfast.checkpoint.verify import verify
 from holdfast.client import sample_payloads
 from holdfast.settings import load as settings_load
+from holdfast.window import log_lines
 from holdfast.wire import places
 from tests.builders import a_prompt
 from tests.events.work import REQUEST, RULE, Work, raw
@@ -400,6 +401,20 @@ def test_the_next_prompt_tells_the_user_once_what_was_restored(work: Work) -> No
     assert said.startswith("Holdfast restored 2 of your messages")
     assert said.endswith("(details: holdfast lost)") and "the summary lost" in said
     assert "restored" not in work.hook("UserPromptSubmit", prompt="Go on.").get("systemMessage", "")
+
+
+@pytest.mark.requirement("B6", "U3")
+def test_the_log_says_what_was_restored_and_what_the_summary_lost(work: Work) -> None:
+    work.compact("The user wants the parser to read gauge files.")
+    work.round(25_000)
+    work.hook("PostToolUse", tool_use_id=f"t{work.count}")
+    said = [line.split(" ", 3)[3] for line in log_lines.lines()]
+    [brief] = [one for one in said if one.startswith("brief of about ")]
+    assert " tokens restored in window 2: 2 of your messages" in brief
+    [done] = [one for one in said if one.startswith("compaction 1 done, window 2 begins")]
+    assert "; the summary lost " in done
+    second = [one for one in said if one.startswith("second brief of about ")]
+    assert len(second) == ("a second brief tells the model" in done)
 
 
 @pytest.mark.requirement("B16")

@@ -48,9 +48,7 @@ def tell(moment: Moment) -> str:
     except WindowBusy as error:  # what is owed could not be noted, so nothing is owed
         log.add("WARN", "brief", f"{moment.folder}: no second brief: {error}")
         return ""
-    log.add(
-        "INFO", record_session.log_name(state), f"compacted ({state.compactions} in this window)"
-    )
+    log.add("INFO", record_session.log_name(state), _log_words(state, found))
     audit.add(
         {
             "event": FREED,
@@ -62,6 +60,19 @@ def tell(moment: Moment) -> str:
         }
     )
     return ""
+
+
+def _log_words(state: State, found: dict[str, Any]) -> str:
+    """For the log: which window begins, what the summary got wrong, and who is told."""
+    lost, done, invented = (
+        found.get("lost", 0),
+        len(found.get("called_done", ())),
+        len(found.get("in_users_name", ())),
+    )
+    words = f"compaction {state.compactions} done, window {state.compactions + 1} begins"
+    if wrong := _wrong_words(lost, done, invented, "the user's name that the user"):
+        words += f"; the summary {wrong}"
+    return f"{words}; a second brief tells the model" if state.second_brief else words
 
 
 def _left_out(state: State, folder: str, summary: str) -> tuple[str, dict[str, Any]]:
@@ -158,13 +169,16 @@ def _restored_words(restored: str, lost: int, checked: SummaryCheck) -> str:
     if not restored or restored.startswith(RESTORED):  # told already, and not yet heard
         return restored
     done, invented = len(checked.called_done), len(checked.in_users_name)
-    wrong = [f"lost {counted(lost, 'thing')}"] if lost else []
-    wrong += [f"calls {counted(done, 'open thing')} done"] if done else []
-    unsaid = f"says {counted(invented, 'thing')} in your name that you did not say"
-    wrong += [unsaid] if invented else []
+    wrong = _wrong_words(lost, done, invented, "your name that you")
     words = f"{RESTORED}{restored}"
-    return f"{words}; the summary {_join_words(wrong)} (details: holdfast lost)" if wrong else words
+    return f"{words}; the summary {wrong} (details: holdfast lost)" if wrong else words
 
 
-def _join_words(parts: list[str]) -> str:
+def _wrong_words(lost: int, done: int, invented: int, whose: str) -> str:
+    """What the summary did wrong; empty if nothing was found."""
+    parts = [f"lost {counted(lost, 'thing')}"] if lost else []
+    parts += [f"calls {counted(done, 'open thing')} done"] if done else []
+    parts += [f"says {counted(invented, 'thing')} in {whose} did not say"] if invented else []
+    if not parts:
+        return ""
     return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))

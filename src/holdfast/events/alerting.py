@@ -121,6 +121,10 @@ def _second_brief(state: State) -> str:
     if state.agent_id:
         return ""  # an asynchronous hook of a subagent would tell its parent
     text, state.second_brief = state.second_brief, ""
+    if text:
+        tokens, window = round(len(text) / mark.CHARS_PER_TOKEN), state.compactions + 1
+        words = f"second brief of about {tokens:,} tokens restored in window {window}"
+        log.add("INFO", record_session.log_name(state), words)
     return text
 
 

@@ -11,7 +11,7 @@ from holdfast.hook.observation import Moment
 from holdfast.record import storage
 from holdfast.window import make_mark
 from holdfast.window.state import State, lock_state_if_possible
-from holdfast.wire import log, places, scan
+from holdfast.wire import log, mark, places, scan
 
 # A model that was told to make the folder writable would have changed its permissions itself.
 GO_ON = "; the user is told. Go on: rules and open work are still restored, from the transcript."
@@ -81,12 +81,18 @@ def _text_for(source: str, state: State, moment: Moment) -> str:
 def _brief(state: State, folder: str) -> str:
     from holdfast.events import window_brief  # a start need not pay for it
 
-    brief = window_brief.compose_brief(
-        state, folder, storage.read_on(state, folder), compacting=True
-    )
+    record = storage.read_on(state, folder)
+    brief = window_brief.compose_brief(state, folder, record, compacting=True)
     state.restored = window_brief.describe_restored(brief)
     _leave(f"{folder}/brief.txt", brief.text)
-    return brief.text if brief.lines else ""
+    window = f"window {record.compactions + 2}"
+    if not brief.lines:
+        log.add("INFO", record_session.log_name(state), f"nothing to restore in {window}")
+        return ""
+    tokens = round(len(brief.text) / mark.CHARS_PER_TOKEN)
+    words = f"brief of about {tokens:,} tokens restored in {window}: {state.restored}"
+    log.add("INFO", record_session.log_name(state), words.removesuffix(": "))
+    return brief.text
 
 
 def _leave(path: str, text: str) -> None:
