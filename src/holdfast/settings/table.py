@@ -69,10 +69,13 @@ TABLE: Final[tuple[Setting, ...]] = (
         "the warning comes with this share left, until ten steps are known",
     ),
     Setting(
-        "warning_left_least", USER, 0.16, "the warning never comes with less than this share left"
+        "warning_left_least", USER, 0.16, "the warning adapts down to this share left, not below"
     ),
     Setting(
-        "warning_left_most", USER, 0.45, "the warning never comes with more than this share left"
+        "warning_left_most",
+        USER,
+        0.45,
+        "the warning adapts up to this share left; above fast_climb it can come earlier",
     ),
     Setting("advisory_left", USER, 0.15, "the advisory comes when this share of the limit is left"),
     Setting("urgent_left", USER, 0.07, "urgent comes when this share of the limit is left"),
