@@ -17,7 +17,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from holdfast.cli.setup.install import install, uninstall
+from holdfast.client.memory_folder import find_memory_folder
 from holdfast.files.executable import console_command, typed_command
+from holdfast.memory.topics.topic_store import remember
 from holdfast.settings import load as settings_load
 from holdfast.setup import wiring
 from holdfast.setup.errors import ChangedMeanwhile, HomeUnusable, LeftBehind, SettingsBroken
@@ -214,10 +216,19 @@ def test_yes_asks_nothing_and_twice_is_once(desk: Desk) -> None:
 def test_leaving_says_what_stays_and_where(desk: Desk) -> None:
     call("install --yes")
     (desk.ours / "settings.toml").write_text("")
+    (desk.ours / "guard.log").touch()
     said = call("uninstall --yes").stdout
-    assert f"{desk.ours}: settings, log" in said
-    assert f"rm -r {desk.ours}" in said
+    assert f"{desk.ours}: settings, log\n" in said, "and no database, as there is none"
+    assert f"  Remove all of it: rm -r {desk.ours}\n" in said
     assert "uninstall it the way you installed it" in said
+
+
+def test_leaving_names_the_topics_in_the_memory_of_claude_code(desk: Desk) -> None:
+    remember(str(desk.project), "Prefer ruff", "which linter", "project", "Lint with ruff.", 1)
+    said = call("uninstall --yes").stdout
+    where = find_memory_folder(str(desk.project)).path
+    assert f"  {where}: 1 topic of `holdfast memory add`; `holdfast memory retire" in said
+    assert "  Remove all of it but for the topics: rm -r " in said
 
 
 def test_leaving_where_we_are_not_says_where_we_are(desk: Desk) -> None:

@@ -24,7 +24,7 @@ from holdfast.memory.topics.topic import (
     Unfit,
 )
 from holdfast.memory.topics.topic_index import TopicIndex, find
-from holdfast.memory.topics.topic_store import change, forget, remember, topics
+from holdfast.memory.topics.topic_store import change, folders_with_ours, forget, remember, topics
 
 NOW = 1_800_000_000_000
 THEIRS = "# My notes\n\n- [Style](style.md) — how I write\n* loose words, no pointer\n"
@@ -78,6 +78,22 @@ def test_what_others_wrote_is_the_same_to_the_byte_when_ours_is_gone(
     assert (memory / "MEMORY.md").read_bytes() == theirs.encode()
     assert sorted(one.name for one in memory.iterdir()) == ["MEMORY.md", "style.md"]
     assert (memory / "style.md").read_text() == "Short.\n"
+
+
+@pytest.mark.requirement("M1")
+def test_an_index_that_we_created_goes_with_our_last_topic(project: str, memory: Path) -> None:
+    for name in ("One", "Two"):
+        add(project, name)
+    assert folders_with_ours() == {memory: 2}
+    forget(project, "One", NOW)
+    assert (memory / "MEMORY.md").exists()
+    forget(project, "Two", NOW)
+    assert list(memory.iterdir()) == []
+    assert folders_with_ours() == {}
+    (memory / "MEMORY.md").touch()
+    add(project)
+    forget(project, "Prefer ruff", NOW)
+    assert (memory / "MEMORY.md").exists(), "somebody else made it this time"
 
 
 @pytest.mark.requirement("M1")

@@ -216,6 +216,23 @@ def _ask_to_archive() -> bool | None:
 
 
 MOST_NAMED = 5  # projects
+CONTENTS = {  # of our folder: pattern and words
+    "settings.toml": "settings",
+    "guard.log": "log",
+    "audit.jsonl": "log",
+    "holdfast.db": "database",
+    "checkpoints": "index of checkpoints",
+    "windows": "state of sessions",
+    "recall": "search index",
+    "segments": "compressed topics",
+    "outputs": "archived outputs",
+    "transcripts": "archived transcripts",
+    "budget": "pins and shares",
+    "memory": "copies of memory topics",
+    "runs": "journals of runs",
+    "backups": "backups of the database",
+    "installs": "receipts of installs",
+}
 
 
 def leave_checkpoints(*, go: bool) -> None:
@@ -243,21 +260,36 @@ def leave_checkpoints(*, go: bool) -> None:
 
 def say_what_stays() -> None:
     """Print after an uninstall where our own files are, and how each is removed."""
+    from holdfast.memory.topics.topic_store import folders_with_ours
+
     home = Path(places.home())
     checkpoints = prune.folders_left([str(Path.cwd())])
-    if not home.is_dir() and not checkpoints:
+    topics = folders_with_ours()
+    if not home.is_dir() and not checkpoints and not topics:
         return
     say("What stays, until you remove it:")
     for left in checkpoints[:MOST_NAMED]:
         say(f"  {shown(left.path)}: {counted(left.checkpoints, 'checkpoint')}")
     if len(checkpoints) > MOST_NAMED:
         say(f"  and {len(checkpoints) - MOST_NAMED:,} more projects with checkpoints")
+    for folder, count in topics.items():
+        how = "`holdfast memory retire NAME` in that project removes one"
+        say(f"  {shown(str(folder))}: {counted(count, 'topic')} of `holdfast memory add`; {how}")
     if home.is_dir():
-        say(f"  {shown(str(home))}: settings, log, database, index, archives")
+        say(f"  {shown(str(home))}: {_contents(home)}")
     if found := what_is_there():
         say(f"  archived transcripts: {found}. To remove only them: {HOW_TO_REMOVE}")
-    say(f"  Remove all of it, in this order: {_removal(home, bool(checkpoints))}")
+    if removal := _removal(home, bool(checkpoints)):
+        how = ", in this order" if " && " in removal else ""
+        rest = " but for the topics" if topics else ""
+        say(f"  Remove all of it{rest}{how}: {removal}")
     say("  The program itself: uninstall it the way you installed it (uv, pipx or pip).")
+
+
+def _contents(home: Path) -> str:
+    """Name what is in our folder."""
+    words = [words for name, words in CONTENTS.items() if (home / name).exists()]
+    return ", ".join(dict.fromkeys(words)) or "small state files"
 
 
 def _removal(home: Path, checkpoints: bool) -> str:

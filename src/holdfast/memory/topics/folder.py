@@ -27,6 +27,7 @@ TRIES = 20
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 MOST_COPIES = 200
+MADE = "made-index"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +138,20 @@ def remove(folder: Path, name: str) -> None:
         (folder / name).unlink()
     except OSError as error:
         raise NotWritten(f"{folder / name} cannot be removed: {error.strerror}") from error
+
+
+def note_made(folder: Path) -> None:
+    """Note beside our copies that we created the index of this folder, and not the client."""
+    places.replace_whole(str(folder_for_copies(folder) / MADE), b"")
+
+
+def remove_made(folder: Path, name: str) -> None:
+    """Remove the index if we created it and nothing is left in it."""
+    note, path = folder_for_copies(folder) / MADE, folder / name
+    with suppress(OSError):
+        if note.exists() and path.lstat().st_size == 0:
+            path.unlink()
+            note.unlink()
 
 
 def folder_for_copies(folder: Path) -> Path:

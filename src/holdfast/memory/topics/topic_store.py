@@ -6,12 +6,14 @@ for it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
 from holdfast.client.memory_folder import find_memory_folder
+from holdfast.client.settings_files import transcripts_folder
 from holdfast.memory.topics import folder, topic, topic_index
 from holdfast.memory.topics.topic import TYPES, MemoryTopic, NotOurTopic, Unfit
 from holdfast.memory.topics.topic_index import NAME, TopicIndex, find, fit_index, in_folder
@@ -36,6 +38,13 @@ class TopicChange:
 def topics(project: str) -> list[MemoryTopic]:
     """Read every topic in the folder, in the order of the index, then by file."""
     return in_folder(_folder(project))
+
+
+def folders_with_ours() -> dict[Path, int]:
+    """Count our topics by memory folder, in the usual place of those folders."""
+    found = sorted(transcripts_folder().glob("*/memory"))
+    counts = {path: sum(one.is_ours for one in in_folder(path)) for path in found}
+    return {path: number for path, number in counts.items() if number}
 
 
 def _folder(project: str) -> Path:
@@ -99,6 +108,7 @@ def forget(project: str, name: str, now_ms: int = 0) -> TopicChange:
         topic_index.write(path, page, shelved)
         gone = "" if shelved else page
         folder.swap(path, NAME, lambda data: _unpointed(data, old, gone))
+        folder.remove_made(path, NAME)
         topic_index.remove_if_empty(path, page, shelved)
         folder.remove(path, old.file)
     return TopicChange(old, "retired", str(path / old.file), before)
@@ -167,7 +177,10 @@ def _point(
         topic_index.write(path, page, shelved)
         return (fitted if shelved else fitted.without(page)).data()
 
+    is_new = not os.path.lexists(path / NAME)
     folder.swap(path, NAME, changed)
+    if is_new:
+        folder.note_made(path)
     topic_index.remove_if_empty(path, page, shelved)
     return tuple(ours[file].name for file in gone)
 
