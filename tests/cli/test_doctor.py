@@ -18,6 +18,7 @@ from holdfast.client.sample_payloads import EVENTS
 from holdfast.setup import wiring
 from holdfast.setup.doctor.compaction import judge
 from holdfast.setup.doctor.hooks import FiredHook, read_output
+from holdfast.setup.errors import SettingsIsALink
 from holdfast.setup.trial.namespace import NamespaceImpossible
 from holdfast.setup.trial.run import Trial
 from holdfast.setup.trial.script import Kind, ReceivedRequest
@@ -155,6 +156,45 @@ def test_nothing_installed_is_trouble(tmp_path: Path) -> None:
     code, found = _doctor(tmp_path)
     assert code == 1
     assert "no hook of Holdfast is installed" in found["troubles"][0]
+
+
+@pytest.mark.requirement("U2")
+def test_where_nothing_is_installed_the_doctor_leaves_no_folder(
+    tmp_path: Path, own_home: Path
+) -> None:
+    _, found = _doctor(tmp_path)
+    assert len(found["troubles"]) == 1
+    assert list(own_home.iterdir()) == []
+
+
+@pytest.mark.requirement("U2")
+def test_a_settings_file_that_is_not_json_is_named_with_the_place_of_the_error(
+    tmp_path: Path, own_home: Path
+) -> None:
+    path = own_home / ".claude" / "settings.json"
+    path.parent.mkdir()
+    path.write_text('{\n  "a": 1,\n}\n')
+    code, found = _doctor(tmp_path)
+    assert code == 1
+    first, second = found["troubles"]
+    assert first.startswith(f"{path}: not valid JSON at line 3, column 1: ")
+    assert first.endswith("; fix the file: Claude Code cannot read it either")
+    assert second.startswith("no hook of Holdfast was found; fix that file, then run ")
+
+
+@pytest.mark.requirement("U1", "U2")
+def test_doctor_and_install_say_the_same_of_a_settings_file_that_is_a_link(
+    tmp_path: Path, own_home: Path
+) -> None:
+    path = own_home / ".claude" / "settings.json"
+    path.parent.mkdir()
+    (own_home / "dotfile.json").write_text("{}")
+    path.symlink_to(own_home / "dotfile.json")
+    [trouble] = _doctor(tmp_path)[1]["troubles"]
+    refused = CliRunner().invoke(holdfast_command, ["install", "--yes"]).exception
+    assert isinstance(refused, SettingsIsALink)
+    assert f"would refuse, because {refused}; {refused.hint}" in trouble
+    assert "another --scope (user, project, local), or with --plugin DIR" in refused.hint
 
 
 @pytest.mark.requirement("U2")

@@ -47,6 +47,10 @@ class BytesBefore:
 
 
 UNKNOWN = BytesBefore(known=False)
+ELSEWHERE = (
+    "or leave it and install elsewhere: `holdfast install` with another --scope (user, project, "
+    "local), or with --plugin DIR"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +69,30 @@ class SettingsPart:
         if places.size_of(self.path) > MAX_SETTINGS_BYTES:
             words = f"{self.path} has more than {MAX_SETTINGS_BYTES:,} bytes"
             raise SettingsBroken(words, hint="make it smaller first: nothing was changed")
-        return read_json(self.path)
+        try:
+            return read_json(self.path)
+        except SettingsIsALink as error:
+            if self.path.is_symlink():
+                raise SettingsIsALink(str(error), hint=f"{error.hint}; {ELSEWHERE}") from None
+            raise
 
     def is_joined(self, data: bytes | None, without: bytes | None) -> bool:
         line = self._line(without)
         return settings_text.has_all(text_of(data), self.table, line, self.packages)
 
-    def join(self, data: bytes | None) -> bytes:
+    def check(self) -> None:
+        """Raise what an install into this file would raise: it is broken, or a link."""
+        self._check_room(self.read())
+
+    def _check_room(self, data: bytes | None) -> None:
         settings = parse_settings(self.path, data)
         try:
             settings_text.check_room(settings)
         except SettingsBroken as error:
             raise SettingsBroken(f"{self.path}: {error}") from None
+
+    def join(self, data: bytes | None) -> bytes:
+        self._check_room(data)
         return settings_text.join(text_of(data), self.table, self._line(data)).encode()
 
     def leave(self, data: bytes | None, before: BytesBefore) -> bytes | None:

@@ -17,7 +17,8 @@ from holdfast.client import settings_files
 from holdfast.client.settings_files import claude_folder
 from holdfast.setup import receipts
 from holdfast.setup.changes import InstallChange, bytes_of
-from holdfast.setup.install_parts import InstallPart, OwnFile, ServerPart
+from holdfast.setup.errors import InstallError, SettingsBroken
+from holdfast.setup.install_parts import InstallPart, OwnFile, ServerPart, SettingsPart
 from holdfast.setup.json_text import read
 from holdfast.setup.receipts import our_packages
 from holdfast.setup.settings_text import installed_commands, settings_in, status_command_in
@@ -90,6 +91,19 @@ def find_others(home: Path, project: Path, packages: Collection[str]) -> list[Ot
             if command is not None and command.program.package not in packages:
                 found[OtherHoldfast(path, command.program)] = None
     return list(found)
+
+
+def unusable_settings(home: Path, project: Path) -> dict[Path, InstallError]:
+    """The settings files that `install` would refuse, each with its error."""
+    found: dict[Path, InstallError] = {}
+    for path in _settings_files(home, project):
+        try:
+            SettingsPart(path, frozenset()).check()
+        except InstallError as error:
+            found[path] = error
+        except OSError as error:
+            found[path] = SettingsBroken(f"{path} cannot be read: {error.strerror}")
+    return found
 
 
 def _settings_files(home: Path, project: Path) -> dict[Path, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import tempfile
 import time
@@ -12,6 +13,7 @@ from typing import Any
 from holdfast.archive.errors import DamagedTranscript
 from holdfast.archive.transcripts import damaged_copies
 from holdfast.client import sample_payloads
+from holdfast.client.settings_files import claude_folder
 from holdfast.events import breadcrumb
 from holdfast.events.archive_transcripts import state as transcripts_state
 from holdfast.hub.store import write_health
@@ -22,6 +24,7 @@ from holdfast.setup.doctor.compaction import RehearsalStep, rehearse
 from holdfast.setup.doctor.hooks import FiredHook
 from holdfast.setup.doctor.mcp_server import look_at_servers
 from holdfast.setup.doctor.status_line import check_status_line
+from holdfast.setup.errors import InstallError, SettingsBroken
 from holdfast.setup.installs import (
     TAKE_OUT,
     Install,
@@ -31,6 +34,7 @@ from holdfast.setup.installs import (
     other_receipts,
     plugin_in,
     settings_against_hooks,
+    unusable_settings,
 )
 from holdfast.setup.receipts import our_packages
 from holdfast.transcript import Reader
@@ -48,6 +52,7 @@ def examine(project: Path, plugin_folder: Path | None = None) -> dict[str, Any]:
     """What is installed, what its hooks do, and each problem with its solution."""
     packages = our_packages(Path(places.home()))
     installs = _installs(project, plugin_folder, packages)
+    unusable = unusable_settings(Path(places.user_home()), project)
     others = find_others(Path(places.user_home()), project, packages)
     fired = {install: client_doctor.fire_all(list(install.runnable)) for install in installs}
     steps = {install: _rehearse(install, fired[install]) for install in installs}
@@ -55,7 +60,8 @@ def examine(project: Path, plugin_folder: Path | None = None) -> dict[str, Any]:
     servers = look_at_servers(installs, project, packages)
     settings = settings_load.load(str(project))
     troubles = [
-        *_install_troubles(installs),
+        *_broken_settings(unusable),
+        *_install_troubles(installs, unusable),
         *(f"{one.words}; {_way_out(one)}" for one in others),
         *(trouble for install in installs for trouble in _troubles(install, fired[install])),
         *(trouble for install in installs for trouble in _failed_steps(install, steps[install])),
@@ -101,9 +107,24 @@ def _way_out(other: OtherHoldfast) -> str:
     return "its hooks run beside ours: uninstall it with its own `holdfast`"
 
 
-def _install_troubles(installs: list[Install]) -> list[str]:
+def _broken_settings(unusable: dict[Path, InstallError]) -> list[str]:
+    """Settings files that nobody can read, each with the reason."""
+    return [
+        f"{error}; fix the file: Claude Code cannot read it either"
+        for error in unusable.values()
+        if isinstance(error, SettingsBroken)
+    ]
+
+
+def _install_troubles(installs: list[Install], unusable: dict[Path, InstallError]) -> list[str]:
     if not installs:
-        return ["no hook of Holdfast is installed; run `holdfast install`"]
+        error = unusable.get(claude_folder(Path(places.user_home())) / "settings.json")
+        if error is None:
+            return ["no hook of Holdfast is installed; run `holdfast install`"]
+        if isinstance(error, SettingsBroken):
+            return ["no hook of Holdfast was found; fix that file, then run `holdfast install`"]
+        refused = f"`holdfast install` would refuse, because {error}; {error.hint}"
+        return [f"no hook of Holdfast is installed, and {refused}"]
     running = [install for install in installs if install.commands]
     if len(running) < 2:
         return []
@@ -171,8 +192,9 @@ def _home_troubles() -> list[str]:
     home = Path(places.home())
     if home.exists() and not home.is_dir():
         return [f"{home} is not a folder; point HOLDFAST_HOME at one, or unset it"]
+    if not home.exists():
+        return _cannot_make(home)
     try:
-        home.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=home):
             pass
     except OSError as error:
@@ -182,6 +204,15 @@ def _home_troubles() -> list[str]:
     if linked := places.linked_folder(places.windows()):
         return [f"{linked} is a link, so hooks write nothing there; make it a folder"]
     return []
+
+
+def _cannot_make(home: Path) -> list[str]:
+    """Whether our folder could be made. A check makes none: on a machine where nothing is
+    installed, it would stay."""
+    above = next(folder for folder in home.absolute().parents if folder.exists())
+    if above.is_dir() and os.access(above, os.W_OK | os.X_OK):
+        return []
+    return [f"{home} cannot be made, as {above} cannot be written; make it writable"]
 
 
 def _recent_errors() -> list[str]:
