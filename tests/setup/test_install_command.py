@@ -213,6 +213,16 @@ def test_yes_asks_nothing_and_twice_is_once(desk: Desk) -> None:
     assert desk.settings.read_bytes() == SAMPLES["hooked, minified"]
 
 
+def test_before_the_question_it_says_that_the_user_s_own_status_line_is_kept(desk: Desk) -> None:
+    desk.write(b'{"statusLine": {"type": "command", "command": "~/line.sh"}}')
+    said = call("install", "n\n").stdout
+    kept = f"the status line to {desk.settings} (your own status line is kept and runs inside it)"
+    assert kept in said.partition("--- ")[0]
+    call("install --yes")
+    said = call("uninstall --yes").stdout
+    assert f"the status line from {desk.settings} (your own status line comes back), " in said
+
+
 def test_leaving_says_what_stays_and_where(desk: Desk) -> None:
     call("install --yes")
     (desk.ours / "settings.toml").write_text("")

@@ -29,7 +29,7 @@ from holdfast.setup.installs import find_installs, plugin_in
 from holdfast.setup.receipts import our_packages, packages_in
 from holdfast.setup.settings_text import installed_commands
 from holdfast.setup.targets import Target
-from holdfast.setup.wiring import is_ours
+from holdfast.setup.wiring import is_ours, wrapped_in
 from holdfast.text.fence import shown
 from holdfast.text.numbers import counted
 from holdfast.wire import places
@@ -99,7 +99,15 @@ def _describe_change(change: InstallChange, target: Target) -> str:
         return f"{_verb(bool(before), bool(after))} /holdfast:{change.path.stem}"
     was, will = _share(before, target), _share(after, target)
     verb = _verb(bool(was), bool(will))
-    return f"{verb} {' and '.join(will or was)} {VERBS[verb]} {settings}"
+    return f"{verb} {' and '.join(will or was)} {VERBS[verb]} {settings}{_own_line(before, after)}"
+
+
+def _own_line(before: bytes, after: bytes) -> str:
+    """Say what happens to the user's own status line, if there is one."""
+    was, will = (wrapped_in(settings_text.status_command_in(_settings(b))) for b in (before, after))
+    if will:
+        return " (your own status line is kept and runs inside it)"
+    return " (your own status line comes back)" if was else ""
 
 
 def _rest(part: str, first: str) -> str:
