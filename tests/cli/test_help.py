@@ -142,6 +142,7 @@ def test_a_page_names_the_command_that_prints_another_one_and_has_no_dead_link()
         named = set(re.findall(r"`holdfast help ([a-z-]+)`", shown))
         assert named <= names | TOPICS.keys(), name
     assert "(`holdfast help compaction-limit`)" in pages.text_of("alerts")
+    assert "all pages (`holdfast help`)" in pages.text_of("tutorial")
 
 
 @pytest.mark.requirement("U3")

@@ -86,6 +86,8 @@ def _link(found: re.Match[str], known: frozenset[str]) -> str:
     name = target.removesuffix(".md")
     if name in known:
         return f"{words} (`holdfast help {name}`)"
+    if target == LIST:
+        return f"{words} (`holdfast help`)"
     return f"{words} (`{target}` of the sources)" if target else words
 
 
