@@ -9,6 +9,7 @@ import pytest
 
 from holdfast.brief.compose import compose
 from holdfast.brief.done_claims import find_contradictions
+from holdfast.brief.summary_passages import passages
 from holdfast.record.model import Record
 from tests.checkpoint.sessions import Session
 
@@ -23,6 +24,14 @@ def test_two_false_claims_in_one_sentence_are_two_flags(tmp_path: Path) -> None:
     assert len(found) == 2
     assert any("last failed" in claim.evidence for claim in found)
     assert any("the task is not done but pending" in claim.evidence for claim in found)
+
+
+@pytest.mark.requirement("B6")
+def test_a_sentence_is_quoted_without_the_tags_of_the_client(tmp_path: Path) -> None:
+    said = "<analysis>Short.</analysis>\n<summary>All tests pass now and it is done.</summary>"
+    [claim] = find_contradictions(failing(tmp_path), said)
+    assert claim.sentence == "All tests pass now and it is done."
+    assert [one.text for one in passages(said)] == ["All tests pass now and it is done."]
 
 
 def failing(folder: Path) -> Record:

@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from holdfast.brief.item import FalseClaim, short
+from holdfast.brief.summary_passages import without_tags
 from holdfast.record import open_items, runs
 from holdfast.record.model import Failure, Place, Record, Task
 from holdfast.record.turns import turn_number
@@ -32,7 +33,7 @@ def sentences(summary: str) -> Iterator[str]:
     """Yield the sentences as they were written, without quotes of the user, code and lists of
     future work."""
     quoting = numbered = in_code = to_come = False
-    for line in summary.splitlines()[:MOST_LINES]:
+    for line in without_tags(summary).splitlines()[:MOST_LINES]:
         bare = line.strip().strip("*# ")
         if line.lstrip().startswith("```"):
             in_code = not in_code

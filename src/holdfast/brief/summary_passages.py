@@ -14,6 +14,7 @@ _FRAME = (
     "Continue the conversation from where",
     "If you need ",
 )
+_TAGS = re.compile(r"</?(?:summary|analysis)>")
 _BULLET = re.compile(r"^(?:[-*•>]|\d+[.)])\s+")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z*`(])")
 _HEADING = re.compile(
@@ -33,7 +34,7 @@ class Passage(msgspec.Struct, frozen=True):
 def passages(summary: str) -> Iterator[Passage]:
     """Yield the passages, without code, the client's frame and its notes to itself."""
     is_users = False
-    for line in _CODE.sub("", _without_analysis(summary)).splitlines()[:MOST_LINES]:
+    for line in _CODE.sub("", without_tags(_without_analysis(summary))).splitlines()[:MOST_LINES]:
         text = line.strip()
         if not text or text.startswith(_FRAME):
             continue
@@ -43,6 +44,12 @@ def passages(summary: str) -> Iterator[Passage]:
         text = _BULLET.sub("", text)
         for part in [text] if is_users else sentences(text):
             yield Passage(part.strip(), is_users)
+
+
+def without_tags(summary: str) -> str:
+    """Remove the tags that the client writes around a summary and its notes: a sentence that is
+    quoted to the model or the user must not contain one."""
+    return _TAGS.sub("", summary)
 
 
 def _without_analysis(summary: str) -> str:
