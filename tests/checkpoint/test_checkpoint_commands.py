@@ -90,6 +90,11 @@ def test_verify_of_one_file_tells_a_lost_index_from_damage(
     assert found.stdout.startswith("CHANGED")
 
 
+@pytest.mark.requirement("C6", "U3")
+def test_a_missing_file_of_the_root_folder_is_named_with_one_slash() -> None:
+    assert str(_run(verify, "/nope.md").exception) == "/nope.md is not there"
+
+
 @pytest.mark.store  # a rebuild makes the database anew
 @pytest.mark.requirement("C7", "U3")
 def test_rebuild_says_what_it_found_and_what_is_damaged(

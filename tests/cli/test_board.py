@@ -53,6 +53,13 @@ def test_what_is_posted_is_listed_and_read_once() -> None:
 
 
 @pytest.mark.requirement("A2", "U3")
+def test_a_list_for_people_calls_a_printed_message_delivered() -> None:
+    _ok("post", "workflow.progress", "half done")
+    counts = _invoke("list").stderr
+    assert "1 of 1 messages: 1 waiting, 0 delivered, 0 confirmed, 0 expired" in counts
+
+
+@pytest.mark.requirement("A2", "U3")
 def test_a_project_s_messages_are_its_own(tmp_path: Path) -> None:
     _ok("post", "workflow.progress", "here")
     _ok("post", "workflow.progress", "to all", "--everywhere")

@@ -54,6 +54,11 @@ def test_roll_now_compresses_and_says_so_once(transcript: str) -> None:
 
 
 @pytest.mark.requirement("R8", "U3")
+def test_the_advised_command_names_the_same_session() -> None:
+    assert "; compress them now: holdfast compress --now --demo (step " in _ok("compress", "--demo")
+
+
+@pytest.mark.requirement("R8", "U3")
 def test_a_session_of_which_no_hook_has_told_is_compressed(
     transcript: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -46,6 +46,16 @@ def test_a_program_gets_where_each_result_came_from(here: Path) -> None:
 
 
 @pytest.mark.requirement("U3")
+def test_of_a_checkpoint_the_section_is_named_and_nothing_was_asked(here: Path) -> None:
+    keep(
+        a_document(here, sections={"Key Decisions": ["turn 1: which gauge? → the brass barometer"]})
+    )
+    said = run("barometer").stdout
+    assert said.startswith("checkpoint-") and "model, Key Decisions, session s1" in said
+    assert "asked:" not in said
+
+
+@pytest.mark.requirement("U3")
 def test_people_see_ids_words_and_the_way_to_more() -> None:
     said = run("bastion").output
     item_id = said.split()[0]

@@ -103,7 +103,8 @@ def full_path(word: str) -> str:
     """Return the path as the index spells it: the folder resolved, the name as it is (a link is
     not followed)."""
     folder, _, name = word.rpartition("/")
-    return f"{os.path.realpath(folder or ('/' if word.startswith('/') else '.'))}/{name}"
+    here = folder or ("/" if word.startswith("/") else ".")
+    return f"{os.path.realpath(here).rstrip('/')}/{name}"
 
 
 def _by_file(word: str) -> CheckpointEntry:

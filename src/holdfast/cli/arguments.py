@@ -7,7 +7,8 @@ printed; they are refused here if they are not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
+from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import is_utf8
 
 DEMO_ALONE = "--demo is a session of its own: name no other"
@@ -60,9 +62,22 @@ def of_session(command: Function) -> Function:
             transcript = demo_session() if demo else Path(any_session)
         else:
             session = session or any_session
-        return command(transcript=transcript, session=session, **given)
+        with _own_demo():
+            return command(transcript=transcript, session=session, **given)
 
     return with_session
+
+
+@contextmanager
+def _own_demo() -> Iterator[None]:
+    """Offer the recorded session with this command: an error without a session offers `replay`,
+    because some commands have no --demo."""
+    try:
+        yield
+    except HoldfastError as error:
+        name = click.get_current_context().info_name
+        error.hint = error.hint.replace("holdfast replay --demo", f"holdfast {name} --demo")
+        raise
 
 
 def demo_session() -> Path:

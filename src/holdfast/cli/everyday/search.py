@@ -17,7 +17,7 @@ import click
 
 from holdfast.cli.arguments import AS_JSON
 from holdfast.cli.terminal import paint, say
-from holdfast.memory.item import KINDS, PAGE_CHARS
+from holdfast.memory.item import CHECKPOINT, KINDS, PAGE_CHARS
 from holdfast.text import fence
 from holdfast.text.numbers import counted, short
 from holdfast.wire.errors import HoldfastError
@@ -25,6 +25,7 @@ from holdfast.wire.log import inert
 
 if TYPE_CHECKING:
     from holdfast.memory.full_text import FullText
+    from holdfast.memory.item import Item
     from holdfast.memory.results import Expanded, FoundItem, SearchAnswer
     from holdfast.memory.sync import IndexStatus
 
@@ -207,7 +208,7 @@ def _lines(one: FoundItem, words: list[str]) -> Iterator[str]:
     """Yield where it was said, what was asked there or the question it answers, then each
     passage."""
     yield f"{paint(one.id, 'bold')}  {_clean(_where(one))}"
-    if one.item.title and one.item.by in ("user", "model", "agent"):
+    if one.item.title and _is_answer(one.item):
         yield f"asked: {_marked(short(_clean(one.title), ASKED_CHARS), words)}"
     for place in dict.fromkeys(filter(None, one.places)):
         yield _marked(_clean(place), words)
@@ -228,13 +229,18 @@ def _clean(text: str) -> str:
     return inert(fence.clean(text))
 
 
+def _is_answer(item: Item) -> bool:
+    """Whether its title is what was asked there; of a checkpoint it is the name of the section."""
+    return item.by in ("user", "model", "agent") and not item.id.startswith(f"{CHECKPOINT}-")
+
+
 def _where(one: FoundItem) -> str:
     item = one.item
     steps = f"step {item.first_turn}" if item.first_turn else ""
     if item.last_turn > item.first_turn:
         steps = f"steps {item.first_turn}-{item.last_turn}"
     session = f"session {item.session[:8]}" if item.session else ""
-    title = "" if item.by in ("user", "model", "agent") else item.title
+    title = "" if _is_answer(item) else item.title
     parts = (item.by, title, steps, session, item.at[:16].replace("T", " "))
     return ", ".join(filter(None, parts))
 

@@ -92,7 +92,21 @@ def show(name: str, project: Path | None, as_json: bool) -> None:
         say(shown(line) if line.strip() else "")
 
 
-@memory.command()
+class TopicCommand(click.Command):
+    """A command that takes its text as an option, and says so if it comes as a second word."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            if "unexpected extra argument" not in error.message:
+                raise
+            example = "holdfast memory add 'Prefer ruff' --body 'Lint with ruff, not flake8.'"
+            words = f"{error.message}\nThe text is given with --body: {example}"
+            raise click.UsageError(words, ctx) from None
+
+
+@memory.command(cls=TopicCommand)
 @click.argument("name")
 @_text
 @PROJECT

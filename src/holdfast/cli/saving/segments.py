@@ -5,6 +5,7 @@ looks for older topics and compresses them.
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -13,7 +14,14 @@ from typing import Any
 import click
 
 from holdfast.cli import choose_session
-from holdfast.cli.arguments import AS_JSON, EVERYWHERE, PROJECT, list_group, of_session
+from holdfast.cli.arguments import (
+    AS_JSON,
+    EVERYWHERE,
+    PROJECT,
+    demo_session,
+    list_group,
+    of_session,
+)
 from holdfast.cli.choose_session import Chosen, NoSession
 from holdfast.cli.find_transcript import choose_to_read, choose_to_save
 from holdfast.cli.terminal import confirm, paint, say
@@ -31,6 +39,7 @@ from holdfast.transcript import Unreadable
 from holdfast.window import view
 
 MOST_INPUT = 4 << 20
+AGAIN = "holdfast compress --now"
 
 
 def _list(
@@ -253,9 +262,16 @@ def roll(now: bool, session: str, transcript: Path | None, as_json: bool) -> Non
         click.echo(json.dumps({**formats.plain(report), "line": report.line}))
     else:
         for text in lines(report):
-            say(text)
+            say(text.replace(AGAIN, f"{AGAIN}{_named_again(transcript, session)}"))
     if report.errors:
         raise NotRolled("; ".join(report.errors), report.exit_code)
+
+
+def _named_again(transcript: Path | None, session: str) -> str:
+    """The words that name the same session in a command that is advised."""
+    if transcript == demo_session():
+        return " --demo"
+    return f" {shlex.quote(str(transcript or session))}" if transcript or session else ""
 
 
 def _rolled(chosen: Chosen, *, force: bool) -> RollReport:

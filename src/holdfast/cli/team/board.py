@@ -27,6 +27,7 @@ from holdfast.text.fence import shown
 
 Command = Callable[..., Any]
 MOST_SHOWN_CHARS = 300
+WORDS = {"said": "delivered"}  # for people; in JSON the state keeps its name
 MOST_PATH_CHARS = 4_096
 CARRIED = "each agent it is for gets it from a hook, within a minute while it works"
 
@@ -74,9 +75,10 @@ def list_(project: Path | None, everywhere: bool, database: str, as_json: bool, 
         return
     for row in reversed(page.rows):
         read = f", read by {', '.join(row['read_by'])}" if row["read_by"] else ""
-        say(f"{line(row)} ({messages.state_of(row, now)}){shown(read)}")
+        state = messages.state_of(row, now)
+        say(f"{line(row)} ({WORDS.get(state, state)}){shown(read)}")
     if page.total:
-        counted = ", ".join(f"{count} {state}" for state, count in states.items())
+        counted = ", ".join(f"{count} {WORDS.get(state, state)}" for state, count in states.items())
         say(f"{len(page.rows)} of {page.total} messages: {counted}", err=True)
     else:
         say("No message yet. Send one: holdfast board post TOPIC 'WORDS'", err=True)
