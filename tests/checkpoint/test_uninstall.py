@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from holdfast.cli.saving.checkpoint import verify
 from holdfast.cli.setup.install import install, uninstall
 from holdfast.setup.errors import CheckpointsStay
 from holdfast.wire import places
-from tests.checkpoint.documents import a_document, in_project
+from tests.checkpoint.documents import NOON, a_document, in_project
 
 pytestmark = pytest.mark.requirement("U1")
 
@@ -58,21 +59,28 @@ def test_what_is_still_installed_is_named(tmp_path: Path, own_home: Path) -> Non
         assert said.count(f"still in {path}: holdfast uninstall{how} removes them.") == 1
 
 
-def test_a_folder_with_anything_of_yours_stays_whole(tmp_path: Path) -> None:
+def test_what_is_yours_stays_with_its_gitignore_and_our_other_checkpoints_go(
+    tmp_path: Path,
+) -> None:
     mine, edited = _project(tmp_path, "mine"), _project(tmp_path, "edited")
     (in_project(mine) / "notes.md").write_text("mine")
     [path] = in_project(edited).glob("*.md")
+    keep(a_document(edited, "b", created=NOON + timedelta(hours=1)))
     path.write_bytes(path.read_bytes() + b"\n## Mine\n- y\n")
-    before = sorted(tmp_path.rglob("*"))
     assert _leave().exit_code == 0, "nothing was asked for yet"
     done = _leave("--yes")
-    said = done.stdout.splitlines()
     assert isinstance(done.exception, CheckpointsStay), "`&& rm -r` must not run after it"
+    assert done.exception.exit_code == 5
     for folder in (mine, edited):
         assert str(in_project(folder)) in str(done.exception)
-    assert said[0].startswith("stays") and "CHANGED" in said[0]
-    assert said[1].startswith("stays") and "notes.md is not ours" in said[1]
-    assert sorted(tmp_path.rglob("*")) == before
+    assert done.stdout.splitlines() == [
+        f"removed  {in_project(edited)}: 1 checkpoint",
+        f"stays    {in_project(edited)}: {path.name} is CHANGED: not what was saved",
+        f"removed  {in_project(mine)}: 1 checkpoint",
+        f"stays    {in_project(mine)}: notes.md is not ours",
+    ]
+    for folder, name in ((mine, "notes.md"), (edited, path.name)):
+        assert sorted(one.name for one in in_project(folder).iterdir()) == [".gitignore", name]
 
 
 def test_a_folder_that_leads_out_of_its_project_is_not_followed(tmp_path: Path) -> None:

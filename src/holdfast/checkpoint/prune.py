@@ -121,20 +121,29 @@ IGNORE = b"*\n"
 
 
 class Left(msgspec.Struct, frozen=True):
-    """A project's folder of checkpoints."""
+    """A project's folder of checkpoints. `stays` are the files that must not be removed, each with
+    the reason; all others are ours and unchanged."""
 
     project: str
     place: FolderPlace
     names: tuple[str, ...]
-    why: str = ""  # why it must stay; empty: everything in it is ours and unchanged
+    stays: dict[str, str] = {}
 
     @property
     def path(self) -> str:
         return self.place.path
 
     @property
+    def may_go(self) -> tuple[str, ...]:
+        """The files to remove. While something stays, so does `.gitignore`: git would see the
+        rest."""
+        kept = {*self.stays, ".gitignore"} if self.stays else set()
+        return tuple(name for name in self.names if name not in kept)
+
+    @property
     def checkpoints(self) -> int:
-        return sum(bool(timestamps.id_of(name)) for name in self.names)
+        """How many checkpoints may go."""
+        return sum(bool(timestamps.id_of(name)) for name in self.may_go)
 
 
 def folders_left(also: Iterable[str] = ()) -> list[Left]:
@@ -146,39 +155,42 @@ def folders_left(also: Iterable[str] = ()) -> list[Left]:
             place = folders.project_folder(project)
             names = tuple(sorted(folders.names_in(place.path)))
             if names:
-                found.append(Left(project, place, names, _why(place.path, names)))
+                found.append(Left(project, place, names, _stays(place.path, names)))
     return found
 
 
-def remove_folder(left: Left) -> str:
-    """Remove the folder and our files in it; return why it could not be removed, or an empty
-    text."""
+def remove_own(left: Left) -> str:
+    """Remove our files, and the folder if nothing else is in it; return why that failed, or an
+    empty text."""
     try:
         with folders.enter(left.place) as folder:
-            for name in left.names:
+            for name in left.may_go:
                 os.unlink(name, dir_fd=folder)
-        os.rmdir(left.path)  # noqa: PTH106
+        if not left.stays:
+            os.rmdir(left.path)  # noqa: PTH106
     except OSError as error:
         return f"{error.strerror}"
-    with suppress(OSError):  # the parent is ours too if it is empty
-        os.rmdir(left.path.rpartition("/")[0])  # noqa: PTH106
+    if not left.stays:
+        with suppress(OSError):  # the parent is ours too if it is empty
+            os.rmdir(left.path.rpartition("/")[0])  # noqa: PTH106
     return "; ".join(index.refresh(left.project))
 
 
-def _why(folder: str, names: tuple[str, ...]) -> str:
-    for name in names:
-        path = f"{folder}/{name}"
-        if name == ".gitignore" and places.read_small(path) == IGNORE:
-            continue
-        if atomic.is_draft(name):
-            continue
-        if not timestamps.id_of(name):
-            return f"{name} is not ours"
-        if not verify(path).ok:
-            return f"{name} is CHANGED: not what was saved"
-        if not provenance.is_own(from_file(path)):
-            return _describe_maker(folder, name)
-    return ""
+def _stays(folder: str, names: tuple[str, ...]) -> dict[str, str]:
+    reasons = {name: _why(folder, name) for name in names}
+    return {name: why for name, why in reasons.items() if why}
+
+
+def _why(folder: str, name: str) -> str:
+    """Why a file must stay; empty if it is ours and unchanged."""
+    path = f"{folder}/{name}"
+    if (name == ".gitignore" and places.read_small(path) == IGNORE) or atomic.is_draft(name):
+        return ""
+    if not timestamps.id_of(name):
+        return f"{name} is not ours"
+    if not verify(path).ok:
+        return f"{name} is CHANGED: not what was saved"
+    return "" if provenance.is_own(from_file(path)) else _describe_maker(folder, name)
 
 
 def _describe_maker(folder: str, name: str) -> str:

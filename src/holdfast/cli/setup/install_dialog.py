@@ -244,16 +244,20 @@ CONTENTS = {  # of our folder: pattern and words
 
 
 def leave_checkpoints(*, go: bool) -> None:
-    """List every project's folder; with `go`, remove those that hold only our files. It is an error
-    if one stays: what follows in the same line would remove the list of our own checkpoints."""
+    """List every project's folder; with `go`, remove what is ours in them. It is an error if
+    anything stays: what follows in the same line would remove the list of our own checkpoints."""
     found = prune.folders_left([str(Path.cwd())])
     stay = []
     for left in found:
-        why = left.why or (prune.remove_folder(left) if go else "")
+        why = prune.remove_own(left) if go and left.may_go else ""
+        if why or left.stays:
+            stay.append(shown(left.path))
         done = "stays" if why else "removed" if go else "would go"
-        stay += [shown(left.path)] if why else []
-        size = counted(left.checkpoints, "checkpoint")
-        say(f"{done:<8} {shown(left.path)}: {shown(why) or size}")
+        if left.may_go:
+            size = counted(left.checkpoints, "checkpoint")
+            say(f"{done:<8} {shown(left.path)}: {shown(why) or size}")
+        for reason in dict.fromkeys(left.stays.values()):
+            say(f"{'stays':<8} {shown(left.path)}: {shown(reason)}")
     if not found:
         say("No project has checkpoints of Holdfast.", err=True)
     elif not go:
@@ -277,7 +281,8 @@ def say_what_stays() -> None:
         return
     say("What stays, until you remove it:")
     for left in checkpoints[:MOST_NAMED]:
-        say(f"  {shown(left.path)}: {counted(left.checkpoints, 'checkpoint')}")
+        others = f", and {counted(len(left.stays), 'other file')}" if left.stays else ""
+        say(f"  {shown(left.path)}: {counted(left.checkpoints, 'checkpoint')}{others}")
     if len(checkpoints) > MOST_NAMED:
         say(f"  and {len(checkpoints) - MOST_NAMED:,} more projects with checkpoints")
     for folder, count in topics.items():
