@@ -239,6 +239,22 @@ def test_a_search_of_every_project_also_finds_those_never_searched(tmp_path: Pat
 
 
 @pytest.mark.requirement("U3", "M6")
+def test_a_search_of_every_project_finds_sessions_newer_than_an_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = _a_project(tmp_path / "other", "The buoy is painted vermilion.")
+    assert run("vermilion", "--all-projects").exit_code == 0
+    for name, colour in (("s2", "indigo"), ("s3", "umber")):
+        line = a_line("user", f"The mole is painted {colour}.", 0, name, cwd=str(other))
+        written(other, name, [line])
+        if name == "s3":
+            monkeypatch.setattr(sync, "SYNC_SECONDS", 0.0)
+        found = run(colour, "--all-projects")
+        assert (found.exit_code == 0) is (name == "s2")
+    assert "note: not brought up to date: 1 project; a search with --project DIR" in found.stderr
+
+
+@pytest.mark.requirement("U3", "M6")
 def test_projects_for_which_there_was_no_time_are_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

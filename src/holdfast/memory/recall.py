@@ -18,6 +18,7 @@ from holdfast.memory.ranking import Hit, Rank, results
 from holdfast.memory.results import FoundItem, SearchAnswer, describe_result
 from holdfast.memory.sources import sessions
 from holdfast.text.numbers import counted
+from holdfast.wire import places
 
 BY_WORDS, BY_MEANING = 500, 300  # candidates of each search, divided among the indexes ...
 # ... but at least this many, so that a search of ten projects takes as long as one
@@ -74,8 +75,8 @@ def recall(
 
 
 def _open_indexes(project: str, everywhere: bool, notes: list[str]) -> list[Index]:
-    """Open the project's own index, brought up to date, and all others as they are. An index that
-    cannot be used is left out if there are others."""
+    """Open the project's own index, brought up to date, and all others, as far as there is time for
+    those. An index that cannot be used is left out if there are others."""
     if not everywhere:
         return [_fresh(project, notes)]
     try:
@@ -90,24 +91,50 @@ def _open_indexes(project: str, everywhere: bool, notes: list[str]) -> list[Inde
 
 
 def _index_others(project: str, notes: list[str]) -> None:
-    """Make the indexes of known projects that have none, as far as time allows; note the others. A
-    team's database gets none of them unasked: only a search in a project's folder adds it there."""
+    """Make the indexes of known projects that have none, and bring the others up to date, as far as
+    time allows; note what was not. A team's database gets none of them unasked: only a search in a
+    project's folder adds it there."""
     if engines.is_shared():
         _note_unshared(project, notes)
         return
     give_up = time.monotonic() + sync.SYNC_SECONDS
-    waiting = [one for one in sync.unindexed_projects() if one != project]
-    partly = 0
-    while waiting and (seconds := give_up - time.monotonic()) > 0:
-        one = waiting.pop()
+    missing = [one for one in reversed(sync.unindexed_projects()) if one != project]
+    known = sorted(sync.indexed_projects() - {project}, key=_changed_ms, reverse=True)
+    new, old = _sync_until(give_up, missing), _sync_until(give_up, known)
+    notes += [f"left out: {error}" for error in new.failed]
+    stale = old.partly + old.waiting + len(old.failed)  # the search itself reports a damaged one
+    for left, state, hint in (
+        (new.partly, "not read to the end yet", READS_THE_REST),
+        (new.waiting, "not searched yet", "search again for all"),
+        (stale, "not brought up to date", READS_THE_REST),
+    ):
+        if left:
+            notes.append(f"{state}: {counted(left, 'project')}; {hint}")
+
+
+class _Unsynced(NamedTuple):
+    partly: int  # projects that were read in part
+    waiting: int  # projects there was no time for
+    failed: list[OfIndex]
+
+
+def _sync_until(give_up: float, projects: Sequence[str]) -> _Unsynced:
+    """Bring indexes up to date until a time; count those that are not."""
+    partly, failed = 0, list[OfIndex]()
+    for at, one in enumerate(projects):
+        seconds = give_up - time.monotonic()
+        if seconds <= 0:
+            return _Unsynced(partly, len(projects) - at, failed)
         try:
             partly += bool(sync.sync_index(engines.local(one), seconds=seconds).left)
         except OfIndex as error:
-            notes.append(f"left out: {error}")
-    if partly:
-        notes.append(f"not read to the end yet: {counted(partly, 'project')}; {READS_THE_REST}")
-    if waiting:
-        notes.append(f"not searched yet: {counted(len(waiting), 'project')}; search again for all")
+            failed.append(error)
+    return _Unsynced(partly, 0, failed)
+
+
+def _changed_ms(project: str) -> int:
+    """When a session of the project began last."""
+    return places.modified_ms(locations.client_folder(project))
 
 
 def _note_unshared(project: str, notes: list[str]) -> None:

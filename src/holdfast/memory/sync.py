@@ -169,7 +169,7 @@ def index_status(project: str = "") -> IndexStatus:
 def rebuild(projects: Iterable[str] = ()) -> list[IndexSync]:
     """Rebuild the indexes of these and all known projects; return the items of each."""
     given = {locations.resolve(one) for one in projects}
-    known = given | sessions.known_projects() | _indexed_projects()
+    known = given | sessions.known_projects() | indexed_projects()
     return [_rebuild_index(project) for project in sorted(known) if _has_something(project)]
 
 
@@ -182,7 +182,8 @@ def unindexed_projects() -> list[str]:
     ]
 
 
-def _indexed_projects() -> set[str]:
+def indexed_projects() -> set[str]:
+    """The projects that have a readable index on this machine."""
     found = set()
     for path in locations.index_files():
         try:
