@@ -228,7 +228,7 @@ def test_nothing_open_tells_what_is_only_here(tmp_path: Path) -> None:
     session = edited().runs("git commit -m x", MADE).edits("/work/project/moon.py").says("Done.")
     steps = next_steps(session, tmp_path)
     assert steps.startswith("nothing open: ")
-    assert steps.endswith("; not committed: 1 file; not pushed: fix/ebb")
+    assert steps.endswith("; not committed: moon.py; not pushed: fix/ebb")
     session.runs("git commit -m y && git push", f"{MADE}\n 1a2b3c4..5d6e7f8 x -> x").says("Done.")
     assert next_steps(session, tmp_path).endswith("answered “Done.”")
 

@@ -14,7 +14,6 @@ from holdfast.record import open_items
 from holdfast.record.git_work import NO_BRANCH, conflict_words, may_be_in_repository
 from holdfast.record.model import Commits, GitWork, Record
 from holdfast.text.fence import quoted
-from holdfast.text.numbers import counted
 from holdfast.wire import places
 
 MOST_PACKED_BYTES = 16 << 20  # 200,000 refs
@@ -24,6 +23,7 @@ UNKNOWN = "an unknown commit"
 _NOT_IN_A_REF = frozenset(" ~^:?*[\\\x7f") | {chr(code) for code in range(32)}
 MOST_BRANCHES = 4
 MOST_CONFLICTS = 5
+MOST_FILES = 3  # that are not committed, by name
 
 
 def git_state(project: str) -> str:
@@ -178,8 +178,10 @@ def not_in_git(record: Record) -> str:
     work, words = record.git, ""
     is_known = bool(record.branch) and may_be_in_repository(record)
     if not work.is_partial and (is_known or work.commits):
-        changed = sum(map(len, open_items.uncommitted_by_tree(record).values()))
-        words += f"; not committed: {_count(changed, 'file')}" if changed else ""
+        trees = open_items.uncommitted_by_tree(record).values()
+        names = [name for tree in trees for name in tree]
+        rest = f" and {len(names) - MOST_FILES} more" if len(names) > MOST_FILES else ""
+        words += f"; not committed: {', '.join(names[:MOST_FILES])}{rest}" if names else ""
     here = work.branch if work.commits and work.pushed != work.commits else ""
     others = [name.partition("\t")[2] for name, one in work.others.items() if _is_local(one)]
     local = [branch for branch in [here, *others] if branch]
@@ -188,7 +190,3 @@ def not_in_git(record: Record) -> str:
 
 def _is_local(work: Commits) -> bool:
     return work.pushed != work.commits and not work.merged
-
-
-def _count(number: int, noun: str) -> str:
-    return counted(number, noun)
