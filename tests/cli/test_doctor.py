@@ -539,7 +539,7 @@ def test_what_this_holdfast_wrote_into_a_project_is_run(tmp_path: Path) -> None:
     assert len(found["servers"]) == 1
 
 
-@pytest.mark.requirement("F2")
+@pytest.mark.requirement("U2")
 def test_a_recording_is_not_the_newest_transcript(tmp_path: Path) -> None:
     path = a_transcript(tmp_path / "demo.jsonl", an_answer(20_000))
     with lock_state(places.window("752b636e")) as state:
