@@ -144,6 +144,31 @@ def test_a_reason_in_brackets_does_not_hide_what_a_task_waits_for(words: str) ->
     assert plan.tasks[1].depends == ("saw", "boil")
 
 
+@pytest.mark.parametrize(
+    ("words", "alike"),
+    [
+        ("Same as task 1 for the boom", "saw"),
+        ("Repeat 1 for the boom", "saw"),
+        ("Treat the boom, same approach as in 2", "boil"),
+        ("Same for the boom", "weave"),
+        ("Make it look like 5 others", ""),
+    ],
+)
+def test_a_task_is_like_the_one_that_it_names(words: str, alike: str) -> None:
+    plan = read_plan(f"1. Saw\n2. Boil\n3. Weave\n4. {words}\n")
+    assert plan.tasks[3].joins == alike
+
+
+@pytest.mark.parametrize(
+    ("words", "waits"),
+    [("This needs the report from step 2.", "2"), ("Needs nothing from 1-2.", "")],
+)
+def test_a_number_further_on_in_a_statement_counts(words: str, waits: str) -> None:
+    plan = read_plan(f"1. Saw\n2. Boil\n3. Weave. {words}\n")
+    assert plan.tasks[2].depends == tuple(plan.tasks[int(at) - 1].id for at in waits)
+    assert not plan.tasks[2].unread
+
+
 def test_a_task_that_is_like_another_may_be_independent_of_it() -> None:
     plan = read_plan("1. Saw\n2. Same for the mast. Independent of 1.\n3. Same for the boom\n")
     assert [task.depends for task in plan.tasks[1:]] == [(), (plan.tasks[1].id,)]

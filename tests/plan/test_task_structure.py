@@ -226,6 +226,7 @@ def test_a_line_that_leads_a_list_belongs_to_it() -> None:
         "### Step 1 \u2013 Cut\n\n### Step 2 \u2013 [x] Ask Lena\n\n### Step 3 \u2013 Sew\n",
         "- **T1: Cut**\n- [x] **T2: Ask Lena**\n- **T3: Sew**\n",
         "| # | Task |\n|--|--|\n| 1 | Cut |\n| 2 | [x] Ask Lena |\n| 3 | Sew |\n",
+        "**Step 1 \u2013 Cut.** A\n\n**Step 2 \u2013 Ask Lena.** B\n\n**Step 3 \u2013 Sew.** C\n",
         "**1. Cut.** Now.\n\n**2. Ask Lena.** Well.\n\n**3. Sew.** Then.\n",
     ],
 )

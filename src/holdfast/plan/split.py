@@ -51,8 +51,9 @@ def split_task(
     if not all(step.done for step in task.subtasks):
         return list(_steps(task, room_tokens, estimate, groups))
     if len(task.files) > 1 and task.estimate_tokens is None:
-        most = _most_files(task, room_tokens, estimate)
-        return _pieces(task, room_tokens, estimate, groups(task.files, most))
+        return _pieces(
+            task, room_tokens, estimate, _fitting_groups(task, room_tokens, estimate, groups)
+        )
     if len(task.files) > 1:
         return _by_share(task, room_tokens, groups)
     return [
@@ -102,6 +103,19 @@ def _planned_groups(task: PlanTask) -> FileGroups:
         groups.append(fresh)
     groups.append(tuple(file for file in task.files if file not in placed))
     return FileGroups(tuple(one for one in groups if one), "the plan's own groups")
+
+
+def _fitting_groups(
+    task: PlanTask, room_tokens: int, estimate: Estimator, groups: Grouper
+) -> FileGroups:
+    """Groups that fit. Files differ in size, so that fewer of them may fit than in the middle."""
+    most = _most_files(task, room_tokens, estimate)
+    while True:
+        found = groups(task.files, most)
+        sizes = (estimate(replace(task, files=files)).tokens for files in found.groups)
+        if most == 1 or max(sizes) <= room_tokens:
+            return found
+        most = max(1, most * 3 // 4)
 
 
 def _most_files(task: PlanTask, room_tokens: int, estimate: Estimator) -> int:

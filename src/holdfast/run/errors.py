@@ -22,8 +22,8 @@ class PlanWaits(HoldfastError):
 
     exit_code = 1
     hint = (
-        "when that is settled, write `[x]` before the task in the plan and the answer, if there "
-        "is one, below it; then run the same command"
+        "when that is settled, write the answer below the task in the plan, and `[x]` before its "
+        "words if nothing of it is left to do; then run the same command"
     )
 
 

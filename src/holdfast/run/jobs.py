@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from holdfast.brief.size import DEFAULT_TOKENS
 from holdfast.plan.findings import MAX_BRIEFS, leaves_no_file
+from holdfast.plan.planner import waits_for_all
 from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask, TaskPlan
 from holdfast.plan.workflow import TaskBatch, Workflow
@@ -189,7 +190,10 @@ class JobQueue:
 
     def _needs(self, share: TaskShare) -> tuple[str, ...]:
         task = self._known[share.id]
-        return (*task.depends, *self._known[task.spec].depends)
+        whole = self._known[task.spec]
+        if waits_for_all(whole):
+            return tuple(list(self._numbers)[: self._numbers[whole.id] - 1])
+        return (*task.depends, *whole.depends)
 
 
 def _briefs(sources: Sequence[SessionRecord]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from holdfast.plan.formats import fields
 from holdfast.plan.formats.dependency_list import read_dependency_list
 from holdfast.plan.formats.fields import LONGEST_TITLE, Node, TaskIds
 from holdfast.plan.formats.references import References
-from holdfast.plan.formats.stated_dependencies import goes_on, is_independent, read_stated
+from holdfast.plan.formats.stated_dependencies import find_alike, is_independent, read_stated
 from holdfast.plan.task import BadPlan, PlanTask, TaskPlan
 
 MOST_TASKS = 20_000
@@ -159,7 +159,7 @@ def _resolved(tasks: list[PlanTask], description: str) -> Iterator[PlanTask]:
             sources.setdefault(follower, []).append(source)
     before: PlanTask | None = None
     for task in tasks:
-        joins = before.id if before and goes_on(task) else ""
+        joins = find_alike(task, before, known)
         before = task
         own, named = stated[task.id], sources.get(task.id, ())
         depends = tuple(dict.fromkeys((*known.of(task), *own.depends, *named)))

@@ -55,6 +55,13 @@ _SAME = re.compile(
     r"(?:same|ditto|likewise|similarly)\b",
     re.IGNORECASE,
 )
+_NOTHING = re.compile(r"(?:nothing|none|no(?:body| one)?)\b", re.IGNORECASE)
+# `Same as task 1 for the boom`, `Repeat 6 for the mast`, `same approach as in 7`
+_LIKE = re.compile(
+    r"\b(?:same(?:\s+\w+){0,2}\s+as|repeat|like)\s+(?:in\s+|for\s+|with\s+)?"
+    r"(?P<what>(?:task|step|item|point)?\s*#?\d{1,4}|[A-Z]{1,4}-?\d{1,4})\b(?![.:]\d)",
+    re.IGNORECASE,
+)
 _INDEPENDENT = re.compile(r"\b(?:independent|in parallel|side by side)\b", re.IGNORECASE)
 _IS_LAST = re.compile(r"last|final", re.IGNORECASE)
 _ALL_ABOVE = re.compile(  # `Everything above must be done.`
@@ -94,6 +101,9 @@ def read_stated(task: PlanTask, known: References) -> StatedOrder:
     rest = _text_of(task)
     for match in _statements(task):
         names, missed = _resolve(match, task, known)
+        if not names:
+            near = find_mentions(match["all"], task, known)
+            names = [name for one in near if one.is_source for name in one.names]
         if _IS_LAST.search(match["verb"]):
             names, missed = ([] if match["what"] else known.all_above(task)), ""
         found += names
@@ -120,9 +130,14 @@ def read_stated(task: PlanTask, known: References) -> StatedOrder:
     )
 
 
-def goes_on(task: PlanTask) -> bool:
-    """Whether a task says that it does the same as the one before it, for something else."""
-    return any(map(_SAME.match, (task.title, task.description)))
+def find_alike(task: PlanTask, before: PlanTask | None, known: References) -> str:
+    """The earlier task that this one does again for something else: the one that it names, or the
+    one before it (`Same for the parser`); empty if it says nothing of the kind."""
+    named = _LIKE.search(_text_of(task))
+    if named and (found := [name for _, some in known.find(named["what"], task) for name in some]):
+        return "" if found[0] == task.id or known.is_later(found[0], task) else found[0]
+    is_same = any(map(_SAME.match, (task.title, task.description)))
+    return before.id if before and is_same else ""
 
 
 def is_independent(task: PlanTask) -> bool:
@@ -172,7 +187,7 @@ def _is_prose(match: re.Match[str]) -> bool:
     """Whether words that name no task are about something else: `(needs 2 days)`, or a sentence
     that goes on."""
     what = match["what"].strip()
-    if is_nothing(what):
+    if is_nothing(what) or _NOTHING.match(what):
         return True
     if match["verb"].lower().startswith(_SURE) or _ONLY.match(match["all"]):
         return len(what.split()) > 2 * MOST_WORDS

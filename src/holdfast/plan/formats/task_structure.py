@@ -65,7 +65,9 @@ _NAMED = re.compile(
 )
 _LABELLED = re.compile(rf"{_ID}[.:)][ \t]+\S")
 _LETTERED = re.compile(r"(?:\*\*)?([A-Za-z])[.)](?:\*\*)?[ \t]+\S")
-_BOLD_NUMBER = re.compile(r"\*\*(?:\w{1,8}[ \t])?#?(\d{1,4})[.:)](?:\*\*)?[ \t]+\S")
+_BOLD_NUMBER = re.compile(
+    r"\*\*(?:\w{1,8}[ \t])?#?(\d{1,4})(?:[.:)]|[ \t][\u2013\u2014-])(?:\*\*)?[ \t]+\S"
+)
 _DOTTED_ITEM = re.compile(rf"({_DOTTED})[.)]?[ \t]+\S")
 HEADINGS = "numbered headings"
 LETTERED = "items with a letter"
