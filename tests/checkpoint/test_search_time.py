@@ -13,6 +13,7 @@ from holdfast.checkpoint.verify import verify
 from holdfast.events import take_checkpoint
 from holdfast.events.dispatch import SEARCH_SECONDS, STORIES
 from holdfast.record import storage
+from holdfast.record.secrets import ToldSecrets
 from holdfast.redact import find, redact
 from holdfast.redact.find import UNSEARCHED
 from holdfast.setup.wiring import TIMEOUTS
@@ -59,7 +60,7 @@ def test_the_first_and_the_newest_words_are_saved_and_a_placeholder_stands_for_t
     stored = saved(tmp_path, counted(200_000), prompts=100)
     assert RULE in stored and UNSEARCHED in stored
     assert f"0 {LAST}" in stored and f"99 {LAST}" in stored and f"50 {LAST}" not in stored
-    assert "are not read yet, apart from the user's latest messages" in stored
+    assert "are not read yet, apart from the user's latest prompts" in stored
     assert WORD not in stored
 
 
@@ -116,3 +117,42 @@ def test_a_secret_that_was_named_before_is_known_again_without_a_search(tmp_path
         found = storage.read_on(state, places.window("s1"))
     assert WORD not in str(msgspec.to_builtins(found))
     assert WORD not in str(msgspec.to_builtins(storage.read_on(state, places.window("s1"))))
+
+
+@pytest.mark.parametrize("first", "nrtbfu")
+def test_no_letter_of_an_escape_is_taken_for_a_part_of_a_secret(first: str, tmp_path: Path) -> None:
+    """Half an escape is no JSON: the session could not be read any more."""
+    session = Session().user(f"The database has password={first}{WORD}, keep it.")
+    session.user(f"Two lines:\n{WORD}\nand a tab\t{WORD}")
+    state = State(session_id="s1", transcript=str(session.written(tmp_path)), project="")
+    assert len(storage.read_on(state, places.window("s1")).turns) == 2
+
+
+def test_a_place_that_points_into_another_text_is_passed_over(tmp_path: Path) -> None:
+    session = Session().user(f"The database has password={WORD}, keep it.")
+    state = State(session_id="s1", transcript=str(session.written(tmp_path)), project="")
+    found = storage.read_on(state, places.window("s1"))
+    broken = Session().user("The b\u00fcoy " + "\u00fc" * 400)
+    known = ToldSecrets()
+    known.hear_again(broken.written(tmp_path), [*found.told, -(101 << 16 | 3)])
+    assert WORD not in known.bare
+
+
+def test_a_random_word_in_the_newest_prompt_may_be_named_in_what_is_unread(tmp_path: Path) -> None:
+    session = baited(tmp_path, prompts=60).user(f"Why does the log print {WORD} twice?")
+    state = State(session_id="s1", transcript=str(session.written(tmp_path)), project="")
+    with counted(100_000):
+        found = storage.read_on(state, places.window("s1"))
+    assert found.unread
+    assert found.turns[-1].asked == "Why does the log print [redacted: secret] twice?"
+
+
+def test_a_prompt_that_was_taken_back_from_the_queue_is_not_among_the_newest(
+    tmp_path: Path,
+) -> None:
+    session = baited(tmp_path, prompts=60).queues("Delete it all.")
+    session.unqueues("popAll")
+    state = State(session_id="s1", transcript=str(session.written(tmp_path)), project="")
+    with counted(100_000):
+        found = storage.read_on(state, places.window("s1"))
+    assert found.unread and "Delete it all." not in str(found.turns)

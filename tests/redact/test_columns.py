@@ -150,3 +150,23 @@ def test_a_table_that_only_speaks_of_secrets_stays(table: str) -> None:
     text = MANUALS[table]
     assert redact(text) == text
     assert redact(json.dumps(text)) == json.dumps(text)
+
+
+@pytest.mark.parametrize(
+    "odd", ["3,Acme, Inc.,x,y", "# a comment", "...", "\n", "-- 100 rows --", "7,only"]
+)
+def test_a_line_that_is_no_row_does_not_end_a_table(odd: str) -> None:
+    rows = [f"{n},user{n},Tulp{n}Kettle!7,pro" for n in range(40)]
+    text = "\n".join(["id,name,password,plan", *rows[:20], odd, *rows[20:]])
+    assert "Kettle!7" not in redact(text)
+
+
+def test_a_key_is_found_among_words_of_its_column() -> None:
+    key = "Xk9fQ2mLp7" + "RtZw4Vb8Nc1D"
+    text = f"id,token\n1,pending\n2,pending\n3,{key}\n4,revoked\n5,pending\n"
+    assert key not in redact(text)
+
+
+def test_the_last_row_of_a_copy_needs_no_line_end() -> None:
+    text = "COPY users (id, password) FROM stdin;\n1\tTulp1Kettle!\n2\tTulp2Kettle!"
+    assert "Kettle" not in redact(text)

@@ -22,7 +22,7 @@ from holdfast.run.errors import (
     PlanWaits,
     ReservedOption,
 )
-from holdfast.run.supervisor import WAITING, find_halt, not_done
+from holdfast.run.supervisor import WAITING, find_halt, find_undone, not_done
 from holdfast.setup.trial.namespace import wait_for_end
 from holdfast.wire import places
 from tests.run.theatre import ALONE, PATIENCE_SECONDS, TWO, Theatre
@@ -237,6 +237,37 @@ def test_a_task_that_waits_for_a_person_stops_the_run_until_the_plan_says_it_is_
 )
 def test_the_reason_why_no_other_session_is_tried_is_found(words: str, waits: str) -> None:
     assert find_halt(words) == waits
+
+
+@pytest.mark.parametrize(
+    ("words", "undone", "halt"),
+    [
+        ("NOT DONE two, three: no network", ["two", "three"], ""),
+        ("- two: NOT DONE: waiting for Anna", ["two"], "waiting for Anna"),
+        ("Not done two - waiting for Anna", ["two"], "waiting for Anna"),
+        ("| two | NOT DONE | waiting for Anna |", ["two"], "waiting for Anna"),
+        ("NOT DONE: none, except two: waiting for Anna", ["two"], "waiting for Anna"),
+        ("It was not done quickly, but one is done.\nTwo is done.", ["one"], ""),
+        ("All is done: one, two, three.", [], ""),
+    ],
+)
+def test_a_line_with_the_id_of_a_task_may_call_it_not_done_in_other_words(
+    words: str, undone: list[str], halt: str
+) -> None:
+    """In doubt a task is done again."""
+    names = ("one", "two", "three")
+    assert find_undone(words, names) == undone
+    assert find_halt(words, names) == halt
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P5")
+def test_every_task_that_a_line_names_is_not_done(theatre: Theatre) -> None:
+    theatre.plan.write_text(THREE)
+    theatre.play(one=["say:NOT DONE two, three: no network"])
+    assert theatre.answer()["state"] == "done"
+    assert theatre.tasks == ["one", "two"], "both are told to the second session"
+    assert "## Task 3: Three" in theatre.log[1]["prompt"]
 
 
 @pytest.mark.requirement("P5")

@@ -273,7 +273,7 @@ def describe_unread(record: Record) -> str:
     """What is missing in a record that there was no time to finish."""
     some = "entry is" if record.unread == 1 else f"{record.unread} entries are"
     return (
-        f"The newest {some} not read yet, apart from the user's latest messages: what is open or "
+        f"The newest {some} not read yet, apart from the user's latest prompts: what is open or "
         "failing here may be settled since."
     )
 

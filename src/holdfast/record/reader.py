@@ -21,7 +21,7 @@ from holdfast.record import (
 )
 from holdfast.record.model import Decision, Place, Record
 from holdfast.record.user_input import author_of, own_words, queued_words
-from holdfast.redact.find import LONG_CHARS, find
+from holdfast.redact.find import BETWEEN, LONG_CHARS, find
 from holdfast.redact.rule import REDACTED
 from holdfast.text import sentences
 from holdfast.transcript import (
@@ -98,7 +98,7 @@ class RecordReader:
         self.record = Record() if record is None else record
         self._sidechain = sidechain
         self._folder = self.record.cwd
-        self._reads: dict[str, ToolResult] = {}
+        self._reads: dict[str, tuple[int, ToolResult]] = {}  # by file, with the offset
         self._heard_chars = 0
         self._heard: list[tuple[int, str]] = []  # texts in which names were found, and their lines
         self._offset = 0
@@ -124,7 +124,7 @@ class RecordReader:
         else:
             new = secrets.texts_of(self.record) - searched
             long = [text for text in new if len(text) >= LONG_CHARS]
-            is_clean = self._forget_secrets(path, "\n".join(new.difference(long)))
+            is_clean = self._forget_secrets(path, BETWEEN.join(new.difference(long)))
         if not is_clean or any(map(find, long)):
             self.record = secrets.redact_record(self.record, searched)
         return self.record
@@ -141,10 +141,13 @@ class RecordReader:
             from holdfast.record.skim import skim  # needed only from 23 MB on
 
             record.far = record.git.is_partial = True
+            reached = 0
             for entry in skim(path, record, near_from - FAR_BYTES):
-                if not search_time.may_read():
+                # It goes back to the call that the user refused; there is no place to stop.
+                if entry.offset >= reached and not search_time.may_read():
                     self._stop(entry)
                     return
+                reached = max(reached, entry.offset)
                 self.take(entry)
         reader = self._reader = Reader(path, start=record.offset)
         for entry in reader:
@@ -182,7 +185,8 @@ class RecordReader:
 
     def _look_into_reads(self) -> None:
         """Record names in the files read last. Older reads are not worth decoding."""
-        for name, block in self._reads.items():
+        for name, (offset, block) in self._reads.items():
+            self._offset = offset
             text = sentences.clip(block.text, names.READ_CHARS)
             if found := names.frequent(text):
                 names.show(self.record, name, found)
@@ -323,7 +327,7 @@ class RecordReader:
                     if manifests.is_manifest(call.what):
                         manifests.note(self.record, call.what, block.text)
                     self._reads.pop(call.what, None)
-                    self._reads[call.what] = block
+                    self._reads[call.what] = entry.offset, block
                     if len(self._reads) > names.MOST_SHOWN:
                         del self._reads[next(iter(self._reads))]
             elif isinstance(block, Text) and not entry.line.is_meta:

@@ -18,6 +18,7 @@ from holdfast.record.model import Record
 from holdfast.record.results import answers
 from holdfast.record.user_input import author_of, own_words, queued_words
 from holdfast.redact.find import (
+    BETWEEN,
     PASSES,
     find,
     is_unsearched,
@@ -71,6 +72,7 @@ def texts(given: dict[str, Any]) -> Iterator[str]:
 
 
 PLACE_BITS = 16  # of the length of a secret in a place
+_AFTER_A_BACKSLASH = frozenset(bytes([letter]) for letter in b'"\\/bfnrtu')
 _KNOWN_BEFORE = SecretFinding("secret", 0, 0).placeholder
 
 
@@ -99,10 +101,10 @@ class ToldSecrets:
         in the same pass, because most of its words are in them. Return whether `beside` is
         clean."""
         told = {text: offset for offset, text in self._within_limit(heard)}
-        starts = list(accumulate((len(text) + 1 for text in told), initial=0))
+        starts = list(accumulate((len(text) + len(BETWEEN) for text in told), initial=0))
         texts, offsets = list(told), list(told.values())
-        text = "\n".join(told)
-        found = find(f"{text}\n{beside}" if beside else text)
+        text = BETWEEN.join(told)
+        found = find(f"{text}{BETWEEN}{beside}" if beside else text)
         if is_unsearched(found):
             self.is_complete = False
             return False
@@ -152,7 +154,7 @@ class ToldSecrets:
             for place in (one for one in places if one < 0):
                 length = -place & (1 << PLACE_BITS) - 1
                 data = next(source.lines(_offset_of(place), length), b"")
-                with suppress(msgspec.DecodeError):
+                with suppress(msgspec.DecodeError, UnicodeError):  # the file was rewritten
                     value = msgspec.json.decode(b'"%b"' % data, type=str)
                     self._know(value, _KNOWN_BEFORE)
                     self.pieces.update(_WORD.pattern.findall(value))
@@ -170,7 +172,7 @@ class ToldSecrets:
             for form in {value, value.lower()}:  # an index of words holds small letters
                 written = msgspec.json.encode(form)[1:-1]
                 if max(re.findall(_RUN, written), key=len, default=b"") in words:
-                    data = data.replace(written, gone)
+                    data = _replace_in_json(data, written, gone)
         return data
 
     def _within_limit(self, heard: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
@@ -204,6 +206,14 @@ def _index_of(value: str, texts: Sequence[str]) -> int:
     """The first text that contains the value. What a later pass finds stands beside a placeholder,
     and may be in no text as it is: then the last one counts."""
     return next((at for at, text in enumerate(texts) if value in text), len(texts) - 1)
+
+
+def _replace_in_json(data: bytes, written: bytes, gone: bytes) -> bytes:
+    """Replace a value in JSON. The `n` of an escaped line end is no letter of a value."""
+    if written[:1] not in _AFTER_A_BACKSLASH:
+        return data.replace(written, gone)
+    whole = re.compile(rb"(?<!\\)((?:\\\\)*)" + re.escape(written))
+    return whole.sub(lambda match: match[1] + gone, data)
 
 
 def is_known_bare(value: str) -> bool:

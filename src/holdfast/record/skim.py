@@ -10,6 +10,7 @@ shows needs them: a rule may have been taken back since.
 """
 
 import os
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -46,6 +47,9 @@ _TOOLS = (
 _USE_ID = b'"tool_use_id":"'
 _MESSAGE, _ID = b'"message":{', b'"id":"'
 _NOT_SEARCHED = SecretFinding(UNSEARCHED, 0, 0).placeholder
+_SECRET = SecretFinding("secret", 0, 0).placeholder
+_RANDOM = re.compile(r"[^\s\"'`,;()<>\[\]{}]{8,}")
+MOST_NEWEST = 200  # prompts; more would not fit into any brief
 
 
 def skim(path: str | os.PathLike[str], record: Record, end: int) -> Iterator[Entry]:
@@ -141,6 +145,8 @@ def add_newest(
             counting.begin_step(entry)
         elif isinstance(entry, Boundary) and entry.resets_window:
             counting.cross_boundary()
+        elif isinstance(entry, Queued) and entry.operation == "popAll":  # taken back
+            typed = [one for one in typed if not isinstance(one[1], Queued)]
         elif _is_typed(entry):
             line = record.lines + reader.tally.lines
             typed.append((Turn("", counting.place_of(entry), line), entry))
@@ -167,13 +173,21 @@ def _is_typed(entry: Entry) -> bool:
 def _newest_turns(typed: Sequence[tuple[Turn, Entry]], known: ToldSecrets) -> Iterator[Turn]:
     """Yield turns with what the user typed, the newest first, as long as there is time to search
     it. A placeholder stands for the older ones."""
+    seen = set[str]()
     with search_time.for_newest() as limit:
         for turn, entry in reversed(typed):
             words = "\n".join(secrets.spoken(entry))
+            if not words or words in seen:  # a queued prompt is written again when it is delivered
+                continue
+            seen.add(words)
             known.hear([(entry.offset, words)])
-            asked = known.without_in(redact(turns.clip_words(words)))
-            if limit.is_used_up:
+            asked = _without_random_words(redact(turns.clip_words(words)))
+            if limit.is_used_up or len(seen) > MOST_NEWEST:
                 yield msgspec.structs.replace(turn, asked=_NOT_SEARCHED)
                 return
-            if asked:
-                yield msgspec.structs.replace(turn, asked=asked, chars=len(words))
+            yield msgspec.structs.replace(turn, asked=asked, chars=len(words))
+
+
+def _without_random_words(text: str) -> str:
+    """Without words that may be a secret which an unread entry names."""
+    return _RANDOM.sub(lambda one: _SECRET if secrets.is_known_bare(one[0]) else one[0], text)

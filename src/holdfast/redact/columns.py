@@ -18,6 +18,7 @@ from holdfast.redact.value import (
     is_password,
     is_phrase,
     is_placeholder,
+    is_random,
     like_a_password,
 )
 
@@ -79,7 +80,9 @@ class Column:
             return []
         if 4 * len(keys) >= 3 * len(self.values):  # a few random ones look like words
             return [one for one in self.values if _may_be_key(one[0])]
-        return keys if 2 * len(keys) >= len(self.values) else []
+        if 2 * len(keys) >= len(self.values):
+            return keys
+        return [one for one in keys if is_random(one[0])]
 
 
 def _stands_in(value: str) -> bool:

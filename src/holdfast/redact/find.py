@@ -18,7 +18,7 @@ from holdfast.redact import (
     token_prefixes,
 )
 from holdfast.redact.assignment import is_telling
-from holdfast.redact.rule import SearchPage, SecretFinding, merge_findings
+from holdfast.redact.rule import TABLE_END, SearchPage, SecretFinding, merge_findings
 from holdfast.redact.value import is_password, like_a_password, looks_random
 from holdfast.wire import search_time
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
+BETWEEN = f"\n{TABLE_END}\n"  # texts that are searched together
 REMEMBERED = 96  # long texts; more would hold memory in a server
 LONG_CHARS, LONGEST_CHARS = 2_000, 100_000  # of a text whose findings are remembered
 SHORTEST_REPEATED = 8  # a shorter value may be a part of any word
@@ -122,7 +123,7 @@ def are_clean(texts: Iterable[str]) -> bool:
     short, long = list[str](), list[str]()
     for text in texts:
         (long if len(text) >= LONG_CHARS else short).append(text)
-    return not (find("\n".join(short)) or any(map(find, long)))
+    return not (find(BETWEEN.join(short)) or any(map(find, long)))
 
 
 def which_are_clean(texts: Sequence[str]) -> list[bool]:
@@ -130,7 +131,7 @@ def which_are_clean(texts: Sequence[str]) -> list[bool]:
     which that finds something are searched alone, because one that ends in `password:` takes the
     next one for a secret. To search each half again took ten times as long where every text has a
     secret. Long ones were probably searched before."""
-    found = find("\n".join(text for text in texts if len(text) < LONG_CHARS))
+    found = find(BETWEEN.join(text for text in texts if len(text) < LONG_CHARS))
     clean, at, next_ = [], 0, 0
     for text in texts:
         if len(text) >= LONG_CHARS:
@@ -141,7 +142,7 @@ def which_are_clean(texts: Sequence[str]) -> list[bool]:
             next_ += 1
         is_suspect = next_ < len(found) and found[next_].start < end
         clean.append(not is_suspect or not find(text))
-        at = end + 1
+        at = end + len(BETWEEN)
     return clean
 
 

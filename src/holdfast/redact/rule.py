@@ -22,6 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+TABLE_END = "~.~.~"  # alone in a line: no table goes on behind it
 REDACTED = "[redacted"  # every placeholder begins so, and no rule takes it for a secret
 LONG_CHARS = 12  # no token is shorter
 VERY_LONG_CHARS = 48

@@ -20,7 +20,7 @@ _SQL = (
 )
 _STRING = r"'(?:[^'\\]|\\.|'')*+'"
 _INNER = rf"\((?:{_STRING}|[^()'])*+\)"
-_SQL_ROW = rf"(?:{_GAP}|,)*+\((?P<row>(?:{_STRING}|{_INNER}|[^()'])*+)\)"
+_SQL_ROW = rf"(?:{_GAP}|,|--[^\n]{{0,200}}\n)*+\((?P<row>(?:{_STRING}|{_INNER}|[^()'])*+)\)"
 _SQL_CELL = rf"(?:{_STRING}|{_INNER}|[^,'(]|['(])*+"
 _SQL_TEXT = r"[NEBX]?(?P<quote>['\"])(?P<value>.*)(?P=quote)\Z"
 
@@ -66,9 +66,9 @@ def _read_copied(text: str, at: int, line_end: str, count: int, columns: list[Co
         search_time.check()
         line, more, _ = text[at : at + LONGEST_ROW].partition(line_end)
         cells = line.split(mark)
-        if len(cells) != count or not more:
-            return
-        for column in columns:
+        for column in columns if len(cells) == count else ():
             before = sum(len(cell) + len(mark) for cell in cells[: column.number])
             column.add(cells[column.number], at + before)
+        if not more or line.startswith("\\."):
+            return
         at += len(line) + len(line_end)

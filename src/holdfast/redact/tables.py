@@ -18,7 +18,7 @@ from holdfast.redact.columns import (
     split_cells,
     telling_name,
 )
-from holdfast.redact.rule import SecretFinding, compiled, positions
+from holdfast.redact.rule import TABLE_END, SecretFinding, compiled, positions
 from holdfast.wire import search_time
 
 TYPE_CHECKING = False
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     Span = tuple[int, int]
     Value = tuple[str, int]  # and where it begins
 
+MOST_ODD = 5  # lines in a row that are none: a comment, a cell too many
 MOST_QUOTES = 200  # in the first line of a table in JSON
 BLANKS = "  "
 _BOXES = dict.fromkeys(map(ord, "│┃║"), "|")
@@ -214,7 +215,7 @@ class LineTable:
         )
 
     def _read_rows(self) -> None:
-        at, gap = self.end, False
+        at, gap, odd = self.end, False, 0
         while at < len(self._text):
             search_time.check()
             line, row = self._row_at(at)
@@ -226,13 +227,15 @@ class LineTable:
                 for column in self._columns:
                     value, start = _value(line, *row[column.number], self._line_end)
                     column.add(value, at + start)
-                gap = False
+                gap, odd = False, 0
             elif not line.strip() and not gap and self._mark != BLANKS:
                 gap = True
             elif not _is_ruler(line):
-                break
+                gap, odd = True, odd + 1
+                if line == TABLE_END or odd > MOST_ODD:
+                    break
             at += len(line) + len(self._line_end)
-            self.end = at
+            self.end = at if not odd else self.end
             if not self._text.startswith(self._line_end, at - len(self._line_end)):
                 break
 

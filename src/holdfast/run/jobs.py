@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -76,7 +77,7 @@ def find_credited(
     """Return the positions of tasks that a session did although it reports others as not done. None
     if it names something that is not one of its tasks. A task that depends on one that is not done
     is not done either, whatever the session says; nor is any task behind one that waits."""
-    if not not_done or not note.is_success or len(not_done) != note.not_done:
+    if not not_done or not note.is_success or len(not_done) < note.not_done:
         return []
     meant = [
         {at for at, piece in enumerate(pieces) if _is_named(words, piece.task)}
@@ -93,9 +94,10 @@ def find_credited(
 
 
 def _is_named(words: str, task: PlanTask) -> bool:
-    """Whether the words start with the task's id or title. In doubt a task counts as named."""
+    """Whether the words start with the task's id or title, or have its id among others. In doubt a
+    task counts as named."""
     said = words.casefold()
-    return any(
+    return task.id.casefold() in re.split(r"[^\w-]+", said) or any(
         said.startswith(name) and not said[len(name) : len(name) + 1].isalnum()
         for name in (task.id.casefold(), *(one.casefold() for one in _titles(task)))
     )

@@ -19,7 +19,7 @@ from holdfast.run.claude_process import ClaudeProcess, ExitNote
 from holdfast.run.errors import JournalNotWritten, NotStarted
 from holdfast.run.jobs import SessionJob, find_credited
 from holdfast.run.run_context import RunContext, RunEvent, SessionResult
-from holdfast.run.supervisor import find_halt, not_done, why_not
+from holdfast.run.supervisor import find_halt, find_undone, not_done, why_not
 from holdfast.text import fence
 from holdfast.text.numbers import about
 
@@ -38,6 +38,7 @@ class StreamReading:
     """What a session has reported so far. `first_tokens`: its window before any work;
     `most_tokens`: its window at its fullest."""
 
+    names: tuple[str, ...] = ()  # the ids of its tasks
     first_tokens: int = 0
     most_tokens: int = 0
     now_tokens: int = 0
@@ -64,8 +65,9 @@ class StreamReading:
             self.result = str(event.get("subtype", ""))
             words = _words(event)
             self.words = quote(why_not(words)) or quote(words)
-            self.not_done = tuple(map(quote, not_done(words)[:MAX_NAMED]))
-            self.halt = quote(find_halt(words))
+            named = dict.fromkeys((*not_done(words), *find_undone(words, self.names)))
+            self.not_done = tuple(map(quote, list(named)[:MAX_NAMED]))
+            self.halt = quote(find_halt(words, self.names))
         if kind != "assistant" or event.get("parent_tool_use_id"):
             return False  # a subagent has a window of its own
         return self._take(_tokens(event))
@@ -136,7 +138,7 @@ def run_session(context: RunContext, job: SessionJob, attempt: int, prompt: str)
     reading = _listen(context, job, session_id, running)
     note = running.read_exit_note()
     errors = running.last_errors()
-    result = _result(context, note)
+    result = _result(context, note, reading)
     error = _error(running, note, reading, errors) if result == journal_state.FAILED else ""
     credited = find_credited(job.pieces, note, reading.not_done, is_halted=bool(reading.halt))
     context.record(
@@ -216,7 +218,8 @@ def _create_note(context: RunContext, session_id: str) -> int:
 def _listen(
     context: RunContext, job: SessionJob, session_id: str, running: ClaudeProcess
 ) -> StreamReading:
-    reading, said, waits = StreamReading(), set[str](), False
+    names = tuple(piece.task.id for piece in job.pieces)
+    reading, said, waits = StreamReading(names), set[str](), False
     since = time.monotonic()
     for line in running.lines():
         if not line:
@@ -278,8 +281,8 @@ def _passed_limits(job: SessionJob, reading: StreamReading) -> dict[str, str]:
     return found
 
 
-def _result(context: RunContext, note: ExitNote) -> str:
-    if note.done:
+def _result(context: RunContext, note: ExitNote, reading: StreamReading) -> str:
+    if note.done and not reading.not_done:
         return journal_state.DONE
     return journal_state.STOPPED if context.stopping else journal_state.FAILED
 
@@ -288,7 +291,7 @@ def _error(running: ClaudeProcess, note: ExitNote, reading: StreamReading, error
     if running.timed_out:
         return TIMED_OUT
     ended = "it is not known how it ended" if note.exit_code is None else f"exit {note.exit_code}"
-    if note.not_done:
+    if reading.not_done:
         ended = f"it reports as not done: {', '.join(reading.not_done)}"
     words = reading.words or quote_end(errors) or "it gave no result"
     named = f" ({quote(note.result)})" if note.result not in ("", claude_process.SUCCESS) else ""

@@ -36,6 +36,8 @@ WAITING, STOPPED = "waiting for", "stopped because"
 # In any layout: a list item, numbered or not, bold, a heading, with a colon. "NOT DONE: none" names
 # nothing, whatever follows it; "NOT DONE: none of the tests" names something.
 _NOT_DONE = re.compile(rf"{NOT_DONE}\b|[Nn]ot [Dd]one(?=[*_`]*:)")
+_HALT = re.compile(rf"\b(?:{WAITING}|{STOPPED})\b.*", re.IGNORECASE)
+_UNDONE = re.compile(r"\bnot[\s-]done\b", re.IGNORECASE)
 _NAME = re.compile(r"[\W_]{0,20}([^\n:]*)")
 _BEFORE_IT = re.compile(r"[\W_]*(?:\w{1,3}[.)][\W_]*)?")
 MOST_BEFORE = 40  # characters of a line: its bullet, its number, its stars
@@ -279,12 +281,27 @@ def why_not(words: str) -> str:
     return next((words[end:].lstrip(" \t:*_`") for _, end in _named(words)), "")
 
 
-def find_halt(words: str) -> str:
+def find_halt(words: str, names: tuple[str, ...] = ()) -> str:
     """The reason of a task that waits for a person, or at which the plan says to stop, up to the
-    end of its line; empty if there is none."""
-    reasons = (words[end:].lstrip(" \t:*_`") for _, end in _named(words))
-    halts = (one for one in reasons if one.lower().startswith((WAITING, STOPPED)))
-    return next((one.splitlines()[0] for one in halts), "")
+    end of its line; empty if there is none. `names`: the ids of the session's tasks."""
+    lines = [words[end:].partition("\n")[0] for _, end in _named(words)]
+    lines += [line for line in words.splitlines() if _names_undone(line, names)]
+    halts = (_HALT.search(line) for line in lines)
+    return next((found[0].rstrip(" \t*_`\"'|") for found in halts if found), "")
+
+
+def find_undone(words: str, names: tuple[str, ...]) -> list[str]:
+    """Which of these tasks a line calls not done, in whatever words: `- price: not done`."""
+    lines = [line for line in words.splitlines() if _names_undone(line, names)]
+    return [name for name in names if any(_is_in(name, line) for line in lines)]
+
+
+def _names_undone(line: str, names: tuple[str, ...]) -> bool:
+    return bool(_UNDONE.search(line)) and any(_is_in(name, line) for name in names)
+
+
+def _is_in(name: str, line: str) -> bool:
+    return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", line, re.IGNORECASE) is not None
 
 
 def _named(words: str) -> list[tuple[str, int]]:
