@@ -10,7 +10,6 @@ the code does on all, the number does not lean on any one repository.
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
 import subprocess
 import sys
@@ -22,45 +21,41 @@ from pathlib import Path
 from typing import Any
 
 Row = tuple[str, str, str]
-# The first value is the one in the code.
+# Numbers of `brief/files_and_commands`. The first value is the one in the code.
 FITTED: dict[str, tuple[float, ...]] = {
-    "used.FILE_WORTH": (0.06, 0.04, 0.09),
-    "used.COMMAND_WORTH": (0.06, 0.04, 0.09),
-    "used.ERROR_WORTH": (0.06, 0.02, 0.1),
-    "used.RAN": (0.5, 0.25, 1.0),
-    "used.ASIDE": (0.5, 0.25, 1.0),
-    "names.NAME_WORTH": (0.03, 0.02, 0.045),
-    "names.SHOWN_WORTH": (0.0002, 0.0001, 0.0008),
-    "names.FEW": (8, 5, 12),
-    "names.BEYOND": (0.3, 0.0, 1.0),
-    "chance.EVEN_SHARE": (0.08, 0.04, 0.16),
+    "FILE_WORTH": (0.06, 0.04, 0.09),
+    "COMMAND_WORTH": (0.06, 0.04, 0.09),
+    "ERROR_WORTH": (0.06, 0.02, 0.1),
+    "RAN": (0.5, 0.25, 1.0),
+    "ASIDE": (0.5, 0.25, 1.0),
+    "NAME_WORTH": (0.03, 0.02, 0.045),
+    "SHOWN_WORTH": (0.0002, 0.0001, 0.0008),
+    "FEW": (8, 5, 12),
+    "BEYOND": (0.3, 0.0, 1.0),
+    "EVEN_SHARE": (0.08, 0.04, 0.16),
 }
-FITTED_SMALL: dict[str, tuple[float, ...]] = {"chance.LEAST_CHANCE": (0.2, 0.1, 0.3)}
+FITTED_SMALL: dict[str, tuple[float, ...]] = {"LEAST_CHANCE": (0.2, 0.1, 0.3)}
 _last: tuple[str, Any] = ("", None)
 
 
 def __getattr__(name: str) -> Callable[[str, int], str]:
-    """The brief with one number changed: `brief__used__RAN__2` takes its third value."""
-    prefix, *where, at = name.split("__")
-    if prefix != "brief" or not at.isdecimal():
+    """The brief with one number changed: `brief__RAN__2` takes its third value."""
+    prefix, *number, at = name.split("__")
+    if prefix != "brief" or len(number) != 1 or not at.isdecimal():
         raise AttributeError(name)
-    return partial(_brief, ".".join(where), int(at))
+    return partial(_brief, number[0], int(at))
 
 
 def _brief(number: str, at: int, path: str, budget: int) -> str:
+    from holdfast.brief import files_and_commands
     from holdfast.brief.compose import compose
 
-    module, _, constant = number.partition(".")
-    home = importlib.import_module(f"holdfast.brief.{module}")
     values = (FITTED | FITTED_SMALL)[number]
-    usual = getattr(home, constant)
-    if usual != values[0]:
-        raise ValueError(f"{number} is {usual} in the code, and not {values[0]}")
-    setattr(home, constant, values[at])
+    setattr(files_and_commands, number, values[at])
     try:
         return compose(_record(path), budget).text
     finally:
-        setattr(home, constant, usual)
+        setattr(files_and_commands, number, values[0])
 
 
 def _record(path: str) -> Any:
@@ -99,12 +94,12 @@ def _scored(
 
 
 def _name(number: str, at: int) -> str:
-    return f"brief__{number.replace('.', '__')}__{at}"
+    return f"brief__{number}__{at}"
 
 
 def _row(number: str, values: tuple[float, ...], scored: list[dict[str, Any]], budget: int) -> Row:
     """The value in the code on all; and on each repository the value that the others choose."""
-    systems = [f"{number.replace('.', '__')}.{at}" for at in range(len(values))]
+    systems = [f"{number}.{at}" for at in range(len(values))]
     left: list[float] = []
     chosen: Counter[float] = Counter()
     for repository in sorted({one["repo"] for one in scored}):
