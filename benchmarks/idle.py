@@ -35,8 +35,10 @@ def main() -> None:
         raise SystemExit("the real client is not here: `make client` fetches it")
     with tempfile.TemporaryDirectory(prefix="holdfast-idle-") as folder:
         stage = a_stage(Path(folder))
-        main_turns = [*rounds(USAGE), ScriptedAnswer("Mapped.", usage=usage_of(22_000))]
-        script = Acts(main_turns, summary=[ScriptedAnswer(SUMMARY, usage=usage_of(3_000))])
+        mapped = ScriptedAnswer("Mapped.", usage=usage_of(USAGE[-1]))
+        after = ScriptedAnswer("The pier is next.", usage=usage_of(22_000))
+        summary = [ScriptedAnswer(SUMMARY, usage=usage_of(3_000))]
+        script = Acts([*rounds(USAGE), mapped, after], summary=summary)
         settings = {**hook_settings(), **SETTINGS}
         with in_a_terminal(binary, stage, script, settings) as terminal:
             terminal.wait(lambda: "\u276f" in terminal.painted)
@@ -46,7 +48,7 @@ def main() -> None:
             terminal.wait(lambda: "PostCompact:auto [" in terminal.debug_log, IDLE_SECONDS)
             minutes = (time.monotonic() - began) / 60
             terminal.type_line("What is next?")
-            terminal.wait(lambda: len(terminal.asked("main")) > len(USAGE))
+            terminal.wait(lambda: len(terminal.asked("main")) > len(USAGE) + 1)
             found = briefs(terminal.asked("main")[-1])
             terminal.type_line("/exit")
             terminal.ended_within(20)
