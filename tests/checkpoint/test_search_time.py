@@ -87,6 +87,7 @@ def test_every_hook_searches_for_less_than_half_of_its_time() -> None:
     assert all(2 * seconds < TIMEOUTS[event] for event, seconds in SEARCH_SECONDS.items())
 
 
+@pytest.mark.slow  # a session is read in ten parts, and again at once
 def test_hooks_with_little_time_read_a_session_to_its_end_and_know_the_same_of_it(
     tmp_path: Path,
 ) -> None:

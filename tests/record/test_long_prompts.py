@@ -18,7 +18,7 @@ from holdfast.redact.rule import SearchPage
 from holdfast.text.sentences import ENDS_CHARS, MARGIN_CHARS
 from tests.checkpoint.sessions import Session
 
-pytestmark = pytest.mark.requirement("X4")
+pytestmark = [pytest.mark.slow, pytest.mark.requirement("X4")]  # megabytes of text
 PROMPT_CHARS = 2_400_000
 LONG_CHARS = 2_000
 WORD = "Xk9fQ2m" + "Lp7RtZ"
