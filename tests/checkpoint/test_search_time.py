@@ -120,11 +120,11 @@ def test_a_secret_that_was_named_before_is_known_again_without_a_search(tmp_path
     assert WORD not in str(msgspec.to_builtins(storage.read_on(state, places.window("s1"))))
 
 
-@pytest.mark.parametrize("first", "nrtbfu")
+@pytest.mark.parametrize("first", ["n", "r", "t", "b", "f", "u", "1b", "b"])
 def test_no_letter_of_an_escape_is_taken_for_a_part_of_a_secret(first: str, tmp_path: Path) -> None:
     """Half an escape is no JSON: the session could not be read any more."""
     session = Session().user(f"The database has password={first}{WORD}, keep it.")
-    session.user(f"Two lines:\n{WORD}\nand a tab\t{WORD}")
+    session.user(f"Lines:\n{WORD}\nand a tab\t{WORD}, \r{WORD} \b{WORD} \f{WORD} \x1b{WORD}")
     state = State(session_id="s1", transcript=str(session.written(tmp_path)), project="")
     assert len(storage.read_on(state, places.window("s1")).turns) == 2
 

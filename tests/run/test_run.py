@@ -247,14 +247,17 @@ def test_the_reason_why_no_other_session_is_tried_is_found(words: str, waits: st
         ("Not done two - waiting for Anna", ["two"], "waiting for Anna"),
         ("| two | NOT DONE | waiting for Anna |", ["two"], "waiting for Anna"),
         ("NOT DONE: none, except two: waiting for Anna", ["two"], "waiting for Anna"),
-        ("It was not done quickly, but one is done.\nTwo is done.", ["one"], ""),
+        ("NOT DONE: none (one and two are both done)", [], ""),
+        ("Nothing was left not done in two.", [], ""),
+        ("- two: done (was not done by the earlier session)", [], ""),
+        ("two: done; removed the line `not done: waiting for review`.", [], ""),
+        ("No task is not done: one done, two done.", [], ""),
         ("All is done: one, two, three.", [], ""),
     ],
 )
 def test_a_line_with_the_id_of_a_task_may_call_it_not_done_in_other_words(
     words: str, undone: list[str], halt: str
 ) -> None:
-    """In doubt a task is done again."""
     names = ("one", "two", "three")
     assert find_undone(words, names) == undone
     assert find_halt(words, names) == halt

@@ -72,7 +72,9 @@ def texts(given: dict[str, Any]) -> Iterator[str]:
 
 
 PLACE_BITS = 16  # of the length of a secret in a place
-_AFTER_A_BACKSLASH = frozenset(bytes([letter]) for letter in b'"\\/bfnrtu')
+BACKSLASH = ord("\\")
+LONGEST_ESCAPE = 5  # the part of `\\u001b` before its last digit
+_ESCAPE = re.compile(rb"\\(?:u[0-9A-Fa-f]{0,3})?\Z")
 _KNOWN_BEFORE = SecretFinding("secret", 0, 0).placeholder
 
 
@@ -210,10 +212,26 @@ def _index_of(value: str, texts: Sequence[str]) -> int:
 
 def _replace_in_json(data: bytes, written: bytes, gone: bytes) -> bytes:
     """Replace a value in JSON. The `n` of an escaped line end is no letter of a value."""
-    if written[:1] not in _AFTER_A_BACKSLASH:
-        return data.replace(written, gone)
-    whole = re.compile(rb"(?<!\\)((?:\\\\)*)" + re.escape(written))
-    return whole.sub(lambda match: match[1] + gone, data)
+    parts, start, at = list[bytes](), 0, data.find(written)
+    while at >= 0:
+        if _is_in_escape(data, at):
+            at = data.find(written, at + 1)
+            continue
+        parts += data[start:at], gone
+        start = at + len(written)
+        at = data.find(written, start)
+    return b"".join([*parts, data[start:]]) if parts else data
+
+
+def _is_in_escape(data: bytes, at: int) -> bool:
+    """Whether a byte belongs to an escape that begins before it: `\\n`, `\\u001b`."""
+    escape = _ESCAPE.search(data, max(0, at - LONGEST_ESCAPE), at)
+    if escape is None:
+        return False
+    start = end = escape.start()
+    while start and data[start - 1] == BACKSLASH:
+        start -= 1
+    return (end - start) % 2 == 0  # an even number of them stands for itself
 
 
 def is_known_bare(value: str) -> bool:

@@ -71,6 +71,9 @@ class SessionJob:
         return sum(piece.estimate.tokens for piece in self.pieces)
 
 
+_BETWEEN_TASKS = re.compile(r",|&|\band\b")
+
+
 def find_credited(
     pieces: Sequence[TaskPiece], note: ExitNote, not_done: Sequence[str], *, is_halted: bool
 ) -> list[int]:
@@ -80,8 +83,9 @@ def find_credited(
     if not not_done or not note.is_success or len(not_done) < note.not_done:
         return []
     meant = [
-        {at for at, piece in enumerate(pieces) if _is_named(words, piece.task)}
+        {at for at, piece in enumerate(pieces) if _is_named(part, piece.task)}
         for words in not_done
+        for part in _parts(words, pieces)
     ]
     undone = set[int]().union(*meant)
     for at, piece in enumerate(pieces):
@@ -93,14 +97,23 @@ def find_credited(
     return [at for at in range(len(pieces)) if at not in undone] if all(meant) else []
 
 
+def _parts(words: str, pieces: Sequence[TaskPiece]) -> list[str]:
+    """What a line names: one title, which may hold commas, or several tasks."""
+    if any(_begins_with(words, title) for piece in pieces for title in _titles(piece.task)):
+        return [words]
+    return [part for part in _BETWEEN_TASKS.split(words) if part.strip(" .`*_")]
+
+
 def _is_named(words: str, task: PlanTask) -> bool:
     """Whether the words start with the task's id or title, or have its id among others. In doubt a
     task counts as named."""
-    said = words.casefold()
-    return task.id.casefold() in re.split(r"[^\w-]+", said) or any(
-        said.startswith(name) and not said[len(name) : len(name) + 1].isalnum()
-        for name in (task.id.casefold(), *(one.casefold() for one in _titles(task)))
-    )
+    is_among = task.id.casefold() in re.split(r"[^\w-]+", words.casefold())
+    return is_among or any(_begins_with(words, name) for name in (task.id, *_titles(task)))
+
+
+def _begins_with(words: str, name: str) -> bool:
+    said, wanted = words.casefold().strip(" `*_"), name.casefold()
+    return said.startswith(wanted) and not said[len(wanted) : len(wanted) + 1].isalnum()
 
 
 def _titles(task: PlanTask) -> tuple[str, ...]:

@@ -37,6 +37,7 @@ WAITING, STOPPED = "waiting for", "stopped because"
 # nothing, whatever follows it; "NOT DONE: none of the tests" names something.
 _NOT_DONE = re.compile(rf"{NOT_DONE}\b|[Nn]ot [Dd]one(?=[*_`]*:)")
 _HALT = re.compile(rf"\b(?:{WAITING}|{STOPPED})\b.*", re.IGNORECASE)
+_NO_TASK = re.compile(r"\b(?:no|none|nothing)\b", re.IGNORECASE)
 _UNDONE = re.compile(r"\bnot[\s-]done\b", re.IGNORECASE)
 _NAME = re.compile(r"[\W_]{0,20}([^\n:]*)")
 _BEFORE_IT = re.compile(r"[\W_]*(?:\w{1,3}[.)][\W_]*)?")
@@ -284,24 +285,39 @@ def why_not(words: str) -> str:
 def find_halt(words: str, names: tuple[str, ...] = ()) -> str:
     """The reason of a task that waits for a person, or at which the plan says to stop, up to the
     end of its line; empty if there is none. `names`: the ids of the session's tasks."""
-    lines = [words[end:].partition("\n")[0] for _, end in _named(words)]
-    lines += [line for line in words.splitlines() if _names_undone(line, names)]
-    halts = (_HALT.search(line) for line in lines)
+    reasons = [words[end:].partition("\n")[0] for _, end in _named(words)]
+    reasons += [rest for line in words.splitlines() for _, rest in _undone(line, names)]
+    halts = (_HALT.search(reason) for reason in reasons)
     return next((found[0].rstrip(" \t*_`\"'|") for found in halts if found), "")
 
 
 def find_undone(words: str, names: tuple[str, ...]) -> list[str]:
-    """Which of these tasks a line calls not done, in whatever words: `- price: not done`."""
-    lines = [line for line in words.splitlines() if _names_undone(line, names)]
-    return [name for name in names if any(_is_in(name, line) for line in lines)]
+    """Which of these tasks a line calls not done, before or behind their names: `- price: not
+    done`, `NOT DONE: price and chart`."""
+    found = {
+        name.lower()
+        for line in words.splitlines()
+        for some, _ in _undone(line, names)
+        for name in some
+    }
+    return [name for name in names if name.lower() in found]
 
 
-def _names_undone(line: str, names: tuple[str, ...]) -> bool:
-    return bool(_UNDONE.search(line)) and any(_is_in(name, line) for name in names)
-
-
-def _is_in(name: str, line: str) -> bool:
-    return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", line, re.IGNORECASE) is not None
+def _undone(line: str, names: tuple[str, ...]) -> list[tuple[list[str], str]]:
+    """For each "not done" of a line: the tasks right beside it, and what follows it."""
+    any_name = "|".join(rf"(?<![\w-]){re.escape(name)}(?![\w-])" for name in names)
+    found = []
+    for one in _UNDONE.finditer(line) if names else ():
+        before, after = line[: one.start()], line[one.end() :]
+        named = re.search(rf"({any_name})[\W_]{{0,6}}(?:(?:is|was|are|were)\W+)?\Z", before, re.I)
+        listed = re.match(
+            rf"[\W_]{{0,20}}(?:none\W+except\W+)?((?:(?:{any_name})\W*(?:and\W+)?)+)", after, re.I
+        )
+        if _NO_TASK.search(before) or not (named or listed):
+            continue
+        some = [named[1]] if named else re.findall(any_name, listed[1] if listed else "", re.I)
+        found.append((some, after))
+    return found
 
 
 def _named(words: str) -> list[tuple[str, int]]:
