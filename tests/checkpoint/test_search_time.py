@@ -3,7 +3,7 @@ these tests counts how often it is asked, because a time says more about the mac
 
 from __future__ import annotations
 
-from itertools import count
+from itertools import count, takewhile
 from pathlib import Path
 
 import msgspec
@@ -18,7 +18,7 @@ from holdfast.redact import find, redact
 from holdfast.redact.find import UNSEARCHED
 from holdfast.setup.wiring import TIMEOUTS
 from holdfast.window.state import State
-from holdfast.wire import places
+from holdfast.wire import places, search_time
 from holdfast.wire.search_time import SearchTime
 from tests.checkpoint.sessions import Session
 
@@ -82,6 +82,16 @@ def test_a_search_is_given_up_in_the_middle_of_a_text() -> None:
     assert find(text) == []
 
 
+def test_reading_stops_by_the_clock_however_little_was_searched() -> None:
+    """Lines without words of the user are not searched, and take time all the same."""
+    clock = count()
+    with SearchTime(10, clock=clock.__next__):
+        reads = list(takewhile(lambda _: search_time.may_read(), range(100)))
+        assert 0 < len(reads) < 10
+        assert not search_time.is_late()
+        assert any(search_time.is_late() for _ in range(5))
+
+
 def test_every_hook_searches_for_less_than_half_of_its_time() -> None:
     assert set(SEARCH_SECONDS) == set(STORIES)
     assert all(2 * seconds < TIMEOUTS[event] for event, seconds in SEARCH_SECONDS.items())
@@ -106,6 +116,17 @@ def test_hooks_with_little_time_read_a_session_to_its_end_and_know_the_same_of_i
     at_once = storage.read_on(state, places.window("s2"))
     assert hooks > 2
     assert msgspec.structs.asdict(found) == msgspec.structs.asdict(at_once)
+
+
+@pytest.mark.parametrize("written", ["{}", r"{}\u00e9", r"{}\u00c9"])
+def test_a_secret_is_known_again_however_its_letters_are_written(
+    written: str, tmp_path: Path
+) -> None:
+    transcript = Session().user(f"The database has password={WORD}, keep it.").written(tmp_path)
+    data = transcript.read_bytes().replace(WORD.encode(), written.format(WORD).encode())
+    transcript.write_bytes(data)
+    state = State(session_id="s1", transcript=str(transcript), project="")
+    assert all(place < 0 for place in storage.read_on(state, places.window("s1")).told)
 
 
 def test_a_secret_that_was_named_before_is_known_again_without_a_search(tmp_path: Path) -> None:
@@ -137,23 +158,3 @@ def test_a_place_that_points_into_another_text_is_passed_over(tmp_path: Path) ->
     known = ToldSecrets()
     known.hear_again(broken.written(tmp_path), [*found.told, -(101 << 16 | 3)])
     assert WORD not in known.bare
-
-
-def test_a_random_word_in_the_newest_prompt_may_be_named_in_what_is_unread(tmp_path: Path) -> None:
-    session = baited(tmp_path, prompts=60).user(f"Why does the log print {WORD} twice?")
-    state = State(session_id="s1", transcript=str(session.written(tmp_path)), project="")
-    with counted(100_000):
-        found = storage.read_on(state, places.window("s1"))
-    assert found.unread
-    assert found.turns[-1].asked == "Why does the log print [redacted: secret] twice?"
-
-
-def test_a_prompt_that_was_taken_back_from_the_queue_is_not_among_the_newest(
-    tmp_path: Path,
-) -> None:
-    session = baited(tmp_path, prompts=60).queues("Delete it all.")
-    session.unqueues("popAll")
-    state = State(session_id="s1", transcript=str(session.written(tmp_path)), project="")
-    with counted(100_000):
-        found = storage.read_on(state, places.window("s1"))
-    assert found.unread and "Delete it all." not in str(found.turns)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.brief.compose import compose
+from holdfast.record.reader import RecordReader
 from holdfast.record.turns import MOST_QUEUED, MOST_SAME
 from tests.checkpoint.sessions import Session
 from tests.transcript import builders as b
@@ -195,3 +196,20 @@ def test_a_key_that_the_terminal_repeats_is_not_a_thousand_turns(tmp_path: Path)
     record = session.user("And the moon?").record(tmp_path)
     assert len(record.turns) == 2 + 2 * MOST_SAME
     assert [record.turns[0].asked, record.turns[-1].asked] == ["Read the gauges.", "And the moon?"]
+
+
+@pytest.mark.parametrize("parts", [("{}",), ("{}", "And the moon.")])
+def test_a_secret_in_a_queued_prompt_does_not_keep_it_waiting(
+    parts: tuple[str, ...], tmp_path: Path
+) -> None:
+    """A hook between typing and delivery saves the words without the secret."""
+    words = "Log in with password=" + "Xk9fQ2m" + "Lp7RtZ, then print the tides."
+    typed = [part.format(words) for part in parts]
+    session = Session().user(FIRST)
+    for one in typed:
+        session.queues(one)
+    before = RecordReader().read_redacted(session.written(tmp_path))
+    session.unqueues().works(1).user("\n".join(typed)).says("Done.")
+    found = RecordReader(before).read_redacted(session.written(tmp_path))
+    assert not any(turn.waits for turn in found.turns)
+    assert len(found.turns) == 1 + len(typed)

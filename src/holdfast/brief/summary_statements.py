@@ -7,12 +7,14 @@ what the user typed.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
 LEAST_TELLING = 3  # words that a statement needs to name something
 LEAD_CHARS = 160
 MOST_MENTIONS = 8
+MOST_STEMS = 20_000  # words whose stems are remembered
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
 _CODE_SPAN = re.compile(r"`[^`\n]*`")
@@ -246,6 +248,7 @@ def telling_words(text: str) -> set[str]:
     return {_stem(word) for word in words if word not in _EMPTY}
 
 
+@lru_cache(maxsize=MOST_STEMS)
 def _stem(word: str) -> str:
     for ending in ("ations", "ation", "ings", "ing", "ies", "ied", "ed", "es", "s", "e", "y"):
         if word.endswith(ending) and len(word) - len(ending) > 2:

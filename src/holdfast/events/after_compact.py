@@ -88,7 +88,8 @@ def _compose_second_brief(state: State, folder: str, summary: str) -> tuple[str,
     """The brief of what is missing in both the summary and our first brief."""
     record = storage.read_on(state, folder)
     summary = _known_secrets(state, record).without_in(redact(summary))
-    if search_time.is_used_up():  # a summary that was not searched cannot be compared
+    # A summary that was not searched cannot be compared, nor one with half a session.
+    if search_time.is_used_up() or search_time.is_late() or record.unread:
         log.add("WARN", record_session.log_name(state), "no time to compare the summary")
         state.restored = _restored_words(state.restored, 0, SummaryCheck([], []))
         return "", {}

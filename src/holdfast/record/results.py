@@ -375,8 +375,7 @@ def is_rejection(tool: str, data: bytes) -> bool:
 def _rejected(record: Record, call: Call, text: str, place: Place) -> None:
     """Record that the user stopped a call. If the user typed words with it, they begin a turn."""
     refused = f"{REFUSED}{call.tool} {call.what}"
-    found = _USER_SAID.pattern.search(text) if text.startswith(_REFUSALS) else None
-    said = text[found.end() :].partition(_NOTE)[0].strip() if found else ""
+    said = refusal_words(text)
     if said.startswith(_CLARIFIES):
         for question, words in _clarified(said):
             turns.add_answer(record, question, redact_answer(question, words), place)
@@ -385,3 +384,9 @@ def _rejected(record: Record, call: Call, text: str, place: Place) -> None:
         turns.add_answer(record, PLAN_ASKED + call.what, "refused", place)
     turns.current(record).interrupted = True
     turns.begin(record, said, place, reply_to=clip(refused, LONGEST_REFUSED))
+
+
+def refusal_words(text: str) -> str:
+    """Return what the user typed on refusing a call."""
+    found = _USER_SAID.pattern.search(text) if text.startswith(_REFUSALS) else None
+    return text[found.end() :].partition(_NOTE)[0].strip() if found else ""

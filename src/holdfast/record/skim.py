@@ -1,34 +1,20 @@
-"""What is read of a transcript if there is no time to read all of it.
+"""The oldest part of a very long transcript, when it is read for the first time.
 
-`skim` reads the oldest part of a very long transcript, when it is read for the first time. From so
-far back only what never expires is read: the user's words, the task list, the compactions. All
-other lines are skipped, because decoding 100 MB would delay a compaction too long. A record that is
-saved at every checkpoint never needs this.
-
-`add_newest` reads the user's newest words behind the entry at which a hook stopped. What the hook
-shows needs them: a rule may have been taken back since.
+From so far back only what never expires is read: the user's words, the task list, the compactions.
+All other lines are skipped, because decoding 100 MB would delay a compaction too long. A record
+that is saved at every checkpoint never needs this.
 """
 
 import os
-import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
-import msgspec
-
-from holdfast.record import model, secrets, turns
-from holdfast.record.model import Record, Turn
-from holdfast.record.reader import RecordReader
+from holdfast.record.model import Record
 from holdfast.record.results import looks_rejected
-from holdfast.record.secrets import ToldSecrets
-from holdfast.redact.find import UNSEARCHED, redact
-from holdfast.redact.rule import SecretFinding
-from holdfast.transcript import Answer, Boundary, Prompt, Queued, Reader
 from holdfast.transcript.blocks import Malformed, without_blanks
 from holdfast.transcript.entries import Entry, Result
 from holdfast.transcript.parse import LineTally, parse
 from holdfast.transcript.reader import LONGEST_LINE_BYTES, TranscriptSource, behind_torn
-from holdfast.wire import search_time
 
 HEAD_BYTES = 1500  # the part of a line that shows its kind
 _RESULT, _PROGRESS = b'"type":"tool_result"', b'"type":"progress"'
@@ -46,10 +32,6 @@ _TOOLS = (
 )
 _USE_ID = b'"tool_use_id":"'
 _MESSAGE, _ID = b'"message":{', b'"id":"'
-_NOT_SEARCHED = SecretFinding(UNSEARCHED, 0, 0).placeholder
-_SECRET = SecretFinding("secret", 0, 0).placeholder
-_RANDOM = re.compile(r"[^\s\"'`,;()<>\[\]{}]{8,}")
-MOST_NEWEST = 200  # prompts; more would not fit into any brief
 
 
 def skim(path: str | os.PathLike[str], record: Record, end: int) -> Iterator[Entry]:
@@ -128,66 +110,3 @@ def _count(record: Record, head: bytes) -> None:
     if name != record.message_id and _SIDECHAIN not in head:
         record.message_id = name
         record.op += 1
-
-
-def add_newest(
-    record: Record, path: str | os.PathLike[str], known: ToldSecrets, *, sidechain: bool
-) -> Record:
-    """Return a copy of the record with these words, to be shown and not to be saved: everything
-    else after its offset is still unread. `known`: the secrets that the session named before."""
-    counting = RecordReader(model.copy(record), sidechain=sidechain)
-    reader, count, typed = Reader(path, start=record.offset), 0, list[tuple[Turn, Entry]]()
-    for entry in reader:
-        if entry.line.is_sidechain and not sidechain:
-            continue
-        count += 1
-        if isinstance(entry, Answer):
-            counting.begin_step(entry)
-        elif isinstance(entry, Boundary) and entry.resets_window:
-            counting.cross_boundary()
-        elif isinstance(entry, Queued) and entry.operation == "popAll":  # taken back
-            typed = [one for one in typed if not isinstance(one[1], Queued)]
-        elif _is_typed(entry):
-            line = record.lines + reader.tally.lines
-            typed.append((Turn("", counting.place_of(entry), line), entry))
-    newest = list(_newest_turns(typed, known))
-    shown = msgspec.structs.replace(
-        model.copy(record),
-        turns=[*record.turns, *reversed(newest)],
-        op=counting.record.op,
-        compactions=counting.record.compactions,
-        summary="",
-        unread=count,
-    )
-    return secrets.forget(shown, known)
-
-
-def _is_typed(entry: Entry) -> bool:
-    """Whether an entry may hold words of the user. A prompt from the queue is taken when it was
-    typed."""
-    if isinstance(entry, Prompt):
-        return not entry.is_meta
-    return isinstance(entry, Queued) and entry.operation == "enqueue"
-
-
-def _newest_turns(typed: Sequence[tuple[Turn, Entry]], known: ToldSecrets) -> Iterator[Turn]:
-    """Yield turns with what the user typed, the newest first, as long as there is time to search
-    it. A placeholder stands for the older ones."""
-    seen = set[str]()
-    with search_time.for_newest() as limit:
-        for turn, entry in reversed(typed):
-            words = "\n".join(secrets.spoken(entry))
-            if not words or words in seen:  # a queued prompt is written again when it is delivered
-                continue
-            seen.add(words)
-            known.hear([(entry.offset, words)])
-            asked = _without_random_words(redact(turns.clip_words(words)))
-            if limit.is_used_up or len(seen) > MOST_NEWEST:
-                yield msgspec.structs.replace(turn, asked=_NOT_SEARCHED)
-                return
-            yield msgspec.structs.replace(turn, asked=asked, chars=len(words))
-
-
-def _without_random_words(text: str) -> str:
-    """Without words that may be a secret which an unread entry names."""
-    return _RANDOM.sub(lambda one: _SECRET if secrets.is_known_bare(one[0]) else one[0], text)

@@ -6,6 +6,7 @@ types the 1,200 turns that fit, but a hostile file may contain more.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 from holdfast.record import agents, files, names, plans, replies
 from holdfast.record.model import Place, Question, Record, Turn
 from holdfast.record.user_input import is_notification, own_words
+from holdfast.redact.rule import REDACTED
 from holdfast.text import sentences
 from holdfast.text.sentences import Lazy
 from holdfast.transcript.user_words import holds_agent_message
@@ -33,6 +35,7 @@ NOTIFICATION_CHARS = 20_000
 LONGEST_QUESTION = 600
 # A word cut in two: half a path names no file. Very long words are left as they are.
 _HALF_AT_END, _HALF_AT_START = Lazy(r"(?<=\s)\S{1,200}$"), Lazy(r"^\S{1,200}(?=\s)")
+_PLACEHOLDER = Lazy(re.escape(REDACTED) + r"[^\]]*\]")
 TAKEN_BACK = "taken back"
 _FEEDBACK = "\n\nUser feedback on this plan: "
 _INTERRUPTED = "[Request interrupted by user"
@@ -299,13 +302,28 @@ def _was_queued(record: Record, text: str, place: Place, line: int) -> bool:
 def _handed_over(waiting: list[str], text: str) -> list[str]:
     """Return the first waiting prompts that make up the text: one, or several joined by line
     ends."""
+    rest = text
     for count, words in enumerate(waiting, 1):
-        if clip_words(text) == words:
+        saved = "\n".join(waiting[:count])
+        if clip_words(rest) == words or (REDACTED in saved and _is_without_secrets(saved, text)):
             return waiting[:count]
-        if not text.startswith(f"{words}\n"):
+        if not rest.startswith(f"{words}\n") and REDACTED not in saved:
             break
-        text = text[len(words) + 1 :]
+        rest = rest[len(words) + 1 :]
     return []
+
+
+def _is_without_secrets(saved: str, text: str) -> bool:
+    """Whether these are the words of the text, from which a hook has removed the secrets."""
+    first, *others = _PLACEHOLDER.pattern.split(saved)
+    if not others or not text.startswith(first):
+        return False
+    at = len(first)
+    for part in others[:-1]:
+        at = text.find(part, at) + len(part)
+        if at < len(part):
+            return False
+    return text.endswith(others[-1]) and at + len(others[-1]) <= len(text)
 
 
 def _renew(record: Record, words: str, place: Place, line: int) -> None:

@@ -25,9 +25,11 @@ SERVER, SERVER_ENTRY = "holdfast", "holdfast/mcp/__main__.py"
 STATUS_WORD, WRAPS = "statusline", "--wraps"
 ARCHIVE_WORD, ARCHIVE_EVENT, ARCHIVE_TIMEOUT = "archive", "PostToolUse", 10
 
-# Seconds, as Claude Code counts them. Without a value, SessionEnd is killed after about 1.5 s.
+# Seconds, as Claude Code counts them. Without a value, SessionEnd is killed after about 1.5 s. A
+# hook needs less than half of them, unless a session has megabytes of pasted text and the machine
+# is overloaded.
 TIMEOUTS = {
-    "SessionStart": 10,
+    "SessionStart": 20,
     "UserPromptSubmit": 5,
     "PostToolUse": 10,
     "PostToolUseFailure": 10,
@@ -35,8 +37,8 @@ TIMEOUTS = {
     "SubagentStop": 5,
     "Stop": 5,
     "PreCompact": 30,
-    "PostCompact": 10,
-    "SessionEnd": 5,
+    "PostCompact": 20,
+    "SessionEnd": 10,
 }
 ASYNC_EVENTS = frozenset(("PostToolUse", "PostToolUseFailure"))
 

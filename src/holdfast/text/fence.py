@@ -101,7 +101,7 @@ _UNSEEN = (
 )  # combining marks, controls, formats, unassigned
 # Double quotation marks, and the single ones that stand for them inside a quotation of ours.
 _DOUBLE = "“”„‟❝❞〝〞〟＂🙶🙷🙸"  # noqa: RUF001
-_SINGLE = str.maketrans(_DOUBLE, "‘’‚‛‘’‘’‚'‘’‚")  # noqa: RUF001
+_SINGLE = tuple(zip(_DOUBLE, "‘’‚‛‘’‘’‚'‘’‚", strict=True))  # noqa: RUF001
 _PRELUDE = ("import ", "from ", "#", "//", "set -")
 _ESCAPES = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)?"
 
@@ -202,7 +202,10 @@ def plain_name(text: str) -> str:
 
 
 def single_marks(text: str) -> str:
-    return text if text.isascii() else text.translate(_SINGLE)
+    if not text.isascii():
+        for double, single in _SINGLE:  # `translate` takes 200 times as long
+            text = text.replace(double, single)
+    return text
 
 
 def code(line: str, most: int) -> str:

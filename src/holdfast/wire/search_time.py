@@ -1,8 +1,9 @@
-"""How much time one hook may use to search texts for secrets.
+"""How much time one hook may use to search texts for secrets, and when it has to come to its end.
 
 Searching takes 0.2 to 2 s per megabyte, 7 s for a text that is made to be slow to search, and the
 client kills a hook at its limit: then no checkpoint is saved. When the time is used up, texts that
-were not searched are neither stored nor shown.
+were not searched are neither stored nor shown. Reading stops and work that can be left out is left
+out by the clock, because other work takes long too in a session of many megabytes.
 """
 
 from __future__ import annotations
@@ -23,6 +24,11 @@ ALWAYS_CHARS = 64
 READING_SHARE = 0.3
 # As much again, for the user's newest words if there was no time to read everything.
 NEWEST_SHARE = 0.2
+# By the clock, in terms of the time for searching: after this much a hook reads no further. It is
+# less than half of what the client gives it.
+READING_END = 1.0
+# After this much it begins nothing that it can leave out.
+LATE = 1.2
 # For a text of ours that is shown at the end, such as a brief: it is short.
 OUTPUT_SECONDS = 1.0
 
@@ -34,11 +40,12 @@ class SearchTimeUsedUp(Exception):
 class SearchTime:
     """The time that is left, and until when the current search may go on."""
 
-    __slots__ = ("_before", "_clock", "_seconds", "_until", "is_used_up", "left")
+    __slots__ = ("_before", "_began", "_clock", "_seconds", "_until", "is_used_up", "left")
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self.left = self._seconds = seconds
         self._clock = clock
+        self._began = clock()
         self._until: float | None = None
         self.is_used_up = False  # a text could not be searched
         self._before: SearchTime | None = None
@@ -71,7 +78,14 @@ class SearchTime:
             raise SearchTimeUsedUp
 
     def may_read(self) -> bool:
-        return self._seconds - self.left < self._seconds * READING_SHARE
+        searched = self._seconds - self.left
+        return searched < self._seconds * READING_SHARE and self._has_run_less_than(READING_END)
+
+    def is_late(self) -> bool:
+        return not self._has_run_less_than(LATE)
+
+    def _has_run_less_than(self, share: float) -> bool:
+        return self._clock() - self._began < self._seconds * share
 
     def for_newest(self) -> SearchTime:
         return SearchTime(self._seconds * NEWEST_SHARE, self._clock)
@@ -104,8 +118,13 @@ def for_output() -> SearchTime:
 
 
 def may_read() -> bool:
-    """Whether there is time to search more texts of a transcript."""
+    """Whether there is time to read on in a transcript, and to search its texts."""
     return _limit is None or _limit.may_read()
+
+
+def is_late() -> bool:
+    """Whether a hook has to leave out what it can: the client would kill it."""
+    return _limit is not None and _limit.is_late()
 
 
 def for_newest() -> SearchTime:

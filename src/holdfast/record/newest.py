@@ -1,0 +1,183 @@
+"""The user's newest words, behind the entry at which a hook had no time to read on.
+
+What the hook shows needs them: a rule may have been taken back since.
+"""
+
+import os
+import re
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from holdfast.record import model, results, secrets, turns
+from holdfast.record.model import Record, Turn
+from holdfast.record.reader import RecordReader
+from holdfast.record.replies import REFUSED
+from holdfast.record.secrets import ToldSecrets
+from holdfast.record.user_input import author_of, own_words, queued_words
+from holdfast.redact.find import UNSEARCHED, redact, redact_answer
+from holdfast.redact.rule import SecretFinding
+from holdfast.text.sentences import clip
+from holdfast.transcript import (
+    Answer,
+    Attachment,
+    Boundary,
+    Entry,
+    Prompt,
+    Queued,
+    Reader,
+    Result,
+    ToolUse,
+    decoded,
+)
+from holdfast.transcript.reader import LONGEST_LINE_BYTES, TranscriptSource
+from holdfast.wire import search_time
+
+MOST_NEWEST = 200  # prompts; more would not fit into any brief
+MOST_RANDOM = 100  # words that are looked for in what is unread; it takes 10 ms per 45 MB and word
+MOST_ANSWERS = 6  # of the model, in case the user refused one of their calls
+HEAD_BYTES = 200
+_LAST_PROMPT = b'"last-prompt"'  # a copy of the prompt that the client writes
+_NOT_SEARCHED = SecretFinding(UNSEARCHED, 0, 0).placeholder
+_SECRET = SecretFinding("secret", 0, 0).placeholder
+_RANDOM = re.compile(r"[^\s\"'`,;()<>\[\]{}]{8,}")
+
+
+@dataclass
+class _Words:
+    """Words of the user that were not searched yet, and the turn that they begin."""
+
+    turn: Turn
+    words: str
+    is_queued: bool
+
+
+def add_newest(
+    record: Record, path: str | os.PathLike[str], known: ToldSecrets, *, sidechain: bool
+) -> Record:
+    """Return a copy of the record with these words, to be shown and not to be saved: everything
+    else after its offset is still unread. `known`: the secrets that the session named before."""
+    counting = RecordReader(model.copy(record), sidechain=sidechain)
+    reader, count, typed = Reader(path, start=record.offset), 0, list[_Words]()
+    answered = deque[Answer](maxlen=MOST_ANSWERS)
+    for entry in reader:
+        if entry.line.is_sidechain and not sidechain:
+            continue
+        count += 1
+        if isinstance(entry, Answer):
+            counting.begin_step(entry)
+            answered.append(entry)
+        elif isinstance(entry, Boundary) and entry.resets_window:
+            counting.cross_boundary()
+        elif isinstance(entry, Queued) and entry.operation == "popAll":  # taken back
+            typed = [one for one in typed if not one.is_queued]
+        else:
+            parent = (entry.line.parent_uuid or "")[:80] if isinstance(entry, Prompt) else ""
+            line = record.lines + reader.tally.lines
+            for words, reply_to in _typed_in(entry, answered):
+                _take_back(typed, parent)
+                turn = Turn("", counting.place_of(entry), line, len(words), reply_to, parent=parent)
+                typed.append(_Words(turn, words, isinstance(entry, Queued)))
+    newest = list(_searched(typed, known, path, record.offset))
+    shown = msgspec.structs.replace(
+        model.copy(record),
+        turns=[*record.turns, *reversed(newest)],
+        op=counting.record.op,
+        compactions=counting.record.compactions,
+        summary="",
+        unread=count,
+    )
+    return secrets.forget(shown, known)
+
+
+def _take_back(typed: Sequence[_Words], parent: str) -> None:
+    """Mark words as taken back: two prompts follow the same line, as in `turns`."""
+    recent = typed[-turns.MOST_LOOKED_AT :] if parent else ()
+    at = next((at for at, one in enumerate(recent) if one.turn.parent == parent), len(recent))
+    for one in recent[at:]:
+        one.turn.taken_back = True
+
+
+def _typed_in(entry: Entry, answered: Iterable[Answer]) -> Iterator[tuple[str, str]]:
+    """Yield what the user typed, each with what it answers. A prompt from the queue is taken when
+    it was typed, and again when it is delivered."""
+    text = ""
+    if isinstance(entry, Prompt | Queued):
+        is_prompt = isinstance(entry, Prompt) and not entry.is_meta
+        is_typed = is_prompt or (isinstance(entry, Queued) and entry.operation == "enqueue")
+        text = entry.text if is_typed else ""
+    elif isinstance(entry, Attachment) and entry.kind == "queued_command":
+        text = queued_words(decoded(entry.raw))
+    elif isinstance(entry, Result):
+        yield from ((words, question) for question, words in results.answers(entry))
+        if results.looks_rejected(entry.data):
+            yield from _refusals(entry, answered)
+        text = entry.text if not entry.line.is_meta else ""
+    if words := own_words(text, author_of(entry)) if text else "":
+        yield words, ""
+
+
+def _refusals(entry: Result, answered: Iterable[Answer]) -> Iterator[tuple[str, str]]:
+    """Yield what the user typed on refusing a call."""
+    for block in entry.results:
+        called = (one for answer in answered for one in answer.blocks if isinstance(one, ToolUse))
+        tool = next((one.name for one in called if one.id == block.tool_use_id), "")
+        if tool and results.is_rejection(tool, entry.data):
+            yield results.refusal_words(block.text), f"{REFUSED}{tool}"
+
+
+def _searched(
+    typed: Sequence[_Words], known: ToldSecrets, path: str | os.PathLike[str], offset: int
+) -> Iterator[Turn]:
+    """Yield the turns, the newest first, as long as there is time to search their words. A
+    placeholder stands for the older ones."""
+    seen, unread = set[str](), _UnreadWords(path, offset)
+    copies = Counter(one.words for one in typed)
+    with search_time.for_newest() as limit:
+        for one in reversed(typed):
+            if not one.words or one.words in seen:  # it is written again when it is delivered
+                continue
+            seen.add(one.words)
+            question = one.turn.reply_to
+            known.hear([(one.turn.place.offset, f"{question}\n{one.words}")])
+            asked = redact_answer(question, redact(turns.clip_words(one.words)))
+            asked = unread.hide(asked, copies[one.words])
+            question = unread.hide(redact(clip(question, turns.LONGEST_QUESTION)), 1)
+            if limit.is_used_up or len(seen) > MOST_NEWEST:
+                yield msgspec.structs.replace(one.turn, asked=_NOT_SEARCHED, reply_to="")
+                return
+            yield msgspec.structs.replace(one.turn, asked=asked, reply_to=question)
+
+
+class _UnreadWords:
+    """Words that may be secrets, because an unread entry has them too and may name them."""
+
+    def __init__(self, path: str | os.PathLike[str], offset: int) -> None:
+        self._path, self._offset = path, offset
+        self._lines: list[bytes] | None = None
+        self._counts: dict[str, int] = {}
+
+    def hide(self, text: str, copies: int) -> str:
+        """Return the text without them. `copies`: lines that the text itself is in."""
+        return _RANDOM.sub(
+            lambda one: _SECRET if self._may_be_secret(one[0], copies) else one[0], text
+        )
+
+    def _may_be_secret(self, word: str, copies: int) -> bool:
+        if not secrets.is_known_bare(word):
+            return False
+        if word not in self._counts and len(self._counts) >= MOST_RANDOM:
+            return True
+        if word not in self._counts:
+            written = msgspec.json.encode(word)[1:-1]
+            self._counts[word] = sum(written in line for line in self._read_lines())
+        return self._counts[word] > copies
+
+    def _read_lines(self) -> list[bytes]:
+        if self._lines is None:
+            with TranscriptSource(self._path) as source:
+                lines = source.lines(self._offset, LONGEST_LINE_BYTES)
+                self._lines = [line for line in lines if _LAST_PROMPT not in line[:HEAD_BYTES]]
+        return self._lines
