@@ -32,7 +32,20 @@ def main(words: list[str]) -> int:
     deed = _deed(task)
     _log({"session": session, "task": task, "deed": deed, "prompt": prompt, "words": words[1:]})
     _transcript(session, prompt, task, deed)
+    if deed != "idle":
+        _create_files(prompt)
     return _act(deed, task)
+
+
+def _create_files(prompt: str) -> None:
+    """Those that its tasks name, as if it had written them."""
+    for line in prompt.split("\n"):
+        names = line[7:] if line.startswith("Files: ") else line.partition(" (files: ")[2]
+        for name in names.partition(" (")[0].partition(". ")[0].rstrip(")").split(", "):
+            if name and "*" not in name:
+                os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
+                with open(name, "a"):
+                    pass
 
 
 def _first_task(prompt: str) -> str:
@@ -87,7 +100,9 @@ def _transcript(session: str, prompt: str, task: str, deed: str) -> None:
         "stop_reason": "tool_use",
         "usage": usage,
     }
-    result = {"type": "tool_result", "tool_use_id": "t1", "content": "built"}
+    is_broken = deed == "breaks"
+    printed = "Exit code 2\nerror: no rule to make the cart" if is_broken else "built"
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": printed, "is_error": is_broken}
     lines = [
         {"type": "user", "message": {"role": "user", "content": prompt}, "uuid": "p", **shared},
         {"type": "assistant", "message": answer, "uuid": "a", **shared},

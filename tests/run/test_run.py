@@ -186,6 +186,43 @@ def test_a_batch_that_fails_is_tried_once_more_with_the_error(
     assert "make price" in again.partition("<holdfast-brief ")[2]
 
 
+WRITES = "- [ ] Cart\n  - files: cart.md\n- [ ] Price\n  - files: price.md\n"
+
+
+@pytest.mark.requirement("P5")
+def test_a_task_whose_file_is_not_there_is_tried_once_more_though_it_is_reported_as_done(
+    theatre: Theatre,
+) -> None:
+    theatre.plan.write_text(WRITES)
+    (theatre.project / "price.md").touch()
+    theatre.play(cart=["idle", "ok"])
+    run = theatre.run()
+    assert run.exit_code == 0 and "not there" not in run.stdout
+    first, second = theatre.log
+    assert "it reports all as done, but cart.md is not there" in second["prompt"]
+    assert "[price]" in first["prompt"] and "[price]" not in second["prompt"]
+    assert (theatre.project / "cart.md").exists()
+
+
+@pytest.mark.requirement("P5")
+def test_a_file_that_two_sessions_did_not_need_is_named_at_the_end(theatre: Theatre) -> None:
+    """A plan may name a file that nobody has to write."""
+    theatre.plan.write_text(WRITES.replace("[ ] Price", "[x] Price"))
+    theatre.play(cart=["idle", "idle", "idle"])
+    run = theatre.run()
+    assert run.exit_code == 0 and len(theatre.log) == 2
+    assert "done: 1 task, 2 sessions of Claude in this run; nothing left" in run.stdout
+    assert "not there, though reported as done twice: cart.md" in run.stdout
+
+
+@pytest.mark.requirement("P5")
+def test_what_still_fails_when_a_session_ends_is_named(theatre: Theatre) -> None:
+    theatre.plan.write_text(ALONE)
+    theatre.play(cart=["breaks"])
+    [note] = [one for one in theatre.answer()["notes"] if "left open" in one]
+    assert "make cart" in note and "no rule to make the cart" in note
+
+
 THREE = "- [ ] One\n  - files: a\n- [ ] Two\n  - files: b\n- [ ] Three\n  - files: c\n"
 
 

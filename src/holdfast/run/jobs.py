@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from holdfast.brief.size import DEFAULT_TOKENS
+from holdfast.plan.files.project_files import MISSING
 from holdfast.plan.findings import MAX_BRIEFS, leaves_no_file
 from holdfast.plan.planner import waits_for_all
+from holdfast.plan.sizes import find_odd_files
 from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask, TaskPlan
 from holdfast.plan.workflow import TaskBatch, Workflow
@@ -88,13 +91,27 @@ def find_credited(
         for part in _parts(words, pieces)
     ]
     undone = set[int]().union(*meant)
+    if is_halted and undone:
+        undone.update(range(min(undone), len(pieces)))
+    return without_dependents(pieces, undone) if all(meant) else []
+
+
+def without_dependents(pieces: Sequence[TaskPiece], undone: Collection[int]) -> list[int]:
+    """Return the positions of the other tasks, without those that depend on one of these."""
+    left = set(undone)
     for at, piece in enumerate(pieces):
-        before = {pieces[one].task.id for one in undone}
-        if not before.isdisjoint(piece.task.depends) or (
-            is_halted and at > min(undone, default=at)
-        ):
-            undone.add(at)
-    return [at for at in range(len(pieces)) if at not in undone] if all(meant) else []
+        before = {pieces[one].task.id for one in left}
+        if not before.isdisjoint(piece.task.depends):
+            left.add(at)
+    return [at for at in range(len(pieces)) if at not in left]
+
+
+def find_missing(pieces: Sequence[TaskPiece], root: Path) -> dict[int, list[str]]:
+    """Return the files that are not there, by the position of the task that names them. Before the
+    session they were taken as files to create."""
+    odd = {at: find_odd_files(root, piece.task) for at, piece in enumerate(pieces)}
+    missing = {at: [file for file, why in one.items() if why == MISSING] for at, one in odd.items()}
+    return {at: files for at, files in missing.items() if files}
 
 
 def _parts(words: str, pieces: Sequence[TaskPiece]) -> list[str]:

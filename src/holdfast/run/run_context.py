@@ -49,6 +49,7 @@ class SessionResult:
     high_tokens: int = 0
     compactions: int = 0
     checkpoint: str = ""
+    missing: tuple[str, ...] = ()  # files that its tasks name and that are not there though done
 
 
 @dataclass(slots=True)

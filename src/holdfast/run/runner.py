@@ -17,7 +17,7 @@ from holdfast.run.jobs import JobQueue, SessionJob
 from holdfast.run.journal_state import SessionRecord
 from holdfast.run.run_context import RunContext, RunEvent, RunReport, SessionResult
 from holdfast.run.session import TIMED_OUT, run_session
-from holdfast.text.numbers import about, counted, listed
+from holdfast.text.numbers import about, counted, listed, named, short
 
 ATTEMPTS = 2
 # Python runs a signal handler in the main thread, and a signal does not always interrupt its wait:
@@ -25,6 +25,7 @@ ATTEMPTS = 2
 # the main thread is longer than this.
 SIGNAL_SECONDS = 0.5
 MAX_LISTED = 50
+MAX_ISSUES, MAX_ISSUE_CHARS = 3, 200
 
 
 class Runner:
@@ -182,6 +183,9 @@ class Runner:
             return ""
         words = f"checkpoint {kept.id} saved and read back"
         self.context.tell(RunEvent("checkpoint", words, session_id=one.session_id))
+        if issues := kept.document.sections.get("Active Issues"):
+            some = "; ".join(short(named(line), MAX_ISSUE_CHARS) for line in issues[:MAX_ISSUES])
+            self._say("note", f"session {one.session_id[:8]} left open: {some}")
         return kept.path
 
     def _report_end(self, job: SessionJob, ended: SessionResult) -> None:
@@ -194,6 +198,9 @@ class Runner:
         if ended.result != journal_state.DONE and one.done_shares:
             done = listed([share.id for share in one.done_shares], MAX_LISTED)
             words += f"; done nevertheless: {done}"
+        if ended.missing:
+            names = listed([named(file) for file in ended.missing], MAX_LISTED)
+            words += f"; not there, though reported as done: {names}"
         self.context.tell(RunEvent("session", words, job.number, job.count, ended.session_id))
 
     def _say(self, kind: str, words: str) -> None:

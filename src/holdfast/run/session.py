@@ -10,6 +10,7 @@ import json
 import os
 import time
 import uuid
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,11 +18,11 @@ from holdfast.redact import redact
 from holdfast.run import claude_command, claude_process, journal_state
 from holdfast.run.claude_process import ClaudeProcess, ExitNote
 from holdfast.run.errors import JournalNotWritten, NotStarted
-from holdfast.run.jobs import SessionJob, find_credited
+from holdfast.run.jobs import SessionJob, find_credited, find_missing, without_dependents
 from holdfast.run.run_context import RunContext, RunEvent, SessionResult
 from holdfast.run.supervisor import find_halt, find_undone, not_done, why_not
 from holdfast.text import fence
-from holdfast.text.numbers import about
+from holdfast.text.numbers import about, listed
 
 USAGE = (
     "input_tokens",
@@ -141,6 +142,11 @@ def run_session(context: RunContext, job: SessionJob, attempt: int, prompt: str)
     result = _result(context, note, reading)
     error = _error(running, note, reading, errors) if result == journal_state.FAILED else ""
     credited = find_credited(job.pieces, note, reading.not_done, is_halted=bool(reading.halt))
+    missing = find_missing(job.pieces, context.options.root)
+    if missing and result == journal_state.DONE and attempt == 1:
+        # The next session creates them, or says that the task needs none; its word then stands.
+        result, error = journal_state.FAILED, _describe_missing(missing)
+        credited = without_dependents(job.pieces, missing)
     context.record(
         "ended",
         session=session_id,
@@ -165,7 +171,18 @@ def run_session(context: RunContext, job: SessionJob, attempt: int, prompt: str)
         estimated_tokens=0 if job.is_unknown else job.tokens,
         high_tokens=job.high_tokens,
         compactions=reading.compactions,
+        missing=tuple(_list_missing(missing)) if result == journal_state.DONE else (),
     )
+
+
+def _describe_missing(missing: Mapping[int, Sequence[str]]) -> str:
+    names = list(_list_missing(missing))
+    verb = "is" if len(names) == 1 else "are"
+    return quote(f"it reports all as done, but {listed(names, MAX_NAMED)} {verb} not there")
+
+
+def _list_missing(missing: Mapping[int, Sequence[str]]) -> Iterator[str]:
+    yield from dict.fromkeys(file for files in missing.values() for file in files)
 
 
 def _start(

@@ -29,8 +29,8 @@ from holdfast.run import claude_command, journal, journal_state, prompt
 from holdfast.run.jobs import SessionJob
 from holdfast.run.journal_state import RunHistory, SessionRecord, remove_done
 from holdfast.run.run_context import RunEvent, RunReport, Tell
-from holdfast.run.runner import Runner
-from holdfast.text.numbers import about, counted, named, nothing_left, short
+from holdfast.run.runner import MAX_LISTED, Runner
+from holdfast.text.numbers import about, counted, listed, named, nothing_left, short
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
 
@@ -276,12 +276,20 @@ def _tell(report: RunReport) -> None:
     if report.state == "nothing":
         say(nothing_left(report.done_before))
     elif report.state == "done":
-        say(f"done: {tasks}, {sessions} of Claude in this run; nothing left")
+        new = counted(report.tasks - report.done_before, "task")
+        say(f"done: {new}, {sessions} of Claude in this run; nothing left")
+        _tell_missing(report)
     else:
         done = report.tasks - len(report.left)
         say(f"{report.state}: {done:,} of {tasks} done, {sessions} of Claude in this run")
     with suppress(OSError):
         say(f"journal: {report.folder}/journal.jsonl", err=True)
+
+
+def _tell_missing(report: RunReport) -> None:
+    names = dict.fromkeys(named(file) for one in report.sessions for file in one.missing)
+    if names:
+        say(f"not there, though reported as done twice: {listed(list(names), MAX_LISTED)}")
 
 
 SESSION_CHARS = 8
