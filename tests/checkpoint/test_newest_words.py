@@ -88,6 +88,38 @@ def test_words_beside_a_result_are_shown(tmp_path: Path) -> None:
     assert newest(session, tmp_path).asked == "Skip the slow tests."
 
 
+def test_an_approved_plan_is_not_shown_as_typed(tmp_path: Path) -> None:
+    plan = "Implement the following plan:\n\n# Plan\n1. Dredge the bay"
+    said = f"{plan}\n\nUser feedback on this plan: mind the gulls"
+    session = Session().user(said, planContent="# Plan\n1. Dredge the bay")
+    *_, made, typed = cut_short(session, tmp_path).turns
+    assert (made.asked, made.is_plan) == (plan, True)
+    assert (typed.asked, typed.is_plan) == ("mind the gulls", False)
+
+
+@pytest.mark.parametrize("text", ["/compact", "<task-notification>\n<task-id>b1</task-id>"])
+def test_what_nobody_typed_into_the_queue_is_not_shown(text: str, tmp_path: Path) -> None:
+    assert text[:9] not in str(cut_short(Session().queues(text), tmp_path).turns)
+
+
+def test_a_prompt_queued_before_the_stop_is_gone_if_it_was_taken_back(tmp_path: Path) -> None:
+    transcript = Session().user("Print the tides.").queues("Delete it all.").written(tmp_path)
+    state = State(session_id="s1", transcript=str(transcript), project="")
+    assert "Delete it all." in str(storage.read_on(state, places.window("s1")).turns)
+    session = Session().user("Print the tides.").queues("Delete it all.").unqueues("popAll")
+    with SearchTime(0, clock=count().__next__):
+        state.transcript = str(session.user("Print the moon.").written(tmp_path))
+        found = storage.read_on(state, places.window("s1"))
+    assert found.unread and "Delete it all." not in str(found.turns)
+
+
+@pytest.mark.parametrize("word", [f"https://a.example/production/{WORD}/set", "aB3,dE5;fG7(hI9"])
+def test_a_part_of_an_address_may_be_named_in_what_is_unread(word: str, tmp_path: Path) -> None:
+    session = Session().user(f"{word} is in the log").user(f"Why does it print {word} twice?")
+    secret = WORD if WORD in word else word
+    assert secret not in str(newest(session, tmp_path).asked)
+
+
 @pytest.mark.parametrize(
     ("question", "answer", "shown"),
     [

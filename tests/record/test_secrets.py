@@ -251,3 +251,23 @@ def test_a_secret_is_known_after_many_others(tmp_path: Path) -> None:
     session.user(f"The DB_PASSWORD={values[-1]}x9 is for staging")
     session.says(f"I decided to use {values[-1]}x9 in the test.")
     assert values[-1] not in save(session.record(tmp_path)).decode()
+
+
+@pytest.mark.parametrize("later", ["Summer2024" + "!Kx7-prod", "Kx7-" + "Summer2024"])
+def test_a_secret_that_contains_another_one_is_removed_whole(later: str, tmp_path: Path) -> None:
+    session = Session().user("The old one was password=Summer2024, it is gone.")
+    session.user(f"Now it is password={later} there, so log in with {later} again.")
+    stored = save(reader.RecordReader().read_redacted(session.written(tmp_path))).decode()
+    assert not any(part in stored for part in ("Kx7", "Summer"))
+
+
+def test_a_secret_of_digits_and_commas_leaves_the_numbers_of_the_record(tmp_path: Path) -> None:
+    """Replaced in the whole JSON, it would be taken for the numbers of a file."""
+    session = Session().user("Rule: mind the gulls.").runs("pytest tests/a.py")
+    session.calls("Write", file_path="/p/x.yml", content="password='0,0,1,0,0.6'")
+    session.user("What is 0,0,1,0,0.6?")
+    record = reader.RecordReader().read_redacted(session.written(tmp_path))
+    assert [one.asked for one in record.turns] == [
+        "Rule: mind the gulls.",
+        "What is [redacted: password]?",
+    ]

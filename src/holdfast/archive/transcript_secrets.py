@@ -41,8 +41,8 @@ class Cleaner:
 
     def hear(self, lines: Iterable[Line]) -> None:
         self._known.hear((offset, _read(data)[1]) for offset, data in lines)
-        bare = (one for one in self._known.bare.items() if is_known_bare(one[0]))
-        self._bare = dict(list(bare)[:MOST_BARE])
+        bare = [one for one in self._known.bare.items() if is_known_bare(one[0])][:MOST_BARE]
+        self._bare = dict(sorted(bare, key=lambda one: -len(one[0])))  # one may contain another
         self._written = [msgspec.json.encode(value)[1:-1] for value in self._bare]
 
     def without(self, lines: Sequence[Line]) -> list[bytes]:

@@ -13,10 +13,11 @@ import msgspec
 
 from holdfast.record import model, results, secrets, turns
 from holdfast.record.model import Record, Turn
+from holdfast.record.plans import PROMPTED
 from holdfast.record.reader import RecordReader
 from holdfast.record.replies import REFUSED
 from holdfast.record.secrets import ToldSecrets
-from holdfast.record.user_input import author_of, own_words, queued_words
+from holdfast.record.user_input import author_of, queued_words
 from holdfast.redact.find import UNSEARCHED, redact, redact_answer
 from holdfast.redact.rule import SecretFinding
 from holdfast.text.sentences import clip
@@ -42,7 +43,8 @@ HEAD_BYTES = 200
 _LAST_PROMPT = b'"last-prompt"'  # a copy of the prompt that the client writes
 _NOT_SEARCHED = SecretFinding(UNSEARCHED, 0, 0).placeholder
 _SECRET = SecretFinding("secret", 0, 0).placeholder
-_RANDOM = re.compile(r"[^\s\"'`,;()<>\[\]{}]{8,}")
+# Whole words, and the parts of paths and addresses.
+_RANDOM = re.compile(r"\S{8,}"), re.compile(r"[^\s\"'`,;()<>\[\]{}/=:?&.@|-]{8,}")
 
 
 @dataclass
@@ -60,7 +62,8 @@ def add_newest(
     """Return a copy of the record with these words, to be shown and not to be saved: everything
     else after its offset is still unread. `known`: the secrets that the session named before."""
     counting = RecordReader(model.copy(record), sidechain=sidechain)
-    reader, count, typed = Reader(path, start=record.offset), 0, list[_Words]()
+    shown, count, typed = counting.record, 0, list[_Words]()
+    reader = Reader(path, start=record.offset)
     answered = deque[Answer](maxlen=MOST_ANSWERS)
     for entry in reader:
         if entry.line.is_sidechain and not sidechain:
@@ -71,57 +74,71 @@ def add_newest(
             answered.append(entry)
         elif isinstance(entry, Boundary) and entry.resets_window:
             counting.cross_boundary()
-        elif isinstance(entry, Queued) and entry.operation == "popAll":  # taken back
-            typed = [one for one in typed if not one.is_queued]
+        elif isinstance(entry, Queued) and entry.operation != "enqueue":
+            turns.queue(shown, entry.operation, entry.text, counting.place_of(entry))
+            if entry.operation == "popAll":  # taken back
+                typed = [one for one in typed if not one.is_queued]
         else:
-            parent = (entry.line.parent_uuid or "")[:80] if isinstance(entry, Prompt) else ""
             line = record.lines + reader.tally.lines
-            for words, reply_to in _typed_in(entry, answered):
-                _take_back(typed, parent)
-                turn = Turn("", counting.place_of(entry), line, len(words), reply_to, parent=parent)
-                typed.append(_Words(turn, words, isinstance(entry, Queued)))
+            turn = Turn("", counting.place_of(entry), line, parent=_parent_of(entry))
+            words = [one for one in _typed_in(entry, turn, shown, answered) if one.words]
+            if words and turn.parent:
+                _take_back(typed, turn.parent)
+            typed += words
     newest = list(_searched(typed, known, path, record.offset))
     shown = msgspec.structs.replace(
         model.copy(record),
-        turns=[*record.turns, *reversed(newest)],
-        op=counting.record.op,
-        compactions=counting.record.compactions,
+        turns=[*shown.turns, *reversed(newest)],
+        op=shown.op,
+        compactions=shown.compactions,
         summary="",
         unread=count,
     )
     return secrets.forget(shown, known)
 
 
+def _parent_of(entry: Entry) -> str:
+    return (entry.line.parent_uuid or "")[:80] if isinstance(entry, Prompt) else ""
+
+
 def _take_back(typed: Sequence[_Words], parent: str) -> None:
-    """Mark words as taken back: two prompts follow the same line, as in `turns`."""
-    recent = typed[-turns.MOST_LOOKED_AT :] if parent else ()
+    """Mark words as taken back: the next prompt follows the same line as they do, as in `turns`."""
+    recent = typed[-turns.MOST_LOOKED_AT :]
     at = next((at for at, one in enumerate(recent) if one.turn.parent == parent), len(recent))
     for one in recent[at:]:
         one.turn.taken_back = True
 
 
-def _typed_in(entry: Entry, answered: Iterable[Answer]) -> Iterator[tuple[str, str]]:
-    """Yield what the user typed, each with what it answers. A prompt from the queue is taken when
-    it was typed, and again when it is delivered."""
-    text = ""
-    if isinstance(entry, Prompt | Queued):
-        is_prompt = isinstance(entry, Prompt) and not entry.is_meta
-        is_typed = is_prompt or (isinstance(entry, Queued) and entry.operation == "enqueue")
-        text = entry.text if is_typed else ""
+def _typed_in(
+    entry: Entry, turn: Turn, record: Record, answered: Iterable[Answer]
+) -> Iterator[_Words]:
+    """Yield what the user typed. A prompt from the queue is taken when it was typed, and again when
+    it is delivered, unless the record has it."""
+    text, feedback, is_queued = "", "", isinstance(entry, Queued)
+    if isinstance(entry, Prompt) and not entry.is_meta:
+        text, feedback = turns.split_plan(entry.text) if entry.is_plan else (entry.text, "")
+    elif isinstance(entry, Queued):
+        text = entry.text if turns.is_typed_into_queue(entry.text) else ""
     elif isinstance(entry, Attachment) and entry.kind == "queued_command":
         text = queued_words(decoded(entry.raw))
     elif isinstance(entry, Result):
-        yield from ((words, question) for question, words in results.answers(entry))
-        if results.looks_rejected(entry.data):
-            yield from _refusals(entry, answered)
+        for words, reply_to in _replies(entry, answered):
+            yield _Words(msgspec.structs.replace(turn, reply_to=reply_to), words, is_queued)
         text = entry.text if not entry.line.is_meta else ""
-    if words := own_words(text, author_of(entry)) if text else "":
-        yield words, ""
+    author = author_of(entry)
+    if author != "other" and turns.is_delivered(record, text.strip(), turn):
+        return
+    words = turns.typed_words(record, text, author)
+    is_plan = isinstance(entry, Prompt) and entry.is_plan and words.startswith(PROMPTED)
+    yield _Words(msgspec.structs.replace(turn, is_plan=is_plan), words, is_queued)
+    yield _Words(turn, feedback, is_queued)
 
 
-def _refusals(entry: Result, answered: Iterable[Answer]) -> Iterator[tuple[str, str]]:
-    """Yield what the user typed on refusing a call."""
-    for block in entry.results:
+def _replies(entry: Result, answered: Iterable[Answer]) -> Iterator[tuple[str, str]]:
+    """Yield answers to the model's questions, and words with which a call was refused, each with
+    what it replies to."""
+    yield from ((words, question) for question, words in results.answers(entry))
+    for block in entry.results if results.looks_rejected(entry.data) else ():
         called = (one for answer in answered for one in answer.blocks if isinstance(one, ToolUse))
         tool = next((one.name for one in called if one.id == block.tool_use_id), "")
         if tool and results.is_rejection(tool, entry.data):
@@ -137,7 +154,7 @@ def _searched(
     copies = Counter(one.words for one in typed)
     with search_time.for_newest() as limit:
         for one in reversed(typed):
-            if not one.words or one.words in seen:  # it is written again when it is delivered
+            if one.words in seen:  # it is written again when it is delivered
                 continue
             seen.add(one.words)
             question = one.turn.reply_to
@@ -148,7 +165,8 @@ def _searched(
             if limit.is_used_up or len(seen) > MOST_NEWEST:
                 yield msgspec.structs.replace(one.turn, asked=_NOT_SEARCHED, reply_to="")
                 return
-            yield msgspec.structs.replace(one.turn, asked=asked, reply_to=question)
+            size = len(one.words)
+            yield msgspec.structs.replace(one.turn, asked=asked, reply_to=question, chars=size)
 
 
 class _UnreadWords:
@@ -161,9 +179,11 @@ class _UnreadWords:
 
     def hide(self, text: str, copies: int) -> str:
         """Return the text without them. `copies`: lines that the text itself is in."""
-        return _RANDOM.sub(
-            lambda one: _SECRET if self._may_be_secret(one[0], copies) else one[0], text
-        )
+        for pattern in _RANDOM:
+            text = pattern.sub(
+                lambda one: _SECRET if self._may_be_secret(one[0], copies) else one[0], text
+            )
+        return text
 
     def _may_be_secret(self, word: str, copies: int) -> bool:
         if not secrets.is_known_bare(word):

@@ -77,6 +77,7 @@ QUAD_BYTES = 4
 BACKSLASH = ord("\\")
 LONGEST_ESCAPE = 5  # the part of `\\u001b` before its last digit
 _ESCAPE = re.compile(rb"\\(?:u[0-9A-Fa-f]{0,3})?\Z")
+_NO_TEXT = re.compile(rb"[\d.,:+eE\[\]{}-]*")
 _KNOWN_BEFORE = SecretFinding("secret", 0, 0).placeholder
 
 
@@ -168,8 +169,9 @@ class ToldSecrets:
 
     def without(self, data: bytes, *, fits: bool = False) -> bytes:
         """Return the JSON without each value that is recognised by itself; with `fits` no text
-        grows."""
+        grows. Longer values come first: one may contain another."""
         told = [one for one in self.bare.items() if is_known_bare(one[0])][-MOST_BARE:]
+        told.sort(key=lambda one: -len(one[0]))
         words = b"\n".join(set(re.findall(_RUN, data)))
         quads = _quads(words)
         for value, placeholder in told:
@@ -177,7 +179,11 @@ class ToldSecrets:
             for form in {value, value.lower()}:  # an index of words holds small letters
                 written = msgspec.json.encode(form)[1:-1]
                 run = max(re.findall(_RUN, written), key=len, default=b"")
-                if not run or (_may_be_in(quads, run) and run in words):
+                if run and not (_may_be_in(quads, run) and run in words):
+                    continue
+                if _NO_TEXT.fullmatch(written):
+                    data = _replace_in_texts(data, form, gone.decode())
+                else:
                     data = _replace_in_json(data, written, gone)
         return data
 
@@ -247,6 +253,14 @@ def _replace_in_json(data: bytes, written: bytes, gone: bytes) -> bytes:
         start = at + len(written)
         at = data.find(written, start)
     return b"".join([*parts, data[start:]]) if parts else data
+
+
+def _replace_in_texts(data: bytes, value: str, gone: str) -> bytes:
+    """Replace a value that also could be numbers of the JSON: `0,1,0.5`."""
+    plain = msgspec.json.decode(data)
+    told = (text for text in _texts_in(plain) if value in text)
+    others = {text: text.replace(value, gone) for text in told}
+    return msgspec.json.encode(_with(plain, others)) if others else data
 
 
 def _is_in_escape(data: bytes, at: int) -> bool:

@@ -62,10 +62,10 @@ def prompt(
         _notified(record, text, place)
     if _INTERRUPTED in text[:200] and record.turns and author != "user":
         record.turns[-1].interrupted = True
-    if author != "other" and _was_queued(record, text.strip(), place, line):
+    if author != "other" and is_delivered(record, text.strip(), Turn("", place, line)):
         return ""
     _correct_queue(record, text, author)
-    words = _typed(record, text, author)
+    words = typed_words(record, text, author)
     if words and parent:
         _take_back(record, parent)
     begun = begin(record, words, place, line)
@@ -109,7 +109,7 @@ def _take_back(record: Record, parent: str) -> None:
         turn.taken_back = True
 
 
-def _typed(record: Record, text: str, author: Author = "") -> str:
+def typed_words(record: Record, text: str, author: Author = "") -> str:
     """Return what the user typed; nothing for a prompt that a schedule sent."""
     return "" if agents.is_scheduled(record, text.strip()) else own_words(text, author)
 
@@ -167,15 +167,20 @@ def queue(record: Record, operation: str, text: str, place: Place) -> str:
 def _enqueue(record: Record, text: str, place: Place) -> str:
     """Add to the queue. The same words may be typed twice before the model reads either."""
     _notified(record, text, place)
-    is_bare_command = text.startswith("/") and len(text.split()) == 1
-    is_others = is_notification(text) or holds_agent_message(text)  # the line says who wrote it
-    words = "" if is_bare_command or is_others else _typed(record, text)
+    words = typed_words(record, text) if is_typed_into_queue(text) else ""
     words = "" if _is_held_key(record, words, place) else words
     if begin(record, words, place):
         record.turns[-1].waits = True
         record.queued = [*record.queued, record.turns[-1].asked.strip()][-MOST_QUEUED:]
     record.queue = [*record.queue, clip_words(words).strip()][-MOST_WAITING:]
     return words
+
+
+def is_typed_into_queue(text: str) -> bool:
+    """Whether a text in the queue is neither a bare command nor another's: the line that delivers
+    it says who wrote it."""
+    is_bare_command = text.startswith("/") and len(text.split()) == 1
+    return not (is_bare_command or is_notification(text) or holds_agent_message(text))
 
 
 def _is_held_key(record: Record, words: str, place: Place) -> bool:
@@ -287,14 +292,14 @@ def _moment(place: Place) -> tuple[int, int]:
     return place.op, place.offset
 
 
-def _was_queued(record: Record, text: str, place: Place, line: int) -> bool:
-    """Whether queued prompts are delivered now. If so, they become new turns."""
+def is_delivered(record: Record, text: str, now: Turn) -> bool:
+    """Whether queued prompts are delivered now. If so, they become new turns, at this place."""
     for first in range(len(record.queued)):
         some = _handed_over(record.queued[first:], text)
         if some:
             del record.queued[first : first + len(some)]
             for words in some:
-                _renew(record, words, place, line)
+                _renew(record, words, now.place, now.line)
             return True
     return False
 

@@ -155,9 +155,9 @@ def redact(text: str) -> str:
             break
         values = {text[one.start : one.end]: one.placeholder for one in findings[:MOST_REPEATED]}
         text = replace_findings(text, findings)
-        for value, placeholder in values.items():
+        for value in sorted(values, key=len, reverse=True):  # one may contain another
             if value in text and _is_known_again(value):
-                text = text.replace(value, placeholder)
+                text = text.replace(value, values[value])
     return text
 
 

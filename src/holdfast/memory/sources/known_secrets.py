@@ -30,6 +30,7 @@ class KnownSecrets:
     def __init__(self) -> None:
         self.lines: list[int] = []
         self._values: dict[str, str] = {}
+        self._by_length: list[str] = []  # the longest first: one may contain another
 
     def learn(self, entry: Entry) -> None:
         if len(self._values) >= MOST_BARE:
@@ -57,8 +58,10 @@ class KnownSecrets:
         return [[self.without_known(text) for text in some] for some in kept]
 
     def without_known(self, text: str) -> str:
-        for value, placeholder in self._values.items():
-            text = text.replace(value, placeholder)
+        if len(self._by_length) < len(self._values):
+            self._by_length = sorted(self._values, key=len, reverse=True)
+        for value in self._by_length:
+            text = text.replace(value, self._values[value])
         return text
 
 
