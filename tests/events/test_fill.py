@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,15 @@ def test_the_user_is_told_by_the_next_hook_that_can_be_seen(session: Session) ->
     assert session.call(143_000)
     assert "(143k of 167k tokens)" in fire("UserPromptSubmit", session.path)["systemMessage"]
     assert fire("UserPromptSubmit", session.path) == {}
+
+
+@pytest.mark.requirement("G2", "G5")
+def test_a_checkpoint_of_a_moment_ago_is_not_called_saved_now(session: Session) -> None:
+    """An advisory saves none if there is one of the last two minutes."""
+    session.call(120_000)
+    fire("PreCompact", session.path)
+    told = session.call(143_000)
+    assert "Checkpoint saved" not in told and re.search(r"Last checkpoint \d+ s ago\. Go on", told)
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ from holdfast.window.velocity import Forecast, in_words
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
 MOST_CHARS = int(60 * CHARS_PER_TOKEN)  # 60 tokens
+SAVED = "Checkpoint saved."
 # One ladder: each level repeats what still holds and adds one thing. The model is told that nothing
 # is asked of it. A model that was only told how full the window is hurried, or ended its turn to
 # wait for the compaction, which comes only with its next request. A model that was told to begin no
@@ -86,12 +87,13 @@ def to_model(
     window: int = 1,
     *,
     saved: bool = True,
+    seconds_ago: int = 0,
 ) -> str:
     """Compose the text for the model. `window` is the window's number, so that a late text is
-    not read as news of the next window. `saved`: there is a checkpoint."""
+    not read as news of the next window. `saved`: there is a checkpoint, and since when."""
     level, refused = name(crossing), edge.kind == "refusal"
     if saved:
-        advice = (REFUSED_TO_MODEL if refused else TO_MODEL)[level]
+        advice = _date((REFUSED_TO_MODEL if refused else TO_MODEL)[level], seconds_ago)
     elif level == "critical":
         advice = UNSAVED_TO_MODEL + (UNSAVED_REFUSED if refused else UNSAVED_CRITICAL)
     else:
@@ -108,12 +110,19 @@ def to_user(
     window: int = 1,
     *,
     saved: bool = True,
+    seconds_ago: int = 0,
 ) -> str:
-    advice = (REFUSED_TO_USER if edge.kind == "refusal" else TO_USER)[name(crossing)]
+    told = (REFUSED_TO_USER if edge.kind == "refusal" else TO_USER)[name(crossing)]
+    advice = _date(told, seconds_ago)
     about_used = f"{estimate_mark(reading.estimated)}{_thousands(reading.used_tokens)}"
     tokens = f" ({about_used} of {_thousands(edge.edge_tokens)} tokens)"
     full = _share(verdict, reading, edge, window) + tokens
     return _compose(full, forecast, advice if saved else UNSAVED_TO_USER)
+
+
+def _date(advice: str, seconds_ago: int) -> str:
+    """Say of a checkpoint that was not saved just now when it was."""
+    return advice.replace(SAVED, f"Last checkpoint {seconds_ago} s ago.") if seconds_ago else advice
 
 
 def _share(verdict: Verdict, reading: Reading, edge: CompactionLimit, window: int) -> str:
