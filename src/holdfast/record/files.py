@@ -132,7 +132,8 @@ def _named(record: Record, line: str, paths: list[str]) -> list[str]:
     where = entered if entered[:1] == "/" else f"{record.cwd}/{entered}"
     usable = [path for path in paths if path and not is_code(path)]
     whole = [normpath(path if path[0] in "/~$" else f"{where}/{path}") for path in usable]
-    return [relative(record, path) for path in whole if not path.startswith(shell.ELSEWHERE)]
+    names = (relative(record, path) for path in whole)
+    return [name for name in names if not name.startswith(shell.ELSEWHERE)]
 
 
 def write(record: Record, names: list[str]) -> None:

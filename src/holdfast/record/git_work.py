@@ -8,7 +8,7 @@ failed.
 import re
 from os.path import normpath
 
-from holdfast.record import names, run_output, shell
+from holdfast.record import files, names, run_output, shell
 from holdfast.record.model import Commits, GitWork, Record
 from holdfast.text.sentences import Lazy, clip, within
 
@@ -69,7 +69,7 @@ def note_repository(record: Record, line: str, *, failed: bool) -> None:
     if failed or record.git.is_seen or " -C " in line or "--no-index" in line:
         return
     if _IN_REPOSITORY.pattern.search(line[:LONGEST_LINE]):
-        record.git.is_seen = not _is_trial(line)
+        record.git.is_seen = not _is_trial(record, line)
 
 
 def may_be_in_repository(record: Record) -> bool:
@@ -83,7 +83,7 @@ def may_be_in_repository(record: Record) -> bool:
 def find_verbs(record: Record, line: str) -> list[str]:
     """Return what a shell line does with git: the folder, then verbs, each with what identifies
     it."""
-    if ("git " not in line and "gh " not in line) or _is_trial(line):
+    if ("git " not in line and "gh " not in line) or _is_trial(record, line):
         return []
     found: list[str] = []
     line = line[:LONGEST_LINE]
@@ -180,9 +180,13 @@ def tree_of(record: Record, folder: str) -> str:
     return next(iter((*around, *below)), folder)  # the shortest comes first
 
 
-def _is_trial(line: str) -> bool:
-    """Whether the line works in a repository made to try something, or in a temporary folder."""
-    return "git init" in line or shell.enters(line).startswith((*shell.ELSEWHERE, "/tmp", "$"))
+def _is_trial(record: Record, line: str) -> bool:
+    """Whether the line works in a repository made to try something, or in a temporary folder that
+    is not the project."""
+    entered = shell.enters(line)
+    is_ours = entered in record.roots or files.relative(record, entered) != entered
+    is_temporary = entered.startswith((*shell.ELSEWHERE, "/tmp", "$"))
+    return "git init" in line or (is_temporary and not is_ours)
 
 
 def _subject(rest: str) -> str:
