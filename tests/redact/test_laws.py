@@ -108,6 +108,11 @@ LINE = "A" * 64 + "\n"
 HOSTILE = [word.replace("~", " ") for word in BAIT.split()]
 HOSTILE += ["\x1b", "\x1b[", "\x1b]", "\x1b]a\x1b", "\\u001b[", "\\u006f", "a\x08", "\0a", "\x01"]
 HOSTILE += ["user, password\n", "token\x1b[m=", "eyJ\x1b[0m", "\\\\\\u001b"]
+COUNTED = ["".join(f"{'a,' * count}password\n" for count in range(1, most)) for most in (6, 60)]
+HOSTILE += [*COUNTED, "a,password\nx\n", "a,password\nb,c\n" + "x\n" * 9, "a,password\r"]
+HOSTILE += ["user,password\npassword,user\n", 'a,password\n"x,y\n', "USER  PASSWORD\nx\n"]
+HOSTILE += ["copy a (password) from stdin\n", 'copy a (b,password) from stdin csv\n1,"\n']
+HOSTILE += ["<td>password", "<tr><th>a<th>password<tr><td>b<td>", "<td", "<td> &nbsp;\\n "]
 HOSTILE += [f"-----BEGIN PRIVATE KEY-----\n{LINE}", f"{LINE}-----END PRIVATE KEY-----"]
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from time import time_ns
 
 from holdfast.wire import search_time
 
@@ -22,7 +23,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-TABLE_END = "~.~.~"  # alone in a line: no table goes on behind it
+# Alone in a line: no table goes on behind it. No text can have it, because it is made of the time.
+TABLE_END = f"{time_ns():064b}"[-32:].translate({ord("0"): ".", ord("1"): "~"})
 REDACTED = "[redacted"  # every placeholder begins so, and no rule takes it for a secret
 LONG_CHARS = 12  # no token is shorter
 VERY_LONG_CHARS = 48
