@@ -26,15 +26,31 @@ if TYPE_CHECKING:
 _GAP = r"(?:\s|\\[nrt])"
 _SQL = (
     rf"(?:into|copy){_GAP}{{1,8}}[^\s()]{{1,120}}{_GAP}{{0,8}}\((?P<head>[^()]{{1,4000}})\)"
-    rf"{_GAP}{{0,8}}(?:(?P<values>values)|(?:from{_GAP}{{1,8}}stdin|to{_GAP}{{1,8}}stdout)"
+    rf"{_GAP}{{0,8}}(?:overriding{_GAP}{{1,8}}\w{{1,10}}{_GAP}{{1,8}}value{_GAP}{{1,8}})?"
+    rf"(?:(?P<values>values)|(?:from{_GAP}{{1,8}}stdin|to{_GAP}{{1,8}}stdout)"
     rf"(?P<options>(?:{_GAP}{{1,8}}with(?!\w))?(?:[^\n\\]|\\t){{0,200}})(?P<end>\n|\\n))"
 )
 _DELIMITER = r"delimiter\s{1,8}(?:as\s{1,8})?e?'(?P<mark>\\t|[^'\\\s])'"
-_STRING = r"'(?:[^'\\]|\\.|'')*+'"
-_INNER = rf"\((?:{_STRING}|[^()'])*+\)"
-_SQL_ROW = rf"(?:{_GAP}|,|--[^\n]{{0,200}}\n)*+\((?P<row>(?:{_STRING}|{_INNER}|[^()'])*+)\)"
-_SQL_CELL = rf"(?:{_STRING}|{_INNER}|[^,'(]|['(])*+"
+_NAME = r'"(?:[^"\\\n]|\\.|"")*+"'  # for MySQL a text
+_COMMENT = r"(?:--|\#)(?:[^\n\\]|\\(?!n))*+(?:\n|\\n)|/\*(?:[^*]|\*(?!/))*+\*/"
+_BETWEEN_ROWS = rf"(?:{_GAP}|,|{_COMMENT}|(?i:row)(?=\())*+"
+NESTED = 3  # calls within calls
+
+
+def _patterns(text: str) -> tuple[str, str]:
+    """Return the patterns of a row and of a cell, for texts that are written in this way."""
+    word = rf"{text}|{_NAME}|[^()']"
+    inner = rf"\((?:{word})*+\)"
+    for _ in range(NESTED - 1):
+        inner = rf"\((?:{text}|{_NAME}|{inner}|[^()'])*+\)"
+    row = rf"{_BETWEEN_ROWS}\((?P<row>(?:{text}|{_NAME}|{inner}|[^()'])*+)\)"
+    return row, rf"(?:{text}|{_NAME}|{inner}|[^,'(]|['(])*+"
+
+
+# In standard SQL a backslash is a character like others: `'C:\\'`.
+_WRITTEN = tuple(map(_patterns, (r"'(?:[^'\\]|\\.|'')*+'", r"'(?:[^']|'')*+'")))
 _SQL_TEXT = r"[NEBX]?(?P<quote>['\"])(?P<value>.*)(?P=quote)\Z"
+_SQL_CALL = r"\w{1,40}\(\s{0,8}[NEBX]?'(?P<value>[^'\\]{1,400})'"  # `crypt('…', gen_salt('bf'))`
 
 
 def scan(page: SearchPage) -> Iterator[SecretFinding]:
@@ -43,7 +59,8 @@ def scan(page: SearchPage) -> Iterator[SecretFinding]:
     heads = list(compiled(_SQL).finditer(page.low))
     copies = [head.start() for head in heads if not head["values"]]
     next_copy = dict(zip(copies, [*copies[1:], len(page.text)], strict=False))
-    for head in heads:
+    ends = [head.start() for head in heads[1:]] + [len(page.text)]
+    for head, end in zip(heads, ends, strict=True):
         search_time.check()
         if head["head"] != before:
             before = head["head"]
@@ -53,7 +70,7 @@ def scan(page: SearchPage) -> Iterator[SecretFinding]:
         if not columns:
             continue
         if head["values"]:
-            _read_brackets(page.text, head.end(), len(titles), columns)
+            _read_brackets(page.text, (head.end(), end), len(titles), columns)
         else:
             rows = CopiedRows(page.text, head, next_copy[head.start()])
             rows.read(len(titles), columns)
@@ -61,19 +78,35 @@ def scan(page: SearchPage) -> Iterator[SecretFinding]:
             yield from column.findings(True, are_users)
 
 
-def _read_brackets(text: str, at: int, count: int, columns: list[Column]) -> None:
-    row = compiled(_SQL_ROW).match(text, at, at + LONGEST_ROW)
-    while row:
+def _read_brackets(text: str, span: tuple[int, int], count: int, columns: list[Column]) -> None:
+    at, end = span
+    while (row := _find_row(text, at, min(end, at + LONGEST_ROW), count)) is not None:
         search_time.check()
-        cells = split_cells(_SQL_CELL, row["row"])
+        at, start, cells = row
         for column in columns if len(cells) == count else ():
-            start, end = cells[column.number]
-            cell = row["row"][start:end]
-            literal = compiled(_SQL_TEXT).match(cell.strip())
+            first, last = cells[column.number]
+            cell = text[start + first : start + last]
+            bare = cell.strip()
+            literal = compiled(_SQL_TEXT).match(bare) or compiled(_SQL_CALL).match(bare)
             if literal:
                 lead = len(cell) - len(cell.lstrip()) + literal.start("value")
-                column.add(literal["value"], row.start("row") + start + lead)
-        row = compiled(_SQL_ROW).match(text, row.end(), row.end() + LONGEST_ROW)
+                column.add(literal["value"], start + first + lead)
+
+
+def _find_row(
+    text: str, at: int, end: int, count: int
+) -> tuple[int, int, list[tuple[int, int]]] | None:
+    """Return the end of the row at this place, the start of its content, and its cells. Of the two
+    ways to read texts, the one that gives the right number of cells counts."""
+    found = None
+    for row_pattern, cell_pattern in _WRITTEN:
+        row = compiled(row_pattern).match(text, at, end)
+        if row:
+            cells = split_cells(cell_pattern, row["row"])
+            found = found or (row.end(), row.start("row"), cells)
+            if len(cells) == count:
+                return row.end(), row.start("row"), cells
+    return found
 
 
 class CopiedRows:
