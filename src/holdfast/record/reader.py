@@ -103,7 +103,7 @@ class RecordReader:
         self._heard: list[tuple[int, str]] = []  # texts in which names were found, and their lines
         self._offset = 0
         self.known = secrets.ToldSecrets()
-        self.is_stopped = False  # there was no time to read on: see `newest`
+        self.is_stopped = False  # there was no time to read on: see `skim.add_newest`
         self._reader: Reader | None = None
 
     def read(self, path: str | os.PathLike[str], until: int | None = None) -> Record:

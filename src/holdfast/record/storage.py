@@ -47,7 +47,7 @@ def read_on(state: State, folder: str) -> Record:
             log.add("WARN", "facts", f"not remembered: {error}")
     if not reader.is_stopped:
         return found
-    from holdfast.record.newest import add_newest
+    from holdfast.record.skim import add_newest
 
     return add_newest(found, state.transcript, reader.known, sidechain=bool(state.agent_id))
 
