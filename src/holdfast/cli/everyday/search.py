@@ -10,17 +10,15 @@ import shlex
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.arguments import AS_JSON
+from holdfast.cli.arguments import AS_JSON, must_be_folder
 from holdfast.cli.terminal import paint, say
 from holdfast.memory.item import CHECKPOINT, KINDS, PAGE_CHARS
 from holdfast.text import fence
 from holdfast.text.numbers import counted, short
-from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
 
 if TYPE_CHECKING:
@@ -42,11 +40,6 @@ OTHERS = "--all-projects searches the others"
 NO_PROJECT = "nothing to search yet: no project has a session"
 NOTHING_ANYWHERE = "Nothing found. Try other words, or --cold for archived topics."
 NOTHING = "Nothing found. Try other words, --all-projects, or --cold for archived topics."
-
-
-class NoSuchFolder(HoldfastError):
-    exit_code = 2
-    hint = "name a project's folder, or use --all-projects"
 
 
 @click.command()
@@ -105,8 +98,7 @@ def search(
 ) -> None:
     """Find QUERY in what this project's sessions said, decided, kept and wrote down."""
     query = " ".join(words)
-    if project and not Path(project).is_dir():
-        raise NoSuchFolder(f"no such folder: {inert(project)}")
+    must_be_folder(project, "name a project's folder, or use --all-projects")
     from holdfast.memory.recall import recall
     from holdfast.memory.words import parse_query
 

@@ -20,7 +20,7 @@ from holdfast.checkpoint.errors import Changed, NoCheckpoint
 from holdfast.checkpoint.next_steps import NOTHING_OPEN
 from holdfast.checkpoint.sections import ASKED
 from holdfast.cli import choose_session, find_transcript
-from holdfast.cli.arguments import AS_JSON, PROJECT
+from holdfast.cli.arguments import AS_JSON, PROJECT, must_be_folder
 from holdfast.cli.terminal import say
 from holdfast.redact import redact
 from holdfast.text import fence, timestamps
@@ -73,6 +73,9 @@ def resume(
     for line in lines(found, datetime.now(UTC), own, everywhere):
         say(line)
     if not find_transcript.list_gone(where, everywhere) and not found:
+        must_be_folder(
+            None if everywhere else project, "`holdfast resume --all` lists all projects"
+        )
         whose = "any project" if everywhere else where
         say(f"No checkpoint of {whose} yet. Hooks save one when the window fills.", err=True)
         if everywhere or _has_session():

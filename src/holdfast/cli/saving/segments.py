@@ -20,6 +20,7 @@ from holdfast.cli.arguments import (
     PROJECT,
     demo_session,
     list_group,
+    must_be_folder,
     of_session,
 )
 from holdfast.cli.choose_session import Chosen, NoSession
@@ -67,6 +68,7 @@ def _list(
         for segment in found:
             say(f"{tier:<7} {line(segment)}")
     if not (pending or warm or cold):
+        must_be_folder(None if everywhere else project, "`holdfast segments --all` lists all")
         whose = "" if everywhere else " of this session" if session else " of this project"
         say(
             f"No older topic{whose} has been compressed yet. Hooks compress old topics "
