@@ -288,7 +288,7 @@ def test_without_any_session_the_recorded_one_is_offered(command: str) -> None:
     assert f"holdfast {command} --demo" in error.hint
 
 
-@pytest.mark.requirement("U3", "R2")
+@pytest.mark.requirement("U3")
 def test_the_budget_of_the_recorded_session_leaves_nothing_behind(own_home: Path) -> None:
     assert "active_task" in _run("budget", "--demo").stdout
     assert not list(own_home.iterdir())

@@ -40,7 +40,7 @@ def test_an_agent_that_is_not_there_is_not_called_a_session() -> None:
     assert str(_error("status", "--session", "zz")) == words
 
 
-@pytest.mark.requirement("U3", "C4")
+@pytest.mark.requirement("U3", "C6")
 def test_a_file_that_was_never_a_checkpoint_is_not_called_changed(tmp_path: Path) -> None:
     file = tmp_path / "plan.md"
     file.write_text("# Plan\n")
@@ -49,7 +49,7 @@ def test_a_file_that_was_never_a_checkpoint_is_not_called_changed(tmp_path: Path
     assert error.exit_code == 2
 
 
-@pytest.mark.requirement("U3", "C4")
+@pytest.mark.requirement("U3", "C6")
 def test_a_checkpoint_that_lost_its_front_matter_is_called_changed(tmp_path: Path) -> None:
     file = tmp_path / ".claude" / "checkpoints" / "one.md"
     file.parent.mkdir(parents=True)

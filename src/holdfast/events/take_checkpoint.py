@@ -38,10 +38,7 @@ def save_now(folder: str, now_ms: int) -> SavedCheckpoint:
 
     with lock_state_if_possible(folder) as state:
         view.measure(state, settings_load.load(state.project), now_ms, folder)
-        kept = take(state, folder, "manual", now_ms)
-    if kept is None:
-        raise CheckpointNotSaved("no checkpoint could be saved; `holdfast log` shows why")
-    return kept
+        return save(state, folder, "manual", now_ms)
 
 
 def take(
@@ -52,8 +49,27 @@ def take(
     also: Mapping[str, list[str]] | None = None,
     record: Record | None = None,
 ) -> SavedCheckpoint | None:
-    """Take a verified checkpoint of this window; None if it could not be saved anywhere. `also` are
-    sections that only the caller knows, `record` the session's if the caller has read it."""
+    """As `save`, but where it cannot be saved, that is logged and None is returned."""
+    try:
+        kept = save(state, folder, trigger, now_ms, also, record)
+    except CheckpointNotSaved as error:
+        log.add("ERROR", state.session_id[:8], str(error))
+        return None
+    for note in kept.notes:
+        log.add("WARN", state.session_id[:8], note)
+    return kept
+
+
+def save(
+    state: State,
+    folder: str,
+    trigger: str,
+    now_ms: int,
+    also: Mapping[str, list[str]] | None = None,
+    record: Record | None = None,
+) -> SavedCheckpoint:
+    """Take a verified checkpoint of this window; CheckpointNotSaved if no place accepts it. `also`
+    are sections that only the caller knows, `record` the session's if the caller has read it."""
     sections, snapshot = _content(state, folder, record)
     workflow, held = _workflow(state.project)
     sections = {**sections, **workflow, **(also or {})}
@@ -72,15 +88,12 @@ def take(
     document = with_snapshot(document, add_work(document.snapshot, state, folder, now_ms))
     try:
         kept = keep(document)
-    except (CheckpointNotSaved, OSError) as error:
-        log.add("ERROR", state.session_id[:8], f"no checkpoint could be saved: {error}")
-        return None
+    except OSError as error:
+        raise CheckpointNotSaved(f"no checkpoint was saved: {error}") from error
     # Where the same state was kept before, that file stands: with the trigger it tells of itself.
     state.checkpoint_ms, state.checkpoint_trigger = now_ms, kept.document.trigger
     state.checkpoint_saved_ms = int(kept.document.created.timestamp() * 1000)
     state.checkpoint_path, state.checkpoint_tokens = kept.path, state.used_tokens
-    for note in kept.notes:
-        log.add("WARN", state.session_id[:8], note)
     return kept
 
 

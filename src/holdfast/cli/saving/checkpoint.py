@@ -15,7 +15,6 @@ from holdfast.checkpoint import checkpoint_file, find, index, lineage
 from holdfast.checkpoint import verify as checks
 from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.entry import CheckpointEntry
-from holdfast.checkpoint.errors import CheckpointNotSaved
 from holdfast.checkpoint.write import SavedCheckpoint
 from holdfast.cli import choose_session, find_transcript
 from holdfast.cli.arguments import AS_JSON, PROJECT, of_session
@@ -51,10 +50,8 @@ def checkpoint(transcript: Path | None, project: Path | None, session: str, as_j
         _fill(state, chosen.state)
         view.measure(state, settings_load.load(state.project), now_ms, folder)
         own, state.project = state.project, str(project.resolve()) if project else state.project
-        kept = take_checkpoint.take(state, folder, "manual", now_ms)
+        kept = take_checkpoint.save(state, folder, "manual", now_ms)
         state.project = own
-    if kept is None:
-        raise CheckpointNotSaved("no checkpoint could be saved; `holdfast log` says why")
     if as_json:
         click.echo(json.dumps(plain(kept), indent=2))
         return
