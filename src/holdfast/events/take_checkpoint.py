@@ -38,7 +38,9 @@ def save_now(folder: str, now_ms: int) -> SavedCheckpoint:
 
     with lock_state_if_possible(folder) as state:
         view.measure(state, settings_load.load(state.project), now_ms, folder)
-        return save(state, folder, "manual", now_ms)
+        kept = save(state, folder, "manual", now_ms)
+        _log_notes(state, kept)
+    return kept
 
 
 def take(
@@ -55,9 +57,13 @@ def take(
     except CheckpointNotSaved as error:
         log.add("ERROR", state.session_id[:8], str(error))
         return None
+    _log_notes(state, kept)
+    return kept
+
+
+def _log_notes(state: State, kept: SavedCheckpoint) -> None:
     for note in kept.notes:
         log.add("WARN", state.session_id[:8], note)
-    return kept
 
 
 def save(
