@@ -92,3 +92,13 @@ def test_saving_transcripts_while_that_is_off_is_no_mistake_of_typing() -> None:
     error = _error("transcripts", "save")
     assert error.exit_code == 1
     assert error.hint == "turn it on first: holdfast transcripts on"
+
+
+@pytest.mark.requirement("U3", "M2")
+def test_a_search_in_a_project_without_anything_makes_nothing(
+    tmp_path: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for words in (["gauge"], ["gauge", "--all-projects"], ["--status"]):
+        _run("search", *words)
+        assert not list(own_home.iterdir()), words
