@@ -24,6 +24,7 @@ from holdfast.record.model import Record
 from holdfast.redact import are_clean, redact
 from holdfast.window.state import State
 from holdfast.wire import log, places, spool
+from holdfast.wire.errors import describe
 
 MOST_ACTIONS = 100
 SPOOL_BYTES = 32 << 10
@@ -133,9 +134,9 @@ def _content(
         record = record or storage.read_on(state, folder)
         return sections_of(record), snapshot_of(record)
     except Exception as error:  # a smaller checkpoint is worth more than a stack trace
-        log.add("ERROR", state.session_id[:8], f"the transcript was not read: {error!r}")
+        log.add("ERROR", state.session_id[:8], f"the transcript was not read: {describe(error)}")
         sections = {
-            "Active Issues": [f"this checkpoint is small: {type(error).__name__}: {error}"],
+            "Active Issues": [f"this checkpoint is small: {describe(error)}"],
             "Next Steps": [f"read the transcript: {state.transcript}"],
         }
         return sections, {"context_summary": "the transcript could not be read"}
