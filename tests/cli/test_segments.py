@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -263,3 +267,23 @@ def test_where_nothing_was_compressed_the_right_place_is_named(
     words: tuple[str, ...], whose: str
 ) -> None:
     assert f"No older {whose} been compressed yet" in _invoke("segments", *words).stderr
+
+
+@pytest.mark.requirement("R4", "U3")
+def test_on_a_terminal_expand_prints_no_tags_for_the_model() -> None:
+    kept(a_segment())
+    line = [sys.executable, "-m", "holdfast.cli", "expand", "s1_seg_1_0"]
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(line, stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL):
+        os.close(theirs)
+        drawn = b"".join(iter(lambda: _read_screen(ours), b"")).decode()
+    os.close(ours)
+    assert "byte order mark" in drawn and "<holdfast" not in drawn
+    assert "<holdfast-brief" in _ok("expand", "s1_seg_1_0"), "in a pipe the model may read it"
+
+
+def _read_screen(screen: int) -> bytes:
+    try:
+        return os.read(screen, 1 << 16)
+    except OSError:  # the program has ended
+        return b""

@@ -177,7 +177,7 @@ def _show_expanded(found: Expanded, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(found.plain()))
         return
-    click.echo(found.text)
+    click.echo(fence.inside(found.text) if sys.stdout.isatty() else found.text)
     for note in found.notes:
         say(f"note: {inert(note)}", err=True)
     if found.more:
@@ -279,6 +279,8 @@ def expand(word: str, offset: int, max_chars: int, find: str, as_json: bool) -> 
 
 
 def _fenced(found: FullText) -> str:
-    """Fence the words of a session. The output of a tool is printed as it is, so that it can be
-    piped."""
+    """Fence the words of a session, unless a person reads them. The output of a tool is printed as
+    it is, so that it can be piped."""
+    if sys.stdout.isatty():
+        return found.text
     return "\n".join([fence.opening(found.origin), found.text, fence.closing()])
