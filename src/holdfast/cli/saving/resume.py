@@ -179,7 +179,7 @@ def _when(entry: CheckpointEntry) -> str:
 Row = tuple[CheckpointEntry, Document | None]
 TRIGGERS = {
     "auto": "before a compaction",
-    "manual": "you asked for it",
+    "manual": "on request",
     "guard": "at an alert",
     "monitor": "while at work",
     "watcher": "by the watcher",
