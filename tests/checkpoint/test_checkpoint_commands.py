@@ -12,10 +12,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from holdfast.checkpoint import index
+from holdfast.checkpoint.document import TRIGGERS
 from holdfast.checkpoint.errors import NoCheckpoint
 from holdfast.checkpoint.write import SavedCheckpoint, keep
 from holdfast.cli.saving.checkpoint import NoSuchFile, diff, verify
-from holdfast.cli.saving.resume import resume
+from holdfast.cli.saving.resume import TRIGGERS as WORDS_OF_TRIGGERS
+from holdfast.cli.saving.resume import describe_triggers, resume
 from holdfast.cli.team.db import rebuild
 from holdfast.files import folders
 from holdfast.wire import places
@@ -183,7 +185,8 @@ def test_lines_fit_the_terminal_and_tell_one_from_the_other(
         doing = {"In Progress": [f"request: {asked}"], "What Changed": ["a.py"]}
         keep(a_document(tmp_path, sections=doing, summary=asked, created=datetime.now(UTC)))
     newer, older = _run(resume).stdout.splitlines()
-    head = _run(resume).stderr.rstrip()
+    head, triggers = _run(resume).stderr.rstrip().splitlines()
+    assert triggers.startswith("triggers: ")
     assert head.split() == ["checkpoint", "age", "trigger", "nr", "asked", "last"]
     assert head.index("asked last") == newer.index("Now the parser.")
     assert max(len(newer), len(older)) <= 70
@@ -314,3 +317,11 @@ def test_a_checkpoint_is_not_compared_with_itself(
     two: tuple[SavedCheckpoint, SavedCheckpoint],
 ) -> None:
     assert "name an older one" in _run(diff, "latest").stderr
+
+
+@pytest.mark.requirement("C4", "U3")
+def test_every_trigger_has_a_meaning() -> None:
+    assert set(WORDS_OF_TRIGGERS) == set(TRIGGERS)
+    assert describe_triggers(["guard", "auto", "guard"]) == (
+        "triggers: auto: before a compaction; guard: at an alert"
+    )

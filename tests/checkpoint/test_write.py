@@ -110,7 +110,7 @@ def test_a_clock_set_back_does_not_turn_the_line_around(project: Path) -> None:
 
 @pytest.mark.slow
 def test_a_document_that_is_too_large_is_refused_in_words(project: Path) -> None:
-    with pytest.raises(CheckpointNotSaved, match="too many for a checkpoint"):
+    with pytest.raises(CheckpointNotSaved, match="bytes are too many"):
         keep(a_document(project, "x" * (9 << 20)))
 
 

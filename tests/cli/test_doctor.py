@@ -55,6 +55,8 @@ def test_every_installed_hook_is_fired_and_what_reached_the_client_is_told(
     assert "odd" in found["recent_errors"][0], "what hooks had to skip is shown"
     shown = CliRunner().invoke(holdfast_command, ["doctor", "--project", str(tmp_path)]).stdout
     assert "in a made-up session whose window is 99% full" in shown
+    assert "All is well." not in shown, "directly below an error"
+    assert "All checks passed. The errors above were logged" in shown
     assert not (own_home / ".holdfast" / "windows").exists(), "no session is left behind"
 
 
@@ -297,7 +299,8 @@ def test_the_status_line_is_fired_with_the_one_it_wraps(tmp_path: Path, own_home
     code, found = _doctor(tmp_path)
     assert code == 0, found["troubles"]
     assert found["status_line"]["reached_user"].startswith("mine / ")
-    assert "99%" in found["status_line"]["reached_user"]
+    assert "99% red, critical" in found["status_line"]["reached_user"]
+    assert "/compact now" in found["status_line"]["reached_user"], "as in a session, after a hook"
     assert found["notes"] == []
 
 
@@ -546,3 +549,28 @@ def test_a_recording_is_not_the_newest_transcript(tmp_path: Path) -> None:
         state.session_id, state.transcript, state.edge_tokens = "752b636e", str(path), 167_000
     _, found = _doctor(tmp_path)
     assert (found["transcript_lines"], found["limits"]) == ({}, [])
+
+
+@pytest.mark.requirement("U2")
+@pytest.mark.usefixtures("quick")
+def test_every_trouble_with_our_settings_says_what_to_do(tmp_path: Path, own_home: Path) -> None:
+    _install()
+    file = own_home / ".holdfast" / "settings.toml"
+    for text, words in (
+        ("foo = = 1", "correct the file or remove it"),
+        ("foo = 1", "there is no setting foo; remove it or correct its name"),
+        ("zone_red = 7", "(0 to 1); correct or remove it"),
+    ):
+        file.write_text(text)
+        code, found = _doctor(tmp_path)
+        assert code == 1
+        assert words in found["troubles"][0]
+
+
+@pytest.mark.requirement("U2")
+@pytest.mark.usefixtures("own_home")
+def test_a_project_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    arguments = ["doctor", "--project", str(tmp_path / "nope")]
+    run = CliRunner().invoke(holdfast_command, arguments)
+    assert run.exit_code == 2
+    assert "nope' does not exist" in run.stderr

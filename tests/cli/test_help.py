@@ -285,8 +285,13 @@ def test_a_wrong_word_is_answered_with_what_to_try() -> None:
 def test_without_any_session_the_recorded_one_is_offered(command: str) -> None:
     error = _run(command).exception
     assert isinstance(error, HoldfastError)
-    same = command if command != "budget" else "replay"  # it has no --demo
-    assert f"holdfast {same} --demo" in error.hint
+    assert f"holdfast {command} --demo" in error.hint
+
+
+@pytest.mark.requirement("U3")
+def test_the_budget_of_the_recorded_session_leaves_nothing_behind(own_home: Path) -> None:
+    assert "active_task" in _run("budget", "--demo").stdout
+    assert not list(own_home.iterdir())
 
 
 @pytest.mark.requirement("U3", "G1")

@@ -87,7 +87,8 @@ def test_the_room_is_that_of_the_session_at_work_here(project: Path) -> None:
     assert found["room"]["fresh_tokens"] == 120_000
     assert "130,000 of 167,000 tokens used" in found["room"]["basis"]
     assert found["nodes"]["batch_0"]["fresh"], "90,000 tokens do not fit into 37,000"
-    assert 'this session has room for the first of them: "Write the cart"' in found["warnings"]
+    words = 'session live-ses has room for the first of them: "Write the cart"'
+    assert words in found["warnings"]
     assert found["done"] == ["set-up"]
 
 
@@ -274,17 +275,21 @@ def test_the_room_says_what_it_is_of(project: Path) -> None:
     words = "120,000 tokens a batch (no session seen here: at most 60% of a fresh window of 200,000"
     assert words in " ".join(_invoke("plan.md").stdout.split())
     _session(project, 130_000)
-    words = "room 37,000 tokens in this session, 120,000 in a fresh window (session live-ses: 130,0"
+    words = "room 37,000 tokens in session live-ses, 120,000 in a fresh window (session live-ses: 1"
     assert words in " ".join(_invoke("plan.md").stdout.split())
 
 
 @pytest.mark.requirement("P4", "U3")
-def test_a_batch_says_which_window_it_begins_in(project: Path) -> None:
+def test_a_batch_says_which_window_it_begins_in(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert "in a fresh window" not in _invoke("plan.md").stdout
     (project / "plan.md").write_text(PLAN + "- [ ] Ship it\n  - estimate: 30k\n", "utf-8")
     _session(project, 10_000)
     said = _invoke("plan.md").stdout
-    assert "1  batch in this session, " in said and "2  batch in a fresh window, " in said
+    assert "1  batch in session live-ses, " in said and "2  batch in a fresh window, " in said
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "live-session")
+    assert "1  batch in this session, " in _invoke("plan.md").stdout
     _session(project, 166_000)
     assert "1  batch in a fresh window, " in _invoke("plan.md").stdout
 
@@ -455,3 +460,39 @@ def test_a_plan_that_is_a_link_to_itself_is_refused_in_words(command: str, proje
     refused = CliRunner().invoke(holdfast_command, [command, "loop.md"]).exception
     assert isinstance(refused, BadPlan)
     assert (refused.exit_code, str(refused)) == (2, "loop.md: no such file")
+
+
+@pytest.mark.requirement("P1", "U3")
+def test_parts_of_a_task_are_not_counted_as_tasks(project: Path) -> None:
+    files = ", ".join(f"{n}.py" for n in range(4))
+    text = f"- [ ] Find out why it is slow\n- [ ] Write a parser\n  - files: {files}\n"
+    (project / "plan.md").write_text(text, "utf-8")
+    said = _invoke("plan.md", "--room", "8000").stdout
+    assert "(part 2 of " in said
+    assert "1 task of unknown size, the rest about " in said
+
+
+@pytest.mark.requirement("P1", "U3")
+def test_a_file_larger_than_a_window_is_named(project: Path) -> None:
+    (project / "plan.md").write_text("- [ ] Rework it\n  - files: big.py\n", "utf-8")
+    (project / "big.py").write_bytes(b"x = 1\n" * 150_000)
+    words = "too large to be read whole in one session, so estimates count only a part"
+    assert f"{words}: big.py (about 230,000 tokens)" in _invoke("plan.md").stderr
+    assert words not in _invoke("plan.md", "--window", "1m").stderr
+
+
+@pytest.mark.requirement("U3")
+@pytest.mark.usefixtures("project")
+def test_the_limit_of_tasks_is_named_as_the_setting_that_it_is() -> None:
+    text = b"".join(b"- [ ] Fix %d\n  - files: %d.py\n" % (n, n) for n in range(5))
+    said = CliRunner().invoke(holdfast_command, ["plan", "-"], input=text).stdout
+    assert "3 tasks (limit: batch_specs)" in said
+
+
+@pytest.mark.requirement("U3")
+def test_in_a_pipe_titles_are_whole_and_no_line_ends_with_blanks(project: Path) -> None:
+    title = "Write " + "a very long " * 20 + "title"
+    (project / "plan.md").write_text(f"- [ ] {title}\n  - files: a.py\n", "utf-8")
+    lines = _invoke("plan.md").stdout.splitlines()
+    assert any(title in line for line in lines)
+    assert lines == [line.rstrip() for line in lines]

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +50,8 @@ def transcript(tmp_path: Path) -> str:
 @pytest.mark.requirement("R8", "U3")
 def test_roll_now_compresses_and_says_so_once(transcript: str) -> None:
     below = _ok("roll", "--transcript", transcript)
-    assert "topics are compressed from 60% on; compress them now: holdfast compress --now" in below
+    words = "topics are compressed from 60% on; 2 topics can be compressed now"
+    assert below.endswith(f"{words}: holdfast compress --now {transcript}\n")
     said = _ok("roll", "--now", "--transcript", transcript)
     assert said.startswith("Compressed 2 segments (")
     assert "no topic is old enough" in _ok("roll", "--now", "--transcript", transcript)
@@ -54,8 +59,21 @@ def test_roll_now_compresses_and_says_so_once(transcript: str) -> None:
 
 
 @pytest.mark.requirement("R8", "U3")
-def test_the_advised_command_names_the_same_session() -> None:
-    assert "; compress them now: holdfast compress --now --demo (step " in _ok("compress", "--demo")
+def test_nothing_is_advised_where_nothing_could_be_compressed() -> None:
+    below = _ok("compress", "--demo")
+    assert "compressed from 60% on; no topic is old enough to be compressed" in below
+    assert "--now" not in below
+    assert "--now" not in _ok("compress", "--demo"), "nor at the second look"
+
+
+@pytest.mark.requirement("R8", "U3")
+def test_a_list_counts_the_archived_topics_that_it_leaves_out() -> None:
+    kept(a_segment(), a_segment("s2_seg_1_0"))
+    library.demote(library.warm()[0], 1_000)
+    found = _invoke("segments", "--all")
+    assert found.stdout.startswith("saved ") and len(found.stdout.splitlines()) == 1
+    assert "1 archived topic not listed: --cold lists all" in found.stderr
+    assert "archived " in _ok("segments", "--all", "--cold")
 
 
 @pytest.mark.requirement("R8", "U3")
@@ -249,3 +267,23 @@ def test_where_nothing_was_compressed_the_right_place_is_named(
     words: tuple[str, ...], whose: str
 ) -> None:
     assert f"No older {whose} been compressed yet" in _invoke("segments", *words).stderr
+
+
+@pytest.mark.requirement("R4", "U3")
+def test_on_a_terminal_expand_prints_no_tags_for_the_model() -> None:
+    kept(a_segment())
+    line = [sys.executable, "-m", "holdfast.cli", "expand", "s1_seg_1_0"]
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(line, stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL):
+        os.close(theirs)
+        drawn = b"".join(iter(lambda: _read_screen(ours), b"")).decode()
+    os.close(ours)
+    assert "byte order mark" in drawn and "<holdfast" not in drawn
+    assert "<holdfast-brief" in _ok("expand", "s1_seg_1_0"), "in a pipe the model may read it"
+
+
+def _read_screen(screen: int) -> bytes:
+    try:
+        return os.read(screen, 1 << 16)
+    except OSError:  # the program has ended
+        return b""

@@ -129,7 +129,7 @@ def test_turning_it_off_says_what_stays_and_how_to_remove_it() -> None:
     said = call("transcripts", "off").stdout
     assert "1 session (" in said and "holdfast transcripts remove --all" in said
     assert "left: 1 session" in call("transcripts", "--all").stderr
-    assert call("transcripts", "save").exit_code == 2, "off: nothing is saved"
+    assert call("transcripts", "save").exit_code == 1, "off: nothing is saved"
     assert call("transcripts", "remove", "--all", answer="n\n").exit_code == 1
     assert len(transcripts.sessions()) == 1
     assert "1 session" in call("transcripts", "remove", "--all", "--yes").stdout
@@ -140,8 +140,10 @@ def test_the_list_says_which_sessions_only_the_archive_has() -> None:
     gone(a_prompt("paint the fence"))
     a_session("5e551042", a_prompt("oil the gate"))
     save_all(ROOM)
-    lines = call("transcripts", "--project", "/p").stdout.splitlines()
-    assert [("archive only" in one, "client too" in one) for one in sorted(lines)] == [
+    listed = call("transcripts", "--project", "/p")
+    assert "where            asked first" in listed.stderr, "a heading says what the columns are"
+    lines = listed.stdout.splitlines()
+    assert [("archive only" in one, "Claude Code too" in one) for one in sorted(lines)] == [
         (True, False),
         (False, True),
     ]

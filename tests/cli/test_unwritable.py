@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from holdfast.cli.main import holdfast_command
+from holdfast.settings import secret_file
 from holdfast.wire.errors import HoldfastError
 from tests.segment.library_builders import a_segment, kept
 from tests.segment.topics import a_session
@@ -101,3 +102,29 @@ def test_where_the_current_folder_is_gone_it_is_said_so(tmp_path: Path, words: l
     ran = subprocess.run(["sh", "-c", inside], capture_output=True, text=True, check=False)
     assert ran.returncode == 4, ran.stderr
     assert ran.stderr.startswith("holdfast: the current folder is gone\n  try: cd ")
+
+
+@pytest.mark.requirement("U3", "X6")
+def test_a_setting_that_cannot_be_written_is_not_to_be_written_by_hand(nowhere: Path) -> None:
+    error = _refused("settings", "set", "preset", "default")
+    assert str(error) == f"{nowhere}/settings.toml cannot be written: Not a directory"
+    assert error.hint == "make its folder writable, or set the variable HOLDFAST_PRESET"
+
+
+@pytest.mark.requirement("U3", "X6")
+@pytest.mark.usefixtures("nowhere")
+def test_a_checkpoint_that_cannot_be_saved_says_why_once() -> None:
+    error = _refused("checkpoint", "--demo")
+    assert str(error).startswith("no checkpoint was saved: ")
+    assert str(error).count("checkpoint was saved") == 1 and "holdfast log" not in str(error)
+    assert "Not a directory" in str(error)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="macOS has no /proc")
+@pytest.mark.requirement("U3", "X6")
+def test_a_token_that_cannot_be_made_is_named_with_its_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "gone"
+    folder.symlink_to("/proc/self/fdinfo")  # no file can be made there, by whoever
+    with pytest.raises(OSError, match="it cannot be made: ") as error:
+        secret_file.read_or_create(folder / "token")
+    assert error.value.filename == str(folder / "token")

@@ -144,6 +144,7 @@ def test_a_home_that_cannot_be_used_is_said_in_words(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
+    a_session(tmp_path, "s-1", "the lighthouse stands on rock")
     home = tmp_path / "home" if spoil else Path("/proc/holdfast")
     if callable(spoil):
         spoil(home)
@@ -164,6 +165,7 @@ def test_a_home_that_cannot_be_used_is_said_in_words(
 def test_a_project_whose_name_is_not_utf8_is_refused_in_words(tmp_path: Path) -> None:
     odd = os.fsdecode(os.fsencode(tmp_path) + b"/p\xff")
     Path(odd).mkdir()
+    a_session(Path(odd), "s-1", "the lighthouse stands on rock")
     with pytest.raises(UnusableIndex, match="UTF-8"):
         recall("lighthouse", project=odd)
 

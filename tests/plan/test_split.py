@@ -76,6 +76,12 @@ def test_else_a_clear_warning() -> None:
 
 
 @pytest.mark.requirement("P2")
+def test_a_task_on_one_file_is_not_called_one_without_files() -> None:
+    [piece] = _split(a_task(files=("a.py",), estimate_tokens=9000))
+    assert piece.warning.endswith("and it names only one file and no subtasks")
+
+
+@pytest.mark.requirement("P2")
 def test_the_user_overrides_any_cut() -> None:
     files = tuple("abcd")
     [kept] = _split(a_task(files=files, keep_together=True))

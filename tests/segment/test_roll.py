@@ -81,8 +81,9 @@ def test_the_report_says_segments_tokens_and_what_is_safe_to_drop(transcript: Pa
     before = sum(one.original_tokens for one in library.warm())
     after = sum(one.compressed_tokens for one in library.warm())
     assert report.line == (
-        f"Compressed 2 segments ({before:,} tokens → {after:,} tokens), saved as warm; "
-        f"safe to drop: ~{before - after:,} tokens"
+        f"Compressed 2 segments ({before:,} tokens → {after:,} tokens); "
+        "`holdfast segments` lists them; "
+        f"the next compaction can drop about {before - after:,} tokens"
     )
     assert "freed" not in report.line
     assert _rolled(transcript, force=True).line == ""
@@ -94,7 +95,7 @@ def test_of_what_a_compaction_took_nothing_is_left_to_drop(tmp_path: Path) -> No
     report = _rolled(session.works(3).written(tmp_path))
     assert len(report.compressed) == 2
     assert report.safe_tokens == 0
-    assert report.line.endswith("saved as warm")
+    assert report.line.endswith("`holdfast segments` lists them")
 
 
 @pytest.mark.slow
@@ -117,7 +118,7 @@ def test_the_user_is_told_where_they_lie_now(tmp_path: Path) -> None:
     """What is compressed and archived in one look is archived, not warm."""
     session = a_session(TABLE, MAIL, COLOUR, steps=16).works(12)
     report = _rolled(session.written(tmp_path), FULLER)
-    assert ", 1 saved as warm, 1 archived; safe to drop" in report.line
+    assert "; `holdfast segments` lists 1, with --cold also the 1 oldest; the next" in report.line
     later = _rolled(session.works(40).written(tmp_path), FULLER)
     assert later.line == "Archived 1 segment; `holdfast segments --cold` lists them"
 

@@ -78,7 +78,7 @@ def _write_document(document: Document) -> SavedCheckpoint:
     is returned."""
     data = render(document)
     if len(data) > LARGEST_BYTES:
-        raise CheckpointNotSaved(f"{len(data):,} bytes are too many for a checkpoint")
+        raise CheckpointNotSaved(f"no checkpoint was saved: {len(data):,} bytes are too many")
     content_hash = parse(data).content_hash
     trouble = provenance.record(content_hash, index.load_or_empty)
     reasons: list[str] = []

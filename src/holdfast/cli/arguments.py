@@ -17,7 +17,7 @@ import click
 from click.shell_completion import CompletionItem, get_completion_class
 
 from holdfast.wire.errors import HoldfastError
-from holdfast.wire.log import is_utf8
+from holdfast.wire.log import inert, is_utf8
 
 DEMO_ALONE = "--demo is a session of its own: name no other"
 Completer = Callable[[str], list[CompletionItem]]
@@ -29,6 +29,19 @@ METAVARS = {
     "session": "ID",
     "agent": "ID",
 }
+
+
+class NoSuchFolder(HoldfastError):
+    exit_code = 2
+    hint = "name a project's folder"
+
+
+def must_be_folder(project: str | Path | None, hint: str) -> None:
+    """Raise NoSuchFolder if a folder is named that is not there."""
+    if project and not Path(project).is_dir():
+        error = NoSuchFolder(f"no such folder: {inert(str(project))}")
+        error.hint = hint
+        raise error
 
 
 PROJECT = click.option(
@@ -62,14 +75,14 @@ def of_session(command: Function) -> Function:
             transcript = demo_session() if demo else Path(any_session)
         else:
             session = session or any_session
-        with _own_demo():
+        with own_demo():
             return command(transcript=transcript, session=session, **given)
 
     return with_session
 
 
 @contextmanager
-def _own_demo() -> Iterator[None]:
+def own_demo() -> Iterator[None]:
     """Offer the recorded session with this command: an error without a session offers `replay`,
     because some commands have no --demo."""
     try:
@@ -164,6 +177,9 @@ def prepare(command: click.Command) -> click.Command:
             param.type = TextArgument(completer)
         elif completer and isinstance(param.type, click.Path):
             param.type = IdOrFile(completer)
+        elif isinstance(param.type, (click.IntRange, click.FloatRange)):
+            whole = "whole " if isinstance(param.type, click.IntRange) else ""
+            param.type.name = f"{whole}number"  # click says "not a valid integer range"
         if isinstance(param, click.Option) and param.metavar is None:
             param.metavar = _metavar(param)
     for below in command.commands.values() if isinstance(command, click.Group) else ():

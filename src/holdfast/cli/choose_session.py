@@ -113,9 +113,11 @@ def newest(session: str = "", agent: str = "") -> Chosen:
     mains = [one for one in found if agent or not one.state.agent_id]
     if mains or found:
         return min(mains or found, key=_distance)
-    if session or agent:
-        wanted = " and ".join(filter(None, (session, agent and f"agent {agent}")))
-        raise NoSuchSession(f"no session on this machine begins with {wanted}")
+    if agent:
+        of = f" in a session whose id begins with {session}" if session else " on this machine"
+        raise NoSuchSession(f"no agent{of} has an id that begins with {agent}")
+    if session:
+        raise NoSuchSession(f"no session on this machine has an id that begins with {session}")
     raise NoSession("no session of Claude Code has been found on this machine")
 
 

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
 REPLACEMENT = "?"
 _RANGES = (
@@ -121,8 +121,9 @@ def has_colour(stream: TextIO) -> bool:
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def console() -> Console:
-    """Return a rich console for tables and bars, by the same rules."""
+def console(width: int | None = None) -> Console:
+    """Return a rich console for tables and bars, by the same rules; by default as wide as the
+    terminal."""
     from rich.console import Console
 
     class PipedConsole(Console):
@@ -131,8 +132,22 @@ def console() -> Console:
             raise BrokenPipeError
 
     return PipedConsole(
-        highlight=False, color_system="auto" if has_colour(sys.stdout) else None, emoji=False
+        width=width,
+        highlight=False,
+        color_system="auto" if has_colour(sys.stdout) else None,
+        emoji=False,
     )
+
+
+def draw(*parts: RenderableType, piped_width: int = 0) -> None:
+    """Print tables and texts. In a pipe they are at least as wide as `piped_width`, and no line
+    ends with blanks."""
+    given = columns() or (None if sys.stdout.isatty() else max(WIDE, piped_width))
+    rich_console = console(given)
+    with rich_console.capture() as drawn:
+        for part in parts:
+            rich_console.print(part)
+    print("\n".join(line.rstrip() for line in drawn.get().splitlines()), flush=True)
 
 
 def safe(text: str) -> str:

@@ -28,6 +28,7 @@ from holdfast.window import audit, make_mark
 from holdfast.window.audit import FREED
 from holdfast.window.state import State, WindowBusy, lock_state
 from holdfast.wire import log, places, scan, search_time
+from holdfast.wire.errors import describe
 
 SECOND_TOKENS = 800
 MOST_NOTED = 8
@@ -80,7 +81,7 @@ def _left_out(state: State, folder: str, summary: str) -> tuple[str, dict[str, A
     try:
         return _compose_second_brief(state, folder, summary)
     except Exception as error:
-        log.add("ERROR", record_session.log_name(state), f"no second brief: {error!r}")
+        log.add("ERROR", record_session.log_name(state), f"no second brief: {describe(error)}")
         return "", {}
 
 

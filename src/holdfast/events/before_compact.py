@@ -18,6 +18,7 @@ from holdfast.record.model import Record
 from holdfast.window import make_mark
 from holdfast.window.state import State, lock_state_if_possible
 from holdfast.wire import log, scan
+from holdfast.wire.errors import describe
 
 FEW_STEPS = 3
 REASON = (
@@ -56,7 +57,7 @@ def _read(state: State, folder: str) -> Record | None:
 
 
 def _log_error(state: State, what: str, error: Exception) -> None:
-    log.add("ERROR", record_session.log_name(state), f"{what}: {error!r}")
+    log.add("ERROR", record_session.log_name(state), f"{what}: {describe(error)}")
 
 
 def _fill(moment: Moment) -> str:

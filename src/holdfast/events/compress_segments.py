@@ -9,6 +9,7 @@ from holdfast.segment.tiers import roll
 from holdfast.window import monitor
 from holdfast.window import state as window_state
 from holdfast.wire import log
+from holdfast.wire.errors import describe
 
 
 def in_passing(moment: Moment) -> None:
@@ -31,7 +32,7 @@ def in_passing(moment: Moment) -> None:
             force=monitor.is_forced(),
         )
     except Exception as error:
-        log.add("ERROR", place, f"segments were not compressed: {error!r}")
+        log.add("ERROR", place, f"segments were not compressed: {describe(error)}")
         return
     for text in report.errors:
         log.add("WARN", place, f"segments: {text}")

@@ -12,6 +12,7 @@ from holdfast.record import storage
 from holdfast.window import make_mark
 from holdfast.window.state import State, lock_state_if_possible
 from holdfast.wire import log, mark, places, scan
+from holdfast.wire.errors import describe
 
 # A model that was told to make the folder writable would have changed its permissions itself.
 GO_ON = "; the user is told. Go on: rules and open work are still restored, from the transcript."
@@ -74,7 +75,7 @@ def _text_for(source: str, state: State, moment: Moment) -> str:
             return _brief(state, moment.folder)
         return _offer(state, moment.now_ms) if source in OFFERED else ""
     except Exception as error:
-        log.add("ERROR", record_session.log_name(state), f"nothing was restored: {error!r}")
+        log.add("ERROR", record_session.log_name(state), f"nothing was restored: {describe(error)}")
         return ""
 
 

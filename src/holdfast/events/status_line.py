@@ -28,6 +28,7 @@ from holdfast.settings import load as settings_load
 from holdfast.window import guard, velocity
 from holdfast.window.state import State, load
 from holdfast.wire import log, mark, places, scan, tail
+from holdfast.wire.errors import describe
 from holdfast.wire.log import inert
 
 BAR = 10
@@ -59,7 +60,7 @@ def show(payload: dict[str, Any], data: bytes, theirs: str = "") -> str:
     try:
         return f"{first}{_ours(folder, payload)}\n"
     except (OSError, ValueError) as error:
-        log.add("ERROR", "statusline", f"no line: {error!r}")
+        log.add("ERROR", "statusline", f"no line: {describe(error)}")
         return first
 
 

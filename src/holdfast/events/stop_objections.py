@@ -16,6 +16,7 @@ from holdfast.window import stop_guard
 from holdfast.window.state import State
 from holdfast.window.stop_guard import LIVE_MS, OPERATIONS, StopFacts
 from holdfast.wire import log, places, spool
+from holdfast.wire.errors import describe
 from holdfast.wire.log import inert
 
 FORCE = "force-stop"
@@ -93,7 +94,7 @@ def _failing(state: State, folder: str) -> list[str] | None:
         facts = RecordReader(before, sidechain=bool(state.agent_id)).read(state.transcript)
     except Exception as error:  # a turn ends, and a status is shown, whatever is in the file
         if state.transcript:
-            log.add("WARN", state.session_id[:8], f"open errors are not known: {error!r}")
+            log.add("WARN", state.session_id[:8], f"open errors are not known: {describe(error)}")
         return None
     recent = [one for one in facts.failures if facts.op - one.place.op < OPERATIONS]
     return [f"`{_quote(one.command)}`" for one in recent if not (one.fixed or one.verdict)]

@@ -24,6 +24,7 @@ from holdfast.record.model import Record
 from holdfast.redact import are_clean, redact
 from holdfast.window.state import State
 from holdfast.wire import log, places, spool
+from holdfast.wire.errors import describe
 
 MOST_ACTIONS = 100
 SPOOL_BYTES = 32 << 10
@@ -38,9 +39,8 @@ def save_now(folder: str, now_ms: int) -> SavedCheckpoint:
 
     with lock_state_if_possible(folder) as state:
         view.measure(state, settings_load.load(state.project), now_ms, folder)
-        kept = take(state, folder, "manual", now_ms)
-    if kept is None:
-        raise CheckpointNotSaved("no checkpoint could be saved; `holdfast log` shows why")
+        kept = save(state, folder, "manual", now_ms)
+        _log_notes(state, kept)
     return kept
 
 
@@ -52,8 +52,31 @@ def take(
     also: Mapping[str, list[str]] | None = None,
     record: Record | None = None,
 ) -> SavedCheckpoint | None:
-    """Take a verified checkpoint of this window; None if it could not be saved anywhere. `also` are
-    sections that only the caller knows, `record` the session's if the caller has read it."""
+    """As `save`, but where it cannot be saved, that is logged and None is returned."""
+    try:
+        kept = save(state, folder, trigger, now_ms, also, record)
+    except CheckpointNotSaved as error:
+        log.add("ERROR", state.session_id[:8], str(error))
+        return None
+    _log_notes(state, kept)
+    return kept
+
+
+def _log_notes(state: State, kept: SavedCheckpoint) -> None:
+    for note in kept.notes:
+        log.add("WARN", state.session_id[:8], note)
+
+
+def save(
+    state: State,
+    folder: str,
+    trigger: str,
+    now_ms: int,
+    also: Mapping[str, list[str]] | None = None,
+    record: Record | None = None,
+) -> SavedCheckpoint:
+    """Take a verified checkpoint of this window; CheckpointNotSaved if no place accepts it. `also`
+    are sections that only the caller knows, `record` the session's if the caller has read it."""
     sections, snapshot = _content(state, folder, record)
     workflow, held = _workflow(state.project)
     sections = {**sections, **workflow, **(also or {})}
@@ -72,15 +95,12 @@ def take(
     document = with_snapshot(document, add_work(document.snapshot, state, folder, now_ms))
     try:
         kept = keep(document)
-    except (CheckpointNotSaved, OSError) as error:
-        log.add("ERROR", state.session_id[:8], f"no checkpoint could be saved: {error}")
-        return None
+    except OSError as error:
+        raise CheckpointNotSaved(f"no checkpoint was saved: {error}") from error
     # Where the same state was kept before, that file stands: with the trigger it tells of itself.
     state.checkpoint_ms, state.checkpoint_trigger = now_ms, kept.document.trigger
     state.checkpoint_saved_ms = int(kept.document.created.timestamp() * 1000)
     state.checkpoint_path, state.checkpoint_tokens = kept.path, state.used_tokens
-    for note in kept.notes:
-        log.add("WARN", state.session_id[:8], note)
     return kept
 
 
@@ -114,9 +134,9 @@ def _content(
         record = record or storage.read_on(state, folder)
         return sections_of(record), snapshot_of(record)
     except Exception as error:  # a smaller checkpoint is worth more than a stack trace
-        log.add("ERROR", state.session_id[:8], f"the transcript was not read: {error!r}")
+        log.add("ERROR", state.session_id[:8], f"the transcript was not read: {describe(error)}")
         sections = {
-            "Active Issues": [f"this checkpoint is small: {type(error).__name__}: {error}"],
+            "Active Issues": [f"this checkpoint is small: {describe(error)}"],
             "Next Steps": [f"read the transcript: {state.transcript}"],
         }
         return sections, {"context_summary": "the transcript could not be read"}

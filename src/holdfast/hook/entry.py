@@ -214,9 +214,17 @@ def _say(text: str) -> None:
         data = data[os.write(1, data) :]
 
 
+def _in_words(error: BaseException) -> str:
+    try:
+        words: str = _load("holdfast.wire.errors").describe(error)
+        return words
+    except BaseException:  # what failed may be the import
+        return f"{type(error).__name__}: {error}"
+
+
 def _report_skip(error: BaseException) -> None:
     """Report in the log, or at least on stderr, why one hook was skipped."""
-    text = f"skipped one hook: {type(error).__name__}: {error}"
+    text = f"skipped one hook: {_in_words(error)}"
     try:
         log = _load("holdfast.wire.log")
         log.add("ERROR", "hook", text)

@@ -29,7 +29,7 @@ from holdfast.mcp.tool_table import TOOLS
 from holdfast.memory.embed import embedders
 from holdfast.window import history
 from holdfast.wire import log, places
-from holdfast.wire.errors import HoldfastError
+from holdfast.wire.errors import HoldfastError, describe
 from holdfast.wire.log import inert
 
 MAX_ARGUMENTS_CHARS = 256 << 10
@@ -58,8 +58,8 @@ def call(pages: AnswerPages, name: str, arguments: dict[str, Any]) -> CallResult
     except HoldfastError as error:
         return _refuse(f"{error}; try: {error.hint}" if error.hint else str(error))
     except Exception as error:  # the session and the other tools go on
-        log.add("ERROR", "mcp", f"{name}: {type(error).__name__}: {error}")
-        return _refuse(f"{name} failed: {type(error).__name__}: {error}")
+        log.add("ERROR", "mcp", f"{name}: {describe(error)}")
+        return _refuse(f"{name} failed: {describe(error)}")
 
 
 def _answer(pages: AnswerPages, name: str, arguments: dict[str, Any]) -> CallResult:
@@ -138,7 +138,7 @@ def serve(parent: int = 0) -> None:
         for line in lines:
             server.handle(line)
     except OSError as error:  # the client closed our stdout
-        log.add("WARN", "mcp", f"ended: {error!r}")
+        log.add("WARN", "mcp", f"ended: {describe(error)}")
     background.stop()
     os._exit(0)  # do not wait for running tools: nobody reads their answers
 

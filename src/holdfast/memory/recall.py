@@ -67,6 +67,8 @@ def recall(
     with in_words():
         project = locations.resolve(project)
         indexes = _open_indexes(project, everywhere, notes)
+        if not indexes:
+            return SearchAnswer([], [*notes, NO_ITEMS], KEYWORD, asked.terms)
         while True:
             try:
                 return search_indexes(indexes, asked, limit, wanted, by_keyword, list(notes))
@@ -76,11 +78,12 @@ def recall(
 
 def _open_indexes(project: str, everywhere: bool, notes: list[str]) -> list[Index]:
     """Open the project's own index, brought up to date, and all others, as far as there is time for
-    those. An index that cannot be used is left out if there are others."""
+    those. An index that cannot be used is left out if there are others. None is made for a project
+    of which there is nothing to search."""
     if not everywhere:
-        return [_fresh(project, notes)]
+        return _open_own(project, notes)
     try:
-        own = [_fresh(project, notes)]
+        own = _open_own(project, notes)
         _index_others(project, notes)
     except OfIndex as error:
         notes.append(f"left out: {error}")
@@ -88,6 +91,10 @@ def _open_indexes(project: str, everywhere: bool, notes: list[str]) -> list[Inde
             return found
         raise
     return [*own, *engines.other_indexes(project, notes)]
+
+
+def _open_own(project: str, notes: list[str]) -> list[Index]:
+    return [] if sync.is_empty(project) else [_fresh(project, notes)]
 
 
 def _index_others(project: str, notes: list[str]) -> None:

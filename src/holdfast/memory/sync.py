@@ -21,7 +21,7 @@ from holdfast.memory.index import engines, sqlite_file
 from holdfast.memory.index.interface import Index
 from holdfast.memory.sources import board, documents, sessions
 from holdfast.memory.sources.source import MemorySource, join_state, split_state
-from holdfast.wire import log
+from holdfast.wire import log, places
 
 if TYPE_CHECKING:
     from holdfast.memory.embed.embedders import Embedder
@@ -69,6 +69,13 @@ def sync_index(index: Index, *, seconds: float = 0.0) -> IndexSync:
             continue
         done = _source(index, source, stands.get(key, ""), done, give_up)
     return done
+
+
+def is_empty(project: str) -> bool:
+    """Return whether a project has neither an index nor anything to put into one."""
+    if engines.is_shared() or places.modified_ms(locations.index_file(project)):
+        return False
+    return next(sources(project), None) is None
 
 
 def sources(project: str) -> Iterator[MemorySource]:
@@ -158,7 +165,10 @@ class IndexStatus(NamedTuple):
 
 def index_status(project: str = "") -> IndexStatus:
     """Bring a project's index up to date and return its status."""
-    index = engines.open_index(locations.resolve(project))
+    project = locations.resolve(project)
+    if is_empty(project):
+        return IndexStatus(project, 0, {}, 0, "", 0)
+    index = engines.open_index(project)
     done = sync_index(index)
     counts = index.counts()
     return IndexStatus(

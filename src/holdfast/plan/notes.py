@@ -10,6 +10,7 @@ from pathlib import Path
 from textwrap import shorten
 
 from holdfast.client import models
+from holdfast.plan.estimates.features import CHARS_PER_TOKEN
 from holdfast.plan.files import project_files
 from holdfast.plan.files.patterns import MARKS
 from holdfast.plan.findings import MAX_BRIEFS, find_lost
@@ -43,6 +44,7 @@ def collect_notes(
     yield from _about_moves(plan.tasks)
     yield from _about_this_session(batches, room)
     yield from _about_windows(batches, room)
+    yield from _about_large_files(pieces, room, root)
     yield from _warnings(ordered, pieces, root, _tags(plan.tasks))
     yield from _about_results(left, batches, root)
 
@@ -116,9 +118,9 @@ def _about_this_session(batches: Sequence[TaskBatch], room: PlanRoom) -> Iterabl
     count = next((n for n in range(len(pieces), 0, -1) if fits_here(pieces[:n], room)), 0)
     if count:
         names = listed([_name(piece.task) for piece in pieces[:count]], NAMED)
-        yield f"this session has room for the first of them: {names}"
+        yield f"{room.session} has room for the first of them: {names}"
     else:
-        yield f"nothing of it fits into this session, with {room.now_tokens:,} tokens left"
+        yield f"nothing of it fits into {room.session}, with {room.now_tokens:,} tokens left"
 
 
 def _about_windows(batches: Sequence[TaskBatch], room: PlanRoom) -> Iterable[str]:
@@ -136,6 +138,21 @@ def _about_windows(batches: Sequence[TaskBatch], room: PlanRoom) -> Iterable[str
         end = f"the {about(room.most_tokens)} tokens that a new session can add before it compacts"
         saved = "a checkpoint is saved before that"
         yield f"{which} may compact once: {why} {end}; {saved}; a smaller --room divides it further"
+
+
+def _about_large_files(pieces: Sequence[TaskPiece], room: PlanRoom, root: Path) -> Iterable[str]:
+    """Which files would fill a window alone: an estimate counts only a part of each."""
+    files = (file for one in pieces for file in (*one.task.files, *one.estimate.named_files))
+    sizes = project_files.measure_files(root, files)
+    tokens = {file: size // CHARS_PER_TOKEN for file, size in sizes.items()}
+    large = [
+        f"{file} (about {about(size)} tokens)"
+        for file, size in tokens.items()
+        if size > room.most_tokens
+    ]
+    if large:
+        why = "too large to be read whole in one session, so estimates count only a part"
+        yield f"{why}: {listed(large, NAMED)}"
 
 
 def _warnings(

@@ -65,7 +65,7 @@ def draw_svg(workflow: Workflow) -> str:
     for at, batch in enumerate(shown):
         if at:
             _checkpoint(sheet)
-        _box(sheet, at, batch, numbers)
+        _box(sheet, batch_title(at, batch, workflow.room.session), batch, numbers)
     if (more := len(workflow.batches) - len(shown)) > 0:
         sheet.text(MARGIN, sheet.top + LINE, f"{more:,} more batches")
         sheet.top += LINE
@@ -116,9 +116,9 @@ def _fill(colour: str) -> str:
     return f'class="{colour}" fill="{COLOURS[colour][0]}"'
 
 
-def _box(sheet: _Sheet, at: int, batch: TaskBatch, numbers: dict[str, str]) -> None:
+def _box(sheet: _Sheet, title: str, batch: TaskBatch, numbers: dict[str, str]) -> None:
     start, frame = sheet.top, len(sheet.parts)
-    sheet.text(LEFT, start + LINE, batch_title(at, batch), bold=True)
+    sheet.text(LEFT, start + LINE, title, bold=True)
     down = start + 2 * LINE
     for piece in batch.pieces:
         down = _task(sheet, piece, down, numbers)
@@ -221,7 +221,8 @@ def draw_mermaid(workflow: Workflow) -> str:
     lines = ["flowchart TD"]
     for at, batch in enumerate(workflow.batches[:MOST_BATCHES]):
         titles = (_quoted(piece.task.shown) for piece in batch.pieces)
-        lines.append(f'    batch_{at}["{"<br/>".join([batch_title(at, batch), *titles])}"]')
+        head = batch_title(at, batch, workflow.room.session)
+        lines.append(f'    batch_{at}["{"<br/>".join([head, *titles])}"]')
         if at:
             lines.append(f'    checkpoint_{at - 1}(["checkpoint"])')
             lines.append(f"    batch_{at - 1} --> checkpoint_{at - 1} --> batch_{at}")
@@ -240,8 +241,8 @@ def _quoted(title: str) -> str:
     )
 
 
-def batch_title(at: int, batch: TaskBatch) -> str:
-    where = "" if batch.fresh else " in this session"
+def batch_title(at: int, batch: TaskBatch, session: str) -> str:
+    where = "" if batch.fresh else f" in {session}"
     is_large = batch.tokens > batch.room_tokens and not batch.is_unknown
     large = ", larger than the room" if is_large else ""
     side = ", could run side by side" if batch.parallel else ""

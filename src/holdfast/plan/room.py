@@ -32,6 +32,7 @@ class PlanRoom:
     specs: int
     basis: str
     here: bool = False  # the first batch goes into a session that is at work
+    session: str = "this session"  # what that session is called
 
     @property
     def most_tokens(self) -> int:

@@ -56,9 +56,18 @@ def split_task(
         )
     if len(task.files) > 1:
         return _by_share(task, room_tokens, groups)
-    return [
-        _too_large(task, whole, room_tokens, "it names neither subtasks nor files to cut it by")
-    ]
+    return [_too_large(task, whole, room_tokens, _why_whole(task, whole))]
+
+
+def _why_whole(task: PlanTask, whole: TaskEstimate) -> str:
+    """Why a task without open subtasks is not cut. Files in its words are not cut by: they may be
+    an example, or what it must not touch."""
+    files = task.files or whole.named_files
+    if not files:
+        return "it names neither subtasks nor files to cut it by"
+    if len(files) == 1:
+        return "it names only one file and no subtasks"
+    return "it is cut only by subtasks or listed files: `- files: a.py, b.py`"
 
 
 def _steps(

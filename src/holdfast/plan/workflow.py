@@ -97,8 +97,9 @@ class Workflow:
 
     @property
     def unknown(self) -> int:
-        """How many tasks are of unknown size."""
-        return sum(len(batch.pieces) for batch in self.batches) - len(self._known)
+        """How many tasks are of unknown size, or have a part that is. Parts of one count once."""
+        pieces = (piece for batch in self.batches for piece in batch.pieces)
+        return len({piece.task.spec for piece in pieces if piece.estimate.is_unknown})
 
     @property
     def size(self) -> str:
@@ -107,8 +108,7 @@ class Workflow:
         if not self.unknown:
             return tokens
         unknown = f"{counted(self.unknown, 'task')} of unknown size"
-        others = f"the other {len(self._known):,}" if len(self._known) > 1 else "the other"
-        return f"{unknown}, {others} {tokens}" if self._known else unknown
+        return f"{unknown}, the rest {tokens}" if self._known else unknown
 
 
 def fits_here(pieces: Sequence[TaskPiece], room: PlanRoom) -> bool:

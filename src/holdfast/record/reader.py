@@ -43,6 +43,7 @@ from holdfast.transcript import (
 from holdfast.transcript.entries import Author
 from holdfast.transcript.reader import begins_midway
 from holdfast.wire import log, places, search_time
+from holdfast.wire.errors import describe
 
 MOST_REMARKS = 80
 SHORTEST, HEAD, TAIL = 40, 140, 95  # characters
@@ -203,7 +204,9 @@ class RecordReader:
                 raise
             self.record.lost += 1
             if self.record.lost == 1:
-                log.add("ERROR", "extract", f"byte {entry.offset} was passed over: {error!r}")
+                log.add(
+                    "ERROR", "extract", f"byte {entry.offset} was passed over: {describe(error)}"
+                )
 
     def feed(self, entry: Entry) -> None:
         line, self._offset = entry.line, entry.offset

@@ -44,6 +44,7 @@ from holdfast.window import view
 from holdfast.window.state import State
 from holdfast.window.windows import for_transcript
 from holdfast.wire import log, places
+from holdfast.wire.errors import describe
 
 MAX_OUTLINE = 20  # titles of tasks before and after its own
 MAX_TITLE_CHARS = 120
@@ -285,7 +286,7 @@ def compose_brief(session_id: str, tokens: int) -> str:
         facts = storage.read_on(state, folder)
         found = window_brief.compose_brief(state, folder, facts, tokens)
     except Exception as error:  # a transcript may hold anything: the batch then starts without it
-        log.add("ERROR", session_id[:8], f"no brief for the next batch: {error!r}")
+        log.add("ERROR", session_id[:8], f"no brief for the next batch: {describe(error)}")
         return ""
     return found.text if found.lines else ""
 

@@ -17,7 +17,7 @@ from holdfast.run.jobs import JobQueue, SessionJob
 from holdfast.run.journal_state import SessionRecord
 from holdfast.run.run_context import RunContext, RunEvent, RunReport, SessionResult
 from holdfast.run.session import TIMED_OUT, run_session
-from holdfast.text.numbers import about, counted, listed, named, short
+from holdfast.text.numbers import counted, listed, named, short
 
 ATTEMPTS = 2
 # Python runs a signal handler in the main thread, and a signal does not always interrupt its wait:
@@ -80,9 +80,10 @@ class Runner:
         ids = [batch.id for batch in flow.batches]
         expected = ids[ids.index(done) + 1 :]
         found = self.queue.flow()
-        if [batch.id for batch in found.batches] != expected:
-            were = f"{len(expected):,} were planned"
-            self._say("note", f"planned again: {counted(len(found.batches), 'batch')} left, {were}")
+        if found.batches:
+            left = f"{counted(len(found.batches), 'batch')} left ({len(expected):,} planned before)"
+            why = "planned again, because this batch took more than its range"
+            self._say("note", f"{why}: {left}, {found.size}")
         return found
 
     def _settle(self) -> None:
@@ -190,8 +191,8 @@ class Runner:
 
     def _report_end(self, job: SessionJob, ended: SessionResult) -> None:
         words = f"{job.titles}: {'waiting' if ended.halt else ended.result}"
-        about_ = f"about {about(ended.estimated_tokens)} expected"
-        expected = about_ if ended.estimated_tokens else "its size was not known"
+        about_ = f"about {job.shown_tokens:,} expected"
+        expected = "its size was not known" if job.is_unknown else about_
         words += f", {ended.grown_tokens:,} tokens ({expected})"
         words += f"; {ended.error}" if ended.error else ""
         one = self.context.history.tries[ended.session_id]

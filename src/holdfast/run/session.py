@@ -274,7 +274,7 @@ def describe_silence(seconds: float) -> str:
 
 
 def _reading_event(job: SessionJob, session_id: str, reading: StreamReading) -> RunEvent:
-    expected = "" if job.is_unknown else f" of about {about(job.tokens)}"
+    expected = "" if job.is_unknown else f" of about {job.shown_tokens:,}"
     so_far = f"{reading.grown_tokens:,}{expected} tokens"
     words = f"{so_far}; {reading.now_tokens:,} in its window"
     used, planned = reading.grown_tokens, job.tokens

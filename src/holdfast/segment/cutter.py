@@ -31,6 +31,7 @@ from holdfast.segment.steps import SegmentStep
 from holdfast.transcript import Entry, Reader
 from holdfast.transcript.reader import PIECE_BYTES, TranscriptSource
 from holdfast.wire import log, places
+from holdfast.wire.errors import describe
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
 ID_DIGITS = 12
@@ -159,7 +160,7 @@ def _read_entry(cut: Cut, entry: Entry, record: Record) -> None:
             raise
         cut.lost += 1
         if cut.lost == 1:
-            log.add("ERROR", "segments", f"byte {entry.offset} was passed over: {error!r}")
+            log.add("ERROR", "segments", f"byte {entry.offset} was passed over: {describe(error)}")
         return
     if done is not None:
         add_user_words(cut, done, record)

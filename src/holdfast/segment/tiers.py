@@ -101,6 +101,7 @@ class RollReport(msgspec.Struct):
     turn: int = 0
     looked: bool = False
     why_not: str = ""
+    ready: int = 0  # segments that were not compressed because of that
     compressed: list[Done] = []
     still_pending: int = 0
     safe_tokens: int = 0  # of segments still in the window, less their compressed text
@@ -124,17 +125,17 @@ class RollReport(msgspec.Struct):
         after = sum(one.compressed_tokens for one in self.compressed)
         count = _count_segments(len(self.compressed))
         line = f"Compressed {count} ({counted(before, 'token')} → {counted(after, 'token')})"
-        line += f", {_where(len(self.compressed) - gone, gone)}"
-        line += f"; {older} older archived" if older else ""
+        line += f"; {_where(len(self.compressed) - gone, gone)}"
+        line += f"; {older} older ones moved to the archive" if older else ""
         safe = counted(self.safe_tokens, "token")
-        return f"{line}; safe to drop: ~{safe}" if self.safe_tokens else line
+        return f"{line}; the next compaction can drop about {safe}" if self.safe_tokens else line
 
 
 def _where(warm: int, cold: int) -> str:
-    """Say where the segments are now: some may already be archived."""
+    """Say which command lists the segments: the oldest may be archived at once."""
     if warm and cold:
-        return f"{warm} saved as warm, {cold} archived"
-    return "archived" if cold else "saved as warm"
+        return f"`holdfast segments` lists {warm}, with --cold also the {cold} oldest"
+    return f"`holdfast segments{' --cold' if cold else ''}` lists them"
 
 
 def _count_segments(number: int) -> str:
@@ -197,9 +198,8 @@ def _look(
     with disk.hold_segments():
         mine = disk.load_queue(known.session_id)
         if not force and not is_due(known.turn, mine.last_check_turn, limits.check_turns):
-            report.why_not = (
-                f"last looked at step {mine.last_check_turn}; look now: holdfast compress --now"
-            )
+            report.why_not = f"last looked at step {mine.last_check_turn}"
+            report.ready = _count_ready(known, record, mine, limits)
             return
         report.looked = True
         _settle_tiers(known, mine)
@@ -209,8 +209,9 @@ def _look(
         else:
             report.why_not = (
                 f"the window is {used_ratio:.0%} full, and topics are compressed from "
-                f"{limits.queue_from:.0%} on; compress them now: holdfast compress --now"
+                f"{limits.queue_from:.0%} on"
             )
+            report.ready = _count_ready(known, record, mine, limits)
         mine.last_check_turn = known.turn
         disk.save_queue(known.session_id, mine)
     _compress(known, record, mine, transcript, project, now_ms, report)
@@ -248,6 +249,12 @@ def _queue(known: Cut, record: Record, mine: Queue, limits: Limits, now_ms: int)
         if one.segment_id not in queued:
             topic = redact(segment.topic(record, one))
             mine.pending.append(cutter.queue_entry(known, one, topic, now_ms))
+
+
+def _count_ready(known: Cut, record: Record, mine: Queue, limits: Limits) -> int:
+    """Count what `force` would compress."""
+    waiting = {one.segment_id for one in mine.pending}
+    return len(waiting | {one.segment_id for one in cold_segments(known, record, limits)})
 
 
 def _compress(

@@ -65,7 +65,9 @@ def write(name: str, value: Value, path: Path | None = None) -> Path:
     line = f"{name} = {json.dumps(value, ensure_ascii=False)}"
     text = _text(path)
     made = _with_line(text, name, line)
-    _replace(path, made, {**_parse(path, text), name: value}, f"put {line} into {path} yourself")
+    by_variable = f", or set the variable {BY_NAME[name].variable}"
+    wanted = {**_parse(path, text), name: value}
+    _replace(path, made, wanted, f"put {line} into {path} yourself", by_variable)
     return path
 
 
@@ -91,15 +93,22 @@ def _parse(path: Path, text: str) -> dict[str, object]:
         raise FileNotToml(f"{path} was left as it is: not valid TOML, {error}") from None
 
 
-def _replace(path: Path, made: str, wanted: dict[str, object], by_hand: str) -> None:
+def _replace(
+    path: Path, made: str, wanted: dict[str, object], by_hand: str, instead: str = ""
+) -> None:
     """Only a text that says exactly what is wanted replaces the file: a setting may be written in
-    a form that no line editor understands."""
+    a form that no line editor understands. `by_hand` and `instead` say what to do then, and if
+    nobody can write there."""
     try:
         if tomllib.loads(made) != wanted:
             raise ValueError("the setting is written in an unusual form there")
         os.makedirs(path.parent, 0o700, exist_ok=True)  # noqa: PTH103 (pathlib ignores the mode)
         places.replace_whole(str(path.resolve()), made.encode(), flush=True)
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        problem = SettingNotWritten(f"{path} cannot be written: {error.strerror or error}")
+        problem.hint = f"make its folder writable{instead}"
+        raise problem from None
+    except ValueError as error:
         problem = SettingNotWritten(f"{path} was left as it is: {error}")
         problem.hint = by_hand
         raise problem from None

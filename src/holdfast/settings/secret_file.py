@@ -108,11 +108,18 @@ def read_or_create(path: Path) -> str:
         return found
     import secrets
 
+    try:
+        _create(path, secrets.token_urlsafe(32))
+    except OSError as error:  # it names a draft, without its folder
+        raise OSError(error.errno, f"it cannot be made: {error.strerror}", str(path)) from error
+    return read(path)
+
+
+def _create(path: Path, secret: str) -> None:
     os.makedirs(path.parent, 0o700, exist_ok=True)  # noqa: PTH103 (pathlib ignores the mode)
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         with suppress(FileExistsError):  # another process was faster: its secret counts
-            atomic.put_new(folder, secrets.token_urlsafe(32).encode() + b"\n", [path.name])
+            atomic.put_new(folder, secret.encode() + b"\n", [path.name])
     finally:
         os.close(folder)
-    return read(path)

@@ -17,6 +17,7 @@ from holdfast.window import health, view
 from holdfast.window.state import State, lock_state
 from holdfast.window.windows import fill, for_transcript
 from holdfast.wire import log, places
+from holdfast.wire.errors import describe
 
 # A checkpoint slightly in the future was taken by a hook since this look began. One further ahead
 # means that the clock was set back, and waiting for that time would be waiting for nothing.
@@ -103,7 +104,7 @@ def read_ahead(seen: Glance) -> None:
     try:
         storage.read_on(state, folder)
     except Exception as error:  # the checkpoint itself reports what is missing
-        log.add("WARN", "watcher", f"{seen.found.path} could not be read ahead: {error!r}")
+        log.add("WARN", "watcher", f"{seen.found.path} could not be read ahead: {describe(error)}")
 
 
 def _with_latest_checkpoint(seen: Glance, state: State) -> Glance:

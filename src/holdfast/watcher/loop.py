@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from holdfast.files import lock
 from holdfast.settings import load as settings_load
 from holdfast.wire import log, places
-from holdfast.wire.errors import HoldfastError
+from holdfast.wire.errors import HoldfastError, describe
 
 
 class NoWatcherLock(HoldfastError):
@@ -165,7 +165,7 @@ def _try_once(chore: Callable[[int], object], now_ms: int) -> None:
     try:
         chore(now_ms)
     except Exception as error:
-        log.add("ERROR", "watcher", f"a look failed: {error!r}")
+        log.add("ERROR", "watcher", f"a look failed: {describe(error)}")
 
 
 class Watcher:

@@ -21,6 +21,7 @@ from holdfast.window.monitor import IDLE_MS
 from holdfast.window.state import WindowBusy
 from holdfast.window.windows import LIVE_MS
 from holdfast.wire import log
+from holdfast.wire.errors import describe
 
 RETRY_SECONDS = 120.0
 
@@ -140,7 +141,7 @@ class Watch:
         except WindowBusy:
             return  # a hook holds the window: the next look sees what it did
         except Exception as error:
-            self._warnings.warn(seen.found.path, f"could not be saved: {error!r}")
+            self._warnings.warn(seen.found.path, f"could not be saved: {describe(error)}")
             self._failed_s[seen.found.path] = time.monotonic()
             return
         self._try_to_read(seen.found, now_ms)

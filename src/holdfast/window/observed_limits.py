@@ -16,6 +16,7 @@ from holdfast.client import compaction_limit
 from holdfast.client.compaction_limit import CompactionLimit
 from holdfast.client.limit_settings import LimitSettings, from_json
 from holdfast.wire import log, places
+from holdfast.wire.errors import describe
 
 VERSION = 2
 MOST = 400
@@ -69,7 +70,7 @@ def load() -> Observed:
     try:
         return _decode(json.loads(data))
     except (ValueError, KeyError, TypeError, RecursionError, OverflowError) as error:
-        log.add("WARN", "limits", f"{path()} was not read: {error!r}")
+        log.add("WARN", "limits", f"{path()} was not read: {describe(error)}")
         return Observed()
 
 

@@ -25,6 +25,7 @@ from holdfast.text import fence
 from holdfast.window import make_mark
 from holdfast.window.state import State, lock_state
 from holdfast.wire import log, mark, places, scan
+from holdfast.wire.errors import describe
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
 VERSION = 1
@@ -98,7 +99,7 @@ def load(folder: str) -> WindowOutbox:
             raise ValueError("an entry does not fit")
         return WindowOutbox(entries, int(value["read_to"]), str(value["answer"]))
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        log.add("WARN", "outbox", f"{folder}: started anew: {error!r}")
+        log.add("WARN", "outbox", f"{folder}: started anew: {describe(error)}")
         return WindowOutbox()
 
 

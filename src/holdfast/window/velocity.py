@@ -111,8 +111,9 @@ def forecast(
     """Steps and minutes until the compaction limit, with what they rest on."""
     rate = velocity(used_tokens, now_tokens)
     if rate is None:
-        seen = max(0, len(used_tokens) - 1)
-        return Forecast(None, None, None, f"unknown: {seen} of {FEWEST} steps measured")
+        more = max(1, FEWEST - max(0, len(used_tokens) - 1))
+        steps = "1 more step" if more == 1 else f"{more} more steps"
+        return Forecast(None, None, None, f"unknown yet: it needs {steps}")
     count = min(SAMPLES, len(used_tokens) - 1)
     if rate <= 0:
         return Forecast(rate, None, None, f"unknown: the last {count} steps added nothing")

@@ -24,6 +24,7 @@ from holdfast.window import state as states
 from holdfast.window.audit import FREED, PRESSURE, ZONES, under_pressure
 from holdfast.wire import log as guard_log
 from holdfast.wire import places
+from holdfast.wire.errors import describe
 from holdfast.wire.log import add as add_to_log
 from holdfast.wire.log import inert
 
@@ -168,7 +169,7 @@ def _decided(session: str, agent: str) -> Iterator[tuple[int, dict[str, Any]]]:
     try:
         record = RecordReader(record, sidechain=bool(agent)).read(transcript)
     except Exception as error:  # the client deletes transcripts after 30 days: what was read stays
-        add_to_log("INFO", session[:8], f"its transcript was not read: {error!r}")
+        add_to_log("INFO", session[:8], f"its transcript was not read: {describe(error)}")
     for one in find_decisions(record) if record is not None else ():
         if (at_ms := row_times.from_iso(one.place.at)) is not None:
             yield (

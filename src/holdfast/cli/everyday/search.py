@@ -10,17 +10,15 @@ import shlex
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.arguments import AS_JSON
+from holdfast.cli.arguments import AS_JSON, must_be_folder
 from holdfast.cli.terminal import paint, say
 from holdfast.memory.item import CHECKPOINT, KINDS, PAGE_CHARS
 from holdfast.text import fence
 from holdfast.text.numbers import counted, short
-from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
 
 if TYPE_CHECKING:
@@ -42,11 +40,6 @@ OTHERS = "--all-projects searches the others"
 NO_PROJECT = "nothing to search yet: no project has a session"
 NOTHING_ANYWHERE = "Nothing found. Try other words, or --cold for archived topics."
 NOTHING = "Nothing found. Try other words, --all-projects, or --cold for archived topics."
-
-
-class NoSuchFolder(HoldfastError):
-    exit_code = 2
-    hint = "name a project's folder, or use --all-projects"
 
 
 @click.command()
@@ -105,8 +98,7 @@ def search(
 ) -> None:
     """Find QUERY in what this project's sessions said, decided, kept and wrote down."""
     query = " ".join(words)
-    if project and not Path(project).is_dir():
-        raise NoSuchFolder(f"no such folder: {inert(project)}")
+    must_be_folder(project, "name a project's folder, or use --all-projects")
     from holdfast.memory.recall import recall
     from holdfast.memory.words import parse_query
 
@@ -185,7 +177,7 @@ def _show_expanded(found: Expanded, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(found.plain()))
         return
-    click.echo(found.text)
+    click.echo(fence.inside(found.text) if sys.stdout.isatty() else found.text)
     for note in found.notes:
         say(f"note: {inert(note)}", err=True)
     if found.more:
@@ -287,6 +279,8 @@ def expand(word: str, offset: int, max_chars: int, find: str, as_json: bool) -> 
 
 
 def _fenced(found: FullText) -> str:
-    """Fence the words of a session. The output of a tool is printed as it is, so that it can be
-    piped."""
+    """Fence the words of a session, unless a person reads them. The output of a tool is printed as
+    it is, so that it can be piped."""
+    if sys.stdout.isatty():
+        return found.text
     return "\n".join([fence.opening(found.origin), found.text, fence.closing()])

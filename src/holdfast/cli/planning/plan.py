@@ -148,8 +148,9 @@ MOST_SHOWN = 200  # batches; the rest is a number
 MOST_FILES = 3  # of a part; the rest is a number
 MOST_BASES = 4
 MOST_BEFORE = 8  # tasks that a task waits for
+BESIDE_TITLES = 50  # columns for the number of a batch and of a task, the tokens and their range
 EARLY = 0.8  # of the room: a batch that fills less of it says why
-RIGHT = ("tokens", "range (8 of 10)")
+RIGHT = ("tokens", "range")
 OWN_LABEL = re.compile(  # `T2:`, `3.`
     r"\W*(?:[A-Za-z]{1,10}[ -]?)?\d[\d.]*[a-z]?\s*[:.)\]\u2013\u2014-]"
 )
@@ -177,19 +178,32 @@ class _Listing:
 
 def show(found: Workflow, tasks: Sequence[PlanTask]) -> None:
     """Print the workflow. `tasks`: all of the plan, by whose numbers titles refer to each other."""
-    console = terminal.console()
+    terminal.draw(*_parts(found, _Listing(tasks)), piped_width=_piped_width(found))
+
+
+def _parts(found: Workflow, listing: _Listing) -> Iterator[Text | Table]:
     title = Text(named(found.title) or "plan", style="bold")
     size = f"{counted(len(found.batches), 'batch')}, {found.size}"
-    console.print(title + Text(f": {size}", style="not bold"))
-    console.print(_facts(found.room, _bases(found)))
+    yield title + Text(f": {size}", style="not bold")
+    yield _facts(found.room, _bases(found))
     if not found.batches:
-        console.print(f"  {nothing_left(len(found.done))}")
+        yield Text(f"  {nothing_left(len(found.done))}")
         return
-    console.print(_table(found, _Listing(tasks)))
+    yield _table(found, listing)
     if len(found.batches) > MOST_SHOWN:
-        console.print(f"  and {len(found.batches) - MOST_SHOWN:,} more batches: --json has all")
+        yield Text(f"  and {len(found.batches) - MOST_SHOWN:,} more batches: --json has all")
     if found.done:
-        console.print(Text(f"  done already: {len(found.done):,}", style="dim"))
+        yield Text(f"  done already: {len(found.done):,}", style="dim")
+
+
+def _piped_width(found: Workflow) -> int:
+    """The width at which no title of a task is wrapped."""
+    pieces = (piece for batch in found.batches[:MOST_SHOWN] for piece in batch.pieces)
+    return max((terminal.cells(_title(piece)) for piece in pieces), default=0) + BESIDE_TITLES
+
+
+def _title(piece: TaskPiece) -> str:
+    return short(named(piece.task.shown), LONGEST_TITLE)
 
 
 def _bases(found: Workflow) -> Counter[str]:
@@ -203,6 +217,8 @@ def _facts(room: PlanRoom, bases: Counter[str]) -> Table:
     facts = Table.grid(padding=(0, 2, 0, 0))
     facts.add_row("  room", f"{_room(room)} ({inert(room.basis)})", style="dim")
     facts.add_row("  order", "as listed; `after`: what the plan says a task waits for", style="dim")
+    if bases:
+        facts.add_row("  range", "8 of 10 tasks are expected to end within it", style="dim")
     for at, (basis, count) in enumerate(bases.most_common(MOST_BASES)):
         of = f" ({counted(count, 'task')})" if len(bases) > 1 else ""
         facts.add_row("" if at else "  based on", f"{inert(basis)}{of}", style="dim")
@@ -213,7 +229,7 @@ def _facts(room: PlanRoom, bases: Counter[str]) -> Table:
 
 def _room(room: PlanRoom) -> str:
     if room.here:
-        now = f"{room.now_tokens:,} tokens in this session"
+        now = f"{room.now_tokens:,} tokens in {room.session}"
         return f"{now}, {room.fresh_tokens:,} in a fresh window"
     return f"{counted(room.fresh_tokens, 'token')} a batch"
 
@@ -242,7 +258,7 @@ def _wave(batch: TaskBatch) -> int | None:
 
 
 def _batch(table: Table, at: int, batch: TaskBatch, room: PlanRoom, is_last: bool) -> None:
-    window = "in a fresh window" if batch.fresh else "in this session"
+    window = "in a fresh window" if batch.fresh else f"in {room.session}"
     where = f" {window}" if room.here else ""
     share = batch.tokens / max(1, batch.room_tokens)
     shown = min(1.0, batch.shown_tokens / max(1, batch.room_tokens))
@@ -250,7 +266,7 @@ def _batch(table: Table, at: int, batch: TaskBatch, room: PlanRoom, is_last: boo
     used = "of unknown size" if batch.is_unknown else used
     specs = len({piece.task.spec for piece in batch.pieces})
     if room.specs > 1 and specs >= room.specs and shown < EARLY and not is_last:
-        used += f", {room.specs} tasks (the limit)"
+        used += f", {room.specs} tasks (limit: batch_specs)"
     side = ", could run side by side (--max-parallel)" if batch.parallel else ""
     colour = "yellow" if batch.high_tokens > batch.room_tokens else "green"
     table.add_row(
@@ -270,7 +286,7 @@ def _sizes(batch: TaskBatch, style: str, colour: str) -> tuple[Text, Text]:
 def _task(table: Table, piece: TaskPiece, listing: _Listing) -> None:
     number = listing.numbers.get(piece.task.spec, 0)
     tokens, wide = piece.estimate.in_words
-    title = short(named(piece.task.shown), LONGEST_TITLE)
+    title = _title(piece)
     is_numbered = piece.of is not None or not number or OWN_LABEL.match(title)
     words = Text(title if is_numbered else f"{number}. {title}")
     for line in _beneath(piece, listing):

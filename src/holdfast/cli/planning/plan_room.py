@@ -4,6 +4,7 @@ takes a number of tokens.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -15,6 +16,7 @@ from holdfast.plan import room
 from holdfast.plan.formats.fields import parse_tokens
 from holdfast.plan.room import PlanRoom
 from holdfast.settings.load import Settings
+from holdfast.wire.log import inert
 
 
 def for_plan(
@@ -36,7 +38,10 @@ def for_plan(
         chosen = choose_session.of_folder(project) if project else choose_session.of_this_folder()
     except NoSession:
         return room.unknown_room(settings)
-    return room.room_of_window(chosen.state, chosen.folder, settings, now_ms)
+    found = room.room_of_window(chosen.state, chosen.folder, settings, now_ms)
+    if choose_session.calling_session():
+        return found
+    return replace(found, session=f"session {inert(chosen.state.session_id[:8])}")
 
 
 def for_run(

@@ -17,7 +17,7 @@ from holdfast.budget import ledger, operations
 from holdfast.budget.compartments import NAMES, PREFERENCES
 from holdfast.budget.ledger import InvalidShare
 from holdfast.cli import choose_session
-from holdfast.cli.arguments import AS_JSON, PROJECT
+from holdfast.cli.arguments import AS_JSON, DEMO_ALONE, PROJECT, demo_session, own_demo
 from holdfast.cli.choose_session import Chosen, NoSession
 from holdfast.cli.find_transcript import choose_to_read, say_where
 from holdfast.cli.terminal import paint, say
@@ -54,18 +54,29 @@ def _scope(command: Command) -> Command:
 @click.option("--all", "everything", is_flag=True, help="Show every item.")
 @click.option("--transcript", type=click.Path(path_type=Path), help="Read this transcript.")
 @SESSION
+@click.option("--demo", is_flag=True, help="Take the recorded session of Holdfast.")
 @AS_JSON
 @click.pass_context
 def budget(
-    ctx: click.Context, everything: bool, transcript: Path | None, session: str, as_json: bool
+    ctx: click.Context,
+    everything: bool,
+    transcript: Path | None,
+    session: str,
+    demo: bool,
+    as_json: bool,
 ) -> None:
     """What the brief would hold now, by compartment, and when the window runs out."""
     if ctx.invoked_subcommand is not None:
         return
-    chosen = choose_to_read(transcript, session)
+    if demo and (transcript or session):
+        raise click.UsageError(DEMO_ALONE)
+    transcript = demo_session() if demo else transcript
+    with own_demo():
+        chosen = choose_to_read(transcript, session)
     if not (transcript or session or as_json):
         say_where(chosen.state.project or chosen.state.cwd)
-    found = window_budget.status(chosen.state, chosen.folder, row_times.now_ms())
+    with choose_session.working_folder(chosen) as folder:
+        found = window_budget.status(chosen.state, folder, row_times.now_ms())
     if as_json:
         plain = asdict(found) | {"pins": [one._asdict() for one in found.pins]}
         click.echo(json.dumps(plain, indent=2))

@@ -15,12 +15,12 @@ from holdfast.checkpoint import checkpoint_file, find, index, lineage
 from holdfast.checkpoint import verify as checks
 from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.entry import CheckpointEntry
-from holdfast.checkpoint.errors import CheckpointNotSaved
 from holdfast.checkpoint.write import SavedCheckpoint
 from holdfast.cli import choose_session, find_transcript
 from holdfast.cli.arguments import AS_JSON, PROJECT, of_session
 from holdfast.cli.terminal import paint, say
 from holdfast.events import take_checkpoint
+from holdfast.files.folders import INSIDE
 from holdfast.settings import load as settings_load
 from holdfast.text.fence import escape, shown
 from holdfast.text.numbers import counted
@@ -50,10 +50,8 @@ def checkpoint(transcript: Path | None, project: Path | None, session: str, as_j
         _fill(state, chosen.state)
         view.measure(state, settings_load.load(state.project), now_ms, folder)
         own, state.project = state.project, str(project.resolve()) if project else state.project
-        kept = take_checkpoint.take(state, folder, "manual", now_ms)
+        kept = take_checkpoint.save(state, folder, "manual", now_ms)
         state.project = own
-    if kept is None:
-        raise CheckpointNotSaved("no checkpoint could be saved; `holdfast log` says why")
     if as_json:
         click.echo(json.dumps(plain(kept), indent=2))
         return
@@ -101,6 +99,10 @@ class NoSuchFile(HoldfastError):
     hint = "`holdfast resume --all` lists the checkpoints there are, with their ids"
 
 
+class NotACheckpoint(NoSuchFile):
+    """A file that was never a checkpoint."""
+
+
 @click.command()
 @click.argument("file", type=click.Path(), required=False)
 @AS_JSON
@@ -125,7 +127,16 @@ def _of_file(path: str) -> checks.VerifyReport:
     known = index.load_or_empty()
     if not os.path.lexists(path) and path not in {one.path for one in known}:
         raise NoSuchFile(f"{shown(path)} is not there")
-    return checks.verify(path, known)
+    report = checks.verify(path, known)
+    if not (report.ok or path in {one.path for one in known} or _may_be_checkpoint(path)):
+        raise NotACheckpoint(f"{shown(path)} is no checkpoint of Holdfast")
+    return report
+
+
+def _may_be_checkpoint(path: str) -> bool:
+    """Whether a file that is not in the index may be a damaged checkpoint: it is where checkpoints
+    are, or it states a hash as they do."""
+    return f"/{INSIDE}/" in path or bool(checkpoint_file.stated_hash(path))
 
 
 def plain_report(report: checks.VerifyReport) -> dict[str, object]:

@@ -20,7 +20,7 @@ from holdfast.checkpoint.errors import Changed, NoCheckpoint
 from holdfast.checkpoint.next_steps import NOTHING_OPEN
 from holdfast.checkpoint.sections import ASKED
 from holdfast.cli import choose_session, find_transcript
-from holdfast.cli.arguments import AS_JSON, PROJECT
+from holdfast.cli.arguments import AS_JSON, PROJECT, must_be_folder
 from holdfast.cli.terminal import say
 from holdfast.redact import redact
 from holdfast.text import fence, timestamps
@@ -72,7 +72,12 @@ def resume(
     own = {entry.path for entry in provenance.own_entries(entry for entry, _ in found)}
     for line in lines(found, datetime.now(UTC), own, everywhere):
         say(line)
+    if found:
+        say(describe_triggers([entry.trigger for entry, _ in found]), err=True)
     if not find_transcript.list_gone(where, everywhere) and not found:
+        must_be_folder(
+            None if everywhere else project, "`holdfast resume --all` lists all projects"
+        )
         whose = "any project" if everywhere else where
         say(f"No checkpoint of {whose} yet. Hooks save one when the window fills.", err=True)
         if everywhere or _has_session():
@@ -161,12 +166,32 @@ def _rows(entry: CheckpointEntry) -> list[tuple[str, str]]:
         ("file", entry.path),
         ("project", entry.project),
         ("session", f"{entry.session_id} {entry.agent_id}"),
-        ("made", f"{entry.created}, {entry.trigger}, number {entry.iteration} of its session"),
+        ("made", f"{entry.created}, {_when(entry)}, number {entry.iteration} of its session"),
         ("parents", since),
     ]
 
 
+def _when(entry: CheckpointEntry) -> str:
+    words = TRIGGERS.get(entry.trigger)
+    return f"{entry.trigger} ({words})" if words else entry.trigger
+
+
 Row = tuple[CheckpointEntry, Document | None]
+TRIGGERS = {
+    "auto": "before a compaction",
+    "manual": "on request",
+    "guard": "at an alert",
+    "monitor": "while at work",
+    "watcher": "by the watcher",
+    "batch": "after a batch of `holdfast run`",
+    "session-end": "at the end of the session",
+}
+
+
+def describe_triggers(listed: Container[str]) -> str:
+    """Return the meaning of the triggers that are listed."""
+    meant = (f"{name}: {words}" for name, words in TRIGGERS.items() if name in listed)
+    return f"triggers: {'; '.join(meant)}"
 
 
 def lines(

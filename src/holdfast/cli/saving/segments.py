@@ -20,6 +20,7 @@ from holdfast.cli.arguments import (
     PROJECT,
     demo_session,
     list_group,
+    must_be_folder,
     of_session,
 )
 from holdfast.cli.choose_session import Chosen, NoSession
@@ -40,6 +41,8 @@ from holdfast.window import view
 
 MOST_INPUT = 4 << 20
 AGAIN = "holdfast compress --now"
+NONE_READY = "no topic is old enough to be compressed"
+TIERS = {"warm": "saved", "cold": "archived"}  # for people; in JSON the tiers keep their names
 
 
 def _list(
@@ -55,18 +58,22 @@ def _list(
     is_named = bool(session) and project is None  # then it may be of any project
     where = "" if everywhere or is_named else str((project or Path.cwd()).absolute())
     warm = _of_session(library.warm(where), session)
-    cold = _of_session(library.cold(where), session) if with_cold else []
+    archived = _of_session(library.cold(where), session)
+    cold = archived if with_cold else []
     pending = library.list_pending(_session_id(session), where)
     if as_json:
         by_tier = {"pending": pending, "warm": warm, "cold": cold}
         click.echo(json.dumps({name: formats.plain(value) for name, value in by_tier.items()}))
         return
     for one in pending:
-        say(f"pending {shown(one.segment_id)}  {_clean(one.topic)}")
+        say(f"{'pending':<8} {shown(one.segment_id)}  {_clean(one.topic)}")
     for tier, found in (("warm", warm), ("cold", cold)):
         for segment in found:
-            say(f"{tier:<7} {line(segment)}")
-    if not (pending or warm or cold):
+            say(f"{TIERS[tier]:<8} {line(segment)}")
+    if archived and not with_cold:
+        say(f"{counted(len(archived), 'archived topic')} not listed: --cold lists all", err=True)
+    elif not (pending or warm or cold):
+        must_be_folder(None if everywhere else project, "`holdfast segments --all` lists all")
         whose = "" if everywhere else " of this session" if session else " of this project"
         say(
             f"No older topic{whose} has been compressed yet. Hooks compress old topics "
@@ -183,7 +190,7 @@ def _clean(text: str) -> str:
 def _rows(one: Compressed) -> list[tuple[str, str]]:
     meta = one.metadata
     return [
-        ("segment", f"{one.segment_id}, {library.tier(one.segment_id) or 'of another tool'}"),
+        ("segment", f"{one.segment_id}, {_tier(one)}"),
         ("topic", one.topic),
         ("session", f"{one.session_id}, steps {one.start_turn} to {one.end_turn}"),
         ("tokens", f"{one.original_tokens:,} → {one.compressed_tokens:,}"),
@@ -191,6 +198,11 @@ def _rows(one: Compressed) -> list[tuple[str, str]]:
         ("relevance", f"{one.relevance_score:.2f}, read {counted(one.access_count, 'time')}"),
         ("transcript", f"{meta.transcript}, bytes {meta.start_byte:,} to {meta.end_byte:,}"),
     ]
+
+
+def _tier(one: Compressed) -> str:
+    found = library.tier(one.segment_id)
+    return TIERS.get(found, found) or "of another tool"
 
 
 def _named(segment_id: str) -> Compressed:
@@ -261,8 +273,8 @@ def roll(now: bool, session: str, transcript: Path | None, as_json: bool) -> Non
     if as_json:
         click.echo(json.dumps({**formats.plain(report), "line": report.line}))
     else:
-        for text in lines(report):
-            say(text.replace(AGAIN, f"{AGAIN}{_named_again(transcript, session)}"))
+        for text in lines(report, f"{AGAIN}{_named_again(transcript, session)}"):
+            say(text)
     if report.errors:
         raise NotRolled("; ".join(report.errors), report.exit_code)
 
@@ -292,14 +304,18 @@ def _rolled(chosen: Chosen, *, force: bool) -> RollReport:
         raise NoTranscript(f"{state.transcript} cannot be read: {error}") from None
 
 
-def lines(report: RollReport) -> list[str]:
-    """Return the lines for what was done, then for what was not and why."""
+def lines(report: RollReport, again: str) -> list[str]:
+    """Return the lines for what was done, then for what was not and why. `again` is the command
+    that compresses now; it is advised only where it would."""
     found = [report.line] if report.line else []
     if report.still_pending:
         found.append(f"{report.still_pending} still pending")
     if report.pruned:
         found.append(f"{report.pruned} pruned to their summary")
-    if not found:
-        nothing = report.why_not or "no topic is old enough to be compressed"
-        found = [f"{nothing} (step {report.turn})"]
-    return found
+    if found:
+        return found
+    if not report.turn:  # the transcript was not read: another process has it
+        return [report.why_not or NONE_READY]
+    can = f"{counted(report.ready, 'topic')} can be compressed now: {again}"
+    parts = (report.why_not, can if report.ready else NONE_READY)
+    return [f"step {report.turn}: {'; '.join(filter(None, parts))}"]

@@ -15,7 +15,7 @@ from holdfast.archive import save_transcripts
 from holdfast.archive import transcripts as archive
 from holdfast.archive.errors import NoArchivedTranscript
 from holdfast.archive.transcripts import ArchivedSession
-from holdfast.cli.arguments import AS_JSON, EVERYWHERE, PROJECT, list_group
+from holdfast.cli.arguments import AS_JSON, EVERYWHERE, PROJECT, list_group, must_be_folder
 from holdfast.cli.terminal import confirm, say
 from holdfast.client.memory_folder import slug
 from holdfast.events import archive_transcripts
@@ -24,11 +24,17 @@ from holdfast.settings import load as settings_load
 from holdfast.text import fence
 from holdfast.text.fence import shown
 from holdfast.text.numbers import counted
+from holdfast.wire.errors import HoldfastError
 
 SETTING = "archive_transcripts"
 NOTHING = "Nothing is archived."
 HOW_TO_REMOVE = "holdfast transcripts remove --all"
 ASKED_CHARS = 100
+HEADING = f"{'session':<8}  {'changed':<10}  {'size':>8}  {'where':<15}  asked first"
+
+
+class ArchivingIsOff(HoldfastError):
+    hint = "turn it on first: holdfast transcripts on"
 
 
 def _list(project: Path | None, everywhere: bool, as_json: bool) -> None:
@@ -38,9 +44,12 @@ def _list(project: Path | None, everywhere: bool, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({**state, "sessions": [row(one) for one in found]}, indent=2))
         return
+    if found:
+        say(HEADING, err=True)
     for one in found:
         say(line(one))
     if not found:
+        must_be_folder(None if everywhere else project, "`holdfast transcripts --all` lists all")
         say("No transcript is archived" + ("." if everywhere else f" of {where}."), err=True)
     for words in in_words(state):
         say(words, err=True)
@@ -89,7 +98,7 @@ def save() -> None:
     """Archive the transcripts that Claude Code has now."""
     settings = settings_load.load()
     if not archive_transcripts.is_on(settings):
-        raise click.UsageError("archiving is off; turn it on first: holdfast transcripts on")
+        raise ArchivingIsOff("nothing was archived, because archiving is off")
     done = archive_transcripts.save_now(settings)
     for error in done.errors:
         say(f"not archived: {shown(error)}", err=True)
@@ -140,10 +149,10 @@ def what_is_there() -> str:
 
 def line(one: ArchivedSession) -> str:
     about = one.about
-    gone = "archive only" if archive.is_gone(one) else "client too"
+    gone = "archive only" if archive.is_gone(one) else "Claude Code too"
     asked = fence.clean(about.asked)[:ASKED_CHARS] if about else ""
     day = datetime.fromtimestamp(one.changed, UTC).strftime("%Y-%m-%d")
-    return f"{one.id[:8]}  {day}  {_megabytes(one.bytes):>8}  {gone:<12}  {shown(asked)}"
+    return f"{one.id[:8]}  {day}  {_megabytes(one.bytes):>8}  {gone:<15}  {shown(asked)}"
 
 
 def row(one: ArchivedSession) -> dict[str, Any]:

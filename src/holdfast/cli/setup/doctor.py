@@ -17,6 +17,9 @@ from holdfast.text.numbers import short
 from holdfast.wire.errors import HoldfastError
 
 SHOWN_CHARS = 90
+ERRORS_BEFORE = (
+    "The errors above were logged in the last two days: `holdfast log` shows what came before them."
+)
 TEXT_COLUMN = 37  # right of mark, name and time
 
 
@@ -24,7 +27,7 @@ TEXT_COLUMN = 37  # right of mark, name and time
 @AS_JSON
 @click.option(
     "--project",
-    type=click.Path(path_type=Path),
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
     default=Path.cwd,
     help="Check this project's settings too.",
 )
@@ -107,7 +110,7 @@ def _show(found: dict[str, Any]) -> None:
     for words in transcripts_in_words(found["transcripts"]):
         say(f"  {words}")
     for error in found["recent_errors"]:
-        say(f"  log: {error}")
+        say(f"  logged: {error}")
     if found["transcript_lines"]:
         say(f"  newest transcript: {_in_words(found['transcript_lines'])}")
     if "client" in found:
@@ -118,7 +121,9 @@ def _show(found: dict[str, Any]) -> None:
         say(f"note: {note}", err=True)
     for trouble in found["troubles"]:
         say(f"{paint('trouble:', 'red', err=True)} {trouble}", err=True)
-    if found["ok"]:
+    if found["ok"] and found["recent_errors"]:
+        say(f"{paint('All checks passed.', 'green')} {ERRORS_BEFORE}")
+    elif found["ok"]:
         say(paint("All is well.", "green"))
     else:
         say(paint("Something is wrong; every trouble above says what to do.", "red"))

@@ -124,7 +124,11 @@ def post(
     database: str,
     as_json: bool,
 ) -> None:
-    """Send WORDS about TOPIC to one agent, or to all agents of a project."""
+    """Send WORDS about TOPIC to one agent, or to all agents of a project.
+
+    TOPIC is task.created, task.completed, task.failed, context.request, context.response,
+    alert.blocking, agent.heartbeat, agent.started, agent.completed, workflow.progress,
+    checkpoint_trigger, or one that the setting `topics` adds."""
     messages.check_topic(topic, messages.known_topics(load.load().word("topics")))
     where, now = _project_id(project, everywhere), row_times.now_ms()
     whom: list[Listener] = []
@@ -189,6 +193,7 @@ def read(
     ask = deliveries.Ask(name, row_times.now_ms(), limit, _project_id(project, everywhere))
     with closing(Store.open(database)) as store:
         found = store.read(lambda c: deliveries.look(c, ask))
+        is_known = store.read(lambda c: deliveries.is_known(c, name))
         if not peek and found.unread_ids:
             looked = on_board.withdraw_read(found, ask)
             found = store.write(lambda c: deliveries.mark(c, ask, looked))
@@ -203,6 +208,9 @@ def read(
         say(line(row))
     if not unread:
         say(f"nothing unread for {shown(agent)}", err=True)
+    if not is_known:
+        marked = "" if peek or not unread else "; what is printed is marked as read all the same"
+        say(f"note: no agent called {shown(agent)} is known here{marked}", err=True)
 
 
 def plain(row: Row) -> dict[str, Any]:

@@ -77,6 +77,22 @@ def _is_in_known_project(agent_id: Name) -> Condition:
     return messages.c.project_id.in_(placed) | ~placed.exists()
 
 
+def is_known(connection: Connection, agent_id: str) -> bool:
+    """Return whether anything in the store speaks of this agent, or a session has this id."""
+    columns = (
+        sessions.c.id,
+        windows.c.agent_id,
+        agent_contexts.c.agent_id,
+        subtasks.c.agent_id,
+        subscriptions.c.agent_id,
+        deliveries.c.agent_id,
+        messages.c.from_agent,
+        messages.c.to_agent,
+    )
+    named = (sa.select(column).where(column == agent_id).exists() for column in columns)
+    return bool(connection.scalar(sa.select(sa.or_(*named))))
+
+
 CLAIMED, READ = "claimed", "read"
 MOST_PENDING = 50  # as many as an outbox holds
 

@@ -45,6 +45,12 @@ from holdfast.wire import places
 
 RECENT_DAYS = 2
 ERRORS_SHOWN = 5
+SETTINGS_REMEDIES = {  # by a part of what `settings.load` reports
+    "was not read": "correct the file or remove it: none of its settings is used",
+    "there is no setting": "remove it or correct its name: `holdfast settings` lists all",
+    "a project may not set it": "remove it there: `holdfast settings set` sets it for you",
+}
+OTHER_REMEDY = "correct or remove it: `holdfast settings` shows the values that are used"
 COPIES_SECONDS = 1.0  # for reading archived transcripts
 
 
@@ -71,7 +77,7 @@ def examine(project: Path, plugin_folder: Path | None = None) -> dict[str, Any]:
         *_home_troubles(),
         *(f"{one}; {DamagedTranscript.hint}" for one in damaged_copies(COPIES_SECONDS)),
         *_write_troubles(int(time.time() * 1000)),
-        *settings.errors,
+        *map(_settings_trouble, settings.errors),
         *filter(None, [breadcrumb.check(settings, int(time.time() * 1000))]),
     ]
     return {
@@ -213,6 +219,12 @@ def _cannot_make(home: Path) -> list[str]:
     if above.is_dir() and os.access(above, os.W_OK | os.X_OK):
         return []
     return [f"{home} cannot be made, as {above} cannot be written; make it writable"]
+
+
+def _settings_trouble(words: str) -> str:
+    """What is wrong with our settings, and what to do about it."""
+    by_words = (remedy for part, remedy in SETTINGS_REMEDIES.items() if part in words)
+    return f"{words}; {next(by_words, OTHER_REMEDY)}"
 
 
 def _recent_errors() -> list[str]:

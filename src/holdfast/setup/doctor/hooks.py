@@ -53,9 +53,12 @@ def fire_all(commands: list[tuple[str, str]]) -> list[FiredHook]:
     return fired
 
 
-def fire_status_line(command: str) -> FiredHook:
-    """Run a status line on the same window; what it prints to stderr is ignored."""
+def fire_status_line(command: str, event: str = "", hook: str = "") -> FiredHook:
+    """Run a status line on the same window; what it prints to stderr is ignored. In a session the
+    hook has run before it, and the line shows the alert that it recorded."""
     with tempfile.TemporaryDirectory(prefix="holdfast-doctor-") as folder:
+        if hook:
+            _fire(event, hook, Path(folder))
         sent = _status_payload(_transcript(Path(folder)), folder)
         ran = run_as_client(command, sent, Path(folder))
     if isinstance(ran, str):

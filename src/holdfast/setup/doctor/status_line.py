@@ -15,6 +15,7 @@ from holdfast.setup.targets import SCOPES, settings_file
 from holdfast.setup.wiring import is_ours, is_written_by_us, wrapped_in
 from holdfast.wire import places
 
+ALERTING = "UserPromptSubmit"
 CANNOT_RUN = (126, 127)  # exit codes of a shell that cannot run a command
 SLOW_MS = 1_500  # the user sees it late; after 3 s it is stopped and not shown at all
 LINE_END = " / "  # between two lines of what was printed
@@ -47,8 +48,14 @@ def check_status_line(
     if path in _project_files(project) and not is_written_by_us(command):
         words = f"the status line shown is that of {path}; it came with the project and was not run"
         return StatusLineCheck(None, gone, (words,))
-    line = _check_line(path, command, packages)
+    line = _check_line(path, command, packages, _alerting_hook(installs))
     return StatusLineCheck(line.fired, gone + line.troubles, line.notes)
+
+
+def _alerting_hook(installs: list[Install]) -> str:
+    """The hook that records the alert which the status line shows; empty if none is installed."""
+    hooks = (one for install in installs for one in install.runnable)
+    return next((command for event, command in hooks if event == ALERTING), "")
 
 
 def _project_files(project: Path) -> set[Path]:
@@ -85,8 +92,8 @@ def _check_foreign(path: Path, fired: FiredHook) -> StatusLineCheck:
     return StatusLineCheck(fired, (), (f"the status line shown is that of {path}, without ours",))
 
 
-def _check_line(path: Path, command: str, packages: frozenset[str]) -> StatusLineCheck:
-    fired = fire_status_line(command)
+def _check_line(path: Path, command: str, packages: frozenset[str], hook: str) -> StatusLineCheck:
+    fired = fire_status_line(command, ALERTING, hook)
     if not is_ours(command, packages):
         return _check_foreign(path, fired)
     if fired.trouble:

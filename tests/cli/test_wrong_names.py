@@ -1,0 +1,104 @@
+"""Names of things that are not there: folders, agents, files, topics, numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from holdfast.cli.main import holdfast_command
+from holdfast.hub.board.messages import BUILT_IN_TOPICS
+from holdfast.wire.errors import HoldfastError
+
+
+def _run(*words: str) -> Result:
+    return CliRunner().invoke(holdfast_command, [*words])
+
+
+def _error(*words: str) -> HoldfastError:
+    error = _run(*words).exception
+    assert isinstance(error, HoldfastError)
+    return error
+
+
+@pytest.mark.requirement("U3")
+@pytest.mark.parametrize("command", ["resume", "segments", "transcripts"])
+def test_a_folder_that_is_not_there_is_not_called_one_without_anything(
+    command: str, tmp_path: Path
+) -> None:
+    error = _error(command, "--project", str(tmp_path / "nope"))
+    assert str(error) == f"no such folder: {tmp_path / 'nope'}"
+    assert error.exit_code == 2 and "--all" in error.hint
+
+
+@pytest.mark.requirement("U3")
+def test_an_agent_that_is_not_there_is_not_called_a_session() -> None:
+    words = "no agent on this machine has an id that begins with zz"
+    assert str(_error("status", "--agent", "zz")) == words
+    words = "no session on this machine has an id that begins with zz"
+    assert str(_error("status", "--session", "zz")) == words
+
+
+@pytest.mark.requirement("U3", "C6")
+def test_a_file_that_was_never_a_checkpoint_is_not_called_changed(tmp_path: Path) -> None:
+    file = tmp_path / "plan.md"
+    file.write_text("# Plan\n")
+    error = _error("verify", str(file))
+    assert str(error) == f"{file} is no checkpoint of Holdfast"
+    assert error.exit_code == 2
+
+
+@pytest.mark.requirement("U3", "C6")
+def test_a_checkpoint_that_lost_its_front_matter_is_called_changed(tmp_path: Path) -> None:
+    file = tmp_path / ".claude" / "checkpoints" / "one.md"
+    file.parent.mkdir(parents=True)
+    file.write_text("## In Progress\n")
+    found = _run("verify", str(file))
+    assert found.exit_code == 1
+    assert "CHANGED" in found.stdout
+
+
+@pytest.mark.requirement("U3")
+def test_a_number_that_is_none_is_said_in_plain_words() -> None:
+    found = _run("ui", "--port", "abc")
+    assert found.exit_code == 2
+    assert "'abc' is not a valid whole number" in found.stderr
+
+
+@pytest.mark.store
+@pytest.mark.requirement("U3", "A2")
+def test_the_help_of_post_lists_the_topics() -> None:
+    shown = " ".join(_run("board", "post", "--help").stdout.split())
+    assert all(topic in shown for topic in BUILT_IN_TOPICS)
+
+
+@pytest.mark.store
+@pytest.mark.requirement("U3", "A2")
+def test_a_reader_that_nobody_knows_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    _run("board", "post", "task.created", "the schema is ready", "--to", "ann")
+    _run("board", "post", "task.created", "all can begin")
+    assert "no agent called" not in _run("board", "read", "ann").stderr
+    assert "no agent called bob is known here" in _run("board", "read", "bob", "--peek").stderr
+    words = "no agent called bob is known here; what is printed is marked as read all the same"
+    assert words in _run("board", "read", "bob").stderr
+
+
+@pytest.mark.requirement("U3")
+def test_saving_transcripts_while_that_is_off_is_no_mistake_of_typing() -> None:
+    error = _error("transcripts", "save")
+    assert error.exit_code == 1
+    assert error.hint == "turn it on first: holdfast transcripts on"
+
+
+@pytest.mark.requirement("U3", "M2")
+def test_a_search_in_a_project_without_anything_makes_nothing(
+    tmp_path: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for words in (["gauge"], ["gauge", "--all-projects"], ["--status"]):
+        _run("search", *words)
+        assert not list(own_home.iterdir()), words
