@@ -33,7 +33,7 @@ class ExitNote:
     exit_code: int | None = None
     result: str = ""  # as Claude Code reports it: success, error_max_turns, …; empty if it did not
     is_error: bool = True
-    not_done: int = 0  # how many lines name a task as not done
+    not_done: int = 0  # how often it calls something not done
 
     @property
     def done(self) -> bool:

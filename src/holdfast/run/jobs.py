@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from holdfast.run.claude_process import ExitNote
 from holdfast.run.journal_state import SessionRecord, TaskShare, index_tasks, remove_done, share_of
 from holdfast.run.prompt import PromptContext
 from holdfast.run.run_context import RunContext
+from holdfast.run.session_report import SessionReport
 from holdfast.text.numbers import named
 
 MIN_BRIEF_TOKENS = 500
@@ -74,26 +74,15 @@ class SessionJob:
         return sum(piece.estimate.tokens for piece in self.pieces)
 
 
-_BETWEEN_TASKS = re.compile(r",|&|\band\b")
-
-
-def find_credited(
-    pieces: Sequence[TaskPiece], note: ExitNote, not_done: Sequence[str], *, is_halted: bool
-) -> list[int]:
-    """Return the positions of tasks that a session did although it reports others as not done. None
-    if it names something that is not one of its tasks. A task that depends on one that is not done
-    is not done either, whatever the session says; nor is any task behind one that waits."""
-    if not not_done or not note.is_success or len(not_done) < note.not_done:
+def find_credited(pieces: Sequence[TaskPiece], note: ExitNote, report: SessionReport) -> list[int]:
+    """Return the positions of tasks that a session did although it reports others as not done. A
+    task that depends on one that is not done is not done either, whatever the session says; nor is
+    any task behind one that waits."""
+    if not report.undone or not note.is_success:
         return []
-    meant = [
-        {at for at, piece in enumerate(pieces) if _is_named(part, piece.task)}
-        for words in not_done
-        for part in _parts(words, pieces)
-    ]
-    undone = set[int]().union(*meant)
-    if is_halted and undone:
-        undone.update(range(min(undone), len(pieces)))
-    return without_dependents(pieces, undone) if all(meant) else []
+    first = min(report.undone)
+    halted = range(first, len(pieces)) if report.halt else ()
+    return without_dependents(pieces, {*report.undone, *halted})
 
 
 def without_dependents(pieces: Sequence[TaskPiece], undone: Collection[int]) -> list[int]:
@@ -114,28 +103,10 @@ def find_missing(pieces: Sequence[TaskPiece], root: Path) -> dict[int, list[str]
     return {at: files for at, files in missing.items() if files}
 
 
-def _parts(words: str, pieces: Sequence[TaskPiece]) -> list[str]:
-    """What a line names: one title, which may hold commas, or several tasks."""
-    if any(_begins_with(words, title) for piece in pieces for title in _titles(piece.task)):
-        return [words]
-    return [part for part in _BETWEEN_TASKS.split(words) if part.strip(" .`*_")]
-
-
-def _is_named(words: str, task: PlanTask) -> bool:
-    """Whether the words start with the task's id or title, or have its id among others. In doubt a
-    task counts as named."""
-    is_among = task.id.casefold() in re.split(r"[^\w-]+", words.casefold())
-    return is_among or any(_begins_with(words, name) for name in (task.id, *_titles(task)))
-
-
-def _begins_with(words: str, name: str) -> bool:
-    said, wanted = words.casefold().strip(" `*_"), name.casefold()
-    return said.startswith(wanted) and not said[len(wanted) : len(wanted) + 1].isalnum()
-
-
-def _titles(task: PlanTask) -> tuple[str, ...]:
-    """The title, with and without its own number."""
-    return task.title, OWN_NUMBER.sub("", task.title, count=1)
+def name_task(task: PlanTask) -> tuple[str, ...]:
+    """What a report may call a task: its id; its title, as the prompt shows it, and without its
+    own number."""
+    return task.id, task.shown, task.title, OWN_NUMBER.sub("", task.title, count=1)
 
 
 class JobQueue:

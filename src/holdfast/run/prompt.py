@@ -67,8 +67,8 @@ DONE = (
     "After such a task do not begin the next ones: report each of them as not done, too.\n"
     "What you start in the background is ended when you end: wait for it and use its result.\n"
     "End with a few lines on what you did and what you found out: later sessions start there.\n"
-    "For each task that you could not do, add a line of its own, with the id that stands in "
-    "brackets behind its title, in this form: "
+    f'Write "{NOT_DONE}" only for a task that you could not do: for each of them add a line of its '
+    "own, with the id that stands in brackets behind its title, in this form: "
 )
 
 

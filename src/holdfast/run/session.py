@@ -11,16 +11,22 @@ import os
 import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from holdfast.redact import redact
 from holdfast.run import claude_command, claude_process, journal_state
 from holdfast.run.claude_process import ClaudeProcess, ExitNote
 from holdfast.run.errors import JournalNotWritten, NotStarted
-from holdfast.run.jobs import SessionJob, find_credited, find_missing, without_dependents
+from holdfast.run.jobs import (
+    SessionJob,
+    find_credited,
+    find_missing,
+    name_task,
+    without_dependents,
+)
 from holdfast.run.run_context import RunContext, RunEvent, SessionResult
-from holdfast.run.supervisor import find_halt, find_undone, not_done, why_not
+from holdfast.run.session_report import SessionReport, read_report
 from holdfast.text import fence
 from holdfast.text.numbers import about, listed
 
@@ -39,15 +45,14 @@ class StreamReading:
     """What a session has reported so far. `first_tokens`: its window before any work;
     `most_tokens`: its window at its fullest."""
 
-    names: tuple[str, ...] = ()  # the ids of its tasks
+    names: tuple[tuple[str, ...], ...] = ()  # what each of its tasks may be called
     first_tokens: int = 0
     most_tokens: int = 0
     now_tokens: int = 0
     compactions: int = 0
     result: str = ""
     words: str = ""  # the result's text, sanitized and short, from the reason on if it gives one
-    not_done: tuple[str, ...] = ()  # the tasks it names as not done, sanitized and short
-    halt: str = ""  # why no other session is to be tried, sanitized and short
+    report: SessionReport = field(default_factory=SessionReport)  # its result, sanitized and short
     waits_for: str = ""  # why there is no answer, and how often it was tried; empty after an answer
 
     @property
@@ -65,10 +70,10 @@ class StreamReading:
         if kind == "result":
             self.result = str(event.get("subtype", ""))
             words = _words(event)
-            self.words = quote(why_not(words)) or quote(words)
-            named = dict.fromkeys((*not_done(words), *find_undone(words, self.names)))
-            self.not_done = tuple(map(quote, list(named)[:MAX_NAMED]))
-            self.halt = quote(find_halt(words, self.names))
+            found = read_report(words, self.names)
+            self.words = quote(found.reason) or quote(words)
+            named = tuple(map(quote, found.named[:MAX_NAMED]))
+            self.report = replace(found, named=named, reason="", halt=quote(found.halt))
         if kind != "assistant" or event.get("parent_tool_use_id"):
             return False  # a subagent has a window of its own
         return self._take(_tokens(event))
@@ -141,7 +146,7 @@ def run_session(context: RunContext, job: SessionJob, attempt: int, prompt: str)
     errors = running.last_errors()
     result = _result(context, note, reading)
     error = _error(running, note, reading, errors) if result == journal_state.FAILED else ""
-    credited = find_credited(job.pieces, note, reading.not_done, is_halted=bool(reading.halt))
+    credited = find_credited(job.pieces, note, reading.report)
     missing = find_missing(job.pieces, context.options.root)
     if missing and result == journal_state.DONE and attempt == 1:
         # The next session creates them, or says that the task needs none; its word then stands.
@@ -165,7 +170,7 @@ def run_session(context: RunContext, job: SessionJob, attempt: int, prompt: str)
         result=result,
         exit_code=note.exit_code,
         error=error,
-        halt=reading.halt if error else "",
+        halt=reading.report.halt if error else "",
         used_tokens=reading.most_tokens,
         grown_tokens=reading.grown_tokens,
         estimated_tokens=0 if job.is_unknown else job.tokens,
@@ -235,7 +240,7 @@ def _create_note(context: RunContext, session_id: str) -> int:
 def _listen(
     context: RunContext, job: SessionJob, session_id: str, running: ClaudeProcess
 ) -> StreamReading:
-    names = tuple(piece.task.id for piece in job.pieces)
+    names = tuple(name_task(piece.task) for piece in job.pieces)
     reading, said, waits = StreamReading(names), set[str](), False
     since = time.monotonic()
     for line in running.lines():
@@ -299,7 +304,8 @@ def _passed_limits(job: SessionJob, reading: StreamReading) -> dict[str, str]:
 
 
 def _result(context: RunContext, note: ExitNote, reading: StreamReading) -> str:
-    if note.done and not reading.not_done:
+    names_undone = reading.report.undone if reading.result else note.not_done
+    if note.is_success and not names_undone:
         return journal_state.DONE
     return journal_state.STOPPED if context.stopping else journal_state.FAILED
 
@@ -308,8 +314,8 @@ def _error(running: ClaudeProcess, note: ExitNote, reading: StreamReading, error
     if running.timed_out:
         return TIMED_OUT
     ended = "it is not known how it ended" if note.exit_code is None else f"exit {note.exit_code}"
-    if reading.not_done:
-        ended = f"it reports as not done: {', '.join(reading.not_done)}"
+    if reading.report.undone:
+        ended = f"it reports as not done: {', '.join(reading.report.named)}"
     words = reading.words or quote_end(errors) or "it gave no result"
     named = f" ({quote(note.result)})" if note.result not in ("", claude_process.SUCCESS) else ""
     return f"{quote(ended)}{named}: {words}"

@@ -33,20 +33,35 @@ MOST_LINE = 16 << 20
 NOT_DONE = "NOT DONE"
 # How a reason begins after which no other session is tried.
 WAITING, STOPPED = "waiting for", "stopped because"
-# In any layout: a list item, numbered or not, bold, a heading, with a colon. "NOT DONE: none" names
-# nothing, whatever follows it; "NOT DONE: none of the tests" names something.
-_NOT_DONE = re.compile(rf"{NOT_DONE}\b|[Nn]ot [Dd]one(?=[*_`]*:)")
-_HALT = re.compile(rf"\b(?:{WAITING}|{STOPPED})\b.*", re.IGNORECASE)
-_NO_TASK = re.compile(r"\b(?:no|none|nothing)\b", re.IGNORECASE)
-_UNDONE = re.compile(r"\bnot[\s-]done\b", re.IGNORECASE)
-_NAME = re.compile(r"[\W_]{0,20}([^\n:]*)")
-_BEFORE_IT = re.compile(r"[\W_]*(?:\w{1,3}[.)][\W_]*)?")
-MOST_BEFORE = 40  # characters of a line: its bullet, its number, its stars
-_NAMES_NOTHING = re.compile(
-    r"(?:tasks?\W+)?(?:none|nothing|nil|n/a|no(?: \w+)? tasks?)(?: (?:left|remaining|open))?"
-    r"(?:[\W_]*$|\s+[^\w\s]|[],;!)|]|\.\s)",
+# How something is called not done, in any layout. "Not done twice" says how often, and "by the
+# earlier session" when.
+_MENTION = re.compile(
+    r"(?:(?:(?<!\w)|(?<=\b_)|(?<=\b__))not[ \t*_-]{1,3}|n['\u2019]t[ \t]+)done(?!_?[^\W_])",
+    re.IGNORECASE,
+)
+_ANOTHER_SENSE = re.compile(
+    r"\s+(?:twice|more than once|\w+ times"
+    r"|(?:by|in) (?:the|an) (?:earlier|previous|last) session)\b",
+    re.IGNORECASE,
+)
+# `NOT DONE: none` names nothing, where no words stand before it; nor does `no task is not done`.
+# `NOT DONE: none of the tests` and `none, except two` name something.
+_BEGINS = re.compile(
+    r"(?:\n[\W_]*|[,;.(!?/][^\w|]*)(?:\w{1,3}[.)][^\w|]*)?(?:tasks?\W+)?\Z", re.IGNORECASE
+)
+_NONE_BEHIND = re.compile(
+    r"[ \t*_`]*[:|(][ \t*_`]*(?:[-\u2013\u2014]+|0(?:(?: of |/)\d+)?)[ \t*_`|.)]*$"
+    r"|[\W_]{0,20}(?:tasks?\W+)?(?:none|nothing|nil|n/a|no(?: \w+)? tasks?)"
+    r"(?: (?:left|remaining|open))?(?:[\W_]*$|\s+[^\w\s]|[],;!)|]|\.\s)"
+    r"(?![^\n]{0,200}\b(?:except|but)\b)",
     re.IGNORECASE | re.MULTILINE,
 )
+_NONE_BEFORE = re.compile(
+    r"(?<![\w-])(?:nothing|none|0|no(?: \w+)? tasks?)"
+    r"(?: (?:of|the|these|tasks?|that|which|is|are|was|were|left|remains?|open))*\s*\Z",
+    re.IGNORECASE,
+)
+MOST_BEFORE = 60  # characters that are looked at before a mention
 LINUX = os.uname().sysname == "Linux"
 _PDEATHSIG, _SUBREAPER = 1, 36
 
@@ -258,7 +273,7 @@ def _waiting_bytes(source: int) -> int:
 
 
 def _result_in(line: bytes) -> dict[str, object]:
-    """How Claude reports its end; of its text only how many tasks it names as not done."""
+    """How Claude reports its end; of its text only how often it calls something not done."""
     try:
         event = json.loads(line)
     except (ValueError, RecursionError):
@@ -268,76 +283,23 @@ def _result_in(line: bytes) -> dict[str, object]:
     return {
         "result": str(event.get("subtype", ""))[:80],
         "is_error": bool(event.get("is_error")),
-        "not_done": len(not_done(str(event.get("result", "")))),
+        "not_done": len(find_claims(str(event.get("result", "")))),
     }
 
 
-def not_done(words: str) -> list[str]:
-    """What is named as not done: ids, titles or other words; "?" if nothing is named."""
-    return [name for name, _ in _named(words)]
+def find_claims(words: str) -> list[tuple[int, int]]:
+    """Where something is called not done: the start and the end of each mention."""
+    return [one.span() for one in _MENTION.finditer(words) if not _names_nothing(words, one)]
 
 
-def why_not(words: str) -> str:
-    """The text after the first of them: the reason, if one is given."""
-    return next((words[end:].lstrip(" \t:*_`") for _, end in _named(words)), "")
-
-
-def find_halt(words: str, names: tuple[str, ...] = ()) -> str:
-    """The reason of a task that waits for a person, or at which the plan says to stop, up to the
-    end of its line; empty if there is none. `names`: the ids of the session's tasks."""
-    reasons = [words[end:].partition("\n")[0] for _, end in _named(words)]
-    reasons += [rest for line in words.splitlines() for _, rest in _undone(line, names)]
-    halts = (_HALT.search(reason) for reason in reasons)
-    return next((found[0].rstrip(" \t*_`\"'|") for found in halts if found), "")
-
-
-def find_undone(words: str, names: tuple[str, ...]) -> list[str]:
-    """Which of these tasks a line calls not done, before or behind their names: `- price: not
-    done`, `NOT DONE: price and chart`."""
-    found = {
-        name.lower()
-        for line in words.splitlines()
-        for some, _ in _undone(line, names)
-        for name in some
-    }
-    return [name for name in names if name.lower() in found]
-
-
-def _undone(line: str, names: tuple[str, ...]) -> list[tuple[list[str], str]]:
-    """For each "not done" of a line: the tasks right beside it, and what follows it."""
-    any_name = "|".join(rf"(?<![\w-]){re.escape(name)}(?![\w-])" for name in names)
-    found = []
-    for one in _UNDONE.finditer(line) if names else ():
-        before, after = line[: one.start()], line[one.end() :]
-        named = re.search(rf"({any_name})[\W_]{{0,6}}(?:(?:is|was|are|were)\W+)?\Z", before, re.I)
-        listed = re.match(
-            rf"[\W_]{{0,20}}(?:none\W+except\W+)?((?:(?:{any_name})\W*(?:and\W+)?)+)", after, re.I
-        )
-        if _NO_TASK.search(before) or not (named or listed):
-            continue
-        some = [named[1]] if named else re.findall(any_name, listed[1] if listed else "", re.I)
-        found.append((some, after))
-    return found
-
-
-def _named(words: str) -> list[tuple[str, int]]:
-    """Each match with the position where its name ends."""
-    found, end = [], 0
-    for one in _NOT_DONE.finditer(words):
-        if one.start() < end or not _begins_a_line(words, one.start()):
-            continue
-        name = _NAME.match(words, one.end())
-        assert name is not None  # it may be empty
-        end = name.end()
-        if not _NAMES_NOTHING.match(words, name.start(1)):
-            found.append((name[1].strip(" \t`*_,.")[:120] or "?", end))
-    return found
-
-
-def _begins_a_line(words: str, at: int) -> bool:
-    """Whether only bullets, numbers or stars stand before it on its line."""
-    start = words.rfind("\n", max(0, at - MOST_BEFORE - 1), at) + 1
-    return at - start <= MOST_BEFORE and bool(_BEFORE_IT.fullmatch(words, start, at))
+def _names_nothing(words: str, mention: re.Match[str]) -> bool:
+    """Whether it clearly calls no task not done. In doubt it does not."""
+    start, end = mention.span()
+    before = words[max(0, start - MOST_BEFORE) : start]
+    before = before if start > MOST_BEFORE else f"\n{before}"
+    if _ANOTHER_SENSE.match(words, end) or _NONE_BEFORE.search(before):
+        return True
+    return bool(_NONE_BEHIND.match(words, end) and _BEGINS.search(before))
 
 
 def children() -> list[tuple[int, int]]:

@@ -1,0 +1,488 @@
+"""Which tasks of a session count as not done, by the words of its report."""
+
+# ruff: noqa: E501, RUF001 (lines, signs and dashes as models write them)
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.run.session_report import SessionReport, read_report
+from holdfast.run.supervisor import find_claims
+from tests.run.end_reports import REPORTS, Report
+
+Tasks = tuple[tuple[str, str], ...]
+NUMBERS = (("one", "One"), ("two", "Two"), ("three", "Three"))
+CHART = (("price", "Fix the price"), ("draw-the-chart", "Draw the chart"), ("docs", "Write docs"))
+CACHE = (("build", "Build"), ("no-cache", "No cache"), ("docs", "Write docs"))
+DIGITS = (("1", "Cart"), ("2", "Price"), ("3", "Docs"), ("4", "Ship"))
+REPLACE = (("one", "One"), ("search-and-replace", "Search and replace"), ("docs", "Docs"))
+
+
+def _read(words: str, tasks: Tasks) -> tuple[list[str], bool]:
+    names = [(name, title, title.partition(". ")[2]) for name, title in tasks]
+    found = read_report(words, names)
+    return [tasks[at][0] for at in found.undone], bool(found.halt)
+
+
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize("report", REPORTS, ids=range(len(REPORTS)))
+def test_reports_as_a_model_writes_them_are_read(report: Report) -> None:
+    tasks, undone, is_halted, words = report
+    assert _read(words, tasks) == ([name for name, _ in tasks if name in undone], is_halted)
+
+
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize(
+    ("tasks", "undone", "is_halted", "words"),
+    [
+        (NUMBERS, "two three", False, "NOT DONE:\n- two: no network\n- three: no network"),
+        (NUMBERS, "two three", False, "## NOT DONE\n\n1. two\n2. three"),
+        (
+            NUMBERS,
+            "two three",
+            True,
+            "**Not done:**\n\n* `two`: waiting for Anna\n* `three`: after two\n\nAll else works, one too.",
+        ),
+        (
+            CHART,
+            "draw-the-chart docs",
+            False,
+            "Tasks not done\n==============\n\n- [ ] Draw the chart\n- [ ] Write docs\n",
+        ),
+        (NUMBERS, "two three", False, "NOT DONE\n  two (no network)\n  three (no network)"),
+        (NUMBERS, "two three", False, "NOT DONE (2 of 3):\n• two\n• three"),
+        (NUMBERS, "three", False, "### Not done\n- three: no disk\n\n### Done\n- one\n- two"),
+        (NUMBERS, "one two three", False, "NOT DONE:\n- two: no network\n- the rest of it"),
+    ],
+)
+def test_a_list_below_a_bare_mention(
+    tasks: Tasks, undone: str, is_halted: bool, words: str
+) -> None:
+    assert _read(words, tasks) == (undone.split(), is_halted)
+
+
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize(
+    ("tasks", "undone", "is_halted", "words"),
+    [
+        (
+            NUMBERS,
+            "two",
+            True,
+            "one: done, no problems; two: NOT DONE: waiting for Anna; three: done",
+        ),
+        (NUMBERS, "two", True, "There is no fixture yet, so two is not done: waiting for Anna"),
+        (NUMBERS, "two", True, "| no | two | NOT DONE | waiting for Anna |"),
+        (CACHE, "no-cache", True, "| no-cache | NOT DONE | waiting for Anna |"),
+        (CACHE, "no-cache", True, "- no-cache: NOT DONE: waiting for Anna"),
+        (
+            CACHE,
+            "no-cache",
+            False,
+            "None of the tests of docs fail. NOT DONE no-cache: nothing sets it",
+        ),
+        (NUMBERS, "two", False, "Nothing was easy, and two is not done."),
+    ],
+)
+def test_a_no_elsewhere_in_the_line_cancels_nothing(
+    tasks: Tasks, undone: str, is_halted: bool, words: str
+) -> None:
+    assert _read(words, tasks) == (undone.split(), is_halted)
+
+
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize(
+    ("tasks", "undone", "is_halted", "words"),
+    [
+        (
+            CHART,
+            "price draw-the-chart",
+            False,
+            "NOT DONE: Fix the price and Draw the chart: no network",
+        ),
+        (CHART, "price draw-the-chart", False, "NOT DONE: Fix the price, Draw the chart"),
+        (CHART, "price draw-the-chart", False, "NOT DONE: Fix the price & draw-the-chart"),
+        (CHART, "price docs", False, "NOT DONE Fix the price; Write docs - no network"),
+        (CHART, "price draw-the-chart docs", False, "NOT DONE: Fix the price and the other one"),
+    ],
+)
+def test_every_title_of_a_line_is_not_done(
+    tasks: Tasks, undone: str, is_halted: bool, words: str
+) -> None:
+    assert _read(words, tasks) == (undone.split(), is_halted)
+
+
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize(
+    ("tasks", "undone", "is_halted", "words"),
+    [
+        (DIGITS, "2 3 4", False, "NOT DONE: 2-4: no network"),
+        (DIGITS, "2 3 4", False, "NOT DONE tasks 2 to 4: no network"),
+        (DIGITS, "2 3 4", False, "NOT DONE: #2–#4"),
+        (DIGITS, "2 3 4", False, "Tasks 2 through 4 are not done."),
+        (DIGITS, "1 3 4", False, "NOT DONE: 1, 3..4"),
+        (DIGITS, "1 2 3 4", False, "NOT DONE: 3-7"),
+    ],
+)
+def test_a_range_means_all_tasks_in_it(
+    tasks: Tasks, undone: str, is_halted: bool, words: str
+) -> None:
+    assert _read(words, tasks) == (undone.split(), is_halted)
+
+
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize(
+    ("tasks", "undone", "is_halted", "words"),
+    [
+        (CHART, "draw-the-chart", True, "| Draw the chart | NOT DONE | waiting for Anna |"),
+        (
+            CHART,
+            "draw-the-chart",
+            False,
+            "| Fix the price | done |\n| Draw the chart | Not done |\n| Write docs | done |",
+        ),
+        (CHART, "docs", False, "Write docs is not done."),
+    ],
+)
+def test_a_title_before_the_mention_names_its_task(
+    tasks: Tasks, undone: str, is_halted: bool, words: str
+) -> None:
+    assert _read(words, tasks) == (undone.split(), is_halted)
+
+
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize(
+    ("tasks", "undone", "is_halted", "words"),
+    [
+        (NUMBERS, "two", False, "NOT DONE two: the test timed out waiting for the database"),
+        (NUMBERS, "two", False, "NOT DONE two: it hung, waiting for a lock"),
+        (NUMBERS, "two", False, "NOT DONE two: the server stopped because of a signal"),
+    ],
+)
+def test_only_a_reason_that_begins_with_the_words_stops_the_run(
+    tasks: Tasks, undone: str, is_halted: bool, words: str
+) -> None:
+    assert _read(words, tasks) == (undone.split(), is_halted)
+
+
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize(
+    ("tasks", "undone", "is_halted", "words"),
+    [
+        (NUMBERS, "two", False, "NOT DONE two: no network\n\nSummary:\n- NOT DONE two: no network"),
+        (CHART, "docs", False, "NOT DONE docs: no network\n\n| Write docs | NOT DONE |"),
+    ],
+)
+def test_a_task_named_twice_is_one_task(
+    tasks: Tasks, undone: str, is_halted: bool, words: str
+) -> None:
+    assert _read(words, tasks) == (undone.split(), is_halted)
+
+
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize(
+    ("tasks", "undone", "is_halted", "words"),
+    [
+        (REPLACE, "search-and-replace", False, "NOT DONE search-and-replace: no network"),
+        (REPLACE, "search-and-replace", False, "NOT DONE: Search and replace"),
+        (REPLACE, "search-and-replace docs", False, "NOT DONE: search-and-replace and docs"),
+    ],
+)
+def test_an_id_with_and_in_it_is_one_name(
+    tasks: Tasks, undone: str, is_halted: bool, words: str
+) -> None:
+    assert _read(words, tasks) == (undone.split(), is_halted)
+
+
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize(
+    ("tasks", "undone", "is_halted", "words"),
+    [
+        (NUMBERS, "", False, "All pass.\nNOT DONE: -\n\nAll tests pass."),
+        (NUMBERS, "", False, "NOT DONE: —"),
+        (NUMBERS, "", False, "NOT DONE: 0"),
+        (NUMBERS, "", False, "The check of two is not done twice any more. All done."),
+        (NUMBERS, "", False, "**NOT DONE:** None."),
+        (NUMBERS, "", False, "| NOT DONE | 0 |"),
+        (NUMBERS, "", False, "NOT DONE: nothing, all three tasks are complete"),
+        (NUMBERS, "", False, "Nothing is not done."),
+        (NUMBERS, "", False, "## Not done\n\nNone."),
+        (NUMBERS, "", False, "NOT DONE:\n- none\n"),
+    ],
+)
+def test_a_mention_may_clearly_name_nothing(
+    tasks: Tasks, undone: str, is_halted: bool, words: str
+) -> None:
+    assert _read(words, tasks) == (undone.split(), is_halted)
+
+
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize(
+    ("tasks", "undone", "is_halted", "words"),
+    [
+        (CHART, "draw-the-chart", True, "NOT DONE Draw the chart - waiting for Anna"),
+        (NUMBERS, "two", True, "NOT DONE two:\n  waiting for Anna"),
+        (CHART, "draw-the-chart", True, "NOT DONE Draw the chart — Waiting for Anna"),
+        (NUMBERS, "two", True, "NOT DONE two (waiting for Anna)"),
+        (NUMBERS, "two", True, "- NOT DONE two\n  - stopped because nothing grows"),
+        (NUMBERS, "two", True, "NOT DONE two. Waiting for Anna."),
+        (NUMBERS, "two", True, "NOT DONE `two`: **waiting for** Anna"),
+    ],
+)
+def test_a_reason_stops_the_run_wherever_it_stands(
+    tasks: Tasks, undone: str, is_halted: bool, words: str
+) -> None:
+    assert _read(words, tasks) == (undone.split(), is_halted)
+
+
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize(
+    ("tasks", "undone", "is_halted", "words"),
+    [
+        (NUMBERS, "one two three", False, "NOT DONE four: no network"),
+        (NUMBERS, "one two three", False, "The work is not done."),
+        (NUMBERS, "one two three", False, "NOT DONE"),
+        (NUMBERS, "two", False, "one is done, two is not done, three is done"),
+        (NUMBERS, "two", False, "NOT DONE [two]: no network"),
+        (CHART, "docs", False, "NOT DONE docs: Draw the chart has to be merged first"),
+        (DIGITS, "2", False, "NOT DONE 2: 3 of 4 tests fail"),
+        (NUMBERS, "two", False, "not_done: two"),
+        (NUMBERS, "two", False, "NOT-DONE two: no network"),
+        (NUMBERS, "two", False, "two isn't done: no network"),
+        (NUMBERS, "one two", False, "one and two are not done yet."),
+        (NUMBERS, "one two", False, "Neither one nor two is done; NOT DONE one, NOT DONE two"),
+        (NUMBERS, "two", False, "Done: one, three. Not done: two"),
+        (NUMBERS, "one two three", False, "Done: one, three — Not done: two and the rest"),
+        (NUMBERS, "two", False, "✅ Done: one, three | ❌ Not done: two"),
+        (NUMBERS, "two", False, "**Done:** one, three — **Not done:** two"),
+        (NUMBERS, "two", False, "one ✅, three ✅, two ❌ not done: no network"),
+        (NUMBERS, "two", False, "I finished one and three. I have not done two."),
+        (NUMBERS, "two", False, "I haven't done two: no network"),
+        (NUMBERS, "two", False, "NOT DONE two: the schema is not done yet"),
+        (NUMBERS, "two", False, "NOT DONE two: three is needed for it"),
+        (NUMBERS, "two three", False, "NOT DONE two, NOT DONE three"),
+        (NUMBERS, "two three", False, "NOT DONE: three NOT DONE: two"),
+        (
+            NUMBERS,
+            "two three",
+            True,
+            "## Not done\n\n| Task | Reason |\n|---|---|\n| two | waiting for Anna |\n| three | after two |\n",
+        ),
+        (
+            NUMBERS,
+            "two",
+            True,
+            "### one\nDone.\n\n### two\nNOT DONE: waiting for Anna\n\n### three\nDone.",
+        ),
+        (
+            NUMBERS,
+            "two",
+            True,
+            "1. one - done\n2. two - NOT DONE\n   Reason: waiting for Anna\n3. three - done",
+        ),
+        (NUMBERS, "", False, "3 done, 0 not done."),
+        (NUMBERS, "", False, "Done: 3, not done: 0"),
+        (NUMBERS, "", False, "Done: one, two, three\nNot done: none"),
+        (NUMBERS, "", False, "- Done: 3\n- Not done: 0\n- Tests: 12 pass"),
+        (NUMBERS, "", False, "Not done: n/a"),
+        (NUMBERS, "", False, "All done; none of the tasks is not done."),
+        (NUMBERS, "", False, "No commit was made (not asked for)."),
+        (NUMBERS, "two", False, "NOT DONE `two` — `npm ci` fails (E503)"),
+        (NUMBERS, "two", False, 'NOT DONE "two": no network'),
+        (NUMBERS, "two", False, "NOT DONE — two — no network"),
+        (NUMBERS, "two", False, "NOT DONE: task two (no network)"),
+        (NUMBERS, "two", False, "```\nNOT DONE two: no network\n```"),
+        (NUMBERS, "two", False, "> NOT DONE two: no network"),
+        (NUMBERS, "two", False, "- [x] one\n- [ ] two (NOT DONE: no network)\n- [x] three"),
+        (NUMBERS, "two", False, "- [x] one\n- [ ] two — not done\n- [x] three"),
+        (NUMBERS, "two", False, "~~two~~ NOT DONE: no network"),
+        (NUMBERS, "two", False, "__NOT DONE__ _two_: no network"),
+        (NUMBERS, "two", True, "NOT DONE two: waiting for: Anna"),
+        (NUMBERS, "two", True, 'NOT DONE two: "waiting for Anna"'),
+        (NUMBERS, "two", True, "NOT DONE two -- waiting for Anna"),
+        (NUMBERS, "two", True, "NOT DONE two → waiting for Anna"),
+        (NUMBERS, "two", True, "NOT DONE two, waiting for Anna"),
+        (NUMBERS, "two", True, "NOT DONE two waiting for Anna"),
+        (NUMBERS, "two", True, "NOT DONE two: WAITING FOR ANNA"),
+        (NUMBERS, "two", True, "NOT DONE two: Reason: waiting for Anna"),
+        (DIGITS, "2 3", False, "NOT DONE #2, #3: no network"),
+        (DIGITS, "2 3", False, "NOT DONE: 2 - 3"),
+        (DIGITS, "2 3", False, "NOT DONE: 2 & 3 - no network"),
+        (DIGITS, "2 3", False, "NOT DONE 2/3: no network"),
+        (DIGITS, "3", False, "NOT DONE 3: Python 3.12 is missing, 2 of 4 fail"),
+        (DIGITS, "2 3 4", False, "NOT DONE: Price to Ship"),
+        (DIGITS, "2 3 4", False, "NOT DONE: 2 to 4"),
+        (DIGITS, "1 2 3 4", False, "NOT DONE: everything from 2 on"),
+        (
+            (("a", "Parser: fix it"), ("b", "Fix it - again (all)"), ("c", "Say what is not done")),
+            "b",
+            False,
+            "NOT DONE: Fix it - again (all): no network\n\nParser: fix it: done. Say what is not done: done.",
+        ),
+        (
+            (("a", "Parser: fix it"), ("b", "Fix it - again (all)"), ("c", "Use `foo` in *bar*")),
+            "c",
+            False,
+            "NOT DONE Use foo in bar: no network",
+        ),
+        (
+            (("x.1", "Sweep"), ("x.2", "Sweep"), ("c", "Other")),
+            "x.1 x.2",
+            False,
+            "NOT DONE: Sweep: no network",
+        ),
+        (
+            (("x.1", "Sweep"), ("x.2", "Sweep"), ("c", "Other")),
+            "x.2",
+            False,
+            "NOT DONE x.2: no network",
+        ),
+        (
+            (("src/a", "Sweep a"), ("src/b", "Sweep b"), ("c", "Other")),
+            "src/a",
+            False,
+            "NOT DONE src/a: no network",
+        ),
+        ((("a", "3. Write docs"), ("b", "4. Ship it")), "b", False, "NOT DONE: Ship it"),
+        (
+            (("a", "3. Write docs"), ("b", "4. Ship it")),
+            "a",
+            False,
+            "NOT DONE: 3. Write docs: no pen",
+        ),
+        ((("a", "3. Write docs"), ("b", "4. Ship it")), "a b", False, "NOT DONE: Task 3: no pen"),
+        (
+            (("größe", "Größe ändern"), ("b", "Straße bauen")),
+            "größe",
+            False,
+            "NOT DONE: GRÖßE ÄNDERN",
+        ),
+        (NUMBERS, "two", False, "NOT DONE two: no network\r\nAll else is fine.\r\n"),
+        (NUMBERS, "two three", False, "NOT DONE:\r\n- two\r\n- three\r\n"),
+        (
+            NUMBERS,
+            "two three",
+            False,
+            "The following tasks are not done:\n\n1) two: no network\n\n2) three: no network\n\nThe tests pass.",
+        ),
+        (
+            NUMBERS,
+            "two three",
+            False,
+            "- NOT DONE:\n  - two\n    - no network\n  - three\n- Done:\n  - one",
+        ),
+        (NUMBERS, "two", False, "What was not done: two. Everything else was."),
+        (NUMBERS, "two", False, "(NOT DONE two: no network)"),
+        (NUMBERS, "one two three", False, "NOT DONE all: no network"),
+        (NUMBERS, "one two three", False, "None of it is done: NOT DONE"),
+    ],
+)
+def test_other_layouts_are_read(tasks: Tasks, undone: str, is_halted: bool, words: str) -> None:
+    assert _read(words, tasks) == (undone.split(), is_halted)
+
+
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize(
+    "words",
+    [
+        "NOT DONE the rest",
+        "NOT DONE two\nNOT DONE the rest",
+        "NOT DONE t",
+        "NOT DONE: none of the tests",
+        "NOT DONE: no tests",
+        "NOT DONE none-such: why",
+        "Not done yet, but soon",
+        "What is NOT DONE is done by others.",
+        "two: done; removed the line `not done: waiting for review`.",
+        "NOT DONE two: no network; the rest is not done",
+        "NOT DONE two timed out waiting for the database",
+        "1. done\n2. NOT DONE: no schema",
+        "- one\n- two\nNOT DONE: no network",
+        "Not done: two,\nthree",
+        "Result: NOT DONE two: no network",
+        "The rest: NOT DONE two",
+    ],
+)
+def test_in_doubt_every_task_is_not_done(words: str) -> None:
+    assert _read(words, NUMBERS) == (["one", "two", "three"], False)
+
+
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize(
+    "words",
+    [
+        "NOT DONE: (none)",
+        "## Not done (0)",
+        "NOT DONE: 0 of 3",
+        "NOT DONE: none (one and two are both done)",
+        "NOT DONE: None - all done",
+        "NOT DONE: 'none'!",
+        "| NOT DONE | none |",
+        "NOT DONE tasks: none",
+        "NOT DONE: no tasks.",
+        "NOT DONE: no open tasks",
+        "NOT DONE: nothing left",
+        "NOT DONE: nil\nDone: all",
+        "Nothing was left not done in two.",
+        "No task is not done: one done, two done.",
+        "All is done: one, two, three.",
+        "NOT DONENESS",
+        "test_not_done_is_reported passes",
+        "We are waiting for Lena.",
+        "- two: done (was not done by the earlier session)",
+    ],
+)
+def test_what_names_no_task_leaves_all_done(words: str) -> None:
+    assert read_report(words, NUMBERS) == SessionReport()
+    assert not find_claims(words), "the supervisor, which knows no names, says the same"
+
+
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize(
+    ("words", "named", "reason", "halt"),
+    [
+        ("NOT DONE two: waiting for Lena", "two", "waiting for Lena", "waiting for Lena"),
+        ("- **NOT DONE** `two`: Waiting for Lena.\nMore.", "two", None, "Waiting for Lena."),
+        ("NOT DONE two (waiting for Lena)", "two", None, "waiting for Lena"),
+        ("| two | NOT DONE | waiting for Lena |", "two", None, "waiting for Lena"),
+        (
+            "NOT DONE: none, except two: waiting for Lena",
+            "none, except two",
+            None,
+            "waiting for Lena",
+        ),
+        ("a) NOT DONE one, two: no network", "one|two", "no network", ""),
+        ("> * NOT DONE: **Two** - no network", "two", "no network", ""),
+        ("NOT DONE", "?", "", ""),
+        ("NOT DONE the rest: no network", "the rest", "no network", ""),
+    ],
+)
+def test_names_and_reasons_are_quoted(
+    words: str, named: str, reason: str | None, halt: str | None
+) -> None:
+    found = read_report(words, NUMBERS)
+    assert "|".join(found.named) == named
+    assert reason is None or found.reason == reason
+    assert halt is None or found.halt == halt
+
+
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize(
+    "words", ["not done ", "|not done ", "not done\n", "NOT DONE two, ", "NOT DONE:\n- two\n", "_."]
+)
+def test_a_long_report_is_looked_through_once(words: str) -> None:
+    """In quadratic time each would take minutes."""
+    report = words * (60_000 // len(words))
+    assert bool(read_report(report, NUMBERS).undone) == ("done" in words.lower())
+
+
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize("words", ["NOT DONE 0, 1: no network", "NOT DONE: none, except two"])
+def test_the_supervisor_takes_no_name_for_nothing(words: str) -> None:
+    assert find_claims(words)
+
+
+@pytest.mark.requirement("P5")
+def test_a_title_in_a_reason_is_quoted_as_it_is_written() -> None:
+    found = read_report("NOT DONE docs: waiting for Anna to Draw the chart", CHART)
+    assert (found.named, found.halt) == (("docs",), "waiting for Anna to Draw the chart")
