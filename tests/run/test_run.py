@@ -169,6 +169,7 @@ PRICE_FIRST = TWO.replace("Price", "Docs").replace("Cart", "Price")
         ("not-done", "it reports as not done: price: no compiler here"),
         ("say:- **NOT DONE** `price`: why", "it reports as not done: price: why"),
         ("say:NOT DONE: price", "it reports as not done: price"),
+        ("say:NOT DONE task 1: no paint", "it reports as not done: price: no paint"),
         ("say:## NOT DONE\n- price: no compiler", "it reports as not done: price"),
         ("say:NOT DONE\n- price, no compiler", "it reports as not done: ?: - price, no compiler"),
         ("say:  NOT DONE", "it reports as not done: ?"),

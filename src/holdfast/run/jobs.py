@@ -12,7 +12,7 @@ from holdfast.plan.findings import MAX_BRIEFS, leaves_no_file
 from holdfast.plan.planner import waits_for_all
 from holdfast.plan.sizes import find_odd_files
 from holdfast.plan.split import TaskPiece
-from holdfast.plan.task import PlanTask, TaskPlan
+from holdfast.plan.task import TaskPlan
 from holdfast.plan.workflow import TaskBatch, Workflow
 from holdfast.record.run_prompt import OWN_NUMBER
 from holdfast.run import prompt
@@ -29,11 +29,12 @@ Make = Callable[[TaskPlan], Workflow]
 
 @dataclass(frozen=True, slots=True)
 class SessionJob:
-    """The work of one session. `limit_tokens`: how much of a window a batch may take; `beside`:
-    other sessions of its batch run at the same time."""
+    """The work of one session. `numbers`: of its tasks in the plan; `limit_tokens`: how much of a
+    window a batch may take; `beside`: other sessions of its batch run at the same time."""
 
     batch: str
     pieces: tuple[TaskPiece, ...]
+    numbers: tuple[int, ...]
     shares: tuple[TaskShare, ...]
     number: int
     count: int
@@ -56,6 +57,7 @@ class SessionJob:
         return replace(
             self,
             pieces=tuple(pieces[at] for at in kept),
+            numbers=tuple(self.numbers[at] for at in kept),
             shares=tuple(shares[at] for at in kept),
         )
 
@@ -103,10 +105,15 @@ def find_missing(pieces: Sequence[TaskPiece], root: Path) -> dict[int, list[str]
     return {at: files for at, files in missing.items() if files}
 
 
-def name_task(task: PlanTask) -> tuple[str, ...]:
-    """What a report may call a task: its id; its title, as the prompt shows it, and without its
-    own number."""
-    return task.id, task.shown, task.title, OWN_NUMBER.sub("", task.title, count=1)
+def name_tasks(job: SessionJob) -> tuple[tuple[str, ...], ...]:
+    """What a report may call each task: its id; its title, as the prompt shows it, and without its
+    own number; `Task 3`, unless ids are numbers too."""
+    has_numbers = any(piece.task.id.isdecimal() for piece in job.pieces)
+    numbers = [""] * len(job.pieces) if has_numbers else [f"Task {one}" for one in job.numbers]
+    return tuple(
+        (task.id, task.shown, task.title, OWN_NUMBER.sub("", task.title, count=1), number)
+        for task, number in zip((piece.task for piece in job.pieces), numbers, strict=True)
+    )
 
 
 class JobQueue:
@@ -184,6 +191,7 @@ class JobQueue:
         return SessionJob(
             batch=batch.id,
             pieces=pieces,
+            numbers=tuple(self._numbers[piece.task.spec] for piece in pieces),
             shares=tuple(share_of(piece, self._known) for piece in pieces),
             number=number,
             count=count,

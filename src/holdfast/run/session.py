@@ -22,7 +22,7 @@ from holdfast.run.jobs import (
     SessionJob,
     find_credited,
     find_missing,
-    name_task,
+    name_tasks,
     without_dependents,
 )
 from holdfast.run.run_context import RunContext, RunEvent, SessionResult
@@ -240,8 +240,7 @@ def _create_note(context: RunContext, session_id: str) -> int:
 def _listen(
     context: RunContext, job: SessionJob, session_id: str, running: ClaudeProcess
 ) -> StreamReading:
-    names = tuple(name_task(piece.task) for piece in job.pieces)
-    reading, said, waits = StreamReading(names), set[str](), False
+    reading, said, waits = StreamReading(name_tasks(job)), set[str](), False
     since = time.monotonic()
     for line in running.lines():
         if not line:
