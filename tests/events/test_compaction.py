@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.brief.size import DEFAULT_TOKENS
-from holdfast.checkpoint import snapshot
+from holdfast.checkpoint import index, snapshot
 from holdfast.checkpoint.verify import verify
 from holdfast.client import sample_payloads
 from holdfast.settings import load as settings_load
@@ -41,6 +41,20 @@ def test_before_a_compaction_a_verified_checkpoint_is_in_the_project(work: Work)
 
 
 @pytest.mark.slow
+@pytest.mark.requirement("C1", "U5")
+def test_a_checkpoint_states_the_fill_at_which_it_was_taken(work: Work) -> None:
+    """At a compaction the hook's own reading: the state has that of the last hook that woke."""
+    for used in (60_000, 90_000, 120_000):
+        work.round(used)
+    work.hook("PostToolUse")
+    work.round(150_000, "make charts")
+    work.compact()
+    entry = index.load()[-1]
+    fill = snapshot.load_fill(entry.project, entry.id)
+    assert 150_000 <= fill.used_tokens < 150_100
+    assert fill.limit_tokens == 167_000
+
+
 @pytest.mark.requirement("B1")
 def test_the_summariser_is_told_what_to_keep_word_for_word(work: Work) -> None:
     steered, _ = work.compact()

@@ -35,7 +35,14 @@ def tell(moment: Moment) -> str:
         state.compacting_answer = moment.tail.answer_id
         state.velocity = state.growth = state.pace_ms = 0.0
         record = _read(state, moment.folder)
-        kept = take_checkpoint.take(state, moment.folder, trigger, moment.now_ms, record=record)
+        kept = take_checkpoint.take(
+            state,
+            moment.folder,
+            trigger,
+            moment.now_ms,
+            record=record,
+            used_tokens=moment.line.used,
+        )
         _note_rapid_refill(state, record, trigger)
         make_mark.rouse(moment.folder, state)
     saved = f"checkpoint {kept.id}" if kept else "no checkpoint"
