@@ -423,7 +423,8 @@ def test_the_log_says_what_was_restored_and_what_the_summary_lost(work: Work) ->
     work.round(25_000)
     work.hook("PostToolUse", tool_use_id=f"t{work.count}")
     said = [line.split(" ", 3)[3] for line in log_lines.lines()]
-    [brief] = [one for one in said if one.startswith("brief of about ")]
+    assert any(one.startswith("compaction (auto) begins: Holdfast read ") for one in said)
+    [brief] = [one for one in said if one.startswith("first brief of about ")]
     assert " tokens restored in window 2: 2 of your messages" in brief
     [done] = [one for one in said if one.startswith("compaction 1 done, window 2 begins")]
     assert "; the summary lost " in done
