@@ -11,6 +11,8 @@ from starlette.testclient import TestClient
 
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
+from holdfast.hub.tree import readings
+from holdfast.text import timestamps
 from tests.contracts.session_script import ScriptedSession
 
 
@@ -51,6 +53,23 @@ def test_a_checkpoint_is_saved_listed_and_shown_whole(
     assert api.get("/api/checkpoints", params=here).json()["total"] == 1
     assert api.get("/api/checkpoints", params={"session_id": "s2"}).json()["total"] == 0
     assert api.get("/api/checkpoints", params={"agent": "a1"}).json()["total"] == 0
+
+
+@pytest.mark.requirement("U5", "S2")
+def test_a_checkpoint_shows_its_own_fill_whatever_was_read_in_the_same_second(
+    api: TestClient, store: Store, script: ScriptedSession
+) -> None:
+    """A compaction right after it: the last reading of that second is of the next window."""
+    script.prompt("Build the tide tables")
+    script.call()
+    sync(store)
+    _saved(api)
+    [row] = api.get("/api/checkpoints").json()["checkpoints"]
+    at_ms = int(timestamps.from_iso(row["at"]).timestamp() * 1000)
+    points = [(1_000, at_ms + 998, 160_000), (1_001, at_ms + 999, 54_000)]
+    store.write(lambda connection: readings.add(connection, "s1", "", points, 167_000))
+    [again] = api.get("/api/checkpoints").json()["checkpoints"]
+    assert again["used_ratio"] == row["used_ratio"] == round(30 / 167_000, 4)
 
 
 @pytest.mark.requirement("U5", "S2")

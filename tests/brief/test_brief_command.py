@@ -12,6 +12,10 @@ from click.testing import CliRunner
 from holdfast.cli.choose_session import NoSuchTranscript, NotATranscript
 from holdfast.cli.everyday.lost import lost
 from holdfast.cli.saving.brief import brief
+from holdfast.events.window_brief import compose_brief
+from holdfast.hub.projection import projection_file
+from holdfast.record import read_record
+from holdfast.window.state import State
 from tests.checkpoint.sessions import Session
 
 REQUEST = "Make the importer read files with a byte order mark."
@@ -45,6 +49,49 @@ def test_a_size_that_is_asked_for_leaves_room_for_open_tasks_before_notes(tmp_pa
     grown = CliRunner().invoke(brief, ["--transcript", file]).stdout
     assert len(small) <= 7001 < len(grown) <= 10_001
     assert all(f"Measure pier {number}" in grown for number in range(6))
+
+
+def _posted(whom: str | None, words: str, sender: str = "user") -> dict[str, str | None]:
+    return {"from_agent": sender, "to_agent": whom, "topic": "task.created", "content": words}
+
+
+def _messages(tmp_path: Path, agent: str = "", kind: str = "") -> str:
+    """Lines about messages in the brief of session s1, or of an agent of it."""
+    path = Session().user(REQUEST).says("Now.").written(tmp_path)
+    folder = tmp_path / (f"agent-{agent}" if agent else "main")
+    posted = [
+        _posted(None, "lunch at noon"),
+        _posted("s1", "for the session"),
+        _posted("a1", "for its agent"),
+        _posted("scout", "for any scout"),
+        _posted("bob", "hi bob"),
+        _posted("bob", "from its agent", sender="a1"),
+        _posted("s2", "for another session"),
+    ]
+    agents = [{"agent_id": "s1"}, {"agent_id": "a1"}]
+    work = {"version": projection_file.VERSION, "at_ms": 5, "session_id": "s1"}
+    (tmp_path / "main").mkdir(exist_ok=True)
+    projection_file.write(
+        str(tmp_path / "main"), {**work, "agent_states": agents, "recent_messages": posted}
+    )
+    state = State(session_id="s1", agent_id=agent, agent_type=kind, transcript=str(path))
+    text = compose_brief(state, str(folder), read_record(path)).text
+    return "\n".join(line for line in text.splitlines() if "task.created" in line)
+
+
+@pytest.mark.requirement("B3", "A2")
+def test_a_message_for_an_agent_of_another_session_is_not_told(tmp_path: Path) -> None:
+    found = _messages(tmp_path)
+    assert all(words in found for words in ("lunch at noon", "for the session", "for its agent"))
+    assert "from its agent" in found
+    assert not any(words in found for words in ("hi bob", "any scout", "another session"))
+
+
+@pytest.mark.requirement("B3", "A2")
+def test_an_agent_is_told_messages_to_itself_to_its_kind_and_to_all(tmp_path: Path) -> None:
+    found = _messages(tmp_path, "a1", "scout")
+    assert all(words in found for words in ("lunch at noon", "for its agent", "for any scout"))
+    assert not any(words in found for words in ("hi bob", "for the session", "another session"))
 
 
 @pytest.mark.requirement("B10")

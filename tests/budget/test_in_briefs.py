@@ -21,6 +21,7 @@ from holdfast.budget.ledger import InvalidShare, Ledger, Pin
 from holdfast.checkpoint import index, snapshot
 from holdfast.cli.main import holdfast_command
 from holdfast.record.model import Command, FileUse, NameUse, Place, Record, Task, Turn
+from tests.builders import an_answer
 from tests.events.work import Work
 
 NOW = 1_800_000_000_000
@@ -247,3 +248,44 @@ def test_a_file_name_that_names_no_file_is_counted_as_a_text_and_said(work: Work
     assert "9 characters" in found.stdout
     plain = CliRunner().invoke(holdfast_command, ["budget", "estimate", "a few words."])
     assert plain.stderr == ""
+
+
+def _noted(work: Work, words: str) -> None:
+    """The model says something while it works, and something else later."""
+    for number, text in enumerate((words, "The headings are read, and the tests pass again.")):
+        note = an_answer(100_000 + 10_000 * number, id=f"noted-{number}")
+        note["message"]["content"] = [{"type": "text", "text": text}]
+        work.lines.append(note)
+        work.round(105_000 + 10_000 * number)
+
+
+@pytest.mark.requirement("K1", "B10")
+def test_the_budget_counts_all_that_the_brief_holds(work: Work) -> None:
+    """Until now the notes of the model were in `holdfast brief` and not in the budget."""
+    _noted(work, "I use sqlite, because one file is easy to back up.")
+    text = CliRunner().invoke(holdfast_command, ["brief"]).output
+    assert "## Noted by the model" in text
+    (work.project / "brief.txt").write_text(text)
+    counted = _ok("estimate", "brief.txt", "--json")["tokens"]
+    found = _ok("--json")
+    assert abs(found["spent_tokens"] - counted) <= 1
+    items = [item for part in found["parts"] for item in part["items"]]
+    assert [item["text"] for item in items if item["section"] == "decisions"] == [
+        "I use sqlite, because one file is easy to back up."
+    ]
+
+
+@pytest.mark.requirement("K1")
+def test_a_note_of_the_model_can_be_evicted(work: Work) -> None:
+    _noted(work, "I use sqlite, because one file is easy to back up.")
+    items = [item for part in _ok("--json")["parts"] for item in part["items"]]
+    [note] = [item for item in items if item["section"] == "decisions"]
+    _ok("evict", note["id"])
+    assert "sqlite" not in CliRunner().invoke(holdfast_command, ["brief"]).output
+    assert "sqlite" not in work.compact()[1]
+
+
+@pytest.mark.requirement("K1", "U3")
+def test_what_is_called_a_token_is_said_where_tokens_are_printed(work: Work) -> None:
+    assert "3.5 characters each" in _ok()
+    assert "3.5 characters each" in _ok("estimate", "some words")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,22 @@ def test_a_compaction_says_what_its_summary_lost_and_what_is_restored(tmp_path: 
     assert "the summary lost 1 of your 2 messages" in shown
     assert "Holdfast restores all of it" in shown
     assert f"warned {hit['warned_steps_ahead']} steps ahead" in shown
+    assert "Claude Code counted 167,050 tokens; Holdfast read" in shown
+
+
+@pytest.mark.requirement("U8")
+def test_two_briefs_are_counted_each_by_itself_as_the_log_counts_them(tmp_path: Path) -> None:
+    told = (
+        [f"lantern {n}.{k} hangs {n * 37 + k} feet above the quay" for k in range(12)]
+        for n in range(60)
+    )
+    said = (a_prompt(f"Pier {n}: {', '.join(some)}") for n, some in enumerate(told))
+    lines = [*said, *_filled(summary="Work went on.")]
+    path = a_transcript(tmp_path / "s1.jsonl", *lines)
+    [hit] = json.loads(_run(str(path), "--json"))["compactions"]
+    shown = " ".join(_run(str(path)).split())
+    [sizes] = re.findall(r"in two briefs of ([\d,]+) and ([\d,]+) tokens", shown)
+    assert sum(int(one.replace(",", "")) for one in sizes) == hit["brief_tokens"]
 
 
 @pytest.mark.requirement("U8")

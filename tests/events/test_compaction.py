@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.brief.size import DEFAULT_TOKENS
-from holdfast.checkpoint import snapshot
+from holdfast.checkpoint import index, snapshot
 from holdfast.checkpoint.verify import verify
 from holdfast.client import sample_payloads
 from holdfast.settings import load as settings_load
@@ -41,6 +41,20 @@ def test_before_a_compaction_a_verified_checkpoint_is_in_the_project(work: Work)
 
 
 @pytest.mark.slow
+@pytest.mark.requirement("C1", "U5")
+def test_a_checkpoint_states_the_fill_at_which_it_was_taken(work: Work) -> None:
+    """At a compaction the hook's own reading: the state has that of the last hook that woke."""
+    for used in (60_000, 90_000, 120_000):
+        work.round(used)
+    work.hook("PostToolUse")
+    work.round(150_000, "make charts")
+    work.compact()
+    entry = index.load()[-1]
+    fill = snapshot.load_fill(entry.project, entry.id)
+    assert 150_000 <= fill.used_tokens < 150_100
+    assert fill.limit_tokens == 167_000
+
+
 @pytest.mark.requirement("B1")
 def test_the_summariser_is_told_what_to_keep_word_for_word(work: Work) -> None:
     steered, _ = work.compact()
@@ -409,7 +423,8 @@ def test_the_log_says_what_was_restored_and_what_the_summary_lost(work: Work) ->
     work.round(25_000)
     work.hook("PostToolUse", tool_use_id=f"t{work.count}")
     said = [line.split(" ", 3)[3] for line in log_lines.lines()]
-    [brief] = [one for one in said if one.startswith("brief of about ")]
+    assert any(one.startswith("compaction (auto) begins: Holdfast read ") for one in said)
+    [brief] = [one for one in said if one.startswith("first brief of about ")]
     assert " tokens restored in window 2: 2 of your messages" in brief
     [done] = [one for one in said if one.startswith("compaction 1 done, window 2 begins")]
     assert "; the summary lost " in done

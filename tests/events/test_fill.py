@@ -14,7 +14,7 @@ from holdfast.cli.main import holdfast_command
 from holdfast.window import audit
 from holdfast.wire import log, spool
 from tests.builders import a_boundary, a_result, a_summary, a_transcript, an_answer
-from tests.hot.hooks import fire, to_model, window
+from tests.hot.hooks import fire, run, to_model, window
 
 
 class Session:
@@ -127,6 +127,18 @@ def test_the_number_is_right_the_moment_after_a_compaction(session: Session) -> 
     assert _status()["used_tokens"] == pytest.approx(31_000, abs=30)
 
 
+@pytest.mark.requirement("U3", "W4")
+def test_the_bars_of_status_end_in_the_reading_of_this_moment(session: Session) -> None:
+    """Right after a compaction the last reading of a hook is of the window before it."""
+    for used in (20_000, 120_000, 166_500):
+        session.call(used)
+    session.lines += [a_boundary(pre=167_385, post=4_000), a_summary()]
+    session.write()
+    shown = CliRunner().invoke(holdfast_command, ["status"]).output
+    [lately] = [line for line in shown.splitlines() if "lately" in line]
+    assert lately.endswith(("▁", "▂"))
+
+
 @pytest.mark.slow
 @pytest.mark.requirement("G2")
 def test_after_a_compaction_alerts_fire_again_when_it_refills(session: Session) -> None:
@@ -184,8 +196,6 @@ def test_without_usage_the_fallbacks_come_in_order_and_say_so(tmp_path: Path) ->
     status = _status()
     assert (status["basis"], status["zone"], status["estimated"]) == ("bytes", "yellow", True)
     counted = {"total_input_tokens": 700, "total_output_tokens": 50, "context_window_size": 200_000}
-    from tests.hot.hooks import run
-
     run(json.dumps({"session_id": "s1", "context_window": counted}).encode(), "statusline")
     status = _status()
     assert (status["basis"], status["used_tokens"]) == ("status-line", 750)

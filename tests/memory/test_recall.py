@@ -14,7 +14,7 @@ from holdfast.memory.errors import FitsSeveral, NotFound
 from holdfast.memory.expand import expand
 from holdfast.memory.full_text import read_full_text
 from holdfast.memory.index import engines
-from holdfast.memory.item import Item
+from holdfast.memory.item import MESSAGE, Item
 from holdfast.memory.ranking import Hit, Rank, results
 from holdfast.memory.recall import recall
 from holdfast.memory.sync import sync_project
@@ -162,6 +162,37 @@ def test_what_was_said_twice_is_given_once_and_in_the_place_of_the_better(projec
     ]
     found = results(hits, 10)
     assert [(one.hit.item.text, one.rank.score) for one in found] == [(words, 0.9), ("other", 0.5)]
+
+
+def _message(text: str, rank: Rank, place: int = 0) -> Hit:
+    index: Any = None
+    return Hit(rank, place, Item(f"message-{place}", MESSAGE, text, by="user"), index)
+
+
+@pytest.mark.requirement("M2")
+def test_a_greeting_needs_a_word_of_the_query_or_a_near_meaning() -> None:
+    """A short text is near to many questions and answers none."""
+    index: Any = None
+    wanted = Item("m", "memory", "Use sqlite for the orders: one file is easy to back up.")
+    line = Hit(Rank(0.7, 0, 0.7, 0), 9, wanted, index)
+    far, near = Rank(0.5, 0, 0.5, 0), Rank(1.0, 0, 1.0, 0)
+    assert results([_message("hi bob", far)], 10) == []
+    found = results([_message("hi bob", near), line], 10)
+    assert [one.hit.item.text for one in found] == [wanted.text, "hi bob"]
+    [named] = results([_message("hi bob", Rank(0.4, 0.3, 0.1, 0))], 10)
+    assert named.rank.score == pytest.approx(0.4)
+    long = "The schema of the orders is ready, and the tests of it pass."
+    assert results([_message(long, far)], 10)[0].rank.score == 0.5
+
+
+@pytest.mark.requirement("M2")
+def test_a_message_gets_nothing_from_the_one_beside_it_and_what_has_no_score_is_no_result() -> None:
+    beside = [_message("The schema of the orders is ready now, bob.", Rank(0.6, 0, 0, 0.6))]
+    assert results(beside, 10) == []
+    index: Any = None
+    nothing = Hit(Rank(0, 0, 0, 0), 1, Item("m", "memory", "words"), index)
+    assert results([nothing], 10) == []
+    assert len(results([nothing], 10, by_turn=False)) == 1, "who asks for a kind gets the nearest"
 
 
 @pytest.mark.requirement("M2")

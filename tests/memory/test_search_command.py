@@ -55,6 +55,15 @@ def test_of_a_checkpoint_the_section_is_named_and_nothing_was_asked(here: Path) 
     assert "asked:" not in said
 
 
+@pytest.mark.store
+@pytest.mark.requirement("U3")
+def test_a_message_is_called_a_message_and_nothing_was_asked() -> None:
+    post = ["board", "post", "task.created", "the anchor is stuck", "--everywhere"]
+    assert CliRunner().invoke(holdfast_command, post).exit_code == 0
+    said = run("anchor").stdout
+    assert "message: task.created" in said and "asked:" not in said
+
+
 @pytest.mark.requirement("U3")
 def test_people_see_ids_words_and_the_way_to_more() -> None:
     said = run("bastion").output

@@ -292,6 +292,20 @@ def test_messages_of_a_project_are_found_and_others_are_not(project: Path) -> No
     assert (first.kind, first.by, first.text) == ("message", "a1", "the anchor is stuck")
 
 
+@pytest.mark.store
+@pytest.mark.requirement("M2")
+def test_what_the_watcher_reports_and_signs_of_life_are_not_searched(project: Path) -> None:
+    from holdfast.hub.board import messages
+    from holdfast.hub.store.store import Store
+
+    store = Store.open()
+    for topic in ("checkpoint_trigger", "agent.heartbeat", "task.created"):
+        row = messages.draft("watcher", topic, f"the anchor of {topic}", NOW_MS)
+        store.write(partial(messages.post, row=row))
+    store.close()
+    assert [one.text for one in found(project, "anchor")] == ["the anchor of task.created"]
+
+
 @pytest.mark.requirement("M2")
 def test_a_message_with_fields_is_told_in_words() -> None:
     content = {"type": "notes", "message": "the anchor is stuck", "depth": 12, "agent_id": ""}

@@ -94,7 +94,8 @@ def test_a_state_that_was_kept_at_the_sessions_end_is_not_kept_again(
     kept = checkpoints(kept_before.stage.project)
     assert [one.trigger for one in kept] == ["session-end", "session-end"]
     log = (kept_before.stage.holdfast_home / "guard.log").read_text()
-    assert f"compaction (manual) at 40,000 tokens, checkpoint {_name(kept_before)}" in log
+    read = "compaction (manual) begins: Holdfast read 40,000 tokens"
+    assert f"{read}, checkpoint {_name(kept_before)}" in log
 
 
 @pytest.mark.requirement("B2")

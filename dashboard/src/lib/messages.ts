@@ -28,10 +28,9 @@ export function messageText(of: BoardMessage): string {
 }
 
 /** The watcher gives its reasons as names: context_60_percent, active_30_minutes. The id of a
- * checkpoint is a time in UTC, beside clocks in the zone of the reader. */
+ * checkpoint stays as it is, so that it can be copied. */
 export function inWords(text: string): string {
   return text
-    .replace(/\b\d{4}-\d\d-\d\d-\d{6}\b(?! UTC)/g, "$& UTC")
     .replace(/\bcontext_(\d+)_percent\b/g, "window at least $1% full")
     .replace(/\bactive_(\d+)_minutes\b/g, "$1 minutes of work");
 }

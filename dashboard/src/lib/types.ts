@@ -326,6 +326,7 @@ export interface Budget {
   role: string | null;
   max_tokens: number;
   spent_tokens: number;
+  model_tokens: number | null;
   frame_tokens: number;
   parts: BudgetPart[];
   pins: Pin[];

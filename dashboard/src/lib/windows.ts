@@ -24,12 +24,34 @@ export function forecast(of: WindowState): string {
   return `${stepsLeft(of)} left`;
 }
 
-/** A range where one is known: 9–20 steps; else about 12 steps. */
+/** A range where one is known: 9–20 steps; else about 12 steps. As `holdfast status` rounds it. */
 export function stepsLeft(of: WindowState): string {
   const [low, high] = [of.ops_left_low, of.ops_left_high];
-  if (low === null || high === null || low >= high)
+  if (low === null || high === null || low > high)
     return `about ${plural(of.ops_left ?? 0, "step")}`;
-  return `${number(low)}–${number(high)} steps`;
+  if (high < 1) return "less than one step";
+  if (low < 1) return `up to ${plural(rough(high), "step")}`;
+  const [least, most] = [rough(low), rough(high)];
+  return least === most
+    ? `about ${plural(most, "step")}`
+    : `${number(least)}–${number(most)} steps`;
+}
+
+/** No more digits than an estimate has; halves go to the even number, as in Python. */
+function rough(steps: number): number {
+  const digit = steps < 30 ? 1 : steps < 100 ? 5 : steps < 1000 ? 10 : 100;
+  const whole = Math.floor(steps / digit);
+  const rest = steps / digit - whole;
+  return digit * (rest > 0.5 || (rest === 0.5 && whole % 2 === 1) ? whole + 1 : whole);
+}
+
+/** What an event of pressure says: an alert has a level, a zone has a colour. */
+export function pressure(level: unknown, zone: unknown): string {
+  const words = [
+    typeof level === "string" && level ? `${line(level)} alert` : "",
+    typeof zone === "string" && zone ? `zone ${line(zone)}` : "",
+  ];
+  return words.filter(Boolean).join(", ") || "pressure";
 }
 
 /** Until it is full at its pace; a window that is blocked or idle has none, and says so. */

@@ -74,6 +74,7 @@ class Brief(msgspec.Struct, frozen=True):
     items: list[BriefItem] = []
     allotment: Allotment | None = None  # None if pinned items took all the room
     spent: dict[str, int] = {}  # characters, by compartment
+    limit: int = 0  # characters it may have
 
 
 def compose(
@@ -301,7 +302,7 @@ def _laid_out(
             text = redact("\n".join([*body, fence.closing()]))
         if units(text) <= limit or not taken:
             text = text if units(text) <= limit else ""
-            return Brief(text, lines, role, taken, choice.allotment, choice.spent)
+            return Brief(text, lines, role, taken, choice.allotment, choice.spent, limit)
         taken = taken[:-1]
 
 

@@ -27,6 +27,13 @@ LISTS = (
 )
 
 
+class CheckpointFill(msgspec.Struct, frozen=True):
+    """How full the window was when the checkpoint was taken; 0: not stored."""
+
+    used_tokens: int = 0
+    limit_tokens: int = 0
+
+
 def complete(document: Document, checkpoint_id: str, path: str) -> dict[str, Any]:
     """Return all fields of the snapshot: the given ones, and which checkpoint it belongs to."""
     return {
@@ -71,6 +78,15 @@ def path_of(project: str, checkpoint_id: str) -> str:
 def load(project: str, checkpoint_id: str) -> dict[str, Any]:
     """Return the snapshot; an empty one if there is none."""
     return _parse(places.read_small(path_of(project, checkpoint_id), LARGEST_BYTES))
+
+
+def load_fill(project: str, checkpoint_id: str) -> CheckpointFill:
+    """Return the fill alone: the rest of the file is skipped, not built."""
+    try:
+        data = places.read_small(path_of(project, checkpoint_id), LARGEST_BYTES)
+        return msgspec.json.decode(data, type=CheckpointFill)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        return CheckpointFill()
 
 
 def _parse(data: bytes) -> dict[str, Any]:

@@ -122,7 +122,9 @@ def _second_brief(state: State) -> str:
         return ""  # an asynchronous hook of a subagent would tell its parent
     text, state.second_brief = state.second_brief, ""
     if text:
-        tokens, window = round(len(text) / mark.CHARS_PER_TOKEN), state.compactions + 1
+        from holdfast.budget.compartments import tokens_of, units
+
+        tokens, window = tokens_of(units(text)), state.compactions + 1
         words = f"second brief of about {tokens:,} tokens restored in window {window}"
         log.add("INFO", record_session.log_name(state), words)
     return text

@@ -36,11 +36,18 @@ def tell(moment: Moment) -> str:
         state.compacting_answer = moment.tail.answer_id
         state.velocity = state.growth = state.pace_ms = 0.0
         record = _read(state, moment.folder)
-        kept = take_checkpoint.take(state, moment.folder, trigger, moment.now_ms, record=record)
+        kept = take_checkpoint.take(
+            state,
+            moment.folder,
+            trigger,
+            moment.now_ms,
+            record=record,
+            used_tokens=moment.line.used,
+        )
         _note_rapid_refill(state, record, trigger)
         make_mark.rouse(moment.folder, state)
     saved = f"checkpoint {kept.id}" if kept else "no checkpoint"
-    line = f"compaction ({trigger}) at {_fill(moment)}, {saved}"
+    line = f"compaction ({trigger}) {_fill(moment)}, {saved}"
     log.add("INFO", record_session.log_name(state), line)
     if kept is None and _may_block(state, moment):
         return json.dumps({"decision": "block", "reason": REASON})
@@ -61,10 +68,12 @@ def _log_error(state: State, what: str, error: Exception) -> None:
 
 
 def _fill(moment: Moment) -> str:
+    """Our reading, and called so: Claude Code states its own count only after the compaction, in
+    the boundary, and the two are a few hundredths of a percent apart."""
     if moment.tail.basis == "none":
-        return "an unknown fill"
+        return "at an unknown fill"
     about = "" if moment.tail.is_counted_by_client() else "about "
-    return f"{about}{moment.line.used:,} tokens"
+    return f"begins: Holdfast read {about}{moment.line.used:,} tokens"
 
 
 def _note_rapid_refill(state: State, record: Record | None, trigger: str) -> None:

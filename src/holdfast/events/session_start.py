@@ -11,7 +11,7 @@ from holdfast.hook.observation import Moment
 from holdfast.record import storage
 from holdfast.window import make_mark
 from holdfast.window.state import State, lock_state_if_possible
-from holdfast.wire import log, mark, places, scan
+from holdfast.wire import log, places, scan
 from holdfast.wire.errors import describe
 
 # A model that was told to make the folder writable would have changed its permissions itself.
@@ -80,7 +80,8 @@ def _text_for(source: str, state: State, moment: Moment) -> str:
 
 
 def _brief(state: State, folder: str) -> str:
-    from holdfast.events import window_brief  # a start need not pay for it
+    from holdfast.budget.compartments import tokens_of, units  # a start need not pay for these
+    from holdfast.events import window_brief
 
     record = storage.read_on(state, folder)
     brief = window_brief.compose_brief(state, folder, record, compacting=True)
@@ -90,8 +91,9 @@ def _brief(state: State, folder: str) -> str:
     if not brief.lines:
         log.add("INFO", record_session.log_name(state), f"nothing to restore in {window}")
         return ""
-    tokens = round(len(brief.text) / mark.CHARS_PER_TOKEN)
-    words = f"brief of about {tokens:,} tokens restored in {window}: {state.restored}"
+    tokens = tokens_of(units(brief.text))
+    which = "brief" if state.agent_id else "first brief"  # a subagent gets no second one
+    words = f"{which} of about {tokens:,} tokens restored in {window}: {state.restored}"
     log.add("INFO", record_session.log_name(state), words.removesuffix(": "))
     return brief.text
 

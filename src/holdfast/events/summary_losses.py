@@ -23,12 +23,14 @@ from holdfast.brief.summary_check import SummaryCheck, check
 from holdfast.brief.summary_coverage import SummaryContents, contents_of
 from holdfast.budget.compartments import tokens_of, units
 from holdfast.events import after_compact
+from holdfast.events.window_brief import headline
 from holdfast.record import RecordReader
 from holdfast.record.model import Place, Record
 from holdfast.record.turns import place_of
 from holdfast.redact import redact
 from holdfast.text.fence import TAG
 from holdfast.transcript import Attachment, Boundary, Summary, decoded, read
+from holdfast.window.state import State
 
 NO_ROOM = "there was no room for it"
 MAIN = frozenset(("said", "tasks", "failing", "questions"))
@@ -70,8 +72,12 @@ class SummaryLoss:
     lost: list[BriefItem]
     restored: list[BriefItem]
     messages: int  # that the user had sent
-    brief_tokens: int
+    brief_sizes: tuple[int, ...]  # tokens of the first brief, and of the second if there is one
     checked: SummaryCheck
+
+    @property
+    def brief_tokens(self) -> int:
+        return sum(self.brief_sizes)
 
     @property
     def not_restored(self) -> list[BriefItem]:
@@ -110,7 +116,7 @@ def summary_losses(path: Path, *, sidechain: bool) -> Iterator[tuple[int, Summar
                 lost,
                 [item for item in lost if _key(item) in given],
                 len(quotes(record)),
-                sum(tokens_of(units(text)) for text in texts),
+                tuple(tokens_of(units(text)) for text in texts),
                 checked,
             ),
         )
@@ -121,6 +127,7 @@ def _first_brief(record: Record) -> Brief:
     return compose(
         record,
         DEFAULT_TOKENS,
+        headline=headline(State(), record),
         may_grow=True,
         remark_chars=REMARK_CHARS,
         summary="",

@@ -51,10 +51,11 @@ def take(
     now_ms: int,
     also: Mapping[str, list[str]] | None = None,
     record: Record | None = None,
+    used_tokens: int = 0,
 ) -> SavedCheckpoint | None:
     """As `save`, but where it cannot be saved, that is logged and None is returned."""
     try:
-        kept = save(state, folder, trigger, now_ms, also, record)
+        kept = save(state, folder, trigger, now_ms, also, record, used_tokens)
     except CheckpointNotSaved as error:
         log.add("ERROR", state.session_id[:8], str(error))
         return None
@@ -74,9 +75,12 @@ def save(
     now_ms: int,
     also: Mapping[str, list[str]] | None = None,
     record: Record | None = None,
+    used_tokens: int = 0,
 ) -> SavedCheckpoint:
     """Take a verified checkpoint of this window; CheckpointNotSaved if no place accepts it. `also`
-    are sections that only the caller knows, `record` the session's if the caller has read it."""
+    are sections that only the caller knows, `record` the session's if the caller has read it,
+    `used_tokens` a reading of the moment that is newer than the state's."""
+    used_tokens = used_tokens or state.used_tokens
     sections, snapshot = _content(state, folder, record)
     workflow, held = _workflow(state.project)
     sections = {**sections, **workflow, **(also or {})}
@@ -93,6 +97,7 @@ def save(
         document = clean_document(document, redact)
     # The shared work was cleaned when it was written: once more would cost 40 ms.
     document = with_snapshot(document, add_work(document.snapshot, state, folder, now_ms))
+    document = with_snapshot(document, {**document.snapshot, **_fill(used_tokens, state)})
     try:
         kept = keep(document)
     except OSError as error:
@@ -100,7 +105,7 @@ def save(
     # Where the same state was kept before, that file stands: with the trigger it tells of itself.
     state.checkpoint_ms, state.checkpoint_trigger = now_ms, kept.document.trigger
     state.checkpoint_saved_ms = int(kept.document.created.timestamp() * 1000)
-    state.checkpoint_path, state.checkpoint_tokens = kept.path, state.used_tokens
+    state.checkpoint_path, state.checkpoint_tokens = kept.path, used_tokens
     return kept
 
 
@@ -150,6 +155,12 @@ def add_work(snapshot: Mapping[str, Any], state: State, folder: str, now_ms: int
         return {**snapshot, **_work_from_snapshot(snapshot, folder), **more}
     places = {name: work[name] for name in PLACES if work.get(name)}
     return {**snapshot, **places, **more}
+
+
+def _fill(used_tokens: int, state: State) -> dict[str, int]:
+    """How full the window is. Readings by time do not tell: several may be of one second."""
+    known = used_tokens and state.edge_tokens
+    return {"used_tokens": used_tokens, "limit_tokens": state.edge_tokens} if known else {}
 
 
 def _pins(state: State) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from holdfast.brief.compose import Brief, compose
@@ -14,7 +15,7 @@ from holdfast.brief.item import STILL_RUNNING, BriefItem, find_archived
 from holdfast.brief.size import DEFAULT_TOKENS, REMARK_CHARS, wanted_tokens
 from holdfast.budget import ledger
 from holdfast.client.instructions import collect_marked_rules
-from holdfast.hub.projection.projection_file import read_projection, subtasks
+from holdfast.hub.projection.projection_file import objects_in, read_projection, subtasks, text
 from holdfast.record.model import Record
 from holdfast.window.state import State
 from holdfast.wire import log
@@ -65,11 +66,32 @@ def compose_brief(
 
 
 def shared_work(state: State, folder: str) -> dict[str, Any]:
-    """The projection, with the session's subtasks as one list without the reading agent's own."""
+    """The projection, with the session's subtasks as one list without the reading agent's own, and
+    without messages that are for others."""
     found = read_projection(folder)
+    if not found:
+        return {}
     mine = state.agent_id or None
     parts = [one for one in subtasks(found) if one.get("agent_id") != mine or mine is None]
-    return {**found, "subtasks": parts} if parts else found
+    names = _names(state, found)
+    messages = [one for one in objects_in(found, "recent_messages") if _concerns(one, names)]
+    return {**found, "subtasks": parts, "recent_messages": messages}
+
+
+def _names(state: State, work: Mapping[str, Any]) -> frozenset[str]:
+    """Who reads the brief: an agent, or a session with the agents that it started, because it
+    leads them. An agent is also called by its type."""
+    own = {state.agent_id or state.session_id, state.agent_type} - {""}
+    if state.agent_id:
+        return frozenset(own)
+    led = (*subtasks(work), *objects_in(work, "agent_states"))
+    return frozenset(own | {text(one, "agent_id") for one in led} - {""})
+
+
+def _concerns(message: Mapping[str, Any], names: frozenset[str]) -> bool:
+    """Whether a message is to everybody, or to or from one of these."""
+    whom = text(message, "to_agent")
+    return not whom or whom in names or text(message, "from_agent") in names
 
 
 def headline(state: State, record: Record) -> str:

@@ -9,7 +9,6 @@ from holdfast.brief import pinned, trim
 from holdfast.brief.compose import KEPT, Brief
 from holdfast.brief.item import BriefItem, item_id
 from holdfast.brief.roles import sections_of
-from holdfast.brief.size import wanted_tokens
 from holdfast.budget import compartments as five
 from holdfast.budget import ledger, operations
 from holdfast.budget.compartments import tokens_of, units
@@ -56,9 +55,10 @@ class CompartmentUse:
 class BudgetStatus:
     session_id: str
     role: str
-    max_tokens: int
+    max_tokens: int  # how long it may get now; it grows beyond the setting for words and notes
     spent_tokens: int
-    frame_tokens: int  # of it, for headings and frame
+    model_tokens: int | None  # the same brief as this session's model counts; None: not measured
+    frame_tokens: int  # of those spent, for headings and frame
     parts: tuple[CompartmentUse, ...]
     loans: tuple[str, ...]  # in words
     pins: tuple[Pin, ...]
@@ -73,11 +73,10 @@ class BudgetStatus:
     forecast_basis: str
 
 
-def status(state: State, folder: str, now_ms: int, max_tokens: int | None = None) -> BudgetStatus:
+def status(state: State, folder: str, now_ms: int) -> BudgetStatus:
     """The brief as it would be now, by compartment, and when the window runs out."""
-    max_tokens = wanted_tokens(state.project) if max_tokens is None else max_tokens
-    facts = storage.read_on(state, folder)
-    brief = window_brief.compose_brief(state, folder, facts, max_tokens)
+    brief = _brief(state, folder)
+    max_tokens = tokens_of(brief.limit)
     known = ledger.read(state.project, state.session_id)
     settings = settings_load.load(state.project)
     seen = view.of_transcript(state, settings, now_ms, folder)
@@ -88,6 +87,7 @@ def status(state: State, folder: str, now_ms: int, max_tokens: int | None = None
         role=brief.role,
         max_tokens=max_tokens,
         spent_tokens=tokens_of(units(brief.text)),
+        model_tokens=five.estimate(brief.text, state.density).model_tokens,
         frame_tokens=frame,
         parts=tuple(parts),
         loans=tuple(_loans(parts)),
@@ -104,10 +104,17 @@ def status(state: State, folder: str, now_ms: int, max_tokens: int | None = None
     )
 
 
+def _brief(state: State, folder: str) -> Brief:
+    """The brief that `holdfast brief` prints: it grows as at a compaction, so that it holds the
+    model's notes."""
+    record = storage.read_on(state, folder)
+    return window_brief.compose_brief(state, folder, record, may_grow=True)
+
+
 def evict(item: str, state: State, folder: str) -> BriefEntry:
     """Evict an item by its id in the current brief, or the start of the id."""
-    brief = window_brief.compose_brief(state, folder, storage.read_on(state, folder))
-    found = [one for one in map(_entry, brief.items) if item and one.id.startswith(item)]
+    items = map(_entry, _brief(state, folder).items)
+    found = [one for one in items if item and one.id.startswith(item)]
     if len(found) != 1:
         raise NoSuchPin(f"{'no item begins' if not found else 'several items begin'} with {item}")
     if found[0].is_pinned:
@@ -126,7 +133,10 @@ def _parts(brief: Brief, known: Ledger, max_tokens: int) -> tuple[list[Compartme
     lines = sum(units(line.text) + 1 for line in brief.lines if line.reason)
     frame = max(0, whole - tokens_of(lines)) if brief.lines else whole
     shares = _divide(max(0, max_tokens - frame), [one.share for one in five_parts])
-    spent = _divide(whole - frame, [brief.spent.get(one.name, 0) for one in five_parts])
+    chars = {one.name: 0 for one in five_parts}
+    for item in brief.items:
+        chars[trim.of(item)] += units(item.text) + 3
+    spent = _divide(whole - frame, list(chars.values()))
     borrowed = [max(0, used - share) for used, share in zip(spent, shares, strict=True)]
     free = [max(0, share - used) for used, share in zip(spent, shares, strict=True)]
     lent = _divide(sum(borrowed), free)

@@ -11,7 +11,7 @@ its best item, with the others that were found, what was decided in the turn and
 said last. Words of the user and the model's last ones count more than what the model says in
 between, which announces ("Now I add the button:") and tells little, and that more than a
 subagent's report and than checkpoints and segments, which quote turns. Items that say the same are
-one result.
+one result. What neither words nor meaning speak for is no result.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
 from holdfast.memory.index.interface import TURN_POSITIONS, Index, Scores
-from holdfast.memory.item import CHECKPOINT, DECISION, SEGMENT, TURN, Item
+from holdfast.memory.item import CHECKPOINT, DECISION, MESSAGE, SEGMENT, TURN, Item
 from holdfast.memory.words import ALONE, plain
 
 BESIDE = 0.3
@@ -35,6 +35,9 @@ CONCLUDED = 1.1  # by the model at the end of a turn
 DERIVED = 0.8  # checkpoints and segments: they quote turns, which are the better result
 # factor for the meaning of short texts in the middle of a turn
 ANNOUNCED, ANNOUNCED_CHARS = 0.7, 250
+# A short message without a word of the query: the share of the best meaning that it needs, and the
+# factor for its meaning.
+NEAR, BRIEFLY, BRIEF_CHARS = 0.6, 0.5, 40
 TYPED_CHARS = 800  # a longer text was pasted
 MOST_OTHERS = 2  # items of a turn shown with its best
 MOST_DECISIONS = 3  # the last of a turn
@@ -153,6 +156,8 @@ def results(hits: Sequence[Hit], limit: int, *, by_turn: bool = True) -> list[Tu
         together.setdefault((id(hit.of), key), []).append(hit)
     last = _last_words(hits)
     found = [_result(some, last) for some in together.values()]
+    if by_turn:  # who asks for one kind gets the nearest of it, however far
+        found = [one for one in found if one.rank.score > 0]
     found.sort(key=lambda one: -one.rank.score)  # a stable sort: equal ones keep their order
     return _with_what_came(_distinct(found, limit))
 
@@ -210,12 +215,23 @@ def _weigh(hit: Hit, *, is_last: bool) -> Rank:
     item, rank = hit.item, hit.rank
     if rank.kind:  # the query asks for its kind
         return rank
+    if item.kind == MESSAGE:
+        return _weigh_message(item, rank)
     is_models = item.by == MODEL and is_of_turn(item)
     if is_models and not is_last and len(item.text) < ANNOUNCED_CHARS:
         less = (1 - ANNOUNCED) * rank.vector
         rank = rank._replace(score=rank.score - less, vector=rank.vector - less)
     by = CONCLUDED if is_models and is_last else weight(item)
     return Rank(*(by * part for part in rank))
+
+
+def _weigh_message(item: Item, rank: Rank) -> Rank:
+    """Messages come from many senders, so one tells nothing about the next. A greeting is near to
+    many questions and answers none."""
+    meaning = rank.vector
+    if not rank.keyword and len(item.text) < BRIEF_CHARS:
+        meaning = BRIEFLY * meaning if meaning >= NEAR else 0.0
+    return Rank(rank.keyword + meaning, rank.keyword, meaning, 0.0)
 
 
 def weight(item: Item) -> float:

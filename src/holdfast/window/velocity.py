@@ -72,6 +72,16 @@ def steps_range(
     return min(low, ops_left), max(high, ops_left)
 
 
+def steps_left(
+    room_tokens: int, rate: float, growth: float
+) -> tuple[int | None, int | None, int | None]:
+    """Steps left at this rate, with the fewest and the most; None where they are not known."""
+    if rate <= 0:
+        return None, None, None
+    ops = int(max(0, room_tokens) / rate)
+    return (ops, *steps_range(room_tokens, growth, ops)) if growth > 0 else (ops, None, None)
+
+
 def in_words(low: int | None, high: int | None, pace_ms: float | None = None) -> str:
     """About so many to so many steps, and minutes; empty where nothing is known."""
     if low is None or high is None:
@@ -118,9 +128,8 @@ def forecast(
     if rate <= 0:
         return Forecast(rate, None, None, f"unknown: the last {count} steps added nothing")
     room = max(0, edge_tokens - now_tokens)
-    ops = int(room / rate)
     growth = steady_growth(used_tokens)
-    low, high = steps_range(room, growth, ops)
+    ops, low, high = steps_left(room, rate, growth)
     pace_ms = _pace(times_ms)
     basis = f"the last {count} steps took {rate:,.0f} tokens each"
     if pace_ms is None:

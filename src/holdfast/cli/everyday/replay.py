@@ -292,7 +292,11 @@ def _weight(one: BriefItem) -> tuple[int, int]:
 
 
 def _size(loss: SummaryLoss) -> str:
-    return f", in {counted(loss.brief_tokens, 'token')}"
+    """One brief or two: the log counts each by itself."""
+    if len(loss.brief_sizes) < 2:
+        return f", in {counted(loss.brief_tokens, 'token')}"
+    first, second = loss.brief_sizes
+    return f", in two briefs of {first:,} and {counted(second, 'token')}"
 
 
 def _kinds(items: Sequence[BriefItem], messages: int) -> str:
@@ -325,6 +329,6 @@ def _compared(hit: ReplayedCompaction) -> str:
     if hit.error_ratio is None:
         return f"Holdfast read {hit.read_tokens:,} tokens; Claude Code stated no count"
     return (
-        f"at {hit.pre_tokens:,} tokens; Holdfast read {hit.read_tokens:,} "
+        f"Claude Code counted {hit.pre_tokens:,} tokens; Holdfast read {hit.read_tokens:,} "
         f"({hit.error_ratio:.2%} apart)"
     )

@@ -16,7 +16,7 @@ import click
 
 from holdfast.cli.arguments import AS_JSON, must_be_folder
 from holdfast.cli.terminal import paint, say
-from holdfast.memory.item import CHECKPOINT, KINDS, PAGE_CHARS
+from holdfast.memory.item import CHECKPOINT, KINDS, MESSAGE, PAGE_CHARS
 from holdfast.text import fence
 from holdfast.text.numbers import counted, short
 from holdfast.wire.log import inert
@@ -200,7 +200,9 @@ def _lines(one: FoundItem, words: list[str]) -> Iterator[str]:
     """Yield where it was said, what was asked there or the question it answers, then each
     passage."""
     yield f"{paint(one.id, 'bold')}  {_clean(_where(one))}"
-    if one.item.title and _is_answer(one.item):
+    if one.item.kind == MESSAGE:
+        yield f"message: {_clean(one.item.title)}"
+    elif one.item.title and _is_answer(one.item):
         yield f"asked: {_marked(short(_clean(one.title), ASKED_CHARS), words)}"
     for place in dict.fromkeys(filter(None, one.places)):
         yield _marked(_clean(place), words)
@@ -222,8 +224,10 @@ def _clean(text: str) -> str:
 
 
 def _is_answer(item: Item) -> bool:
-    """Whether its title is what was asked there; of a checkpoint it is the name of the section."""
-    return item.by in ("user", "model", "agent") and not item.id.startswith(f"{CHECKPOINT}-")
+    """Whether its title is what was asked there; of a checkpoint it is the name of the section, of
+    a message its topic."""
+    is_said = item.by in ("user", "model", "agent")
+    return item.kind == MESSAGE or (is_said and not item.id.startswith(f"{CHECKPOINT}-"))
 
 
 def _where(one: FoundItem) -> str:

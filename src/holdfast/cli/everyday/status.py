@@ -25,6 +25,7 @@ from holdfast.window.velocity import in_words
 from holdfast.wire.log import inert
 
 MOST_CLEARED = 8
+MOST_READINGS = 40  # drawn beside `lately`
 # How the used tokens are known, in words, by `basis` of a reading.
 HOW_KNOWN = {
     "usage": "as the last answer reports",
@@ -242,9 +243,7 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
         ("model", f"{found['model'] or 'unknown'}, client {found['client_version'] or 'unknown'}"),
     ]
     if len(found["readings"]) > 1:
-        rows.insert(
-            3, ("lately", terminal.sparkline(found["readings"][-40:], found["edge_tokens"]))
-        )
+        rows.insert(3, ("lately", terminal.sparkline(_lately(found), found["edge_tokens"])))
     if found["microcompactions"]["count"]:
         rows[1:1] = _cleared(found["microcompactions"])
     if found["switches"]:
@@ -259,6 +258,14 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     if "stop_guard" in found:
         rows += [("unsaved", _unsaved(found, about)), ("stop guard", _stop_guard(found))]
     return rows + [("settings", error) for error in found["settings_slips"]]
+
+
+def _lately(found: dict[str, Any]) -> list[int]:
+    """Return the last readings of hooks, and that of this moment: right after a compaction no hook
+    has read the new window yet."""
+    now = found["used_tokens"]
+    readings = found["readings"][-MOST_READINGS:]
+    return readings if readings[-1] == now else [*readings[1 - MOST_READINGS :], now]
 
 
 def _describe_remaining(found: dict[str, Any]) -> str:

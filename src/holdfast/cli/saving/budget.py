@@ -29,6 +29,7 @@ from holdfast.text.numbers import counted, short
 from holdfast.window.alert_texts import estimate_mark
 from holdfast.window.velocity import in_words
 from holdfast.wire import places
+from holdfast.wire.mark import CHARS_PER_TOKEN
 
 Command = Callable[..., Any]
 MOST_FILE = 8 << 20
@@ -175,8 +176,8 @@ def estimate(text_or_file: str, session: str, as_json: bool) -> None:
         values = {name: getattr(found, name) for name in found.__struct_fields__}
         click.echo(json.dumps(values))
         return
-    model = f"; about {found.model_tokens:,} of the model's" if found.model_tokens else ""
-    say(f"{counted(found.tokens, 'token')} ({counted(found.chars, 'character')}){model}")
+    say(f"{counted(found.tokens, 'token')} ({counted(found.chars, 'character')})")
+    say(_units(found.model_tokens))
 
 
 @budget.command()
@@ -300,9 +301,16 @@ SECTIONS = {  # what one item of a section is called
 }
 
 
+def _units(model_tokens: int | None) -> str:
+    """Say what is called a token. The model's own count differs, and is known by measurement."""
+    words = f"tokens: {CHARS_PER_TOKEN:g} characters each, as the size of a brief is set"
+    return f"{words}; as the model counts, about {model_tokens:,}" if model_tokens else words
+
+
 def show(found: BudgetStatus, most: int) -> None:
     spent = f"{found.spent_tokens:,} of {found.max_tokens:,} tokens"
     say(f"{paint('brief', 'bold')}   {spent} (role: {found.role})", hang=8)
+    say(f"        {_units(found.model_tokens)}", hang=8)
     left = in_words(found.ops_left_low, found.ops_left_high)
     share = f"{estimate_mark(found.estimated)}{found.used_ratio:.1%} of the compaction limit used"
     forecast = f"{left} left" if left else shown(f"steps left: {found.forecast_basis}")

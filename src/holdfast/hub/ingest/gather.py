@@ -205,13 +205,8 @@ def health_of(state: State, used_tokens: int, at_ms: int, *, estimated: bool) ->
     settings = settings_load.load(state.project)
     thresholds, watch_at = Thresholds.of(settings), settings.share("watch_at")
     left = max(0, edge - used_tokens)
-    ops = int(left / state.velocity) if state.velocity > 0 else None
+    ops, low, high = velocity.steps_left(left, state.velocity, state.growth)
     paced = ops is not None and state.pace_ms > 0
-    low, high = (
-        velocity.steps_range(left, state.growth, ops)
-        if ops is not None and state.growth > 0
-        else (None, None)
-    )
     found = {
         "status": judge_status(ratio, watch_at),
         "recommended_action": recommend_action(

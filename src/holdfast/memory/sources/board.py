@@ -23,7 +23,8 @@ KEY = "messages"
 MOST = 20_000
 _QUERY = (
     "SELECT m.id, m.topic, m.content, m.from_agent, m.created_ms FROM messages m "
-    "LEFT JOIN projects p ON p.id = m.project_id WHERE m.project_id IS NULL OR p.path = {mark} "
+    "LEFT JOIN projects p ON p.id = m.project_id "
+    "WHERE m.topic NOT IN ({notices}) AND (m.project_id IS NULL OR p.path = {mark}) "
     "ORDER BY m.created_ms DESC, m.id LIMIT {most}"
 )
 
@@ -55,9 +56,20 @@ def _shared(project: str) -> Iterator[MemorySource]:
 def _read_shared(project: str, _state: str, _give_up: float) -> SourceRead:
     import sqlalchemy as sa
 
-    query = sa.text(_QUERY.format(mark=":project", most=MOST))
+    query = sa.text(_query(":project"))
     rows = engines.store().read(lambda c: c.execute(query, {"project": project}).all())
     return SourceRead([item(row, number) for number, row in enumerate(reversed(rows))], "")
+
+
+def _query(mark: str) -> str:
+    """The newest messages, without notices: a brief has none of them either, and nobody asks for
+    them later."""
+    from holdfast.brief.open_items import (
+        NOTICES,
+    )  # loads a decoder, which most searches do not need
+
+    notices = ", ".join(f"'{topic}'" for topic in NOTICES)
+    return _QUERY.format(notices=notices, mark=mark, most=MOST)
 
 
 def _file() -> str:
@@ -71,7 +83,7 @@ def _read(path: str, project: str, _state: str, _give_up: float) -> SourceRead:
     rows: list[Any] = []
     connection = sqlite_file.to_read(path, 1.0)
     try:
-        rows = connection.execute(_QUERY.format(mark="?", most=MOST), (project,)).fetchall()
+        rows = connection.execute(_query("?"), (project,)).fetchall()
     except sqlite3.Error as error:  # old, locked or damaged: everything else can still be searched
         log.add("WARN", "recall", f"{path}: messages were not read: {error}")
     finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import Path, Query, Response
@@ -12,10 +13,19 @@ from holdfast.api.database import Database, Db
 from holdfast.api.fields import Body, IdQuery, Limit, Offset, Word, WordQuery
 from holdfast.api.machine_files import local_window, read_files
 from holdfast.api.responses import CONFLICT, NOT_FOUND, ApiAnswer, Paged, Router, respond
-from holdfast.checkpoint import checkpoint_file, find, index, lineage, provenance, verify
+from holdfast.checkpoint import (
+    checkpoint_file,
+    find,
+    index,
+    lineage,
+    provenance,
+    snapshot,
+    verify,
+)
 from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.checkpoint.errors import CheckpointNotSaved, DamagedCheckpoint
+from holdfast.checkpoint.snapshot import CheckpointFill
 from holdfast.events import take_checkpoint
 from holdfast.hub import ids, row_times
 from holdfast.hub.clean_text import replace_unstorable
@@ -280,7 +290,8 @@ def _sections(documents: Sequence[Document]) -> list[dict[str, Any]]:
 
 async def _rows(db: Database, entries: Sequence[CheckpointEntry]) -> list[dict[str, Any]]:
     own = {one.path for one in provenance.own_entries(entries)}
-    shares = await db.read(lambda connection: [_share(connection, one) for one in entries])
+    fills = await read_files(lambda: [snapshot.load_fill(one.project, one.id) for one in entries])
+    shares = await db.read(lambda connection: [*map(partial(_share, connection), entries, fills)])
     return [
         {
             "id": one.id,
@@ -303,8 +314,10 @@ async def _rows(db: Database, entries: Sequence[CheckpointEntry]) -> list[dict[s
     ]
 
 
-def _share(connection: Connection, entry: CheckpointEntry) -> float | None:
-    """How full its window was at the last step before it."""
+def _share(connection: Connection, entry: CheckpointEntry, fill: CheckpointFill) -> float | None:
+    """How full its window was: as the checkpoint states, else at the last step before it."""
+    if fill.used_tokens > 0 and fill.limit_tokens > 0:
+        return round(fill.used_tokens / fill.limit_tokens, 4)
     if not entry.sound:
         return None
     at_ms = int(timestamps.from_iso(entry.created).timestamp() * 1000) + 999
