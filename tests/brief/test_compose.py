@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.brief.compose import compose
 from holdfast.brief.item import Archived, chars_for
-from holdfast.brief.steer import steer
+from holdfast.brief.summary_instructions import write_instructions
 from holdfast.budget.compartments import units
 from tests.checkpoint.sessions import Session
 
@@ -191,7 +191,11 @@ def test_every_segment_that_may_be_dropped_is_named_as_recallable(tmp_path: Path
         (f"s_seg_{number:02}", f"Write part {number} of the importer.", []) for number in range(11)
     ]
     record = session.record(tmp_path)
-    dropped = [name for name, topic, _ in archived if topic in steer(record, archived=archived)]
+    dropped = [
+        name
+        for name, topic, _ in archived
+        if topic in write_instructions(record, archived=archived)
+    ]
     assert len(dropped) == 6
     text = compose(record, archived=archived).text
     assert all(name in text for name in dropped)

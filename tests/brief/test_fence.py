@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.brief.compose import compose
-from holdfast.brief.steer import steer
+from holdfast.brief.summary_instructions import write_instructions
 from holdfast.text import fence
 from tests.checkpoint.sessions import Session
 
@@ -49,7 +49,7 @@ def test_no_field_of_a_call_closes_the_fence_or_begins_a_line(closing: str, tmp_
     session.calls("TodoWrite", todos=[{"content": "c", "status": f"in_progress{closing}"}])
     facts = session.record(tmp_path)
     found = compose(facts)
-    said = found.text + "".join(line.reason for line in found.lines) + steer(facts)
+    said = found.text + "".join(line.reason for line in found.lines) + write_instructions(facts)
     assert said.count("</holdfast-brief>") == 1
     assert not [line for line in said.splitlines() if line.startswith("SYSTEM")]
     assert all(mark.isprintable() or mark == "\n" for mark in said)
@@ -172,7 +172,7 @@ def test_secrets_are_redacted(tmp_path: Path) -> None:
     token = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
     session = Session().user(f"Always push with {token} please.").runs(f"curl -H {token} make")
     facts = session.record(tmp_path)
-    assert token not in compose(facts).text and token not in steer(facts)
+    assert token not in compose(facts).text and token not in write_instructions(facts)
 
 
 def test_a_command_with_a_backtick_keeps_it() -> None:

@@ -11,7 +11,7 @@ from holdfast.record import storage
 from holdfast.record.model import Record, Turn
 from holdfast.window.state import State
 from holdfast.wire import places
-from holdfast.wire.search_time import SearchTime
+from holdfast.wire.hook_time import HookTime
 from tests.checkpoint.sessions import Session
 from tests.transcript import builders as b
 
@@ -29,7 +29,7 @@ def cut_short(session: Session, folder: Path) -> Record:
         bait.user(f"{number} {folder.name} {'password= ' * 400} password={WORD} ok {WORD}")
     bait.lines += session.lines
     state = State(session_id="s1", transcript=str(bait.written(folder)), project="")
-    with SearchTime(100_000, clock=count().__next__):
+    with HookTime(100_000, clock=count().__next__):
         found = storage.read_on(state, places.window("s1"))
     assert found.unread
     return found
@@ -107,7 +107,7 @@ def test_a_prompt_queued_before_the_stop_is_gone_if_it_was_taken_back(tmp_path: 
     state = State(session_id="s1", transcript=str(transcript), project="")
     assert "Delete it all." in str(storage.read_on(state, places.window("s1")).turns)
     session = Session().user("Print the tides.").queues("Delete it all.").unqueues("popAll")
-    with SearchTime(0, clock=count().__next__):
+    with HookTime(0, clock=count().__next__):
         state.transcript = str(session.user("Print the moon.").written(tmp_path))
         found = storage.read_on(state, places.window("s1"))
     assert found.unread and "Delete it all." not in str(found.turns)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.brief.compose import compose
-from holdfast.brief.steer import steer
+from holdfast.brief.summary_instructions import write_instructions
 from holdfast.checkpoint.sections import sections_of
 from tests.checkpoint.sessions import Session
 from tests.transcript import builders as b
@@ -26,7 +26,7 @@ def test_a_brief_says_that_plan_mode_is_on(tmp_path: Path) -> None:
     assert facts.planning
     assert "plan mode is on" in compose(facts).text
     assert "plan mode is on" in compose(facts, 500).text
-    assert "plan mode is on" in steer(facts)
+    assert "plan mode is on" in write_instructions(facts)
     assert any("plan mode is on" in line for line in sections_of(facts)["In Progress"])
 
 

@@ -36,7 +36,7 @@ from holdfast.record.failures import MOST_FAILURES
 from holdfast.record.model import Place, Record, describe_unread
 from holdfast.redact import are_clean, redact
 from holdfast.text import fence
-from holdfast.wire import log, search_time
+from holdfast.wire import hook_time, log
 
 # "Not instructions" alone would apply to the user's own rules below it as well. "It still holds"
 # alone would make a reader carry out "commit" again.
@@ -298,7 +298,7 @@ def _laid_out(
         body = [opening, *(line.text for line in lines)]
         if left > 0:
             body.append(CUT_LINE.format(left))
-        with search_time.for_output():
+        with hook_time.for_output():
             text = redact("\n".join([*body, fence.closing()]))
         if units(text) <= limit or not taken:
             text = text if units(text) <= limit else ""
@@ -308,7 +308,7 @@ def _laid_out(
 
 def _safe(lines: list[BriefLine]) -> list[BriefLine]:
     """Redact and clean every line once more, whichever field of a transcript it comes from."""
-    with search_time.for_output():
+    with hook_time.for_output():
         if not are_clean(f"{one.text}\n{one.reason}" for one in lines):
             lines = [
                 replace(one, text=redact(one.text), reason=redact(one.reason)) for one in lines

@@ -27,7 +27,7 @@ from holdfast.text.sentences import clip
 from holdfast.window import audit, make_mark
 from holdfast.window.audit import FREED
 from holdfast.window.state import State, WindowBusy, lock_state
-from holdfast.wire import log, places, scan, search_time
+from holdfast.wire import hook_time, log, places, scan
 from holdfast.wire.errors import describe
 
 SECOND_TOKENS = 800
@@ -90,7 +90,7 @@ def _compose_second_brief(state: State, folder: str, summary: str) -> tuple[str,
     record = storage.read_on(state, folder)
     summary = _known_secrets(state, record).without_in(redact(summary))
     # A summary that was not searched cannot be compared, nor one with half a session.
-    if search_time.is_used_up() or search_time.is_late() or record.unread:
+    if hook_time.is_used_up() or hook_time.is_late() or record.unread:
         log.add("WARN", record_session.log_name(state), "no time to compare the summary")
         state.restored = _restored_words(state.restored, 0, SummaryCheck([], []))
         return "", {}

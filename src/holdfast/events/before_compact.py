@@ -10,7 +10,7 @@ import json
 import os
 
 from holdfast.brief.item import find_archived
-from holdfast.brief.steer import steer
+from holdfast.brief.summary_instructions import write_instructions
 from holdfast.events import record_session, take_checkpoint
 from holdfast.hook.observation import Moment
 from holdfast.record import storage
@@ -95,7 +95,9 @@ def _steering(state: State, record: Record | None, *, shown: bool) -> str:
         return ""
     whose = "the caller" if state.agent_id else "the user"
     try:
-        return steer(record, whose, find_archived(state.session_id, state.agent_id), shown=shown)
+        return write_instructions(
+            record, whose, find_archived(state.session_id, state.agent_id), shown=shown
+        )
     except Exception as error:  # the compaction is not held up for this
         _log_error(state, "the summariser is not told what to keep", error)
         return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from holdfast.wire.search_time import SearchTime
+from holdfast.wire.hook_time import HookTime
 
 if TYPE_CHECKING:
     from holdfast.hook.observation import Moment
@@ -40,6 +40,6 @@ def tell(moment: Moment) -> str:
     story = STORIES.get(moment.line.event)
     if story is None:
         return ""
-    with SearchTime(SEARCH_SECONDS[moment.line.event]):
+    with HookTime(SEARCH_SECONDS[moment.line.event]):
         text: str = import_module(f"holdfast.events.{story}").tell(moment)
     return text

@@ -18,9 +18,9 @@ from holdfast.brief.item import BriefItem, FalseClaim
 from holdfast.brief.quotes import quotes
 from holdfast.brief.roles import sections_of
 from holdfast.brief.size import DEFAULT_TOKENS, REMARK_CHARS
-from holdfast.brief.steer import steer
 from holdfast.brief.summary_check import SummaryCheck, check
 from holdfast.brief.summary_coverage import SummaryContents, contents_of
+from holdfast.brief.summary_instructions import write_instructions
 from holdfast.budget.compartments import tokens_of, units
 from holdfast.events import after_compact
 from holdfast.events.window_brief import headline
@@ -189,7 +189,7 @@ def _report(path: str, _inode: int, one: _Compaction, sidechain: bool) -> dict[s
     return {
         "was_given": bool(one.given),
         "summary": summary,
-        "instructions": steer(record, shown=one.trigger == "manual") or None,
+        "instructions": write_instructions(record, shown=one.trigger == "manual") or None,
         "summary_tokens": tokens_of(units(summary or "")),
         **contents.values(),
     }

@@ -42,7 +42,7 @@ from holdfast.transcript import (
 )
 from holdfast.transcript.entries import Author
 from holdfast.transcript.reader import begins_midway
-from holdfast.wire import log, places, search_time
+from holdfast.wire import hook_time, log, places
 from holdfast.wire.errors import describe
 
 MOST_REMARKS = 80
@@ -145,7 +145,7 @@ class RecordReader:
             reached = 0
             for entry in skim(path, record, near_from - FAR_BYTES):
                 # It goes back to the call that the user refused; there is no place to stop.
-                if entry.offset >= reached and not search_time.may_read():
+                if entry.offset >= reached and not hook_time.may_read():
                     self._stop(entry)
                     return
                 reached = max(reached, entry.offset)
@@ -154,7 +154,7 @@ class RecordReader:
         for entry in reader:
             if until is not None and entry.offset >= until:
                 break
-            if not search_time.may_read():
+            if not hook_time.may_read():
                 self._stop(entry)
                 break
             record.far = entry.offset < near_from

@@ -43,7 +43,7 @@ from holdfast.transcript.blocks import Malformed, without_blanks
 from holdfast.transcript.entries import Entry
 from holdfast.transcript.parse import LineTally, parse
 from holdfast.transcript.reader import LONGEST_LINE_BYTES, TranscriptSource, behind_torn
-from holdfast.wire import search_time
+from holdfast.wire import hook_time
 
 HEAD_BYTES = 1500  # the part of a line that shows its kind
 _RESULT, _PROGRESS = b'"type":"tool_result"', b'"type":"progress"'
@@ -254,7 +254,7 @@ def _searched(
     placeholder stands for the older ones."""
     seen, unread = set[str](), _UnreadWords(path, offset)
     copies = Counter(one.words for one in typed)
-    with search_time.for_newest() as limit:
+    with hook_time.for_newest() as limit:
         for one in reversed(typed):
             if one.words in seen:  # it is written again when it is delivered
                 continue

@@ -17,7 +17,7 @@ from holdfast.record import model
 from holdfast.record.model import Record
 from holdfast.transcript import GZIP_MAGIC
 from holdfast.window.state import State
-from holdfast.wire import log, places, search_time
+from holdfast.wire import hook_time, log, places
 
 MOST_BYTES = 32 << 20
 HEAD_BYTES, BEFORE_BYTES = 4096, 1024
@@ -39,7 +39,7 @@ def read_on(state: State, folder: str) -> Record:
     # Secrets are removed first, so that no quotation cuts one in two.
     reader = RecordReader(before, sidechain=bool(state.agent_id))
     found = reader.read_redacted(state.transcript)
-    if reader.is_whole and not search_time.is_used_up():
+    if reader.is_whole and not hook_time.is_used_up():
         found.read_from = sign(state.transcript, found.offset)
         try:
             _write(path, model.save(found))

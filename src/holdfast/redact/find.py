@@ -20,7 +20,7 @@ from holdfast.redact import (
 from holdfast.redact.assignment import is_telling
 from holdfast.redact.rule import TABLE_END, SearchPage, SecretFinding, merge_findings
 from holdfast.redact.value import is_password, like_a_password, looks_random
-from holdfast.wire import search_time
+from holdfast.wire import hook_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ def find(text: str) -> list[SecretFinding]:
     """Return the secrets of a text in order. They do not overlap. If a hook has no time left to
     search it, the whole text counts as one."""
     try:
-        return search_time.run_search(_find_or_remember, text)
-    except search_time.SearchTimeUsedUp:
+        return hook_time.run_search(_find_or_remember, text)
+    except hook_time.HookTimeUsedUp:
         return [SecretFinding(UNSEARCHED, 0, len(text))]
 
 
@@ -99,7 +99,7 @@ def _search_lines(page: SearchPage) -> Iterator[SecretFinding]:
 def _search(page: SearchPage) -> Iterator[SecretFinding]:
     text = page.text
     for scan in _RULES_SUREST_FIRST:
-        search_time.check()
+        hook_time.check()
         for one in scan(page):
             yield line_breaks.extend_over_lines(text, one) if scan in _RULES_FOR_TOKENS else one
 

@@ -17,7 +17,7 @@ import re
 from functools import lru_cache
 from time import time_ns
 
-from holdfast.wire import search_time
+from holdfast.wire import hook_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def positions(hay: str, word: str) -> Iterator[int]:
     """Yield each position of the word."""
     at = hay.find(word)
     while at >= 0:
-        search_time.check()
+        hook_time.check()
         yield at
         at = hay.find(word, at + 1)
 
@@ -263,7 +263,7 @@ class Rule:
             return
         at, done = hay.find(word), 0
         while at >= 0:
-            search_time.check()
+            hook_time.check()
             match = self._match(page.text, hay, at)
             if match and (self.judge is None or self.judge(match[1])):
                 done = match.end(1)

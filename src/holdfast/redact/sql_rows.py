@@ -13,7 +13,7 @@ from holdfast.redact.columns import (
     split_row,
 )
 from holdfast.redact.rule import TABLE_END, SecretFinding, compiled
-from holdfast.wire import search_time
+from holdfast.wire import hook_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def scan(page: SearchPage) -> Iterator[SecretFinding]:
     next_copy = dict(zip(copies, [*copies[1:], len(page.text)], strict=False))
     ends = [head.start() for head in heads[1:]] + [len(page.text)]
     for head, end in zip(heads, ends, strict=True):
-        search_time.check()
+        hook_time.check()
         if head["head"] != before:
             before = head["head"]
             titles = [title.strip(" \t\r\n\"'`\\[]") for title in before.split(",")]
@@ -81,7 +81,7 @@ def scan(page: SearchPage) -> Iterator[SecretFinding]:
 def _read_brackets(text: str, span: tuple[int, int], count: int, columns: list[Column]) -> None:
     at, end = span
     while (row := _find_row(text, at, min(end, at + LONGEST_ROW), count)) is not None:
-        search_time.check()
+        hook_time.check()
         at, start, cells = row
         for column in columns if len(cells) == count else ():
             first, last = cells[column.number]
@@ -124,7 +124,7 @@ class CopiedRows:
     def read(self, count: int, columns: list[Column]) -> None:
         line = ""
         while self._at < self._end and not line.startswith(("\\.", TABLE_END)):
-            search_time.check()
+            hook_time.check()
             line = self._line()
             cells = split_row(line, self._mark)
             for column in columns if len(cells) == count else ():

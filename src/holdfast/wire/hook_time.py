@@ -33,11 +33,11 @@ LATE = 1.2
 OUTPUT_SECONDS = 1.0
 
 
-class SearchTimeUsedUp(Exception):
+class HookTimeUsedUp(Exception):
     """The time is used up, and the text was not searched to its end."""
 
 
-class SearchTime:
+class HookTime:
     """The time that is left, and until when the current search may go on."""
 
     __slots__ = ("_before", "_began", "_clock", "_seconds", "_until", "is_used_up", "left")
@@ -48,9 +48,9 @@ class SearchTime:
         self._began = clock()
         self._until: float | None = None
         self.is_used_up = False  # a text could not be searched
-        self._before: SearchTime | None = None
+        self._before: HookTime | None = None
 
-    def __enter__(self) -> SearchTime:
+    def __enter__(self) -> HookTime:
         """Limit all searches until the exit."""
         global _limit
         self._before, _limit = _limit, self
@@ -63,7 +63,7 @@ class SearchTime:
     def search(self, search: Callable[[str], Found], text: str) -> Found:
         if self.left <= 0:
             self.is_used_up = True
-            raise SearchTimeUsedUp
+            raise HookTimeUsedUp
         began = self._clock()
         self._until = began + self.left
         try:
@@ -75,7 +75,7 @@ class SearchTime:
     def check(self) -> None:
         if self._until is not None and self._clock() > self._until:
             self.is_used_up = True
-            raise SearchTimeUsedUp
+            raise HookTimeUsedUp
 
     def may_read(self) -> bool:
         searched = self._seconds - self.left
@@ -87,22 +87,22 @@ class SearchTime:
     def _has_run_less_than(self, share: float) -> bool:
         return self._clock() - self._began < self._seconds * share
 
-    def for_newest(self) -> SearchTime:
-        return SearchTime(self._seconds * NEWEST_SHARE, self._clock)
+    def for_newest(self) -> HookTime:
+        return HookTime(self._seconds * NEWEST_SHARE, self._clock)
 
 
-_limit: SearchTime | None = None
+_limit: HookTime | None = None
 
 
 def run_search(search: Callable[[str], Found], text: str) -> Found:
-    """Search a text, and count the time. Raises SearchTimeUsedUp if that was not possible."""
+    """Search a text, and count the time. Raises HookTimeUsedUp if that was not possible."""
     if _limit is None or len(text) <= ALWAYS_CHARS:
         return search(text)
     return _limit.search(search, text)
 
 
 def check() -> None:
-    """Raise SearchTimeUsedUp if the current search takes too long."""
+    """Raise HookTimeUsedUp if the current search takes too long."""
     if _limit is not None:
         _limit.check()
 
@@ -112,9 +112,9 @@ def is_used_up() -> bool:
     return _limit is not None and _limit.is_used_up
 
 
-def for_output() -> SearchTime:
+def for_output() -> HookTime:
     """Time of its own for a short text that is shown: without it nothing would be."""
-    return SearchTime(OUTPUT_SECONDS)
+    return HookTime(OUTPUT_SECONDS)
 
 
 def may_read() -> bool:
@@ -127,6 +127,6 @@ def is_late() -> bool:
     return _limit is not None and _limit.is_late()
 
 
-def for_newest() -> SearchTime:
+def for_newest() -> HookTime:
     """Time of its own for the user's newest words: after everything else none would be left."""
-    return _limit.for_newest() if _limit is not None else SearchTime(OUTPUT_SECONDS)
+    return _limit.for_newest() if _limit is not None else HookTime(OUTPUT_SECONDS)

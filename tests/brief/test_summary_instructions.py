@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.brief.compose import compose
-from holdfast.brief.steer import steer
+from holdfast.brief.summary_instructions import write_instructions
 from holdfast.record import open_items
 from holdfast.record.model import Record
 from tests.checkpoint.sessions import Session
@@ -19,7 +19,7 @@ def test_it_names_what_to_keep_word_for_word(tmp_path: Path) -> None:
         Session().user("Never use eval.").user("Make the importer read odd files, and test it.")
     )
     session.runs("pytest -q", "E  KeyError: 'bom'", fails=True).starts("Bash", command="make all")
-    text = steer(session.record(tmp_path))
+    text = write_instructions(session.record(tmp_path))
     for words in ("Never use eval.", "odd files", "`pytest -q`", "KeyError", "`make all`"):
         assert words in text
 
@@ -30,7 +30,7 @@ def test_it_is_never_longer_than_two_thousand_characters(tmp_path: Path) -> None
     for number in range(60):
         session.user(f"Never do {number} " + "😀" * 300 + ".")
         session.runs(f"make {number} " + "x" * 300, "error: no " + "y" * 300, fails=True)
-    text = steer(session.record(tmp_path))
+    text = write_instructions(session.record(tmp_path))
     assert 0 < len(text.encode("utf-16-le")) // 2 <= 2000
 
 
@@ -39,7 +39,7 @@ def test_what_the_user_is_shown_is_short_and_has_what_the_work_hangs_on(tmp_path
     session = Session().user("Never use eval.").user("Read odd files. " + "And test it. " * 60)
     session.runs("pytest -q", "E  KeyError: 'bom'", fails=True).starts("Bash", command="make all")
     topics = [(f"seg-{number}", f"topic {number}", ["a.py"]) for number in range(9)]
-    text = steer(session.record(tmp_path), archived=topics, shown=True)
+    text = write_instructions(session.record(tmp_path), archived=topics, shown=True)
     assert len(text.encode("utf-16-le")) // 2 <= 600
     for words in ("- request: “Read odd files.", "in flight: Bash `make all`", "failing: `pytest"):
         assert words in text
@@ -49,21 +49,23 @@ def test_what_the_user_is_shown_is_short_and_has_what_the_work_hangs_on(tmp_path
 @pytest.mark.requirement("B1")
 def test_the_request_is_the_last_thing_asked_of_the_work(tmp_path: Path) -> None:
     session = Session().user("First: build it.").says("Built.").user("Now write the manual.")
-    text = steer(session.says("Written.").record(tmp_path))
+    text = write_instructions(session.says("Written.").record(tmp_path))
     assert "- request: “Now write the manual.”" in text
     command = "<command-name>/compact</command-name>\n<command-args>keep ports</command-args>"
-    again = steer(session.user(command).record(tmp_path))
+    again = write_instructions(session.user(command).record(tmp_path))
     assert "- request: “Now write the manual.”" in again
 
 
 @pytest.mark.requirement("B1")
 def test_a_step_is_in_flight_only_while_its_call_is_open(tmp_path: Path) -> None:
     session = Session().user("Run it all.").starts("Bash", command="make all")
-    assert "step in flight: Bash `make all`" in steer(session.record(tmp_path))
+    assert "step in flight: Bash `make all`" in write_instructions(session.record(tmp_path))
     nameless = Session().user("Look around.").starts("TaskList")
-    assert "step in flight: TaskList\n" in steer(nameless.record(tmp_path))
+    assert "step in flight: TaskList\n" in write_instructions(nameless.record(tmp_path))
     record = session.user("Forget that, list the files.").record(tmp_path)
-    assert "in flight" not in steer(record), "it was cut short, and will have no result"
+    assert "in flight" not in write_instructions(record), (
+        "it was cut short, and will have no result"
+    )
     assert "no result yet" not in compose(record).text
 
 
@@ -77,7 +79,7 @@ def test_what_may_be_dropped_is_named_by_the_brief_and_is_no_word_of_the_user(
         session.edits(f"/p/src/part_{number}/module_{number}.py").says("Done.")
     record = session.record(tmp_path)
     topics = [(f"seg-{number}", f"topic {number}", ["a.py"]) for number in range(9)]
-    _, _, droppable = steer(record, archived=topics).partition(
+    _, _, droppable = write_instructions(record, archived=topics).partition(
         "may leave these out, except the user"
     )
     named = [topic for _, topic, _ in topics if topic in droppable]
@@ -88,7 +90,7 @@ def test_what_may_be_dropped_is_named_by_the_brief_and_is_no_word_of_the_user(
 
 @pytest.mark.requirement("B1")
 def test_with_nothing_known_it_says_nothing() -> None:
-    assert steer(Record()) == ""
+    assert write_instructions(Record()) == ""
 
 
 @pytest.mark.requirement("B1")
@@ -101,7 +103,11 @@ def test_what_the_brief_no_longer_calls_failing_is_not_called_so_here(tmp_path: 
     record = session.record(tmp_path)
     failing = [one.command for one in open_items.still_failing(record)]
     assert failing == ["pytest -q"]
-    told = [line for line in steer(record).splitlines() if line.startswith("- still failing")]
+    told = [
+        line
+        for line in write_instructions(record).splitlines()
+        if line.startswith("- still failing")
+    ]
     assert len(told) == 1 and "`pytest -q`" in told[0]
     items = [one for one in compose(record).items if one.section == "failing"]
     assert len(items) == 1 and "`pytest -q`" in items[0].text
@@ -114,7 +120,7 @@ def test_short_replies_come_last_and_with_what_they_answer(tmp_path: Path) -> No
     session.user("Now draw the chart of the week.").runs("make chart", "error: no ink", fails=True)
     record = session.record(tmp_path)
     for shown in (True, False):
-        lines = steer(record, shown=shown).splitlines()
+        lines = write_instructions(record, shown=shown).splitlines()
         starts = [line.split(":")[0] for line in lines[1:5]]
         assert starts == ["- request", "- still failing", *["- said by the user"] * 2]
         assert "Never round a height" in lines[3]
@@ -130,7 +136,7 @@ def test_many_messages_push_out_neither_open_work_nor_the_closing_sentence(tmp_p
         session.says("Read.")
     session.user("Chart all buoys. " * 40).runs("make chart", "error: no ink", fails=True)
     for shown, most in ((True, 600), (False, 2000)):
-        text = steer(session.record(tmp_path), shown=shown)
+        text = write_instructions(session.record(tmp_path), shown=shown)
         assert "- still failing: `make chart`: error: no ink" in text
         assert text.splitlines()[-1].startswith("Say what is done only")
         assert len(text) <= most
@@ -141,8 +147,10 @@ def test_what_was_edited_since_is_not_said_to_fail_still(tmp_path: Path) -> None
     session = Session().user("Mend the moon table, and test it.")
     failed = "FAILED tests/test_moon.py::test_full - KeyError: 'moon'"
     session.runs("pytest -q tests/test_moon.py", failed, fails=True)
-    assert "- still failing: `pytest -q tests/test_moon.py`" in steer(session.record(tmp_path))
-    text = steer(session.edits("/p/tests/test_moon.py").record(tmp_path))
+    assert "- still failing: `pytest -q tests/test_moon.py`" in write_instructions(
+        session.record(tmp_path)
+    )
+    text = write_instructions(session.edits("/p/tests/test_moon.py").record(tmp_path))
     assert "- failed, edited since, not run again: `pytest -q tests/test_moon.py`" in text
     assert "still failing" not in text
 

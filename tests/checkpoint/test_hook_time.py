@@ -18,8 +18,8 @@ from holdfast.redact import find, redact
 from holdfast.redact.find import UNSEARCHED
 from holdfast.setup.wiring import TIMEOUTS
 from holdfast.window.state import State
-from holdfast.wire import places, search_time
-from holdfast.wire.search_time import SearchTime
+from holdfast.wire import hook_time, places
+from holdfast.wire.hook_time import HookTime
 from tests.checkpoint.sessions import Session
 
 pytestmark = pytest.mark.requirement("X4")
@@ -29,8 +29,8 @@ WORD = "Xk9fQ2m" + "Lp7RtZ"
 LAST = "tideglass"
 
 
-def counted(ticks: int) -> SearchTime:
-    return SearchTime(ticks, clock=count().__next__)
+def counted(ticks: int) -> HookTime:
+    return HookTime(ticks, clock=count().__next__)
 
 
 def baited(folder: Path, prompts: int) -> Session:
@@ -42,7 +42,7 @@ def baited(folder: Path, prompts: int) -> Session:
     return session
 
 
-def saved(folder: Path, search: SearchTime, prompts: int) -> str:
+def saved(folder: Path, search: HookTime, prompts: int) -> str:
     """Return everything that a checkpoint of such a session stores."""
     transcript = baited(folder, prompts).written(folder)
     state = State(session_id="s1", transcript=str(transcript), project=str(folder))
@@ -76,7 +76,7 @@ def test_however_early_the_time_is_used_up_a_verified_checkpoint_is_saved(
 def test_a_search_is_given_up_in_the_middle_of_a_text() -> None:
     text = "password= " * 10_000
     clock = count()
-    with SearchTime(100, clock=clock.__next__):
+    with HookTime(100, clock=clock.__next__):
         assert redact(text) == redact(redact(text)) == f"[redacted: {UNSEARCHED}]"
     assert next(clock) < 200
     assert find(text) == []
@@ -85,11 +85,11 @@ def test_a_search_is_given_up_in_the_middle_of_a_text() -> None:
 def test_reading_stops_by_the_clock_however_little_was_searched() -> None:
     """Lines without words of the user are not searched, and take time all the same."""
     clock = count()
-    with SearchTime(10, clock=clock.__next__):
-        reads = list(takewhile(lambda _: search_time.may_read(), range(100)))
+    with HookTime(10, clock=clock.__next__):
+        reads = list(takewhile(lambda _: hook_time.may_read(), range(100)))
         assert 0 < len(reads) < 10
-        assert not search_time.is_late()
-        assert any(search_time.is_late() for _ in range(5))
+        assert not hook_time.is_late()
+        assert any(hook_time.is_late() for _ in range(5))
 
 
 def test_every_hook_searches_for_less_than_half_of_its_time() -> None:

@@ -18,7 +18,7 @@ from holdfast.record.model import Record
 from holdfast.redact import redact
 from holdfast.text import fence
 from holdfast.text.fence import code, flat, quoted
-from holdfast.wire import search_time
+from holdfast.wire import hook_time
 
 MOST_UNITS = 2000
 SHOWN_UNITS = 600  # `/compact` shows them on screen, and the next request contains them again
@@ -29,7 +29,7 @@ HEADING = "Keep these word for word in the summary:"
 CLOSING = "Say what is done only where a result shows it; name files by their path."
 
 
-def steer(
+def write_instructions(
     record: Record,
     whose: str = "the user",
     archived: Sequence[Archived] = (),
@@ -56,7 +56,7 @@ def steer(
     lines = [HEADING, *lines, CLOSING]
     if not shown:
         lines += _fitting(_droppable(archived), most - _cost(lines))
-    with search_time.for_output():
+    with hook_time.for_output():
         return redact("\n".join(lines))
 
 
