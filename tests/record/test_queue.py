@@ -213,3 +213,17 @@ def test_a_secret_in_a_queued_prompt_does_not_keep_it_waiting(
     found = RecordReader(before).read_redacted(session.written(tmp_path))
     assert not any(turn.waits for turn in found.turns)
     assert len(found.turns) == 1 + len(typed)
+
+
+@pytest.mark.parametrize("typed", ["{}", "Use {}", "Use password={}"])
+def test_other_words_are_not_taken_for_a_queued_prompt_with_a_secret(
+    typed: str, tmp_path: Path
+) -> None:
+    token = "ghp_16C7e42F292c6912" + "E7710c838347Ae178B4a"
+    session = Session().user(FIRST).queues(typed.format(token))
+    before = RecordReader().read_redacted(session.written(tmp_path))
+    session.works(1).user("Use the other one, and print the tides.").user("Stop.")
+    found = RecordReader(before).read_redacted(session.written(tmp_path))
+    words = [turn.asked for turn in found.turns]
+    assert words[-2:] == ["Use the other one, and print the tides.", "Stop."]
+    assert found.turns[1].waits

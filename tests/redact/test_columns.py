@@ -183,3 +183,11 @@ def test_a_key_is_found_among_words_of_its_column() -> None:
 def test_the_last_row_of_a_copy_needs_no_line_end() -> None:
     text = "COPY users (id, password) FROM stdin;\n1\tTulp1Kettle!\n2\tTulp2Kettle!"
     assert "Kettle" not in redact(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Put these values into the table.", "copy the values", "SELECT a INTO b FROM (VALUES (1))"],
+)
+def test_words_of_sql_without_a_statement_are_left_alone(text: str) -> None:
+    assert redact(text) == text

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 from holdfast.record import agents, files, names, plans, replies
 from holdfast.record.model import Place, Question, Record, Turn
 from holdfast.record.user_input import is_notification, own_words
+from holdfast.redact import redact
 from holdfast.redact.rule import REDACTED
+from holdfast.redact.value import looks_random
 from holdfast.text import sentences
 from holdfast.text.sentences import Lazy
 from holdfast.transcript.user_words import holds_agent_message
@@ -33,6 +35,7 @@ MOST_SAME = 3  # prompts with the same words, queued in one step
 MOST_LOOKED_AT = 2 * MOST_QUEUED  # turns from the end
 NOTIFICATION_CHARS = 20_000
 LONGEST_QUESTION = 600
+SHORTEST_SECRET = 8
 # A word cut in two: half a path names no file. Very long words are left as they are.
 _HALF_AT_END, _HALF_AT_START = Lazy(r"(?<=\s)\S{1,200}$"), Lazy(r"^\S{1,200}(?=\s)")
 _PLACEHOLDER = Lazy(re.escape(REDACTED) + r"[^\]]*\]")
@@ -319,16 +322,24 @@ def _handed_over(waiting: list[str], text: str) -> list[str]:
 
 
 def _is_without_secrets(saved: str, text: str) -> bool:
-    """Whether these are the words of the text, from which a hook has removed the secrets."""
+    """Whether these are the words of the text, from which a hook has removed the secrets: those
+    that it names, or words that look like one."""
+    if redact(text) == saved:
+        return True
     first, *others = _PLACEHOLDER.pattern.split(saved)
-    if not others or not text.startswith(first):
+    if not others or not text.startswith(first) or not text.endswith(others[-1]):
         return False
     at = len(first)
     for part in others[:-1]:
-        at = text.find(part, at) + len(part)
-        if at < len(part):
+        end = text.find(part, at + 1)
+        if not _looks_secret(text[at : max(at, end)]):
             return False
-    return text.endswith(others[-1]) and at + len(others[-1]) <= len(text)
+        at = end + len(part)
+    return _looks_secret(text[at : len(text) - len(others[-1])])
+
+
+def _looks_secret(word: str) -> bool:
+    return len(word) >= SHORTEST_SECRET and len(word.split()) == 1 and looks_random(word)
 
 
 def _renew(record: Record, words: str, place: Place, line: int) -> None:

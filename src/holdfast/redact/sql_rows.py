@@ -59,8 +59,8 @@ def scan(page: SearchPage) -> Iterator[SecretFinding]:
     heads = list(compiled(_SQL).finditer(page.low))
     copies = [head.start() for head in heads if not head["values"]]
     next_copy = dict(zip(copies, [*copies[1:], len(page.text)], strict=False))
-    ends = [head.start() for head in heads[1:]] + [len(page.text)]
-    for head, end in zip(heads, ends, strict=True):
+    starts = [*(head.start() for head in heads), len(page.text)]
+    for head, end in zip(heads, starts[1:], strict=True):
         hook_time.check()
         if head["head"] != before:
             before = head["head"]
