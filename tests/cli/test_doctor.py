@@ -175,11 +175,11 @@ def test_a_settings_file_that_is_not_json_is_named_with_the_place_of_the_error(
 ) -> None:
     path = own_home / ".claude" / "settings.json"
     path.parent.mkdir()
-    path.write_text('{\n  "a": 1,\n}\n')
+    path.write_text('{\n  "a": 1\n  "b": 2\n}\n')
     code, found = _doctor(tmp_path)
     assert code == 1
     first, second = found["troubles"]
-    assert first.startswith(f"{path}: not valid JSON at line 3, column 1: ")
+    assert first.startswith(f"{path}: not valid JSON at line 3, column 3: ")
     assert first.endswith("; fix the file: Claude Code cannot read it either")
     assert second.startswith("no hook of Holdfast was found; fix that file, then run ")
 

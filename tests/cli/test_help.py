@@ -168,7 +168,7 @@ def test_on_a_terminal_a_page_is_drawn_with_its_tables_as_columns() -> None:
         os.close(theirs)
         drawn = b"".join(iter(lambda: _read_screen(ours), b"")).decode()
     os.close(ours)
-    assert "75 %        zone orange" in drawn
+    assert "75 % zone orange" in re.sub("[ │]+", " ", drawn)  # rich 14 draws lines
     assert "|---|" not in drawn and max(map(len, drawn.splitlines())) <= 100
     assert "/compact at a point that suits you." in " ".join(drawn.split())
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,10 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow  # every command, tool and route is imported
+@pytest.mark.skipif(
+    f"\nclick=={version('click')} " not in (ROOT / "requirements.lock").read_text(),
+    reason="the pages have the usage lines of the locked click; before 8.5 they differ",
+)
 @pytest.mark.requirement("U3", "S2", "U6")
 def test_what_is_made_from_the_code_is_up_to_date() -> None:
     line = [sys.executable, str(ROOT / "docs" / "reference.py"), "--check"]

@@ -128,6 +128,16 @@ def test_the_installed_version_is_one_that_is_known() -> None:
     assert _says("print(lean_msgspec.installed_version())") == msgspec.__version__
 
 
+@pytest.mark.requirement("C11")
+def test_a_version_that_cannot_be_read_is_not_known(tmp_path: Path) -> None:
+    """As of msgspec 0.19, whose file has it in a JSON text."""
+    path = tmp_path / "msgspec" / "_version.py"
+    path.parent.mkdir()
+    path.write_text("""version_json = '{"version": "0.19.0"}'\n""")
+    code = f"sys.path.insert(0, {str(tmp_path)!r}); print([lean_msgspec.installed_version()])"
+    assert _says(code) == "['']"
+
+
 @pytest.mark.requirement("C11", "X1")
 def test_a_typing_that_makes_its_forward_references_when_asked_is_left_alone() -> None:
     """As of Python 3.14: there is no such name in the module until it is asked for."""

@@ -32,8 +32,10 @@ from .settings_samples import SAMPLES
 
 pytestmark = pytest.mark.requirement("U1")
 
+SPARE_COMMA_AT = "line 2, column 9" if sys.version_info >= (3, 13) else "line 3, column 1"
 BROKEN = {
-    "a comma too many": (b'{\n  "a": 1,\n}\n', "line 3, column 1"),
+    "a comma too many": (b'{\n  "a": 1,\n}\n', SPARE_COMMA_AT),
+    "a comma too few": (b'{\n  "a": 1\n  "b": 2\n}\n', "line 3, column 3"),
     "not UTF-8": (b'{"a": "\xff"}', "not UTF-8 at byte 8"),
     "UTF-16": ('{"a": 1}'.encode("utf-16"), "not UTF-8 at byte 1"),
     "a list": (b"[]", "not an object"),

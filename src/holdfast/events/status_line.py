@@ -225,15 +225,8 @@ def run_user_line(command: str, data: bytes) -> str:
 
 
 def _run_user_command(command: str, payload: IO[bytes]) -> bytes:
-    child = subprocess.Popen(
-        ["/bin/sh", "-c", command],
-        stdin=payload,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    assert child.stdout is not None
-    with child.stdout, _ends_with_us(child.pid):
+    with _started(command, payload) as child:
+        assert child.stdout is not None
         until = time.monotonic() + SECONDS
         printed, ended = _read(child.stdout.fileno(), until)
         if not ended:
@@ -271,17 +264,36 @@ def _end_group(group: int) -> None:
 
 
 @contextmanager
-def _ends_with_us(group: int) -> Iterator[None]:
-    """Pass signals on: Claude Code cancels a status line by a signal, which another process group
-    does not get."""
+def _started(command: str, payload: IO[bytes]) -> Iterator[subprocess.Popen[bytes]]:
+    """Start the command and pass signals on: Claude Code cancels a status line by a signal, which
+    another process group does not get. A signal that arrives during the start waits until the
+    command's process id is known."""
+    child: subprocess.Popen[bytes] | None = None
+    signalled = 0
 
     def end(number: int, _frame: object) -> None:
-        _end_group(group)
-        os._exit(128 + number)
+        nonlocal signalled
+        signalled = number
+        if child:
+            _end_group(child.pid)
+            os._exit(128 + number)
 
     before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
-        yield
+        child = subprocess.Popen(
+            ["/bin/sh", "-c", command],
+            stdin=payload,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        if signalled:
+            end(signalled, None)
+        assert child.stdout is not None
+        with child.stdout:
+            yield child
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+        if signalled:  # and the command could not be started
+            os._exit(128 + signalled)

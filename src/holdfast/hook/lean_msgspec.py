@@ -26,7 +26,7 @@ from types import ModuleType
 CLASSES_FROM = ("uuid", "decimal")
 PARTS = ("inspect", "msgpack", "toml", "yaml")
 _SCHEMAS = "msgspec._json_schema"
-KNOWN = ("0.22.",)  # versions that accept the placeholders, as tests have shown
+KNOWN = ("0.21.", "0.22.")  # versions that accept the placeholders, as tests have shown
 STARTS_AGAIN = sys.version_info[:2] != (3, 12)
 
 
@@ -49,7 +49,8 @@ def _take_any(*given: object, **named: object) -> None:
 
 
 def installed_version() -> str:
-    """Return the version of the msgspec that an import would find, without importing it."""
+    """Return the version of the msgspec that an import would find, without importing it; empty if
+    its file says it in another form, as that of 0.19 does."""
     for folder in sys.path:
         try:
             fd = os.open(f"{folder}/msgspec/_version.py", os.O_RDONLY | os.O_CLOEXEC)
@@ -59,7 +60,7 @@ def installed_version() -> str:
             text = os.read(fd, 4096)
         finally:
             os.close(fd)
-        value = text.rpartition(b"version = ")[2] if b"version = " in text else b""
+        value = text.rpartition(b"version = ")[2] if b"version = " in text else b"''"
         return value[1:].partition(value[:1])[0].decode("ascii", "replace")
     return ""
 
