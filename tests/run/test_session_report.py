@@ -33,6 +33,28 @@ def test_reports_as_a_model_writes_them_are_read(report: Report) -> None:
 
 @pytest.mark.requirement("P5")
 @pytest.mark.parametrize(
+    ("undone", "words"),
+    [
+        ("two three", "NOT DONE: two (no network), three (no key)"),
+        ("two three", "NOT DONE: two (no network) and three (no key)"),
+        ("two three", "NOT DONE two = no network, three = no key"),
+        ("two three", "NOT DONE two: no network; three: no key"),
+        ("two three", "NOT DONE:\n\n**two**: no network\n\n**three**: no key"),
+        ("two three", "NOT DONE two: no network\nthree: no key"),
+        ("two three", "two: NOT DONE, and so is three"),
+        ("two three", "two: NOT DONE (three, too)"),
+        ("two", "NOT DONE two: no network, three: done"),
+        ("two", "NOT DONE two: no network\nthree: ✅ tests pass"),
+        ("two", "- one: built\n- two: NOT DONE: no network\n- three: built"),
+        ("two", "NOT DONE two: it needs the table of three"),
+    ],
+)
+def test_each_task_of_an_enumeration_with_reasons_is_not_done(undone: str, words: str) -> None:
+    assert _read(words, NUMBERS) == (undone.split(), False)
+
+
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize(
     ("tasks", "undone", "is_halted", "words"),
     [
         (NUMBERS, "two three", False, "NOT DONE:\n- two: no network\n- three: no network"),

@@ -43,6 +43,14 @@ _REASON = re.compile(
     re.IGNORECASE,
 )
 _ROW = re.compile(r"\s*\|")
+# A further name behind the first one and its reason: `two (no network), three (no key)`.
+_FURTHER = re.compile(
+    rf"(?:[,;(|]|\band\b|\bso (?:is|are|was|were)\b)[\s_#]*({_LETTER})"
+    r"(?=\s*(?:[:(=→,.;|)\u2013\u2014-]|too\b|$))([^,;|]*)",
+    re.IGNORECASE,
+)
+_FURTHER_LINE = re.compile(rf"[\W_]*({_LETTER})(?=\s*[:(=→\u2013\u2014-])(.*)")
+_CALLED_DONE = re.compile(r"\bdone\b|\bfinished\b|\bcompleted?\b|[✅✔☑]|\[x\]", re.IGNORECASE)
 MAX_HEAD_CHARS = 120
 
 
@@ -213,6 +221,7 @@ class _Reader:
         lead = _match_end(_PUNCTUATION, mention.after)
         head, reason_at = _split_head(mention.after, lead)
         tasks = self._tasks(mention, subject, head)
+        tasks = tasks and tasks | self._further(mention, subject)
         if subject.is_label and not self._known.find_only(head):
             reason_at = lead
         is_prose = subject.has_words and not subject.is_label
@@ -248,6 +257,24 @@ class _Reader:
             goes_on = self._known.find_only(_item_head(self._line(mention.at + 1)))
             return frozenset() if goes_on else named
         return named or (frozenset() if subject.has_words else self._tasks_above(mention))
+
+    def _further(self, mention: _Mention, subject: _Subject) -> frozenset[int]:
+        """Further tasks of an enumeration with reasons, on the same line or the next ones. Items of
+        a list that has the mention in another item speak for themselves."""
+        found = list(_FURTHER.findall(mention.after))
+        is_item = _is_bulleted(self._lines[mention.at]) and not mention.is_bare
+        if mention.is_last and not (subject.has_words or is_item or mention.is_row):
+            found += self._further_lines(mention.at)
+        names = "".join(name for name, rest in found if not _CALLED_DONE.search(rest))
+        return self._known.find(names)
+
+    def _further_lines(self, at: int) -> Iterator[tuple[str, str]]:
+        for number in range(at + 1, len(self._lines)):
+            further = _FURTHER_LINE.match(self._lines[number])
+            if further:
+                yield further[1], further[2]
+            elif self._lines[number].strip():
+                return
 
     def _tasks_around(self, mention: _Mention) -> frozenset[int]:
         """The tasks that a bare `NOT DONE` means: in the list below it, or directly above it."""
