@@ -32,7 +32,9 @@ def main(words: list[str]) -> int:
     deed = _deed(task)
     _log({"session": session, "task": task, "deed": deed, "prompt": prompt, "words": words[1:]})
     _transcript(session, prompt, task, deed)
-    if deed != "idle":
+    if deed.startswith("removes:"):
+        os.unlink(deed.partition(":")[2])
+    elif deed != "idle":
         _create_files(prompt)
     return _act(deed, task)
 

@@ -209,6 +209,39 @@ def test_a_task_whose_file_is_not_there_is_tried_once_more_though_it_is_reported
 
 
 @pytest.mark.requirement("P5")
+def test_a_number_in_a_report_is_the_one_that_the_prompt_shows(theatre: Theatre) -> None:
+    theatre.plan.write_text("0. Setup of the shop\n1. Build the cart\n2. Ship the docs\n")
+    first = "setup-of-the-shop"
+    theatre.play(**{first: ["say:NOT DONE Task 1: no compiler"]})
+    theatre.answer()
+    again = theatre.log[1]["prompt"].partition("\n## Task")[2]
+    assert "Build the cart" in again.partition("\n")[0]
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize("task", ["Delete the old form\n  - files: old.html", "Remove `old.html`"])
+def test_a_file_that_a_task_removes_is_not_missed(task: str, theatre: Theatre) -> None:
+    theatre.plan.write_text(f"- [ ] {task}\n")
+    (theatre.project / "old.html").touch()
+    theatre.play(
+        **{name: ["removes:old.html"] for name in ("delete-the-old-form", "remove-old-html")}
+    )
+    run = theatre.run()
+    assert len(theatre.log) == 1 and "not there" not in run.output
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P5")
+def test_a_file_that_stands_in_a_title_is_looked_for(theatre: Theatre) -> None:
+    theatre.plan.write_text("- [ ] Write docs/harbour.md\n")
+    theatre.play(**{"write-docs-harbour-md": ["idle", "idle"]})
+    run = theatre.run()
+    assert len(theatre.log) == 2
+    assert "not there, though reported as done twice: docs/harbour.md" in run.stdout
+
+
+@pytest.mark.requirement("P5")
 def test_a_file_that_two_sessions_did_not_need_is_named_at_the_end(theatre: Theatre) -> None:
     """A plan may name a file that nobody has to write."""
     theatre.plan.write_text(WRITES.replace("[ ] Price", "[x] Price"))

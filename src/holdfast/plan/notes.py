@@ -233,10 +233,15 @@ def _name(task: PlanTask) -> str:
     return f"{name} (part {task.part})" if task.part else name
 
 
+def is_surely_file(name: str) -> bool:
+    """Whether a name in the words of a task cannot be anything else, such as a module."""
+    return "/" in name or name.endswith(ONLY_FILES)
+
+
 def _about_files(tasks: Sequence[PlanTask], named: Iterable[str], root: Path) -> Iterable[str]:
     """Which files are not there. `named`: those in the words of tasks that list none."""
     files = [file for task in tasks for file in task.files if file not in task.held]
-    files += (file for file in named if "/" in file or file.endswith(ONLY_FILES))
+    files += filter(is_surely_file, named)
     odd = project_files.find_existing(root, files)
     for words in (project_files.OUTSIDE, project_files.MISSING):
         some = [file for file, why in odd.items() if why == words]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from holdfast.brief.size import DEFAULT_TOKENS
-from holdfast.plan.files.project_files import MISSING
+from holdfast.plan.files.project_files import MISSING, find_existing
 from holdfast.plan.findings import MAX_BRIEFS, leaves_no_file
+from holdfast.plan.notes import is_surely_file
 from holdfast.plan.planner import waits_for_all
-from holdfast.plan.sizes import find_odd_files
 from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import TaskPlan
 from holdfast.plan.workflow import TaskBatch, Workflow
@@ -98,22 +99,38 @@ def without_dependents(pieces: Sequence[TaskPiece], undone: Collection[int]) -> 
 
 
 def find_missing(pieces: Sequence[TaskPiece], root: Path) -> dict[int, list[str]]:
-    """Return the files that are not there, by the position of the task that names them. Before the
-    session they were taken as files to create."""
-    odd = {at: find_odd_files(root, piece.task) for at, piece in enumerate(pieces)}
-    missing = {at: [file for file, why in one.items() if why == MISSING] for at, one in odd.items()}
+    """Return the files that tasks list or name and that are not there, by the task's position."""
+    missing = {at: list(_missing_of(piece, root)) for at, piece in enumerate(pieces)}
     return {at: files for at, files in missing.items() if files}
+
+
+def _missing_of(piece: TaskPiece, root: Path) -> Iterator[str]:
+    listed = [file for file in piece.task.files if file not in piece.task.held]
+    odd = find_existing(root, [*listed, *filter(is_surely_file, piece.estimate.named_files)])
+    return (file for file, why in odd.items() if why == MISSING)
 
 
 def name_tasks(job: SessionJob) -> tuple[tuple[str, ...], ...]:
     """What a report may call each task: its id; its title, as the prompt shows it, and without its
     own number; `Task 3`, unless ids are numbers too."""
     has_numbers = any(piece.task.id.isdecimal() for piece in job.pieces)
-    numbers = [""] * len(job.pieces) if has_numbers else [f"Task {one}" for one in job.numbers]
     return tuple(
-        (task.id, task.shown, task.title, OWN_NUMBER.sub("", task.title, count=1), number)
-        for task, number in zip((piece.task for piece in job.pieces), numbers, strict=True)
+        (
+            piece.task.id,
+            piece.task.shown,
+            piece.task.title,
+            OWN_NUMBER.sub("", piece.task.title, count=1),
+            "" if has_numbers else _numbered(number, piece.task.shown),
+        )
+        for piece, number in zip(job.pieces, job.numbers, strict=True)
     )
+
+
+def _numbered(number: int, title: str) -> str:
+    """`Task 3`, by the number that the prompt shows."""
+    own = OWN_NUMBER.match(title)
+    digits = re.search(r"\d+", own[0]) if own else None
+    return f"Task {digits[0] if digits else number}"
 
 
 class JobQueue:

@@ -38,6 +38,7 @@ USAGE = (
 )
 MAX_QUOTE_CHARS = 500
 MAX_NAMED = 20
+MissingFiles = Mapping[int, Sequence[str]]  # by the position of the task
 
 
 @dataclass(slots=True)
@@ -139,6 +140,8 @@ TIMED_OUT = "it took longer than --timeout allows and was ended"
 def run_session(context: RunContext, job: SessionJob, attempt: int, prompt: str) -> SessionResult:
     """Start a session, listen until it has ended, record the result."""
     session_id = str(uuid.uuid4())
+    root = context.options.root
+    missing_before = find_missing(job.pieces, root)
     running = _start(context, job, session_id, attempt, prompt)
     context.tell(_start_event(job, session_id, attempt))
     reading = _listen(context, job, session_id, running)
@@ -147,7 +150,7 @@ def run_session(context: RunContext, job: SessionJob, attempt: int, prompt: str)
     result = _result(context, note, reading)
     error = _error(running, note, reading, errors) if result == journal_state.FAILED else ""
     credited = find_credited(job.pieces, note, reading.report)
-    missing = find_missing(job.pieces, context.options.root)
+    missing = _still_missing(missing_before, find_missing(job.pieces, root))
     if missing and result == journal_state.DONE and attempt == 1:
         # The next session creates them, or says that the task needs none; its word then stands.
         result, error = journal_state.FAILED, _describe_missing(missing)
@@ -180,13 +183,22 @@ def run_session(context: RunContext, job: SessionJob, attempt: int, prompt: str)
     )
 
 
-def _describe_missing(missing: Mapping[int, Sequence[str]]) -> str:
+def _still_missing(before: MissingFiles, after: MissingFiles) -> MissingFiles:
+    """The files that were not there before the session either: another may be there to be
+    removed."""
+    still = {
+        at: [file for file in files if file in before.get(at, ())] for at, files in after.items()
+    }
+    return {at: files for at, files in still.items() if files}
+
+
+def _describe_missing(missing: MissingFiles) -> str:
     names = list(_list_missing(missing))
     verb = "is" if len(names) == 1 else "are"
     return quote(f"it reports all as done, but {listed(names, MAX_NAMED)} {verb} not there")
 
 
-def _list_missing(missing: Mapping[int, Sequence[str]]) -> Iterator[str]:
+def _list_missing(missing: MissingFiles) -> Iterator[str]:
     yield from dict.fromkeys(file for files in missing.values() for file in files)
 
 
