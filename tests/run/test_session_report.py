@@ -461,6 +461,18 @@ def test_what_names_no_task_leaves_all_done(words: str) -> None:
 
 @pytest.mark.requirement("P5")
 @pytest.mark.parametrize(
+    "words",
+    [
+        "The list now has a filter for done and not done items, and tests for it pass.",
+        "It shows not done tasks in red.",
+    ],
+)
+def test_words_about_a_kind_of_things_name_no_task(words: str) -> None:
+    assert read_report(words, NUMBERS) == SessionReport()
+
+
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize(
     ("words", "named", "reason", "halt"),
     [
         ("NOT DONE two: waiting for Lena", "two", "waiting for Lena", "waiting for Lena"),

@@ -38,6 +38,7 @@ USAGE = (
 )
 MAX_QUOTE_CHARS = 500
 MAX_NAMED = 20
+MAX_REPORT_CHARS = 50_000  # the end of it: some layouts take time that grows faster than that
 MissingFiles = Mapping[int, Sequence[str]]  # by the position of the task
 
 
@@ -71,7 +72,7 @@ class StreamReading:
         if kind == "result":
             self.result = str(event.get("subtype", ""))
             words = _words(event)
-            found = read_report(words, self.names)
+            found = read_report(words[-MAX_REPORT_CHARS:], self.names)
             self.words = quote(found.reason) or quote(words)
             named = tuple(map(quote, found.named[:MAX_NAMED]))
             self.report = replace(found, named=named, reason="", halt=quote(found.halt))

@@ -43,6 +43,10 @@ _REASON = re.compile(
     re.IGNORECASE,
 )
 _ROW = re.compile(r"\s*\|")
+_NOUN = re.compile(r"\s[^\W\d_]")
+_IS = re.compile(
+    r"\b(?:is|are|was|were|be|been|remains?|stays?|still|yet|left)[\W_]*\Z", re.IGNORECASE
+)
 # A further name behind the first one and its reason: `two (no network), three (no key)`.
 _FURTHER = re.compile(
     rf"(?:[,;(|]|\band\b|\bso (?:is|are|was|were)\b)[\s_#]*({_LETTER})"
@@ -73,6 +77,7 @@ class _Claim:
     head: str
     reason_at: int
     halt: str
+    is_attribute: bool  # "a filter for not done items"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +94,11 @@ class _Mention:
     @property
     def is_bare(self) -> bool:
         return self.is_last and not _WORD.search(self.after)
+
+    @property
+    def is_attribute(self) -> bool:
+        """Whether it tells of which kind something is, not that something is so."""
+        return bool(_NOUN.match(self.after)) and not _IS.search(self.before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +206,8 @@ class _Reader:
                 continue
             claim = self._claim(at, max(used, self._starts[at]), start, end, until)
             used = min(claim.reason_at, until)
-            yield claim
+            if claim.tasks or not claim.is_attribute:
+                yield claim
 
     def _is_reason(self, begin: int, start: int, end: int) -> bool:
         """Whether a mention is part of the reason of the one before it: `NOT DONE two: the schema
@@ -227,7 +238,8 @@ class _Reader:
         is_prose = subject.has_words and not subject.is_label
         # Prose that names no task may speak of anything.
         halt = "" if is_prose and not tasks else self._halt(mention, reason_at)
-        return _Claim(tasks, head, end + reason_at, halt)
+        is_attribute = is_prose and self._text[start:end].islower() and mention.is_attribute
+        return _Claim(tasks, head, end + reason_at, halt, is_attribute)
 
     def _subject(self, mention: _Mention) -> _Subject:
         known, before = self._known, mention.before
