@@ -191,3 +191,14 @@ def test_the_last_row_of_a_copy_needs_no_line_end() -> None:
 )
 def test_words_of_sql_without_a_statement_are_left_alone(text: str) -> None:
     assert redact(text) == text
+
+
+@pytest.mark.parametrize("columns", ["name, password", "password"])
+@pytest.mark.parametrize("options", ["", " WITH CSV", " WITH (FORMAT csv)"])
+def test_prose_behind_a_copy_statement_is_left_alone(columns: str, options: str) -> None:
+    text = (
+        f"Run COPY users ({columns}) FROM STDIN{options};\n"
+        "then look at the rows, build-2024-rc1 too,\nand finally commit, Friday.\n"
+        "Use release-7f3a9c21, not main.\n"
+    )
+    assert redact(text) == text

@@ -35,6 +35,7 @@ _NAME = r'"(?:[^"\\\n]|\\.|"")*+"'  # for MySQL a text
 _COMMENT = r"(?:--|\#)(?:[^\n\\]|\\(?!n))*+(?:\n|\\n)|/\*(?:[^*]|\*(?!/))*+\*/"
 _BETWEEN_ROWS = rf"(?:{_GAP}|,|{_COMMENT}|(?i:row)(?=\())*+"
 NESTED = 3  # calls within calls
+MOST_ODD = 5  # lines that are no rows of a `COPY`, one after another
 
 
 def _patterns(text: str) -> tuple[str, str]:
@@ -69,13 +70,14 @@ def scan(page: SearchPage) -> Iterator[SecretFinding]:
         columns = columns_of(titles)
         if not columns:
             continue
+        is_closed = True
         if head["values"]:
             _read_brackets(page.text, (head.end(), end), len(titles), columns)
         else:
             rows = CopiedRows(page.text, head, next_copy[head.start()])
-            rows.read(len(titles), columns)
+            is_closed = rows.read(len(titles), columns)
         for column in columns:
-            yield from column.findings(True, are_users)
+            yield from column.findings(True, are_users and is_closed)
 
 
 def _read_brackets(text: str, span: tuple[int, int], count: int, columns: list[Column]) -> None:
@@ -121,16 +123,28 @@ class CopiedRows:
         self._line_end = head["end"]
         self._mark = _mark_of(head["options"], self._line_end)
 
-    def read(self, count: int, columns: list[Column]) -> None:
-        line = ""
+    def read(self, count: int, columns: list[Column]) -> bool:
+        """Add the values; return whether `\\.` ends them, and not the text or other lines."""
+        line, odd = "", 0
         while self._at < self._end and not line.startswith(("\\.", TABLE_END)):
             hook_time.check()
             line = self._line()
             cells = split_row(line, self._mark)
-            for column in columns if len(cells) == count else ():
+            is_row = len(cells) == count and not self._is_sentence(line, count)
+            odd = 0 if is_row else odd + 1
+            if odd > MOST_ODD:
+                return False
+            for column in columns if is_row else ():
                 value, start = cell_value(line, *cells[column.number], self._line_end)
                 column.add(value, self._at + start)
             self._at += len(line) + len(self._line_end)
+        return line.startswith("\\.")
+
+    def _is_sentence(self, line: str, count: int) -> bool:
+        """Whether a line reads like prose behind the statement instead of its data."""
+        if count == 1:
+            return len(line.split()) > 1
+        return self._mark in ",;" and f"{self._mark} " in line and '"' not in line
 
     def _line(self) -> str:
         """Return a line. As CSV, a cell in quotes may contain line ends."""

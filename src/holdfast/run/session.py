@@ -38,7 +38,7 @@ USAGE = (
 )
 MAX_QUOTE_CHARS = 500
 MAX_NAMED = 20
-MAX_REPORT_CHARS = 50_000  # the end of it: some layouts take time that grows faster than that
+MAX_REPORT_CHARS = 20_000  # the end of it: some layouts take time that grows faster than that
 MissingFiles = Mapping[int, Sequence[str]]  # by the position of the task
 
 
