@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import holdfast
-from holdfast.redact import are_clean, find, redact, which_are_clean
+from holdfast.redact import are_clean, assignment, find, redact, which_are_clean
 from holdfast.redact.find import BETWEEN
-from holdfast.redact.rule import SearchPage
+from holdfast.redact.rule import SearchPage, SecretFinding
+from holdfast.wire import log
 from tests.redact.samples import SECRETS
 
 pytestmark = pytest.mark.requirement("X4")
@@ -26,6 +27,8 @@ password secret token api_key pwd pass: --password= -p -u Bearer Authorization: 
 machine login mysql curl :// eyJ AKIA gh p_ sk- value is xox b- AI za [redacted é İ 秘
 -----BEGIN~RSA~PRIVATE~KEY----- -----END~RSA~PRIVATE~KEY----- [redacted:~token]
 a1B2c3D4e5F6g7H8 hunter2 QWxhZGRpbjpvcGVu 0123456789abcdef
+values into copy from~stdin std insert~into~t~(a,password) copy~t~(a,password)~from~stdin;
+<table> <tr> <td> </td> <th>password</th> ~|~ a,password --- # /* */ row
 """
 HIDING = [*"\0\x08\x07\u200b", "\x1b[31m", "\x1b]", "\\u001b[0m"]
 WORDS = [*" \n\t", *HIDING, "to\u212aen=", *(word.replace("~", " ") for word in PIECES.split())]
@@ -246,3 +249,21 @@ def test_a_name_among_others_still_tells(before: str) -> None:
     assert value not in redact(f"{before}token={value} token expired")
     assert value not in redact(f"{before}token {value}")
     assert value not in redact(f"curl --token {value} token")
+
+
+def test_a_rule_that_raises_an_error_leaves_the_others_at_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Everything that is saved and shown is searched: without the others nothing would be."""
+
+    def fails(_: object) -> list[SecretFinding]:
+        raise ValueError("zip() argument 2 is longer than argument 1")
+
+    monkeypatch.delenv("HOLDFAST_RAISE", raising=False)
+    module = sys.modules["holdfast.redact.find"]
+    monkeypatch.setattr(module, "_RULES_SUREST_FIRST", (fails, assignment.scan))
+    word = "Xk9fQ2m" + "Lp7RtZ"
+    assert redact(f"Log in with password={word}, please.") == (
+        "Log in with password=[redacted: password], please."
+    )
+    assert "ValueError" in Path(log.path()).read_text()

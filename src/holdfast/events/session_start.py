@@ -16,6 +16,7 @@ from holdfast.wire.errors import describe
 
 # A model that was told to make the folder writable would have changed its permissions itself.
 GO_ON = "; the user is told. Go on: rules and open work are still restored, from the transcript."
+NOT_RESTORED = "the user's rules and open work could not be restored after this compaction"
 OFFERED = frozenset(("startup", "resume", "clear", "fork"))
 
 
@@ -31,13 +32,15 @@ def tell(moment: Moment) -> str:
         else:
             state.started_ms, state.ended_ms = moment.now_ms, 0
             _ask_settings(state, moment.now_ms)
-        text = _text_for(source, state, moment)
+        text, failure = _text_for(source, state, moment)
         make_mark.rouse(moment.folder, state)
     log.add(
         "INFO",
         record_session.log_name(state),
         f"session {source}, model {state.model or 'unknown'}",
     )
+    if failure:
+        return _tell_failure(state, failure)
     if not alarm:
         return hook_outputs.add_context("SessionStart", to_model=text)
     log.add("ALERT", record_session.log_name(state), alarm)
@@ -68,15 +71,27 @@ def _ask_settings(state: State, now_ms: int) -> None:
     archive_transcripts.at_start(settings, now_ms)
 
 
-def _text_for(source: str, state: State, moment: Moment) -> str:
-    """What to print. An error is logged: a session starts in any case."""
+def _text_for(source: str, state: State, moment: Moment) -> tuple[str, str]:
+    """What to print, and what is to be told if a compaction was not followed by it. An error is
+    logged: a session starts in any case."""
     try:
         if source == "compact":
-            return _brief(state, moment.folder)
-        return _offer(state, moment.now_ms) if source in OFFERED else ""
+            return _brief(state, moment.folder), ""
+        return _offer(state, moment.now_ms) if source in OFFERED else "", ""
     except Exception as error:
-        log.add("ERROR", record_session.log_name(state), f"nothing was restored: {describe(error)}")
-        return ""
+        words = f"nothing was restored: {describe(error)}"
+        log.add("ERROR", record_session.log_name(state), words)
+        return "", NOT_RESTORED if source == "compact" else ""
+
+
+def _tell_failure(state: State, failure: str) -> str:
+    """Tell the model where the words are, and the user that something is wrong."""
+    saved = state.checkpoint_path or state.transcript
+    return hook_outputs.add_context(
+        "SessionStart",
+        to_model=f"Holdfast: {failure}; the user is told. They are in {saved}: read it first.",
+        to_user="" if state.agent_id else f"Holdfast: {failure}. Run holdfast doctor to see why.",
+    )
 
 
 def _brief(state: State, folder: str) -> str:

@@ -85,7 +85,8 @@ def _names(state: State, work: Mapping[str, Any]) -> frozenset[str]:
     if state.agent_id:
         return frozenset(own)
     led = (*subtasks(work), *objects_in(work, "agent_states"))
-    return frozenset(own | {text(one, "agent_id") for one in led} - {""})
+    theirs = {text(one, name) for one in led for name in ("agent_id", "agent_type")}
+    return frozenset((own | theirs) - {""})
 
 
 def _concerns(message: Mapping[str, Any], names: frozenset[str]) -> bool:

@@ -62,7 +62,8 @@ _TOOLS = (
 _USE_ID = b'"tool_use_id":"'
 _MESSAGE, _ID = b'"message":{', b'"id":"'
 MOST_NEWEST = 200  # prompts; more would not fit into any brief
-MOST_RANDOM = 100  # words that are looked for in what is unread; it takes 10 ms per 45 MB and word
+MOST_RANDOM = 100  # words that are looked for in what is unread
+MOST_BYTES = 500 << 20  # that are looked through for them; it takes half a second
 MOST_ANSWERS = 6  # of the model, in case the user refused one of their calls
 _LAST_PROMPT = b'"last-prompt"'  # a copy of the prompt that the client writes
 _NOT_SEARCHED = SecretFinding(UNSEARCHED, 0, 0).placeholder
@@ -278,6 +279,7 @@ class _UnreadWords:
         self._path, self._offset = path, offset
         self._lines: list[bytes] | None = None
         self._counts: dict[str, int] = {}
+        self._bytes_left = MOST_BYTES
 
     def hide(self, text: str, copies: int) -> str:
         """Return the text without them. `copies`: lines that the text itself is in."""
@@ -290,11 +292,13 @@ class _UnreadWords:
     def _may_be_secret(self, word: str, copies: int) -> bool:
         if not secrets.is_known_bare(word):
             return False
-        if word not in self._counts and len(self._counts) >= MOST_RANDOM:
-            return True
         if word not in self._counts:
+            lines = self._read_lines()
+            if len(self._counts) >= MOST_RANDOM or self._bytes_left < 0:
+                return True
             written = msgspec.json.encode(word)[1:-1]
-            self._counts[word] = sum(written in line for line in self._read_lines())
+            self._counts[word] = sum(written in line for line in lines)
+            self._bytes_left -= sum(map(len, lines))
         return self._counts[word] > copies
 
     def _read_lines(self) -> list[bytes]:

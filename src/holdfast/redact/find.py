@@ -24,8 +24,10 @@ from holdfast.wire import hook_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
+
+    Rule = Callable[[SearchPage], Iterable[SecretFinding]]
 
 BETWEEN = f"\n{TABLE_END}\n"  # texts that are searched together
 REMEMBERED = 96  # long texts; more would hold memory in a server
@@ -100,8 +102,26 @@ def _search(page: SearchPage) -> Iterator[SecretFinding]:
     text = page.text
     for scan in _RULES_SUREST_FIRST:
         hook_time.check()
-        for one in scan(page):
+        for one in _findings_of(scan, page):
             yield line_breaks.extend_over_lines(text, one) if scan in _RULES_FOR_TOKENS else one
+
+
+def _findings_of(scan: Rule, page: SearchPage) -> list[SecretFinding]:
+    """Return what a rule finds. If it raises an error, the other rules still search: everything
+    that Holdfast saves and shows is searched, so without them it would do nothing any more."""
+    try:
+        return list(scan(page))
+    except hook_time.HookTimeUsedUp:
+        raise
+    except Exception as error:
+        import os  # everything that is searched pays for imports of this module
+
+        from holdfast.wire import log
+
+        if "HOLDFAST_RAISE" in os.environ:  # set in tests, so that faults are raised
+            raise
+        log.add("ERROR", "redact", f"{scan.__module__}: {type(error).__name__} in a text")
+        return []
 
 
 def _search_wrapped(text: str) -> Iterator[SecretFinding]:
