@@ -59,6 +59,12 @@ def test_a_prompt_that_was_taken_back_from_the_queue_is_not_shown(tmp_path: Path
     assert "Delete it all." not in str(cut_short(session, tmp_path).turns)
 
 
+def test_a_prompt_that_had_left_the_queue_is_not_taken_back(tmp_path: Path) -> None:
+    session = Session().queues("Mind the gulls.").unqueues().queues("Delete it all.")
+    turns = str(cut_short(session.unqueues("popAll"), tmp_path).turns)
+    assert "Mind the gulls." in turns and "Delete it all." not in turns
+
+
 def test_a_prompt_that_the_user_replaced_is_marked(tmp_path: Path) -> None:
     session = Session().user("Use the red database.", parentUuid="u-1").says("It is red.")
     session.user("Use a plain file.", parentUuid="u-1")

@@ -179,8 +179,7 @@ def add_newest(
             counting.cross_boundary()
         elif isinstance(entry, Queued) and entry.operation != "enqueue":
             turns.queue(shown, entry.operation, entry.text, counting.place_of(entry))
-            if entry.operation == "popAll":  # taken back
-                typed = [one for one in typed if not one.is_queued]
+            typed = _without_taken_back(typed, entry)
         else:
             line = record.lines + reader.tally.lines
             turn = Turn("", counting.place_of(entry), line, parent=_parent_of(entry))
@@ -198,6 +197,18 @@ def add_newest(
         unread=count,
     )
     return secrets.forget(shown, known)
+
+
+def _without_taken_back(typed: list[_Words], entry: Queued) -> list[_Words]:
+    """Let the first one leave the queue, as in `turns`; or remove all, if the user took them
+    back."""
+    if entry.operation == "popAll":
+        return [one for one in typed if not one.is_queued]
+    waiting = [one for one in typed if one.is_queued]
+    leaving = [one for one in waiting if one.words == entry.text.strip()] or waiting
+    for one in leaving[:1]:
+        one.is_queued = False
+    return typed
 
 
 def _parent_of(entry: Entry) -> str:
