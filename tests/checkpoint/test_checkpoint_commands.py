@@ -46,6 +46,7 @@ def test_verify_says_yes_or_no_and_why(two: tuple[SavedCheckpoint, SavedCheckpoi
     good, bad = two
     assert _run(verify).exit_code == 0
     assert _run(verify, good.path).stdout == f"ok      {good.path}\n"
+    assert _run(verify, good.id).stdout == f"ok      {good.path}\n"
     Path(bad.path).write_bytes(Path(bad.path).read_bytes() + b"\n## X\n- y\n")
     found = _run(verify, bad.path)
     assert found.exit_code == 1

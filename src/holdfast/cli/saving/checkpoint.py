@@ -108,17 +108,24 @@ class NotACheckpoint(NoSuchFile):
 @AS_JSON
 @click.pass_context
 def verify(ctx: click.Context, file: str | None, as_json: bool) -> None:
-    """Is a checkpoint, or every known one, what was kept? Exit 0 or 1."""
+    """Is a checkpoint (a file or an id), or every known one, what was kept? Exit 0 or 1."""
     if file is None:
         reports = checks.verify_projects([str(Path.cwd())])
     else:
-        reports = [_of_file(find.full_path(file))]
+        reports = [_of_file(_path_of(file))]
     good = all(report.ok for report in reports)
     if as_json:
         click.echo(json.dumps({"ok": good, "checkpoints": [plain_report(one) for one in reports]}))
     else:
         show_reports(reports)
     ctx.exit(0 if good else 1)
+
+
+def _path_of(named: str) -> str:
+    """The file; for the id of a checkpoint, the newest file that has it."""
+    path = find.full_path(named)
+    same = [one.path for one in index.load_or_empty() if one.id == named]
+    return same[-1] if same and not os.path.lexists(path) else path
 
 
 def _of_file(path: str) -> checks.VerifyReport:
