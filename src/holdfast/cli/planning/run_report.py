@@ -274,7 +274,7 @@ def _size(session: dict[str, Any]) -> str:
     """Return what the session's work took, as the run reported it."""
     many = len(session["tasks"])
     of = f" for {many:,} tasks" if many > 1 else ""
-    return f", {session['grown_tokens']:,} tokens{of}" if session["grown_tokens"] else ""
+    return f", {counted(session['grown_tokens'], 'token')}{of}" if session["grown_tokens"] else ""
 
 
 @contextmanager
