@@ -1,3 +1,4 @@
+import "./lib/language"; // before any page loads uPlot
 import { mount } from "svelte";
 import App from "./App.svelte";
 import "./app.css";

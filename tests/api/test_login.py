@@ -157,6 +157,14 @@ def test_ui_asks_a_running_server_for_a_link_and_leaves_it_running(tmp_path: Pat
     assert gone.returncode == 5 and "no server runs" in gone.stderr
 
 
+@pytest.mark.requirement("U5")
+def test_ui_without_a_port_asks_the_server_that_runs_on_another_one(tmp_path: Path) -> None:
+    with as_process(a_url(tmp_path / "a.db"), given_token=False) as live:
+        found = run("ui", "--no-open")
+        assert found.returncode == 0, found.stderr
+        assert found.stdout.startswith(f"http://127.0.0.1:{live.port}/ui/")
+
+
 @pytest.mark.requirement("U5", "X5")
 def test_a_stranger_on_the_port_is_told_no_token_and_gives_no_link() -> None:
     link = b'{"link": "http://127.0.0.1:1/"}'

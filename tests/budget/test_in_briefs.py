@@ -17,7 +17,7 @@ from holdfast.brief.item import item_id
 from holdfast.brief.trim import of
 from holdfast.budget import operations
 from holdfast.budget.compartments import ACTIVE, AMBIENT, BACKGROUND, NAMES, SAFETY
-from holdfast.budget.ledger import InvalidShare, Ledger, Pin
+from holdfast.budget.ledger import InvalidShare, Ledger, OwnWordsStay, Pin
 from holdfast.checkpoint import index, snapshot
 from holdfast.cli.main import holdfast_command
 from holdfast.record.model import Command, FileUse, NameUse, Place, Record, Task, Turn
@@ -172,7 +172,9 @@ def test_an_item_is_evicted_by_its_id_and_comes_back_when_asked(work: Work) -> N
     assert gone["id"] not in now
     _ok("evict", "--undo", gone["id"])
     request = next(item for item in items if item["section"] == "said")
-    assert CliRunner().invoke(holdfast_command, ["budget", "evict", request["id"]]).exit_code
+    refused = CliRunner().invoke(holdfast_command, ["budget", "evict", request["id"]]).exception
+    assert isinstance(refused, OwnWordsStay)
+    assert "is what the user typed, and that always stays" in str(refused)
 
 
 @pytest.mark.requirement("K1", "U3")

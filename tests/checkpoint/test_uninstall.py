@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from datetime import timedelta
 from pathlib import Path
@@ -45,6 +46,26 @@ def test_folders_are_listed_and_with_a_yes_removed(tmp_path: Path) -> None:
     assert [path.name for path in (two / ".claude").iterdir()] == ["settings.json"]
     assert CliRunner().invoke(verify).exit_code == 0
     assert "No project has" in _leave().stderr
+
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/install.md"])
+def test_the_way_out_of_each_page_leaves_nothing(page: str, tmp_path: Path, own_home: Path) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    [block] = re.findall(r"```sh\n(holdfast uninstall[^`]*rm -r [^`]*)```", text)
+    before = sorted(own_home.rglob("*"))
+    assert CliRunner().invoke(install, ["--yes"]).exit_code == 0
+    project = _project(tmp_path, "one")
+    for line in block.splitlines():
+        command = line.partition("#")[0].split()
+        if command[0] == "rm":
+            shutil.rmtree(places.home())
+        if command[:2] == ["holdfast", "uninstall"]:
+            assert CliRunner().invoke(uninstall, command[2:], input="y\n").exit_code == 0
+    assert sorted(own_home.rglob("*")) == before
+    assert list(project.iterdir()) == []
 
 
 def test_what_is_still_installed_is_named(tmp_path: Path, own_home: Path) -> None:

@@ -119,6 +119,7 @@ def test_an_unknown_topic_is_refused_with_those_there_are(monkeypatch: pytest.Mo
     found = _invoke("post", "deploy_done", "x")
     assert isinstance(found.exception, Refused)
     assert "workflow.progress" in str(found.exception)
+    assert found.exception.hint == "workflow.progress suits a plain message"
     monkeypatch.setenv("HOLDFAST_TOPICS", "deploy_done")
     assert json.loads(_ok("post", "deploy_done", "x", "--json"))["topic"] == "deploy_done"
 

@@ -346,6 +346,24 @@ def test_watch_cuts_the_folder_before_anything_else(tmp_path: Path, columns: str
 
 @pytest.mark.slow
 @pytest.mark.requirement("U3")
+def test_watch_prints_into_a_pipe_at_once(tmp_path: Path) -> None:
+    path = a_transcript(tmp_path / "s.jsonl", a_prompt(), an_answer(140_000))
+    fire("PostToolUse", path, session="abcdefgh-1", cwd=str(tmp_path))
+    words = [*CLI, "watch", "--every", "0.2"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        assert process.stdout is not None
+        try:
+            assert select.select([process.stdout], [], [], 60)[0], "nothing is printed"
+            lines = [process.stdout.readline() for _ in range(4)]
+            process.stdout.close()
+            assert process.wait(60) == 0, "the reader is gone, as with `| head`"
+        finally:
+            process.kill()
+    assert [line.startswith(b"abcdefgh") for line in lines] == [False, True, False, True]
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("U3")
 def test_watch_says_how_to_end_it_and_ctrl_c_finds_room_on_the_last_line(tmp_path: Path) -> None:
     path = a_transcript(tmp_path / "s.jsonl", a_prompt(), an_answer(140_000))
     fire("PostToolUse", path, session="abcdefgh-1", cwd=f"{tmp_path}/{'deep/' * 20}")
@@ -501,7 +519,7 @@ def test_theirs_is_shown_even_where_ours_fails() -> None:
 @pytest.mark.requirement("U4", "X1")
 @pytest.mark.parametrize("payload", [{}, {"context_window": 3}, {"model": [], "session_id": {}}])
 def test_an_odd_payload_still_gives_a_line(payload: dict[str, Any]) -> None:
-    assert _line(payload) == "holdfast: not known yet\n"
+    assert _line(payload) == "holdfast: the fill is known after the first answer\n"
 
 
 @pytest.mark.slow

@@ -235,7 +235,7 @@ def _completed(*words: str) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.requirement("U3")
 def test_a_shell_completes_commands_but_no_plumbing() -> None:
-    assert _completed("sta") == ["status"]
+    assert _completed("sta") == ["status", "statusline"]
     assert _completed("ro") == []
     assert _completed("settings", "zone_y") == ["zone_yellow"]
 

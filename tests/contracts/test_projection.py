@@ -76,12 +76,15 @@ def _also(store: Store) -> None:
 @pytest.mark.requirement("A4")
 def test_a_wave_stands_in_the_file_as_the_store_has_it() -> None:
     listed = [(0, "completed"), (1, "pending"), (1, "pending"), (2, "pending")]
-    found = refresh.waves({"wave_number": number, "status": status} for number, status in listed)
+    found = refresh.waves(
+        {"id": ids.new(), "wave_number": number, "status": status} for number, status in listed
+    )
     assert [(one["status"], one["completed"], one["tasks"]) for one in found] == [
         ("completed", 1, 1),
         ("running", 0, 2),  # the one after a completed row of waves starts by itself
         ("pending", 0, 1),
     ]
+    assert not any(one["from_list"] for one in found)
 
 
 @pytest.mark.requirement("C3", "A4", "X4")
@@ -103,6 +106,7 @@ def test_a_sync_leaves_each_live_session_what_it_may_want_to_know(
         (1, "running"),
         (2, "pending"),
     ]
+    assert all(one["from_list"] for one in found["waves"])
     [elsewhere] = found["open_elsewhere"]
     assert (elsewhere["session_id"], elsewhere["agent_type"]) == ("s2", "writer")
     assert {one["agent_id"] for one in found["agent_states"]} == {"s1", "a1"}
@@ -225,6 +229,16 @@ def test_the_brief_tells_of_waves_of_others_and_of_who_waits(tmp_path: Path) -> 
     _now(window(), waves=[{"wave_number": 1}], open_elsewhere="x", blocking=[5, {"reason": 3}])
     again = to_model(fire("SessionStart", script.transcript, source="compact", model=SONNET))
     assert "Build the tide tables" in again
+
+
+@pytest.mark.requirement("B3")
+def test_the_brief_calls_no_item_of_a_task_list_a_wave(store: Store, tmp_path: Path) -> None:
+    script = _a_project(tmp_path)
+    sync(store)
+    refresh.refresh(store, now_ms=START_MS + script.now_ms)
+    _now(window(), waves=_read()["waves"])
+    said = to_model(fire("SessionStart", script.transcript, source="compact", model=SONNET))
+    assert "print the table" in said and "wave" not in said
 
 
 @pytest.mark.requirement("B2", "C3", "U10")

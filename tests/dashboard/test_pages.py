@@ -52,6 +52,32 @@ def test_every_page_is_drawn_and_accessible(machine: Any, visit: Begin, theme: s
     assert not errors, "\n".join(errors)
 
 
+POSIX_LANGUAGE = (
+    "Object.defineProperty(Navigator.prototype, 'language', {get: () => 'en-US@posix'})"
+)
+
+
+def test_the_chart_is_drawn_in_a_browser_started_with_lang_c(machine: Any, visit: Begin) -> None:
+    server, _ = machine
+    reader = visit(server, logged_in=False)
+    # Set in the page: which tag LANG=C gives depends on the build of Chromium.
+    reader.page.add_init_script(POSIX_LANGUAGE)
+    reader.log_in()
+    reader.go("session/tide-session")
+    reader.see("Fill over time")
+    reader.page.locator(".uplot canvas").first.wait_for()
+
+
+def test_a_task_list_is_shown_without_waves(machine: Any, visit: Begin) -> None:
+    server, _ = machine
+    reader = visit(server)
+    reader.go("work")
+    reader.see("read the gauge file")
+    tree = reader.page.get_by_role("treegrid", name="Tasks and agents")
+    assert tree.get_by_role("button", name="Tasks").count() == 1
+    assert "wave" not in reader.page.get_by_role("main").inner_text().lower()
+
+
 @pytest.mark.requirement("U5")
 def test_a_login_link_is_good_once_and_leaves_the_address(machine: Any, visit: Begin) -> None:
     server, _ = machine

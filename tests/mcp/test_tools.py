@@ -322,7 +322,7 @@ def test_an_item_of_the_brief_is_evicted_by_its_id(project: Path, talk: DirectCl
     assert set(ran) <= set(talk.good("context_budget", op="status")["evicted"])
     assert "`ls`" not in talk.good("resume", which="now")["text"]
     [asked] = [row for row in rows if "harbour" in row.get("text", "")]
-    assert "that stays" in talk.bad("context_budget", op="evict", id=asked["id"])
+    assert "what the user typed" in talk.bad("context_budget", op="evict", id=asked["id"])
 
 
 @pytest.mark.store

@@ -500,6 +500,10 @@ def test_nothing_is_looked_at_or_measured_beside_work_that_changes_it(
         "Draw the tide map",
         "**Map the callers** and note them in `notes/callers.md`",
         "Hypothesis B: the rope is too short",
+        "Human review of the rigging",
+        "Have Ingrid review the rigging",
+        "Get the harbour master's approval",
+        "Ingrid approves the colours",
     ],
 )
 def test_no_files_are_asked_for_where_they_would_not_tell_the_size(title: str) -> None:

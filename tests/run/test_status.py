@@ -101,6 +101,36 @@ def test_of_one_that_failed_it_names_the_error(theatre: Theatre) -> None:
 
 
 @pytest.mark.slow
+def test_a_task_that_waits_for_a_person_is_shown_as_waiting_until_it_has_an_answer(
+    theatre: Theatre,
+) -> None:
+    plan = "- [ ] One\n  - files: a\n- [ ] Two\n  - files: b\n- [ ] Three\n  - files: c\n"
+    theatre.plan.write_text(plan)
+    theatre.play(one=["say:NOT DONE two: waiting for Lena: approve it"])
+    theatre.run()
+    assert _states(theatre) == ["done", "waiting", "left"]
+    head, _, two, three = theatre.run("--status").stdout.splitlines()
+    assert "waiting; write the answer below the task in the plan, then run `holdfast run`" in head
+    assert two.endswith("): waiting for Lena: approve it") and "Lena" not in three
+    theatre.plan.write_text(plan.replace("Two", "Two\n  Lena: yes, in blue."))
+    assert _states(theatre) == ["done", "left", "left"]
+    assert "run `holdfast run` again to resume" in theatre.run("--status").stdout
+
+
+@pytest.mark.slow
+def test_a_file_that_no_session_wrote_is_named_until_it_is_there(theatre: Theatre) -> None:
+    theatre.plan.write_text("- [ ] Cart\n  - files: cart.md\n")
+    theatre.play(cart=["idle", "idle"])
+    theatre.run()
+    said = theatre.run("--status").stdout
+    assert "1 of 1 task done, nothing left" in said
+    assert "not there, though reported as done twice: cart.md" in said
+    assert _status(theatre)["missing"] == ["cart.md"]
+    (theatre.project / "cart.md").touch()
+    assert "not there" not in theatre.run("--status").stdout
+
+
+@pytest.mark.slow
 def test_of_tasks_that_one_session_had_each_has_its_own_state(
     theatre: Theatre,
 ) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from http.client import HTTPConnection, HTTPException
 
 from holdfast.api import server
@@ -24,10 +25,10 @@ class NoLink(HoldfastError):
     exit_code = 5
 
 
-def link_or_serve(port: int, serve: Callable[[], None]) -> str:
+def link_or_serve(port: int, serve: Callable[[], None], *, on_any_port: bool = False) -> str:
     """Return a link from the running server; if none runs, serve until the end and return no
     link. If two start at once, the one that does not get the port asks the other."""
-    found = running_link(port)
+    found = (_link_of_any() if on_any_port else "") or running_link(port)
     if found:
         return found
     try:
@@ -37,6 +38,15 @@ def link_or_serve(port: int, serve: Callable[[], None]) -> str:
         if not found:
             raise
     return found
+
+
+def _link_of_any() -> str:
+    """Return a link from the first server of this home that gives one."""
+    for port in server.held_ports():
+        with suppress(NoLink):  # one with TLS or another token
+            if found := running_link(port):
+                return found
+    return ""
 
 
 def running_link(port: int) -> str:

@@ -134,6 +134,13 @@ def lock_file(port: int) -> Path:
     return Path(places.home()) / f"serve-{port}.lock"
 
 
+def held_ports() -> list[int]:
+    """The ports on which servers of this home run."""
+    files = Path(places.home()).glob("serve-*.lock")
+    ports = sorted(int(one.stem[6:]) for one in files if one.stem[6:].isdecimal())
+    return [port for port in ports if lock.is_held(str(lock_file(port)))]
+
+
 def needs_token() -> bool:
     return os.environ.get("HOLDFAST_API_AUTH", "").strip().lower() != "off"
 

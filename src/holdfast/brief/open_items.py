@@ -277,13 +277,15 @@ def _message_items(posted: list[dict[str, Any]]) -> Iterator[BriefItem]:
 
 
 def _wave_items(waves: list[dict[str, Any]]) -> Iterator[BriefItem]:
-    """Yield the first wave that is not over; nothing if there is only one."""
-    now = next((one for one in waves if one.get("status") not in _OVER), None)
-    if now is None or len(waves) < 2:
+    """Yield the first wave that is not over; nothing if there is only one. The waves of a task list
+    are its items: whoever wrote it knows of no waves."""
+    made = [one for one in waves if one.get("from_list") is not True]
+    now = next((one for one in made if one.get("status") not in _OVER), None)
+    if now is None or len(made) < 2:
         return
     done, of = now.get("completed"), now.get("tasks")
     if type(done) is int and type(of) is int:
-        place = f"wave {waves.index(now) + 1} of {len(waves)}"
+        place = f"wave {made.index(now) + 1} of {len(made)}"
         text = f"{place} {flat(_field(now, 'status'), 20)}: {done} of {of} tasks done"
         yield BriefItem("tasks", text, 0.03, "how the waves stand", order=-1)
 

@@ -38,6 +38,13 @@ class NoSuchPin(HoldfastError):
     hint = "`holdfast budget` lists what is pinned, and what the brief holds"
 
 
+class OwnWordsStay(NoSuchPin):
+    hint = (
+        "leave out something else: any item of `holdfast budget --all` that is not "
+        '"your words"; for a larger brief: `holdfast settings set brief_tokens N`'
+    )
+
+
 class InvalidShare(HoldfastError):
     exit_code = 2
     hint = "give a share such as 0.4 or 40%, or `role` for the usual one"

@@ -65,7 +65,7 @@ TOPICS: dict[str, HelpTopic] = {
         EVERY_DAY,
         "Open the dashboard: every session, and what each compaction cost.",
         "It opens a link that logs one browser in, once, within five minutes. If no server "
-        "runs on this machine, it starts one, which ends with Ctrl-C.",
+        "of yours runs on this machine, on any port, it starts one, which ends with Ctrl-C.",
         (
             Example("holdfast ui", "in your browser"),
             Example("holdfast ui --no-open", "print the link, open nothing"),
@@ -376,10 +376,11 @@ TOPICS: dict[str, HelpTopic] = {
         page="mcp",
     ),
     "statusline": HelpTopic(
-        PLUMBING,
-        "Print the status line for a payload on stdin.",
-        "Claude Code starts this by itself. `holdfast statusline --preview` shows its presets.",
-        page="status",
+        SETUP,
+        "Preview the status line.",
+        "With a payload on stdin it prints the status line: Claude Code starts it so by itself.",
+        (Example("holdfast statusline --preview", "what each preset looks like"),),
+        "status",
     ),
     "roll": HelpTopic(PLUMBING, "An older name of `holdfast compress`.", page="segments"),
 }

@@ -73,7 +73,7 @@ def _ours(folder: str, payload: dict[str, Any]) -> str:
     if end.basis == "none":
         used, about = _client_tokens(payload), ""  # the client's own count, of this moment
     if not used:
-        return _colour("unknown", "holdfast: not known yet")
+        return _colour("unknown", "holdfast: the fill is known after the first answer")
     edge_tokens = state.edge_tokens or _edge_tokens(payload, used)
     settings = settings_load.load(state.project or _project(payload))
     ratio = used / edge_tokens

@@ -12,7 +12,7 @@ from holdfast.brief.roles import sections_of
 from holdfast.budget import compartments as five
 from holdfast.budget import ledger, operations
 from holdfast.budget.compartments import tokens_of, units
-from holdfast.budget.ledger import Ledger, NoSuchPin, Pin
+from holdfast.budget.ledger import Ledger, NoSuchPin, OwnWordsStay, Pin
 from holdfast.events import window_brief
 from holdfast.record import storage
 from holdfast.settings import load as settings_load
@@ -120,7 +120,7 @@ def evict(item: str, state: State, folder: str) -> BriefEntry:
     if found[0].is_pinned:
         raise NoSuchPin(f"{found[0].id} is a pin: holdfast budget unpin {found[0].id}")
     if not found[0].can_be_evicted:
-        raise NoSuchPin(f"{found[0].id} is the request: that stays")
+        raise OwnWordsStay(f"{found[0].id} is what the user typed, and that always stays")
     operations.evict(found[0].id, session_id=state.session_id)
     return found[0]
 

@@ -49,12 +49,21 @@ class SessionRecord:
     grown_tokens: int = 0  # how much of that the work took
     saved: bool = False  # the checkpoint was saved, or cannot be saved
     credited: tuple[int, ...] = ()  # the shares that a failed session did nevertheless
+    halt: str = ""  # for whom a task waits, or why the plan stops
+    missing: tuple[str, ...] = ()  # files that its tasks name and that are not there though done
 
     @property
     def done_shares(self) -> tuple[TaskShare, ...]:
         if self.result == DONE:
             return self.shares
         return tuple(share for at, share in enumerate(self.shares) if at in self.credited)
+
+    @property
+    def waiting_share(self) -> TaskShare | None:
+        """The share that waits for a person: the first that is not done. Those behind it were not
+        begun."""
+        done = self.done_shares if self.halt else self.shares
+        return next((share for share in self.shares if share not in done), None)
 
     @property
     def names(self) -> frozenset[tuple[str, str]]:
@@ -88,6 +97,8 @@ class RunHistory:
                 used_tokens=_number(record.get("used_tokens")),
                 grown_tokens=_number(record.get("grown_tokens")),
                 credited=_positions(record.get("credited")),
+                halt=str(record.get("halt", "")),
+                missing=_names(record.get("missing")) or (),
             )
         elif kind == "checkpoint" and known is not None:
             self.tries[session] = replace(known, saved=True)

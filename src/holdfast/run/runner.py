@@ -193,7 +193,7 @@ class Runner:
         words = f"{job.titles}: {'waiting' if ended.halt else ended.result}"
         about_ = f"about {job.shown_tokens:,} expected"
         expected = "its size was not known" if job.is_unknown else about_
-        words += f", {ended.grown_tokens:,} tokens ({expected})"
+        words += f", {counted(ended.grown_tokens, 'token')} ({expected})"
         words += f"; {ended.error}" if ended.error else ""
         one = self.context.history.tries[ended.session_id]
         if ended.result != journal_state.DONE and one.done_shares:

@@ -156,6 +156,9 @@ def run_session(context: RunContext, job: SessionJob, attempt: int, prompt: str)
         # The next session creates them, or says that the task needs none; its word then stands.
         result, error = journal_state.FAILED, _describe_missing(missing)
         credited = without_dependents(job.pieces, missing)
+    halt = reading.report.halt if error else ""
+    unwritten = list(_list_missing(missing)) if result == journal_state.DONE else []
+    rare = {"credited": credited, "halt": halt, "missing": unwritten}
     context.record(
         "ended",
         session=session_id,
@@ -164,7 +167,7 @@ def run_session(context: RunContext, job: SessionJob, attempt: int, prompt: str)
         error=error,
         used_tokens=reading.most_tokens,
         grown_tokens=reading.grown_tokens,
-        **({"credited": credited} if credited else {}),
+        **{name: value for name, value in rare.items() if value},
     )
     claude_process.remove_note(context.folder, session_id)
     return SessionResult(
@@ -174,13 +177,13 @@ def run_session(context: RunContext, job: SessionJob, attempt: int, prompt: str)
         result=result,
         exit_code=note.exit_code,
         error=error,
-        halt=reading.report.halt if error else "",
+        halt=halt,
         used_tokens=reading.most_tokens,
         grown_tokens=reading.grown_tokens,
         estimated_tokens=0 if job.is_unknown else job.tokens,
         high_tokens=job.high_tokens,
         compactions=reading.compactions,
-        missing=tuple(_list_missing(missing)) if result == journal_state.DONE else (),
+        missing=tuple(unwritten),
     )
 
 

@@ -43,7 +43,7 @@ EXAMPLES = (
 
 
 @click.command()
-@click.option("--preview", is_flag=True, help="show what each preset looks like")
+@click.option("--preview", is_flag=True, help="Show what each preset looks like.")
 def statusline(preview: bool) -> None:
     """Read Claude Code's status payload on stdin, print one line."""
     if preview or sys.stdin.isatty():

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from holdfast.cli import choose_session, terminal
 from holdfast.cli.everyday.status import report
-from holdfast.cli.start import until_signalled
+from holdfast.cli.start import SignalFlag, until_signalled
 from holdfast.cli.terminal import say, unfiltered
 from holdfast.window import alert_texts
 from holdfast.window.velocity import in_words
@@ -48,15 +48,26 @@ def watch(every: float, once: bool) -> None:
         console.print(_drawn(_rows(), console.width))
         return
     say(f"every {every:g} s; Ctrl-C stops it", err=True)
-    with (
-        until_signalled(
-            signal.SIGINT
-        ) as ended,  # in the middle of a frame, its head would be shown twice
-        Live(_frame(console), console=console, auto_refresh=False, screen=False) as live,
-    ):
+    # a signal in the middle of a frame would show its head twice
+    with until_signalled(signal.SIGINT) as ended:
+        if console.is_terminal:
+            _draw_frames(console, ended, every)
+        else:
+            _print_frames(terminal.console(), ended, every)
+    raise click.Abort
+
+
+def _draw_frames(console: Console, ended: SignalFlag, every: float) -> None:
+    with Live(_frame(console), console=console, auto_refresh=False, screen=False) as live:
         while not ended.wait(every):
             live.update(_frame(console), refresh=True)
-    raise click.Abort
+
+
+def _print_frames(console: Console, ended: SignalFlag, every: float) -> None:
+    """Print one table below the other into a pipe or file: there, `Live` prints only its last."""
+    console.print(_drawn(_rows(), console.width))
+    while not ended.wait(every):
+        console.print(_drawn(_rows(), console.width))
 
 
 def _frame(console: Console) -> Constrain:

@@ -110,7 +110,7 @@ def run(
     known = journal_state.build_history(Journal(folder, only_read=True).records)
     plan = _spread(written, root, known, file)
     if status:
-        return run_report.show_status(plan, known, file, folder, as_plain)
+        return run_report.show_status(plan, known, file, root, folder, as_plain)
     client = _client(client_binary, dry_run)
     settings = settings_load.load(str(root))
     options = RunOptions(

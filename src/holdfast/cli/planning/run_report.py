@@ -10,7 +10,7 @@ import json
 import shlex
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +27,7 @@ from holdfast.record.run_prompt import list_tasks, split_tasks
 from holdfast.redact import redact_each
 from holdfast.run import claude_command, journal, journal_state, prompt
 from holdfast.run.jobs import SessionJob
-from holdfast.run.journal_state import RunHistory, SessionRecord, remove_done
+from holdfast.run.journal_state import RunHistory, SessionRecord, TaskShare, remove_done
 from holdfast.run.run_context import RunEvent, RunReport, Tell
 from holdfast.run.runner import MAX_LISTED, Runner
 from holdfast.text.numbers import about, counted, listed, named, nothing_left, short
@@ -152,13 +152,17 @@ def _command(runner: Runner) -> list[str]:
 
 VERSION = 1
 DONE, AT_WORK, BROKEN_OFF, FAILED, LEFT = "done", "at work", "broken off", "failed", "left"
+WAITING = "waiting"
 MOST_SHOWN = 200  # tasks; the rest is a number
 
 
-def show_status(plan: TaskPlan, known: RunHistory, file: Path, folder: str, as_plain: bool) -> None:
+def show_status(
+    plan: TaskPlan, known: RunHistory, file: Path, root: Path, folder: str, as_plain: bool
+) -> None:
     found = _build_status(plan, known, journal.is_running(folder)) | {
         "plan": str(file),
         "folder": folder,
+        "missing": _still_missing(known, root),
     }
     if as_plain:
         click.echo(json.dumps({"version": VERSION, **found}, indent=2))
@@ -170,14 +174,22 @@ def show_status(plan: TaskPlan, known: RunHistory, file: Path, folder: str, as_p
         say(f"  {task['state']:<10}  {_line(task, found['sessions'])}")
     if len(states) > MOST_SHOWN:
         say(f"  and {len(states) - MOST_SHOWN:,} more: --json has all")
+    _say_missing(found["missing"])
+
+
+def _still_missing(known: RunHistory, root: Path) -> list[str]:
+    """Return files that sessions did not write and nobody has written since."""
+    names = dict.fromkeys(file for one in known.sessions for file in one.missing)
+    return [file for file in names if not (root / file).exists()]
 
 
 def _build_status(plan: TaskPlan, known: RunHistory, at_work: bool) -> dict[str, Any]:
     now, tries_of = remove_done(plan, known.coverage()), _by_task(known)
+    hashes = {name: task.hash for name, task in journal_state.index_tasks(plan).items()}
     tasks = []
     for task in now.tasks:
         tries = tries_of[task.id]
-        state = DONE if task.done else _state(tries, at_work)
+        state = DONE if task.done else _state(task.id, tries, at_work, hashes)
         ids = [one.session_id for one in tries]
         tasks.append(
             {"id": task.id, "title": task.title, "state": state, **_steps(task), "sessions": ids}
@@ -201,12 +213,23 @@ def _steps(task: PlanTask) -> dict[str, int]:
     return {"steps": len(task.subtasks), "steps_done": done}
 
 
-def _state(tries: list[SessionRecord], at_work: bool) -> str:
+def _state(
+    task_id: str, tries: list[SessionRecord], at_work: bool, hashes: Mapping[str, str]
+) -> str:
     """Return the state of a task that is not done, by the last session that worked on it."""
+    if tries and tries[-1].halt:
+        return WAITING if _is_waiting(task_id, tries[-1].waiting_share, hashes) else LEFT
     last = tries[-1].result if tries else journal_state.DONE
     if not last:
         return AT_WORK if at_work else BROKEN_OFF
     return {journal_state.FAILED: FAILED, journal_state.STOPPED: BROKEN_OFF}.get(last, LEFT)
+
+
+def _is_waiting(task_id: str, share: TaskShare | None, hashes: Mapping[str, str]) -> bool:
+    """Whether this task waits. If its text has changed, somebody wrote the answer below it."""
+    if share is None or hashes.get(share.id) != share.hash:
+        return False
+    return task_id in (share.id, share.id.partition("/")[0])
 
 
 def _session(one: SessionRecord, at_work: bool) -> dict[str, Any]:
@@ -215,6 +238,7 @@ def _session(one: SessionRecord, at_work: bool) -> dict[str, Any]:
         "tasks": [share.id for share in one.shares],
         "result": one.result or (AT_WORK if at_work else journal_state.STOPPED),
         "error": one.error,
+        "halt": one.halt,
         "used_tokens": one.used_tokens or None,
         "grown_tokens": one.grown_tokens or None,
     }
@@ -223,8 +247,11 @@ def _session(one: SessionRecord, at_work: bool) -> dict[str, Any]:
 def _describe_state(found: dict[str, Any]) -> str:
     if found["at_work"]:
         return "running now"
-    if all(task["state"] == DONE for task in found["tasks"]):
+    states = {task["state"] for task in found["tasks"]}
+    if states <= {DONE}:
         return "nothing left"
+    if WAITING in states:
+        return "waiting; write the answer below the task in the plan, then run `holdfast run` again"
     return "not running; run `holdfast run` again to resume" if found["sessions"] else "not started"
 
 
@@ -235,9 +262,10 @@ def _line(task: dict[str, Any], sessions: list[dict[str, Any]]) -> str:
     if task["steps_done"] and task["state"] != DONE:
         parts[0] += f", {task['steps_done']:,} of {counted(task['steps'], 'step')} done"
     for one in mine:
-        # if the task is done, the error is about another task of the session
-        is_its_own = one["error"] and task["state"] != DONE
-        error = f": {inert(one['error'], 200)}" if is_its_own else ""
+        # if the task is done or left, the error is about another task of the session
+        is_its_own = task["state"] not in (DONE, LEFT)
+        words = one["halt"] or one["error"] if is_its_own else ""
+        error = f": {inert(words, 200)}" if words else ""
         parts.append(f"(session {one['session_id'][:8]}{_size(one)}){error}")
     return " ".join(parts)
 
@@ -246,7 +274,7 @@ def _size(session: dict[str, Any]) -> str:
     """Return what the session's work took, as the run reported it."""
     many = len(session["tasks"])
     of = f" for {many:,} tasks" if many > 1 else ""
-    return f", {session['grown_tokens']:,} tokens{of}" if session["grown_tokens"] else ""
+    return f", {counted(session['grown_tokens'], 'token')}{of}" if session["grown_tokens"] else ""
 
 
 @contextmanager
@@ -287,9 +315,13 @@ def _tell(report: RunReport) -> None:
 
 
 def _tell_missing(report: RunReport) -> None:
-    names = dict.fromkeys(named(file) for one in report.sessions for file in one.missing)
-    if names:
-        say(f"not there, though reported as done twice: {listed(list(names), MAX_LISTED)}")
+    _say_missing(list(dict.fromkeys(file for one in report.sessions for file in one.missing)))
+
+
+def _say_missing(files: list[str]) -> None:
+    if files:
+        names = listed([named(file) for file in files], MAX_LISTED)
+        say(f"not there, though reported as done twice: {names}")
 
 
 SESSION_CHARS = 8

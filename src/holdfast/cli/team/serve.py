@@ -18,6 +18,7 @@ from holdfast.wire.errors import HoldfastError
 if TYPE_CHECKING:
     from threading import Event
 
+PORT = 3847
 FILE = click.Path(path_type=Path, dir_okay=False)
 
 
@@ -42,7 +43,7 @@ class NotRunning(HoldfastError):
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port",
-    default=3847,
+    default=PORT,
     show_default=True,
     type=click.IntRange(0, 65535),
     help="Port to listen on.",
@@ -143,14 +144,12 @@ SCREENS = ("DISPLAY", "WAYLAND_DISPLAY")
 @click.command()
 @click.option(
     "--port",
-    default=3847,
-    show_default=True,
     type=click.IntRange(1, 65535),
-    help="Port of the server.",
+    help="Port of the server (default: that of the one that runs, else 3847).",
 )
 @click.option("--database", default="", metavar="URL", help="sqlite:///… or postgresql://…")
 @click.option("--no-open", is_flag=True, help="Print the link and do not open a browser.")
-def ui(port: int, database: str, no_open: bool) -> None:
+def ui(port: int | None, database: str, no_open: bool) -> None:
     """Open the dashboard."""
     try:
         from holdfast.api import link_client, server
@@ -163,9 +162,10 @@ def ui(port: int, database: str, no_open: bool) -> None:
         if not (no_open or _opened(link)):
             say("open this link in a browser; it works once, for five minutes", err=True)
 
-    plan = server.Plan(Address("127.0.0.1", port), database, show)
+    plan = server.Plan(Address("127.0.0.1", port or PORT), database, show)
     serve = lambda: server.serve(plan, lambda words: say(words, err=True))  # noqa: E731
-    if found := link_client.link_or_serve(port, serve):
+    on_any_port = port is None and not database
+    if found := link_client.link_or_serve(port or PORT, serve, on_any_port=on_any_port):
         show(found)
 
 

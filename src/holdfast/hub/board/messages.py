@@ -43,7 +43,9 @@ def known_topics(registered: str) -> frozenset[str]:
 
 def check_topic(topic: str, known: Set[str]) -> None:
     if topic not in known:
-        raise Refused(unknown_topic(topic), "topic")
+        refused = Refused(unknown_topic(topic), "topic")
+        refused.hint = "workflow.progress suits a plain message"
+        raise refused
 
 
 def unknown_topic(topic: str) -> str:

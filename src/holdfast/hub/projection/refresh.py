@@ -13,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.hub import row_times
+from holdfast.hub import ids, row_times
 from holdfast.hub.board.local_agents import LISTENS_MS, listeners, sessions_called
 from holdfast.hub.clean_text import clean
 from holdfast.hub.projection import projection_file
@@ -54,16 +54,21 @@ def hierarchy(project: Row, asked: list[Row], listed: list[Row], parts: list[Row
 
 
 def waves(listed: Iterable[Row]) -> list[Row]:
-    """Return the status of each wave of the request."""
+    """Return the status of each wave of the request. `from_list`: nobody made the wave; it is the
+    place of an item in the model's task list."""
     tallies: dict[int, Counter[str]] = {}
+    made: set[int] = set()
     for one in listed:
         tallies.setdefault(one["wave_number"], Counter())[one["status"]] += 1
+        if not ids.is_reported(one["id"]):
+            made.add(one["wave_number"])
     return [
         {
             "wave_number": number,
             "tasks": tallies[number].total(),
             "completed": tallies[number]["completed"],
             "status": status,
+            "from_list": number not in made,
         }
         for number, status in judge(tallies).items()
     ]
