@@ -70,15 +70,6 @@ _FINDS = re.compile(
     + rf"(?:{_LOOKS}|{_OBSERVES}|{_READS}|{_QUESTION}|(?:find|list|check|look|review|run|collect"
     + r"|gather|count|decide|inspect|identify|determine|survey|inventory|catalog(?:ue)?)\b)"
 )
-# What a person does: a review, an approval, a decision.
-_PERSON = re.compile(
-    _COURTESY
-    + r"(?:(?:human|manual|peer) (?:review|approval|check)\b"
-    + r"|(?:wait for|get|obtain|request|have)\b.{0,60}\b"
-    + r"(?:reviews?|approv(?:e|es|al)|sign[ -]?off|decisions?|decides?|confirmation)\b"
-    + r"|(?:approval|sign[ -]?off|decision) (?:by|from|of)\b"
-    + r"|\w+ (?:reviews|approves|decides|signs off|confirms)\b)"
-)
 _AND_FIX = re.compile(r"(?:,|\band|\bthen) (?:fix|repair|correct|delete|remove|replace)\b")
 _LOOKS_FOR = re.compile(
     _COURTESY + r"(?:rename|find|look for|search|remove|delete|drop|get rid of)\b"
@@ -131,11 +122,6 @@ def runs_something(title: str) -> bool:
     """Whether a task runs, measures or compares something. Its size is that of what comes out, and
     the files it names are run, not worked on."""
     return find_kind(title) == TESTS or _begins(_RUNS, title[:READ_CHARS].lower())
-
-
-def needs_a_person(title: str) -> bool:
-    """Whether a task is somebody's review, approval or decision: no file tells its size."""
-    return _begins(_PERSON, title[:READ_CHARS].lower())
 
 
 def _begins(pattern: re.Pattern[str], said: str) -> bool:

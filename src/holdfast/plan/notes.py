@@ -15,7 +15,7 @@ from holdfast.plan.files import project_files
 from holdfast.plan.files.patterns import MARKS
 from holdfast.plan.findings import MAX_BRIEFS, find_lost
 from holdfast.plan.formats.references import find_label
-from holdfast.plan.kinds import is_a_search, needs_a_person, runs_something
+from holdfast.plan.kinds import is_a_search, runs_something
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.sizes import ONLY_FILES
 from holdfast.plan.split import TaskPiece
@@ -204,13 +204,9 @@ def _about_unknown_sizes(pieces: Sequence[TaskPiece], tags: dict[str, str]) -> I
     unknown = [piece.task for piece in pieces if piece.estimate.is_unknown]
     if unknown:
         some = listed([tags[task.spec] for task in unknown], NAMED_BATCHES)
-        would_tell = not all(_has_no_files(one.title) for one in unknown)
-        write = "; list the files beneath a task to have it estimated: `- files: src/a.py`"
+        would_tell = not all(is_a_search(one.title) or runs_something(one.title) for one in unknown)
+        write = "; a task that changes files is estimated if it lists them: `- files: src/a.py`"
         yield f"unknown size, so each gets its own session: {some}{write if would_tell else ''}"
-
-
-def _has_no_files(title: str) -> bool:
-    return is_a_search(title) or runs_something(title) or needs_a_person(title)
 
 
 def _about_named_files(pieces: Sequence[TaskPiece], tags: dict[str, str]) -> Iterable[str]:
