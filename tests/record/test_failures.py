@@ -9,7 +9,7 @@ import pytest
 from holdfast.brief import open_items as brief_items
 from holdfast.brief.compose import compose
 from holdfast.checkpoint.sections import sections_of
-from holdfast.record import Record, open_items, read_record, runs
+from holdfast.record import Record, open_items, read_record, runs, shell
 from holdfast.record.calls import MOST_COMMANDS
 from holdfast.record.failures import is_one_off, outcome
 from holdfast.record.model import load, save
@@ -381,6 +381,12 @@ def test_a_setting_tells_nothing_of_the_kind(tmp_path: Path) -> None:
         ("xcodebuild -project Tide.xcodeproj -list", ""),
         ("go build ./checks/...", "build"),
         ("git stash && uv run pytest tests/test_tide.py", "test"),
+        ("git test-branch", ""),
+        ("vim tests/tide.py", ""),
+        ("pip install pytest", ""),
+        ("npm install --save-dev jest", ""),
+        ("python3 tools/make_test_data.py", ""),
+        ("python3 latest.py", ""),
     ],
 )
 def test_what_is_run_tells_the_kind_not_what_else_is_named(
@@ -388,6 +394,68 @@ def test_what_is_run_tells_the_kind_not_what_else_is_named(
 ) -> None:
     facts = Session().runs(command).record(tmp_path)
     assert [one.kind for one in facts.commands.values()] == [kind]
+
+
+@pytest.mark.requirement("C2")
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("python3 -m unittest", "python -m unittest -v tests.test_tide", "python -m doctest a.py"),
+        *("python3 -W error -m unittest", "python3.12 -m pytest", "coverage run -m unittest"),
+        *("python3 manage.py test", "node --test", "node --import tsx --test", "npm t", "cargo t"),
+        *("ctest", "phpunit", "php vendor/bin/phpunit", "npx mocha", "npx ava", "prove -r t"),
+        *("./run_tests.sh", "bash tools/run_tests.sh", "./test", "./check_links.sh"),
+        *(
+            "cargo nextest run",
+            "gotestsum ./...",
+            "bundle exec rspec",
+            "mvn -q test",
+            "dotnet test",
+        ),
+        *("gradle test", "deno test", "bun test", "tox", "nox", "make check"),
+    ],
+)
+def test_tests_are_known_by_the_program_its_verb_or_the_name_of_a_script(command: str) -> None:
+    assert runs.kind(shell.core(command)) == "test"
+
+
+@pytest.mark.requirement("C2")
+@pytest.mark.parametrize(
+    ("failed", "passed"),
+    [
+        ("python3 -m unittest tests.test_tide", "python -W error -m unittest"),
+        ("python3 -m unittest", "python3 -m unittest discover"),
+        ("python3.12 -m pytest tests/test_tide.py", "pytest"),
+        ("node --test tests/tide.js", "node --test"),
+        ("node --test", "npm test"),
+    ],
+)
+def test_runs_of_unittest_and_node_cover_narrower_ones(
+    failed: str, passed: str, tmp_path: Path
+) -> None:
+    assert ends(failed, passed, tmp_path)
+
+
+@pytest.mark.requirement("C2")
+@pytest.mark.parametrize(
+    ("command", "output", "state"),
+    [
+        ("python3 -m unittest 2>&1 | tail -3", "Ran 2 tests in 0.1s\n\nOK", "passed"),
+        ("python3 -m unittest 2>&1 | tail -3", "FAILED (failures=1)", "failed"),
+        ("node --test | tail -5", "# tests 2\n# pass 2\n# fail 0\n# todo 0", "passed"),
+        ("node --test | head -5", "TAP version 13\nok 1 - ebb\nnot ok 2 - flow", "failed"),
+        ("ctest | tail -3", "100% tests passed, 0 tests failed out of 3", "passed"),
+        ("mvn test | tail -3", "[INFO] BUILD SUCCESS", "passed"),
+        ("mvn test | tail -3", "[INFO] BUILD FAILURE", "failed"),
+        ("dotnet test | tail -1", "Passed!  - Failed: 0, Passed: 2", "passed"),
+        ("dotnet test | tail -1", "Failed!  - Failed: 1, Passed: 2", "failed"),
+    ],
+)
+def test_a_piped_run_is_judged_by_the_summary_of_its_runner(
+    command: str, output: str, state: str, tmp_path: Path
+) -> None:
+    [run] = Session().runs(command, output).record(tmp_path).commands.values()
+    assert outcome(run) == state
 
 
 @pytest.mark.requirement("B13", "C14")
