@@ -11,7 +11,7 @@ from holdfast.brief.compose import compose
 from holdfast.checkpoint.sections import sections_of
 from holdfast.record import Record, open_items, read_record, runs, shell
 from holdfast.record.calls import MOST_COMMANDS
-from holdfast.record.failures import is_one_off, outcome
+from holdfast.record.failures import GIVEN_UP, is_one_off, outcome
 from holdfast.record.model import load, save
 from holdfast.record.turns import turn_number
 from holdfast.redact import redact
@@ -487,7 +487,8 @@ def test_the_runners_count_knows_better_than_what_a_test_prints(
 @pytest.mark.requirement("B13", "C14")
 def test_a_script_that_failed_and_was_edited_since_is_to_be_run_again(tmp_path: Path) -> None:
     session = Session().user("Go.").runs("./tools/moor.sh --all", SAID, fails=True)
-    assert sections_of(session.record(tmp_path))["Active Issues"] == []
+    [issue] = sections_of(session.record(tmp_path))["Active Issues"]
+    assert issue.startswith("./tools/moor.sh --all (since turn 1): ")
     session.edits("/work/project/tools/moor.sh")
     [issue] = sections_of(session.record(tmp_path))["Active Issues"]
     assert issue.startswith("./tools/moor.sh --all (in turn 1; edited since, not run again: ")
@@ -861,6 +862,33 @@ def test_a_command_that_failed_again_is_open_whatever_it_is_called(
     assert found["Next Steps"][0].startswith(f"failing: {command} (since turn 1): row 4 is wrong; ")
     found = sections_of(session.runs(command, "all rows").says("Done.").record(tmp_path))
     assert found["Active Issues"] == [] and found["Next Steps"][0].startswith("nothing open")
+
+
+@pytest.mark.requirement("B13", "C14")
+@pytest.mark.parametrize("check", ["python3 -m unittest", "tools/gauge rows", "./gauge.sh"])
+def test_a_brief_and_a_checkpoint_list_the_same_failures(check: str, tmp_path: Path) -> None:
+    session = Session().user("Mend the rows.")
+    for _ in range(2):
+        session.runs(check, "Exit code 1\nFAIL: row 3", fails=True)
+    session.runs("quay list", "all")
+    tried = 'python3 -c "import moon"'
+    record = session.runs(tried, "Exit code 1\nNo module named 'moon'", fails=True).record(tmp_path)
+    issues = [issue.partition(" (since")[0] for issue in sections_of(record)["Active Issues"]]
+    assert sorted(issues) == sorted([check, tried])
+    failing = [one for one in brief_items.failure_items(record, 1) if one.section == "failing"]
+    assert sorted(one.key for one in failing) == sorted([check, tried])
+    later = session.runs("quay list", "all").record(tmp_path)  # what was only tried is over
+    assert [one.command for one in open_items.still_failing(later)] == [check]
+
+
+@pytest.mark.requirement("B13", "C14")
+def test_a_command_that_is_no_test_is_given_up_after_many_others_passed(tmp_path: Path) -> None:
+    session = Session().user("Mend the rows.")
+    for _ in range(2):
+        session.runs("tools/gauge rows", "Exit code 1\nrow 3 is wrong", fails=True)
+    for _ in range(GIVEN_UP):
+        session.runs("make lint", "ok")
+    assert open_items.still_failing(session.record(tmp_path)) == []
 
 
 @pytest.mark.requirement("C14")

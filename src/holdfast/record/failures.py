@@ -28,6 +28,7 @@ MOST_FAILURES = 60
 MOST_FIXES = 5
 LONGEST_COVER = 80  # of the command that passed instead of the failed one
 MOST_EDITED = 40
+GIVEN_UP = 10  # after so many tests and builds passed, nobody runs again what was only tried
 ALSO_BEFORE = "it fails without the changes of this session too"
 _GO_FAILED = "--- FAIL: "
 _NOT_BUILT = "[build failed]"
@@ -201,17 +202,19 @@ def _is_not_begun(failure: Failure) -> bool:
     return any(within(_NOT_BEGUN, line) or line.startswith(_SHELLS) for line in failure.lines)
 
 
-def is_repeated(record: Record, failure: Failure) -> bool:
-    """Whether the same command ran more than once, and not somewhere else: then it is a check of
-    this work, whatever it is called, and its last run failed."""
+def may_run_again(record: Record, failure: Failure) -> bool:
+    """Whether a command that is neither test nor build is a check of this work, and not only tried:
+    a script of the project by its path, or a command that ran last, or more than once and lately.
+    Not if it worked elsewhere or could not begin."""
+    if _is_elsewhere(failure) or _is_not_begun(failure):
+        return False
     command = record.commands.get(failure.command)
-    is_again = command is not None and command.count > 1
-    return is_again and not _is_elsewhere(failure) and not _is_not_begun(failure)
+    newest = max((one.op for one in record.commands.values()), default=0)
+    is_again = command is not None and command.count > 1 and failure.passes < GIVEN_UP
+    return is_again or failure.place.op >= newest or _runs_script(failure)
 
 
-def runs_script(failure: Failure) -> bool:
-    """Whether the command runs a script of the project by its path: unlike typed code, it is run
-    again."""
+def _runs_script(failure: Failure) -> bool:
     first = next(iter(failure.left), failure.command).rpartition("&& ")[2]
     return any(map(shell.is_file, shell.settings_of(first)[1][:2]))
 
