@@ -882,6 +882,19 @@ def test_a_brief_and_a_checkpoint_list_the_same_failures(check: str, tmp_path: P
 
 
 @pytest.mark.requirement("B13", "C14")
+def test_a_failure_lasts_since_the_first_run_in_a_row_that_failed(tmp_path: Path) -> None:
+    session = Session().user("Mend the rows.").runs("make test", SAID, fails=True)
+    session.user("Try it.").runs("make test", "Exit code 1\nFAIL: row 4", fails=True)
+    session.user("And again.").runs("make test 2>&1", SAID, fails=True)
+    record = session.record(tmp_path)
+    assert sections_of(record)["Active Issues"][0].startswith("make test (since turn 1): ")
+    assert "`make test 2>&1` (since turn 1)" in compose(record).text
+    session.runs("make test", "ok").user("Once more.").runs("make test", SAID, fails=True)
+    [issue] = sections_of(session.record(tmp_path))["Active Issues"]
+    assert issue.startswith("make test (since turn 4): ")
+
+
+@pytest.mark.requirement("B13", "C14")
 def test_a_command_that_is_no_test_is_given_up_after_many_others_passed(tmp_path: Path) -> None:
     session = Session().user("Mend the rows.")
     for _ in range(2):

@@ -121,7 +121,7 @@ def _failed(record: Record, one: Failure) -> str:
     others = f", {one.passes} other runs passed since" if one.passes > 1 else ""
     others = ", 1 other run passed since" if one.passes == 1 else others
     edited = f", {EDITED_SINCE}" if edited_since(one) else ""
-    when = f"{since(record, one.place)}{edited}{others}"
+    when = f"{since(record, one.since)}{edited}{others}"
     return f"{code(_line(record, one), LONGEST_FAILING)} ({when})"
 
 

@@ -151,7 +151,7 @@ def left_behind(record: Record) -> Iterator[str]:
 
 
 def describe_failure(record: Record, failure: Failure) -> str:
-    since = f"since turn {turn_number(record, failure.place)}"
+    since = f"since turn {turn_number(record, failure.since)}"
     if edited := edited_since(failure):
         since = f"in turn {turn_number(record, failure.place)}; {EDITED_SINCE}: "
         since += ", ".join(edited[-MOST_EDITED:])

@@ -145,17 +145,20 @@ def _fail(record: Record, key: str, command: Command, place: Place) -> None:
         still = [one.replace("go test ", "go test -c ", 1) for one in still]
     edited: list[str] = []
     verdict = by = ""
+    first: Place | None = None
     kept: list[Failure] = []
     for old in record.failures:
         if old.fixed and old.lines[:1] != command.said[:1]:
             kept.append(old)
         elif _all_covered(old.left, still) or (old.fixed and _all_covered(still, old.left)):
             edited = edited if old.fixed else old.edited
+            if old.fixed is None and (first is None or old.since.op < first.op):
+                first = old.since
             if old.lines == command.said:
                 verdict, by = old.verdict, old.verdict_by
         else:
             kept.append(old)
-    made = Failure(key, command.said, place, edited=edited, left=still)
+    made = Failure(key, command.said, place, edited=edited, left=still, first=first)
     made.verdict, made.verdict_by = verdict, by
     record.failures = [*kept, made]
     if len(record.failures) > MOST_FAILURES:
