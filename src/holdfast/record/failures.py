@@ -28,7 +28,6 @@ MOST_FAILURES = 60
 MOST_FIXES = 5
 LONGEST_COVER = 80  # of the command that passed instead of the failed one
 MOST_EDITED = 40
-GIVEN_UP = 10  # after so many tests and builds passed, nobody runs again what was only tried
 ALSO_BEFORE = "it fails without the changes of this session too"
 _GO_FAILED = "--- FAIL: "
 _NOT_BUILT = "[build failed]"
@@ -207,13 +206,13 @@ def _is_not_begun(failure: Failure) -> bool:
 
 def may_run_again(record: Record, failure: Failure) -> bool:
     """Whether a command that is neither test nor build is a check of this work, and not only tried:
-    a script of the project by its path, or a command that ran last, or more than once and lately.
-    Not if it worked elsewhere or could not begin."""
+    a script of the project by its path, or a command that ran more than once or last. Not if it
+    worked elsewhere or could not begin."""
     if _is_elsewhere(failure) or _is_not_begun(failure):
         return False
     command = record.commands.get(failure.command)
     newest = max((one.op for one in record.commands.values()), default=0)
-    is_again = command is not None and command.count > 1 and failure.passes < GIVEN_UP
+    is_again = command is not None and command.count > 1
     return is_again or failure.place.op >= newest or _runs_script(failure)
 
 
