@@ -91,6 +91,14 @@ def test_what_is_called_done_and_is_not_is_flagged(said: str, tmp_path: Path) ->
     )
 
 
+@pytest.mark.requirement("B6")
+@pytest.mark.parametrize("command", ["python3 -m unittest", "node --test", "./run_tests.sh"])
+def test_all_tests_pass_is_flagged_whatever_ran_them(command: str, tmp_path: Path) -> None:
+    session = Session().user("Fix the ledger.").runs(command, "FAIL: test_sum", fails=True)
+    [claim] = find_contradictions(session.record(tmp_path), "All tests pass.")
+    assert command in claim.evidence
+
+
 @pytest.mark.slow
 @pytest.mark.requirement("B6")
 @pytest.mark.parametrize(

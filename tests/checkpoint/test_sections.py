@@ -83,7 +83,7 @@ def test_next_steps_hold_what_is_open_and_nothing_that_was_finished(tmp_path: Pa
     assert not any("failing" in one for one in sections_of(session.record(tmp_path))["Next Steps"])
     session.runs("pytest -q", "E  KeyError: 'moon'", fails=True)
     found = sections_of(session.record(tmp_path))
-    assert "failing: pytest -q (since turn 2): E  KeyError: 'moon'" in found["Next Steps"]
+    assert "failing: pytest -q (since turn 1): E  KeyError: 'moon'" in found["Next Steps"]
 
 
 @pytest.mark.requirement("C14", "B12")

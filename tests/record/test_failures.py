@@ -9,7 +9,7 @@ import pytest
 from holdfast.brief import open_items as brief_items
 from holdfast.brief.compose import compose
 from holdfast.checkpoint.sections import sections_of
-from holdfast.record import Record, open_items, read_record, runs
+from holdfast.record import Record, open_items, read_record, runs, shell
 from holdfast.record.calls import MOST_COMMANDS
 from holdfast.record.failures import is_one_off, outcome
 from holdfast.record.model import load, save
@@ -381,6 +381,12 @@ def test_a_setting_tells_nothing_of_the_kind(tmp_path: Path) -> None:
         ("xcodebuild -project Tide.xcodeproj -list", ""),
         ("go build ./checks/...", "build"),
         ("git stash && uv run pytest tests/test_tide.py", "test"),
+        ("git test-branch", ""),
+        ("vim tests/tide.py", ""),
+        ("pip install pytest", ""),
+        ("npm install --save-dev jest", ""),
+        ("python3 tools/make_test_data.py", ""),
+        ("python3 latest.py", ""),
     ],
 )
 def test_what_is_run_tells_the_kind_not_what_else_is_named(
@@ -388,6 +394,68 @@ def test_what_is_run_tells_the_kind_not_what_else_is_named(
 ) -> None:
     facts = Session().runs(command).record(tmp_path)
     assert [one.kind for one in facts.commands.values()] == [kind]
+
+
+@pytest.mark.requirement("C2")
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("python3 -m unittest", "python -m unittest -v tests.test_tide", "python -m doctest a.py"),
+        *("python3 -W error -m unittest", "python3.12 -m pytest", "coverage run -m unittest"),
+        *("python3 manage.py test", "node --test", "node --import tsx --test", "npm t", "cargo t"),
+        *("ctest", "phpunit", "php vendor/bin/phpunit", "npx mocha", "npx ava", "prove -r t"),
+        *("./run_tests.sh", "bash tools/run_tests.sh", "./test", "./check_links.sh"),
+        *(
+            "cargo nextest run",
+            "gotestsum ./...",
+            "bundle exec rspec",
+            "mvn -q test",
+            "dotnet test",
+        ),
+        *("gradle test", "deno test", "bun test", "tox", "nox", "make check"),
+    ],
+)
+def test_tests_are_known_by_the_program_its_verb_or_the_name_of_a_script(command: str) -> None:
+    assert runs.kind(shell.core(command)) == "test"
+
+
+@pytest.mark.requirement("C2")
+@pytest.mark.parametrize(
+    ("failed", "passed"),
+    [
+        ("python3 -m unittest tests.test_tide", "python -W error -m unittest"),
+        ("python3 -m unittest", "python3 -m unittest discover"),
+        ("python3.12 -m pytest tests/test_tide.py", "pytest"),
+        ("node --test tests/tide.js", "node --test"),
+        ("node --test", "npm test"),
+    ],
+)
+def test_runs_of_unittest_and_node_cover_narrower_ones(
+    failed: str, passed: str, tmp_path: Path
+) -> None:
+    assert ends(failed, passed, tmp_path)
+
+
+@pytest.mark.requirement("C2")
+@pytest.mark.parametrize(
+    ("command", "output", "state"),
+    [
+        ("python3 -m unittest 2>&1 | tail -3", "Ran 2 tests in 0.1s\n\nOK", "passed"),
+        ("python3 -m unittest 2>&1 | tail -3", "FAILED (failures=1)", "failed"),
+        ("node --test | tail -5", "# tests 2\n# pass 2\n# fail 0\n# todo 0", "passed"),
+        ("node --test | head -5", "TAP version 13\nok 1 - ebb\nnot ok 2 - flow", "failed"),
+        ("ctest | tail -3", "100% tests passed, 0 tests failed out of 3", "passed"),
+        ("mvn test | tail -3", "[INFO] BUILD SUCCESS", "passed"),
+        ("mvn test | tail -3", "[INFO] BUILD FAILURE", "failed"),
+        ("dotnet test | tail -1", "Passed!  - Failed: 0, Passed: 2", "passed"),
+        ("dotnet test | tail -1", "Failed!  - Failed: 1, Passed: 2", "failed"),
+    ],
+)
+def test_a_piped_run_is_judged_by_the_summary_of_its_runner(
+    command: str, output: str, state: str, tmp_path: Path
+) -> None:
+    [run] = Session().runs(command, output).record(tmp_path).commands.values()
+    assert outcome(run) == state
 
 
 @pytest.mark.requirement("B13", "C14")
@@ -419,7 +487,8 @@ def test_the_runners_count_knows_better_than_what_a_test_prints(
 @pytest.mark.requirement("B13", "C14")
 def test_a_script_that_failed_and_was_edited_since_is_to_be_run_again(tmp_path: Path) -> None:
     session = Session().user("Go.").runs("./tools/moor.sh --all", SAID, fails=True)
-    assert sections_of(session.record(tmp_path))["Active Issues"] == []
+    [issue] = sections_of(session.record(tmp_path))["Active Issues"]
+    assert issue.startswith("./tools/moor.sh --all (since turn 1): ")
     session.edits("/work/project/tools/moor.sh")
     [issue] = sections_of(session.record(tmp_path))["Active Issues"]
     assert issue.startswith("./tools/moor.sh --all (in turn 1; edited since, not run again: ")
@@ -793,6 +862,48 @@ def test_a_command_that_failed_again_is_open_whatever_it_is_called(
     assert found["Next Steps"][0].startswith(f"failing: {command} (since turn 1): row 4 is wrong; ")
     found = sections_of(session.runs(command, "all rows").says("Done.").record(tmp_path))
     assert found["Active Issues"] == [] and found["Next Steps"][0].startswith("nothing open")
+
+
+@pytest.mark.requirement("B13", "C14")
+@pytest.mark.parametrize("check", ["python3 -m unittest", "tools/gauge rows", "./gauge.sh"])
+def test_a_brief_and_a_checkpoint_list_the_same_failures(check: str, tmp_path: Path) -> None:
+    session = Session().user("Mend the rows.")
+    for _ in range(2):
+        session.runs(check, "Exit code 1\nFAIL: row 3", fails=True)
+    session.runs("quay list", "all")
+    tried = 'python3 -c "import moon"'
+    record = session.runs(tried, "Exit code 1\nNo module named 'moon'", fails=True).record(tmp_path)
+    issues = [issue.partition(" (since")[0] for issue in sections_of(record)["Active Issues"]]
+    assert sorted(issues) == sorted([check, tried])
+    failing = [one for one in brief_items.failure_items(record, 1) if one.section == "failing"]
+    assert sorted(one.key for one in failing) == sorted([check, tried])
+    later = session.runs("quay list", "all").record(tmp_path)  # what was only tried is over
+    assert [one.command for one in open_items.still_failing(later)] == [check]
+
+
+@pytest.mark.requirement("B13", "C14")
+def test_a_failure_lasts_since_the_first_run_in_a_row_that_failed(tmp_path: Path) -> None:
+    session = Session().user("Mend the rows.").runs("make test", SAID, fails=True)
+    session.user("Try it.").runs("make test", "Exit code 1\nFAIL: row 4", fails=True)
+    session.user("And again.").runs("make test 2>&1", SAID, fails=True)
+    record = session.record(tmp_path)
+    assert sections_of(record)["Active Issues"][0].startswith("make test (since turn 1): ")
+    assert "`make test 2>&1` (since turn 1)" in compose(record).text
+    session.runs("make test", "ok").user("Once more.").runs("make test", SAID, fails=True)
+    [issue] = sections_of(session.record(tmp_path))["Active Issues"]
+    assert issue.startswith("make test (since turn 4): ")
+
+
+@pytest.mark.requirement("B13", "C14")
+def test_a_command_that_is_no_test_stays_open_and_takes_less_room(tmp_path: Path) -> None:
+    session = Session().user("Mend the rows.")
+    for _ in range(2):
+        session.runs("tools/gauge rows", "Exit code 1\nrow 3 is wrong", fails=True)
+    [new] = brief_items.failure_items(session.record(tmp_path), 1)
+    for _ in range(brief_items.MANY_PASSES):
+        session.runs("make lint", "ok")
+    [old] = brief_items.failure_items(session.record(tmp_path), 1)
+    assert old.section == new.section == "failing" and old.worth < new.worth / 10
 
 
 @pytest.mark.requirement("C14")

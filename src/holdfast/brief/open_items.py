@@ -24,6 +24,7 @@ from holdfast.text.fence import code, flat, plain_name, quoted
 MOST_FAILING = 12
 MOST_STEPS = 40
 MOST_CHECKS = 3
+MANY_PASSES = 10  # of others since; then what is neither test nor build is worth little room
 LONGEST_FAILING = 160
 VERDICT_CHARS = 100
 MOST_REFERENCES = 24
@@ -104,7 +105,8 @@ def failure_items(record: Record, most_lines: int, most: int = MOST_FAILING) -> 
     others = [one for one in still.failures(record) if one not in to_mend]
     for age, one in enumerate([*to_mend, *others][:most]):
         is_open = age < len(to_mend)
-        worth = (1.0 if is_open else 0.25) * 0.1 / (1 + age / 3)
+        is_old = one.passes >= MANY_PASSES and is_one_off(one)
+        worth = (0.25 if not is_open else 0.02 if is_old else 1.0) * 0.1 / (1 + age / 3)
         output = [flat(words, 160) for words in one.lines[: most_lines if age < 2 else 2]]
         line = _line(record, one)
         key = one.command if len(line) <= LONGEST_FAILING else ""
@@ -121,7 +123,7 @@ def _failed(record: Record, one: Failure) -> str:
     others = f", {one.passes} other runs passed since" if one.passes > 1 else ""
     others = ", 1 other run passed since" if one.passes == 1 else others
     edited = f", {EDITED_SINCE}" if edited_since(one) else ""
-    when = f"{since(record, one.place)}{edited}{others}"
+    when = f"{since(record, one.since)}{edited}{others}"
     return f"{code(_line(record, one), LONGEST_FAILING)} ({when})"
 
 

@@ -63,7 +63,7 @@ def next_steps(record: Record) -> Iterator[str]:
 def _state(record: Record) -> str:
     """Name the first open issue of a session whose last request was answered, and count the others.
     What was edited after it failed may pass now."""
-    known = our_failures(record)
+    known = open_items.still_failing(record)
     failing = [describe_failure(record, one) for one in known if not edited_since(one)]
     again = [describe_failure(record, one) for one in known if edited_since(one)]
     issues = [
@@ -120,7 +120,7 @@ def _open_work(record: Record) -> Iterator[str]:
         yield f"git {halted}"
     if record.git.refused and record.git.refused not in asked_again:
         yield f"git {record.git.refused} did not succeed, and was not repeated"
-    for failure in our_failures(record) if at_work else ():
+    for failure in open_items.still_failing(record) if at_work else ():
         if at_work and failure.place.op > at_work.turn.place.op:
             state = RUN_AGAIN if edited_since(failure) else FAILING
             yield state + describe_failure(record, failure)
@@ -143,12 +143,6 @@ def _since(record: Record, task: Task) -> str:
     return f"since turn {turn_number(record, task.place)}"
 
 
-def our_failures(record: Record) -> list[Failure]:
-    """Return open failures, without what was only tried and what is no failure of this work."""
-    failing = open_items.failures(record)
-    return [one for one in failing if open_items.is_ours(record, one) and not one.verdict]
-
-
 def left_behind(record: Record) -> Iterator[str]:
     """Yield the notes in edited files that something is still to do."""
     for path, used in by_last_use(record):
@@ -157,7 +151,7 @@ def left_behind(record: Record) -> Iterator[str]:
 
 
 def describe_failure(record: Record, failure: Failure) -> str:
-    since = f"since turn {turn_number(record, failure.place)}"
+    since = f"since turn {turn_number(record, failure.since)}"
     if edited := edited_since(failure):
         since = f"in turn {turn_number(record, failure.place)}; {EDITED_SINCE}: "
         since += ", ".join(edited[-MOST_EDITED:])

@@ -19,7 +19,6 @@ from holdfast.checkpoint.next_steps import (
     left_behind,
     next_steps,
     open_steps,
-    our_failures,
 )
 from holdfast.record import open_items, shell
 from holdfast.record.agents import COMMAND
@@ -300,9 +299,10 @@ def _lost(record: Record) -> Iterator[str]:
 
 
 def _failing(record: Record) -> Iterator[str]:
-    """Yield failing tests and builds. What was only tried, or is no failure of this work, is under
-    Commands."""
-    yield from (describe_failure(record, one) for one in our_failures(record)[:MOST_FAILURES])
+    """Yield what has to be fixed, as in a brief. What was only tried, or is no failure of this
+    work, is under Commands."""
+    failing = open_items.still_failing(record)[:MOST_FAILURES]
+    yield from (describe_failure(record, one) for one in failing)
 
 
 def _resolved(failure: Failure) -> str:

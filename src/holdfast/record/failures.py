@@ -144,17 +144,20 @@ def _fail(record: Record, key: str, command: Command, place: Place) -> None:
         still = [one.replace("go test ", "go test -c ", 1) for one in still]
     edited: list[str] = []
     verdict = by = ""
+    first: Place | None = None
     kept: list[Failure] = []
     for old in record.failures:
         if old.fixed and old.lines[:1] != command.said[:1]:
             kept.append(old)
         elif _all_covered(old.left, still) or (old.fixed and _all_covered(still, old.left)):
             edited = edited if old.fixed else old.edited
+            if old.fixed is None and (first is None or old.since.op < first.op):
+                first = old.since
             if old.lines == command.said:
                 verdict, by = old.verdict, old.verdict_by
         else:
             kept.append(old)
-    made = Failure(key, command.said, place, edited=edited, left=still)
+    made = Failure(key, command.said, place, edited=edited, left=still, first=first)
     made.verdict, made.verdict_by = verdict, by
     record.failures = [*kept, made]
     if len(record.failures) > MOST_FAILURES:
@@ -201,17 +204,19 @@ def _is_not_begun(failure: Failure) -> bool:
     return any(within(_NOT_BEGUN, line) or line.startswith(_SHELLS) for line in failure.lines)
 
 
-def is_repeated(record: Record, failure: Failure) -> bool:
-    """Whether the same command ran more than once, and not somewhere else: then it is a check of
-    this work, whatever it is called, and its last run failed."""
+def may_run_again(record: Record, failure: Failure) -> bool:
+    """Whether a command that is neither test nor build is a check of this work, and not only tried:
+    a script of the project by its path, or a command that ran more than once or last. Not if it
+    worked elsewhere or could not begin."""
+    if _is_elsewhere(failure) or _is_not_begun(failure):
+        return False
     command = record.commands.get(failure.command)
+    newest = max((one.op for one in record.commands.values()), default=0)
     is_again = command is not None and command.count > 1
-    return is_again and not _is_elsewhere(failure) and not _is_not_begun(failure)
+    return is_again or failure.place.op >= newest or _runs_script(failure)
 
 
-def runs_script(failure: Failure) -> bool:
-    """Whether the command runs a script of the project by its path: unlike typed code, it is run
-    again."""
+def _runs_script(failure: Failure) -> bool:
     first = next(iter(failure.left), failure.command).rpartition("&& ")[2]
     return any(map(shell.is_file, shell.settings_of(first)[1][:2]))
 

@@ -127,6 +127,12 @@ class Failure(msgspec.Struct, array_like=True, gc=False):
     verdict: str = ""  # why it is no failure of this work, in somebody's words
     verdict_by: str = ""  # the model or the user; empty where a run has shown it
     edited_since: list[str] = []  # after this run; `edited` since the first that failed
+    first: Place | None = None  # the first run in a row that failed, if that is not `place`
+
+    @property
+    def since(self) -> Place:
+        """The first run that failed; it has not passed in between."""
+        return self.first or self.place
 
 
 class Task(msgspec.Struct, array_like=True, gc=False):

@@ -12,7 +12,7 @@ import msgspec
 
 from holdfast.record import names, shell
 from holdfast.record.agents import COMMAND, MONITOR, SCHEDULE
-from holdfast.record.failures import is_one_off, is_repeated, runs_script
+from holdfast.record.failures import is_one_off, may_run_again
 from holdfast.record.git_work import COMMIT, CREATE, PUSH, tree_of
 from holdfast.record.model import Agent, Call, Failure, Place, Question, Record, Task, Turn
 from holdfast.record.plan_steps import evidence, labels, wording
@@ -132,21 +132,14 @@ def failures(record: Record) -> list[Failure]:
     return sorted(failing, key=lambda one: (is_one_off(one), -one.place.op))
 
 
-def is_ours(record: Record, failure: Failure) -> bool:
-    """Whether a failure is an issue of this work: of a test, a build, or a command that was run
-    again. A brief has less room, and lists only scripts of the latter: see `still_failing`."""
-    return not is_one_off(failure) or is_repeated(record, failure)
-
-
 def still_failing(record: Record) -> list[Failure]:
-    """Return the failures that somebody has to fix. Left out are commands that were only tried
-    before something else ran, unless they are scripts of the project, and failures that somebody
+    """Return the failures that somebody has to fix; a brief and a checkpoint list the same. Left
+    out are commands that were only tried before something else ran, and failures that somebody
     called none of this work."""
-    newest = max((one.op for one in record.commands.values()), default=0)
     return [
         one
         for one in failures(record)
-        if not one.verdict and (one.place.op >= newest or not is_one_off(one) or runs_script(one))
+        if not one.verdict and (not is_one_off(one) or may_run_again(record, one))
     ]
 
 

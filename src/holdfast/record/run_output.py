@@ -25,8 +25,10 @@ _FAILED = (
     "E   ",
     "✗",
     "✖",
+    "not ok ",  # TAP, as of `node --test`
+    "Failed!",  # dotnet
 )
-_FAILING = ("no tests ran", "error TS", "❌", "✕ ")
+_FAILING = ("no tests ran", "error TS", "❌", "✕ ", "BUILD FAILURE")
 # `quay/moor.go:12:3: undefined: tide`, as compilers and linters print; no number of a line alone.
 _AT = Lazy(
     r"(?:vet: )?(?>[\w./@+-]*\.)(?<=\w\.)\w{1,8}(?::\d+:\d+:|\(\d+,\d+\):) "
@@ -35,7 +37,7 @@ _AT = Lazy(
 _WELL = (
     *(" passed", "\nok ", "\npass\n", " succeeded", "successful", "finished `", "built in "),
     *("no issues", "\n0 issues", "no errors", "0 errors", "0 fail", "0 problems", "✓", "✔"),
-    " up to date",
+    *(" up to date", "\nok\n", " fail 0\n", "build success", "\npassed!"),
 )
 _NOT_SAID = ("> ", "$ ", "(Bash completed with no output", "Shell cwd was reset")
 _ASKS_CODE = ("$?", "PIPESTATUS")
@@ -52,10 +54,13 @@ _SURE = (
     "assert",
 )
 _FINE = ("=== ", "--- PASS", "PASS", "ok ", "warning:", "✓", "✔")
-FAILURE_HINTS = ("FAIL", "rror", "fail", "panic", "Traceback", "E   ", "ERR!", "✗", "✖", "❌", "✕")
+FAILURE_HINTS = (
+    *("FAIL", "rror", "fail", "panic", "Traceback", "E   ", "ERR!", "✗", "✖", "❌", "✕", "not ok"),
+    "Failed!",
+)
 _IDLE = ("to rerun pass", "could not compile", "aborting due to")  # it failed, and nothing else
 _TRACE = "Traceback (most recent"
-_NONE_FAILED = (" 0 fail", " 0 remaining")
+_NONE_FAILED = (" 0 fail", " 0 remaining", " fail 0", " 0 tests failed")
 _COUNTED = ("fail", "failed", "failing", "failure", "failures", "error", "errors")
 
 

@@ -13,7 +13,7 @@ import msgspec
 from holdfast.record import shell
 
 _PREFIXES = (
-    *(("npx",), ("bunx",), ("pnpx",), ("python", "-m"), ("python3", "-m"), ("bundle", "exec")),
+    *(("npx",), ("bunx",), ("pnpx",), ("bundle", "exec")),
     *((tool, "run") for tool in ("uv", "poetry", "pipenv", "pdm", "rye", "hatch")),
 )
 _SCRIPTS = "npm pnpm yarn bun mise make just task rake composer tox nox"
@@ -21,12 +21,13 @@ _SCRIPTED = frozenset(_SCRIPTS.split())
 _TOOL_WORDS = f"{_SCRIPTS} go cargo dotnet gradle gradlew mvn deno swift mix ruff"
 _TOOLS = frozenset(_TOOL_WORDS.split())
 _FILTER_WORDS = (
-    "-k -run --run -t --grep -g --filter --testNamePattern --only -m "
+    "-k -run --run -t --grep -g --filter --testNamePattern --test-name-pattern --only -m "
     "--ignore --ignore-glob --ignore-pattern --deselect --exclude --skip -skip "
     "--testPathIgnorePatterns -skip-testing --lf --last-failed --onlyChanged"
 )
 _FILTERS = frozenset(_FILTER_WORDS.split())
-_BY_NAME = frozenset({"-k", "-run", "--run", "-t", "--grep", "-g", "--testNamePattern"})
+_BY_NAME_WORDS = "-k -run --run -t --grep -g --testNamePattern --test-name-pattern"
+_BY_NAME = frozenset(_BY_NAME_WORDS.split())
 # Flags of pytest: their values are no targets and change nothing; and flags that run only a part.
 _PYTEST_VALUE_WORDS = (
     "-p -n -W -o -r --tb --maxfail --cov --cov-report --cov-config --durations --timeout --color "
@@ -47,7 +48,8 @@ _XCODE = "xcodebuild"  # only these flags select what runs; the others say where
 _ONLY, _SKIP, _SCHEME = "-only-testing:", "-skip-testing:", "-scheme"
 _TESTS = {"pytest", "jest", "vitest", "mocha", "rspec", "phpunit", "unittest"}
 _LINTS = {"golangci-lint", "eslint", "flake8", "pylint", "mypy"}
-_TESTS_OF = {"go test", "cargo test"} | _TESTS
+_NODE_TESTS = "node --test"
+_TESTS_OF = {"go test", "cargo test", _NODE_TESTS} | _TESTS
 _LINTS_OF = {"go vet", "cargo clippy", "ruff check"} | _LINTS
 _BUILDS_OF = {"go build", "cargo build", "cargo check", "tsc"}
 _GO_TESTS_BUILT = "go test -c"
@@ -56,7 +58,7 @@ _PATHED = (
 )  # in a folder they do the same as from above with that folder as target
 _ROOTED = frozenset({"mise", "just", "task"})  # they run at the root, from any folder
 _SCRIPTS_OF = {
-    "npm pnpm yarn bun": {"jest", "vitest", "mocha", "eslint", "tsc"},
+    "npm pnpm yarn bun": {"jest", "vitest", "mocha", "eslint", "tsc", _NODE_TESTS},
     "tox nox": {"pytest", "unittest", "ruff check", "flake8", "mypy"},
     "rake": {"rspec"},
     "composer": {"phpunit"},
@@ -67,14 +69,23 @@ _BUILT = frozenset({"go build", _GO_TESTS_BUILT})
 _EVERYTHING = frozenset({"ci", "all", "full", "everything"})
 # What people call a test or a build, and the programs that are one.
 _TEST = ("test", "pytest", "jest", "vitest", "playwright", "cypress", "tox", "nox")
-_TESTS_BY_NAME = frozenset({"spec", "specs", "rspec", "check", "checks", "typecheck"})
+_TESTS_BY_NAME_WORDS = (
+    "spec specs check checks typecheck unittest doctest ctest nextest runtests nosetests gotestsum "
+    "phpunit mocha rspec ginkgo busted behave"
+)
+_TESTS_BY_NAME = frozenset(_TESTS_BY_NAME_WORDS.split())
+_TEST_PROGRAMS = frozenset({"ava", "tap", "tape", "prove", "karma", "bats", "trial"})  # no words
+_IN_NAMES = frozenset({"test", "tests", "check", "checks"})  # `run_tests.sh`, `check_links.py`
+# `make_test_data.py` and `generate_tests.py` run none.
+_MAKING_WORDS = "build create download fetch gen generate install make seed setup update write"
+_MAKING = frozenset(_MAKING_WORDS.split())
 _BUILD_WORDS = (
     "build compile make tsc lint vet fmt clippy mypy ruff gcc cargo gradle mvn cmake webpack vite "
     "prettier eslint pyright flake8 pylint nvcc"
 )
 _BUILD = frozenset(_BUILD_WORDS.split())
 # They run a file, which is the actual program, or a piece of code, which only tries something.
-_INTERPRETER_WORDS = "python python3 node tsx ts-node ruby perl php bash sh zsh"
+_INTERPRETER_WORDS = "python python3 node tsx ts-node ruby perl php julia bash sh zsh"
 INTERPRETERS = frozenset(_INTERPRETER_WORDS.split())
 _CODE = frozenset({"-c", "-e", "-p", "--eval"})
 _ASKS = frozenset({"--version", "--help"})
@@ -82,6 +93,9 @@ _ASKS = frozenset({"--version", "--help"})
 _REMOTE_WORDS = "gh glab ssh scp curl wget git docker kubectl gcloud aws psql osascript cd"
 _REMOTE = frozenset(_REMOTE_WORDS.split())
 _INSTALLERS = frozenset({"pip", "pip3", "uv", "brew", "apt", "apt-get", "dnf", "pacman", "pipx"})
+_PACKAGES = _INSTALLERS | {"npm", "pnpm", "yarn", "bun", "cargo", "gem", "composer", "poetry"}
+_INSTALLING = frozenset({"install", "add", "i", "remove", "uninstall", "upgrade"})
+_PYTHON_VALUES = frozenset({"-W", "-X"})  # flags of the interpreter with a value
 _MOST_WORDS = 3  # the words that tell what a command is: `npm run build web`
 REMEMBERED = 512  # a session runs the same few commands over and over: 0.15x of a bare start
 _PREPARING = ("fmt", "format", "install", "clean", "generate")
@@ -107,23 +121,52 @@ def kind(core: str) -> str:
 def _kind(words: list[str]) -> str:
     told = " ".join(_telling(words)).lower()
     parts = told.replace(":", " ").replace("/", " ").replace("-", " ").replace(".", " ").split()
-    if any(part.startswith(_TEST) or part in _TESTS_BY_NAME for part in parts):
+    if any(
+        part.startswith(_TEST) or part in _TESTS_BY_NAME or _names_tests(part) for part in parts
+    ):
+        return "test"
+    if told and _basename(words[0]) in _TEST_PROGRAMS:
         return "test"
     return "build" if any(part in _BUILD for part in parts) else ""
 
 
+def _names_tests(name: str) -> bool:
+    """Whether a name of several words begins or ends with a word for tests: `run_tests`."""
+    first, _, rest = name.partition("_")
+    return first not in _MAKING and not _IN_NAMES.isdisjoint((first, rest.rpartition("_")[2]))
+
+
 def _telling(words: list[str]) -> list[str]:
     """Return the program, and the words that tell what it does."""
-    program = words[0].rpartition("/")[2] if words else ""
+    program = _basename(words[0]) if words else ""
     if not program or program in _REMOTE or not _ASKS.isdisjoint(words):
         return []
     if program in INTERPRETERS:
-        return [] if _CODE.intersection(words) else [w for w in words[1:] if w[0] != "-"][:1]
+        return [] if _CODE.intersection(words) else _script_words(program, words[1:])
     bare = [word for word in words[1:] if is_bare(word)]
+    if program in _PACKAGES and bare[:1] and bare[0] in _INSTALLING:
+        return [program, bare[0]]  # `pip install pytest` runs no test
+    if program in _TOOLS and bare[:1] == ["t"]:
+        return [program, "test"]
     if program == "xcodebuild":  # by default it builds, but it also lists what there is
         return [word for word in bare if word in ("build", "test")]
     flags = [word for word in words if word == "--check"]
     return [words[0], *bare[: _MOST_WORDS - 1], *flags]
+
+
+def _script_words(program: str, words: list[str]) -> list[str]:
+    """Return the script that an interpreter runs, and `test` if that comes right after it, as in
+    `python manage.py test`."""
+    if program == "node" and "--test" in words:
+        return [_NODE_TESTS]
+    given = [word for word in words if word[0] != "-"]
+    return given[: 2 if given[1:2] in (["test"], ["tests"]) else 1]
+
+
+def _basename(word: str) -> str:
+    """Return the name of a program without its folder and, for Python, without its version."""
+    name = word.rpartition("/")[2]
+    return "python" if name == "py" or name.rstrip(".0123456789") == "python" else name
 
 
 @lru_cache(REMEMBERED)
@@ -132,7 +175,9 @@ def program_of(core: str) -> str:
     view`. Lines that differ only in targets and flags share it. Empty for a piece of code."""
     words = _without_prefix(shell.settings_of(parts(core)[-1].rpartition(" && ")[2])[1])
     program, *more = words or [""]
-    program = program.rpartition("/")[2]
+    program = _basename(program)
+    if program == "node" and "--test" in more:
+        return _NODE_TESTS
     if program in INTERPRETERS:
         scripts = [word for word in more if word[0] != "-"]
         return scripts[0] if scripts and _CODE.isdisjoint(more) else ""
@@ -271,8 +316,11 @@ def _run(part: str) -> Run:
     words = _without_prefix(_join_quoted(own) if "'" in part or '"' in part else own)
     if words[:1] == [_XCODE]:
         return _xcode(words, settings)
-    program = words.pop(0).rpartition("/")[2] if words else ""
-    program = "python" if program == "python3" else program
+    program = _basename(words.pop(0)) if words else ""
+    if program == "node" and "--test" in words:
+        program = _NODE_TESTS
+    if program == "unittest" and words[:1] == ["discover"]:
+        del words[0]
     if program in _TOOLS:
         program = f"{program} {_script(words)}".strip()
     if program.startswith("go "):
@@ -335,7 +383,11 @@ def _xcode(words: list[str], settings: list[str]) -> Run:
 
 
 def _without_prefix(words: list[str]) -> list[str]:
-    called = (words[0].rpartition("/")[2], *words[1:2]) if words else ()
+    called = (_basename(words[0]), *words[1:2]) if words else ()
+    if called == ("coverage", "run"):
+        return _without_prefix(["python", *words[2:]])
+    if called[:1] == ("python",) and (module := _module(words)):
+        return _without_prefix(module)
     for prefix in _PREFIXES:
         if called[: len(prefix)] == prefix and len(words) > len(prefix):
             return _without_prefix(words[len(prefix) :])
@@ -343,6 +395,16 @@ def _without_prefix(words: list[str]) -> list[str]:
         if words[at : at + 1] and words[at] in _TOOLS and len(words) > at + 1:
             return words if called[0] in _TOOLS | _REMOTE | _INSTALLERS else words[at:]
     return words
+
+
+def _module(words: list[str]) -> list[str]:
+    """Return the module that Python runs, with its arguments; empty if it runs something else."""
+    for before, (at, word) in zip(words, enumerate(words[1:], 1), strict=False):
+        if word == "-m":
+            return words[at + 1 :]
+        if word[0] != "-" and before not in _PYTHON_VALUES:
+            break
+    return []
 
 
 def _script(words: list[str]) -> str:

@@ -89,15 +89,17 @@ def _simplify(part: str) -> str:
         del words[0]
     if len(words) > 2 and words[0] in ("timeout", "gtimeout"):
         del words[:2]
-    if (
-        not words
-        or words[0].rpartition("/")[2] in LOOKING
-        or not words[0][0].isalnum() | (words[0][0] in "./~")
-    ):
+    if not words or _looks(words[0]) or not words[0][0].isalnum() | (words[0][0] in "./~"):
         return ""
     if words[0] == "git":
         return "" if _git_verb(words) in _GIT_LOOKING else " ".join(words)
     return " ".join([*settings, *words])
+
+
+def _looks(program: str) -> bool:
+    """Whether a program only looks or copies. `./test` is a script of the project."""
+    folder, _, name = program.rpartition("/")
+    return name in LOOKING and (name != "test" or folder in ("", "/bin", "/usr/bin"))
 
 
 def _git_verb(words: list[str]) -> str:
