@@ -514,7 +514,10 @@ def test_files_are_asked_for_only_where_they_would_tell_the_size() -> None:
     searches = ("Find out what tears", "Run the tests", "Which rope is it?")
     found = _made(*map(a_task, searches), a_task("Mend it"), a_task("Sew src/sail.py"))
     words = "\n".join(found.warnings)
-    assert "each gets its own session: task 1, task 2, task 3, task 4; a task that changes files" in words
+    assert (
+        "each gets its own session: task 1, task 2, task 3, task 4; a task that changes files"
+        in words
+    )
     assert "estimated by the files they name: task 5 (src/sail.py)" in words
 
 
