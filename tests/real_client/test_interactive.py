@@ -94,7 +94,7 @@ def test_both_compactions_left_a_checkpoint(
 
 def test_the_status_line_is_ours_from_the_start(ended: tuple[Terminal, Stage]) -> None:
     terminal, _ = ended
-    assert "holdfast:notknownyet" in terminal.painted
+    assert "holdfast:thefillisknownafterthefirstanswer" in terminal.painted
     assert re.search(r"▓+░+\d+%", terminal.painted)
 
 
