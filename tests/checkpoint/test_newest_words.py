@@ -25,11 +25,11 @@ def cut_short(session: Session, folder: Path) -> Record:
     """Read a session with so little time that only its newest words are known. The clock counts how
     often it is asked."""
     bait = Session()
-    for number in range(60):
+    for number in range(20):
         bait.user(f"{number} {folder.name} {'password= ' * 400} password={WORD} ok {WORD}")
     bait.lines += session.lines
     state = State(session_id="s1", transcript=str(bait.written(folder)), project="")
-    with HookTime(100_000, clock=count().__next__):
+    with HookTime(30_000, clock=count().__next__):
         found = storage.read_on(state, places.window("s1"))
     assert found.unread
     return found
