@@ -65,6 +65,11 @@ def test_a_prompt_that_had_left_the_queue_is_not_taken_back(tmp_path: Path) -> N
     assert "Mind the gulls." in turns and "Delete it all." not in turns
 
 
+def test_a_command_that_leaves_the_queue_is_not_taken_for_a_prompt(tmp_path: Path) -> None:
+    session = Session().queues("/compact").queues("Delete it all.").unqueues("dequeue")
+    assert "Delete it all." not in str(cut_short(session.unqueues("popAll"), tmp_path).turns)
+
+
 def test_a_prompt_that_the_user_replaced_is_marked(tmp_path: Path) -> None:
     session = Session().user("Use the red database.", parentUuid="u-1").says("It is red.")
     session.user("Use a plain file.", parentUuid="u-1")

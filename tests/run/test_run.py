@@ -233,6 +233,17 @@ def test_a_file_that_a_task_removes_is_not_missed(task: str, theatre: Theatre) -
 
 @pytest.mark.slow
 @pytest.mark.requirement("P5")
+def test_a_file_that_a_title_names_by_its_end_is_found(theatre: Theatre) -> None:
+    theatre.plan.write_text("- [ ] Mend the leak in api/pump.py\n")
+    (theatre.project / "src" / "api").mkdir(parents=True)
+    (theatre.project / "src" / "api" / "pump.py").touch()
+    theatre.play(**{"mend-the-leak-in-api-pump-py": ["idle"]})
+    theatre.run()
+    assert len(theatre.log) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P5")
 def test_a_file_that_stands_in_a_title_is_looked_for(theatre: Theatre) -> None:
     theatre.plan.write_text("- [ ] Write docs/harbour.md\n")
     theatre.play(**{"write-docs-harbour-md": ["idle", "idle"]})

@@ -463,6 +463,38 @@ def test_what_names_no_task_leaves_all_done(words: str) -> None:
 @pytest.mark.parametrize(
     "words",
     [
+        "I have not done the second task: no network.",
+        "I haven't done the second one.",
+        "I left the last part not done because of the network.",
+        "I have not done anything: the disk is full.",
+        "Some tasks not done due to no network.",
+        "I have not done tasks like these.",
+    ],
+)
+def test_prose_that_names_no_task_means_all(words: str) -> None:
+    assert _read(words, NUMBERS)[0] == ["one", "two", "three"]
+
+
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize(
+    "words",
+    [
+        "NOT DONE two (no network), three (could not be completed without a key)",
+        "NOT DONE two: no network, three: not finished",
+        "NOT DONE two (no network), three (half done)",
+        "NOT DONE two: no network. three: no key.",
+        "NOT DONE: two (no network) & three (no key)",
+        "NOT DONE: two (no network), task three (no key)",
+    ],
+)
+def test_a_further_task_is_done_only_if_it_is_called_so(words: str) -> None:
+    assert _read(words, NUMBERS)[0] == ["two", "three"]
+
+
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize(
+    "words",
+    [
         "The list now has a filter for done and not done items, and tests for it pass.",
         "It shows not done tasks in red.",
     ],

@@ -81,15 +81,21 @@ def _text_for(source: str, state: State, moment: Moment) -> tuple[str, str]:
     except Exception as error:
         words = f"nothing was restored: {describe(error)}"
         log.add("ERROR", record_session.log_name(state), words)
-        return "", NOT_RESTORED if source == "compact" else ""
+        if source != "compact":
+            return "", ""
+        state.restored = ""
+        with suppress(OSError):  # the brief of the compaction before was not given now
+            os.unlink(f"{moment.folder}/brief.txt")  # noqa: PTH108 (pathlib costs 8 ms)
+        return "", NOT_RESTORED
 
 
 def _tell_failure(state: State, failure: str) -> str:
     """Tell the model where the words are, and the user that something is wrong."""
-    saved = state.checkpoint_path or state.transcript
+    saved = state.checkpoint_path
+    where = f"They are in {saved}: read it first." if saved else "Ask for them where you need them."
     return hook_outputs.add_context(
         "SessionStart",
-        to_model=f"Holdfast: {failure}; the user is told. They are in {saved}: read it first.",
+        to_model=f"Holdfast: {failure}; the user is told. {where}",
         to_user="" if state.agent_id else f"Holdfast: {failure}. Run holdfast doctor to see why.",
     )
 

@@ -156,7 +156,6 @@ class _Words:
 
     turn: Turn
     words: str
-    is_queued: bool
 
 
 def add_newest(
@@ -168,6 +167,7 @@ def add_newest(
     shown, count, typed = counting.record, 0, list[_Words]()
     reader = Reader(path, start=record.offset)
     answered = deque[Answer](maxlen=MOST_ANSWERS)
+    waiting: list[_Words | None] = [None] * len(shown.queue)  # None: words that are not in `typed`
     for entry in reader:
         if entry.line.is_sidechain and not sidechain:
             continue
@@ -179,7 +179,10 @@ def add_newest(
             counting.cross_boundary()
         elif isinstance(entry, Queued) and entry.operation != "enqueue":
             turns.queue(shown, entry.operation, entry.text, counting.place_of(entry))
-            typed = _without_taken_back(typed, entry)
+            if entry.operation == "popAll":  # the user took back what still waits
+                typed = [one for one in typed if one not in waiting]
+                waiting.clear()
+            _leave_queue(waiting, entry)
         else:
             line = record.lines + reader.tally.lines
             turn = Turn("", counting.place_of(entry), line, parent=_parent_of(entry))
@@ -187,6 +190,8 @@ def add_newest(
             if words and turn.parent:
                 _take_back(typed, turn.parent)
             typed += words
+            if isinstance(entry, Queued):
+                waiting.append(words[0] if words else None)
     newest = list(_searched(typed, known, path, record.offset))
     shown = msgspec.structs.replace(
         model.copy(record),
@@ -199,16 +204,12 @@ def add_newest(
     return secrets.forget(shown, known)
 
 
-def _without_taken_back(typed: list[_Words], entry: Queued) -> list[_Words]:
-    """Let the first one leave the queue, as in `turns`; or remove all, if the user took them
-    back."""
-    if entry.operation == "popAll":
-        return [one for one in typed if not one.is_queued]
-    waiting = [one for one in typed if one.is_queued]
-    leaving = [one for one in waiting if one.words == entry.text.strip()] or waiting
-    for one in leaving[:1]:
-        one.is_queued = False
-    return typed
+def _leave_queue(waiting: list[_Words | None], entry: Queued) -> None:
+    """Let one leave the queue, as in `turns`: the one with these words, else the first."""
+    words = entry.text.strip()
+    same = (at for at, one in enumerate(waiting) if one is not None and one.words == words)
+    at = next(same, 0) if words else 0
+    del waiting[at : at + 1]
 
 
 def _parent_of(entry: Entry) -> str:
@@ -228,7 +229,7 @@ def _typed_in(
 ) -> Iterator[_Words]:
     """Yield what the user typed. A prompt from the queue is taken when it was typed, and again when
     it is delivered, unless the record has it."""
-    text, feedback, is_queued = "", "", isinstance(entry, Queued)
+    text = feedback = ""
     if isinstance(entry, Prompt) and not entry.is_meta:
         text, feedback = turns.split_plan(entry.text) if entry.is_plan else (entry.text, "")
     elif isinstance(entry, Queued):
@@ -237,15 +238,15 @@ def _typed_in(
         text = queued_words(decoded(entry.raw))
     elif isinstance(entry, Result):
         for words, reply_to in _replies(entry, answered):
-            yield _Words(msgspec.structs.replace(turn, reply_to=reply_to), words, is_queued)
+            yield _Words(msgspec.structs.replace(turn, reply_to=reply_to), words)
         text = entry.text if not entry.line.is_meta else ""
     author = author_of(entry)
     if author != "other" and turns.is_delivered(record, text.strip(), turn):
         return
     words = turns.typed_words(record, text, author)
     is_plan = isinstance(entry, Prompt) and entry.is_plan and words.startswith(PROMPTED)
-    yield _Words(msgspec.structs.replace(turn, is_plan=is_plan), words, is_queued)
-    yield _Words(turn, feedback, is_queued)
+    yield _Words(msgspec.structs.replace(turn, is_plan=is_plan), words)
+    yield _Words(turn, feedback)
 
 
 def _replies(entry: Result, answered: Iterable[Answer]) -> Iterator[tuple[str, str]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from holdfast.brief.size import DEFAULT_TOKENS
+from holdfast.plan.files.listing import list_files
 from holdfast.plan.files.project_files import MISSING, find_existing
 from holdfast.plan.findings import MAX_BRIEFS, leaves_no_file
 from holdfast.plan.notes import is_surely_file
@@ -106,8 +107,13 @@ def find_missing(pieces: Sequence[TaskPiece], root: Path) -> dict[int, list[str]
 
 def _missing_of(piece: TaskPiece, root: Path) -> Iterator[str]:
     listed = [file for file in piece.task.files if file not in piece.task.held]
-    odd = find_existing(root, [*listed, *filter(is_surely_file, piece.estimate.named_files)])
-    return (file for file, why in odd.items() if why == MISSING)
+    named = [file for file in piece.estimate.named_files if is_surely_file(file)]
+    odd = find_existing(root, [*listed, *named])
+    missing = [file for file, why in odd.items() if why == MISSING]
+    known = list_files(str(root)) if set(missing) - set(listed) else []
+    for file in missing:  # words may name a file without the folders above it
+        if file in listed or not any(path.endswith(f"/{file}") for path in known):
+            yield file
 
 
 def name_tasks(job: SessionJob) -> tuple[tuple[str, ...], ...]:

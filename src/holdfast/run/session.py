@@ -27,6 +27,7 @@ from holdfast.run.jobs import (
 )
 from holdfast.run.run_context import RunContext, RunEvent, SessionResult
 from holdfast.run.session_report import SessionReport, read_report
+from holdfast.run.supervisor import find_claims
 from holdfast.text import fence
 from holdfast.text.numbers import about, listed
 
@@ -72,13 +73,21 @@ class StreamReading:
         if kind == "result":
             self.result = str(event.get("subtype", ""))
             words = _words(event)
-            found = read_report(words[-MAX_REPORT_CHARS:], self.names)
+            found = self._read_report(words)
             self.words = quote(found.reason) or quote(words)
             named = tuple(map(quote, found.named[:MAX_NAMED]))
             self.report = replace(found, named=named, reason="", halt=quote(found.halt))
         if kind != "assistant" or event.get("parent_tool_use_id"):
             return False  # a subagent has a window of its own
         return self._take(_tokens(event))
+
+    def _read_report(self, words: str) -> SessionReport:
+        """Read the end of a report. If something is called not done before it, all tasks are."""
+        found = read_report(words[-MAX_REPORT_CHARS:], self.names)
+        if find_claims(words[:-MAX_REPORT_CHARS]):
+            every = tuple(range(len(self.names)))
+            found = replace(found, undone=every, named=found.named or ("?",))
+        return found
 
     def _take(self, tokens: tuple[int, int]) -> bool:
         total, sent = tokens
@@ -199,7 +208,8 @@ def _still_missing(before: MissingFiles, after: MissingFiles) -> MissingFiles:
 def _describe_missing(missing: MissingFiles) -> str:
     names = list(_list_missing(missing))
     verb = "is" if len(names) == 1 else "are"
-    return quote(f"it reports all as done, but {listed(names, MAX_NAMED)} {verb} not there")
+    only = "create only what a task asks for"
+    return quote(f"it reports all as done, but {listed(names, MAX_NAMED)} {verb} not there; {only}")
 
 
 def _list_missing(missing: MissingFiles) -> Iterator[str]:

@@ -43,18 +43,21 @@ _REASON = re.compile(
     re.IGNORECASE,
 )
 _ROW = re.compile(r"\s*\|")
-_NOUN = re.compile(r"\s[^\W\d_]")
-_IS = re.compile(
-    r"\b(?:is|are|was|were|be|been|remains?|stays?|still|yet|left)[\W_]*\Z", re.IGNORECASE
+_NOUN = re.compile(r"\s+(?:items?|tasks?|entries|todos?|rows|cards|steps)\b", re.IGNORECASE)
+_CLAIMS = re.compile(
+    r"(?:\b(?:is|are|was|were|be|been|remains?|stays?|still|yet|left|leaves?|have|has|had)|['\u2019]ve)"
+    r"[\W_]*\Z",
+    re.IGNORECASE,
 )
 # A further name behind the first one and its reason: `two (no network), three (no key)`.
 _FURTHER = re.compile(
-    rf"(?:[,;(|]|\band\b|\bso (?:is|are|was|were)\b)[\s_#]*({_LETTER})"
-    r"(?=\s*(?:[:(=→,.;|)\u2013\u2014-]|too\b|$))([^,;|]*)",
+    rf"(?:[.,;(|+/&]|\band\b|\bso (?:is|are|was|were)\b)[\s_#]*"
+    rf"(?:(?:also|plus|the|task)\s+)*({_LETTER})"
+    r"(?=[\s_]*(?:[:(=→,.;|)\u2013\u2014-]|too\b|because\b|$))([^,;|]*)",
     re.IGNORECASE,
 )
 _FURTHER_LINE = re.compile(rf"[\W_]*({_LETTER})(?=\s*[:(=→\u2013\u2014-])(.*)")
-_CALLED_DONE = re.compile(r"\bdone\b|\bfinished\b|\bcompleted?\b|[✅✔☑]|\[x\]", re.IGNORECASE)
+_CALLED_DONE = re.compile(r"[\W_]*(?:done|finished|completed?)\b|[^\w✅✔☑]*[✅✔☑]", re.IGNORECASE)
 MAX_HEAD_CHARS = 120
 
 
@@ -98,7 +101,7 @@ class _Mention:
     @property
     def is_attribute(self) -> bool:
         """Whether it tells of which kind something is, not that something is so."""
-        return bool(_NOUN.match(self.after)) and not _IS.search(self.before)
+        return bool(_NOUN.match(self.after)) and not _CLAIMS.search(self.before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +280,7 @@ class _Reader:
         is_item = _is_bulleted(self._lines[mention.at]) and not mention.is_bare
         if mention.is_last and not (subject.has_words or is_item or mention.is_row):
             found += self._further_lines(mention.at)
-        names = "".join(name for name, rest in found if not _CALLED_DONE.search(rest))
+        names = "".join(name for name, rest in found if not _CALLED_DONE.match(rest))
         return self._known.find(names)
 
     def _further_lines(self, at: int) -> Iterator[tuple[str, str]]:
