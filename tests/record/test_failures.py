@@ -402,6 +402,7 @@ def test_what_is_run_tells_the_kind_not_what_else_is_named(
     [
         *("python3 -m unittest", "python -m unittest -v tests.test_tide", "python -m doctest a.py"),
         *("python3 -W error -m unittest", "python3.12 -m pytest", "coverage run -m unittest"),
+        *("coverage run --source src -m pytest", "coverage run --rcfile x.ini -m unittest"),
         *("python3 manage.py test", "node --test", "node --import tsx --test", "npm t", "cargo t"),
         *("ctest", "phpunit", "php vendor/bin/phpunit", "npx mocha", "npx ava", "prove -r t"),
         *("./run_tests.sh", "bash tools/run_tests.sh", "./test", "./check_links.sh"),

@@ -385,7 +385,9 @@ def _xcode(words: list[str], settings: list[str]) -> Run:
 def _without_prefix(words: list[str]) -> list[str]:
     called = (_basename(words[0]), *words[1:2]) if words else ()
     if called == ("coverage", "run"):
-        return _without_prefix(["python", *words[2:]])
+        own = words[2:]
+        module = own[own.index("-m") + 1 :] if "-m" in own else []
+        return _without_prefix(module or ["python", *own])
     if called[:1] == ("python",) and (module := _module(words)):
         return _without_prefix(module)
     for prefix in _PREFIXES:
