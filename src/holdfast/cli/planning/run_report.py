@@ -21,6 +21,7 @@ import click
 
 from holdfast.cli.terminal import say
 from holdfast.plan.commits import say_who_commits
+from holdfast.plan.files.project_files import MISSING, find_existing
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.task import PlanTask, TaskPlan
 from holdfast.record.run_prompt import list_tasks, split_tasks
@@ -180,7 +181,7 @@ def show_status(
 def _still_missing(known: RunHistory, root: Path) -> list[str]:
     """Return files that sessions did not write and nobody has written since."""
     names = dict.fromkeys(file for one in known.sessions for file in one.missing)
-    return [file for file in names if not (root / file).exists()]
+    return [file for file, why in find_existing(root, names).items() if why == MISSING]
 
 
 def _build_status(plan: TaskPlan, known: RunHistory, at_work: bool) -> dict[str, Any]:
