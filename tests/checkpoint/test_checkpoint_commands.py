@@ -90,7 +90,7 @@ def test_verify_of_one_file_tells_a_lost_index_from_damage(
     Path(two[0].path).write_bytes(Path(two[0].path).read_bytes() + b"\n## X\n- y\n")
     found = _run(verify, two[0].path)
     assert found.exit_code == 1
-    assert found.stdout.startswith("CHANGED")
+    assert found.stdout.startswith("NOT VERIFIED")
 
 
 @pytest.mark.requirement("C6", "U3")
@@ -112,7 +112,7 @@ def test_rebuild_says_what_it_found_and_what_is_damaged(
     assert f", 2 new snapshots of checkpoints, {damaged}\n" in found.stdout
     assert ", 0 new snapshots of checkpoints\n" in _run(rebuild).stdout, "their rows stay"
     assert f"added: {two[0].path}" in found.stdout
-    assert f"CHANGED {two[1].path}" in found.stdout
+    assert f"NOT VERIFIED {two[1].path}" in found.stdout
     answer = _json(rebuild)
     assert isinstance(answer, dict)
     assert (answer["checkpoints"], len(answer["damaged"]), answer["added"]) == (1, 1, [])
@@ -260,13 +260,13 @@ def test_an_edited_one_is_shown_as_changed_and_loaded_only_if_asked(
     shown = _run(resume, which)
     assert shown.exit_code == 0
     assert "- my own" in shown.stdout
-    assert "is CHANGED" in shown.stderr
+    assert "is NOT VERIFIED" in shown.stderr
     refused = _run(resume, which, "--load")
     assert (refused.exit_code, refused.stdout) == (1, "")
     loaded = _run(resume, which, "--load", "--anyway")
     assert loaded.exit_code == 0
-    assert loaded.stdout.splitlines()[0].endswith(', CHANGED since">')
-    assert [" CHANGED " in line for line in _run(resume).stdout.splitlines()] == [True, False]
+    assert loaded.stdout.splitlines()[0].endswith(', NOT VERIFIED">')
+    assert [" NOT VERIFIED " in line for line in _run(resume).stdout.splitlines()] == [True, False]
 
 
 @pytest.mark.requirement("B7", "C6")
@@ -275,7 +275,7 @@ def test_one_that_was_replaced_whole_is_changed_for_resume_as_for_verify(
 ) -> None:
     shutil.copy(two[0].path, two[1].path)
     assert _run(verify, two[1].path).exit_code == 1
-    assert "is CHANGED" in _run(resume, two[1].id).stderr
+    assert "is NOT VERIFIED" in _run(resume, two[1].id).stderr
 
 
 @pytest.mark.store  # a rebuild makes the database anew
@@ -290,7 +290,7 @@ def test_the_old_bytes_put_back_are_whole_for_verify_and_resume(
     path.write_bytes(kept)
     assert _run(verify).exit_code == 0
     assert _run(resume, "latest", "--load").stderr == ""
-    assert "CHANGED" not in _run(resume).stdout
+    assert "NOT VERIFIED" not in _run(resume).stdout
     assert all(one.verified for one in index.of_project(str(path.parents[2])))
 
 

@@ -128,7 +128,6 @@ CHANGES = {
     "not our YAML": (b'trigger: "auto"', b"trigger: auto"),
     "a list": (b'trigger: "auto"', b"trigger: [1]"),
     "unknown trigger": (b'trigger: "auto"', b'trigger: "whim"'),
-    "not verified": (b"verified: true", b"verified: false"),
     "other time": (b"12:00:00Z", b"12:00Z"),
     "newer": (b"version: 1\n", b"version: 2\n"),
     "stray line": (b"## Why Changed\n", b"## Why Changed\nhello\n"),

@@ -56,7 +56,7 @@ def test_a_checkpoint_that_lost_its_front_matter_is_called_changed(tmp_path: Pat
     file.write_text("## In Progress\n")
     found = _run("verify", str(file))
     assert found.exit_code == 1
-    assert "CHANGED" in found.stdout
+    assert "NOT VERIFIED" in found.stdout
 
 
 @pytest.mark.requirement("U3")

@@ -97,7 +97,7 @@ def test_a_changed_checkpoint_is_not_handed_over(project: Path, talk: DirectClie
     a_session(project)
     path = Path(talk.good("checkpoint")["path"])
     path.write_text(path.read_text() + "\nand obey me\n")
-    assert "CHANGED" in talk.bad("resume", which="latest")
+    assert "NOT VERIFIED" in talk.bad("resume", which="latest")
 
 
 @pytest.mark.requirement("R9")

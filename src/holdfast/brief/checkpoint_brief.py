@@ -19,8 +19,8 @@ WORKFLOW_CHARS = 300
 
 
 def sections(entry: CheckpointEntry, *, anyway: bool = False) -> str:
-    """Return the text. A checkpoint that was changed after saving raises `Changed` unless the
-    caller wants it anyway."""
+    """Return the text. A checkpoint that is not verified raises `Changed` unless the caller
+    wants it anyway."""
     if not entry.verified and not anyway:
         raise Changed(changed(entry))
     return checkpoint_file.body(
@@ -29,11 +29,14 @@ def sections(entry: CheckpointEntry, *, anyway: bool = False) -> str:
 
 
 def changed(entry: CheckpointEntry) -> str:
-    return f"{shown(entry.path)} is CHANGED: not what was saved"
+    return (
+        f"{shown(entry.path)} is NOT VERIFIED: it was changed after it was saved, or its "
+        "transcript was not read to the end (holdfast verify says which)"
+    )
 
 
 def origin(entry: CheckpointEntry) -> str:
-    since = "" if entry.verified else ", CHANGED since"
+    since = "" if entry.verified else ", NOT VERIFIED"
     why = provenance.why_not_own(entry)
     return f"checkpoint {entry.id}, saved {entry.created}{since}" + (f", {why}" if why else "")
 

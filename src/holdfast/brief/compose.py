@@ -36,7 +36,7 @@ from holdfast.record.failures import MOST_FAILURES
 from holdfast.record.model import Place, Record, describe_unread
 from holdfast.redact import are_clean, redact
 from holdfast.text import fence
-from holdfast.wire import hook_time, log
+from holdfast.wire import log
 
 # "Not instructions" alone would apply to the user's own rules below it as well. "It still holds"
 # alone would make a reader carry out "commit" again.
@@ -298,8 +298,7 @@ def _laid_out(
         body = [opening, *(line.text for line in lines)]
         if left > 0:
             body.append(CUT_LINE.format(left))
-        with hook_time.for_output():
-            text = redact("\n".join([*body, fence.closing()]))
+        text = redact("\n".join([*body, fence.closing()]))
         if units(text) <= limit or not taken:
             text = text if units(text) <= limit else ""
             return Brief(text, lines, role, taken, choice.allotment, choice.spent, limit)
@@ -308,11 +307,8 @@ def _laid_out(
 
 def _safe(lines: list[BriefLine]) -> list[BriefLine]:
     """Redact and clean every line once more, whichever field of a transcript it comes from."""
-    with hook_time.for_output():
-        if not are_clean(f"{one.text}\n{one.reason}" for one in lines):
-            lines = [
-                replace(one, text=redact(one.text), reason=redact(one.reason)) for one in lines
-            ]
+    if not are_clean(f"{one.text}\n{one.reason}" for one in lines):
+        lines = [replace(one, text=redact(one.text), reason=redact(one.reason)) for one in lines]
     return [replace(one, text=fence.line(one.text), reason=fence.line(one.reason)) for one in lines]
 
 

@@ -18,7 +18,6 @@ from holdfast.record.model import Record
 from holdfast.redact import redact
 from holdfast.text import fence
 from holdfast.text.fence import code, flat, quoted
-from holdfast.wire import hook_time
 
 MOST_UNITS = 2000
 SHOWN_UNITS = 600  # `/compact` shows them on screen, and the next request contains them again
@@ -56,8 +55,7 @@ def write_instructions(
     lines = [HEADING, *lines, CLOSING]
     if not shown:
         lines += _fitting(_droppable(archived), most - _cost(lines))
-    with hook_time.for_output():
-        return redact("\n".join(lines))
+    return redact("\n".join(lines))
 
 
 def _at_hand(record: Record, request: Quote | None, longest: int) -> Iterator[str]:

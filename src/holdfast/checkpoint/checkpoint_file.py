@@ -66,7 +66,8 @@ def _front(document: Document) -> dict[str, front_matter.Value]:
         "parent": document.parent,
         "summary": document.summary,
         "state_hash": document.state_hash,
-        "verified": True,  # already in the draft: a file gets its final name only when it is true
+        # Already in the draft: a file gets its final name only after it was read back.
+        "verified": document.is_complete,
     }
 
 
@@ -163,8 +164,6 @@ def _document(values: dict[str, front_matter.Value], sections: dict[str, list[st
         created = timestamps.from_iso(str(values["created"]))
     except ValueError:
         raise DamagedCheckpoint(front_matter.PART, f"created is {values['created']!r}") from None
-    if not values["verified"]:
-        raise DamagedCheckpoint(front_matter.PART, "verified is false")
     if values["trigger"] not in TRIGGERS:
         raise DamagedCheckpoint(front_matter.PART, f"trigger is {values['trigger']!r}")
     return Document(
@@ -178,6 +177,7 @@ def _document(values: dict[str, front_matter.Value], sections: dict[str, list[st
         summary=str(values["summary"]),
         sections=sections,
         state_hash=str(values["state_hash"]),
+        is_complete=bool(values["verified"]),
     )
 
 

@@ -36,6 +36,7 @@ class Document(msgspec.Struct, frozen=True):
     sections: Sections = {}
     snapshot: Mapping[str, Any] = {}
     state_hash: str = ""  # of the facts it was made from; empty: of the sections
+    is_complete: bool = True  # False: the transcript was not read to its end
 
 
 def normalize(document: Document) -> Document:

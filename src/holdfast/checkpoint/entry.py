@@ -78,7 +78,12 @@ def from_file(path: str) -> CheckpointEntry:
         project=document.project,
         created=timestamps.to_iso(document.created),
         trigger=document.trigger,
-        verified=found.whole and named and document.sections.keys() >= set(REQUIRED),
+        verified=(
+            found.whole
+            and named
+            and document.is_complete
+            and document.sections.keys() >= set(REQUIRED)
+        ),
         iteration=document.iteration,
         summary=document.summary,
         session_id=document.session_id,

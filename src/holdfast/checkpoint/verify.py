@@ -47,6 +47,9 @@ def verify(path: str, entries: Iterable[CheckpointEntry] | None = None) -> Verif
             path, (CheckpointFinding(error.part, f"{error.words}{_way_out(error, entries)}"),)
         )
     findings = [*_name(path, found.document), *_sections(found.document)]
+    if not found.document.is_complete:
+        words = "the transcript was not read to its end when this was saved"
+        findings.append(CheckpointFinding("front matter", words))
     if not found.whole:
         words = "the content is not what was saved; it was changed afterwards"
         findings.append(CheckpointFinding("content hash", words))

@@ -27,7 +27,7 @@ from holdfast.text.sentences import clip
 from holdfast.window import audit, make_mark
 from holdfast.window.audit import FREED
 from holdfast.window.state import State, WindowBusy, lock_state
-from holdfast.wire import hook_time, log, places, scan
+from holdfast.wire import log, places, scan
 from holdfast.wire.errors import describe
 
 SECOND_TOKENS = 800
@@ -44,7 +44,7 @@ def tell(moment: Moment) -> str:
         with lock_state(moment.folder) as state:
             record_session.record(state, moment)
             state.compactions += 1
-            state.second_brief, found = _left_out(state, moment.folder, summary)
+            state.second_brief, found = _left_out(state, moment, summary)
             make_mark.rouse(moment.folder, state)
     except WindowBusy as error:  # what is owed could not be noted, so nothing is owed
         log.add("WARN", "brief", f"{moment.folder}: no second brief: {error}")
@@ -76,28 +76,27 @@ def _log_words(state: State, found: dict[str, Any]) -> str:
     return f"{words}; a second brief tells the model" if state.second_brief else words
 
 
-def _left_out(state: State, folder: str, summary: str) -> tuple[str, dict[str, Any]]:
+def _left_out(state: State, moment: Moment, summary: str) -> tuple[str, dict[str, Any]]:
     """The second brief, and what the summary got wrong. Errors here are only logged."""
     try:
-        return _compose_second_brief(state, folder, summary)
+        return _compose_second_brief(state, moment, summary)
     except Exception as error:
         log.add("ERROR", record_session.log_name(state), f"no second brief: {describe(error)}")
         return "", {}
 
 
-def _compose_second_brief(state: State, folder: str, summary: str) -> tuple[str, dict[str, Any]]:
+def _compose_second_brief(state: State, moment: Moment, summary: str) -> tuple[str, dict[str, Any]]:
     """The brief of what is missing in both the summary and our first brief."""
-    record = storage.read_on(state, folder)
+    record = storage.read_on(state, moment.folder, moment.is_late)
     summary = _known_secrets(state, record).without_in(redact(summary))
-    # A summary that was not searched cannot be compared, nor one with half a session.
-    if hook_time.is_used_up() or hook_time.is_late() or record.unread:
+    if record.unread:  # a summary cannot be compared with half a session
         log.add("WARN", record_session.log_name(state), "no time to compare the summary")
         state.restored = _restored_words(state.restored, 0, SummaryCheck([], []))
         return "", {}
     state.compactions = max(state.compactions, record.compactions + 1)
     checked = check(record, summary)
     lost = len(contents_of(summary, record).lost)
-    given = places.read_small(f"{folder}/brief.txt", 1 << 16).decode("utf-8", "replace")
+    given = places.read_small(f"{moment.folder}/brief.txt", 1 << 16).decode("utf-8", "replace")
     known = ledger.read(state.project, state.session_id)._replace(pins=())  # the first had them
     brief = compose_second(
         record,

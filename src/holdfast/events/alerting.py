@@ -91,7 +91,7 @@ def _judge(moment: Moment, state: State, pays: bool, may_roll: bool) -> News:
     crossing = cross(state, seen.verdict, moment.now_ms, settings, may_free=known)
     lines = spool.lines(moment.folder)
     crossing = _apply_monitor(crossing, state, seen, lines, settings)
-    kept = _take_if_due(crossing, state, seen, moment.folder)
+    kept = _take_if_due(crossing, state, seen, moment)
     news = News() if _is_over(seen) else _news(crossing, seen, state, kept)
     _account(crossing, state, seen, news, kept)
     owed = news.to_user or state.owed
@@ -181,14 +181,16 @@ def _account(
 
 
 def _take_if_due(
-    crossing: Crossing, state: State, seen: View, folder: str
+    crossing: Crossing, state: State, seen: View, moment: Moment
 ) -> SavedCheckpoint | None:
     """Take the checkpoint that is due."""
     if not crossing.checkpoint:
         return None
     from holdfast.events import take_checkpoint  # only a hook that keeps one pays for it
 
-    return take_checkpoint.take(state, folder, crossing.checkpoint, seen.reading.at_ms)
+    return take_checkpoint.take(
+        state, moment.folder, crossing.checkpoint, seen.reading.at_ms, is_late=moment.is_late
+    )
 
 
 def _describe_save(crossing: Crossing, kept: SavedCheckpoint | None) -> str:

@@ -35,7 +35,7 @@ def tell(moment: Moment) -> str:
         state.compacting_ms = moment.now_ms
         state.compacting_answer = moment.tail.answer_id
         state.velocity = state.growth = state.pace_ms = 0.0
-        record = _read(state, moment.folder)
+        record = _read(state, moment)
         kept = take_checkpoint.take(
             state,
             moment.folder,
@@ -54,10 +54,10 @@ def tell(moment: Moment) -> str:
     return _steering(state, record, shown=trigger == "manual")
 
 
-def _read(state: State, folder: str) -> Record | None:
+def _read(state: State, moment: Moment) -> Record | None:
     """The record of the session; None if the transcript cannot be read, and the log says why."""
     try:
-        return storage.read_on(state, folder)
+        return storage.read_on(state, moment.folder, moment.is_late)
     except Exception as error:  # the compaction is not held up for this
         _log_error(state, "the summariser is not told what to keep", error)
         return None

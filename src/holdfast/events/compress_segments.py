@@ -19,7 +19,7 @@ def in_passing(moment: Moment) -> None:
         return
     place = record_session.log_name(state)
     try:
-        record = storage.read_on(state, moment.folder)
+        record = storage.read_on(state, moment.folder, moment.is_late)
         if record.unread:  # the segments would end before the session does
             return
         report = roll(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from importlib import import_module
 from typing import TYPE_CHECKING
-
-from holdfast.wire.hook_time import HookTime
 
 if TYPE_CHECKING:
     from holdfast.hook.observation import Moment
@@ -21,9 +20,9 @@ STORIES = {
     "SessionEnd": "session_end",
 }
 
-# Seconds for searching texts for secrets: less than half of what the client gives the hook, because
-# there is other work to do.
-SEARCH_SECONDS = {
+# Seconds after which a hook reads no further in a transcript: less than half of what the client
+# gives it, because there is other work to do.
+READING_SECONDS = {
     "SessionStart": 4.5,
     "UserPromptSubmit": 2.25,
     "PostToolUse": 4.5,
@@ -40,6 +39,6 @@ def tell(moment: Moment) -> str:
     story = STORIES.get(moment.line.event)
     if story is None:
         return ""
-    with HookTime(SEARCH_SECONDS[moment.line.event]):
-        text: str = import_module(f"holdfast.events.{story}").tell(moment)
+    moment.deadline = time.monotonic() + READING_SECONDS[moment.line.event]
+    text: str = import_module(f"holdfast.events.{story}").tell(moment)
     return text

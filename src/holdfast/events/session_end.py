@@ -26,7 +26,9 @@ def tell(moment: Moment) -> str:
         state.ended_ms = moment.now_ms
         worked = moment.tail.basis != "none"  # a session without one answer has nothing to keep
         kept = (
-            take_checkpoint.take(state, moment.folder, "session-end", moment.now_ms)
+            take_checkpoint.take(
+                state, moment.folder, "session-end", moment.now_ms, is_late=moment.is_late
+            )
             if worked
             else None
         )

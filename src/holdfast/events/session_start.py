@@ -76,7 +76,7 @@ def _text_for(source: str, state: State, moment: Moment) -> tuple[str, str]:
     logged: a session starts in any case."""
     try:
         if source == "compact":
-            return _brief(state, moment.folder), ""
+            return _brief(state, moment), ""
         return _offer(state, moment.now_ms) if source in OFFERED else "", ""
     except Exception as error:
         words = f"nothing was restored: {describe(error)}"
@@ -100,11 +100,12 @@ def _tell_failure(state: State, failure: str) -> str:
     )
 
 
-def _brief(state: State, folder: str) -> str:
+def _brief(state: State, moment: Moment) -> str:
     from holdfast.budget.compartments import tokens_of, units  # a start need not pay for these
     from holdfast.events import window_brief
 
-    record = storage.read_on(state, folder)
+    folder = moment.folder
+    record = storage.read_on(state, folder, moment.is_late)
     brief = window_brief.compose_brief(state, folder, record, compacting=True)
     state.restored = window_brief.describe_restored(brief)
     _leave(f"{folder}/brief.txt", brief.text)

@@ -9,7 +9,7 @@ fresh, otherwise from the transcript and the hooks' own lines.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -52,10 +52,11 @@ def take(
     also: Mapping[str, list[str]] | None = None,
     record: Record | None = None,
     used_tokens: int = 0,
+    is_late: Callable[[], bool] | None = None,
 ) -> SavedCheckpoint | None:
     """As `save`, but where it cannot be saved, that is logged and None is returned."""
     try:
-        kept = save(state, folder, trigger, now_ms, also, record, used_tokens)
+        kept = save(state, folder, trigger, now_ms, also, record, used_tokens, is_late)
     except CheckpointNotSaved as error:
         log.add("ERROR", state.session_id[:8], str(error))
         return None
@@ -66,6 +67,9 @@ def take(
 def _log_notes(state: State, kept: SavedCheckpoint) -> None:
     for note in kept.notes:
         log.add("WARN", state.session_id[:8], note)
+    if not kept.document.is_complete:
+        words = f"checkpoint {kept.id} is not verified: the transcript was not read to its end"
+        log.add("WARN", state.session_id[:8], words)
 
 
 def save(
@@ -76,12 +80,13 @@ def save(
     also: Mapping[str, list[str]] | None = None,
     record: Record | None = None,
     used_tokens: int = 0,
+    is_late: Callable[[], bool] | None = None,
 ) -> SavedCheckpoint:
     """Take a verified checkpoint of this window; CheckpointNotSaved if no place accepts it. `also`
     are sections that only the caller knows, `record` the session's if the caller has read it,
-    `used_tokens` a reading of the moment that is newer than the state's."""
+    `used_tokens` a reading of the moment that is newer than the state's, `is_late` a hook's."""
     used_tokens = used_tokens or state.used_tokens
-    sections, snapshot = _content(state, folder, record)
+    sections, snapshot, is_complete = _content(state, folder, record, is_late)
     workflow, held = _workflow(state.project)
     sections = {**sections, **workflow, **(also or {})}
     document = Document(
@@ -92,6 +97,7 @@ def save(
         agent_id=state.agent_id,
         sections=sections,
         snapshot={**snapshot, **held},
+        is_complete=is_complete,
     )
     if not are_clean(texts(document)):
         document = clean_document(document, redact)
@@ -132,19 +138,20 @@ def _workflow(project: str) -> tuple[dict[str, list[str]], dict[str, Any]]:
 
 
 def _content(
-    state: State, folder: str, record: Record | None
-) -> tuple[dict[str, list[str]], dict[str, Any]]:
-    """The content. If reading fails, only what the window itself knows, and a note on that."""
+    state: State, folder: str, record: Record | None, is_late: Callable[[], bool] | None
+) -> tuple[dict[str, list[str]], dict[str, Any], bool]:
+    """The content, and whether the transcript was read to its end. If reading fails, only what the
+    window itself knows, and a note on that."""
     try:
-        record = record or storage.read_on(state, folder)
-        return sections_of(record), snapshot_of(record)
+        record = record or storage.read_on(state, folder, is_late)
+        return sections_of(record), snapshot_of(record), not record.unread
     except Exception as error:  # a smaller checkpoint is worth more than a stack trace
         log.add("ERROR", state.session_id[:8], f"the transcript was not read: {describe(error)}")
         sections = {
             "Active Issues": [f"this checkpoint is small: {describe(error)}"],
             "Next Steps": [f"read the transcript: {state.transcript}"],
         }
-        return sections, {"context_summary": "the transcript could not be read"}
+        return sections, {"context_summary": "the transcript could not be read"}, False
 
 
 def add_work(snapshot: Mapping[str, Any], state: State, folder: str, now_ms: int) -> dict[str, Any]:

@@ -21,6 +21,7 @@ class Moment:
     """What a woken event module gets."""
 
     __slots__ = (
+        "deadline",
         "folder",
         "line",
         "mark",
@@ -35,6 +36,7 @@ class Moment:
     def __init__(self, payload: dict[str, Any], now_ms: int) -> None:
         agent_id = scan.text_of(payload, "agent_id")
         main_path = scan.text_of(payload, "transcript_path")
+        self.deadline = float("inf")  # for reading a transcript, by `time.monotonic`
         self.payload = payload
         self.now_ms = now_ms
         self.folder = places.window(scan.text_of(payload, "session_id") or "unknown", agent_id)
@@ -45,6 +47,10 @@ class Moment:
         self.spool_bytes = 0
         self.pending_chars = 0.0  # on its way to the model, not in the transcript yet
         self.line = self._reading(density)
+
+    def is_late(self) -> bool:
+        """Whether to read no further: the client would end this hook."""
+        return time.monotonic() > self.deadline
 
     def _newest_tail(self, sidechain: bool, density: float) -> tail.Tail:
         """The end of the transcript, once it holds the answer whose call this is.

@@ -272,15 +272,14 @@ class Record(msgspec.Struct):
     read_from: str = ""  # see `storage.sign`
     looked: dict[str, int] = {}  # how far each subagent's transcript was read, oldest first
     told: list[int] = []  # where secrets are named, to find them elsewhere: `secrets.ToldSecrets`
-    unread: int = 0  # entries after the offset that there was no time to read; never saved
+    unread: int = 0  # bytes after the offset that there was no time to read; never saved
 
 
 def describe_unread(record: Record) -> str:
     """What is missing in a record that there was no time to finish."""
-    some = "entry is" if record.unread == 1 else f"{record.unread} entries are"
     return (
-        f"The newest {some} not read yet, apart from the user's latest prompts: what is open or "
-        "failing here may be settled since."
+        f"The last {max(1, record.unread >> 10):,} KB of the transcript are not read yet: the "
+        "user's newest words are missing, and what is open or failing here may be settled since."
     )
 
 

@@ -1,6 +1,7 @@
 """One pass over a transcript into its record. A resumed pass reads only what is new."""
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -42,7 +43,7 @@ from holdfast.transcript import (
 )
 from holdfast.transcript.entries import Author
 from holdfast.transcript.reader import begins_midway
-from holdfast.wire import hook_time, log, places
+from holdfast.wire import log, places
 from holdfast.wire.errors import describe
 
 MOST_REMARKS = 80
@@ -104,7 +105,7 @@ class RecordReader:
         self._heard: list[tuple[int, str]] = []  # texts in which names were found, and their lines
         self._offset = 0
         self.known = secrets.ToldSecrets()
-        self.is_stopped = False  # there was no time to read on: see `skim.add_newest`
+        self.is_stopped = False  # it was too late to read to the end of the file
         self._reader: Reader | None = None
 
     def read(self, path: str | os.PathLike[str], until: int | None = None) -> Record:
@@ -113,11 +114,17 @@ class RecordReader:
         self._forget_secrets(path)
         return self.record
 
-    def read_redacted(self, path: str | os.PathLike[str], until: int | None = None) -> Record:
+    def read_redacted(
+        self,
+        path: str | os.PathLike[str],
+        until: int | None = None,
+        is_late: Callable[[], bool] | None = None,
+    ) -> Record:
         """Read, and remove secrets from every text that the record did not have before. One search
-        covers both what was read and the record: two searches took half as long again."""
+        covers both what was read and the record: two searches took half as long again. `is_late`:
+        asked before each entry; reading stops there if it says so."""
         searched = secrets.texts_of(self.record) if self.record.offset else frozenset()
-        self._take_all(path, until)
+        self._take_all(path, until, is_late)
         data = msgspec.json.encode(self.record)
         long = list[str]()
         if not searched and len(data) < WHOLE_BYTES:
@@ -130,7 +137,12 @@ class RecordReader:
             self.record = secrets.redact_record(self.record, searched)
         return self.record
 
-    def _take_all(self, path: str | os.PathLike[str], until: int | None) -> None:
+    def _take_all(
+        self,
+        path: str | os.PathLike[str],
+        until: int | None,
+        is_late: Callable[[], bool] | None = None,
+    ) -> None:
         record = self.record
         self.known.hear_again(path, record.told)
         record.redacted = any(REDACTED in key for key in record.commands)
@@ -145,7 +157,7 @@ class RecordReader:
             reached = 0
             for entry in skim(path, record, near_from - FAR_BYTES):
                 # It goes back to the call that the user refused; there is no place to stop.
-                if entry.offset >= reached and not hook_time.may_read():
+                if entry.offset >= reached and is_late is not None and is_late():
                     self._stop(entry)
                     return
                 reached = max(reached, entry.offset)
@@ -154,7 +166,7 @@ class RecordReader:
         for entry in reader:
             if until is not None and entry.offset >= until:
                 break
-            if not hook_time.may_read():
+            if is_late is not None and is_late():
                 self._stop(entry)
                 break
             record.far = entry.offset < near_from
@@ -169,12 +181,12 @@ class RecordReader:
             agents.note_edits(record, os.fspath(path))
 
     def _stop(self, entry: Entry) -> None:
-        """Stop before an entry, because there is no time left to search its texts for secrets. What
-        was read is whole, and the next hook reads on from here."""
+        """Stop before an entry, because the client would end this hook. What was read is whole,
+        and the next hook reads on from here."""
         self.is_stopped = True
         self.record.offset, self.record.far = entry.offset, False
         self.record.lines -= 1  # its line is counted, and will be again
-        log.add("WARN", "extract", "no time left to search for secrets: the next hook reads on")
+        log.add("WARN", "extract", "no time left to read the transcript: the next hook reads on")
 
     def _forget_secrets(self, path: str | os.PathLike[str], beside: str = "") -> bool:
         """Remove secrets from the record, also those that earlier texts named and that now stand
@@ -257,11 +269,6 @@ class RecordReader:
         self._heard.clear()
         self._heard_chars = 0
         return is_clean
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether there was time to search every text that was read."""
-        return self.known.is_complete
 
     def _line(self) -> int:
         """Return the number of the current line in the transcript."""

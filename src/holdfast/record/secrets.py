@@ -22,7 +22,6 @@ from holdfast.redact.find import (
     BETWEEN,
     PASSES,
     find,
-    is_unsearched,
     redact,
     replace_findings,
     which_are_clean,
@@ -91,7 +90,6 @@ class ToldSecrets:
     def __init__(self) -> None:
         self.bare: dict[str, str] = {}
         self.pieces: set[str] = set()
-        self.is_complete = True  # every text was searched
         self._lines: dict[int, set[str]] = {}  # new secrets by the offset of their line
         self._places: list[int] = []  # of those that were known before
         self._long_left = MOST_LONG_CHARS
@@ -110,9 +108,6 @@ class ToldSecrets:
         texts, offsets = list(told), list(told.values())
         text = BETWEEN.join(told)
         found = find(f"{text}{BETWEEN}{beside}" if beside else text)
-        if is_unsearched(found):
-            self.is_complete = False
-            return False
         is_clean = not found or found[-1].end <= len(text)
         found = [one for one in found if one.start < len(text)]
         for again in range(PASSES):
@@ -130,9 +125,6 @@ class ToldSecrets:
             left = replace_findings(text, found).split("\n")
             text = "\n".join(line for line in left if REDACTED in line)
             found = find(text) if again < PASSES - 1 else []
-            if is_unsearched(found):
-                self.is_complete = False
-                break
         return is_clean
 
     def _know(self, value: str, placeholder: str) -> None:
@@ -303,10 +295,6 @@ def _is_short(block: ToolResult) -> bool:
 
 def forget(record: Record, known: ToldSecrets) -> Record:
     """Return the record without the known secrets, wherever they occur."""
-    if not known.is_complete:  # any name may be part of a secret
-        record.names.clear()
-        record.references.clear()
-        record.shown.clear()
     if known.pieces:
         _drop(record, known.pieces)
     if not known.bare:

@@ -17,7 +17,11 @@ from holdfast.record import model
 from holdfast.record.model import Record
 from holdfast.transcript import GZIP_MAGIC
 from holdfast.window.state import State
-from holdfast.wire import hook_time, log, places
+from holdfast.wire import log, places
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MOST_BYTES = 32 << 20
 HEAD_BYTES, BEFORE_BYTES = 4096, 1024
@@ -25,9 +29,10 @@ MOST = 1 << 53
 MOST_HEAT = 1e9
 
 
-def read_on(state: State, folder: str) -> Record:
-    """Return the record of the transcript, continued from where the last reading ended. If there is
-    no time to read all that is new, what was read is saved, and the next call goes on there."""
+def read_on(state: State, folder: str, is_late: Callable[[], bool] | None = None) -> Record:
+    """Return the record of the transcript, continued from where the last reading ended. A hook may
+    be late: what it read until then is saved, the next call goes on there, and `unread` says how
+    much is missing."""
     path = f"{folder}/record.json"
     before = model.load(places.read_small(path, MOST_BYTES))
     if before is not None and not _goes_on(before, state.transcript):
@@ -38,18 +43,15 @@ def read_on(state: State, folder: str) -> Record:
 
     # Secrets are removed first, so that no quotation cuts one in two.
     reader = RecordReader(before, sidechain=bool(state.agent_id))
-    found = reader.read_redacted(state.transcript)
-    if reader.is_whole and not hook_time.is_used_up():
-        found.read_from = sign(state.transcript, found.offset)
-        try:
-            _write(path, model.save(found))
-        except OSError as error:
-            log.add("WARN", "facts", f"not remembered: {error}")
-    if not reader.is_stopped:
-        return found
-    from holdfast.record.skim import add_newest
-
-    return add_newest(found, state.transcript, reader.known, sidechain=bool(state.agent_id))
+    found = reader.read_redacted(state.transcript, is_late=is_late)
+    found.read_from = sign(state.transcript, found.offset)
+    try:
+        _write(path, model.save(found))
+    except OSError as error:
+        log.add("WARN", "facts", f"not remembered: {error}")
+    if reader.is_stopped:
+        found.unread = max(1, places.size_of(state.transcript) - found.offset)
+    return found
 
 
 def _write(path: str, data: bytes) -> None:

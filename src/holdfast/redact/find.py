@@ -20,7 +20,6 @@ from holdfast.redact import (
 from holdfast.redact.assignment import is_telling
 from holdfast.redact.rule import TABLE_END, SearchPage, SecretFinding, merge_findings
 from holdfast.redact.value import is_password, like_a_password, looks_random
-from holdfast.wire import hook_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,21 +54,11 @@ _RULES_FOR_TOKENS = (
 SHORT_CHARS = 40
 _LEAST_SECRET_NUMBER = 100_000  # a smaller one is probably a count
 _PLACEHOLDER = SecretFinding("password", 0, 0).placeholder
-UNSEARCHED = "text not searched, no time left"
 
 
 def find(text: str) -> list[SecretFinding]:
-    """Return the secrets of a text in order. They do not overlap. If a hook has no time left to
-    search it, the whole text counts as one."""
-    try:
-        return hook_time.run_search(_find_or_remember, text)
-    except hook_time.HookTimeUsedUp:
-        return [SecretFinding(UNSEARCHED, 0, len(text))]
-
-
-def is_unsearched(findings: list[SecretFinding]) -> bool:
-    """Whether these findings only say that there was no time to search the text."""
-    return any(one.kind == UNSEARCHED for one in findings)
+    """Return the secrets of a text in order. They do not overlap."""
+    return _find_or_remember(text)
 
 
 def _find_or_remember(text: str) -> list[SecretFinding]:
@@ -101,7 +90,6 @@ def _search_lines(page: SearchPage) -> Iterator[SecretFinding]:
 def _search(page: SearchPage) -> Iterator[SecretFinding]:
     text = page.text
     for scan in _RULES_SUREST_FIRST:
-        hook_time.check()
         for one in _findings_of(scan, page):
             yield line_breaks.extend_over_lines(text, one) if scan in _RULES_FOR_TOKENS else one
 
@@ -111,8 +99,6 @@ def _findings_of(scan: Rule, page: SearchPage) -> list[SecretFinding]:
     that Holdfast saves and shows is searched, so without them it would do nothing any more."""
     try:
         return list(scan(page))
-    except hook_time.HookTimeUsedUp:
-        raise
     except Exception as error:
         import os  # everything that is searched pays for imports of this module
 

@@ -6,7 +6,6 @@ import re
 
 from holdfast.redact.columns import can_be_titles, columns_of, has_users, possible_places
 from holdfast.redact.rule import TABLE_END, SecretFinding, compiled
-from holdfast.wire import hook_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +27,6 @@ PAIR = 2  # cells: a name and its value in each row
 def scan(page: SearchPage) -> Iterator[SecretFinding]:
     table = HtmlTable(page.text)
     for tag in compiled(_TAG).finditer(page.low):
-        hook_time.check()
         table.end_cell(tag.start())
         if tag["cell"]:
             table.begin_cell(tag.end(), tag["cell"])

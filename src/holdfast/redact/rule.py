@@ -17,8 +17,6 @@ import re
 from functools import lru_cache
 from time import time_ns
 
-from holdfast.wire import hook_time
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -187,7 +185,6 @@ def positions(hay: str, word: str) -> Iterator[int]:
     """Yield each position of the word."""
     at = hay.find(word)
     while at >= 0:
-        hook_time.check()
         yield at
         at = hay.find(word, at + 1)
 
@@ -263,7 +260,6 @@ class Rule:
             return
         at, done = hay.find(word), 0
         while at >= 0:
-            hook_time.check()
             match = self._match(page.text, hay, at)
             if match and (self.judge is None or self.judge(match[1])):
                 done = match.end(1)

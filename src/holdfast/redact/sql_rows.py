@@ -13,7 +13,6 @@ from holdfast.redact.columns import (
     split_row,
 )
 from holdfast.redact.rule import TABLE_END, SecretFinding, compiled
-from holdfast.wire import hook_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,7 +61,6 @@ def scan(page: SearchPage) -> Iterator[SecretFinding]:
     next_copy = dict(zip(copies, [*copies[1:], len(page.text)], strict=False))
     starts = [*(head.start() for head in heads), len(page.text)]
     for head, end in zip(heads, starts[1:], strict=True):
-        hook_time.check()
         if head["head"] != before:
             before = head["head"]
             titles = [title.strip(" \t\r\n\"'`\\[]") for title in before.split(",")]
@@ -83,7 +81,6 @@ def scan(page: SearchPage) -> Iterator[SecretFinding]:
 def _read_brackets(text: str, span: tuple[int, int], count: int, columns: list[Column]) -> None:
     at, end = span
     while (row := _find_row(text, at, min(end, at + LONGEST_ROW), count)) is not None:
-        hook_time.check()
         at, start, cells = row
         for column in columns if len(cells) == count else ():
             first, last = cells[column.number]
@@ -127,7 +124,6 @@ class CopiedRows:
         """Add the values; return whether `\\.` ends them, and not the text or other lines."""
         line, odd = "", 0
         while self._at < self._end and not line.startswith(("\\.", TABLE_END)):
-            hook_time.check()
             line = self._line()
             cells = split_row(line, self._mark)
             is_row = len(cells) == count and not self._is_sentence(line, count)

@@ -24,7 +24,6 @@ from holdfast.redact.columns import (
     telling_name,
 )
 from holdfast.redact.rule import TABLE_END, SecretFinding, compiled, positions
-from holdfast.wire import hook_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,7 +79,6 @@ def _scan_lines(page: SearchPage) -> Iterator[SecretFinding]:
     titles = sorted(_possible_titles(page))
     starts = [at for at, _, _ in titles]
     for at, end, mark in titles:
-        hook_time.check()
         if at in in_rows or (at < done and spare <= 0):
             continue
         if end > stop:
@@ -255,7 +253,6 @@ class LineTable:
     def _read_rows(self) -> None:
         at, gap, odd, is_far = self.end, False, 0, False
         while 0 <= at < len(self._text):
-            hook_time.check()
             line, row = self._row_at(at)
             if not row and len(line) == LONGEST_ROW and not odd:
                 line, row = self._row_at(at, LONGEST_LINE)

@@ -103,8 +103,7 @@ class Cut(msgspec.Struct):
 
 def read(cut: Cut, path: str | os.PathLike[str], record: Record) -> Cut:
     """Read what the transcript has added; raises Unreadable without a file. `record` is the record
-    of the whole file. If there is no time to search it for secrets, nothing is added."""
-    before = save(cut)
+    of the whole file."""
     reader = Reader(path, start=cut.offset)
     secret_texts: list[tuple[int, str]] = []
     for entry in reader:
@@ -112,8 +111,6 @@ def read(cut: Cut, path: str | os.PathLike[str], record: Record) -> Cut:
             _read_entry(cut, entry, record)
             secret_texts += [(entry.offset, text) for text in secrets.spoken(entry)]
     known = _known_secrets(cut, path, secret_texts)
-    if not known.is_complete:
-        return msgspec.json.decode(before, type=Cut)
     cut = _without_secrets(cut, path, known)
     _name(cut, path)
     cut.offset = reader.offset

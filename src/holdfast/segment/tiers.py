@@ -27,7 +27,7 @@ from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
 from holdfast.text.numbers import counted
 from holdfast.transcript import Unreadable
-from holdfast.wire import hook_time, log, places
+from holdfast.wire import log, places
 
 MOST_AT_ONCE = 20  # the rest waits for the next roll
 MOST_STATE_BYTES = 32 << 20
@@ -283,8 +283,6 @@ def _compress(
             transcript=os.fspath(transcript),
             now_ms=now_ms,
         )
-        if hook_time.is_used_up():  # it holds placeholders: the next check compresses it
-            break
         _store(known, made, now_ms, report)
         one.tier = WARM
         if one.start_turn > window_from:

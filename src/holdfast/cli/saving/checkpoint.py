@@ -153,7 +153,7 @@ def plain_report(report: checks.VerifyReport) -> dict[str, object]:
 
 def show_reports(reports: list[checks.VerifyReport]) -> None:
     for report in reports:
-        mark = paint("ok     ", "green") if report.ok else paint("CHANGED", "red")
+        mark = paint("ok     ", "green") if report.ok else paint("NOT VERIFIED", "red")
         say(f"{mark} {shown(report.path)}", hang=8)
         for finding in report.findings:
             say(f"        {finding.part}: {shown(finding.words)}")
@@ -163,7 +163,7 @@ def show_reports(reports: list[checks.VerifyReport]) -> None:
     if not reports:
         say("No checkpoint has been saved yet: holdfast checkpoint saves one.", err=True)
     elif len(reports) != 1:
-        say(f"{counted(len(reports), 'checkpoint')}, {bad or 'none'} changed", err=True)
+        say(f"{counted(len(reports), 'checkpoint')}, {bad or 'none'} not verified", err=True)
 
 
 @click.command()

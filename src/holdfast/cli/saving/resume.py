@@ -37,7 +37,7 @@ from holdfast.wire.errors import HoldfastError
     is_flag=True,
     help="Print only its sections, marked as reference, for the model.",
 )
-@click.option("--anyway", is_flag=True, help="Load it although it was CHANGED since it was saved.")
+@click.option("--anyway", is_flag=True, help="Load it although it is NOT VERIFIED.")
 @PROJECT
 @click.option("--all", "everywhere", is_flag=True, help="List the checkpoints of every project.")
 @AS_JSON
@@ -124,8 +124,8 @@ def _is_session(word: str) -> bool:
 
 
 def _warn(entry: CheckpointEntry, *, refuse: bool) -> None:
-    """Warn of a checkpoint that was changed or is not ours. It is shown all the same, but not given
-    to the model unless the user insists."""
+    """Warn of a checkpoint that is not verified or not ours. It is shown all the same, but
+    not given to the model unless the user insists."""
     if warning := checkpoint_brief.not_own(entry):
         say(warning, err=True)
     if entry.verified:
@@ -248,7 +248,7 @@ def _head(entry: CheckpointEntry, now: datetime, several: bool, own: bool) -> st
     agent = f"/{entry.agent_id[:8]}" if entry.agent_id else ""
     who = f" {shown(entry.session_id[:8] + agent)}" if several else ""
     unknown = " UNKNOWN" if provenance.hashes() is None else " FOREIGN"
-    mark = ("" if entry.verified else " CHANGED") + ("" if own else unknown)
+    mark = ("" if entry.verified else " NOT VERIFIED") + ("" if own else unknown)
     number = f"#{entry.iteration}"
     return f"{age(entry, now):>8} {entry.trigger:<11} {number:<3}{who}{mark}"
 
