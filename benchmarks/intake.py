@@ -1,7 +1,9 @@
 """Hooks of eight processes for a minute, while two others take in what they leave: what is lost,
-what is doubled, how many were refused as busy. And how fast a transcript becomes rows.
+what is doubled, how many were refused as busy. How fast a transcript becomes rows. And whether a
+session that cannot be taken in stops another.
 
     python -m benchmarks.intake [SECONDS]
+    python -m benchmarks.intake faults
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
+from tests.contracts.faulty_sessions import FAULTS, a_working_session, take_the_path
 
 from benchmarks import made_up
 from benchmarks.databases import both
@@ -25,13 +28,14 @@ from benchmarks.hooks import HOOK
 from holdfast.client import sample_payloads
 from holdfast.hub.ingest import gather
 from holdfast.hub.ingest.sync import sync
+from holdfast.hub.repair.rebuild import rebuild
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import actions
 from holdfast.window.state import State, save
 from holdfast.wire import mark, places
 
 Row = tuple[str, str, str]
-PROCESSES, SECONDS = 8, 60.0
+PROCESSES, SECONDS, SESSIONS = 8, 60.0, 200
 TAKING_IN = """
 import select, sys
 from holdfast.hub.store.store import Store
@@ -50,6 +54,46 @@ def rows(seconds: float = SECONDS) -> Iterator[Row]:
                 os.environ["HOLDFAST_HOME"] = folder
                 yield _together(engine, address, seconds)
                 yield _speed(engine, address, Path(folder))
+    yield from faults()
+
+
+def faults() -> Iterator[Row]:
+    """200 sessions, every tenth with a fault of its own kind, taken in and then rebuilt."""
+    with both() as databases:
+        for engine, address in databases.items():
+            with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as folder:
+                os.environ["HOLDFAST_HOME"] = folder
+                yield _beside_faults(engine, address, Path(folder))
+
+
+def _beside_faults(engine: str, address: str, folder: Path) -> Row:
+    kinds = dict(enumerate(FAULTS.items()))
+    wanted: dict[str, int] = {}
+    for number in range(SESSIONS):
+        fault = kinds.get(number // 10) if number % 10 == 5 else None
+        name = fault[0] if fault else f"healthy-{number:03}"
+        script = a_working_session(folder, name, fault and fault[1])
+        if fault is None:
+            wanted[name] = script.calls
+    store = Store.open(address)
+    take_the_path(store, "/p/taken-path")
+    sync(store)
+    missing = _not_whole(store, wanted)
+    store.close()
+    failed = rebuild(address).synced.set_aside
+    store = Store.open(address)
+    again = _not_whole(store, wanted)
+    store.close()
+    title = f"{engine}: {SESSIONS} sessions, {len(kinds)} of them with a fault of its own kind"
+    figure = f"{missing} others not taken in, {again} after a rebuild; {failed} set aside"
+    return title, figure, "0, 0"
+
+
+def _not_whole(store: Store, wanted: dict[str, int]) -> int:
+    """How many of these sessions do not have as many calls as they should."""
+    query = sa.select(actions.c.session_id, sa.func.count()).group_by(actions.c.session_id)
+    found = store.read(lambda c: dict(map(tuple, c.execute(query))))
+    return sum(found.get(name) != calls for name, calls in wanted.items())
 
 
 def _together(engine: str, address: str, seconds: float) -> Row:
@@ -121,5 +165,7 @@ def _window(session: str, transcript: str) -> None:
 
 
 if __name__ == "__main__":
-    for title, figure, wanted in rows(float(sys.argv[1]) if sys.argv[1:] else SECONDS):
+    only_faults = sys.argv[1:] == ["faults"]
+    seconds = float(sys.argv[1]) if sys.argv[1:] and not only_faults else SECONDS
+    for title, figure, wanted in faults() if only_faults else rows(seconds):
         print(f"{title:64} {figure:48} {wanted}", flush=True)

@@ -20,6 +20,7 @@ from holdfast.budget import ledger
 from holdfast.checkpoint import index
 from holdfast.checkpoint.index import BrokenIndex
 from holdfast.checkpoint.write import keep
+from holdfast.hub.ingest import set_aside
 from holdfast.hub.projection import projection_file
 from holdfast.memory import locations as memory_places
 from holdfast.memory.sources import sessions
@@ -156,6 +157,11 @@ def _window_of(session: str, project: Path) -> None:
     state.save(places.window(session), State(project=str(project), transcript="/t.jsonl"))
 
 
+def _set_aside(folder: Path) -> Path:
+    set_aside.add("window:s1/main", "ValueError", 5)
+    return Path(places.home(), "set-aside.json")
+
+
 FORMATS = {
     "state.json": Format(_state, lambda folder: state.load(_window(folder)).used_tokens),
     "outbox.json": Format(_outbox, lambda folder: outbox.load(_window(folder)).entries),
@@ -173,6 +179,7 @@ FORMATS = {
     "the index of checkpoints": Format(_index, _read_index),
     "a ledger of pins": Format(_ledger, lambda folder: ledger.load(str(folder / "budget.json"))),
     "windows.json": Format(_windows, lambda folder: sessions.sessions_of_hooks()),
+    "set-aside.json": Format(_set_aside, lambda folder: set_aside.load()),
     "a receipt": Format(_receipt, lambda folder: receipts.load(folder, folder / "settings.json")),
 }
 

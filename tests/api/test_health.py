@@ -1,14 +1,21 @@
-"""`/health` while the database is damaged."""
+"""`/health` while the database is damaged, or a session cannot be ingested."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from click.testing import CliRunner
 from starlette.testclient import TestClient
 
+from holdfast.cli.main import holdfast_command
 from holdfast.hub.errors import Corrupt
+from holdfast.hub.ingest import set_aside
+from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import projects
+from tests.contracts.faulty_sessions import a_working_session, take_the_path
 
 
 @pytest.mark.requirement("X6", "S1")
@@ -29,3 +36,26 @@ def test_it_is_unhealthy_once_damage_was_met(api: TestClient, store: Store) -> N
     answer = api.get("/health")
     assert answer.status_code == 503
     assert answer.json()["database"]["error"] == "the database is damaged"
+
+
+@pytest.mark.requirement("A1", "X6", "U2")
+def test_health_and_doctor_report_what_is_set_aside(
+    api: TestClient, store: Store, tmp_path: Path
+) -> None:
+    assert _health(api)["sources"] == {"set_aside": 0}
+    take_the_path(store, "/p/taken-path")
+    a_working_session(tmp_path, "taken-path")
+    sync(store)
+    n = len(set_aside.load())
+    assert (_health(api)["status"], _health(api)["sources"]) == ("degraded", {"set_aside": n})
+    assert "taken-path" not in api.get("/health").text, "anybody may ask"
+    run = CliRunner().invoke(holdfast_command, ["doctor", "--json"])
+    [trouble] = [one for one in json.loads(run.stdout)["troubles"] if "could not be read" in one]
+    assert "window:taken-path/main" in trouble
+    set_aside.forget()
+    assert _health(api)["status"] == "healthy"
+
+
+def _health(api: TestClient) -> dict[str, Any]:
+    found: dict[str, Any] = api.get("/health").json()
+    return found

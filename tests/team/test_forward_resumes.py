@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -88,17 +89,21 @@ def test_one_the_server_stumbles_over_is_not_the_first_again(server: TeamServer)
             assert connection.health(other.url).resume_at == first
 
 
+@dataclass(slots=True)
 class OneIsBroken(Source):
+    error: Exception = field(default_factory=Exception)
+
     def gather(self, source: str, position: dict[str, Any]) -> Any:
         if source == "broken":
-            raise PermissionError(13, "Permission denied", "spool")
-        return super().gather(source, position)
+            raise self.error
+        return Source.gather(self, source, position)
 
 
-def test_one_that_cannot_be_read_holds_up_no_other(server: TeamServer) -> None:
-    done = forward(server, OneIsBroken({"broken": [0], "z": [0]}))
+@pytest.mark.parametrize("error", [PermissionError(13, "denied"), KeyError("x"), ValueError("x")])
+def test_one_that_cannot_be_read_holds_up_no_other(server: TeamServer, error: Exception) -> None:
+    done = forward(server, OneIsBroken({"broken": [0], "z": [0]}, error))
     assert (done.batches, done.whole) == (1, False)
-    assert done.words == "broken was not read: [Errno 13] Permission denied: 'spool'"
+    assert done.words == f"broken was not read: {error}"
     assert "broken was not read" in Path(log.path()).read_text()
 
 

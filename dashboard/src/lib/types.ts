@@ -436,4 +436,5 @@ export interface ServerHealth {
     error?: string | null;
     writes: { failed: number; last_error: string | null };
   };
+  sources: { set_aside: number };
 }

@@ -18,6 +18,7 @@ from holdfast.api.machine_files import read_files
 from holdfast.api.responses import ApiAnswer, Router, respond
 from holdfast.hub import row_times
 from holdfast.hub.errors import StoreError
+from holdfast.hub.ingest import set_aside
 from holdfast.hub.repair import cleanup
 from holdfast.hub.store import pending_writes
 from holdfast.hub.store.engine import public_message, shown_url
@@ -56,11 +57,19 @@ class DatabaseHealth(ApiAnswer):
     writes: WriteFigures
 
 
+class SourceFigures(ApiAnswer):
+    """Sessions and logs of this machine. `set_aside`: they could not be read into the database,
+    and are tried again; `holdfast doctor` names them."""
+
+    set_aside: int
+
+
 class ServerHealth(ApiAnswer):
     status: str
     timestamp: str
     version: str
     database: DatabaseHealth
+    sources: SourceFigures
     features: dict[str, str]
 
 
@@ -120,7 +129,8 @@ class CleanupStats(ApiAnswer):
 @router.get("/health", response_model=ServerHealth, responses={503: {"model": ServerHealth}})
 async def health(db: Db) -> Response:
     """Whether the server runs and its database answers. `degraded`: it answers, but a valid
-    write failed in the last ten minutes, or none has succeeded since one failed.
+    write failed in the last ten minutes, none has succeeded since one failed, or a session could
+    not be read into the database.
     `capacity_percentage` is that of the fullest live window."""
     began = time.perf_counter()
     try:
@@ -138,7 +148,8 @@ async def health(db: Db) -> Response:
 
 def _health(database: dict[str, Any], writes: WriteHealth, began: float) -> dict[str, Any]:
     latency = round((time.perf_counter() - began) * 1000, 3)
-    status = "degraded" if writes.is_degraded(row_times.now_ms()) else "healthy"
+    failed = len(set_aside.load())
+    status = "degraded" if failed or writes.is_degraded(row_times.now_ms()) else "healthy"
     figures = {
         "written": writes.written,
         "failed": writes.failed,
@@ -155,6 +166,7 @@ def _health(database: dict[str, Any], writes: WriteHealth, began: float) -> dict
             "writes": figures,
             **database,
         },
+        "sources": {"set_aside": failed},
         "features": FEATURES,
     }
 

@@ -227,6 +227,9 @@ def show_rows(filled: Rebuilt, checkpoint_files: int) -> None:
         else ""
     )
     say(f"{filled.database}: {counts}{removed}")
+    if synced.set_aside:
+        failed = counted(synced.set_aside, "source")
+        say(f"  could not be read: {failed}; holdfast doctor names them")
 
 
 def plain_rebuild(found: rebuilding.RebuiltIndex) -> dict[str, object]:

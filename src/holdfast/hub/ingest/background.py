@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable
 
 from holdfast.hub import row_times
-from holdfast.hub.ingest import gather
+from holdfast.hub.ingest import gather, set_aside
 from holdfast.hub.ingest import sync as ingest
 from holdfast.hub.ingest.readers.window import all_windows
 from holdfast.hub.projection import refresh
@@ -90,6 +90,7 @@ WATCHED_SECONDS = 0.25  # how often somebody who watches wants it to look
 FOLLOW_SECONDS = 1.0
 VERSION_SECONDS = 5.0
 PRUNE_SECONDS = 60.0
+RETRY_SECONDS = 30.0
 TIDY_SECONDS = 3600.0
 END_SECONDS = 5.0
 
@@ -124,6 +125,7 @@ class Warm:
     def _run(self) -> None:
         every = {self._look_at_version: VERSION_SECONDS, prune: PRUNE_SECONDS, tidy: TIDY_SECONDS}
         every |= {self._follow: FOLLOW_SECONDS, self._report_writes: FOLLOW_SECONDS}
+        every |= {retry: RETRY_SECONDS}
         due = dict.fromkeys(every, time.monotonic())
         while not self._over.is_set():
             self._try(self._ingest)
@@ -172,6 +174,12 @@ class Warm:
             if words != self._logged.get(name):
                 log.add("ERROR", self._name, f"{name}: {words}")
             self._logged[name] = words
+
+
+def retry(store: Store) -> None:
+    """Try the sources again that were set aside. `sync` skips those that wait for longer."""
+    if failed := set_aside.load():
+        ingest.sync(store, failed, refreshes=False)
 
 
 def prune(store: Store) -> None:

@@ -57,13 +57,15 @@ MAIN_TYPE = "main"
 
 def sources(sessions: Iterable[str] | None = None) -> list[str]:
     """Every source of this machine, or those that tell of these sessions (names of their folders);
-    a session's main window comes before those of its agents."""
+    a session's main window comes before those of its agents. Names that Holdfast does not give
+    are skipped: no database can store every name of a folder."""
     here = machine()
-    return [
+    found = [
         *(f"{WINDOW}:{name}" for name in windows.all_windows(sessions)),
         *(f"{CHECKPOINTS}:{here}:{key}" for key in projects()),
         f"{AUDIT}:{here}",
     ]
+    return [source for source in found if source.isascii()]
 
 
 def gather(source: str, position: Position) -> RecordBatch | None:

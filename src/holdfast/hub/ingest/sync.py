@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
+from sqlalchemy.exc import DBAPIError
 
 from holdfast.hub import row_times
-from holdfast.hub.ingest import gather
+from holdfast.hub.clean_text import clean
+from holdfast.hub.ingest import gather, set_aside
 from holdfast.hub.ingest.readers.window import parse_position
 from holdfast.hub.ingest.records import (
     Position,
@@ -133,6 +135,7 @@ def _write_records(
     new_requests, _ = tree.requests.flush()
     listed, stood = tree.tasks.flush()
     started, changed = subtask_writer.flush()
+    removed = tree.tasks.delete_dropped()
     lost = subtask_writer.clear_left()
     done, totals, tools = action_writer.flush()
     write_contexts(connection, records, tools, subtask_writer.cache.rows.values())
@@ -147,11 +150,11 @@ def _write_records(
             write_readings(connection, record)
     update_times(connection, records, totals)
     _count(connection, project_id, "requests", len(new_requests) - lost[1])
-    _count(connection, project_id, "tasks", len(listed) - tree.removed - lost[0])
+    _count(connection, project_id, "tasks", len(listed) - removed - lost[0])
     _count(connection, project_id, "subtasks", len(started))
     if done:
         pending_writes.count(connection, "actions", len(done))
-    if session_id and project_id and (listed or stood or tree.removed or lost[0]):
+    if session_id and project_id and (listed or stood or removed or lost[0]):
         waves.settle(connection, session_id, project_id, None)
     changes = [("request.created", new_requests), ("task.created", listed), ("task.changed", stood)]
     changes += [("subtask.created", started), ("subtask.changed", changed)]
@@ -219,6 +222,7 @@ def _announce(
 
 MOST_STEPS = 100_000
 FEW_SOURCES = 200
+MOST_WORDS = 200  # of an error
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,10 +233,11 @@ class IngestResult:
     subtasks: int = 0
     actions: int = 0
     checkpoints: int = 0
+    set_aside: int = 0  # sources that failed, now or before, and are tried again later
 
     def add(self, counts: BatchCounts) -> IngestResult:
         more = {name: getattr(self, name) + n for name, n in asdict(counts).items()}
-        return IngestResult(self.batches + 1, **more)
+        return replace(self, batches=self.batches + 1, **more)
 
 
 def sync(
@@ -242,19 +247,47 @@ def sync(
     announce: bool = True,
     refreshes: bool = True,
 ) -> IngestResult:
-    """Ingest everything new of these sources, or of all sources on this machine.
+    """Ingest everything new of these sources, or of all sources on this machine. A source that
+    fails is set aside, and the others go on.
 
     `refreshes`: rewrite the projection that hooks read; a process that follows the events does
     that anyway.
     """
     wanted = gather.sources() if sources is None else list(sources)
     known = read_positions(store, wanted)
+    failed = set_aside.load()
     done = IngestResult()
     for source in wanted:
-        done = _ingest_source(store, source, known.get(source, {}), done, announce)
+        if source in failed and failed[source].is_waiting(row_times.now_ms()):
+            done = replace(done, set_aside=done.set_aside + 1)
+            continue
+        try:
+            done = _ingest_source(store, source, known.get(source, {}), done, announce)
+        except Exception as error:
+            store.write(partial(_touch, source=source))  # raises if the database is at fault
+            _set_aside(source, error)
+            done = replace(done, set_aside=done.set_aside + 1)
+        else:
+            if source in failed:
+                set_aside.remove(source)
     if refreshes:
         refresh.refresh(store)
     return done
+
+
+def _touch(connection: Connection, source: str) -> None:
+    """Write the source's position once more."""
+    lock_source(connection, source)
+    position = read_position(connection, source)
+    row = {"source": source, "position": position, "updated_ms": row_times.now_ms()}
+    put(connection, positions, ("source",), row)
+
+
+def _set_aside(source: str, error: Exception) -> None:
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    words = clean(f"{type(cause).__name__}: {cause}".partition("\n")[0], MOST_WORDS)
+    set_aside.add(source, words, row_times.now_ms())
+    log.add("ERROR", "sync", f"{source} is set aside: {words}")
 
 
 def read_positions(store: Store, sources: Sequence[str] = ()) -> dict[str, Position]:
@@ -272,11 +305,7 @@ def _ingest_source(
     store: Store, source: str, position: Position, done: IngestResult, announce: bool
 ) -> IngestResult:
     for _ in range(MOST_STEPS):
-        try:
-            batch = gather.gather(source, position)
-        except OSError as error:  # an unreadable window does not stop the others
-            log.add("ERROR", "sync", f"{source} was not read: {error}")
-            return done
+        batch = gather.gather(source, position)
         if batch is None:
             return done
         try:

@@ -24,7 +24,7 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import Connection
 
 from holdfast.hub import ids
-from holdfast.hub.ingest import gather
+from holdfast.hub.ingest import gather, set_aside
 from holdfast.hub.ingest.sync import IngestResult, lock_source, sync
 from holdfast.hub.store import pending_writes
 from holdfast.hub.store.engine import default_url, shown_url
@@ -79,6 +79,7 @@ def heal(address: str = "") -> Rebuilt | None:
 def _fill(address: str, old: Path | None) -> Rebuilt:
     store = Store.open(address)
     try:
+        set_aside.forget()
         if old is None:
             forget(store, gather.sources())
         synced = sync(store, announce=False)

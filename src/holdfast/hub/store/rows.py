@@ -167,8 +167,8 @@ class RowCache:
         return row
 
     def drop(self, row_id: str) -> None:
+        """Forget a row; `delete_dropped` deletes it if it was stored."""
         self.rows.pop(row_id, None)
-        self._before.pop(row_id, None)
 
     def before(self, row_id: str) -> Row | None:
         return self._before.get(row_id)
@@ -193,6 +193,14 @@ class RowCache:
             self._connection.execute(_update_row(self._table), [_bound(row) for row in changed])
         self._before |= {row["id"]: dict(row) for row in (*added, *changed)}
         return added, changed
+
+    def delete_dropped(self) -> int:
+        """Delete the stored rows that were dropped and not put back, and return their number.
+        Rows that refer to them must be flushed first."""
+        gone = sorted(self._before.keys() - self.rows.keys())
+        for some in _chunks(gone):
+            self._connection.execute(sa.delete(self._table).where(self._table.c.id.in_(some)))
+        return len(gone)
 
 
 @cache

@@ -179,7 +179,9 @@ def _try_source(
     except _Refused as error:
         known.refused[source] = connection.now_ms() + REFUSED_MS
         done.words = f"{source} is refused: {error}"
-    except OSError as error:
+    except NoAnswer:
+        raise
+    except Exception as error:
         done.unread += 1
         done.words = f"{source} was not read: {error}"
     log.add("ERROR", "forward", done.words)

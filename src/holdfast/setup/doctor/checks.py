@@ -16,6 +16,7 @@ from holdfast.client import sample_payloads
 from holdfast.client.settings_files import claude_folder
 from holdfast.events import breadcrumb
 from holdfast.events.archive_transcripts import state as transcripts_state
+from holdfast.hub.ingest import set_aside
 from holdfast.hub.store import write_health
 from holdfast.settings import load as settings_load
 from holdfast.setup import receipts
@@ -44,6 +45,7 @@ from holdfast.wire import log as guard_log
 from holdfast.wire import places
 
 RECENT_DAYS = 2
+SOURCES_SHOWN = 5
 ERRORS_SHOWN = 5
 SETTINGS_REMEDIES = {  # by a part of what `settings.load` reports
     "was not read": "correct the file or remove it: none of its settings is used",
@@ -77,6 +79,7 @@ def examine(project: Path, plugin_folder: Path | None = None) -> dict[str, Any]:
         *_home_troubles(),
         *(f"{one}; {DamagedTranscript.hint}" for one in damaged_copies(COPIES_SECONDS)),
         *_write_troubles(int(time.time() * 1000)),
+        *_ingest_troubles(),
         *map(_settings_trouble, settings.errors),
         *filter(None, [breadcrumb.check(settings, int(time.time() * 1000))]),
     ]
@@ -261,6 +264,15 @@ def _write_troubles(now_ms: int) -> list[str]:
     words = f"the server could not make {found.failed:,} valid writes, the last at {at}"
     since = f"{found.since_failure:,} succeeded since" if found.since_failure else "none since"
     return [f"{words} ({found.last_error}; {since}); see `holdfast log` and `holdfast db check`"]
+
+
+def _ingest_troubles() -> list[str]:
+    """Sessions and logs that could not be read into the database."""
+    found = set_aside.load()
+    shown = [f"{name} ({failed.error})" for name, failed in sorted(found.items())[:SOURCES_SHOWN]]
+    more = f" and {len(found) - len(shown):,} more" if len(found) > len(shown) else ""
+    words = f"{len(found):,} sources could not be read into the database, and are tried again"
+    return [f"{words}: {', '.join(shown)}{more}; see `holdfast log`"] if found else []
 
 
 def _tallies() -> dict[str, Any]:

@@ -43,7 +43,8 @@ class Tree:
         listed |= {d.task_id for d in records if isinstance(d, RecordedSubtask)}
         listed |= {ids.default_task_id(request_id) for request_id in request_ids if request_id}
         self.tasks = RowCache(connection, tasks, listed)
-        self.removed = 0
+        reported = (d.id for d in records if isinstance(d, RecordedSubtask))
+        self.subtasks = RowCache(connection, subtasks, reported)
 
     def apply(self, record: RecordedEvent) -> None:
         if isinstance(record, RecordedRequest):
@@ -120,15 +121,19 @@ class Tree:
 
     def _delete(self, row: Row) -> None:
         """Delete a task that was taken off the list, or complete it if agents worked on it."""
-        under = sa.select(subtasks.c.id).where(subtasks.c.task_id == row["id"]).limit(1)
-        if self._connection.scalar(under) is not None:
+        if self._has_subtasks(row["id"]):
             row["status"] = "completed"
-        elif self.tasks.before(row["id"]) is None:
-            self.tasks.drop(row["id"])
         else:
-            self._connection.execute(sa.delete(tasks).where(tasks.c.id == row["id"]))
             self.tasks.drop(row["id"])
-            self.removed += 1
+
+    def _has_subtasks(self, task_id: str) -> bool:
+        """Whether subtasks of this batch, or stored ones that it does not mention, are under a
+        task."""
+        here = self.subtasks.rows
+        if any(row["task_id"] == task_id for row in here.values()):
+            return True
+        stored = sa.select(subtasks.c.id).where(subtasks.c.task_id == task_id)
+        return any(found not in here for found in self._connection.execute(stored).scalars())
 
     def task_for(self, record: RecordedSubtask) -> str:
         """Return the task of a subagent; create a default one if only its prompt is known."""
@@ -169,9 +174,8 @@ class Subtasks:
     def __init__(
         self, connection: Connection, records: Iterable[RecordedEvent], tree: Tree
     ) -> None:
-        reported = [record for record in records if isinstance(record, RecordedSubtask)]
         self._connection, self._tree = connection, tree
-        self.cache = RowCache(connection, subtasks, (record.id for record in reported))
+        self.cache = tree.subtasks
         self._ends = [d.ended_ms for d in records if isinstance(d, RecordedSession) and d.ended_ms]
         self._left: set[str] = set()  # tasks whose subtask moved to another task
 

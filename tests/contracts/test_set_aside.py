@@ -1,0 +1,167 @@
+"""A session that cannot be ingested stops no other: it is set aside, reported and tried again."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from sqlalchemy.exc import DBAPIError
+
+from holdfast.hub.errors import StoreError
+from holdfast.hub.ingest import background, set_aside
+from holdfast.hub.ingest.sync import sync
+from holdfast.hub.repair import rebuild
+from holdfast.hub.store.store import Store
+from holdfast.hub.store.tables import metadata
+from holdfast.wire import places
+from tests.contracts.faulty_sessions import (
+    FAULTS,
+    a_working_session,
+    free_the_path,
+    take_the_path,
+)
+from tests.contracts.session_script import ScriptedSession, rows_of
+
+pytestmark = pytest.mark.requirement("A1", "X6")
+FAULTY = "window:taken-path/main"
+
+
+def _calls(store: Store) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for row in rows_of(store, "actions")["actions"]:
+        found[row["session_id"]] = found.get(row["session_id"], 0) + 1
+    return found
+
+
+def _write_all(folder: Path) -> int:
+    """A healthy session before and after each faulty one; return the calls of a healthy one."""
+    for number, (name, fault) in enumerate(FAULTS.items()):
+        a_working_session(folder, f"{name}-before-{number}")
+        a_working_session(folder, name, fault)
+        healthy = a_working_session(folder, f"{name}-later-{number}")
+    return healthy.calls
+
+
+def _with_a_task(folder: Path) -> ScriptedSession:
+    script = ScriptedSession(folder)
+    script.prompt()
+    script.lists("first", 1)
+    script.ticks(1, "in_progress")
+    return script
+
+
+def _tasks(store: Store) -> list[tuple[str, str]]:
+    return sorted((row["name"], row["status"]) for row in rows_of(store, "tasks")["tasks"])
+
+
+def test_a_deleted_task_under_which_an_agent_ran_is_completed(store: Store, tmp_path: Path) -> None:
+    script = _with_a_task(tmp_path)
+    script.agent_answers("a1")
+    script.ticks(1, "deleted")
+    sync(store)
+    assert _tasks(store) == [("first", "completed")]
+    [subtask] = rows_of(store, "subtasks")["subtasks"]
+    assert subtask["agent_id"] == "a1"
+    assert not set_aside.load()
+
+
+def test_an_agent_that_moves_to_a_task_that_is_then_deleted_stays(
+    store: Store, tmp_path: Path
+) -> None:
+    """The hook knew only its prompt; the transcript tells of its task one batch later."""
+    script = _with_a_task(tmp_path)
+    script.agent_starts("a1")
+    sync(store)
+    script.agent_answers("a1")
+    script.ticks(1, "deleted")
+    sync(store)
+    assert _tasks(store) == [("first", "completed")]
+    assert len(rows_of(store, "subtasks")["subtasks"]) == 1
+
+
+def test_a_task_without_agents_is_deleted_however_batches_are_cut(
+    store: Store, tmp_path: Path
+) -> None:
+    script = _with_a_task(tmp_path)
+    script.ticks(1, "deleted")
+    script.lists("second", 2)
+    sync(store)
+    assert _tasks(store) == [("second", "pending")]
+    script.ticks(2, "deleted")
+    script.lists("second, again", 2)
+    sync(store)
+    assert _tasks(store) == [("second, again", "pending")]
+    script.ticks(2, "deleted")
+    sync(store)
+    assert _tasks(store) == []
+
+
+def test_twenty_faulty_sessions_stop_no_other(store: Store, tmp_path: Path) -> None:
+    take_the_path(store, "/p/taken-path")
+    calls = _write_all(tmp_path)
+    done = sync(store)
+    found = _calls(store)
+    healthy = [name for name in found if "-before-" in name or "-later-" in name]
+    assert len(healthy) == 2 * len(FAULTS)
+    assert {found[name] for name in healthy} == {calls}
+    assert done.set_aside == len(set_aside.load()) > 0
+    assert FAULTY in set_aside.load()
+
+
+def test_a_folder_whose_name_no_database_takes_stops_no_session(
+    store: Store, tmp_path: Path
+) -> None:
+    script = a_working_session(tmp_path, "s1")
+    Path(os.fsdecode(os.fsencode(places.windows()) + b"/\xff/main")).mkdir(parents=True)
+    sync(store)
+    assert _calls(store) == {"s1": script.calls}
+
+
+def test_a_rebuild_goes_on_past_faulty_sessions(
+    store: Store, store_url: str, tmp_path: Path
+) -> None:
+    take_the_path(store, "/p/taken-path")
+    calls = _write_all(tmp_path)
+    sync(store)
+    before = rows_of(store)
+    done = rebuild.rebuild(store_url).synced
+    assert rows_of(store) == before
+    assert {n for name, n in _calls(store).items() if "-later-" in name} == {calls}
+    assert done.set_aside == len(set_aside.load()) > 0
+
+
+def test_a_source_that_was_set_aside_is_tried_again(store: Store, tmp_path: Path) -> None:
+    take_the_path(store, "/p/taken-path")
+    script = a_working_session(tmp_path, "taken-path")
+    assert sync(store).set_aside >= 1
+    free_the_path(store)
+    assert sync(store).set_aside >= 1, "not at once"
+    assert not _calls(store)
+    _make_due()
+    background.retry(store)
+    assert _calls(store) == {"taken-path": script.calls}
+    assert not set_aside.load()
+
+
+def _make_due() -> None:
+    """As if the longest wait had passed."""
+    for source, failed in set_aside.load().items():
+        set_aside.remove(source)
+        set_aside.add(source, failed.error, failed.failed_ms - set_aside.LONGEST_WAIT_MS)
+
+
+def test_waits_grow_up_to_an_hour_and_end_when_the_clock_is_set_back() -> None:
+    failed = [set_aside.FailedSource("x", 0, 1_000, tries) for tries in (1, 2, 3, 50)]
+    assert [one.next_try_ms - 1_000 for one in failed] == [60_000, 120_000, 240_000, 3_600_000]
+    assert failed[0].is_waiting(1_000)
+    assert not failed[0].is_waiting(61_000)
+    assert not failed[0].is_waiting(999)
+
+
+def test_a_database_that_fails_sets_no_source_aside(store: Store, tmp_path: Path) -> None:
+    a_working_session(tmp_path, "s1")
+    store.write(lambda c: metadata.tables["positions"].drop(c))
+    with pytest.raises((StoreError, DBAPIError)):
+        sync(store)
+    assert not set_aside.load()
