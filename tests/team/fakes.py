@@ -93,8 +93,8 @@ class Source:
         until = {"at": at + len(some)}
         return SimpleNamespace(source=source, since=position, until=until, deeds=some)
 
-    def encode(self, batch: Any) -> bytes:
-        return json.dumps({**vars(batch), "version": 1}).encode()
+    def encode(self, batch: Any, since: dict[str, Any]) -> bytes:
+        return json.dumps({**vars(batch), "since": since, "version": 1}).encode()
 
     def modified_at(self, source: str) -> float | None:
         return None

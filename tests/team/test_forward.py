@@ -7,6 +7,7 @@ import socket
 import threading
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,7 +40,7 @@ def test_everything_arrives_once_and_in_order(server: TeamServer, store: Store) 
     assert store.read(arrived)["b"] == list(range(9))
 
 
-def test_what_this_side_forgot_the_server_knows(
+def test_what_this_side_forgot_is_sent_again_from_the_beginning(
     server: TeamServer, store: Store, own_home: Path
 ) -> None:
     told = _source(a=35)
@@ -47,8 +48,9 @@ def test_what_this_side_forgot_the_server_knows(
     for one in (own_home / ".holdfast" / "forwarded").iterdir():
         one.unlink()
     told.deeds["a"] += [35]
-    assert forward(server, told).batches == 1
-    assert store.read(arrived) == {"a": list(range(36))}
+    assert forward(server, told).batches == 4, "the real intake has each of these rows already"
+    assert store.read(arrived) == {"a": sorted([*range(35), *range(36)])}
+    assert forward(server, told).batches == 0
     for broken in (b"", b"[]", b"{", b'{"server": 1}', b"\xff" * 100):
         for one in (own_home / ".holdfast" / "forwarded").iterdir():
             one.write_bytes(broken)
@@ -57,7 +59,7 @@ def test_what_this_side_forgot_the_server_knows(
 
 def test_a_batch_sent_twice_is_taken_once(server: TeamServer, store: Store) -> None:
     told = _source(a=5)
-    batch = told.encode(told.gather("a", {}))
+    batch = told.encode(told.gather("a", {}), {})
     assert connection.call(server, "/api/intake", batch) == (200, {"position": {"at": 5}})
     status, answer = connection.call(server, "/api/intake", batch)
     assert (status, answer["position"]) == (409, {"at": 5})
@@ -67,7 +69,7 @@ def test_a_batch_sent_twice_is_taken_once(server: TeamServer, store: Store) -> N
 def test_two_at_once_bring_the_same_and_one_is_taken(server: TeamServer, store: Store) -> None:
     """A call that seemed lost and its repetition may be under way together."""
     told = _source(a=5)
-    batch = told.encode(told.gather("a", {}))
+    batch = told.encode(told.gather("a", {}), {})
     found: list[int] = []
     threads = [
         threading.Thread(
@@ -166,8 +168,8 @@ def test_a_server_that_stands_elsewhere_each_time_is_not_asked_forever() -> None
 
 def test_what_the_server_refuses_holds_up_no_other_source(server: TeamServer, store: Store) -> None:
     class Odd(Source):
-        def encode(self, batch: object) -> bytes:
-            data = super().encode(batch)
+        def encode(self, batch: object, since: dict[str, Any]) -> bytes:
+            data = super().encode(batch, since)
             return data.replace(b'"version": 1', b'"version": 9') if b'"odd"' in data else data
 
     told = Odd({"a": [0], "odd": [0], "z": [0]})

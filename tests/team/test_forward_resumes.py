@@ -4,7 +4,7 @@ window.
 
 from __future__ import annotations
 
-import os
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -48,15 +48,13 @@ def test_after_the_clock_was_set_back_a_refused_source_is_tried_again() -> None:
     assert not forwarding._is_paused(known, "a")
 
 
-def test_after_the_clock_was_set_back_a_window_is_not_quiet(own_home: Path) -> None:
-    """Its note is of a year that has not come: nothing is known of it."""
+def test_a_window_is_quiet_once_all_of_it_was_sent() -> None:
+    """After the clock was set back, its note is of a year that has not come: it is not."""
     told, known = Touched({"a": [0]}), connection.ConnectionHealth("https://h")
-    forwarding.save_position("https://h", "a", {"at": 1})
-    noted = own_home / ".holdfast" / "forwarded"
-    assert forwarding._is_quiet(known, told, "a"), "written to a day ago, sent now"
-    [path] = noted.iterdir()
-    os.utime(path, (path.stat().st_mtime + 365 * DAY,) * 2)
-    assert not forwarding._is_quiet(known, told, "a")
+    for whole_s, quiet in ((time.time(), True), (time.time() + 365 * DAY, False), (0.0, False)):
+        noted = forwarding.SentPositions("https://h", {"at": 1}, {"at": 1}, whole_s)
+        forwarding.save_positions("a", noted)
+        assert forwarding._is_quiet(known, told, "a") is quiet
 
 
 class Touched(Source):

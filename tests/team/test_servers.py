@@ -98,7 +98,7 @@ def _send(told: Source, source: str, ports: list[int], errors: list[BaseExceptio
         turn = 0
         while (batch := told.gather(source, position)) is not None:
             server = TeamServer(f"http://127.0.0.1:{ports[turn % 2]}", TOKEN)
-            status, answer = connection.call(server, "/api/intake", told.encode(batch))
+            status, answer = connection.call(server, "/api/intake", told.encode(batch, position))
             assert status in (200, 409), answer
             position, turn = answer["position"], turn + 1
     except BaseException as error:

@@ -52,7 +52,6 @@ class ConnectionHealth:
     """What is saved about the server between two attempts, in server.json."""
 
     url: str = ""
-    since_ms: int = 0  # first attempt; positions noted before it belong to another server
     tried_ms: int = 0
     answered_ms: int = 0
     down_until_ms: int = 0

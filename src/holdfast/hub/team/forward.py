@@ -7,12 +7,13 @@ The asynchronous hook and `holdfast db forward` run this; no session waits for i
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
+
+import msgspec
 
 from holdfast.files.lock import hold_in_home
 from holdfast.hub.ingest import gather, records
@@ -33,8 +34,8 @@ class LocalSource:
         batch = gather.gather(source, position)
         return batch and records.with_source(batch, gather.name_on_server(source))
 
-    def encode(self, batch: records.RecordBatch) -> bytes:
-        return records.encode(batch)
+    def encode(self, batch: records.RecordBatch, since: Position) -> bytes:
+        return records.encode(msgspec.structs.replace(batch, since=since))
 
     def modified_at(self, source: str) -> float | None:
         kind, _, name = source.partition(":")
@@ -45,28 +46,30 @@ class LocalSource:
             return None
 
 
-def load_position(url: str, source: str) -> Position:
-    """Return the position sent to this server; empty if nothing was sent to it."""
+class SentPositions(msgspec.Struct, frozen=True):
+    """What this machine knows of a source: the position that the server has confirmed, and the one
+    after the batch that was sent last, whose answer may be lost."""
+
+    server: str
+    position: Position = {}
+    sent: Position = {}
+    whole_s: float = 0.0  # when nothing was left to send
+
+
+def load_positions(url: str, source: str) -> SentPositions:
+    """Return the positions of this server; empty ones if nothing was sent to it."""
     try:
-        found = json.loads(places.read_small(_position_file(source), 4 << 20) or b"{}")
-        known = found.get("position") if found.get("server") == url else None
-        return known if isinstance(known, dict) else {}
-    except (ValueError, AttributeError, RecursionError):
-        return {}
+        data = places.read_small(_position_file(source), 8 << 20)
+        found = msgspec.json.decode(data, type=SentPositions)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return SentPositions(url)
+    return found if found.server == url else SentPositions(url)
 
 
-def save_position(url: str, source: str, position: Position) -> None:
+def save_positions(source: str, known: SentPositions) -> None:
     path = _position_file(source)
     os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)  # noqa: PTH103, PTH120
-    places.replace_whole(path, json.dumps({"server": url, "position": position}).encode())
-
-
-def position_saved_at(source: str) -> float | None:
-    """Return when the position was noted, in seconds since 1970."""
-    try:
-        return os.stat(_position_file(source)).st_mtime  # noqa: PTH116
-    except OSError:
-        return None
+    places.replace_whole(path, msgspec.json.encode(known))
 
 
 def _position_file(source: str) -> str:
@@ -77,7 +80,6 @@ REFUSED_MS = 3_600_000
 HOOK_SECONDS = 2.5  # no call starts later; all end within three seconds
 LEAST_SECONDS = 0.5  # for a call that starts late
 MOST_CONFLICTS = 5
-COARSE_MS = 1_000  # the time of a file lags behind the clock
 LATE_SECONDS = 60.0  # a transcript may still be written after the last line of a spool
 PATH = "/api/intake"
 
@@ -87,7 +89,7 @@ class ForwardQueue(Protocol):
 
     def sources(self) -> Sequence[str]: ...
     def gather(self, source: str, position: Position) -> Any: ...
-    def encode(self, batch: Any) -> bytes: ...
+    def encode(self, batch: Any, since: Position) -> bytes: ...
     def modified_at(self, source: str) -> float | None: ...  # seconds since 1970, if known
 
 
@@ -128,7 +130,6 @@ def forward(
             return Forwarded(words="another process is sending")
         known = connection.health(server.url)
         known.tried_ms = connection.now_ms()
-        known.since_ms = known.since_ms or known.tried_ms
         done = Forwarded()
         end = None if seconds is None else time.monotonic() + seconds
         try:
@@ -196,28 +197,40 @@ def _send_source(
     done: Forwarded,
     end: float | None,
 ) -> bool:
-    """Send a source's batches; return False if time ran out first."""
-    position = load_position(server.url, source)
+    """Send a source's batches; return False if time ran out first.
+
+    A position holds what reading goes on with, also where secrets were named. So the server's is
+    only repeated to it as the beginning of a batch, and reading goes on from a position that this
+    machine noted itself, or from the beginning: rows that arrive twice change nothing.
+    """
+    noted = load_positions(server.url, source)
+    position = since = noted.position
     conflicts = 0
-    save_position(server.url, source, position)
     while (batch := queue.gather(source, position)) is not None:
         if end is not None and time.monotonic() >= end:
             return False
-        status, answer = connection.call(server, PATH, queue.encode(batch), _call_seconds(end))
+        ours = (position, noted.sent, batch.until)
+        noted = SentPositions(server.url, position, batch.until)
+        save_positions(source, noted)
+        data = queue.encode(batch, since)
+        status, answer = connection.call(server, PATH, data, _call_seconds(end))
         known.answered_ms = connection.now_ms()
         if status == 200:
             if not isinstance(answer, dict) or answer.get("position") != batch.until:
                 # A WiFi login page answers 200 to everything, so the batch may not have arrived.
                 raise NoAnswer("the server answered 200, but not as an intake does")
             done.batches += 1
-            position = batch.until
+            position = since = batch.until
         else:
             conflicts += 1
-            position = _position_from(status, answer)
+            since = _position_from(status, answer)
+            position = next((one for one in ours if one == since), {})
             if conflicts > MOST_CONFLICTS:
                 raise _Refused("its position differs each time; do two machines share one home?")
         known.refused.pop(source, None)
-        save_position(server.url, source, position)
+        noted = SentPositions(server.url, position, batch.until)
+        save_positions(source, noted)
+    save_positions(source, SentPositions(server.url, position, noted.sent, time.time()))
     return True
 
 
@@ -246,12 +259,10 @@ def _is_paused(known: ConnectionHealth, source: str) -> bool:
 def _is_quiet(known: ConnectionHealth, queue: ForwardQueue, source: str) -> bool:
     """Return whether the source was sent well after its last change: nothing to gather."""
     modified = queue.modified_at(source)
-    noted = position_saved_at(source)
-    if noted is None or noted * 1000 < known.since_ms + COARSE_MS:
-        return False  # this server may never have received it
-    if noted > time.time() + LATE_SECONDS:
+    whole_s = load_positions(known.url, source).whole_s
+    if whole_s > time.time() + LATE_SECONDS:
         return False  # the clock was set back since
-    return modified is not None and modified + LATE_SECONDS < noted
+    return modified is not None and modified + LATE_SECONDS < whole_s
 
 
 def _rotate(first: str, sources: Sequence[str]) -> list[str]:
