@@ -1,5 +1,8 @@
 """What one agent should know now: its tasks, its calls, messages to it, and who waits for whom.
 
+Names of agents are not unique, so tasks and messages are those of the session's project, and
+messages of no project. A session that is in no project gets none of any project.
+
 Its queries are built once, when this module is loaded, and read together in two groups, because
 what the second asks for depends on the first.
 """
@@ -8,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -29,6 +31,7 @@ from holdfast.hub.store.tables import (
     requests,
     sessions,
     subtasks,
+    tasks,
     windows,
 )
 from holdfast.hub.tree import waves
@@ -56,18 +59,33 @@ _SESSION_AND_PROJECT = PreparedQuery(
 
 
 def _newest_open(*columns: sa.Column[Any]) -> sa.Select[Any]:
-    """Build the query for open subtasks of the agent or the session. An index orders them by
-    status and age, so a session with a thousand open ones is not sorted."""
+    """Build the query for open subtasks of the session, or of the agent in the session's project.
+    An index orders them by status and age, so a session with a thousand open ones is not
+    sorted."""
     table = subtasks.c
     newest = sa.select(table.id, table.created_ms).order_by(table.created_ms.desc()).limit(MOST)
     of_session = newest.where(table.session_id == _SESSION)
     each = [of_session.where(table.status == one).subquery() for one in sorted(OPEN)]
-    of_agent = newest.where(table.agent_id == _AGENT, table.status.in_(OPEN)).subquery()
+    here = sa.select(sessions.c.project_id).where(sessions.c.id == _SESSION).scalar_subquery()
+    placed = newest.select_from(subtasks.join(tasks).join(requests))
+    placed = placed.where(requests.c.project_id == here)
+    of_agent = placed.where(table.agent_id == _AGENT, table.status.in_(OPEN)).subquery()
     found = sa.union(*(sa.select(one) for one in (*each, of_agent))).subquery()
     few = sa.select(found.c.id).order_by(found.c.created_ms.desc(), found.c.id).limit(MOST)
     return sa.select(*columns).where(table.id.in_(few)).order_by(table.created_ms.desc(), table.id)
 
 
+def _unread_messages() -> sa.Select[Any]:
+    """Build the query for unread messages. Without a project, those of no project are left."""
+    project_id = sa.bindparam("project_id", type_=sa.Text)
+    place = messages.c.project_id
+    is_recipient = hears(_AGENT, project_id, sa.bindparam("now_ms", type_=sa.BigInteger))
+    found = sa.select(messages).where(is_recipient, place.is_(None) | (place == project_id))
+    order = (messages.c.priority.desc(), messages.c.created_ms, messages.c.id)
+    return found.where(is_undelivered(_AGENT)).order_by(*order).limit(MOST)
+
+
+_MESSAGES = PreparedQuery(_unread_messages())
 _TASKS = PreparedQuery(_newest_open(*subtasks.c))
 _TASKS_SHOWN = PreparedQuery(_newest_open(*(subtasks.c[name] for name in TASK_FIELDS)))
 _BLOCKINGS = PreparedQuery(
@@ -232,7 +250,7 @@ def _read_related(
     agents = {agent_id, *(row["agent_id"] for row in now.tasks if row["agent_id"])}
     named = {name for one in saved["active_tasks"] if (name := task_id(one))}
     queries = {
-        "messages": wanted.messages and _unread_messages(is_placed=project_id is not None),
+        "messages": wanted.messages and _MESSAGES,
         "blockings": wanted.blocking and _BLOCKINGS,
         "ended": bool(named) and ENDED_SINCE,
         "tallies": bool(now.waves) and waves.TALLIES,
@@ -298,15 +316,6 @@ def _last_place(connection: Connection, agent_id: str) -> Row | None:
             return found
     known = connection.scalar(sa.select(sessions.c.id).where(sessions.c.id == agent_id))
     return {"session_id": known, "agent_type": None} if known else None
-
-
-@cache
-def _unread_messages(*, is_placed: bool) -> PreparedQuery:
-    place = sa.bindparam("project_id", type_=sa.Text) if is_placed else None
-    is_recipient = hears(_AGENT, place, sa.bindparam("now_ms", type_=sa.BigInteger))
-    query = sa.select(messages).where(is_recipient, is_undelivered(_AGENT))
-    order = (messages.c.priority.desc(), messages.c.created_ms, messages.c.id)
-    return PreparedQuery(query.order_by(*order).limit(MOST))
 
 
 def _with_iso_times(row: Row) -> Row:
