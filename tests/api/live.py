@@ -142,13 +142,17 @@ def app_on(store: Store) -> FastAPI:
 
 @contextmanager
 def in_thread(
-    store: Store, rules: Rules | None = None, *, most_listeners: int = MOST_LISTENERS
+    store: Store,
+    rules: Rules | None = None,
+    *,
+    most_listeners: int = MOST_LISTENERS,
+    http: type[Connection] = Connection,
 ) -> Iterator[Live]:
     app = app_on(store)
     app.state.hub = Hub(store, most_listeners)
     config = uvicorn.Config(
         Gate(app, rules or Rules(token=TOKEN)),
-        http=Connection,
+        http=http,
         ws="none",
         lifespan="off",
         log_config=None,

@@ -5,15 +5,23 @@ from __future__ import annotations
 import http.client
 import json
 import resource
+import shutil
 import socket
+import ssl
 import threading
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import pytest
 
 from holdfast.api import event_listeners, gate, server
+from holdfast.api.address import Address
 from holdfast.hub.store.store import Store
 from tests.api.live import TOKEN, Live, in_thread, until
+from tests.api.test_serve import a_certificate
 
 pytestmark = pytest.mark.requirement("X5", "X7")
 HEAD = f"POST /api/projects HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {TOKEN}\r\n"
@@ -90,11 +98,11 @@ IDLE = {
 
 @pytest.fixture
 def many_files() -> Iterator[None]:
-    """Both ends of 650 connections lie in this process."""
+    """Both ends of 650 connections lie in this process, or 1,150 of a client and 600 of ours."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if hard != resource.RLIM_INFINITY and hard < 2_048:
+    if hard != resource.RLIM_INFINITY and hard < 4_096:
         pytest.skip(f"this process may open {hard} files")
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2_048), hard))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 4_096), hard))
     yield
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
@@ -128,6 +136,86 @@ def test_strangers_push_out_the_oldest_stranger_and_nobody_who_knows_the_token(l
         finally:
             for one in held:
                 one.close()
+
+
+@pytest.fixture
+def tls_live(sqlite_url: str, tmp_path: Path) -> Iterator[Live]:
+    with _serving_tls(sqlite_url, tmp_path) as found:
+        yield found
+
+
+@contextmanager
+def _serving_tls(sqlite_url: str, tmp_path: Path) -> Iterator[Live]:
+    if not shutil.which("openssl"):
+        pytest.skip("openssl makes the certificate")
+    cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    a_certificate(cert, key)
+    address = Address("127.0.0.1", 0, tls_cert=cert, tls_key=key)
+    store = Store.open(sqlite_url)
+    with in_thread(store, http=server.connection_type(address)) as found:
+        yield found
+    store.close()
+
+
+def _ask_over_tls(live: Live, head: str = f"Authorization: Bearer {TOKEN}\r\n") -> bytes:
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    with _connected(live) as wire, context.wrap_socket(wire) as secure:
+        secure.sendall(f"GET /api/projects HTTP/1.0\r\nHost: localhost\r\n{head}\r\n".encode())
+        return secure.recv(15)
+
+
+BEFORE_TLS = {
+    "silent": b"",
+    "half a hello": b"\x16\x03\x01\x02\x00\x01",
+    "no TLS": b"GET / HTTP/1.1\r\n\r\n",
+}
+
+
+@pytest.mark.usefixtures("many_files")
+@pytest.mark.parametrize("begun", BEFORE_TLS.values(), ids=BEFORE_TLS)
+def test_who_knows_the_token_gets_in_past_1150_that_never_finish_a_handshake(
+    tls_live: Live, begun: bytes
+) -> None:
+    held = []
+    try:
+        for _ in range(1_150):
+            held.append(_connected(tls_live))
+            with suppress(OSError):
+                held[-1].sendall(begun)
+        assert _ask_over_tls(tls_live) == b"HTTP/1.1 200 OK"
+        until(lambda: all(map(_is_closed, held[: 1_100 - server.MOST_CONNECTIONS])))
+        assert _ask_over_tls(tls_live, head="").startswith(b"HTTP/1.1 401")
+    finally:
+        for one in held:
+            one.close()
+
+
+def test_a_handshake_that_never_ends_is_given_up(
+    tls_live: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "HEAD_SECONDS", 0.2)
+    with _connected(tls_live) as wire:
+        assert wire.recv(65536) == b""
+
+
+def test_many_at_once_over_tls_are_all_answered(tls_live: Live) -> None:
+    """A request may come with the end of the handshake; nothing of it is lost or in the open."""
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: _ask_over_tls(tls_live), range(100)))
+    assert set(answers) == {b"HTTP/1.1 200 OK"}
+
+
+def test_a_server_that_ends_waits_for_no_handshake(sqlite_url: str, tmp_path: Path) -> None:
+    with _serving_tls(sqlite_url, tmp_path) as live:
+        held = [_connected(live) for _ in range(5)]
+        assert _ask_over_tls(live) == b"HTTP/1.1 200 OK"
+        assert not any(map(_is_closed, held))
+        began = time.monotonic()
+    assert time.monotonic() - began < 2, "after two seconds it ends in any case"
+    assert all(map(_is_closed, held))
+    for one in held:
+        one.close()
 
 
 def _is_closed(wire: socket.socket) -> bool:

@@ -68,7 +68,7 @@ def assert_safe(address: Address, *, needs_token: bool) -> None:
         error.hint = "--tls-cert FILE --tls-key FILE; or --behind-proxy, where a proxy has the TLS"
         raise error
     if address.tls_cert:
-        _assert_tls(address)
+        load_tls(address)
 
 
 def bind(address: Address) -> socket.socket:
@@ -110,7 +110,8 @@ def _look_up(host: str, port: int) -> list[tuple[int, int, int, str, tuple[objec
     return list(found)
 
 
-def _assert_tls(address: Address) -> None:
+def load_tls(address: Address) -> ssl.SSLContext:
+    """Load the certificate and its key."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     try:
         context.load_cert_chain(address.tls_cert or "", address.tls_key, password=lambda: "")
@@ -118,3 +119,4 @@ def _assert_tls(address: Address) -> None:
         found = CannotListen(f"the TLS files cannot be used: {error}")
         found.hint = "PEM files: the certificate with its chain, and its key without a passphrase"
         raise found from error
+    return context

@@ -7,14 +7,16 @@ import gc
 import os
 import signal
 import socket
+import ssl
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import cast
+from typing import Any, cast
 
 import h11
 import uvicorn
@@ -41,6 +43,7 @@ from holdfast.wire import log, places
 
 HEAD_SECONDS = 30.0
 MOST_CONNECTIONS = 600  # of the 1,024 files a process may usually open
+MOST_ACCEPTED = 256  # at once, before any of them is counted
 
 
 class Connection(H11Protocol):
@@ -50,12 +53,19 @@ class Connection(H11Protocol):
     uvicorn waits for the end of a head without a limit; a few hundred connections that never finish
     theirs would use up every file this process may open, including the database's. At the limit, a
     new connection replaces one that never showed the token, so that callers with the token always
-    get in.
+    get in. With `tls` the limits hold from before the handshake: asyncio reports a connection of
+    its own TLS server only after it.
     """
 
     _late: asyncio.TimerHandle | None = None
     _since = 0.0
     _was_known = False
+    _handshake: asyncio.Task[None] | None = None
+    _early = b""  # came with the end of the handshake
+
+    def __init__(self, *given: Any, tls: ssl.SSLContext | None = None, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._tls = tls
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -63,8 +73,31 @@ class Connection(H11Protocol):
         if len(self.connections) > MOST_CONNECTIONS:
             self._make_room()
         self._expect_head()
+        if self._tls is not None:
+            transport.pause_reading()
+            self._handshake = self.loop.create_task(self._start_tls(transport, self._tls))
+
+    async def _start_tls(self, plain: asyncio.Transport, tls: ssl.SSLContext) -> None:
+        """Go on over TLS. During the handshake asyncio does not report a lost connection to us."""
+        if plain.is_closing():
+            return
+        try:
+            secure = await self.loop.start_tls(plain, self, tls, server_side=True)
+            if secure is None or plain.is_closing():
+                raise ConnectionAbortedError("closed during the handshake")
+        except Exception as error:
+            plain.abort()
+            self.connection_lost(error)
+            return
+        super().connection_made(secure)
+        self._handshake = None
+        if self._early:
+            self.data_received(self._early)
 
     def data_received(self, data: bytes) -> None:
+        if self._handshake is not None:  # an answer would go out in the open
+            self._early += data
+            return
         super().data_received(data)
         self._expect_head()
 
@@ -102,12 +135,17 @@ class Connection(H11Protocol):
         if self.conn.their_state is not h11.IDLE:
             self._stop_waiting()
         elif self._late is None:
-            self._late = self.loop.call_later(HEAD_SECONDS, self.transport.close)
+            self._late = self.loop.call_later(HEAD_SECONDS, lambda: self.transport.close())
 
     def _stop_waiting(self) -> None:
         if self._late is not None:
             self._late.cancel()
             self._late = None
+
+
+def connection_type(address: Address) -> type[Connection]:
+    tls = addresses.load_tls(address) if address.tls_cert else None
+    return cast("type[Connection]", partial(Connection, tls=tls))
 
 
 END_SECONDS = 5
@@ -228,9 +266,10 @@ def _run(store: Store, rules: Rules, plan: Plan, listener: socket.socket) -> Non
     settle_memory()
     config = uvicorn.Config(
         Gate(app, rules),
-        http=Connection,
+        http=connection_type(address),
         ws="none",
         loop="asyncio",
+        backlog=MOST_ACCEPTED,
         lifespan="off",
         log_config=None,
         access_log=False,
@@ -238,8 +277,6 @@ def _run(store: Store, rules: Rules, plan: Plan, listener: socket.socket) -> Non
         proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=END_SECONDS,
-        ssl_certfile=address.tls_cert,
-        ssl_keyfile=address.tls_key,
     )
     write_health.forget()
     embedders.run_apart()
