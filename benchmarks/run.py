@@ -123,6 +123,12 @@ def _wait() -> Iterator[Row]:
     yield from wait.rows()
 
 
+def _hostile_text() -> Iterator[Row]:
+    from benchmarks import hostile_text
+
+    yield from hostile_text.rows()
+
+
 def _parse(corpus: Path | None) -> Iterator[Row]:
     from benchmarks import long_sessions, parse
 
@@ -324,6 +330,11 @@ SECTIONS = {
         "Reading a transcript",
         "How fast a transcript becomes typed entries, and how much memory that takes.",
         lambda data: _parse(data.corpus),
+    ),
+    "hostile text": Section(
+        "Texts made to be slow",
+        "Everything that reads text of others: whether ten times the text takes ten times as long.",
+        lambda data: _hostile_text(),
     ),
     "save": Section(
         "Saving and restoring",

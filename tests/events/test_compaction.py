@@ -373,7 +373,7 @@ def test_a_path_that_cannot_be_one_costs_nothing_but_itself(work: Work) -> None:
 
 @pytest.mark.slow
 @pytest.mark.requirement("B2")
-@pytest.mark.parametrize("how", ["variable", "older variable", "file"])
+@pytest.mark.parametrize("how", ["variable", "file"])
 def test_a_brief_is_as_large_as_the_user_set_it(work: Work, how: str) -> None:
     rules = [f"Never touch the gauge number {n}, it belongs to harbour {n * 7}." for n in range(60)]
     work.lines += [a_prompt(rule) for rule in rules]
@@ -382,8 +382,8 @@ def test_a_brief_is_as_large_as_the_user_set_it(work: Work, how: str) -> None:
     assert 1_400 < len(usual) <= 7_000
     if how == "file":
         (Path(places.home()) / "settings.toml").write_text("brief_tokens = 400\n")
-    name = {"variable": "HOLDFAST_BRIEF_TOKENS", "older variable": "max_tokens"}.get(how, "")
-    work.environ |= {name: "400"} if name else {}
+    else:
+        work.environ |= {"HOLDFAST_BRIEF_TOKENS": "400"}
     work.round(30_000)
     _, small = work.compact()
     brief = small[small.index("<holdfast-brief") :]  # a warning may stand before it

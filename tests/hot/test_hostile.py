@@ -120,6 +120,54 @@ def test_a_file_of_ours_that_cannot_be_written_silences_nothing(
 
 
 @pytest.mark.requirement("X1", "X7")
+@pytest.mark.parametrize("name", ["t.jsonl", "s1/subagents/agent-a1.jsonl"])
+def test_a_pipe_in_place_of_a_transcript_holds_up_no_event(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "s1.jsonl" if "/" in name else tmp_path / name
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    if "/" in name:
+        a_transcript(path, an_answer(143_000))
+    os.mkfifo(tmp_path / name)
+    sent = {"session_id": "s1", "transcript_path": str(path), "cwd": str(tmp_path)}
+    for event in (
+        *("SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "PostCompact"),
+        *("Stop", "SubagentStop", "SessionEnd"),
+    ):
+        of_agent = {"agent_id": "a1", "agent_type": "x"} if event == "SubagentStop" else {}
+        payload = json.dumps({"hook_event_name": event, "trigger": "auto", **sent, **of_agent})
+        assert run(payload.encode(), loud=False).returncode == 0, event
+
+
+@pytest.mark.requirement("X1", "X7")
+def test_a_folder_of_ours_that_is_open_to_others_is_closed_and_reported(
+    tmp_path: Path, own_home: Path
+) -> None:
+    home = own_home / ".holdfast"
+    home.mkdir()
+    home.chmod(0o777)
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(1_000))
+    fire("PostToolUse", path)
+    assert home.stat().st_mode & 0o777 == 0o700
+    assert f"{home} was open to others (mode 777)" in (home / "guard.log").read_text()
+    before = (home / "guard.log").read_text()
+    fire("PostToolUse", path)
+    assert (home / "guard.log").read_text() == before
+
+
+@pytest.mark.requirement("X1", "X7")
+def test_a_shared_folder_is_refused_and_not_changed(tmp_path: Path, own_home: Path) -> None:
+    home = own_home / ".holdfast"
+    home.mkdir()
+    home.chmod(0o1777)
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(1_000))
+    sent = {"hook_event_name": "PostToolUse", "session_id": "s1", "transcript_path": str(path)}
+    found = run(json.dumps(sent).encode(), loud=False)
+    assert (found.returncode, found.stdout) == (0, b"")
+    assert b"is open to others" in found.stderr
+    assert home.stat().st_mode & 0o7777 == 0o1777
+    assert not (home / "windows").exists()
+
+
+@pytest.mark.requirement("X1", "X7")
 @pytest.mark.parametrize("name", ["windows", "windows/s1", "windows/s1/main"])
 def test_nothing_is_written_through_a_link_in_place_of_a_folder_of_windows(
     tmp_path: Path, own_home: Path, name: str

@@ -131,9 +131,7 @@ def test_what_is_no_switch_is_said() -> None:
 def test_the_size_of_a_brief_and_how_long_checkpoints_stay_are_the_users_to_set(
     tmp_path: Path,
 ) -> None:
-    found = settings_load.load("", {"max_tokens": "5000"})
-    assert (found.whole("brief_tokens"), found.origins["brief_tokens"]) == (5_000, "$max_tokens")
-    given = {"max_tokens": "5000", "HOLDFAST_BRIEF_TOKENS": "300"}
+    given = {"HOLDFAST_BRIEF_TOKENS": "300"}
     assert settings_load.load("", given).whole("brief_tokens") == 300
     names = ("brief_tokens", "checkpoint_most", "checkpoint_days", "checkpoint_daily_days")
     text = "".join(f"{name} = 200\n" for name in names)
@@ -145,3 +143,11 @@ def test_the_size_of_a_brief_and_how_long_checkpoints_stay_are_the_users_to_set(
     mine = settings_load.load(str(tmp_path), {})
     assert [mine.whole(name) for name in names] == [200] * 4
     assert settings_load.load("", {}).values.keys() >= set(names)
+
+
+@pytest.mark.requirement("G7")
+def test_a_variable_that_any_program_may_use_changes_nothing() -> None:
+    """Only names with our prefix count, and those of two older tools, which are capitals."""
+    others = {setting.name: "1" for setting in TABLE} | {"max_tokens": "120"}
+    assert settings_load.load("", others).values == settings_load.load("", {}).values
+    assert all(not setting.also or setting.also.isupper() for setting in TABLE)

@@ -37,7 +37,7 @@ class BriefSize(msgspec.Struct, frozen=True):
 def wanted_tokens(project: str) -> int:
     """The size the user set. Loading settings takes as long as 1.6 interpreter starts, and a
     compaction waits for us: if there is no settings file, they are not loaded."""
-    named = any(name in os.environ for name in ("HOLDFAST_BRIEF_TOKENS", "max_tokens"))
+    named = "HOLDFAST_BRIEF_TOKENS" in os.environ
     if not named and b"brief_tokens" not in places.read_small(f"{places.home()}/settings.toml"):
         return DEFAULT_TOKENS
     from holdfast.settings import load

@@ -27,9 +27,10 @@ WHOLE = 0.8  # of the pairs of words: the rest is a corrected typing error
 PART = 0.6  # of the pairs of words of the shorter text
 NAMED, NAMED_ELSEWHERE = 0.5, 0.65  # of the things named: in the list of messages, outside of it
 LEAST_PAIRS, LEAST_NAMED = 4, 3
-_QUOTED = re.compile(r"\"([^\"\n]+)\"|“([^”\n]+)”|`([^`\n]+)`")
-_PATH = re.compile(r"\S*[/\\]\S*")  # the same files are named in many sentences
-_ASIDE = re.compile(r"\([^)]*\)|\[[^\]]*\]")
+# A class leaves out what opens it too: otherwise each of a row of quotes is searched to the end.
+_QUOTED = re.compile(r"\"([^\"\n]+)\"|“([^“”\n]+)”|`([^`\n]+)`")
+_PATH = re.compile(r"(?<!\S)[^\s/\\]*+[/\\]\S*")  # the same files are named in many sentences
+_ASIDE = re.compile(r"\([^()]*\)|\[[^][]*\]")
 # What a line of the brief adds to the words: a mark before them; after them, since when they are
 # open or what they answer.
 _BEFORE = re.compile(r"(?:planned|proposed to the user|doing(?:, its subagents are done)?): ")

@@ -27,6 +27,7 @@ from holdfast.cli.help import (
     commands_under,
 )
 from holdfast.cli.terminal import paint, safe_streams, say
+from holdfast.wire import places
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
 
@@ -255,6 +256,8 @@ def _let_go() -> None:
 
 def _run_command() -> None:
     try:
+        if sys.argv[1:2] != ["doctor"]:  # it reports what it finds, and changes nothing
+            places.protect_home()
         sys.exit(holdfast_command(standalone_mode=False) or 0)
     except HoldfastError as error:
         with contextlib.suppress(OSError):

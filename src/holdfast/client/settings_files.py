@@ -2,7 +2,6 @@
 
 import json
 import os
-import stat
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -65,19 +64,13 @@ def read_by_file(
     """The path and the content of each file."""
     for path in _settings_paths(project, environ):
         try:
-            if not _may_read(path):
-                continue
-            with open(path, "rb") as file:  # noqa: PTH123
-                value = json.loads(file.read())
+            with os.fdopen(places.open_regular(path), "rb") as file:
+                data = file.read(MAX_SETTINGS_BYTES + 1)
+            value = json.loads(data) if len(data) <= MAX_SETTINGS_BYTES else None
         except (OSError, ValueError, RecursionError):
             continue  # Claude Code ignores a broken file too; install and doctor report it
         if isinstance(value, dict):
             yield path, value
-
-
-def _may_read(path: str) -> bool:
-    found = os.stat(path)  # noqa: PTH116
-    return stat.S_ISREG(found.st_mode) and found.st_size <= MAX_SETTINGS_BYTES
 
 
 class CleanupPeriod(NamedTuple):

@@ -295,12 +295,12 @@ def _lines(brief: Brief, given: list[str] | None) -> list[_Line]:
 
 def _items(lines: list[str], longer: Collection[str]) -> Iterator[str]:
     """The lines one by one; those that are one of the longer texts together."""
+    whole = [one.split("\n") for one in longer]
     at = 0
     while at < len(lines):
-        rest = "\n".join(lines[at:]) + "\n"
-        whole = next((one for one in longer if rest.startswith(f"{one}\n")), lines[at])
-        yield whole
-        at += whole.count("\n") + 1
+        count = next((len(one) for one in whole if lines[at : at + len(one)] == one), 1)
+        yield "\n".join(lines[at : at + count])
+        at += count
 
 
 def _line_of(item: BriefItem, lines: list[_Line]) -> int | None:

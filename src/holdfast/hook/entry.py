@@ -28,6 +28,7 @@ def main(arguments: list[str]) -> NoReturn:
     """Fail open, in this one place. `os._exit` skips the shutdown, which takes 2 ms."""
     try:
         os.umask(0o077)
+        places.protect_home()
         handle(_read_all(0), arguments)
     except BaseException as error:
         _report_skip(error)

@@ -126,6 +126,7 @@ CHECK_PARENT_MS = 1000
 def serve(parent: int = 0) -> None:
     """Answer until stdin ends, stdout has no reader, or the client (process `parent`) is gone."""
     os.umask(0o077)
+    places.protect_home()
     exit_with_client(parent or os.getppid(), 1)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # safe: everything we write is complete or absent
     history.follow()

@@ -13,6 +13,7 @@ import msgspec
 
 from holdfast.record.model import Agent, Call, Place, Record
 from holdfast.text.sentences import clip, head_and_tail
+from holdfast.wire import places
 
 LAUNCHED = "Async agent launched"  # it answers later, in a file of its own
 LONGEST_ANSWER = 600
@@ -226,7 +227,7 @@ def _take_edits(record: Record, path: str, start: int, end: int) -> int:
     from holdfast.transcript.blocks import without_blanks
 
     try:
-        with open(path, "rb") as file:  # noqa: PTH123 (pathlib costs 8 ms)
+        with os.fdopen(places.open_regular(path), "rb") as file:
             file.seek(start)
             data = file.read(end - start)
     except OSError:

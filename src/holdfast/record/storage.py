@@ -73,14 +73,14 @@ def sign(path: str, offset: int) -> str:
     is shorter. A gzip file is signed as a whole, because an offset in its text cannot be found in
     its bytes."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        fd = places.open_regular(path)
     except (OSError, ValueError):
         return ""
     try:
         size = os.fstat(fd).st_size
         if os.pread(fd, len(GZIP_MAGIC), 0) == GZIP_MAGIC:
             offset = size
-        if not places.is_regular(fd) or size < offset:
+        if size < offset:
             return ""
         head = os.pread(fd, min(HEAD_BYTES, offset), 0)
         start = max(0, offset - BEFORE_BYTES)

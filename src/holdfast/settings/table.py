@@ -210,7 +210,6 @@ TABLE: Final[tuple[Setting, ...]] = (
         "size of a brief in tokens, unless a command names another",
         low=100,
         high=8_000,
-        also="max_tokens",
     ),
     Setting(
         "checkpoint_most",

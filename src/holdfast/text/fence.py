@@ -233,9 +233,8 @@ def _without_middle(line: str, most: int) -> str:
 
 
 def _add_ticks(text: str) -> str:
-    mark = "`"
-    while mark in text:  # no run of them inside may end it
-        mark += "`"
+    inside = map(len, re.findall("`+", text)) if "`" in text else ()
+    mark = "`" * (1 + max(inside, default=0))  # no run of them inside may end it
     if text.startswith("`") or text.endswith("`"):
         text = f" {text} "  # Markdown drops these blanks
     return f"{mark}{text}{mark}"

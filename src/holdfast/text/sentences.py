@@ -153,20 +153,22 @@ def split(line: str) -> list[str]:
     """The sentences of one line."""
     found, start = [], 0
     for end in (_END_PLAIN if line.isascii() else _END.pattern).finditer(line):
-        if line[end.start()] != "." or _ends(line[start : end.start()], line[end.end() :]):
+        if line[end.start()] != "." or _ends(line, start, end.start(), end.end()):
             found.append(line[start : end.end()].strip())
             start = end.end()
     found.append(line[start:].strip())
     return [part for part in found if part]
 
 
-def _ends(before: str, after: str) -> bool:
-    """A dot ends a sentence unless it belongs to a short word, an initial or a number."""
-    word = before.rpartition(" ")[2].lstrip("(\"'“").lower()
+def _ends(line: str, start: int, dot: int, after: int) -> bool:
+    """A dot ends the sentence that begins at `start` unless it belongs to a short word, an initial
+    or a number."""
+    word_start = line.rfind(" ", start, dot) + 1 or start
+    word = line[word_start:dot].lstrip("(\"'“").lower()
     if word in _MAYBE:
-        return not after[:1].islower()
+        return not line[after : after + 1].islower()
     if word.isdecimal():
-        return word != before.lower()  # `1. First` is an item of a list
+        return dot - start != len(word)  # `1. First` is an item of a list
     return word not in _SHORT and not (len(word) == 1 and word.isalpha())
 
 

@@ -18,6 +18,7 @@ from holdfast.transcript.blocks import Malformed, ToolResult, ToolUse
 from holdfast.transcript.entries import Answer, Boundary, Result, Summary
 from holdfast.transcript.parse import LineTally, parse
 from holdfast.transcript.reader import read
+from holdfast.wire import places
 
 END_BYTES = 1 << 20
 _SIGNS = (b"compact_boundary", b"isCompactSummary")
@@ -46,7 +47,7 @@ def compactions(path: Path, *, sidechain: bool = False) -> Compactions:
     of ten."""
     boundaries = summaries = 0
     thinned: list[Boundary] = []
-    with path.open("rb") as file:
+    with os.fdopen(places.open_regular(path), "rb") as file:
         for data in file:
             if not any(sign in data for sign in _SIGNS):
                 continue
@@ -84,7 +85,7 @@ def find_calls(path: Path, ids: Collection[str]) -> Iterator[ToolCall]:
     decoded."""
     wanted = {one.encode() for one in ids}
     uses: dict[str, ToolUse] = {}
-    with path.open("rb") as file:
+    with os.fdopen(places.open_regular(path), "rb") as file:
         for data in file:
             if wanted.isdisjoint(_ID.findall(data)):
                 continue

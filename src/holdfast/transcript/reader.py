@@ -5,7 +5,6 @@ The file may be plain or gzip. It must be a regular file, so that opening it nev
 
 import io
 import os
-import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from types import TracebackType
@@ -17,6 +16,7 @@ from holdfast.transcript import GZIP_MAGIC
 from holdfast.transcript.blocks import Malformed, end_of_torn, may_hold_words
 from holdfast.transcript.entries import Entry
 from holdfast.transcript.parse import LineTally, parse
+from holdfast.wire import places
 
 BUFFER_BYTES = 1 << 18
 OPENING_BYTES = 1 << 14  # where mostly the first line is all that is asked for
@@ -99,14 +99,7 @@ class TranscriptSource:
 
 def _regular_file(path: str | os.PathLike[str], buffer_bytes: int) -> io.BufferedReader:
     try:
-        # Without O_NONBLOCK, opening a FIFO would wait for a writer, perhaps for ever.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            os.close(descriptor)
-            raise Unreadable(f"cannot read {os.fspath(path)!r}: it is not a regular file")
-        return cast(io.BufferedReader, os.fdopen(descriptor, "rb", buffer_bytes))
-    except Unreadable:
-        raise
+        return cast(io.BufferedReader, os.fdopen(places.open_regular(path), "rb", buffer_bytes))
     except (OSError, ValueError) as error:  # ValueError: a NUL inside the path
         raise _unreadable(path, error) from error
 

@@ -78,7 +78,7 @@ def glance(found: LiveTranscript, now_ms: int) -> Glance | None:
 
 def _check_readable(path: str) -> None:
     """Raise if the file cannot be opened. `tail.read` would take it for an empty one."""
-    os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))
+    os.close(places.open_regular(path))
 
 
 def _has_ended(state: State, folder: str, found: LiveTranscript) -> bool:

@@ -262,11 +262,11 @@ def _answer(line: bytes) -> str:
 
 def read_from(path: str, start: int, most: int) -> bytes:
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        fd = places.open_regular(path)
     except (OSError, ValueError):
         return b""
     try:
-        return os.pread(fd, most, start) if places.is_regular(fd) else b""
+        return os.pread(fd, most, start)
     except OSError:
         return b""
     finally:

@@ -6,10 +6,10 @@ line, else from the transcript's bytes, else from weighted counts of calls.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from holdfast.client import compaction_limit as client_edge
@@ -192,7 +192,7 @@ class Announced(NamedTuple):
 
 def _announced(transcript: str) -> Announced:
     try:
-        with Path(transcript).open("rb") as file:
+        with os.fdopen(places.open_regular(transcript), "rb") as file:
             head = file.read(HEAD_BYTES)
     except (OSError, ValueError):
         return Announced()

@@ -34,6 +34,26 @@ def user_home() -> str:
         return os.path.expanduser("~")
 
 
+def protect_home() -> None:
+    """Make our folder the owner's alone: what others can write there would be restored as ours.
+    A folder that cannot be changed (another's, shared like /tmp, of Windows) is refused."""
+    folder = home()
+    try:
+        found = os.stat(folder)
+    except (OSError, ValueError):
+        return  # what makes it makes it owner-only
+    mode = found.st_mode
+    if mode & 0o170000 != 0o040000 or not mode & 0o077:
+        return
+    if found.st_uid == os.geteuid() and not mode & 0o1000:
+        os.chmod(folder, 0o700)
+    if os.stat(folder).st_mode & 0o077:
+        raise OSError(f"{folder} is open to others; name a folder of your own in HOLDFAST_HOME")
+    from holdfast.wire import log
+
+    log.add("WARN", "home", f"{folder} was open to others (mode {mode & 0o777:o}); now it is not")
+
+
 def plain(name: str) -> str:
     """A file name that cannot leave its folder: odd ids become hex, long ones are hashed."""
     if name and len(name) <= 80 and name[0] != "." and _PLAIN.issuperset(name):
@@ -141,17 +161,27 @@ def transcript(main_path: str, agent_id: str = "") -> str:
     return os.path.join(stem, "subagents", "agent-" + plain(agent_id) + ".jsonl")
 
 
+def open_regular(path: str | os.PathLike[str]) -> int:
+    """Open a regular file to read. Anything else is an OSError: opening a FIFO would wait for a
+    writer, and a device may never end."""
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    if is_regular(fd):
+        return fd
+    os.close(fd)
+    raise OSError(22, "it is not a regular file", os.fspath(path))
+
+
 def read_small(path: str, limit: int = 65536) -> bytes:
     """A small regular file, whole; empty if it is missing or cannot be read.
 
     Only its actual size is read: allocating 16 MB takes longer than reading 0.5.
     """
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        fd = open_regular(path)
     except (OSError, ValueError):
         return b""
     try:
-        return os.read(fd, min(limit, os.fstat(fd).st_size)) if is_regular(fd) else b""
+        return os.read(fd, min(limit, os.fstat(fd).st_size))
     except OSError:
         return b""
     finally:

@@ -139,11 +139,11 @@ def recent(folder: str, last_bytes: int = RECENT_BYTES) -> list[SpoolLine]:
 def end(folder: str, last_bytes: int) -> bytes:
     """The last bytes; empty if it is not a plain file."""
     try:
-        fd = os.open(os.path.join(folder, "spool"), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        fd = places.open_regular(os.path.join(folder, "spool"))
     except OSError:
         return b""
     try:
-        size = os.fstat(fd).st_size if places.is_regular(fd) else 0
+        size = os.fstat(fd).st_size
         return os.pread(fd, last_bytes, max(0, size - last_bytes)) if size else b""
     finally:
         os.close(fd)

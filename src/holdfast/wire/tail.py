@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from holdfast.wire import mark, result_size, scan
+from holdfast.wire import mark, places, result_size, scan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 READ_BYTES = (1 << 16, 1 << 18, 1 << 20, 1 << 22)  # each is tried if the one before was too short
 MOST_TOKENS = 1 << 40  # a larger count comes from a damaged line
-FILE_TYPE, REGULAR_FILE = 0o170000, 0o100000  # as in `stat`, which costs an import
 USAGE = (
     "input_tokens",
     "cache_creation_input_tokens",
@@ -108,14 +107,11 @@ class Tail:
 def read(path: str, sidechain: bool = False, density: float = mark.CHARS_PER_TOKEN) -> Tail:
     """Read the end of a transcript. Return an empty tail if it is no readable, regular file."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        fd = places.open_regular(path)
     except (OSError, ValueError):
         return Tail()
     try:
-        status = os.fstat(fd)
-        if status.st_mode & FILE_TYPE != REGULAR_FILE:
-            return Tail()
-        return _read(fd, status.st_size, sidechain, density)
+        return _read(fd, os.fstat(fd).st_size, sidechain, density)
     except OSError:
         return Tail()
     finally:

@@ -209,7 +209,8 @@ def _home_troubles() -> list[str]:
     except OSError as error:
         return [f"{home} cannot be written: {error.strerror}; make it writable"]
     if home.stat().st_mode & 0o077:
-        return [f"{home} can be read by others; `chmod 700 {home}` fixes that"]
+        mode = f"mode {home.stat().st_mode & 0o777:o}"
+        return [f"{home} is open to others ({mode}); `chmod 700 {home}` fixes that"]
     if linked := places.linked_folder(places.windows()):
         return [f"{linked} is a link, so hooks write nothing there; make it a folder"]
     return []

@@ -1,0 +1,356 @@
+"""Whether everything that reads text of others takes ten times as long for ten times the text.
+
+    python -m benchmarks.hostile_text [--all]
+
+Each reader of `READERS` gets each text of `PIECES` in 6 KB and in 60 KB. Each larger ratio of the
+two times is printed, the largest last; with `--all`, the largest of each reader. `redact` has its
+own laws, in tests/redact.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from functools import partial
+from time import process_time
+from typing import Any, NamedTuple
+
+from holdfast.brief import roles
+from holdfast.brief.complement import HeldBySummary
+from holdfast.brief.item import BriefItem
+from holdfast.brief.summary_check import check
+from holdfast.brief.summary_coverage import contents_of
+from holdfast.brief.summary_passages import passages
+from holdfast.memory import results, words
+from holdfast.memory.sources import calls as memory_calls
+from holdfast.memory.sources import source
+from holdfast.memory.topics import topic
+from holdfast.memory.topics.topic_index import TopicIndex
+from holdfast.record import (
+    agents,
+    calls,
+    decisions,
+    failures,
+    files,
+    git_work,
+    manifests,
+    names,
+    open_items,
+    plan_checks,
+    plans,
+    reader,
+    replies,
+    run_output,
+    run_prompt,
+    runs,
+    shell,
+    tasks,
+    turns,
+)
+from holdfast.record import (
+    results as record_results,
+)
+from holdfast.record.model import Agent, Command, Place, Record, Turn
+from holdfast.segment import segment, steps
+from holdfast.text import fence, numbers, progress, sentences
+from holdfast.transcript import user_words
+
+SMALL, FACTOR = 6_000, 10
+MOST = 12.0  # linear is 10
+LEAST_SECONDS = 0.0004  # of the small text: less is not measured well
+RUNS = 5
+HOPELESS_SECONDS = 1.0
+
+Reader = Callable[[str], Any]
+
+PIECES = {
+    "one letter": "a",
+    "one capital": "A",
+    "letters and blanks": "a ",
+    "humps": "aB",
+    "double quotes": '"',
+    "single quotes": "'",
+    "typographic quotes": "“",
+    "escaped quotes": '\\"',
+    "backticks": "`",
+    "backticks and letters": "` a",
+    "dots": ".",
+    "dots and letters": "a.",
+    "ellipses": "... ",
+    "question marks": "? ",
+    "exclamation marks": "!",
+    "slashes": "/",
+    "paths": "a/",
+    "backslashes": "\\",
+    "opening brackets": "[",
+    "closing brackets": "]",
+    "round brackets": "(",
+    "tags": "<",
+    "wide tags": "\uff1c",
+    "tags and blanks": "< ",
+    "digits": "1",
+    "numbers": "1 ",
+    "numbers with dots": "1. ",
+    "line ends": "\n",
+    "blanks": " ",
+    "tabs": "\t",
+    "dashes": "-",
+    "items": "- ",
+    "lines of items": "- a\n",
+    "headings": "## a\n",
+    "stars": "*",
+    "hashes": "#",
+    "equals signs": "=",
+    "underscores": "_",
+    "colons": ": ",
+    "semicolons": ";",
+    "commas": "a,",
+    "ampersands": "&&",
+    "pipes": "|",
+    "dollars": "$(",
+    "redirections": "> ",
+    "heredocs": "<<A\n",
+    "code fences": "```\n",
+    "long words": "a" * 300 + " ",
+    "lines of long words": "a" * 3_000 + "\n",
+    "escapes": "\x1b[",
+    "umlauts": "ü",
+    "ideographs": "漢",
+    "full stops of ideographs": "。",
+    "joiners": "\u200d",
+    "flags of options": "-m ",
+    "commands": "cd a && ",
+    "git": "git -c a ",
+    "sentences": "It fails. ",
+    "open work": "remaining: first, ",
+    "claims": "All tests pass. The user approved it. ",
+    "commits": "0123abcd ",
+    "addresses": "http://a/",
+    "notifications": "<task-notification>\n<task-id>a",
+    "reminders": "<system-reminder>\n",
+    "selections": "<ide_selection>a\n",
+    "closing tags": "</ide_selection>",
+    "briefs": '<holdfast-brief from="a">\n',
+    "notes of a summary": "<analysis>",
+    "task headings": "## Task 1: a  [",
+    "prompts of a shell": "a@a:",
+    "errors": "a.py:1:1: error: ",
+    "placeholders": "[redacted: ",
+}
+
+
+def text_of(piece: str, chars: int) -> str:
+    return (piece * (chars // len(piece) + 1))[:chars]
+
+
+def _record() -> Record:
+    record = Record()
+    record.turns.append(Turn("please repair the login page and never push to main", Place(op=1)))
+    return record
+
+
+def _with_record(read: Callable[[Record, str], Any]) -> Reader:
+    return lambda text: read(_record(), text)
+
+
+def _asked(text: str) -> Record:
+    record = _record()
+    record.turns.append(Turn(text, Place(op=2)))
+    return record
+
+
+def _command(record: Record, text: str) -> None:
+    calls.call(record, "Bash", "toolu_1", {"command": text}, Place(op=1))
+
+
+def _output(record: Record, text: str) -> None:
+    command = Command("pytest -q", Place(op=1))
+    failures.judge(record, "pytest -q", command, text, Place(op=1), failed=True)
+
+
+def _coverage_of_words(text: str) -> object:
+    return contents_of("a summary that holds none of it", _asked(text))
+
+
+# By module. What takes a path, an id or a line that is cut short before is no reader of text.
+READERS: dict[str, Reader] = {
+    "brief.complement": lambda text: HeldBySummary(_record(), text).file("src/a.py"),
+    "brief.complement: item": lambda text: HeldBySummary(_record(), text).item(
+        BriefItem("said", "“please repair it”", 1.0, "")
+    ),
+    "brief.roles": roles.parse,
+    "brief.summary_check": _with_record(check),
+    "brief.summary_coverage": _with_record(lambda record, text: contents_of(text, record)),
+    "brief.summary_coverage: the user's words": _coverage_of_words,
+    "brief.summary_passages": lambda text: list(passages(text)),
+    "memory.results": lambda text: results.snippet(text, ("login", "a")),
+    "memory.results: title": results.snippet_title,
+    "memory.sources.calls: ends": memory_calls.ends,
+    "memory.sources.calls: searched": lambda text: list(memory_calls.searched_parts(text)),
+    "memory.sources.source": source.pieces,
+    "memory.topics.topic": lambda text: topic.parse(text, "a.md"),
+    "memory.topics.topic_index": lambda text: TopicIndex.parse(text.encode()).files(),
+    "memory.words: query": words.parse_query,
+    "memory.words: plain": words.plain,
+    "memory.words: parts": words.name_parts,
+    "record.agents: result": agents.result,
+    "record.agents: notification": _with_record(
+        lambda record, text: agents.take_notification(record, text, Place(op=1))
+    ),
+    "record.agents: answer": _with_record(
+        lambda record, text: agents.take_answer(record, Agent("a", "a", Place(op=1)), text)
+    ),
+    "record.calls": _with_record(_command),
+    "record.decisions": _with_record(
+        lambda record, text: decisions.hear(record, f"decided {text}", Place(op=1))
+    ),
+    "record.failures: output": _with_record(_output),
+    "record.failures: heard": _with_record(failures.hear),
+    "record.files: commit": _with_record(files.note_commit),
+    "record.files: mention": _with_record(files.mention),
+    "record.git_work: commands": _with_record(git_work.find_verbs),
+    "record.git_work: commit": git_work.commit_in,
+    "record.git_work: output": _with_record(
+        lambda record, text: git_work.read_output(record, "git status", text)
+    ),
+    "record.git_work: push": _with_record(
+        lambda record, text: git_work.apply_verbs(record, ["push"], text, failed=False)
+    ),
+    "record.git_work: conflicts": _with_record(
+        lambda record, text: git_work.note_conflicts(record, "git merge a", text, failed=True)
+    ),
+    "record.git_work: repository": _with_record(
+        lambda record, text: git_work.note_repository(record, text, failed=False)
+    ),
+    **{
+        f"record.manifests: {name}": partial(manifests.dependencies, name)
+        for name in manifests.NAMES
+    },
+    "record.names: words": names.words,
+    "record.names: heard": _with_record(lambda record, text: names.hear(record, text, 1.0)),
+    "record.names: frequent": names.frequent,
+    "record.open_items": lambda text: list(open_items.git_requests(_asked(text))),
+    "record.plan_checks": lambda text: (plan_checks.is_check(text), plan_checks.is_by_hand(text)),
+    "record.plan_checks: told": lambda text: plan_checks.is_told("run `make test`", text, ()),
+    "record.plans: plan": _with_record(
+        lambda record, text: plans.add_plan(record, f"# Plan\n\n- [ ] a\n{text}", Place(op=1))
+    ),
+    "record.plans: model": _with_record(
+        lambda record, text: plans.hear(
+            record, f"Here is the plan, next steps to do:\n{text}", Place(op=1)
+        )
+    ),
+    "record.plans: user": _with_record(
+        lambda record, text: plans.hear_user(record, text, Place(op=1))
+    ),
+    "record.reader: remark": _with_record(
+        lambda record, text: reader.hear(record, text, Place(op=1))
+    ),
+    "record.replies": _with_record(replies.reply_to),
+    "record.results": record_results.refusal_words,
+    "record.run_output: failure": run_output.shows_failure,
+    "record.run_output: lines": run_output.wrong_lines,
+    "record.run_output: last": run_output.last_lines,
+    "record.run_output: places": run_output.names_places,
+    "record.run_output: code": lambda text: run_output.printed_code("make; echo $?", text),
+    "record.run_output: success": lambda text: run_output.tells_success("test", text),
+    "record.run_prompt": run_prompt.split_tasks,
+    "record.run_prompt: request": run_prompt.extract_request,
+    "record.run_prompt: tasks": run_prompt.list_tasks,
+    "record.runs: kind": runs.kind,
+    "record.runs: parts": runs.parts,
+    "record.runs: covers": lambda text: runs.covers(text, "pytest -q"),
+    "record.shell: parts": shell.parts,
+    "record.shell: work": shell.hides_work,
+    "record.shell: first": shell.first_line,
+    "record.shell: looking": shell.ends_looking,
+    "record.shell: settings": shell.settings_of,
+    "record.shell: core": shell.core,
+    "record.shell: removed": shell.find_removed,
+    "record.shell: written": lambda text: shell.find_written(f"tee {text}"),
+    "record.shell: script": lambda text: shell.find_written(f"python <<A\n.write_text({text}"),
+    "record.shell: moved": shell.find_moved,
+    "record.shell: enters": shell.enters,
+    "record.shell: files": shell.files,
+    "record.shell: paths": shell.find_paths,
+    "record.shell: branches": lambda text: shell.branches(f"git push {text}"),
+    "record.tasks": _with_record(
+        lambda record, text: tasks.add_task(record, text, text, Place(op=1))
+    ),
+    "record.turns": _with_record(lambda record, text: turns.prompt(record, text, Place(op=2))),
+    "segment.segment": segment.name_of,
+    "segment.steps": steps.words,
+    "segment.steps: line": lambda text: steps.one_line(text, 200),
+    "segment.steps: visible": steps.visible,
+    "text.fence: clean": fence.clean,
+    "text.fence: escape": fence.escape,
+    "text.fence: unescape": fence.unescape,
+    "text.fence: flat": lambda text: fence.flat(text, 100_000),
+    "text.fence: ends": lambda text: fence.both_ends(text, 200),
+    "text.fence: code": lambda text: fence.code(text, 100_000),
+    "text.fence: line": fence.line,
+    "text.numbers": numbers.named,
+    "text.progress: done": progress.calls_done,
+    "text.progress: open": progress.speaks_of_open_work,
+    "text.progress: remaining": lambda text: progress.find_remaining(f"remaining:\n{text}"),
+    "text.progress: postponed": lambda text: progress.find_postponed(f"later {text}"),
+    "text.sentences": sentences.sentences,
+    "text.sentences: one line": sentences.split,
+    "text.sentences: question": sentences.asks,
+    "text.sentences: subjects": sentences.subjects,
+    "transcript.user_words": user_words.user_words,
+    "transcript.user_words: briefs": user_words.without_briefs,
+    "transcript.user_words: agents": user_words.holds_agent_message,
+}
+
+
+class Slowdown(NamedTuple):
+    ratio: float
+    seconds: float  # for the large text
+    reader: str
+    text: str
+
+
+def slowdowns(readers: Iterable[str] = READERS) -> Iterator[Slowdown]:
+    """Yield the slowest text of each reader."""
+    for name in readers:
+        yield max(measured(name, text) for text in PIECES)
+
+
+def measured(reader: str, text: str) -> Slowdown:
+    """Compare the two lengths. What is beyond `MOST` is measured again: other programs take time
+    too."""
+    found = _measured(reader, text)
+    again = RUNS if found.ratio > MOST and found.seconds < HOPELESS_SECONDS else 0
+    return min([found, *(_measured(reader, text) for _ in range(again))])
+
+
+def _measured(reader: str, text: str) -> Slowdown:
+    small, large = (text_of(PIECES[text], SMALL * factor) for factor in (1, FACTOR))
+    short, long = _seconds(READERS[reader], small), _seconds(READERS[reader], large)
+    return Slowdown(long / max(short, LEAST_SECONDS), long, reader, text)
+
+
+def _seconds(read: Reader, text: str) -> float:
+    began = process_time()
+    with suppress(ValueError):
+        read(text)
+    return process_time() - began
+
+
+def rows() -> Iterator[tuple[str, str, str]]:
+    worst = max(slowdowns())
+    yield (
+        f"slowest of {len(READERS)} readers on {len(PIECES)} hostile texts, 60 KB against 6 KB",
+        f"{worst.ratio:.1f}x ({worst.reader}, {worst.text})",
+        f"≤ {MOST:.0f}x",
+    )
+
+
+if __name__ == "__main__":
+    worst = 0.0
+    for one in slowdowns():
+        if "--all" in sys.argv or one.ratio > worst:
+            print(f"{one.ratio:6.1f}x {one.seconds * 1000:9.1f} ms  {one.reader}: {one.text}")
+        worst = max(worst, one.ratio)
