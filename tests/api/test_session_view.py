@@ -48,7 +48,7 @@ def test_turns_are_told_newest_first_with_what_came_of_them(
 def test_the_state_tells_what_is_open_what_fails_and_which_rules_hold(
     api: TestClient, script: ScriptedSession
 ) -> None:
-    operations.pin("Heights are whole centimetres", now_ms=1, project=script.project)
+    operations.pin("Heights are whole centimetres", now_ms=1, project=script.project, by="user")
     found = api.get("/api/sessions/s1/state").json()
     [task] = found["tasks"]
     assert (task["text"], task["turn"], task["step"]) == ("read the gauge file", 1, 2)

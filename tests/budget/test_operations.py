@@ -31,14 +31,14 @@ NOW = 1_800_000_000_000
 
 
 def pin(text: str = "Never touch data/raw.", **own: str) -> ledger.Pin:
-    return operations.pin(text, now_ms=NOW, project="/p", **own)
+    return operations.pin(text, now_ms=NOW, project="/p", **{"by": "user", **own})
 
 
 @pytest.mark.requirement("K1")
 def test_a_pin_holds_in_its_scope_until_it_is_unpinned() -> None:
     here = pin(compartment=SAFETY)
     pin("for all", scope="user")
-    operations.pin("for now", now_ms=NOW, scope="session", session_id="s1")
+    operations.pin("for now", now_ms=NOW, scope="session", session_id="s1", by="user")
     assert [one.text for one in ledger.read("/p", "s1").pins] == [
         *("for all", "Never touch data/raw.", "for now"),
     ]
@@ -208,7 +208,7 @@ def test_a_tool_that_pins_keeps_a_torn_ledger_too() -> None:
 
 @pytest.mark.requirement("K1")
 def test_projects_whose_paths_differ_by_a_dash_share_no_pin() -> None:
-    operations.pin("of one", now_ms=NOW, project="/x/y")
+    operations.pin("of one", now_ms=NOW, project="/x/y", by="user")
     assert ledger.read("/x-y", "").pins == ()
     assert [one.text for one in ledger.read("/x/y", "").pins] == ["of one"]
 
@@ -220,7 +220,7 @@ def test_a_file_of_the_former_name_is_read_by_the_project_it_names_alone() -> No
     ledger.save(str(former), {"project": "/x/y", "pins": [{"id": "1", "text": "of before"}]})
     assert [one.text for one in ledger.read("/x/y", "").pins] == ["of before"]
     assert ledger.read("/x-y", "").pins == ()
-    operations.pin("of now", now_ms=NOW, project="/x/y")
+    operations.pin("of now", now_ms=NOW, project="/x/y", by="user")
     assert [one.text for one in ledger.read("/x/y", "").pins] == ["of before", "of now"]
     operations.unpin("1", project="/x/y")
     assert [one.text for one in ledger.read("/x/y", "").pins] == ["of now"]
@@ -237,3 +237,33 @@ def test_a_lock_held_by_another_is_waited_for_with_bounded_patience(
         with pytest.raises(BudgetBusy):
             pin("another")
     pin("another")
+
+
+@pytest.mark.requirement("K1")
+def test_only_the_user_pins_for_all_projects_and_what_the_user_pinned_stays_the_users() -> None:
+    with pytest.raises(InvalidPin, match="only the user"):
+        pin("allowed everywhere", scope="user", by="model")
+    assert pin("of the model", by="model").by == "model"
+    assert pin("of the model").by == "user", "the user confirms it"
+    assert pin("of the model", by="model").by == "user"
+    assert [one.by for one in ledger.read("/p", "").pins] == ["user"]
+
+
+@pytest.mark.requirement("K1")
+def test_a_pin_without_an_author_is_not_certain() -> None:
+    made = pin("of an earlier release")
+    path = ledger.path_of("project", "/p")
+    found = ledger.load(path)
+    del found["pins"][0]["by"]
+    ledger.save(path, found)
+    [one] = ledger.read("/p", "").pins
+    assert (one.id, one.author) == (made.id, "not certain who pinned this")
+
+
+@pytest.mark.requirement("K1")
+def test_a_pin_of_a_shell_of_claude_code_is_not_certain(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLAUDECODE", "1")
+    found = CliRunner().invoke(command, ["pin", "by whom", "--json"])
+    assert json.loads(found.stdout)["by"] == ""
+    found = CliRunner().invoke(command, ["pin", "by whom", "--user"])
+    assert isinstance(found.exception, InvalidPin)

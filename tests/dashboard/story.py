@@ -176,7 +176,9 @@ def _atlas(home: Path) -> StorySession:
     one.saves("monitor")
     one.now_ms = int(time.time() * 1000) - START_MS - 9_000
     one.noted()
-    operations.pin("Never touch data/raw", now_ms=START_MS + one.now_ms, project=one.project)
+    operations.pin(
+        "Never touch data/raw", now_ms=START_MS + one.now_ms, project=one.project, by="user"
+    )
     return one
 
 

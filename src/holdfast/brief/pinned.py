@@ -5,10 +5,11 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from holdfast.brief.item import BriefItem
-from holdfast.budget.ledger import Pin
+from holdfast.budget.ledger import USER, Pin
 from holdfast.text.fence import flat, quoted
 
 LONGEST, SHORTEST = 300, 30
+PIN = "pin "  # how the reason of a pin begins; its id follows
 
 
 def marked_rules(texts: Iterable[str]) -> list[BriefItem]:
@@ -20,10 +21,18 @@ def marked_rules(texts: Iterable[str]) -> list[BriefItem]:
 
 
 def pins(given: Iterable[Pin]) -> list[BriefItem]:
-    """Return what was pinned by hand, each in its compartment."""
+    """Return what was pinned by hand, each in its compartment. A pin that is not the user's stands
+    among the model's notes, and says whose it is: what the user pinned holds like the user's words.
+    """
     return [
         BriefItem(
-            "pinned", one.text, 1.0, f"pin {one.id}", pinned=True, compartment=one.compartment
+            "pinned" if one.by == USER else "decisions",
+            one.text if one.by == USER else f"{one.author}: {one.text}",
+            1.0,
+            f"{PIN}{one.id}",
+            pinned=True,
+            order=0.0 if one.by == USER else -1e3,
+            compartment=one.compartment,
         )
         for one in given
     ]
@@ -31,10 +40,16 @@ def pins(given: Iterable[Pin]) -> list[BriefItem]:
 
 def pin_id(item: BriefItem) -> str:
     """Return the id of the pin; empty for an item that nobody pinned, even if it is never cut."""
-    return item.reason.removeprefix("pin ") if item.section == "pinned" else ""
+    return item.reason.removeprefix(PIN) if item.reason.startswith(PIN) else ""
 
 
 def shorten(items: list[BriefItem], room: int) -> list[BriefItem]:
     """Shorten the items to the room: the more there are, the shorter each is quoted."""
     most = max(SHORTEST, min(LONGEST, room // max(len(items), 1) - 5))
-    return [replace(one, text=quoted(flat(one.text, most))) for one in items]
+    return [replace(one, text=_shown(one, most)) for one in items]
+
+
+def _shown(item: BriefItem, most: int) -> str:
+    """Only words of the user and of the user's files are quoted."""
+    text = flat(item.text, most)
+    return text if item.section == "decisions" else quoted(text)

@@ -21,6 +21,7 @@ SCOPES = ("session", "project", "user")
 MOST_BYTES = 64 << 10
 MOST_PINS, MOST_CHARS, MOST_PIN = 20, 2_000, 300  # of one scope
 MOST_EVICTED = 500
+USER, MODEL = "user", "model"  # who pinned
 
 
 class InvalidPin(HoldfastError):
@@ -36,6 +37,10 @@ class TooManyPins(HoldfastError):
 
 class NoSuchPin(HoldfastError):
     hint = "`holdfast budget` lists what is pinned, and what the brief holds"
+
+
+class UsersPin(NoSuchPin):
+    hint = "the user can take it back: `holdfast budget unpin ID`"
 
 
 class OwnWordsStay(NoSuchPin):
@@ -73,6 +78,14 @@ class Pin(NamedTuple):
     compartment: str = PREFERENCES
     scope: str = "project"
     created_ms: int = 0
+    by: str = ""  # empty if that is not certain, as of every pin before releases that store it
+
+    @property
+    def author(self) -> str:
+        """Who pinned it, in words."""
+        return {USER: "pinned by the user", MODEL: "pinned by the model"}.get(
+            self.by, "not certain who pinned this"
+        )
 
 
 class Ledger(NamedTuple):
@@ -122,6 +135,8 @@ def read(project: str, session_id: str) -> Ledger:
         given = _shares(found)
         shares |= given
         set_by |= dict.fromkeys(given, scope)
+    users = {one.id for one in pins if one.by == USER}
+    pins = [one for one in pins if one.by == USER or one.id not in users]
     return Ledger(tuple(pins), frozenset(evicted), shares, set_by)
 
 
@@ -174,6 +189,7 @@ def _pin(row: Mapping[str, Any], scope: str) -> Pin | None:
         where if where in NAMES else PREFERENCES,
         scope,
         at if type(at) is int else 0,
+        row["by"] if row.get("by") in (USER, MODEL) else "",
     )
 
 

@@ -23,6 +23,7 @@ from holdfast.budget.ledger import (
     NoSuchPin,
     Pin,
     TooManyPins,
+    UsersPin,
     set_aside_if_damaged,
 )
 from holdfast.files import lock
@@ -52,16 +53,24 @@ def pin(
     scope: str = "project",
     project: str = "",
     session_id: str = "",
+    by: str = "",
 ) -> Pin:
-    """Put a text into every brief of its scope until it is unpinned. Pinning it twice is once."""
+    """Put a text into every brief of its scope until it is unpinned. Pinning it twice is once, and
+    what the user pinned stays the user's. Only the user pins for all projects."""
+    if scope == "user" and by != ledger.USER:
+        raise InvalidPin("only the user pins for all projects, in a terminal of their own")
     words = " ".join(redact(text).split())
     if not 0 < len(words) <= MOST_PIN:
         raise InvalidPin(f"a pin has 1 to {MOST_PIN} characters, this one {len(words):,}")
     _must_be_compartment(compartment)
-    new = Pin(f"{crc32(words.encode()):08x}", words, compartment, scope, now_ms)
+    new = Pin(f"{crc32(words.encode()):08x}", words, compartment, scope, now_ms, by)
 
     def change(found: dict[str, Any]) -> None:
-        rows = [row for row in _rows(found, "pins") if row.get("id") != new.id]
+        nonlocal new
+        rows = _rows(found, "pins")
+        before = [row.get("by", "") for row in rows if row.get("id") == new.id]
+        new = new._replace(by=before[0]) if before and by != ledger.USER else new
+        rows = [row for row in rows if row.get("id") != new.id]
         if len(rows) >= MOST_PINS or sum(map(_length, rows)) + len(words) > MOST_CHARS:
             raise TooManyPins(f"{MOST_PINS} pins or {MOST_CHARS:,} characters of one scope")
         found["pins"] = [*rows, {k: v for k, v in new._asdict().items() if k != "scope"}]
@@ -70,12 +79,14 @@ def pin(
     return new
 
 
-def unpin(pin_id: str, *, project: str = "", session_id: str = "") -> Pin:
-    """Remove a pin by its id or the start of it, in any scope."""
+def unpin(pin_id: str, *, project: str = "", session_id: str = "", by: str = ledger.USER) -> Pin:
+    """Remove a pin by its id or the start of it, in any scope. The model removes only its own."""
     pins = ledger.read(project, session_id).pins
     found = [one for one in pins if pin_id and one.id.startswith(pin_id)]
     if len({one.id for one in found}) != 1:
         raise NoSuchPin(f"{'no pin begins' if not found else 'several pins begin'} with {pin_id}")
+    if any(by not in (ledger.USER, one.by) for one in found):
+        raise UsersPin(f"{found[-1].id} was not pinned by the {by}: {found[-1].author}")
     for one in found:
 
         def change(held: dict[str, Any], gone: str = one.id) -> None:

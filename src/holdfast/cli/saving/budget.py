@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 from collections.abc import Callable
@@ -117,6 +118,7 @@ def pin(
         scope=scope,
         project=_path(project),
         session_id=session_id,
+        by="" if IN_CLAUDE_CODE in os.environ else ledger.USER,
     )
     again = any(one._replace(created_ms=old.created_ms) == old for old in before)
     words = f"{'already pinned' if again else 'pinned'} {one.id} ({scope}, {one.compartment})"
@@ -275,6 +277,7 @@ def _path(project: Path | None) -> str:
 
 
 SHOWN_CHARS = 90
+IN_CLAUDE_CODE = "CLAUDECODE"  # set in its shells, where the model types as well as the user
 ANSWER = "the model's answer"
 SECTIONS = {  # what one item of a section is called
     "said": "your words",
@@ -328,7 +331,7 @@ def show(found: BudgetStatus, most: int) -> None:
     for part in found.parts:
         _show_items(part, most)
     for one in found.pins:
-        say(f"pin {one.id} ({one.scope}, {one.compartment}): {shown(one.text)}")
+        say(f"pin {one.id} ({one.scope}, {one.compartment}, {one.author}): {shown(one.text)}")
     if found.evicted:
         say(f"left out by you: {', '.join(found.evicted)}; undo: holdfast budget evict --undo ID")
 
@@ -350,4 +353,6 @@ def _show_items(part: CompartmentUse, most: int) -> None:
 
 def _label(one: BriefEntry) -> str:
     """Return what an item is called. Below the user's words stands what the model answered."""
+    if one.is_pinned:
+        return SECTIONS["pinned"]
     return ANSWER if one.reason == OUTCOME else SECTIONS.get(one.section, one.section)

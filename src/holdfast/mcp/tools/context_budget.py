@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from typing import Any
 
 from holdfast.budget import operations
+from holdfast.budget.ledger import MODEL
 from holdfast.events import window_budget
 from holdfast.events.window_budget import CompartmentUse
 from holdfast.hub import row_times
@@ -57,21 +59,31 @@ def _rows(part: CompartmentUse) -> list[dict[str, Any]]:
 
 
 def _pin(asked: ContextBudgetArguments) -> tuple[str, dict[str, Any]]:
+    """Pin in the model's name. For all projects it is only proposed: it holds for this one."""
     _, state = client_session.window()
     one = operations.pin(
         asked.text,
         now_ms=row_times.now_ms(),
         compartment=asked.compartment,
-        scope=asked.scope,
+        scope=_own_scope(asked),
         project=state.project,
         session_id=state.session_id,
+        by=MODEL,
     )
-    return f"pinned {one.id}", one._asdict()
+    words = f"pinned {one.id} for this {one.scope}, {one.author}"
+    if asked.scope == "user":
+        confirm = f"holdfast budget pin {shlex.quote(one.text)} --user"
+        words += f"; for all projects the user confirms it in a terminal: {confirm}"
+    return words, one._asdict()
+
+
+def _own_scope(asked: ContextBudgetArguments) -> str:
+    return "project" if asked.scope == "user" else asked.scope
 
 
 def _unpin(asked: ContextBudgetArguments) -> tuple[str, dict[str, Any]]:
     _, state = client_session.window()
-    one = operations.unpin(asked.id, project=state.project, session_id=state.session_id)
+    one = operations.unpin(asked.id, project=state.project, session_id=state.session_id, by=MODEL)
     return f"unpinned {one.id}", one._asdict()
 
 
@@ -90,9 +102,8 @@ def _estimate(asked: ContextBudgetArguments) -> tuple[str, dict[str, Any]]:
 
 def _allot(asked: ContextBudgetArguments) -> tuple[str, dict[str, Any]]:
     _, state = client_session.window()
-    scope = "user" if asked.scope == "user" else "project"
-    kept = operations.allot(asked.compartment, asked.share, scope=scope, project=state.project)
-    return "allotted", {"shares": kept}
+    kept = operations.allot(asked.compartment, asked.share, project=state.project)
+    return "allotted for this project", {"shares": kept}
 
 
 OPS: dict[str, Callable[[ContextBudgetArguments], tuple[str, dict[str, Any]]]] = {

@@ -13,7 +13,7 @@ from holdfast.api.machine_files import local_window, read_files
 from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, answer_of, respond
 from holdfast.budget import operations
 from holdfast.budget.compartments import NAMES, PREFERENCES
-from holdfast.budget.ledger import InvalidPin, NoSuchPin, Pin, TooManyPins
+from holdfast.budget.ledger import USER, InvalidPin, NoSuchPin, Pin, TooManyPins
 from holdfast.events import window_budget
 from holdfast.hub import row_times
 from holdfast.hub.errors import NotThere, Refused
@@ -106,6 +106,7 @@ def _pin(body: NewPin, state: State) -> Pin:
         scope=body.scope,
         project=state.project,
         session_id=state.session_id,
+        by=USER,
     )
 
 

@@ -35,7 +35,7 @@ router = Router(prefix="/api/sessions", tags=["sessions"])
 ELSEWHERE = "its transcript is not on this machine"
 GONE = "its transcript is not there any more"
 MOST_FILES, MOST_DECISIONS, MOST_AGENTS = 200, 80, 100
-MARKED, PINNED = "marked in an instruction file", "pinned"
+MARKED = "marked in an instruction file"
 NOTHING: dict[str, Any] = {
     "step": None,
     "at": None,
@@ -298,7 +298,7 @@ def _rules(state: State, record: Record) -> Iterable[dict[str, Any]]:
     decides which are rules."""
     nowhere = place_of(record, Place())
     for pin in ledger.read(state.project, state.session_id).pins:
-        yield {"text": pin.text, "reason": f"{PINNED} for the {pin.scope}", **nowhere}
+        yield {"text": pin.text, "reason": f"{pin.author}, for the {pin.scope}", **nowhere}
     for text in collect_marked_rules(state.project, window_brief.read_files(record)):
         yield {"text": text, "reason": MARKED, **nowhere}
 
