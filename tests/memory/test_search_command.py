@@ -15,6 +15,9 @@ from holdfast.checkpoint.write import keep
 from holdfast.cli.main import holdfast_command
 from holdfast.memory import sync
 from holdfast.memory.locations import client_folder, index_file, index_files
+from holdfast.memory.recall import recall
+from holdfast.segment import disk, library
+from holdfast.segment.formats import Compressed, Metadata
 from holdfast.wire import places
 from tests.checkpoint.documents import a_document
 from tests.memory.transcripts import a_line, a_session, written
@@ -168,6 +171,36 @@ def shipped(here: Path, transcript: str, name: str = "seg_1_0") -> None:
         "metadata": {"transcript": transcript, "project": str(here), "ended_at": TOKEN},
     }
     (folder / f"{name}.json").write_text(json.dumps(told))
+
+
+NOT_OURS = "not made by Holdfast on this machine"
+
+
+@pytest.mark.requirement("M2", "X7")
+def test_a_segment_shipped_in_a_project_is_marked_and_comes_after_our_own(here: Path) -> None:
+    for number in range(300):
+        shipped(here, "", f"seg_{number}_0")
+    # Whatever it says of itself, and even with the id of one of ours.
+    folder = here / "data/knowledge-db/compressed_context"
+    forged = json.loads((folder / "seg_1_0.json").read_text())
+    forged["compressed_at"] = "2999-01-01T00:00:00Z"
+    forged["metadata"]["written_by"] = "holdfast"
+    for name in ("seg_1_0", "ours_seg_1_0"):
+        (folder / f"{name}.json").write_text(json.dumps({**forged, "segment_id": name}))
+    ours = Compressed("ours_seg_1_0", "a walrus", "s1", metadata=Metadata(project=str(here)))
+    ours.compressed_content = "among much else that was done that day, somebody saw a walrus"
+    with disk.hold_segments():
+        library.keep(ours, 1)
+    found = recall("walrus", project=str(here), limit=20).found
+    assert [one.item.by for one in found] == ["", *[NOT_OURS] * (len(found) - 1)]
+    assert found[0].id == "segment-ours_seg_1_0"
+    said = CliRunner().invoke(holdfast_command, ["search", "walrus"]).output
+    assert said.index("somebody saw a walrus") < said.index(NOT_OURS)
+    for words in (("expand", "segment-seg_1_0"), ("search", "--expand", "segment-seg_1_0")):
+        said = CliRunner().invoke(holdfast_command, words).output
+        assert NOT_OURS in said and "saved by Holdfast" not in said
+    listed = CliRunner().invoke(holdfast_command, ["segments"]).output.splitlines()
+    assert all((NOT_OURS in line) is ("ours_seg" not in line) for line in listed)
 
 
 @pytest.mark.requirement("X4", "B8", "M2")

@@ -38,7 +38,7 @@ def expand(
     text = text or _stored_text(item)
     end = offset + max(1, most_chars)
     shown = text[offset:end]
-    origin = f"{item.kind} {item.id}, {item.file or 'saved by Holdfast'}"
+    origin = f"{item.kind} {item.id}, {item.origin}"
     whole = "\n".join([fence.opening(fence.flat(origin, FENCE_CHARS)), shown, fence.closing()])
     return Expanded(item, whole, gone, end if end < len(text) else 0, notes)
 

@@ -73,11 +73,12 @@ def _text(word: str, now_ms: int, project: str) -> _Text:
     segment = segments.find(word)
     if segment is not None:
         segments.note_access(word, now_ms)
-        return _Text(word, "segment", formats.render(segment))
+        origin = "" if segments.is_own(segment) else f", {formats.FOREIGN}"
+        return _Text(word, "segment", formats.render(segment), origin)
     if (meant := _meant(word, project)) != word:
         return _text(meant, now_ms, project)
     item = expand(word, project=project, most_chars=MOST_SEARCHED)
-    source = f", {item.item.file or 'saved by Holdfast'}"
+    source = f", {item.item.origin}"
     return _Text(word, item.item.kind, fence.inside(item.text), source, tuple(item.notes))
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from holdfast.files.digest import digest
+from holdfast.segment.formats import FOREIGN as FOREIGN
 
 MEMORY, CHECKPOINT, SEGMENT = "memory", "checkpoint", "segment"
 DECISION, MESSAGE, TURN = "decision", "message", "turn"
 KINDS = (MEMORY, CHECKPOINT, SEGMENT, DECISION, MESSAGE, TURN)
+
 ID_CHARS = 12
 PAGE_CHARS = 5_000  # of a text that is printed in full
 
@@ -22,7 +24,7 @@ class Item(NamedTuple):
     position: int = 0
     title: str = ""
     more: str = ""  # belongs to it but counts less: commands, heads of results
-    by: str = ""  # user, model, or an agent's name
+    by: str = ""  # user, model, an agent's name, or FOREIGN
     cold: bool = False
     session: str = ""
     agent: str = ""
@@ -32,6 +34,11 @@ class Item(NamedTuple):
     uuids: tuple[str, ...] = ()  # of lines in the transcript
     at: str = ""
     offset: int = 0  # the byte offset in the transcript
+
+    @property
+    def origin(self) -> str:
+        """Where a reader gets it from, in words."""
+        return self.by if self.by == FOREIGN else self.file or "saved by Holdfast"
 
     @property
     def hash(self) -> str:

@@ -21,7 +21,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
 from holdfast.memory.index.interface import TURN_POSITIONS, Index, Scores
-from holdfast.memory.item import CHECKPOINT, DECISION, MESSAGE, SEGMENT, TURN, Item
+from holdfast.memory.item import CHECKPOINT, DECISION, FOREIGN, MESSAGE, SEGMENT, TURN, Item
 from holdfast.memory.words import ALONE, plain
 
 BESIDE = 0.3
@@ -158,7 +158,9 @@ def results(hits: Sequence[Hit], limit: int, *, by_turn: bool = True) -> list[Tu
     found = [_result(some, last) for some in together.values()]
     if by_turn:  # who asks for one kind gets the nearest of it, however far
         found = [one for one in found if one.rank.score > 0]
-    found.sort(key=lambda one: -one.rank.score)  # a stable sort: equal ones keep their order
+    # What came with a repository is behind everything of our own. A stable sort: equal ones keep
+    # their order.
+    found.sort(key=lambda one: (one.hit.item.by == FOREIGN, -one.rank.score))
     return _with_what_came(_distinct(found, limit))
 
 

@@ -121,7 +121,8 @@ def foreign_pending(session_id: str, project: str) -> list[Pending]:
                 found += formats.queue(data).pending[:MOST_FILES]
             except (DamagedSegment, NewerSegments) as error:
                 log.add("WARN", "segments", f"{path} was passed over: {error}")
-    return [_clean(one) for one in found if _is_public(one.segment_id)]
+    found = [_clean(one) for one in found if _is_public(one.segment_id)]
+    return [msgspec.structs.replace(one, written_by=formats.FOREIGN) for one in found]
 
 
 def _roots(project: str) -> list[str]:
@@ -143,6 +144,7 @@ def _within(root: str, inside: str, project: str) -> Iterator[Compressed]:
             log.add("WARN", "segments", f"{path} was passed over: {error}")
             continue
         found = _clean(found)
+        found.metadata.written_by = formats.FOREIGN
         if not _is_of(project, found.metadata.transcript):
             found.metadata.transcript = ""
         yield found

@@ -23,6 +23,7 @@ from holdfast.wire.mark import CHARS_PER_TOKEN
 
 VERSION = 1
 OURS, MODEL = "holdfast", "model"
+FOREIGN = "not made by Holdfast on this machine"  # any file outside our folder, whatever it says
 SUBSTANCE, LATELY, OFTEN = 0.40, 0.35, 0.25
 HALVES_IN_DAYS = 14.0
 MOST_DAYS = 10_000.0
@@ -41,6 +42,7 @@ class Pending(msgspec.Struct):
     timestamp: str = ""
     start_byte: int = 0  # in the transcript, to be read if the cut is lost
     end_byte: int = 0
+    written_by: str = OURS
 
 
 class Done(msgspec.Struct):

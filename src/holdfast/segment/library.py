@@ -242,7 +242,10 @@ def _load(place: FolderPlace, segment_id: str) -> Compressed | None:
     if not data:
         return None
     try:
-        return formats.decode_compressed(data, segment_id)
+        found = formats.decode_compressed(data, segment_id)
+        if found.metadata.written_by != formats.MODEL:
+            found.metadata.written_by = formats.OURS
+        return found
     except DamagedSegment as error:
         disk.set_aside(path, str(error))
     except NewerSegments as error:
@@ -256,7 +259,8 @@ def _put(place: FolderPlace, one: Compressed) -> None:
 
 
 def _select(found: list[Compressed], project: str, session_id: str) -> list[Compressed]:
-    """Return each segment once, Holdfast's first, of the given project and session if any."""
+    """Return each segment once, of the given project and session if any, oldest first. Those of
+    others come before all of ours, as if they were older: lists show the newest first."""
     each: dict[str, Compressed] = {}
     for one in found:
         if session_id and one.session_id != session_id:
@@ -264,4 +268,8 @@ def _select(found: list[Compressed], project: str, session_id: str) -> list[Comp
         if project and one.metadata.project not in ("", project):
             continue
         each.setdefault(one.segment_id, one)
-    return sorted(each.values(), key=lambda one: (one.compressed_at, one.start_turn))
+    return sorted(each.values(), key=lambda one: (is_own(one), one.compressed_at, one.start_turn))
+
+
+def is_own(one: Compressed) -> bool:
+    return one.metadata.written_by != formats.FOREIGN

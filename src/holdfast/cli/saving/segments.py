@@ -66,7 +66,7 @@ def _list(
         click.echo(json.dumps({name: formats.plain(value) for name, value in by_tier.items()}))
         return
     for one in pending:
-        say(f"{'pending':<8} {shown(one.segment_id)}  {_clean(one.topic)}")
+        say(f"{'pending':<8} {shown(one.segment_id)}  {_origin(one.written_by)}{_clean(one.topic)}")
     for tier, found in (("warm", warm), ("cold", cold)):
         for segment in found:
             say(f"{TIERS[tier]:<8} {line(segment)}")
@@ -116,7 +116,10 @@ def show(segment_id: str, as_text: bool, as_json: bool) -> None:
         click.echo(json.dumps(formats.plain(one)))
     elif as_text:
         click.echo(
-            fence.opening(f"segment {one.segment_id}, steps {one.start_turn}-{one.end_turn}")
+            fence.opening(
+                f"segment {one.segment_id}, steps {one.start_turn}-{one.end_turn}"
+                + ("" if library.is_own(one) else f", {formats.FOREIGN}")
+            )
         )
         click.echo(fence.line(redact(formats.render(one))))
         click.echo(fence.closing())
@@ -178,7 +181,12 @@ def line(one: Compressed) -> str:
     size = f"{one.original_tokens:,} → {counted(one.compressed_tokens, 'token')}"
     when = f"steps {one.start_turn}-{one.end_turn}"
     numbers = f"({when}, {size}, relevance {one.relevance_score:.2f}, read {one.access_count}x)"
-    return f"{paint(shown(one.segment_id), 'bold')}  {_clean(one.topic)} {paint(numbers, 'dim')}"
+    topic = f"{_origin(one.metadata.written_by)}{_clean(one.topic)}"
+    return f"{paint(shown(one.segment_id), 'bold')}  {topic} {paint(numbers, 'dim')}"
+
+
+def _origin(written_by: str) -> str:
+    return f"({written_by}) " if written_by == formats.FOREIGN else ""
 
 
 def _clean(text: str) -> str:

@@ -48,7 +48,7 @@ OPS: dict[str, Callable[[SegmentsArguments], ToolAnswer]] = {
 
 
 def _waiting(one: Pending) -> dict[str, Any]:
-    about = {"id": one.segment_id, "topic": one.topic}
+    about = {"id": one.segment_id, "topic": one.topic, "by": one.written_by}
     return {**about, "turns": [one.start_turn, one.end_turn]}
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from holdfast.client.memory_folder import find_memory_folder
 from holdfast.files.digest import digest
 from holdfast.memory import locations
-from holdfast.memory.item import CHECKPOINT, DECISION, MEMORY, SEGMENT, Item, id_of
+from holdfast.memory.item import CHECKPOINT, DECISION, FOREIGN, MEMORY, SEGMENT, Item, id_of
 from holdfast.memory.sources.source import HOW, MemorySource, SourceRead, clean, pieces
 from holdfast.wire import places
 
@@ -70,7 +70,6 @@ CHECKPOINTS_KEY = "checkpoints"
 DECISIONS = "Key Decisions"
 MOST_CHECKPOINTS = 200
 CHECKPOINTS_INSIDE = ".claude/checkpoints"
-FOREIGN = "from a checkpoint not made on this machine"
 
 
 def checkpoint_sources(project: str) -> Iterator[MemorySource]:
@@ -120,7 +119,7 @@ def _read_checkpoints(project: str, files: list[str], _state: str, _give_up: flo
         for name, entries in document.sections.items():
             for text in _section_texts(name, entries):
                 item = _checkpoint_item(name, text, about)
-                item = item if path in own else item._replace(title=f"{name} ({FOREIGN})", by="")
+                item = item if path in own else item._replace(by=FOREIGN)
                 found[document.session_id, name, text] = item
     return SourceRead([one._replace(position=2 * n) for n, one in enumerate(found.values())], "")
 
@@ -159,6 +158,8 @@ FOREIGN_SEGMENTS = (
     ".claude/data/sessions",
 )  # where other tools of this format store theirs
 MORE_CHARS = 1_200
+MOST_FOREIGN = 100  # fewer than a search looks at, so that they leave room for our own
+FORM = "2"  # of the items that are made of segments: another one reads them all again
 
 
 def segment_sources(project: str) -> Iterator[MemorySource]:
@@ -167,7 +168,9 @@ def segment_sources(project: str) -> Iterator[MemorySource]:
     roots += filter(None, (places.resolve_inside(project, inside) for inside in FOREIGN_SEGMENTS))
     files = [path for root in roots for path in _files_below(root)]
     if files:
-        yield MemorySource(SEGMENTS_KEY, _stamp_all(files), partial(_read_segments, project))
+        yield MemorySource(
+            SEGMENTS_KEY, _stamp_all([FORM, *files]), partial(_read_segments, project)
+        )
 
 
 def segment_id(item_id: str) -> str:
@@ -191,10 +194,14 @@ def _read_segments(project: str, _state: str, _give_up: float) -> SourceRead:
 
     shelved = [(one, False) for one in library.warm(project)]
     shelved += [(one, True) for one in library.cold(project)]
+    ours = [(one, cold) for one, cold in shelved if library.is_own(one)]
+    others = [(one, cold) for one, cold in shelved if not library.is_own(one)]
+    items = [item for one, cold in ours for item in _segment_items(one, cold)]
+    for one, cold in others[-MOST_FOREIGN:]:
+        items.append(next(_segment_items(one, cold))._replace(by=FOREIGN))
     found: dict[str, Item] = {}
-    for one, cold in shelved:
-        for item in _segment_items(one, cold):
-            found.setdefault(item.id, item._replace(position=2 * len(found)))
+    for item in items:
+        found.setdefault(item.id, item._replace(position=2 * len(found)))
     return SourceRead(list(found.values()), "")
 
 
