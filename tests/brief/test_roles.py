@@ -124,5 +124,5 @@ def test_an_orchestrator_has_the_messages_of_the_board() -> None:
         {"from_agent": 5, "content": ["odd"]},
     ]
     text = compose(_crowded(), 700, "orchestrator", work={"recent_messages": posted}).text
-    assert "pilot to everybody, task.completed: charted" in text
+    assert 'agent "pilot" to everybody, task.completed: charted' in text
     assert not any(words in text for words in ("alive", "odd", "checkpoint saved"))

@@ -43,8 +43,8 @@ def test_what_is_posted_is_listed_and_read_once() -> None:
     _ok("post", "task.created", "for you", "--from", "a", "--to", "b", "--priority", "3")
     assert "for you" in _ok("read", "b", "--peek").splitlines()[0]
     first, second = _ok("read", "b").splitlines()
-    assert first.endswith("task.created a to b: for you (priority 3)")
-    assert second.endswith("workflow.progress user to all: half done")
+    assert first.endswith('task.created agent "a" to b: for you (priority 3)')
+    assert second.endswith('workflow.progress agent "user" to all: half done')
     assert _ok("read", "b") == ""
     listed = _ok("list").splitlines()
     assert [line.endswith(" (confirmed), read by b") for line in listed] == [True, True]

@@ -288,7 +288,7 @@ def test_messages_of_a_project_are_found_and_others_are_not(project: Path) -> No
         store.write(partial(messages.post, row=row))
     store.close()
     [first] = found(project, "anchor")
-    assert (first.kind, first.by, first.text) == ("message", "a1", "the anchor is stuck")
+    assert (first.kind, first.by, first.text) == ("message", 'agent "a1"', "the anchor is stuck")
 
 
 @pytest.mark.store

@@ -319,6 +319,7 @@ export interface Pin {
   text: string;
   compartment: string | null;
   scope: string;
+  by: string;
 }
 
 export interface Budget {

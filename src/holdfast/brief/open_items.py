@@ -19,7 +19,7 @@ from holdfast.record.plan_steps.wording import LATER, LEFT
 from holdfast.record.plans import proposals
 from holdfast.record.turns import turn_number
 from holdfast.redact import redact
-from holdfast.text.fence import code, flat, plain_name, quoted
+from holdfast.text.fence import agent_name, code, flat, plain_name, quoted
 
 MOST_FAILING = 12
 MOST_STEPS = 40
@@ -270,8 +270,8 @@ def _message_items(posted: list[dict[str, Any]]) -> Iterator[BriefItem]:
         one for one in posted if _field(one, "topic") not in NOTICES and _field(one, "content")
     ]
     for age, one in enumerate(reversed(words[-MOST_MESSAGES:])):
-        who = flat(_field(one, "from_agent"), 40)
-        to = flat(_field(one, "to_agent"), 40) or "everybody"
+        who, whom = agent_name(_field(one, "from_agent")), _field(one, "to_agent")
+        to = agent_name(whom) if whom else "everybody"
         text = (
             f"{who} to {to}, {flat(_field(one, 'topic'), 40)}: {flat(_field(one, 'content'), 200)}"
         )

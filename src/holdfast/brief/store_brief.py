@@ -167,8 +167,10 @@ def _tells(name: str) -> bool:
 def _message(message: dict[str, Any]) -> str:
     sender, content = _either(message, *SENDER), _either(message, "content", "payload")
     receiver = _either(message, *RECEIVER)
-    to = f" to {receiver}" if receiver else ""
-    return f"{sender or '?'}{to}, {_words(message.get('topic')) or '?'}: {content}"
+    to = f" to {fence.agent_name(receiver)}" if receiver else ""
+    return (
+        f"{fence.agent_name(sender or '?')}{to}, {_words(message.get('topic')) or '?'}: {content}"
+    )
 
 
 def _blocking(blocking: dict[str, Any]) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from holdfast.files.digest import digest
-from holdfast.segment.formats import FOREIGN as FOREIGN
+from holdfast.wire import places
 
 MEMORY, CHECKPOINT, SEGMENT = "memory", "checkpoint", "segment"
 DECISION, MESSAGE, TURN = "decision", "message", "turn"
 KINDS = (MEMORY, CHECKPOINT, SEGMENT, DECISION, MESSAGE, TURN)
-
+FOREIGN = places.FOREIGN
 ID_CHARS = 12
 PAGE_CHARS = 5_000  # of a text that is printed in full
 

@@ -23,7 +23,7 @@ from holdfast.wire.mark import CHARS_PER_TOKEN
 
 VERSION = 1
 OURS, MODEL = "holdfast", "model"
-FOREIGN = "not made by Holdfast on this machine"  # any file outside our folder, whatever it says
+FOREIGN = places.FOREIGN
 SUBSTANCE, LATELY, OFTEN = 0.40, 0.35, 0.25
 HALVES_IN_DAYS = 14.0
 MOST_DAYS = 10_000.0

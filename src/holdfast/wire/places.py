@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 COPY_TRIES = 50  # of 10 ms: another hook may be copying the same file
 MOST_COPIED = 32 << 20  # bytes; a spool is moved aside at 2 MB, the log at 1
+FOREIGN = "not made by Holdfast on this machine"  # any file outside our folder, whatever it says
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")
 
 

@@ -23,7 +23,7 @@ from holdfast.hub.team.connection import server
 from holdfast.hub.tree import projects
 from holdfast.redact import redact
 from holdfast.settings import load
-from holdfast.text.fence import shown
+from holdfast.text.fence import agent_name, shown
 
 Command = Callable[..., Any]
 MOST_SHOWN_CHARS = 300
@@ -226,7 +226,8 @@ def line(row: Row) -> str:
     message = content.get("message")  # --json has the rest
     words = message if isinstance(message, str) else json.dumps(content, ensure_ascii=False)
     at, whom = _at(row["created_ms"]), row["to_agent"] or "all"
-    text = f"{row['topic']}  {row['from_agent']} to {whom}: {str(words)[:MOST_SHOWN_CHARS]}"
+    who = agent_name(row["from_agent"])
+    text = f"{row['topic']}  {who} to {whom}: {str(words)[:MOST_SHOWN_CHARS]}"
     urgent = f" (priority {row['priority']})" if row["priority"] else ""
     return f"{at}  {shown(text)}{urgent}"
 

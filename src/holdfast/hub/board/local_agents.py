@@ -159,9 +159,6 @@ def _last_report_ms(folder: str, state: State) -> int:
     return max(state.at_ms, places.modified_ms(f"{folder}/spool"))
 
 
-MOST_NAME = 40  # characters of the sender's name
-
-
 def entry_of(row: Mapping[str, Any]) -> OutboxEntry:
     """Make an outbox entry from a message."""
     tag = f"m-{row['id'].replace('-', '')[-12:]}"
@@ -169,7 +166,7 @@ def entry_of(row: Mapping[str, Any]) -> OutboxEntry:
     words = content.get("message")
     words = words if isinstance(words, str) else json.dumps(content, ensure_ascii=False)
     whom = "you" if row["to_agent"] is not None else "all agents"
-    who = fence.flat(row["from_agent"], MOST_NAME)
+    who = fence.agent_name(row["from_agent"])
     line = f"- [{tag}] {who} to {whom}, {row['topic']}: {redact(words)}"
     text = fence.flat(line, outbox.MOST_CHARS)
     return OutboxEntry(row["id"], tag, text, row["created_ms"], row["expires_ms"])

@@ -17,6 +17,7 @@ from holdfast.memory import locations
 from holdfast.memory.index import engines, sqlite_file
 from holdfast.memory.item import MESSAGE, Item, id_of
 from holdfast.memory.sources.source import MemorySource, SourceRead, clean
+from holdfast.text.fence import agent_name
 from holdfast.wire import log, places
 
 KEY = "messages"
@@ -39,7 +40,7 @@ def message_sources(project: str) -> Iterator[MemorySource]:
     stamp = locations.stamp(path) if path else ""
     if stamp:
         yield MemorySource(
-            KEY, f"{stamp} {locations.stamp(path + '-wal')}", partial(_read, path, project)
+            KEY, f"by {stamp} {locations.stamp(path + '-wal')}", partial(_read, path, project)
         )
 
 
@@ -50,7 +51,7 @@ def _shared(project: str) -> Iterator[MemorySource]:
     query = sa.text("SELECT count(*), max(created_ms) FROM messages")
     count, newest = engines.store().read(lambda c: c.execute(query).one())
     if count:
-        yield MemorySource(KEY, f"{count}-{newest}", partial(_read_shared, project))
+        yield MemorySource(KEY, f"by-{count}-{newest}", partial(_read_shared, project))
 
 
 def _read_shared(project: str, _state: str, _give_up: float) -> SourceRead:
@@ -105,7 +106,7 @@ def item(row: Sequence[Any], number: int) -> Item:
         text=clean(_words(content, topic))[:4_000],
         title=clean(topic),
         position=number,
-        by=clean(sender),
+        by=agent_name(clean(sender)),
         file=f"message {message_id}",
         at=at,
     )

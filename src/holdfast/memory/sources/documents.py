@@ -76,7 +76,7 @@ def checkpoint_sources(project: str) -> Iterator[MemorySource]:
     """List all checkpoints as one source; none if there are no files."""
     files = _checkpoint_files(project)
     if files:
-        stamp = f"{HOW}-own-{_stamp_all(files)}"
+        stamp = f"{HOW}-by-{_stamp_all(files)}"
         yield MemorySource(CHECKPOINTS_KEY, stamp, partial(_read_checkpoints, project, files))
 
 
