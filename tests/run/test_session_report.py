@@ -532,6 +532,7 @@ def test_names_and_reasons_are_quoted(
     assert halt is None or found.halt == halt
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5")
 @pytest.mark.parametrize(
     "words", ["not done ", "|not done ", "not done\n", "NOT DONE two, ", "NOT DONE:\n- two\n", "_."]
