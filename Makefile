@@ -19,7 +19,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where an environment forbids bytecode, every test run compiles every module anew: 20 of 67 seconds of CPU.
 export PYTHONDONTWRITEBYTECODE :=
 
-PARTS := check client docs dashboard browser
+PARTS := check client browser docs
 PYTEST := $(BIN)/pytest -n auto --dist worksteal -p no:schemathesis
 
 .PHONY: help demo test nightly shuffle cover quick store parts check python page docs reference bench report audit fuzz torture client dashboard browser lock clean
