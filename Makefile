@@ -19,7 +19,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where an environment forbids bytecode, every test run compiles every module anew: 20 of 67 seconds of CPU.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo test shuffle cover quick store check docs reference bench report audit fuzz torture client dashboard browser lock clean
+PARTS := check client browser docs
+PYTEST := $(BIN)/pytest -n auto --dist worksteal -p no:schemathesis
+
+.PHONY: help demo test nightly shuffle cover quick store parts check python page docs reference bench report audit fuzz torture client dashboard browser lock clean
 .DEFAULT_GOAL := help
 
 help: ## what can be made
@@ -43,21 +46,24 @@ $(BIN)/holdfast:
 demo: $(BIN)/holdfast ## play a recorded session through the real hooks
 	@$(BIN)/python demo/play.py
 
-client: $(VENV)/.ready ## the real Claude Code, for the tests that judge us by it
-	@$(BIN)/python tests/fetch_client.py $(CLIENT_VERSION)
+client: ## the real Claude Code, for the tests that judge us by it
+	@$(PYTHON) tests/fetch_client.py $(CLIENT_VERSION)
 
 dashboard: $(VENV)/.ready ## the page that serve shows, built if its sources changed
 	@$(BIN)/python dashboard/build.py
 
-browser: $(VENV)/.ready ## Debian's Chromium, for the tests of the dashboard
-	@$(BIN)/python tests/dashboard/fetch_browser.py
+browser: ## Debian's Chromium, for the tests of the dashboard
+	@$(PYTHON) tests/dashboard/fetch_browser.py
 
-check: $(VENV)/.ready ## format, lint, types, import contracts
+check: python page ## format, lint, types, import contracts
+
+python: $(VENV)/.ready
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/mypy tests audit benchmarks fuzz torture demo docs
 	$(BIN)/lint-imports
+
+page: dashboard
 	$(BIN)/python dashboard/build.py --check
 
 docs: $(VENV)/.ready ## the documentation as a site, in build/docs
@@ -67,16 +73,23 @@ quick: $(VENV)/.ready ## the inner loop: no real client, no database, nothing sl
 	@$(BIN)/python -m tests.quick
 
 store: $(VENV)/.ready ## the inner loop of the store and the API, on SQLite
-	$(BIN)/pytest -q -n auto --dist worksteal -m "store and not slow and not real_client"
+	$(PYTEST) -q -m "store and not slow and not nightly and not real_client"
 
-test: check client docs dashboard browser ## everything, in one order and with the same examples each time
-	HYPOTHESIS_PROFILE=full HOLDFAST_TEST_HOOKS=started $(BIN)/pytest -n auto --dist worksteal -p no:schemathesis --randomly-seed=1
+parts: # what tests need, and what needs no test: two at a time
+	@$(MAKE) --no-print-directory -j2 $(PARTS)
 
-shuffle: client dashboard browser ## the same tests in another order, with other examples: finds what hangs on chance
-	HYPOTHESIS_PROFILE=random HOLDFAST_TEST_HOOKS=started $(BIN)/pytest -n auto --dist worksteal
+test: parts ## what CI runs, in one order and with the same examples each time
+	$(PYTEST) --randomly-seed=1 -m "not nightly"
 
-cover: check client dashboard browser ## which lines no test runs; takes twice as long
-	HYPOTHESIS_PROFILE=full HOLDFAST_TEST_HOOKS=started $(BIN)/pytest -n auto --dist worksteal --cov --cov-report=term:skip-covered
+nightly: parts ## everything: all of PostgreSQL, every hook started, eight times the examples, torture
+	HYPOTHESIS_PROFILE=large HOLDFAST_TEST_HOOKS=started $(PYTEST) --randomly-seed=1
+	@$(MAKE) --no-print-directory torture SECONDS=$(or $(SECONDS),120)
+
+shuffle: client dashboard browser ## everything in another order, with other examples: finds what hangs on chance
+	HYPOTHESIS_PROFILE=random HOLDFAST_TEST_HOOKS=started $(PYTEST)
+
+cover: client dashboard browser ## which lines no test runs; takes twice as long as nightly
+	HYPOTHESIS_PROFILE=large HOLDFAST_TEST_HOOKS=started $(PYTEST) --cov --cov-report=term:skip-covered
 
 reference: $(VENV)/.ready ## the parts of docs/ that are made from the code
 	$(BIN)/python docs/reference.py

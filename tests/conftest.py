@@ -5,14 +5,17 @@ from __future__ import annotations
 import gc
 import itertools
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.marks import is_wholly_marked
+
 pytest_plugins = ("tests.cost", "tests.stores")
-PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "quick")
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "small")
 gc.disable()  # until all is collected: nothing of what is imported can be freed
 OURS = ("HOLDFAST_", "CLAUDE", "DISABLE_", "FORCE_", "CHECK_INTERVAL", "COOLDOWN_", "CAPACITY_")
 MEMORY, ROOM = "/dev/shm", 1 << 30
@@ -62,12 +65,23 @@ def quick_disk(tmp_path: Path) -> Iterator[Path]:
         yield Path(made)
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Files of which every test is left out are not imported: schemathesis alone takes a second."""
+    left_out = _left_out(config)
+    return (bool(left_out) and is_wholly_marked(collection_path, left_out)) or None
+
+
 def pytest_pycollect_makeitem(collector: pytest.Collector, obj: object) -> list[pytest.Item] | None:
-    """Where slow tests are left out, their parameters are not even counted: they were a fifth of
-    what the inner loop collects."""
-    left_out = "not slow" in collector.config.option.markexpr
-    marks = getattr(obj, "pytestmark", ()) if left_out else ()
-    return [] if any(mark.name == "slow" for mark in marks) else None
+    """Where tests are left out, their parameters are not even counted: they were a fifth of what
+    the inner loop collects."""
+    marks = getattr(obj, "pytestmark", ())
+    left_out = _left_out(collector.config) if marks else ()
+    return [] if any(mark.name in left_out for mark in marks) else None
+
+
+def _left_out(config: pytest.Config) -> list[str]:
+    """The marks of tests that do not run, as in `-m "not slow and not store"`."""
+    return re.findall(r"\bnot (\w+)", config.option.markexpr)
 
 
 def pytest_collection_finish() -> None:
@@ -85,12 +99,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _hypothesis() -> None:
-    """No deadlines: no test asserts seconds. The inner loop tries fewer examples than `make test`,
-    which tries the same ones in each run. `make shuffle` is what searches: it draws new ones.
-    Who only hands tests out to workers does without: it takes a third of a second to import."""
+    """No deadlines: no test asserts seconds. `make test` and `make nightly` try the same examples
+    in each run, `make nightly` eight times as many. `make shuffle` is what searches: it draws new
+    ones. Who only hands tests out to workers does without: it takes a third of a second to import.
+    """
     import hypothesis
 
-    hypothesis.settings.register_profile("quick", deadline=None, max_examples=6)
-    hypothesis.settings.register_profile("full", deadline=None, max_examples=50, derandomize=True)
+    hypothesis.settings.register_profile("small", deadline=None, max_examples=6, derandomize=True)
+    hypothesis.settings.register_profile("large", deadline=None, max_examples=48, derandomize=True)
     hypothesis.settings.register_profile("random", deadline=None, max_examples=150)
     hypothesis.settings.load_profile(PROFILE)

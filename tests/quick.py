@@ -8,7 +8,6 @@ The first process writes to the terminal; what the others wrote follows when the
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -16,23 +15,21 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO
 
+from tests.marks import is_wholly_marked
 from tests.stores import is_about_stores
 
 TESTS = Path(__file__).parent
-LEFT_OUT = ("real_client", "slow", "store")
+LEFT_OUT = ("nightly", "real_client", "slow", "store")
 PLUGINS = ("-p", "no:schemathesis", "-p", "no:randomly", "-p", "no:xdist", "-p", "no:cov")
 OPTIONS = ("-q", *PLUGINS, "-m", " and ".join(f"not {mark}" for mark in LEFT_OUT))
-WHOLLY_LEFT_OUT = re.compile(rf"^pytestmark = .*\bpytest\.mark\.({'|'.join(LEFT_OUT)})\b", re.M)
 
 
 def find_files() -> list[Path]:
     """Find the files in which at least one test may be quick. The others are not even imported."""
     found = sorted(TESTS.rglob("test_*.py"))
-    return [path for path in found if not is_about_stores(path) and not _is_left_out(path)]
-
-
-def _is_left_out(path: Path) -> bool:
-    return bool(WHOLLY_LEFT_OUT.search(path.read_text()))
+    return [
+        path for path in found if not is_about_stores(path) and not is_wholly_marked(path, LEFT_OUT)
+    ]
 
 
 def deal(files: list[Path], parts: int) -> list[list[Path]]:

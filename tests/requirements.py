@@ -1,7 +1,8 @@
 """Every promised behaviour: its id, what it says in short, and where it came from.
 
 A test that proves one says so: `@pytest.mark.requirement("W1")`. Ids in LATER are not promised
-yet; `tests/test_requirements.py` fails when any other id has no test.
+yet; `tests/test_requirements.py` fails when any other id has no test in `make test`: what only
+`make nightly` runs does not count.
 """
 
 REQUIREMENTS: dict[str, str] = {

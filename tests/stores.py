@@ -50,6 +50,9 @@ ABOUT_STORES = tuple(
         "hub/test_statuses.py",
     )
 )
+ON_POSTGRES = tuple(
+    str(Path(__file__).parent / name) for name in ("contracts", "events/test_filled.py")
+)
 GIVEN = "HOLDFAST_TEST_DATABASE_URL"
 # PostgreSQL is a daemon: without this it outlives a test run that is killed. A closed stdin means
 # that the worker is gone.
@@ -64,16 +67,24 @@ _given_url = os.environ.get(GIVEN, "")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whatever opens a database, or is about one: `make quick` leaves it to `make store`."""
+    """Whatever opens a database, or is about one: `make quick` leaves it to `make store`. On
+    PostgreSQL `make test` runs what the store promises, and one story; `make nightly` runs all."""
     for item in items:
+        if _is_on_postgres(item) and not str(item.path).startswith(ON_POSTGRES):
+            item.add_marker(pytest.mark.nightly)
         opens = DATABASES.intersection(getattr(item, "fixturenames", ()))
         if opens or is_about_stores(item.path):
             item.add_marker(pytest.mark.store)
 
 
 def pytest_configure() -> None:
-    gone = [name for name in ABOUT_STORES if not Path(name).exists()]
+    gone = [name for name in (*ABOUT_STORES, *ON_POSTGRES) if not Path(name).exists()]
     assert not gone, f"tests/stores.py names what is not there: {gone}"
+
+
+def _is_on_postgres(item: pytest.Item) -> bool:
+    callspec = getattr(item, "callspec", None)
+    return callspec is not None and callspec.params.get("store_url") == "postgres"
 
 
 def is_about_stores(path: Path) -> bool:

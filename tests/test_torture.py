@@ -45,6 +45,7 @@ from holdfast.run.journal import Journal
 from holdfast.wire import places, spool
 from tests.checkpoint.documents import a_document
 
+pytestmark = pytest.mark.nightly
 ROOT = Path(__file__).parents[1]
 COMMAND = [sys.executable, "-m", "torture", "--rounds", "4", "--places", "1"]
 
@@ -58,7 +59,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     return found
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(400)
 @pytest.mark.requirement("X1", "X3", "X4", "X6")
 def test_no_promise_breaks_in_a_few_rounds_on_both_engines() -> None:
@@ -159,7 +159,6 @@ def test_a_place_is_for_the_faults_that_are_missing() -> None:
     assert chosen["random"] & chosen["calls"] == {ALONE}
 
 
-@pytest.mark.slow
 def test_a_message_that_is_gone_is_noticed_unless_its_clock_was_days_behind(place: Place) -> None:
     board, store = Board(place, Random(1)), Store.open(place.database)
     now_ms, day_ms = row_times.now_ms(), 86_400_000
@@ -216,7 +215,6 @@ def test_a_process_that_is_left_is_noticed(place: Place, monkeypatch: pytest.Mon
         left.kill()
 
 
-@pytest.mark.slow
 @pytest.mark.requirement("X6")
 def test_a_process_dies_at_the_call_that_was_chosen_and_not_before(place: Place) -> None:
     if not injection.strace():
@@ -275,14 +273,12 @@ def _note(plans: Plans, *lines: str) -> None:
         file.writelines(f"{line}\n" for line in lines)
 
 
-@pytest.mark.slow
 @pytest.mark.requirement("P5", "X6")
 def test_a_plan_is_run_to_its_end_and_the_next_one_begins(plans: Plans) -> None:
     plans.finish()
     assert (plans.finished, plans.tasks) == (1, len(plans.really_done()))
 
 
-@pytest.mark.slow
 def test_a_finished_plan_that_cannot_be_run_again_says_why(plans: Plans) -> None:
     """Where its journal would be there is a file: nothing can be written."""
     path = Path(plans.plan.folder)
@@ -293,7 +289,6 @@ def test_a_finished_plan_that_cannot_be_run_again_says_why(plans: Plans) -> None
         plans._run_again(can_write=True)
 
 
-@pytest.mark.slow
 def test_a_task_that_is_recorded_as_done_and_was_not_is_noticed(plans: Plans) -> None:
     _record(plans, "s1")
     with pytest.raises(BrokenPromise, match="recorded as done, and not done"):
@@ -302,7 +297,6 @@ def test_a_task_that_is_recorded_as_done_and_was_not_is_noticed(plans: Plans) ->
     plans.check(set(), [], sees_ends=True)
 
 
-@pytest.mark.slow
 def test_a_task_that_is_done_twice_or_by_nobody_known_is_noticed(plans: Plans) -> None:
     task = plans.plan.tasks[0]
     _record(plans, "s1")
@@ -315,7 +309,6 @@ def test_a_task_that_is_done_twice_or_by_nobody_known_is_noticed(plans: Plans) -
         plans.check(set(), [], sees_ends=True)
 
 
-@pytest.mark.slow
 def test_a_session_whose_result_was_lost_is_noticed(plans: Plans) -> None:
     task = plans.plan.tasks[0]
     journal = Journal(plans.plan.folder)
@@ -340,7 +333,6 @@ def test_a_client_that_a_run_left_is_noticed(place: Place, monkeypatch: pytest.M
         left.kill()
 
 
-@pytest.mark.slow
 @pytest.mark.requirement("X6")
 def test_a_forked_command_ends_and_prints_as_its_command_line_does(runner: Runner) -> None:
     for command in (cli("version"), cli("verify", "nowhere.md"), Command(HOOK)):
@@ -349,7 +341,6 @@ def test_a_forked_command_ends_and_prints_as_its_command_line_does(runner: Runne
         assert forked == runner.start(replace(start, is_forked=False)), command
 
 
-@pytest.mark.slow
 @pytest.mark.requirement("X6")
 def test_a_forked_process_is_killed_at_each_of_its_system_calls_in_turn(runner: Runner) -> None:
     if not injection.strace():
@@ -363,7 +354,6 @@ def test_a_forked_process_is_killed_at_each_of_its_system_calls_in_turn(runner: 
     assert len(runner.hit["version"]) == 1
 
 
-@pytest.mark.slow
 @pytest.mark.requirement("X6")
 def test_a_process_can_be_shown_another_time(runner: Runner) -> None:
     if not faketime():
@@ -385,7 +375,6 @@ def _heard(place: Place, *numbers: int) -> EventListener:
     return EventListener(Server(place), seen=list(numbers))
 
 
-@pytest.mark.slow
 def test_an_event_that_arrives_twice_or_never_is_noticed(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -401,7 +390,6 @@ def test_an_event_that_arrives_twice_or_never_is_noticed(
     store.close()
 
 
-@pytest.mark.slow
 @pytest.mark.requirement("X1")
 def test_hooks_whose_package_is_replaced_meanwhile_end_with_0(place: Place) -> None:
     (place.root / "tmp").mkdir()

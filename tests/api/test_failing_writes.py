@@ -168,7 +168,7 @@ def _assert_writes_go_on(live: Live, url: str, acknowledged: int) -> None:
     assert _ask(url, "SELECT n FROM counts WHERE noun = 'messages'") == acknowledged + 8
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_connection_killed_in_the_middle_of_a_write_costs_only_that_write(
     postgres_url: str,
 ) -> None:
@@ -185,7 +185,7 @@ def test_a_connection_killed_in_the_middle_of_a_write_costs_only_that_write(
     store.close()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_all_connections_killed_between_two_writes_cost_at_most_one(postgres_url: str) -> None:
     store = Store.open(postgres_url)
     with in_thread(store) as live:
@@ -198,7 +198,7 @@ def test_all_connections_killed_between_two_writes_cost_at_most_one(postgres_url
     store.close()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_statement_that_takes_too_long_for_the_server_costs_only_itself(
     postgres_url: str,
 ) -> None:
@@ -215,7 +215,7 @@ def test_a_statement_that_takes_too_long_for_the_server_costs_only_itself(
     store.close()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("state", ["40001", "40P01"])
 def test_a_conflict_with_another_writer_is_tried_again(postgres_url: str, state: str) -> None:
     """The first two tries fail, as they would in a deadlock or a serialization conflict."""

@@ -89,6 +89,7 @@ def test_a_server_killed_while_writing_loses_nothing_it_acknowledged(store_url: 
     _assert_all_there(store_url, acknowledged)
 
 
+@pytest.mark.nightly
 @pytest.mark.requirement("S1")
 @pytest.mark.timeout(300)
 def test_a_database_killed_while_writing_comes_back_and_so_does_the_server() -> None:
@@ -113,6 +114,7 @@ def test_a_database_killed_while_writing_comes_back_and_so_does_the_server() -> 
         _assert_all_there(url, writers.acknowledged)
 
 
+@pytest.mark.nightly
 @pytest.mark.requirement("S1")
 def test_a_restart_of_the_database_while_nobody_wrote_is_not_noticed() -> None:
     with a_postgres() as postgres, as_process(str(postgres.get_uri())) as live:

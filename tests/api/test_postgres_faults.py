@@ -21,7 +21,7 @@ from holdfast.hub.store.store import Store
 from tests.api.live import Answered, Live, in_thread, until
 from tests.stores import a_postgres
 
-pytestmark = [pytest.mark.requirement("X6"), pytest.mark.slow]
+pytestmark = [pytest.mark.requirement("X6"), pytest.mark.nightly]
 
 
 def _do(url: str, *statements: str) -> None:

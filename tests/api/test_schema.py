@@ -21,6 +21,7 @@ from schemathesis.specs.openapi.checks import (
 from holdfast.api.app import ROUTERS, create
 from holdfast.hub.store.store import Store
 
+pytestmark = [pytest.mark.requirement("S2", "X7"), pytest.mark.nightly]
 CHECKS = (
     not_a_server_error,
     status_code_conformance,
@@ -50,8 +51,6 @@ def interface(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -
     store.close()
 
 
-@pytest.mark.slow
-@pytest.mark.requirement("S2", "X7")
 @pytest.mark.parametrize(("path", "method"), OPERATIONS)
 def test_no_request_breaks_the_server_or_its_description(
     interface: Any, path: str, method: str

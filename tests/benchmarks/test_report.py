@@ -52,6 +52,7 @@ def test_the_data_is_handed_on_as_options() -> None:
     assert options_of(data) == ["--corpus", "/c", "--endurance"]
 
 
+@pytest.mark.slow
 def test_a_benchmark_that_fails_or_hangs_is_a_reason_and_no_end() -> None:
     assert run_json(["-c", "print('talk'); print('[1]')"]).value == [1]
     assert run_json(["-c", "raise SystemExit('no room')"]).trouble == "exit 1: no room"

@@ -10,6 +10,7 @@ from holdfast.run import claude_command
 from holdfast.run.errors import NoClient
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5", "X7")
 def test_one_that_goes_on_printing_a_little_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -44,6 +44,7 @@ def gone(*lines: dict[str, Any], session: str = "5e551041") -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_the_end_of_a_session_archives_it() -> None:
     path = a_session()
     own = a_transcript(agent_path(), a_prompt("look at the gate"))
@@ -67,6 +68,7 @@ def test_a_repository_cannot_turn_it_on(tmp_path: Path) -> None:
     assert settings.word("archive_transcripts") == "off" and settings.errors
 
 
+@pytest.mark.slow
 def test_a_start_archives_sessions_that_had_no_end() -> None:
     path = a_session()
     fire("SessionStart", path, source="startup", environ=ON)

@@ -294,7 +294,7 @@ STEPS: dict[str, Any] = {
 
 
 @pytest.mark.requirement("A1", "X6")
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=12)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sampled_from(sorted(STEPS)), min_size=1, max_size=25), st.integers(0, 1 << 30))
 @example(["ends", "sync", "starts"], 0)  # it went on: at once, as it does step by step
 def test_any_number_of_steps_is_one_step_from_the_beginning(
@@ -327,7 +327,7 @@ def test_any_number_of_steps_is_one_step_from_the_beginning(
 
 
 @pytest.mark.requirement("A1", "X6")
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
         st.tuples(
@@ -369,7 +369,7 @@ def test_ends_and_beginnings_tell_the_same_however_the_clock_jumps(
 
 
 @pytest.mark.requirement("A1", "X6")
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
         st.tuples(

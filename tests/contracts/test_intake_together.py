@@ -48,7 +48,7 @@ def _fire(process: int) -> None:
         assert done.returncode == 0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.requirement("A1", "A4", "X6")
 def test_eight_processes_of_hooks_and_two_that_take_in(
     store: Store, store_url: str, tmp_path: Path
@@ -111,7 +111,7 @@ def test_several_that_take_in_the_same_at_once_take_it_in_once(
     assert len(found["subtasks"]) == 12
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.requirement("A1", "X6")
 def test_killed_at_any_instant_it_goes_on_as_if_nothing_had_been(
     store: Store, store_url: str, tmp_path: Path

@@ -9,7 +9,7 @@ import pytest
 
 from tests.dashboard.conftest import Visit, at_home, serving
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]  # a browser on a busy machine
+pytestmark = [pytest.mark.nightly, pytest.mark.timeout(900)]  # a browser on a busy machine
 Begin = Callable[..., Visit]
 
 

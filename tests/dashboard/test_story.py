@@ -13,7 +13,7 @@ from holdfast.window.velocity import in_words
 from tests.dashboard.conftest import Visit, at_home, serving
 from tests.dashboard.test_pages import Begin
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]  # a browser on a busy machine
+pytestmark = [pytest.mark.nightly, pytest.mark.timeout(900)]  # a browser on a busy machine
 
 
 @pytest.fixture(scope="module")

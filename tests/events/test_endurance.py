@@ -126,7 +126,7 @@ class FourHours:
         return sorted((self.project / ".claude" / "checkpoints").glob("*.md"))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.timeout(300)
 @pytest.mark.requirement("B4", "C10", "W8", "X6")
 def test_four_hours_and_ten_compactions_need_no_intervention(tmp_path: Path) -> None:

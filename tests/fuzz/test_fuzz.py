@@ -32,7 +32,7 @@ def test_the_laws_hold_for_valid_inputs_and_for_none(target: str) -> None:
         TARGETS[target](seed)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(
     importlib.util.find_spec("atheris") is None,
     reason="NOT FUZZED: atheris has no wheel for this Python and system",

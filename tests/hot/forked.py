@@ -1,7 +1,8 @@
 """The hook without its start: one process per worker has it imported, and forks for each event.
 
 What a hook does is done in a process of its own, as ever; only the imports are shared (50 of its
-60 ms). `make test` starts every hook as the client does: it sets HOLDFAST_TEST_HOOKS=started.
+60 ms). tests/hot/test_started.py holds that a started hook does the same; `make nightly` starts
+every hook as the client does: it sets HOLDFAST_TEST_HOOKS=started.
 """
 
 from __future__ import annotations

@@ -21,16 +21,21 @@ COMMAND = [sys.executable, "-I", "-S", str(ENTRY)]
 
 
 def run(
-    data: bytes, *arguments: str, loud: bool = True, environ: Mapping[str, str] | None = None
+    data: bytes,
+    *arguments: str,
+    loud: bool = True,
+    environ: Mapping[str, str] | None = None,
+    started: bool = STARTED,
 ) -> subprocess.CompletedProcess[bytes]:
     """One hook process; `loud` makes our own errors fail the test.
 
-    The inner loop forks it, but for hooks at once: one server forks one at a time.
+    It is forked unless it is to be `started`, but for hooks at once: one server forks one at a
+    time.
     """
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "HOLDFAST_HOME")}
     kept |= {"HOLDFAST_RAISE": "1"} if loud else {}
     kept |= environ or {}
-    if not STARTED and threading.current_thread() is threading.main_thread():
+    if not started and threading.current_thread() is threading.main_thread():
         return forked.run(data, arguments, kept)
     return subprocess.run(
         [*COMMAND, *arguments],

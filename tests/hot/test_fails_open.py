@@ -199,9 +199,7 @@ FIELDS = st.dictionaries(
 
 @pytest.mark.requirement("X1", "X7")
 @pytest.mark.slow
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(event=st.sampled_from(EVENTS), fields=FIELDS)
 def test_wrong_types_in_every_field_give_silence_or_valid_output(
     event: str, fields: dict[str, object]

@@ -233,6 +233,7 @@ def test_what_is_no_answer_of_a_server_is_said_in_words(answer: bytes) -> None:
         server.shutdown()
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("M2", "X4")
 def test_an_answer_that_does_not_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("holdfast.memory.embed.endpoint.SECONDS", 0.5)

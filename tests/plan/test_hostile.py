@@ -40,7 +40,7 @@ def test_a_hostile_plan_is_refused_in_words(text: str, kind: str, words: str) ->
         read_plan(text, kind)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.requirement("X7")
 def test_ten_thousand_tasks_are_read() -> None:
     tasks = [

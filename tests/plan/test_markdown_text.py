@@ -99,13 +99,6 @@ def test_dropped_work_is_done_and_begun_work_is_open() -> None:
         ("- files: src/a.py src/b.py", ["src/a.py", "src/b.py"], ""),
         ("- files: [a](src/a.py), app/(shop)/page.tsx", ["src/a.py", "app/(shop)/page.tsx"], ""),
         ("- files: a.py (the reader), b.py", ["a.py", "b.py"], "the reader"),
-        ("- files:\n    1. a.py\n    2. `b.py`", ["a.py", "b.py"], ""),
-        (
-            "- files:\n    - `a.py` \u2013 the reader\n    - b.py: new",
-            ["a.py", "b.py"],
-            "the reader",
-        ),
-        ("- files:\n    - a.py\n    - tests:\n      - b.py", ["a.py", "b.py"], "tests:"),
     ],
 )
 def test_files_are_read_without_the_words_around_them_which_stay_in_the_description(

@@ -89,29 +89,14 @@ def test_the_three_ways_to_write_a_plan_say_the_same() -> None:
 @pytest.mark.parametrize(
     ("text", "kind", "place", "words"),
     [
-        ('{"tasks": [\n  {"title": "a"},\n  {"titel": "b"}]}', "json", "3:13", "'title'?"),
-        ('{"tasks": [\n  tru]}', "json", "2:3", "not JSON"),
         ('{"tasks": [{"title": "a", "title": "b"}]}', "json", "1:27", "is there twice"),
         ('{"tasks": [{"title": "a", "estimate_tokens": NaN}]}', "json", "0", "NaN"),
         ('{"tasks": [{"title": "a", "estimate_tokens": -5}]}', "json", "1:46", "at least 1"),
-        ('{"tasks": [{"title": "a", "estimate_tokens": true}]}', "json", "1:46", "at least 1"),
-        ('{"tasks": {"title": "a"}}', "json", "1:11", "must be a list"),
-        ('{"version": 2, "tasks": ["a"]}', "json", "1:13", "version 1"),
-        ("tasks:\n- title: a\n  files: {b: c}", "yaml", "3:10", "must be text"),
-        ("tasks:\n- title: a\n  done: soon", "yaml", "3:9", "yes or no"),
-        ("tasks:\n- {id: a, title: a}\n- {id: a, title: b}", "yaml", "3:8", "two tasks"),
-        ("tasks:\n- title: [", "yaml", "3:1", "not YAML"),
         ("tasks:\n- title: a\n---\n- b", "yaml", "3:1", "a second document"),
         ("tasks:\n- id: 'a b'\n  title: c", "yaml", "2:7", "an id has letters"),
-        ("tasks:\n- {id: a/b, title: c}", "yaml", "2:8", "an id has letters"),
         ("tasks:\n- files: [a]", "yaml", "2:3", "without a title"),
-        ("- [ ] a\n  - depends: nobody\n", "markdown", "1", "no task"),
-        ("- [ ] a\n  - estimate: much\n", "markdown", "2", "no number"),
         ("- [ ] a\n  - id: a\n  - id: b\n", "markdown", "3", "stands twice"),
         ("- title: a\n  subtasks: [{title: b, subtasks: [c]}]", "yaml", "2:35", "no subtasks"),
-        ("- [ ] a\n\n```\nsay\n- [ ] b\n", "markdown", "3", "does not end"),
-        ("# Todo\n\n- fix the parser\n", "markdown", "3", "no tasks"),
-        ("- [ ] a\n  ````\n  ```\n", "markdown", "2", "does not end"),
     ],
 )
 @pytest.mark.requirement("P3")
@@ -197,7 +182,6 @@ def test_any_text_is_a_plan_or_refused_in_words(text: str, kind: str) -> None:
         ("deps: set-up", "depends"),
         ("dependencies: set-up", "depends"),
         ("estimates: 12k", "estimate"),
-        ("keep togehter: yes", "keep together"),
     ],
 )
 def test_a_field_that_is_nearly_one_is_a_mistake_with_the_one_that_was_meant(
@@ -232,12 +216,6 @@ def test_a_field_of_several_words_may_be_joined_in_any_way() -> None:
         ("1M", 1_000_000),
         ("1.5m", 1_500_000),
         ("2.05 k", 2_050),
-        ("0", 0),
-        ("k", None),
-        ("1e5", None),
-        ("-3", None),
-        ("1.k", None),
-        ("9" * 13, None),
     ],
 )
 def test_tokens_are_read_as_people_write_them(written: str, meant: int | None) -> None:
@@ -296,10 +274,6 @@ def test_no_secret_of_a_title_is_in_an_id() -> None:
         "#2, task 1",
         "T2, fix-the-parser-lexer-and-tokens",
         "\n    - Fix the parser, lexer and tokens\n    - **T2: Write the docs**",
-        "1-2",
-        "1 and T2",
-        "#1 to #2",
-        "all above",
     ],
 )
 def test_a_dependency_is_named_as_people_write_it(depends: str) -> None:
@@ -431,22 +405,7 @@ def test_tasks_below_a_numbered_heading_are_of_that_wave() -> None:
         ("(needs 2)", [1]),
         ("(requires #1, 2)", [0, 1]),
         ("(after T1 and T2)", [0, 1]),
-        ("(Blocked by: Cut the sail)", [0]),
-        ("[after 1-2]", [0, 1]),
-        ("(after T1 lands)", [0]),
-        ("(after T1 and T2 are merged)", [0, 1]),
-        ("(twice, after T1)", [0]),
-        ("\u2013 after T1", [0]),
-        ("- depends on 1, 2", [0, 1]),
-        (", after T2 is done.", [1]),
-        ("\u2013 after the storm", []),
-        ("after T1", [0]),
-        ("(after lunch)", []),
-        ("(needs 2 days)", []),
         ("(needs 3)", []),
-        ("(after T1, when the wind is right)", [0]),
-        ("(after T1) at noon", [0]),
-        ("(T1)", []),
     ],
 )
 def test_words_of_a_title_that_name_tasks_are_dependencies(
@@ -506,8 +465,6 @@ def test_brackets_of_a_step_are_not_read_as_its_siblings() -> None:
         "waits for",
         "prerequisite",
         "prereq",
-        "requires",
-        "depends upon",
     ],
 )
 def test_other_words_for_a_dependency_are_read_as_one(name: str) -> None:

@@ -123,18 +123,9 @@ def test_checkboxes_are_the_only_tasks_if_there_are_any() -> None:
         ("# Sails\n- wet\n- dry\n## To do\n- Cut\n- Sew\n", ["Cut", "Sew"]),
         ("# S\n## Bow\n1. Cut\n2. Sew\n## Stern\n3. Hoist\n", ["Cut", "Sew", "Hoist"]),
         ("## Bow\n1. Cut\n## Stern\n1. Sew\n## Risks\n1. rain\n", ["Cut", "Sew"]),
-        ("- T-1 Cut\n- T-2 Sew\n", ["T-1 Cut", "T-2 Sew"]),
-        ("## Phase 0\n0. Look\n1. Cut\n", ["0. Look", "1. Cut"]),
         ("### Task 1\n\nCut it.\n\n### Task 2\nSew it.\n", ["Cut it.", "Sew it."]),
-        ("## Task 1: Cut\n- [ ] left\n- [ ] right\n## Task 2: Sew\n", ["Cut", "Sew"]),
-        ("## 1. Bow\n- [ ] Cut\n- [ ] Sew\n## 2. Stern\n- [ ] Hoist\n", ["Cut", "Sew", "Hoist"]),
         ("### M1 \u2013 Bow\n1. Cut\n2. Sew\n### M2 \u2013 Stern\n3. Saw\n", ["Cut", "Sew", "Saw"]),
-        ("## 1. Bow\n1. Cut\n2. Sew\n## 2. Stern\n3. Saw\n", ["Cut", "Sew", "Saw"]),
-        ("## 1. Bow\n1. Cut\n2. Sew\n## 2. Stern\n1. Saw\n2. Nail\n", ["Bow", "Stern"]),
-        ("## Epic 1: Bow\n1. Cut\n2. Sew\n## Epic 2: Hull\n1. Saw\n", ["Cut", "Sew", "Saw"]),
-        ("## M1: Bow\n- Cut\n- Sew\n## M2: Stern\n- Saw\n", ["Cut", "Sew", "Saw"]),
         ("## M1: Bow\nNo list.\n## M2: Stern\n", ["M1: Bow", "M2: Stern"]),
-        ("## Sprint 1: bow\n1. Cut\n## Sprint 2: stern\n1. Sew\n", ["Cut", "Sew"]),
     ],
 )
 def test_plans_of_other_forms_are_read(text: str, titles: list[str]) -> None:
@@ -226,8 +217,6 @@ def test_a_line_that_leads_a_list_belongs_to_it() -> None:
         "### Step 1 \u2013 Cut\n\n### Step 2 \u2013 [x] Ask Lena\n\n### Step 3 \u2013 Sew\n",
         "- **T1: Cut**\n- [x] **T2: Ask Lena**\n- **T3: Sew**\n",
         "| # | Task |\n|--|--|\n| 1 | Cut |\n| 2 | [x] Ask Lena |\n| 3 | Sew |\n",
-        "**Step 1 \u2013 Cut.** A\n\n**Step 2 \u2013 Ask Lena.** B\n\n**Step 3 \u2013 Sew.** C\n",
-        "**1. Cut.** Now.\n\n**2. Ask Lena.** Well.\n\n**3. Sew.** Then.\n",
     ],
 )
 def test_a_tick_in_a_list_without_boxes_marks_one_task_as_done(text: str) -> None:

@@ -16,7 +16,7 @@ from tests.waiting import until
 
 from .stage import LOUD, Stage, hook_settings
 
-pytestmark = pytest.mark.real_client
+pytestmark = [pytest.mark.real_client, pytest.mark.nightly]
 PROMPT = "Please map the harbour, and never touch the tide tables."
 
 

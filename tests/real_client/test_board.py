@@ -101,6 +101,7 @@ def test_a_message_is_in_the_next_requests_exactly_once(
     assert hook_faults(trial) == []
 
 
+@pytest.mark.nightly
 @pytest.mark.requirement("A3", "W5")
 @pytest.mark.parametrize("by", ["its id", "its kind"])
 def test_a_subagent_hears_what_names_it_and_its_parent_does_not(
@@ -123,6 +124,7 @@ def test_a_subagent_hears_what_names_it_and_its_parent_does_not(
     assert hook_faults(trial) == []
 
 
+@pytest.mark.nightly
 @pytest.mark.requirement("A3", "A5")
 def test_the_watcher_saves_a_live_session_and_its_model_hears_of_it_once(
     binary: Path, stage: Stage, store: Store

@@ -14,7 +14,7 @@ from benchmarks.endurance.session import Incidents
 # the second one Holdfast is upgraded, then the client is killed and resumed.
 COURSE = Course(2, frozenset((1,)), Incidents(crash=2, upgrade=2))
 MOST_INJECTED = 4_000  # tokens: a brief, and once what the summary lost
-pytestmark = [pytest.mark.real_client, pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.real_client, pytest.mark.nightly, pytest.mark.timeout(600)]
 
 
 class Played(NamedTuple):

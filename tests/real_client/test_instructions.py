@@ -59,7 +59,6 @@ def _script(stage: Stage) -> Acts:
 
 
 @pytest.mark.real_client
-@pytest.mark.slow
 @pytest.mark.requirement("M4", "M1")
 def test_the_client_loads_what_we_say_and_forgets_what_we_pin(binary: Path, stage: Stage) -> None:
     _set_up(stage)

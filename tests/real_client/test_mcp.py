@@ -59,6 +59,7 @@ def test_a_fact_from_before_two_compactions_is_recalled(binary: Path, stage: Sta
     assert "hook" not in trial.stderr
 
 
+@pytest.mark.nightly
 @pytest.mark.requirement("R7", "U6")
 def test_an_archived_output_is_expanded(binary: Path, stage: Stage) -> None:
     install(stage, archive_chars=8_000)
@@ -87,6 +88,7 @@ def test_an_archived_output_is_expanded(binary: Path, stage: Stage) -> None:
     assert "777: row 777 of the tide" in results(trial.asked("main")[-1])[-1]
 
 
+@pytest.mark.nightly
 @pytest.mark.requirement("U6", "X3")
 def test_a_killed_client_leaves_no_server_behind(binary: Path, stage: Stage) -> None:
     install(stage)

@@ -97,6 +97,7 @@ def test_a_program_that_does_not_end_is_ended(tmp_path: Path) -> None:
     assert program.process.returncode == -15
 
 
+@pytest.mark.slow
 def test_patience_waits_for_new_children_and_not_for_residents() -> None:
     patience = Patience(os.getpid())
     with subprocess.Popen(["sleep", "600"]) as resident:

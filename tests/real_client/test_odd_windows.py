@@ -23,7 +23,7 @@ from holdfast.wire import spool
 
 from .stage import LOUD, Stage, hook_settings, perform
 
-pytestmark = pytest.mark.real_client
+pytestmark = [pytest.mark.real_client, pytest.mark.nightly]
 
 SUMMARY = [ScriptedAnswer("<summary>Rounds.</summary>")]
 

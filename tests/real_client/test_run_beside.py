@@ -25,7 +25,7 @@ from .briefs import briefs
 from .running import Ran, run_plan, text_of, told_of
 from .stage import Stage, a_stage
 
-pytestmark = pytest.mark.real_client
+pytestmark = [pytest.mark.real_client, pytest.mark.nightly]
 
 RULE = "Always write depths in metres."
 TIDE, CRANE, LOG = "Chart the tide", "Paint the crane", "Write the log"

@@ -12,7 +12,7 @@ from holdfast.wire import spool
 
 from .stage import Stage, perform
 
-pytestmark = pytest.mark.real_client
+pytestmark = [pytest.mark.real_client, pytest.mark.nightly]
 
 PARENT_MOST = 40_000
 ESTIMATED = 1_500  # what the client added since the answer, which only the next usage will tell

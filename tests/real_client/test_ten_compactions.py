@@ -13,7 +13,7 @@ from holdfast.setup.trial.script import Acts, ScriptedAnswer, bash, usage_of
 from .briefs import MOST_TOKENS, after_compactions, briefs, checkpoints, tokens
 from .stage import LOUD, Stage, a_stage, hook_settings
 
-pytestmark = pytest.mark.real_client
+pytestmark = [pytest.mark.real_client, pytest.mark.nightly]
 
 CYCLES = 10
 # Three windows that refill within three rounds end the turn ("Autocompact is thrashing").

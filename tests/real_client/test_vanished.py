@@ -66,7 +66,14 @@ def _perform(binary: Path, stage: Stage, program: wiring.Program) -> Trial:
 
 
 @pytest.mark.requirement("X1")
-@pytest.mark.parametrize("break_it", [_package_removed, _interpreter_removed, _folder_moved])
+@pytest.mark.parametrize(
+    "break_it",
+    [
+        _package_removed,
+        pytest.param(_interpreter_removed, marks=pytest.mark.nightly),
+        pytest.param(_folder_moved, marks=pytest.mark.nightly),
+    ],
+)
 def test_a_prompt_goes_through_when_what_the_hooks_name_is_gone(
     binary: Path, stage: Stage, tmp_path: Path, break_it: Callable[[wiring.Program], None]
 ) -> None:
@@ -84,6 +91,7 @@ def test_a_prompt_goes_through_when_what_the_hooks_name_is_gone(
     assert "locked by" not in trial.debug_log
 
 
+@pytest.mark.nightly
 @pytest.mark.requirement("X1")
 def test_the_same_hooks_work_while_their_files_are_there(
     binary: Path, stage: Stage, tmp_path: Path

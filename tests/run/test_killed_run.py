@@ -16,9 +16,10 @@ from holdfast.setup.trial.namespace import children_of, wait_for_end
 from tests.run.theatre import PATIENCE_SECONDS, Theatre
 
 pytestmark = pytest.mark.slow
+NIGHTLY = pytest.mark.nightly
 LEAST_POINTS = 200  # there are that many touches, or the harness is blind
 STEP = 9  # of them all, every ninth: the others are tried by hand
-STAYING = ("hang", "deaf", "brood", "stray")
+STAYING = ("deaf", *(pytest.param(one, marks=NIGHTLY) for one in ("hang", "brood", "stray")))
 
 
 def _gone(processes: list[int]) -> bool:
@@ -60,7 +61,14 @@ def test_a_session_that_had_given_its_result_is_not_repeated(theatre: Theatre) -
 
 
 @pytest.mark.requirement("P5", "X3")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "number",
+    [
+        signal.SIGINT,
+        pytest.param(signal.SIGTERM, marks=NIGHTLY),
+        pytest.param(signal.SIGHUP, marks=NIGHTLY),
+    ],
+)
 def test_a_signal_ends_the_clients_first_and_keeps_what_is_done(
     theatre: Theatre, number: signal.Signals
 ) -> None:
@@ -108,7 +116,7 @@ def _signal_thread(pid: int, thread: int, number: signal.Signals) -> None:
 
 
 @pytest.mark.requirement("P5", "X3")
-@pytest.mark.parametrize("deed", ["deaf", "brood"])
+@pytest.mark.parametrize("deed", ["deaf", pytest.param("brood", marks=NIGHTLY)])
 def test_a_supervisor_that_is_killed_takes_its_client_along(theatre: Theatre, deed: str) -> None:
     theatre.play(cart=[deed])
     with theatre.start("--json") as run:
@@ -155,7 +163,9 @@ def test_a_run_nobody_listens_to_any_more_goes_on(theatre: Theatre) -> None:
 
 
 @pytest.mark.requirement("P5", "X7")
-@pytest.mark.parametrize("closed", ["<&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(
+    "closed", ["<&- >&- 2>&-", *(pytest.param(one, marks=NIGHTLY) for one in ("<&-", "2>&-"))]
+)
 def test_a_run_may_be_started_with_nothing_to_write_to(theatre: Theatre, closed: str) -> None:
     with theatre.start(shell=f'exec "$@" {closed}') as run:
         run.communicate(timeout=PATIENCE_SECONDS)
@@ -197,6 +207,7 @@ def test_a_note_that_was_never_written_says_that_nothing_is_known(tmp_path: Path
     assert not claude_process.read_note(str(tmp_path / "none")).done
 
 
+@pytest.mark.nightly
 @pytest.mark.timeout(600)
 @pytest.mark.requirement("P5", "X6")
 def test_killed_at_any_touch_of_the_disk_the_next_run_ends_the_plan(tmp_path: Path) -> None:

@@ -491,7 +491,7 @@ def test_a_session_that_takes_too_long_is_ended_and_tried_again(theatre: Theatre
     assert "longer than --timeout" in found["sessions"][0]["error"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.requirement("P5", "U3")
 def test_where_time_was_too_short_more_of_it_is_the_way_out(theatre: Theatre) -> None:
     theatre.plan.write_text(ALONE)

@@ -11,7 +11,7 @@ import pytest
 LEAST_POINTS = 80  # there are that many touches of the disk in one roll, or the harness is blind
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.requirement("R4", "X6")
 def test_killed_at_any_point_the_next_roll_finishes_it(quick_disk: Path) -> None:
     argv = [sys.executable, "-m", "tests.segment.killing", str(quick_disk)]

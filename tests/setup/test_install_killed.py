@@ -17,11 +17,11 @@ LEAST_POINTS = 40  # there are that many touches of the disk in each, or the har
     ("verb", "start", "recovery"),
     [
         ("install", "none", "uninstall"),
-        ("install", "hooked", "install"),
-        ("renew", "none", "install"),
-        ("renew", "hooked", "uninstall"),
-        ("uninstall", "none", "uninstall"),
-        ("uninstall", "hooked", "install"),
+        pytest.param("install", "hooked", "install", marks=pytest.mark.nightly),
+        pytest.param("renew", "none", "install", marks=pytest.mark.nightly),
+        pytest.param("renew", "hooked", "uninstall", marks=pytest.mark.nightly),
+        pytest.param("uninstall", "none", "uninstall", marks=pytest.mark.nightly),
+        pytest.param("uninstall", "hooked", "install", marks=pytest.mark.nightly),
     ],
 )
 def test_killed_at_any_point_leaving_leaves_no_draft_and_no_folder(

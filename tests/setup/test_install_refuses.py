@@ -146,6 +146,7 @@ def test_a_file_with_two_names_is_refused_until_it_is_a_file_of_its_own(desk: De
     assert desk.settings.samefile(other)
 
 
+@pytest.mark.slow
 def test_a_settings_file_of_50_megabytes_is_refused_at_once(desk: Desk) -> None:
     desk.settings.parent.mkdir()
     large = b'{"env": {"A": "%s"}}' % (b"x" * 50_000_000)

@@ -145,6 +145,7 @@ def test_beside_an_install_in_settings_it_is_refused(desk: Desk) -> None:
     assert not (desk.home / "plugin").exists()
 
 
+@pytest.mark.nightly
 @pytest.mark.real_client
 def test_the_real_client_finds_it_valid_and_installs_it(desk: Desk, folder: Path) -> None:
     validated = run_client(desk, "plugin", "validate", str(folder))
@@ -157,6 +158,7 @@ def test_the_real_client_finds_it_valid_and_installs_it(desk: Desk, folder: Path
     assert write(desk, folder).is_nothing
 
 
+@pytest.mark.nightly
 @pytest.mark.real_client
 def test_the_real_client_accepts_the_settings_we_write(desk: Desk) -> None:
     desk.write(b'{"enabledPlugins": {"a@b": false}}')

@@ -44,7 +44,7 @@ def test_a_server_that_dies_after_writing_and_before_answering(
     assert store.read(arrived) == {"a": list(range(30))}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_server_killed_again_and_again_loses_and_doubles_nothing(
     store: Store, store_url: str
 ) -> None:
@@ -65,7 +65,7 @@ def test_a_server_killed_again_and_again_loses_and_doubles_nothing(
     assert store.read(arrived) == {name: list(range(2000)) for name in "ab"}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_two_servers_on_one_database_take_from_many_at_once(postgres_url: str) -> None:
     """Each sender speaks now with one, now with the other."""
     told = Source({f"s{n}": list(range(60)) for n in range(6)})

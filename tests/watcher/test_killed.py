@@ -11,7 +11,7 @@ import pytest
 LEAST_POINTS = 60  # there are that many touches, or the harness is blind
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.timeout(600)
 @pytest.mark.requirement("A5", "X6", "C5")
 def test_a_killed_watcher_leaves_no_half_done_work(tmp_path: Path) -> None:
