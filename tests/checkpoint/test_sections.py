@@ -17,75 +17,6 @@ REQUEST = "Please build the tide tables, and report the hours that the gauge mis
 WHEN = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 
 
-@pytest.mark.requirement("C14")
-@pytest.mark.parametrize("words", ["The hours are told. All is committed.", "Done.", "Voilà."])
-def test_where_nothing_is_open_it_says_so_with_the_last_words(words: str, tmp_path: Path) -> None:
-    session = Session().user(REQUEST).runs("make test", "ok").says(words)
-    assert sections_of(session.record(tmp_path))["Next Steps"] == [
-        f"nothing open: last asked “{REQUEST}”, answered “{words}”"
-    ]
-
-
-@pytest.mark.requirement("C14")
-@pytest.mark.parametrize(
-    ("words", "step"),
-    [
-        ("All is done for now. Next: mend test_ebb.", "Next: mend test_ebb."),
-        ("The hours are told.\n\n**Next step:** draw `moon.py`", "Next step: draw moon.py"),
-        ("Told. The next step is the moon.", "The next step is the moon."),
-    ],
-)
-def test_a_step_that_the_model_names_as_next_is_not_called_nothing_open(
-    words: str, step: str, tmp_path: Path
-) -> None:
-    session = Session().user(REQUEST).runs("make test", "ok").says(words)
-    [line] = sections_of(session.record(tmp_path))["Next Steps"]
-    assert line.startswith(f"named by the model: “{step}”; last asked “{REQUEST}”")
-
-
-@pytest.mark.requirement("C14")
-@pytest.mark.parametrize("words", ["All is told. Next: nothing.", "The next gauge works too."])
-def test_without_a_step_that_is_named_nothing_is_open(words: str, tmp_path: Path) -> None:
-    session = Session().user(REQUEST).runs("make test", "ok").says(words)
-    [line] = sections_of(session.record(tmp_path))["Next Steps"]
-    assert line.startswith("nothing open: ")
-
-
-@pytest.mark.requirement("C14")
-@pytest.mark.parametrize(
-    "words",
-    ["All is told.", "All is told.\n\nYou could go on:\n\nNext steps:\n1. Draw it\n2. Print it"],
-)
-def test_what_was_answered_is_nowhere_told_as_in_progress(words: str, tmp_path: Path) -> None:
-    session = Session().user(REQUEST).runs("make test", "ok")
-    at_work = sections_of(session.record(tmp_path))["In Progress"]
-    assert at_work[0] == f"request: {REQUEST}" and "step: Bash make test" in at_work
-    record = session.says(words).record(tmp_path)
-    found = sections_of(record)
-    assert found["Next Steps"][0].startswith("nothing open: ")
-    assert found["In Progress"][0] == f"last asked: {REQUEST}"
-    assert "last step: Bash make test" in found["In Progress"]
-    assert snapshot_of(record)["active_tasks"] == []
-
-
-@pytest.mark.requirement("C14", "B13")
-def test_next_steps_hold_what_is_open_and_nothing_that_was_finished(tmp_path: Path) -> None:
-    session = Session().user(REQUEST).calls("TaskCreate", "Task #1", subject="Write the parser")
-    session.calls("TaskCreate", "Task #2", subject="Write the printer")
-    session.calls("TaskUpdate", taskId="1", status="completed")
-    session.runs("make lint", "error: no such rule", fails=True).runs("make lint", "ok")
-    session.runs("pytest -q", "E  KeyError: 'bom'", fails=True).says("That is all for today.")
-    found = sections_of(session.record(tmp_path))
-    failing = "pytest -q (since turn 1): E  KeyError: 'bom'"
-    assert found["Next Steps"] == ["Write the printer (pending, since turn 1)"]
-    assert found["Active Issues"] == [failing], "the model has spoken since: an issue, not a step"
-    session.user("Go on with it, please, and tell me about it.").runs("ls")
-    assert not any("failing" in one for one in sections_of(session.record(tmp_path))["Next Steps"])
-    session.runs("pytest -q", "E  KeyError: 'moon'", fails=True)
-    found = sections_of(session.record(tmp_path))
-    assert "failing: pytest -q (since turn 1): E  KeyError: 'moon'" in found["Next Steps"]
-
-
 @pytest.mark.requirement("C14", "B12")
 def test_what_changed_says_why_in_the_order_of_the_turns(tmp_path: Path) -> None:
     session = Session().user("Write chapter one of the tide tables, whole.")
@@ -269,23 +200,6 @@ def test_a_moved_file_is_shown_with_its_new_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("C14")
-def test_the_last_answer_stands_once_and_whole(tmp_path: Path) -> None:
-    answer = "Verdict. " + "One more harbour is done, and its tides are printed. " * 25 + "Shall I?"
-    session = Session().user(REQUEST).edits("/work/project/tide.py").says(answer)
-    found = sections_of(session.record(tmp_path))
-    assert f"last said: {answer}" in found["In Progress"]
-    assert found["Why Changed"] == [f"turn 1: {REQUEST}: tide.py → the answer under In Progress"]
-    assert all(len(one) <= 160 for one in found["Next Steps"])
-    long = "Verdict. " + "One more harbour is done. " * 160 + "Shall I?"
-    told = next(
-        one
-        for one in sections_of(session.says(long).record(tmp_path))["In Progress"]
-        if one.startswith("last said: Verdict.")
-    )
-    assert len(told) < 3300 and " […] " in told and told.endswith("Shall I?")
-
-
-@pytest.mark.requirement("C14")
 def test_a_long_request_stands_whole_under_user_words_only(tmp_path: Path) -> None:
     long = "Print the tides. " * 60 + "And the moon."
     found = sections_of(Session().user(long).runs("ls").record(tmp_path))
@@ -318,26 +232,6 @@ def test_a_test_that_passed_before_the_last_edit_says_so(tmp_path: Path) -> None
     session.edits("/work/project/tide.py")
     told = sections_of(session.record(tmp_path))["Commands"]
     assert told == ["pytest -q (passed, before the last edit)"]
-
-
-@pytest.mark.requirement("C14")
-@pytest.mark.parametrize(
-    "words",
-    [
-        'The query "how do gauges work? And where?" finds the gauge now.',
-        "The gauge is found when you ask about the tides.",
-    ],
-)
-def test_a_statement_leaves_nothing_for_the_user_to_decide(words: str, tmp_path: Path) -> None:
-    found = sections_of(Session().user(REQUEST).says(words).record(tmp_path))
-    assert found["Next Steps"][0].startswith("nothing open") and found["Open Questions"] == []
-
-
-@pytest.mark.requirement("C14")
-@pytest.mark.parametrize("words", ["Ready to push when you say go.", '"Feet" or "metres"?'])
-def test_an_offer_or_a_question_about_quoted_words_is_open(words: str, tmp_path: Path) -> None:
-    found = sections_of(Session().user(REQUEST).says(words).record(tmp_path))
-    assert found["Open Questions"] == [words]
 
 
 @pytest.mark.requirement("C14")

@@ -139,8 +139,9 @@ def test_decisions_and_answers_lead_to_the_line_they_were_said_in(project: Path)
     known.decisions.append(
         facts.Decision("I chose the bronze parser.", facts.Place(offset, "2026-03-01", 1))
     )
-    answer = facts.Turn("tabs, never", facts.Place(0, "2026-03-01", 1), reply_to="Tabs or blanks?")
-    known.turns.append(answer)
+    place = facts.Place(0, "2026-03-01", 1)
+    asked = facts.Question("Tabs or blanks?", place, "tabs, never")
+    known.turns.append(facts.Turn("tabs, never", place, questions=[asked]))
     (folder / "record.json").write_bytes(facts.save(known))
     found = recall("bronze parser tabs", project=str(project), kinds=("decision",))
     told = {one.item.text: (one.item.by, one.item.uuids) for one in found.found}

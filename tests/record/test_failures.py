@@ -532,19 +532,6 @@ NOT_OURS = "The 2 failing tests are pre-existing, they fail without my change as
 
 
 @pytest.mark.requirement("B13", "C14")
-def test_a_failure_the_model_calls_not_its_own_is_told_with_these_words(tmp_path: Path) -> None:
-    session = Session().user("Go.").runs("pytest -q", SAID, fails=True).runs("make lint", "ok")
-    assert len(sections_of(session.record(tmp_path))["Active Issues"]) == 1
-    found = sections_of(session.says(f"Done. {NOT_OURS}").record(tmp_path))
-    assert found["Active Issues"] == []
-    assert f"pytest -q (failed; the model said: “{NOT_OURS}”)" in found["Commands"]
-    again = session.user("And now?").runs("pytest -q", SAID, fails=True)
-    assert sections_of(again.record(tmp_path))["Active Issues"] == []
-    other = session.runs("pytest -q", "Exit code 1\nE  KeyError: 'moon'", fails=True)
-    assert len(sections_of(other.record(tmp_path))["Active Issues"]) == 1
-
-
-@pytest.mark.requirement("B13", "C14")
 @pytest.mark.parametrize(
     "words",
     [
@@ -709,19 +696,6 @@ def test_errors_that_passing_tests_print_are_no_failure(tmp_path: Path) -> None:
     assert Session().runs("bun run test", f"{said}2 failed\n").record(tmp_path).failures
 
 
-@pytest.mark.requirement("C2", "B13")
-def test_what_was_only_tried_or_failed_before_is_told_with_the_commands(tmp_path: Path) -> None:
-    session = Session().user("Go.").runs("gh issue list --repo moor/quay", "no such", fails=True)
-    session.runs("npm test", "1 failed: the moon is late", fails=True)
-    session.says("The moon test is flaky: it fails on every second run.")
-    text = compose(session.record(tmp_path)).text
-    assert "Failed when last run" not in text
-    scripts = Session().user("Go.").runs("./tools/moor.sh east", "no rope", fails=True)
-    assert "Failed when last run" in compose(scripts.runs("make").record(tmp_path)).text
-    assert "`gh issue list --repo moor/quay` failed: no such" in text
-    assert "`npm test` failed; the model said: “The moon test is flaky" in text
-
-
 @pytest.mark.requirement("C2")
 def test_a_pipe_that_fails_without_looking_for_anything_is_a_failure(tmp_path: Path) -> None:
     record = Session().runs("make quay 2>&1 | head -20", "Error", fails=True).record(tmp_path)
@@ -741,15 +715,6 @@ def test_words_about_code_are_no_verdict_on_a_failure(tmp_path: Path) -> None:
     session = Session().user("Go.").runs("npm test", "1 failed: the moon is late", fails=True)
     session.says("`asMoonError` and the pre-existing `tideErr` both look at the clock.")
     assert [one.verdict for one in session.record(tmp_path).failures] == [""]
-
-
-@pytest.mark.requirement("C2", "B13")
-def test_the_user_may_call_a_failure_an_older_one(tmp_path: Path) -> None:
-    session = Session().user("Go.").runs("npm test", "1 failed: the moon is late", fails=True)
-    session.says("One test fails.").user("That failure is pre-existing, leave it.")
-    record = session.record(tmp_path)
-    assert "the user said: “That failure is pre-existing" in compose(record).text
-    assert sections_of(record)["Active Issues"] == []
 
 
 @pytest.mark.requirement("C2", "B13")
@@ -793,31 +758,6 @@ def test_a_run_that_found_no_test_is_no_failure(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("C2")
-@pytest.mark.parametrize(
-    ("command", "edited"),
-    [
-        ("ruff check quay/moor.py", "quay/moor.py"),
-        ("pytest tests/test_tide.py", "src/tide.py"),
-        ("cd quay && go test ./tide", "quay/tide/low.go"),
-    ],
-)
-def test_what_was_edited_after_it_failed_may_pass(
-    command: str, edited: str, tmp_path: Path
-) -> None:
-    session = Session().user("mend the quay").runs(command, SAID, fails=True)
-    session.edits(f"/work/project/{edited}").says("Done.")
-    record = session.record(tmp_path)
-    told = sections_of(record)
-    assert told["Active Issues"] == [
-        f"{command} (in turn 1; edited since, not run again: {edited}): E  ValueError: no such tide"
-    ]
-    assert told["Next Steps"][0].startswith(f"run again: {command} (in turn 1; edited since, ")
-    assert f"`{command}` (since turn 1, edited since, not run again)" in compose(record).text
-    again = session.runs(command, SAID, fails=True).record(tmp_path)
-    assert "edited since" not in sections_of(again)["Active Issues"][0]
-
-
-@pytest.mark.requirement("C2")
 def test_an_edit_of_something_else_or_one_that_failed_leaves_it_failing(tmp_path: Path) -> None:
     session = Session().user("mend the quay").runs("ruff check quay/moor.py", SAID, fails=True)
     session.edits("/work/project/docs/moon.md").edits("/work/project/quay/moor.py", error=True)
@@ -848,21 +788,6 @@ def test_an_act_that_succeeds_with_other_words_ends_its_failure(
     session = Session().user("Ship it.").runs(failed, "Exit code 1\nERROR: refused", fails=True)
     [failure] = session.runs(passed, "done").record(tmp_path).failures
     assert (failure.fixed is not None) is is_over
-
-
-@pytest.mark.requirement("B13", "C14")
-@pytest.mark.parametrize("command", ["./gauge.sh", "tools/gauge rows", "helm lint-rows quay"])
-def test_a_command_that_failed_again_is_open_whatever_it_is_called(
-    command: str, tmp_path: Path
-) -> None:
-    session = Session().user("Mend the rows.")
-    session.runs(command, "Exit code 1\nrow 3 is wrong", fails=True)
-    session.runs(command, "Exit code 1\nrow 4 is wrong", fails=True).runs("quay list", "all")
-    found = sections_of(session.says("It still fails.").record(tmp_path))
-    assert found["Active Issues"] == [f"{command} (since turn 1): row 4 is wrong"]
-    assert found["Next Steps"][0].startswith(f"failing: {command} (since turn 1): row 4 is wrong; ")
-    found = sections_of(session.runs(command, "all rows").says("Done.").record(tmp_path))
-    assert found["Active Issues"] == [] and found["Next Steps"][0].startswith("nothing open")
 
 
 @pytest.mark.requirement("B13", "C14")

@@ -223,44 +223,6 @@ def test_what_the_user_did_or_a_subagent_may_have_done_is_not_missed(tmp_path: P
     assert ASKED not in next_steps(session.says("Nothing to commit."), tmp_path)
 
 
-@pytest.mark.requirement("B13", "C14")
-def test_nothing_open_tells_what_is_only_here(tmp_path: Path) -> None:
-    session = edited().runs("git commit -m x", MADE).edits("/work/project/moon.py").says("Done.")
-    steps = next_steps(session, tmp_path)
-    assert steps.startswith("nothing open: ")
-    assert steps.endswith("; not committed: moon.py; not pushed: fix/ebb")
-    session.runs("git commit -m y && git push", f"{MADE}\n 1a2b3c4..5d6e7f8 x -> x").says("Done.")
-    assert next_steps(session, tmp_path).endswith("answered “Done.”")
-
-
-@pytest.mark.requirement("B13", "C14")
-@pytest.mark.parametrize(
-    ("branch", "command", "fails", "is_told"),
-    [
-        ("HEAD", "ls", False, False),
-        ("HEAD", "git status", True, False),  # fatal: not a git repository
-        ("HEAD", "git status || true", False, False),
-        ("HEAD", "git -C /other log", False, False),
-        ("HEAD", "git --version; git clone https://quay/moon", False, False),
-        ("HEAD", "cd src && git diff --stat", False, True),  # no branch is checked out
-        ("main", "ls", False, True),
-    ],
-)
-def test_outside_a_repository_nothing_is_called_not_committed(
-    branch: str, command: str, fails: bool, is_told: bool, tmp_path: Path
-) -> None:
-    output = "fatal: not a git repository" if fails or "true" in command else "ok"
-    session = Session().user("Mend it, please.").runs(command, output, fails=fails)
-    session.edits("/work/project/tide.py").says("Done.")
-    session.lines = [
-        line | {"gitBranch": branch} for line in session.lines if isinstance(line, dict)
-    ]
-    assert session.record(tmp_path).branch == branch
-    assert ("not committed" in brief_line(session, tmp_path)) == is_told
-    assert ("not committed" in next_steps(session, tmp_path)) == is_told
-    assert bool(told(session, tmp_path)) == is_told
-
-
 def brief_line(session: Session, folder: Path) -> str:
     lines = compose(session.record(folder)).text.splitlines()
     return next((one for one in lines if one.startswith("- git: ")), "")[7:]

@@ -111,13 +111,3 @@ def test_a_file_that_was_moved_is_known_by_its_new_name(
     assert "src/tide.py" not in told(session, tmp_path)
     refused = written("# TODO: ebb").runs(command, "mv: cannot stat", fails=True)
     assert not refused.record(tmp_path).files["src/tide.py"].gone
-
-
-@pytest.mark.requirement("C14")
-def test_nothing_open_is_not_said_while_something_is_left_behind(tmp_path: Path) -> None:
-    session = Session().user("Write the tides.").calls("Write", file_path=TIDE, content="x = 1\n")
-    [step] = sections_of(session.says("Written.").record(tmp_path))["Next Steps"]
-    assert step.startswith("nothing open")
-    session.user("And the ebb?").calls("Write", file_path=TIDE, content="# TODO: ebb\n")
-    [step] = sections_of(session.says("Begun.").record(tmp_path))["Next Steps"]
-    assert step.startswith("left behind: src/tide.py: # TODO: ebb; last asked “And the ebb?”")

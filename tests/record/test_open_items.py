@@ -34,34 +34,6 @@ def told(record: Record) -> str:
     return compose(record).text + "\n".join(sections_of(record)["Next Steps"])
 
 
-def test_everything_open_is_told_after_hundreds_of_steps_with_its_turn(tmp_path: Path) -> None:
-    session = Session().user("Hello.").says("Hello.").user(FIRST)
-    session.calls("TaskCreate", "Task #1 created", subject="Write the parser")
-    session.calls("TodoWrite", todos=[{"content": "Draw the moon", "status": "pending"}])
-    session.runs("pytest -q", "E  KeyError: 'bom'", fails=True)
-    session.calls("Agent", LAUNCHED, subagent_type="Explore", description="look at the quay")
-    session.runs("make serve", IN_BACKGROUND)
-    session.calls("ExitPlanMode", "approved", plan="1. Paint the boat\n2. Moor the boat")
-    session.says("Next comes the boat.").starts("Bash", command="sleep 1")
-    record = later(session).record(tmp_path)
-    text = compose(record).text
-    for words in (
-        "Write the parser (since turn 2)",
-        "Draw the moon (since turn 2)",
-        "`pytest -q` (since turn 2, 40 other runs passed since)",
-        "Explore af12, running since turn 2: look at the quay",
-        "background command b7x, running since turn 2: make serve",
-        "planned: Paint the boat (since turn 2)",
-        "planned: Moor the boat (since turn 2)",
-    ):
-        assert words in text
-    found = sections_of(record)
-    steps = "\n".join(found["Next Steps"])
-    for words in ("Write the parser", "Draw the moon", "af12", "b7x", "Moor the boat"):
-        assert words in steps
-    assert "pytest -q (since turn 2; 40 other" in "\n".join(found["Active Issues"])
-
-
 def test_a_deleted_task_is_neither_open_nor_done(tmp_path: Path) -> None:
     session = Session().user(FIRST)
     for number, subject in enumerate(("Read the gauges", "Draw the moon", "Print it"), 1):
@@ -79,38 +51,6 @@ def test_a_task_is_open_since_it_was_made_whatever_was_updated(tmp_path: Path) -
     session.calls("TodoWrite", todos=[{"content": "Draw it", "status": "in_progress"}])
     record = session.record(tmp_path)
     assert [turn_number(record, one.place) for one in open_items.tasks(record)] == [1, 1]
-
-
-@pytest.mark.parametrize("tool", ["TaskUpdate", "TodoWrite"])
-def test_a_task_is_closed_by_an_update_that_is_kept_as_the_evidence(
-    tool: str, tmp_path: Path
-) -> None:
-    session = Session().user(FIRST)
-    if tool == "TaskUpdate":
-        session.calls("TaskCreate", "Task #1 created", subject="Draw it")
-        later(session, 5).calls("TaskUpdate", taskId="1", status="completed")
-    else:
-        session.calls("TodoWrite", todos=[{"content": "Draw it", "status": "pending"}])
-        later(session, 5)
-        session.calls("TodoWrite", todos=[{"content": "Draw it", "status": "completed"}, "junk", 3])
-    record = session.record(tmp_path)
-    [task] = record.tasks.values()
-    assert open_items.tasks(record) == []
-    assert task.closed_by == f"{tool} at step {record.op}: completed"
-
-
-def test_a_task_that_is_taken_up_again_is_open_again(tmp_path: Path) -> None:
-    session = Session().user(FIRST).calls("TaskCreate", "Task #1 created", subject="Draw it")
-    session.calls("TaskUpdate", taskId="1", status="completed")
-    record = session.calls("TaskUpdate", taskId="1", status="in_progress").record(tmp_path)
-    assert [(one.text, one.closed_by) for one in open_items.tasks(record)] == [("Draw it", "")]
-
-
-def test_an_update_that_failed_closes_nothing(tmp_path: Path) -> None:
-    session = Session().user(FIRST).calls("TaskCreate", "Task #1 created", subject="Draw it")
-    session.calls("TaskUpdate", "no such task", error=True, taskId="1", status="completed")
-    [task] = open_items.tasks(session.record(tmp_path))
-    assert (task.status, task.closed_by) == ("pending", "")
 
 
 @pytest.mark.slow
@@ -174,14 +114,6 @@ def test_of_very_many_agents_those_that_have_ended_make_room(tmp_path: Path) -> 
     assert [pair[0] for pair in open_items.running(record)] == ["af12"]
 
 
-def test_a_spoken_question_is_open_until_the_user_speaks(tmp_path: Path) -> None:
-    session = Session().user(FIRST).says("Two ways. Shall I use the first?")
-    record = session.record(tmp_path)
-    assert [one.text for one in open_items.questions(record)] == ["Shall I use the first?"]
-    assert "to be answered: Shall I use the first?" in sections_of(record)["Next Steps"]
-    assert open_items.questions(session.user("yes").record(tmp_path)) == []
-
-
 def test_a_question_asked_by_a_tool_is_open_until_its_answer(tmp_path: Path) -> None:
     form = [{"question": "Which store?"}, {"question": "Which port?"}]
     session = Session().user(FIRST).starts("AskUserQuestion", questions=form)
@@ -235,15 +167,6 @@ def test_a_turn_is_open_until_the_models_words_end_it(how: str, why: str, tmp_pa
     assert f"turn 2, {why}: {FIRST}" in sections_of(record)["Next Steps"]
 
 
-def test_a_turn_that_the_model_has_answered_is_closed(tmp_path: Path) -> None:
-    session = Session().user(FIRST).runs("make all").says("The tides are printed.")
-    record = session.record(tmp_path)
-    assert open_items.request(record) is None
-    assert sections_of(record)["Next Steps"] == [
-        f"nothing open: last asked “{FIRST[:74]}…”, answered “The tides are printed.”"
-    ]
-
-
 def test_a_call_left_open_at_a_compaction_is_not_in_flight_afterwards(tmp_path: Path) -> None:
     session = Session().starts("Bash", command="make slow").compacts().says("On we go.")
     assert session.record(tmp_path).calls == {}
@@ -262,16 +185,6 @@ def test_the_step_in_flight_is_the_call_without_a_result(tmp_path: Path) -> None
     record = session.record(tmp_path)
     assert [(call.tool, call.what) for call in record.calls.values()] == [("Bash", "make all")]
     assert record.last_texts[-1] == "Building now."
-
-
-@pytest.mark.requirement("C14")
-def test_a_request_waits_for_what_it_started_in_the_background(tmp_path: Path) -> None:
-    session = Session().user("Watch the gauge until noon.").runs("make watch", IN_BACKGROUND)
-    session.says("It is being watched.")
-    first = "turn 1, it waits for what runs in the background: Watch the gauge until noon."
-    assert sections_of(session.record(tmp_path))["Next Steps"][0] == first
-    session.user("Thanks, and what is the date today, by the way, in your opinion?").says("May.")
-    assert len(sections_of(session.record(tmp_path))["Next Steps"]) == 1, "the command alone"
 
 
 @pytest.mark.requirement("C14")
@@ -332,25 +245,6 @@ def test_what_was_started_turns_ago_is_told_by_when(tmp_path: Path) -> None:
     assert words in told(session.record(tmp_path))
 
 
-def test_a_question_outlives_a_question_in_return(tmp_path: Path) -> None:
-    session = Session().user("Print the tides.").says("Printed. Shall I print the moon as well?")
-    session.user("How long does that take?").says("About an hour.")
-    [asked] = open_items.questions(session.record(tmp_path))
-    assert asked.text == "Shall I print the moon as well?"
-    session.user("Leave it.").says("Fine.")
-    assert open_items.questions(session.record(tmp_path)) == []
-
-
-def test_the_next_step_names_the_test_that_fails_and_counts_the_others(tmp_path: Path) -> None:
-    session = Session().user("Mend it.").runs("pytest -q", "E  KeyError", fails=True).says("Hm.")
-    [step] = sections_of(session.record(tmp_path))["Next Steps"]
-    asked = "last asked “Mend it.”, answered “Hm.”"
-    assert step == f"failing: pytest -q (since turn 1): E KeyError; {asked}"
-    session.runs("mypy src", "error: no such type", fails=True).says("Hm.")
-    [step] = sections_of(session.record(tmp_path))["Next Steps"]
-    assert f" (and 1 more under Active Issues); {asked}" in step
-
-
 @pytest.mark.parametrize(
     ("command", "printed", "how"),
     [
@@ -379,46 +273,6 @@ def test_a_subagent_that_the_user_refused_answered_nothing(tmp_path: Path) -> No
     ]
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "All gauges are read. Say the word when the tide is in and I'll merge.",
-        "The tables are printed. The second quay is ready whenever you give the go-ahead.",
-        "Fertig. Wenn du magst, zeichne ich auch den Mond.",
-        "The tables are printed; they wait for your review.",
-        "The draft is open. Ready to pick the moon up next session.",
-    ],
-)
-def test_an_offer_that_waits_for_the_user_is_not_called_nothing_open(
-    words: str, tmp_path: Path
-) -> None:
-    record = Session().user(FIRST).runs("make all").says(words).record(tmp_path)
-    [step] = sections_of(record)["Next Steps"]
-    assert step.startswith("for the user to decide: “")
-    assert len(sections_of(record)["Open Questions"]) == 1
-    assert "- offered: “" in compose(record).text
-    later = Session().user(FIRST).says(words).user("No, thanks.").says("All right: done.")
-    assert sections_of(later.record(tmp_path))["Next Steps"][0].startswith("nothing open")
-
-
-def test_all_that_the_closing_words_ask_is_open_and_no_offer_repeats_it(tmp_path: Path) -> None:
-    words = "Shall I read the gauges? Shall I draw the moon? Shall I print it? Just say which."
-    record = Session().user(FIRST).says(words).record(tmp_path)
-    asked = ["Shall I read the gauges?", "Shall I draw the moon?", "Shall I print it?"]
-    assert sections_of(record)["Open Questions"] == asked
-
-
-def test_a_script_that_is_written_and_run_in_the_background_is_open(tmp_path: Path) -> None:
-    line = "cat << 'END' > /tmp/tides.sh\n#!/bin/sh\nwhile sleep 300; do date; done\nEND\n"
-    session = Session().user("Watch the tides.").runs(f"{line}sh /tmp/tides.sh", IN_BACKGROUND)
-    session.says("It watches.").user("Print the moon.").says("Printed.")
-    [step] = sections_of(session.record(tmp_path))["Next Steps"]
-    assert step == (
-        "still running (started in turn 1, no end seen): background command b7x: "
-        "cat << 'END' > /tmp/tides.sh … (5 lines)"
-    )
-
-
 MONITOR = "Monitor started (task m4q, timeout 600000ms). You will be notified on each event."
 
 
@@ -439,48 +293,6 @@ def test_a_monitor_runs_until_its_stream_ends(told_of: str, state: str, tmp_path
     assert session.record(tmp_path).agents["m4q"].status == state
 
 
-def test_a_command_that_was_stopped_is_not_waited_for(tmp_path: Path) -> None:
-    session = Session().user("Serve.").runs("make serve", IN_BACKGROUND)
-    session.calls("TaskStop", "Stopped.", task_id="b7x").says("Stopped.")
-    found = sections_of(session.record(tmp_path))
-    assert found["Commands"] == ["make serve (stopped)"]
-    assert found["Next Steps"][0].startswith("nothing open")
-
-
 def sent_out(session: Session, *names: str) -> None:
     for name in names:
         session.calls("Task", f"{name}: all is well.", subagent_type="looker", description=name)
-
-
-@pytest.mark.parametrize(
-    ("task", "came_back"),
-    [
-        ("Run 2 review agents side by side", True),
-        ("Task 4: write the harbour table", True),
-        ("Look for tide tables in the archive", True),
-        ("Task 5: write the moon table", False),
-        ("Print the tables", False),
-    ],
-)
-def test_a_task_in_hand_whose_subagents_are_done_is_told_to_be_so(
-    tmp_path: Path, task: str, came_back: bool
-) -> None:
-    session = Session().user(FIRST)
-    todos = [{"content": task, "status": "in_progress"}]
-    session.calls("TodoWrite", todos=todos)
-    sent_out(session, "Task 4: harbour columns", "Look for tide tables in the archive")
-    known = session.record(tmp_path)
-    assert open_items.has_come_back(known, open_items.tasks(known)[0]) is came_back
-    session.starts("Task", subagent_type="looker", description="Task 4: harbour rows, as agents do")
-    known = session.record(tmp_path)
-    still_told = came_back and task.startswith("Look")
-    assert open_items.has_come_back(known, open_items.tasks(known)[0]) is still_told
-
-
-def test_a_ticked_line_closes_a_step_by_its_title(tmp_path: Path) -> None:
-    plan = "Next steps:\n1. **Try on old tables**: run it against the archive to compare\n"
-    plan += "2. **Iterate**: set the limits by what old tables show"
-    session = Session().user(FIRST).says(plan).runs("ls").user("go on").runs("ls")
-    session.says("✅ **Tried** end to end on old tables").runs("ls")
-    steps = open_items.steps(session.record(tmp_path))
-    assert [one.text.partition(":")[0] for one in steps] == ["Iterate"]

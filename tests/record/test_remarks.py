@@ -54,15 +54,6 @@ def test_the_items_of_a_list_stay_apart(tmp_path: Path) -> None:
     ]
 
 
-def test_steps_that_were_taken_as_a_plan_are_no_remark(tmp_path: Path) -> None:
-    session = Session().user("Fire the bowls.")
-    noted = "The clay of the bowls is dry enough for it by now."
-    session.says(f"{noted}\n\nPlan:\n1. Load the **kiln**\n2. Light the kiln")
-    record = session.runs("make").record(tmp_path)
-    assert [one.text for one in record.tasks.values()] == ["Load the kiln", "Light the kiln"]
-    assert [one.text for one in record.remarks] == [noted]
-
-
 def test_the_number_and_the_length_of_remarks_are_bounded(tmp_path: Path) -> None:
     session = Session().user("Fire the bowls.")
     for number in range(MOST_REMARKS + 5):

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from holdfast.brief.compose import compose
-from holdfast.record.decisions import find_decisions
 from holdfast.record.model import Turn
 from tests.checkpoint.sessions import Session
 
@@ -126,18 +125,6 @@ def test_no_words_count_as_the_answer_if_they_may_be_of_the_question(
     asked = [{"question": "Which store?"}, {"question": "Which port?"}]
     session.calls("AskUserQuestion", text, questions=asked)
     assert _answers(session, tmp_path) == []
-
-
-def test_an_answer_is_a_decision_with_its_question_and_its_turn(tmp_path: Path) -> None:
-    session = Session().user("First of all, read the code.").says("Read.").user(ASKED)
-    _answer(session, {"Which store?": "SQLite"})
-    session.says("I decided to keep metres because the gauges tell metres.").says(OFFER).user("B")
-    told = [(one.turn, one.by, one.text) for one in find_decisions(session.record(tmp_path))]
-    assert told == [
-        (2, "user", "SQLite"),
-        (3, "user", "B"),
-        (2, "model", "I decided to keep metres because the gauges tell metres."),
-    ]
 
 
 def test_a_plan_is_approved_or_refused_under_its_title(tmp_path: Path) -> None:

@@ -9,8 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.brief.compose import compose
-from holdfast.checkpoint.sections import sections_of, snapshot_of
 from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask
 from holdfast.record.user_input import own_words
@@ -18,7 +16,6 @@ from holdfast.run import prompt
 from holdfast.run.prompt import PromptContext
 from holdfast.text import fence
 from holdfast.transcript.user_words import without_briefs
-from tests.checkpoint.sessions import Session
 from tests.plan.builders import a_piece, a_task
 
 GAUGE = a_task(
@@ -31,20 +28,6 @@ BRIEF = f"{fence.opening('the last session')}\n- we decided on metres\n{fence.cl
 def told(*tasks: PlanTask, **more: object) -> str:
     pieces = [TaskPiece(task, a_piece().estimate) for task in tasks]
     return prompt.write_prompt(pieces, PromptContext(**more))  # type: ignore[arg-type]
-
-
-@pytest.mark.requirement("C2", "P5")
-def test_the_request_of_a_session_of_a_run_is_what_its_plan_asks_for(tmp_path: Path) -> None:
-    again = told(GAUGE, CHART, again=True, error="it broke", beside=True, briefs=(BRIEF,))
-    session = Session().user(again).edits("/work/project/gauge.py").says("All done: both of them.")
-    facts = session.record(tmp_path)
-    asked = "1. Read the gauge\n2. Draw the chart of the harbour"
-    words = f"{asked}\n\nRead the gauge:\nNever round a height.\n\nFiles: gauge.py"
-    assert [turn.asked for turn in facts.turns] == [words]
-    assert snapshot_of(facts)["context_summary"] == words
-    assert "1. Read the gauge 2. Draw the chart" in compose(facts).text
-    [step] = sections_of(facts)["Next Steps"]
-    assert step.startswith("nothing open: last asked “1. Read the gauge")
 
 
 @pytest.mark.requirement("C2", "P5")

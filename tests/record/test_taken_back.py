@@ -8,7 +8,6 @@ import pytest
 
 from holdfast.brief.compose import compose
 from holdfast.checkpoint.sections import sections_of
-from holdfast.record.decisions import find_decisions
 from tests.checkpoint.sessions import Session
 
 pytestmark = pytest.mark.requirement("B11", "B12")
@@ -49,10 +48,6 @@ def test_what_they_edited_may_still_be_there(tmp_path: Path) -> None:
     record = session.user(MEANT, parentUuid="u-ask").record(tmp_path)
     [draft] = [line for line in compose(record).text.splitlines() if DRAFT in line]
     assert draft.endswith("(taken back after the answer; what it edited may still be there)")
-
-
-def test_they_decide_nothing(tmp_path: Path) -> None:
-    assert [one.text for one in find_decisions(_session().record(tmp_path))] == [MEANT]
 
 
 def test_prompts_that_follow_different_lines_are_not_taken_back(tmp_path: Path) -> None:

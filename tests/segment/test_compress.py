@@ -32,7 +32,7 @@ def _compressed(session: Session, folder: Path) -> Compressed:
 
 def _session() -> Session:
     session = Session().user(TABLE).says("Shall I use eval?").user("Never use eval in the reader.")
-    session.says("I decided to decode as utf-8-sig because the mark then needs no code.")
+    session.says("Decision: decode as utf-8-sig, because the mark then needs no code.")
     for _ in range(4):
         session.calls("Read", NOISE, file_path="/work/project/src/table/reader.py")
     session.runs("pytest -q tests/test_reader.py", "E  KeyError: 'bom'\n" + NOISE, fails=True)
@@ -48,7 +48,7 @@ def test_decisions_files_fixes_outcome_and_the_users_words_are_kept(tmp_path: Pa
     for words in (
         TABLE,
         "Never use eval in the reader.",
-        "I decided to decode as utf-8-sig",
+        "Decision: decode as utf-8-sig",
         "The reader now skips the mark",
         "src/table/reader.py*",
         "pytest -q tests/test_reader.py",
@@ -57,8 +57,7 @@ def test_decisions_files_fixes_outcome_and_the_users_words_are_kept(tmp_path: Pa
     ):
         assert words in one.compressed_content, words
     assert one.key_files == ["src/table/reader.py"]
-    assert one.key_decisions[0] == "Shall I use eval? → Never use eval in the reader."
-    assert "utf-8-sig" in one.key_decisions[1]
+    assert "utf-8-sig" in one.key_decisions[0]
     assert "digest" not in one.compressed_content
     meta = one.metadata
     assert (meta.contains_code, meta.contains_errors, meta.task_completed) == (True, True, True)

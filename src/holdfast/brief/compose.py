@@ -242,6 +242,7 @@ def _sources(
         ("the end of the work", lambda: in_progress.flight(record, limit)),
         ("git", lambda: in_progress.git(record, limit)),
         ("open tasks", lambda: open_items.tasks(record)),
+        ("the plan", lambda: open_items.plan(record)),
         ("failing commands", lambda: open_items.failure_items(record, lines)),
         ("open questions", lambda: open_items.questions(record)),
         ("subagents", lambda: open_items.agents(record, roomy=roomy)),

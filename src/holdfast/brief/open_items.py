@@ -14,16 +14,13 @@ from holdfast.brief.item import LAST_FAILED, STILL_RUNNING, BriefItem, quote, ti
 from holdfast.budget.compartments import units
 from holdfast.record import open_items as still
 from holdfast.record.failures import EDITED_SINCE, edited_since, find_fixed, is_one_off, verdict_of
-from holdfast.record.model import FLOOR, Agent, Failure, Place, Record, Task, heat_at
-from holdfast.record.plan_steps.wording import LATER, LEFT
-from holdfast.record.plans import proposals
+from holdfast.record.model import FLOOR, Agent, Failure, Place, Record, heat_at
 from holdfast.record.turns import turn_number
 from holdfast.redact import redact
 from holdfast.text.fence import agent_name, code, flat, plain_name, quoted
 
 MOST_FAILING = 12
-MOST_STEPS = 40
-MOST_CHECKS = 3
+MOST_PLAN_LINES, PLAN_LINE_CHARS = 40, 160
 MANY_PASSES = 10  # of others since; then what is neither test nor build is worth little room
 LONGEST_FAILING = 160
 VERDICT_CHARS = 100
@@ -48,54 +45,34 @@ def since(record: Record, place: Place) -> str:
 
 
 def tasks(record: Record) -> Iterator[BriefItem]:
-    """Yield open tasks and steps of plans, oldest first. They do not expire."""
+    """Yield the open tasks of the task list, in the state that the tool last set, and how many are
+    done."""
     for number, one in enumerate(still.tasks(record)):
-        worth = 0.08 / (1 + number / 6)
-        yield BriefItem("tasks", _task(record, one), worth, _why(one), one.place, order=number)
-    known = [one for one in still.steps(record) if not one.is_check][-MOST_STEPS:]
-    for number, one in enumerate(known):
-        worth = 0.03 / (1 + (len(known) - 1 - number) / 12)
-        order = 1e3 + number
-        yield BriefItem("tasks", _task(record, one), worth, _why(one), one.place, order=order)
-    yield from _checks(record)
-    listed = [one for one in record.tasks.values() if one.source in ("task", "todo")]
-    done = [one for one in listed if one.status == "completed"]
-    todo = sum(one.is_open for one in listed)  # deleted and cancelled ones do not count
+        status = one.status.replace("_", " ")
+        doing = "" if status == "pending" else f"{flat(status, 40)}: "
+        text = f"{doing}{flat(one.text, 200)} ({since(record, one.place)})"
+        worth, why = 0.08 / (1 + number / 6), f"{one.source}, {flat(status, 40)}"
+        yield BriefItem("tasks", text, worth, why, one.place, order=number)
+    done = [one for one in record.tasks.values() if one.status == "completed"]
+    todo = sum(one.is_open for one in record.tasks.values())
     if done and todo:
         text = f"{len(done)} of {len(done) + todo} done, last: {flat(done[-1].text, 100)}"
         yield BriefItem("tasks", text, 0.01, DONE, done[-1].place, order=1e6)
 
 
-def _checks(record: Record) -> Iterator[BriefItem]:
-    """Yield the checks of the newest plan in one line: they are long, and for a person to look
-    at."""
-    known = [one for one in still.steps(record) if one.is_check]
-    newest = [one for one in known if one.place == known[-1].place]
-    if newest:
-        told = "; ".join(flat(one.text, 60) for one in newest[:MOST_CHECKS])
-        rest = f" and {len(newest) - MOST_CHECKS} more" if len(newest) > MOST_CHECKS else ""
-        text = f"not checked yet: {told}{rest} ({since(record, newest[0].place)})"
-        yield BriefItem("tasks", text, 0.01, "a plan's verification", newest[0].place, order=2e3)
-
-
-def _why(task: Task) -> str:
-    return f"{task.source}, {task.status.replace('_', ' ')}"
-
-
-def _task(record: Record, task: Task) -> str:
-    marks = {
-        "plan": "planned: ",
-        "prose": "planned: ",
-        LEFT: "remaining: ",
-        LATER: "wanted later: ",
-    }
-    if task.source == "prose" and task in proposals(record):
-        marks["prose"] = "proposed to the user: "
-    mark = marks.get(task.source, "")
-    if task.status == still.DOING:
-        is_back = still.has_come_back(record, task)
-        mark = "doing, its subagents are done: " if is_back else "doing: "
-    return f"{mark}{flat(task.text, 200)} ({since(record, task.place)})"
+def plan(record: Record) -> Iterator[BriefItem]:
+    """Yield the newest plan as it stood, line by line."""
+    if record.plan is None:
+        return
+    place = record.plan.place
+    when = f"from turn {turn_number(record, place)}"
+    lines = [line for line in record.plan.text.splitlines() if line.strip()][:MOST_PLAN_LINES]
+    for number, line in enumerate(lines):
+        text = flat(line, PLAN_LINE_CHARS)
+        text = f"{text} ({when})" if number == 0 else f"    {text}"
+        yield BriefItem(
+            "plan", text, 0.02 / (1 + number / 10), "the newest plan", place, order=number
+        )
 
 
 def failure_items(record: Record, most_lines: int, most: int = MOST_FAILING) -> Iterator[BriefItem]:
@@ -133,9 +110,8 @@ def _line(record: Record, one: Failure) -> str:
 
 
 def questions(record: Record) -> Iterator[BriefItem]:
-    asked, offered = still.questions(record), still.offers(record)
-    for number, one in enumerate([*asked, *offered]):
-        text = f"{'offered: ' if one in offered else ''}{quoted(flat(one.text, 240))}"
+    for number, one in enumerate(still.questions(record)):
+        text = quoted(flat(one.text, 240))
         yield BriefItem("questions", text, 0.05, "not answered yet", one.place, order=number)
 
 

@@ -15,7 +15,7 @@ from holdfast.wire import places
 
 ROLES = ("orchestrator", "developer", "specialist", "validator")
 SECTIONS_WORDS = (
-    "said marked pinned flight tasks failing files commands decisions references agents messages "
+    "said marked pinned flight tasks plan failing files commands decisions references agents messages "
     "fixed names questions about archived"
 )
 SECTIONS = frozenset(SECTIONS_WORDS.split())

@@ -22,7 +22,7 @@ from holdfast.budget.compartments import (
 from holdfast.budget.compartments import compartments as divided
 
 _OF = {
-    ACTIVE: "flight decisions tasks failing commands agents questions waves blocked messages task",
+    ACTIVE: "flight decisions tasks plan failing commands agents questions waves blocked messages",
     BACKGROUND: "files fixed about",
     PREFERENCES: "said pinned",
     SAFETY: "marked",

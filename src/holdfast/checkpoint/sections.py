@@ -18,11 +18,10 @@ from holdfast.checkpoint.next_steps import (
     format_request,
     left_behind,
     next_steps,
-    open_steps,
 )
 from holdfast.record import open_items, shell
 from holdfast.record.agents import COMMAND
-from holdfast.record.decisions import find_decisions, is_labelled
+from holdfast.record.decisions import find_decisions
 from holdfast.record.failures import NO_RESULT, PASSED, UNCLEAR, find_fixed, outcome, verdict_of
 from holdfast.record.files import by_last_use
 from holdfast.record.model import (
@@ -87,9 +86,7 @@ def sections_of(record: Record) -> dict[str, list[str]]:
         "Active Issues": [*_lost(record), *_failing(record), *left_behind(record)],
         "Key Decisions": list(decisions(record)),
         "Next Steps": list(next_steps(record)),
-        "Open Questions": [
-            cut(one.text) for one in (*open_items.questions(record), *open_items.offers(record))
-        ],
+        "Open Questions": [cut(one.text) for one in open_items.questions(record)],
         "User Words": list(_words(record)),
         "Commands": [*_commands(record)],
         "Errors Resolved": [_resolved(one) for one in find_fixed(record)[-MOST_FAILURES:]],
@@ -110,8 +107,7 @@ def snapshot_of(record: Record) -> dict[str, Any]:
         "session_id": record.session_id,
         "context_summary": current_request(record),
         "active_tasks": [
-            {"description": task.text, "status": task.status}
-            for task in (*open_items.tasks(record), *open_steps(record))
+            {"description": task.text, "status": task.status} for task in open_items.tasks(record)
         ][-MOST_ITEMS:],
         "modified_files": changed[-MOST_CHANGED:],
         "key_decisions": list(decisions(record))[-MOST_ITEMS:],
@@ -149,11 +145,11 @@ def current_request(record: Record) -> str:
 
 def decisions(record: Record) -> Iterator[str]:
     """Yield what the user decided, each with its question and its turn, and what the model labelled
-    as a decision. Its other announcements are rarely decisions, see `docs/checkpoints.md`."""
+    as a decision."""
     for one in find_decisions(record):
         if one.by == "user":
             yield f"turn {one.turn}: {cut(one.question, SHORT_CHARS)} → {cut(one.text)}"
-        elif is_labelled(one.text):
+        else:
             yield f"turn {one.turn}, the model: {cut(one.text)}"
 
 

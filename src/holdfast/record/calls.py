@@ -107,7 +107,7 @@ def _write(record: Record, given: Given, place: Place, use_id: str) -> str:
     if name.endswith(files.PROSE):
         files.mention(record, content[:MENTIONS_CHARS])
     manifests.note(record, name, content)
-    plans.add_plan_file(record, name, content, place)
+    plans.set_plan_file(record, name, content, place)
     _still_open(record, name)
     return name
 
@@ -207,7 +207,7 @@ def _schedule(record: Record, given: Given, place: Place, use_id: str) -> str:
 
 def _plan(record: Record, given: Given, place: Place, use_id: str) -> str:
     text = text_of(given, "plan")
-    plans.add_plan(record, text, place)
+    plans.set_plan(record, text, place)
     turns.add_question(record, f"{PLAN_ASKED}{_title(text)}", place)
     names.hear(record, text, 1.0)
     files.mention(record, text)
@@ -312,7 +312,7 @@ def _before(record: Record, tool: str, given: dict[str, Any]) -> list[str]:
         return list(used.left) if used else []
     if tool == "TaskUpdate":
         task = record.tasks.get(f"task {given.get('taskId')}"[:80])
-        return [task.text, task.status, task.closed_by] if task else []
+        return [task.text, task.status] if task else []
     if tool == "Bash":
         return files.find_written(record, files.text_of(given, "command"))
     return []
@@ -324,11 +324,9 @@ def undo(record: Record, call: Call) -> None:
         _undo_edit(record, call)
     elif call.tool == "TaskUpdate" and call.before and call.what in record.tasks:
         task = record.tasks[call.what]
-        task.text, task.status, task.closed_by = call.before
+        task.text, task.status = call.before
     elif call.tool == "ExitPlanMode":
-        for key, task in list(record.tasks.items()):
-            if task.source == "plan" and task.place == call.place:
-                del record.tasks[key]
+        plans.remove_plan(record, call.place)
 
 
 def _undo_edit(record: Record, call: Call) -> None:

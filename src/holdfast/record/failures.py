@@ -4,9 +4,8 @@ If a pipe hides the exit code, and the output shows neither success nor failure,
 recorded. The result of a command that is neither test nor build but prints failures is unknown.
 """
 
-from holdfast.record import files, plan_checks, runs, shell, turns
+from holdfast.record import files, runs, shell, turns
 from holdfast.record.model import Command, Failure, Place, Record
-from holdfast.record.plan_steps import evidence
 from holdfast.record.run_output import (
     FAILURE_HINTS,
     HEAD_CHARS,
@@ -20,7 +19,7 @@ from holdfast.record.run_output import (
     wrong_lines,
 )
 from holdfast.text.fence import quoted
-from holdfast.text.sentences import Lazy, clip, clip_start, sentences, within
+from holdfast.text.sentences import Lazy, clip, clip_start, within
 
 PASSED, FAILED, UNCLEAR, NO_RESULT = "passed", "failed", "unclear", "no result"
 EDITED_SINCE = "edited since, not run again"  # then nobody knows whether it still fails
@@ -221,25 +220,6 @@ def _runs_script(failure: Failure) -> bool:
     return any(map(shell.is_file, shell.settings_of(first)[1][:2]))
 
 
-def hear(record: Record, text: str, by: str = "model") -> None:
-    """Find out whether the model, or the user answering it, says that a failure of this turn has
-    nothing to do with this work."""
-    low = text.lower()
-    if not record.failures or not within(_NOT_OURS, low):
-        return
-    since = record.turns[-1].place.op if record.turns else 0
-    known = [
-        one
-        for one in record.failures
-        if one.fixed is None and one.place.op >= since and runs.kind(one.command)
-    ]
-    for sentence in sentences(text) if known else ():
-        words = _NAMED_CODE.pattern.sub("", sentence.lower()).replace("non-pre-existing", "")
-        if within(_NOT_OURS, words) and within(_ABOUT_FAILURE, words):
-            for one in [one for one in known if plan_checks.tells_of(words, one.command)]:
-                one.verdict, one.verdict_by = clip(sentence, LONGEST_VERDICT), by
-
-
 def verdict_of(failure: Failure, most: int = LONGEST_VERDICT) -> str:
     """Return why it is no failure of this work, and who says so."""
     words = clip(failure.verdict, most)
@@ -251,7 +231,6 @@ def verdict_of(failure: Failure, most: int = LONGEST_VERDICT) -> str:
 def note_pass(record: Record, key: str, place: Place, output: str = "") -> None:
     """Record that a run passed, and close the failures that it covers. `output` is that of a
     test run."""
-    evidence.close_checks(record, key)
     if not record.failures:
         return
     by = runs.parts(key)

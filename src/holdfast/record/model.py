@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import msgspec
 
-VERSION = 7
-REPORTED = "reported done"  # by the model, of a step of a plan
+VERSION = 8
 PLAN_ASKED = "carry out the plan? "  # before the title of a plan that the user has to approve
 
 
@@ -136,19 +135,24 @@ class Failure(msgspec.Struct, array_like=True, gc=False):
 
 
 class Task(msgspec.Struct, array_like=True, gc=False):
-    """One item of a task list, a plan or a numbered list."""
+    """One item of a task list, in the state that a tool last set."""
 
     text: str
     place: Place
     status: str = "pending"
-    source: str = "task"  # task, todo, plan (approved), file (a plan file) or prose (the model's)
-    closed_by: str = ""  # the evidence that it is done
-    files: list[str] = []  # files that the step of a plan names
-    is_check: bool = False  # of a plan's verification: closed by a run or by a report of it
+    source: str = "task"  # the tool: task or todo
+    set_at: Place = Place()  # when its state was last set
 
     @property
     def is_open(self) -> bool:
-        return self.status not in ("completed", "deleted", "cancelled", REPORTED)
+        return self.status not in ("completed", "deleted", "cancelled")
+
+
+class Plan(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The newest plan as it stood, head and tail of a long one."""
+
+    text: str
+    place: Place
 
 
 class Reference(msgspec.Struct, array_like=True, gc=False):
@@ -257,6 +261,7 @@ class Record(msgspec.Struct):
     commands: dict[str, Command] = {}
     failures: list[Failure] = []
     tasks: dict[str, Task] = {}
+    plan: Plan | None = None
     references: dict[str, Reference] = {}
     agents: dict[str, Agent] = {}
     calls: dict[str, Call] = {}

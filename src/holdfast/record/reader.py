@@ -10,11 +10,9 @@ from holdfast.record import (
     agents,
     calls,
     decisions,
-    failures,
     files,
     manifests,
     names,
-    plan_checks,
     plans,
     results,
     secrets,
@@ -56,10 +54,10 @@ _ANNOUNCING = (
 
 
 def hear(record: Record, text: str, place: Place) -> None:
-    """Save a remark of the model, without steps of a plan: they are open work, and shown as it."""
+    """Save a remark of the model."""
     if record.far or len(text) < SHORTEST:
         return
-    said = plans.without_steps(record, sentences.sentences(text), place)
+    said = sentences.sentences(text)
     if said and said[-1].endswith(":"):
         said.pop()  # the call says the same
     kept = " ".join(_ended(one) for one in said if not _announces(one))
@@ -315,9 +313,7 @@ class RecordReader:
         names.hear(record, text, 1.6)
         files.mention(record, text)
         decisions.hear(record, text, place)
-        plans.hear(record, text, place)
         hear(record, text, place)
-        failures.hear(record, text)
 
     def _result(self, entry: Result) -> None:
         place = self.place_of(entry)
@@ -347,7 +343,7 @@ class RecordReader:
         if not entry.is_meta:
             if entry.line.version.startswith(OLD_CLIENTS):
                 self.record.words_missing = True
-            plan_checks.apply_mode(self.record, entry.line.permission_mode)
+            plans.apply_mode(self.record, entry.line.permission_mode)
             place = self.place_of(entry)
             parent = (entry.line.parent_uuid or "")[:80]
             text, feedback = turns.split_plan(entry.text) if entry.is_plan else (entry.text, "")
@@ -358,14 +354,13 @@ class RecordReader:
                 turns.show_image(self.record, place, self._line())
 
     def _attachment(self, entry: Attachment) -> None:
-        plan_checks.apply_note(self.record, entry.kind)
+        plans.apply_note(self.record, entry.kind)
         agents.take_hook(self.record, entry.kind, bytes(entry.raw))
         if words := queued_words(decoded(entry.raw)) if entry.kind == "queued_command" else "":
             self._typed(words, self.place_of(entry), author=author_of(entry))
 
     def _typed(self, text: str, place: Place, parent: str = "", *, author: Author) -> None:
         """Take a line in the user's name."""
-        failures.hear(self.record, sentences.ends_of(text), "user")
         if turns.prompt(self.record, text, place, self._line(), parent, author=author):
             self._hear(own_words(text, author), by_user=True)
 

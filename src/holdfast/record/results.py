@@ -14,14 +14,13 @@ from holdfast.record import (
     files,
     git_work,
     names,
-    plan_checks,
+    plans,
     runs,
     shell,
     tasks,
     turns,
 )
 from holdfast.record.model import PLAN_ASKED, Call, Place, Record
-from holdfast.record.plan_steps import evidence
 from holdfast.record.replies import REFUSED
 from holdfast.redact import redact_answer
 from holdfast.text.sentences import Lazy, clip, head_and_tail, within
@@ -82,7 +81,7 @@ def take_result(record: Record, entry: Result, block: ToolResult, place: Place) 
         if tool == "Read" and _NO_FILE in block.text[:200]:
             calls.undo_read(record, call.what)
     else:
-        plan_checks.apply_success(record, tool, call.what)
+        plans.apply_success(record, tool, call.what)
         if tool in calls.EDITS:
             if not call.what.endswith(files.PROSE):  # no test depends on prose
                 record.edited_op = record.op
@@ -106,8 +105,6 @@ def take_result(record: Record, entry: Result, block: ToolResult, place: Place) 
         agents.use_schedule_id(record, block.tool_use_id[:80], block.text[:400])
     elif tool == "TaskCreate" and not block.is_error:
         tasks.add_task(record, call.what, block.text[:80], place)
-    elif tool in ("TodoWrite", "TaskUpdate") and not block.is_error:
-        tasks.settle(record, tool)
     elif tool == ASKED and not block.is_error:
         _answered(record, call, entry, block.text, place)
     elif tool == "ExitPlanMode" and not block.is_error:
@@ -228,7 +225,6 @@ def _committed(record: Record, text: str) -> None:
             files.note_commit(record, text)
             branch, commit, subject = made
             names.point(record, commit, "commit", 1.0, clip(subject, 120))
-            evidence.close_checks(record, plan_checks.COMMITTED)
             if " " not in branch and branch not in ("main", "master"):
                 names.point(record, branch, "branch", 1.0)
 

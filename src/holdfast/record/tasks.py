@@ -3,12 +3,10 @@
 from typing import Any
 
 from holdfast.record.model import Place, Record, Task
-from holdfast.record.plan_steps import evidence, labels
 from holdfast.text.sentences import clip
 
 MOST_TASKS = 300
 LONGEST = 300
-LISTED = ("task", "todo")
 
 
 def todo(record: Record, given: dict[str, Any], place: Place) -> None:
@@ -24,43 +22,15 @@ def todo(record: Record, given: dict[str, Any], place: Place) -> None:
             status = item.get("status")
             status = status if isinstance(status, str) else "pending"
             key = f"todo {clip(words, LONGEST)}"
-            since = before[key].place if key in before else place
-            task = record.tasks[key] = Task(clip(words, LONGEST), since, source="todo")
-            _set(task, status, "TodoWrite", place)
+            known = before.get(key) or Task(clip(words, LONGEST), place, "", "todo")
+            task = record.tasks[key] = known
+            _set(task, status, place)
 
 
-def _set(task: Task, status: str, tool: str, place: Place) -> None:
-    """Set the status. The place of a task stays where it was first listed: it has been open since
-    then."""
-    was_open, task.status = task.is_open, status[:80]
-    if task.is_open:
-        task.closed_by = ""
-    elif was_open:
-        task.closed_by = f"{_at(tool, place.op)}{task.status}"
-
-
-def _at(tool: str, op: int) -> str:
-    return f"{tool} at step {op}: "
-
-
-def settle(record: Record, tool: str) -> None:
-    """Close the steps of a plan that the list has just completed, whatever else is on the list. If
-    all of the list is completed, the plan that it was made for is too."""
-    steps = [one for one in record.tasks.values() if evidence.is_step(one)]
-    if not steps:
-        return
-    listed = [one for one in record.tasks.values() if one.source in LISTED]
-    now = [one for one in listed if one.closed_by == f"{_at(tool, record.op)}completed"]
-    is_all = bool(now) and all(one.status == "completed" for one in listed)
-    begun = min((one.place.op for one in listed), default=0)
-    planned = max((one.place.op for one in steps if one.place.op <= begun), default=-1)
-    for step in steps:
-        by = next((one for one in now if labels.is_same(one.text, step.text)), None)
-        if by is not None:
-            step.status, step.closed_by = "completed", by.closed_by
-        elif is_all and step.place.op == planned:
-            told = f"{_at(tool, record.op)}all {len(listed)} tasks completed"
-            step.status, step.closed_by = "completed", told
+def _set(task: Task, status: str, place: Place) -> None:
+    """Set the status. The place of a task stays where it was first listed."""
+    if task.status != status[:80]:
+        task.status, task.set_at = status[:80], place
 
 
 def add_task(record: Record, subject: str, answer: str, place: Place) -> None:
@@ -82,5 +52,5 @@ def update_task(record: Record, given: dict[str, Any], place: Place) -> str:
     if isinstance(subject := given.get("subject"), str) and subject:
         task.text = clip(subject, LONGEST)
     if isinstance(status := given.get("status"), str) and status:
-        _set(task, status, "TaskUpdate", place)
+        _set(task, status, place)
     return key

@@ -128,15 +128,12 @@ def begin(record: Record, words: str, place: Place, line: int = 0, reply_to: str
     """Begin a turn with the words that the user typed, and end the one before it."""
     if not words:
         return ""
-    plans.settle(record, words, place)
     turn = Turn(
         clip_words(words), place, line, len(words), reply_to or replies.reply_to(record, words)
     )
     record.turns.append(turn)
     if words.startswith(plans.PROMPTED):
-        plans.add_plan(record, words, place)
-    else:
-        plans.hear_user(record, sentences.ends_of(words), place)
+        plans.set_plan(record, words, place)
     if len(record.turns) > MOST_TURNS:
         del record.turns[FIRST_TURNS : FIRST_TURNS + DROPPED_AT_ONCE]
         record.turns_dropped += DROPPED_AT_ONCE

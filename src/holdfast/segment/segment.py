@@ -243,7 +243,7 @@ def find_unresolved(record: Record, segment: Segment) -> list[Failure]:
 
 
 def left_to_do(record: Record, segment: Segment) -> list[Task]:
-    return within([*open_items.tasks(record), *open_items.steps(record)], segment)
+    return within(open_items.tasks(record), segment)
 
 
 def is_answered(record: Record, segment: Segment) -> bool:

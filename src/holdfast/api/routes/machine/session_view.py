@@ -273,7 +273,7 @@ def state_now(state: State, folder: str) -> dict[str, Any]:
         "tasks": [
             {"text": one.text, "status": one.status, "source": one.source}
             | place_of(record, one.place)
-            for one in (*open_items.tasks(record), *open_items.steps(record))
+            for one in open_items.tasks(record)
         ],
         "questions": [
             {"text": one.text, **place_of(record, one.place)}
