@@ -16,8 +16,9 @@ from functools import partial
 from time import process_time
 from typing import Any, NamedTuple
 
-from holdfast.brief import roles
 from holdfast.brief.complement import HeldBySummary
+
+from holdfast.brief import roles
 from holdfast.brief.item import BriefItem
 from holdfast.brief.summary_check import check
 from holdfast.brief.summary_coverage import contents_of

@@ -73,13 +73,14 @@ def cuts(corpus: Path) -> Iterator[Cut]:
 def _kept(cut: Cut) -> tuple[int, int, int]:
     """How many prompts there are, and how many a brief of either kind holds."""
     from holdfast.brief.compose import compose
+    from holdfast.brief.item import OUTPUT_TOKENS
     from holdfast.record import read_record
 
     with tempfile.NamedTemporaryFile(suffix=".jsonl") as file:
         file.write(cut.data)
         file.flush()
         record = read_record(file.name)
-        texts = [compose(record).text, compose(record, may_grow=True, is_followed=True).text]
+        texts = [compose(record).text, compose(record, OUTPUT_TOKENS, given="").text]
     prompts = list(dict.fromkeys(cut.prompts))
     small, large = (sum(_holds(text, one) for one in prompts) for text in texts)
     return len(prompts), small, large
@@ -152,12 +153,13 @@ def session_rows(folder: Path, *, show: bool = False) -> Iterator[Row]:
 def judge(path: Path) -> Judged:
     """Read a session, and compare what is kept as the user's words with what was typed."""
     from holdfast.brief.compose import compose
+    from holdfast.brief.item import OUTPUT_TOKENS
     from holdfast.record import read_record
 
     expected = json.loads(path.with_suffix(".expected.json").read_text(encoding="utf-8"))
     record = read_record(str(path))
     kept = list(_users(record))
-    brief = compose(record, may_grow=True).text
+    brief = compose(record, OUTPUT_TOKENS, given="").text
     shown = [*kept, *_quoted(brief)]
     typed = expected["typed"]
     return Judged(

@@ -8,6 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from holdfast.brief.compose import compose
+from holdfast.brief.item import OUTPUT_TOKENS
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
 from holdfast.record import read_record
@@ -85,7 +86,7 @@ def test_a_brief_that_the_transcript_shows_is_told_as_it_was_given(
     api: TestClient, store: Store, tmp_path: Path
 ) -> None:
     script = _compacted(tmp_path, "Work goes on.")
-    brief = compose(read_record(script.transcript), summary="").text
+    brief = compose(read_record(script.transcript), OUTPUT_TOKENS, given="").text
     _given(script, f"{brief}\nand one more line")
     sync(store)
     found = api.get("/api/compactions/s1/1").json()

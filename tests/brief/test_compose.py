@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.brief.compose import compose
-from holdfast.brief.item import Archived, chars_for
+from holdfast.brief.item import Archived
 from holdfast.brief.summary_instructions import write_instructions
-from holdfast.budget.compartments import units
 from tests.checkpoint.sessions import Session
 
 REQUEST = "Please make the importer read files with a byte order mark, and test it."
@@ -78,52 +77,11 @@ def test_open_errors_and_exact_commands_are_in_it(tmp_path: Path) -> None:
     assert "## Commands" not in text and "items cut" not in text, "what failed is told once"
 
 
-@pytest.mark.requirement("B4")
-def test_an_error_that_was_fixed_is_told_as_fixed(tmp_path: Path) -> None:
-    session = Session().user(REQUEST).runs("pytest", "E  read.py:3: KeyError: 'bom'", fails=True)
-    session.edits("/work/project/read.py").runs("pytest", "1 passed")
-    text = text_of(session, tmp_path)
-    assert "## Failed" not in text
-    assert "`pytest` passes again, after edits in read.py" in text
-
-
 @pytest.mark.requirement("B2")
 def test_the_step_in_flight_is_in_it(tmp_path: Path) -> None:
     session = Session().user(REQUEST).says("Now the header.").starts("Bash", command="make all")
     text = text_of(session, tmp_path)
     assert "Now the header." in text and "no result yet: Bash `make all`" in text
-
-
-@pytest.mark.requirement("B4")
-def test_names_stand_under_their_file(tmp_path: Path) -> None:
-    session = Session().user(REQUEST).edits("/work/project/src/a.py", "", "parse_header(lineNo)")
-    assert "- src/a.py (edited): lineNo, parse_header" in text_of(session, tmp_path)
-
-
-@pytest.mark.requirement("B4")
-def test_the_full_path_can_be_read_from_a_folder_and_its_files(tmp_path: Path) -> None:
-    session = Session().user(REQUEST)
-    for name in ("a/b/c/one.py", "a/b/c/two.py", "a/b/d/one.py"):
-        session.edits(f"/work/project/{name}")
-    text = text_of(session, tmp_path)
-    assert "\n- a/b/ d/one.py (edited), c/one.py (edited)\n" in text
-    assert "\n- a/b/c/two.py (edited)\n" in text
-    assert "c/one.py" in text and "d/one.py" in text
-
-
-@pytest.mark.requirement("B6", "B2")
-def test_after_a_compaction_only_what_the_summary_lacks_is_said(tmp_path: Path) -> None:
-    session = Session().user("Never use eval.").user(REQUEST)
-    for name in ("old.py", "kept.py"):
-        session.edits(f"/work/project/{name}", "", f"call_{name[:-3]}_now()")
-    for number in range(5):
-        session.calls("Read", file_path=f"/work/project/read{number}.py")
-    session.compacts(f"Summary: {REQUEST} We edited kept.py with call_kept_now.")
-    text = text_of(session, tmp_path)
-    assert "old.py" in text and "call_old_now" in text and "Never use eval." in text
-    assert "kept.py" not in text and "call_kept_now" not in text
-    assert "read4.py" not in text, "the client reads the last files back by itself"
-    assert REQUEST not in text
 
 
 @pytest.mark.requirement("B2")
@@ -144,18 +102,6 @@ def test_each_line_knows_why_it_is_there_and_where_it_was_said(tmp_path: Path) -
 def test_rules_from_elsewhere_can_be_pinned(tmp_path: Path) -> None:
     facts = Session().user(REQUEST).record(tmp_path)
     assert "Tests first (ENFORCED)" in compose(facts, 200, marked=["Tests first (ENFORCED)"]).text
-
-
-@pytest.mark.requirement("B6")
-def test_what_the_first_brief_told_is_not_told_again(tmp_path: Path) -> None:
-    session = Session().user("Never use eval.").user(REQUEST)
-    session.runs("make all", "error: no rule to make it\nerror: and no hope", fails=True)
-    session.runs("pytest -q", "E  KeyError: 'bom'\nE  and more: error", fails=True)
-    session.runs("ls src")
-    session.calls("TaskCreate", "Task #1", subject="Write the parser")
-    facts = session.record(tmp_path)
-    facts.summary, facts.since_summary = f"Summary: nothing.\n{compose(facts, 2000).text}", 0
-    assert compose(facts, 800).lines == []
 
 
 @pytest.mark.requirement("B4")
@@ -200,24 +146,3 @@ def test_every_segment_that_may_be_dropped_is_named_as_recallable(tmp_path: Path
     text = compose(record, archived=archived).text
     assert all(name in text for name in dropped)
     assert "5 older: the tool `recall` finds them" in text
-
-
-@pytest.mark.requirement("B4")
-def test_what_the_estimate_left_free_is_filled(tmp_path: Path) -> None:
-    session = Session().user(REQUEST)
-    for number in range(300):
-        path = f"/work/project/src/part_{number % 40}/module_{number}.py"
-        session.edits(path, new=f"height_{number}_now = load_height_{number}()")
-    text = text_of(session, tmp_path)
-    assert "lesser items cut)" in text
-    assert chars_for(2000) - 120 < units(text) <= chars_for(2000)
-
-
-@pytest.mark.requirement("B13")
-def test_what_passes_again_is_told_with_what_it_had_said(tmp_path: Path) -> None:
-    session = Session().user(REQUEST)
-    session.runs("make test", "--- FAIL: TestTide (0.1s)\nerror: height is late", fails=True)
-    session.runs("make test", "ok")
-    assert "`make test` passes again; it had said: --- FAIL: TestTide (0.1s)" in text_of(
-        session, tmp_path
-    )

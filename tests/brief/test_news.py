@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from holdfast.brief.compose import compose
-from holdfast.brief.item import MOST_UNITS
 from tests.checkpoint.sessions import Session
 
 REQUEST = "Please make the importer read files with a byte order mark, and test it."
@@ -32,21 +31,6 @@ def test_reports_that_just_came_back_are_told_with_their_findings(tmp_path: Path
     text = compose(looked_into(1, 2, 3).record(tmp_path)).text
     assert all(f"Finding: column {number} is one hour late." in text for number in (1, 2, 3))
     assert text.count("agree with the harbour's own") > 12
-
-
-@pytest.mark.requirement("B4")
-def test_a_brief_that_may_grow_grows_for_reports_that_just_came_back(tmp_path: Path) -> None:
-    session = Session()
-    for number in range(40):
-        session.user(f"Rule {number}: name every gauge after its harbour and its year.")
-        session.edits(f"/work/project/src/part_{number}.py", "a", f"def name_{number}(): ...")
-    session.lines += looked_into(1, 2, 3, 4).lines
-    record = session.record(tmp_path)
-    usual, grown = compose(record).text, compose(record, may_grow=True).text
-    assert grown.count(FILLER[:40]) > usual.count(FILLER[:40]) + 20
-    assert len(usual) < len(grown) <= MOST_UNITS
-    spoken = session.says("All are one hour late, so I subtract it.").record(tmp_path)
-    assert len(compose(spoken, may_grow=True).text) < len(grown)
 
 
 @pytest.mark.requirement("B4")

@@ -38,35 +38,10 @@ def test_a_program_on_stdin_is_told_by_a_line_of_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("B4")
-def test_words_of_the_language_and_of_test_frameworks_are_no_names(tmp_path: Path) -> None:
-    words = "__main__ __import__ assertEqual TestCase ValueError toHaveBeenCalled parse_header"
-    text = text_of(Session().user(REQUEST).edits("/work/project/a.py", "", words), tmp_path)
-    assert "- a.py (edited): parse_header\n" in text
-    assert not [word for word in words.split()[:-1] if word in text]
-
-
-@pytest.mark.requirement("B4")
 def test_what_the_client_put_aside_is_no_file_of_the_work(tmp_path: Path) -> None:
     aside = "/home/sam/.claude/projects/-home-sam/752b636e/tool-results/b2lul8tkc.txt"
     session = Session().user(REQUEST).calls("Read", file_path=aside)
     assert "tool-results" not in text_of(session, tmp_path).partition("## Files")[2]
-
-
-@pytest.mark.requirement("B4")
-def test_the_branch_is_told_once_and_results_by_one_word(tmp_path: Path) -> None:
-    session = Session().user(REQUEST).runs("pytest -q", "1 passed").runs("sh deploy.sh").works(4)
-    facts = session.record(tmp_path)
-    facts.branch = "feature/tides"
-    text = compose(facts).text
-    assert text.count("feature/tides") == 1
-    assert "- `pytest -q` ok\n" in text and "- `sh deploy.sh` ok\n" in text
-
-
-@pytest.mark.requirement("B4")
-def test_a_star_is_explained_where_it_stands(tmp_path: Path) -> None:
-    session = Session().user(REQUEST).edits("/work/project/src/a.py")
-    assert "(* edited)\n- src/a.py*\n" in text_of(session, tmp_path, 300)
-    assert "*" not in text_of(session, tmp_path, 2000)
 
 
 @pytest.mark.requirement("B10")
@@ -76,17 +51,3 @@ def test_reasons_read_like_words(tmp_path: Path) -> None:
     out = CliRunner().invoke(brief, ["--transcript", path, "--explain"]).stdout
     assert "↳ used once, last at step 1\n" in out
     assert "↳ run once, last at step 2, " in out and "1 times" not in out
-
-
-@pytest.mark.requirement("B2")
-def test_what_failed_and_what_was_checked_before_the_last_edit_is_said_to_be_so(
-    tmp_path: Path,
-) -> None:
-    session = Session().user("Mend the ebb.").runs("make test").edits("/work/project/tide.py")
-    session.calls("Edit", "File has not been read yet", error=True, file_path="/work/project/a.py")
-    text = text_of(session, tmp_path)
-    assert "- `make test` ok, before the last edit\n" in text
-    assert "Edit `a.py` (failed)\n" in text
-    session.runs("make test")
-    session.calls("Edit", "File has not been read yet", error=True, file_path="/work/project/a.py")
-    assert "- `make test` ok\n" in text_of(session, tmp_path)

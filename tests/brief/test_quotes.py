@@ -11,12 +11,12 @@ from msgspec.structs import replace
 
 from holdfast.brief import quotes
 from holdfast.brief.compose import Brief, compose
-from holdfast.brief.item import MOST_UNITS, BriefItem, chars_for
+from holdfast.brief.item import BriefItem
 from holdfast.brief.quotes import LEAST_CHARS, USUAL_CHARS
 from holdfast.budget.compartments import units
 from holdfast.checkpoint.sections import sections_of
 from holdfast.record import Record, replies
-from holdfast.record.model import Call, FileUse, Place, Question, Task, Turn
+from holdfast.record.model import FileUse, Place, Question, Task, Turn
 from holdfast.record.turns import MOST_TURNS
 from tests.checkpoint.sessions import Session
 from tests.transcript import builders as b
@@ -119,14 +119,6 @@ def test_identical_words_stand_once_at_their_last_place() -> None:
     assert compose(record).text.count(LONG) == 1
 
 
-def test_words_sent_again_with_more_behind_them_stand_once() -> None:
-    record = said(LONG, "Something else in between.", LONG + " And the moon.")
-    assert [one.text for one in quotes.quotes(record)] == [
-        "Something else in between.",
-        LONG + " And the moon.",
-    ]
-
-
 def test_the_same_answer_to_two_questions_stands_twice() -> None:
     turns = [Turn("yes", Place(), reply_to=f"Shall I do {n}?") for n in range(2)]
     assert [one.reply_to for one in quotes.quotes(Record(turns=turns))] == [
@@ -152,20 +144,6 @@ def test_a_larger_budget_never_loses_a_quote(words: list[str], small: int, more:
     assert {one.order for one in first} <= {one.order for one in second}
 
 
-@given(words=st.lists(WORDS, min_size=1, max_size=60, unique=True), tokens=st.integers(300, 2800))
-def test_all_words_are_cut_at_one_limit_but_the_current_ones(words: list[str], tokens: int) -> None:
-    found = quoted(compose(busy(said(*words)), tokens))
-    whole = {n: " ".join(text.split()) for n, text in enumerate(words)}
-    for item in found:
-        assert is_quote_of(item, whole[int(item.order)])
-    earlier = [one for one in found if int(one.order) != len(words) - 1]
-    cut = [len(words_of(one)) for one in earlier if words_of(one) != whole[int(one.order)]]
-    uncut = [len(words_of(one)) for one in earlier if words_of(one) == whole[int(one.order)]]
-    if cut:
-        assert max(uncut, default=0) <= max(cut) + 12, "a blank at the cut may go, no more"
-        assert max(cut) - min(cut) <= 12
-
-
 @given(words=st.lists(WORDS, min_size=1, max_size=60, unique=True), room=st.integers(0, 9000))
 def test_the_words_take_the_room_they_are_given_and_the_limit_is_the_largest(
     words: list[str], room: int
@@ -181,51 +159,12 @@ def test_the_words_take_the_room_they_are_given_and_the_limit_is_the_largest(
         assert room - cost < (len(words) + 1) * 14 or limit >= USUAL_CHARS - 14
 
 
-@pytest.mark.parametrize(("tokens", "share"), [(2000, 0.6), (1000, 0.6), (999, 0.3), (400, 0.3)])
-def test_the_words_may_take_three_fifths_of_a_brief_and_less_of_a_small_one(
-    tokens: int, share: float
-) -> None:
-    record = busy(said(*[f"Prompt {n}: " + "words of it " * 30 for n in range(40)]))
-    brief = compose(record, tokens)
-    taken = sum(units(one.text) + quotes.PER_LINE for one in quoted(brief))
-    assert taken <= share * chars_for(tokens) + USUAL_CHARS
-    assert taken >= 0.8 * share * chars_for(tokens) - USUAL_CHARS
-
-
-def test_room_that_is_left_over_makes_them_longer_than_usual() -> None:
-    wall = "Mind the swell and the wind of it. " * 40
-    text = compose(said(wall, "go on"), 2000).text
-    assert text.count("Mind the swell") == 40
-    text = compose(busy(said(wall, "go on")), 2000).text
-    assert text.count("Mind the swell") < 40
-
-
 def test_of_a_wall_head_and_tail_stand_in_the_brief(tmp_path: Path) -> None:
     wall = "Leave the columns alone.\n" + "- a column holds metres.\n" * 600 + "Ask me at the end."
     text = compose(Session().user(wall).says("ok").record(tmp_path), 2000).text
     assert "“Leave the columns alone." in text and "Ask me at the end.”" in text
     assert "[…]" in text
     assert f"({len(wall):,} characters, line 1 of the transcript)" in text
-
-
-@pytest.mark.requirement("B2")
-def test_at_a_compaction_the_brief_grows_for_the_words_up_to_what_the_client_takes() -> None:
-    record = busy(said(*[f"Prompt {n}: " + "words of it " * 24 for n in range(22)]))
-    usual, grown = compose(record, 2000), compose(record, 2000, may_grow=True)
-    assert units(usual.text) <= chars_for(2000) < units(grown.text) <= MOST_UNITS
-    assert all(one.text.endswith(" …”") for one in quoted(usual)[:-1])
-    assert [words_of(one) for one in quoted(grown)] == [one.asked.strip() for one in record.turns]
-    few = busy(said(LONG, "go on"))
-    assert compose(few, 2000, may_grow=True).text == compose(few, 2000).text
-
-
-@pytest.mark.requirement("B2")
-@given(words=st.lists(WORDS, min_size=1, max_size=80), tokens=st.integers(300, 2800))
-def test_a_brief_that_may_grow_is_never_over_what_the_client_takes(
-    words: list[str], tokens: int
-) -> None:
-    text = compose(busy(said(*words)), tokens, may_grow=True).text
-    assert units(text) <= MOST_UNITS
 
 
 @pytest.mark.slow
@@ -240,22 +179,6 @@ def test_of_very_many_the_newest_stand_and_a_line_says_how_many_are_older() -> N
     assert [int(one.order) for one in kept] == list(range(count - len(kept), count))
     assert len(kept) > 30
     assert len(words_of(kept[0])) <= LEAST_CHARS + 20, "what room is left makes them longer"
-
-
-def test_room_that_nothing_else_needs_brings_older_words_back() -> None:
-    record = said(*[f"Prompt {n}: {LONG}" for n in range(12)])
-    assert quotes.share_of(chars_for(500)) < quotes.needed_units(record) < chars_for(500)
-    assert len(quoted(compose(record, 500))) == 12
-    assert len(quoted(compose(busy(record), 300))) < 12
-
-
-def test_where_room_is_short_words_sent_again_give_way_before_new_ones() -> None:
-    news = [f"Prompt {n}: {LONG}" for n in range(30)]
-    record = said(*[words for one in news for words in (one, "Please go on with it as before.")])
-    record.turns.append(Turn("And now the last one.", Place(99, "", 99)))
-    found = [words_of(one) for one in quoted(compose(record, 400))]
-    assert 1 < len(found) < 30
-    assert "Please go on with it as before." not in found
 
 
 def test_those_that_the_record_has_dropped_are_counted_too() -> None:
@@ -274,15 +197,6 @@ def test_secrets_are_taken_out_of_the_words(tmp_path: Path) -> None:
     assert token[:12] not in text and "[redacted: github token]" in text
 
 
-@pytest.mark.requirement("B12")
-def test_what_came_of_a_turn_stands_behind_its_words_where_there_is_room(tmp_path: Path) -> None:
-    session = Session().user(LONG).says("The parser keeps metres now.\n\nShall I go on?")
-    session.user("Thanks, now the printer of the tide tables.").says("The printer is next.")
-    text = compose(session.record(tmp_path)).text
-    assert f"- “{LONG}”\n  → “The parser keeps metres now.”\n- “Thanks" in text
-    assert "→ “The printer is next.”" not in text, "the last turn's words stand with the work"
-
-
 def test_a_transcript_that_begins_midway_is_said_to_in_the_head(tmp_path: Path) -> None:
     told = "The transcript begins midway: earlier words are in another file."
     text = compose(Session().compacts().user(LONG).works(5).record(tmp_path)).text
@@ -295,34 +209,6 @@ def test_a_prompt_that_cannot_be_read_is_told_of_in_the_head(tmp_path: Path) -> 
     session.lines.append(b.encoded(b.prompt("Cut off."))[:-30])
     text = compose(session.works(2).record(tmp_path)).text
     assert "1 entry of the transcript could not be read." in text.partition("## ")[0]
-
-
-@pytest.mark.requirement("B6")
-def test_words_that_the_model_has_are_not_called_left_out(tmp_path: Path) -> None:
-    session = Session()
-    for number in range(60):
-        session.user(f"In row {number} plant beans of kind {number}, {'please ' * 20}")
-        session.says(f"Row {number} is planted as you asked.").runs("make beds")
-    record = session.record(tmp_path)
-    first = compose(record, 9000, summary="").text
-    assert "older messages" not in first
-    second = compose(record, 800, summary=f"The garden grows.\n{first}").text
-    assert "older messages" not in second and "is planted" not in second
-
-
-@pytest.mark.requirement("B11")
-def test_words_come_with_what_they_answer_and_not_with_any_words_before_them(
-    tmp_path: Path,
-) -> None:
-    session = Session().user("Plant the beans.").says("The beans are planted.")
-    session.user("Water the whole garden every evening.").says("Shall I water the roof too?")
-    session.user("Only on days without any rain at all, please.").says("Noted as you wish.").user(
-        "ok"
-    )
-    text = compose(session.record(tmp_path), 2000).text
-    assert "every evening.”\n" in text
-    assert "rain at all, please.” (to “Shall I water the roof too?”)" in text
-    assert "“ok” (to “Noted as you wish.”)" in text
 
 
 @pytest.mark.requirement("B11")
@@ -360,42 +246,6 @@ def test_of_the_last_words_the_end_is_told_too(tmp_path: Path) -> None:
     assert "I have changed the parser." in told and told.endswith("Shall I push it now?”")
 
 
-@pytest.mark.parametrize(
-    ("said", "shown"),
-    [
-        ("Both modules import. Here is what changed:\n\n- a.py\n", "Both modules import."),
-        (
-            "Here they are:\n\n1. Gauges in metres\n2. Their tests too\n",
-            "metres; 2. Their tests too",
-        ),
-        (
-            "Perfect! All three are fixed:\n- the gauge of the lake\n",
-            "fixed: the gauge of the lake",
-        ),
-        ("The heights are in metres now.\nShall I push?", "The heights are in metres now."),
-    ],
-)
-def test_what_came_of_a_turn_is_more_than_the_announcement_of_a_list(said: str, shown: str) -> None:
-    record = Record(
-        turns=[Turn("rework it", Place(0, "", 0), said=said), Turn("go on", Place(1, "", 1))], op=2
-    )
-    (outcome,) = quotes.outcomes(record)
-    assert outcome.text.removesuffix("”").endswith(shown)
-
-
-def test_the_last_words_stand_with_the_options_they_pick_however_many_came_before() -> None:
-    options = "1. Push the branch to the fork\n2. Pin the pump\n3. Reset the gauge"
-    asked = [f"Look at gauge {number} of the lake, and tell me its height." for number in range(90)]
-    record = said(*asked, "yes to 1+2, and 3 as the next thing on a branch of its own")
-    record.turns[-2].said = f"Three things are left:\n{options}\nWhat do you want?"
-    last = replace(record.turns[-1], reply_to=reply_to_last(record))
-    record.turns[-1] = last
-    record.last_texts, record.recent = [record.turns[-2].said], [Call("Bash", "ls", last.place)]
-    text = compose(record, 2000, may_grow=True, remark_chars=2000).text
-    assert "Push the branch to the fork" in text and "3. Reset the gauge" in text
-    assert "last calls: Bash" in text and "said before the user's last words" in text
-
-
 def reply_to_last(record: Record) -> str:
     earlier = Record(turns=record.turns[:-1])
     return replies.reply_to(earlier, record.turns[-1].asked)
@@ -406,30 +256,6 @@ def test_of_what_a_short_reply_answers_the_question_is_kept() -> None:
     asked = "The gauges of the lake are in metres now, and all of the tests pass. Shall I push it?"
     record.turns[1] = replace(record.turns[1], reply_to=asked)
     assert "and all of the tests pass. Shall I push it?”)" in compose(record).text
-
-
-def test_the_request_being_worked_on_is_told_whole_though_much_else_competes() -> None:
-    request = " ".join(f"Gauge {number} reads in feet and must say metres." for number in range(45))
-    record = busy(said(LONG, "and the docs too", request))
-    assert USUAL_CHARS < len(request) <= quotes.CURRENT_CHARS
-    for brief in (compose(record), compose(record, may_grow=True)):
-        assert request in brief.text
-
-
-def test_a_long_request_shortens_no_earlier_words() -> None:
-    earlier = [f"{number}: {LONG} {LONG} {LONG}" for number in range(12)]
-    request = " ".join(f"Gauge {number} reads in feet and must say metres." for number in range(45))
-    short, long = (busy(said(*earlier, last)) for last in ("go on", request))
-    texts = [words_of(one) for one in quoted(compose(short))[:-1]]
-    assert [words_of(one) for one in quoted(compose(long))[:-1]] == texts
-
-
-def test_in_the_hook_the_brief_grows_for_a_long_request() -> None:
-    earlier = [f"{number}: {LONG} {LONG} {LONG}" for number in range(12)]
-    request = " ".join(f"Gauge {number} reads in feet and must say metres." for number in range(45))
-    brief = compose(busy(said(*earlier, request)), may_grow=True)
-    assert request in brief.text
-    assert units(brief.text) <= MOST_UNITS
 
 
 @pytest.mark.requirement("B11")

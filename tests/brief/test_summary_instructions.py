@@ -153,19 +153,3 @@ def test_what_was_edited_since_is_not_said_to_fail_still(tmp_path: Path) -> None
     text = write_instructions(session.edits("/p/tests/test_moon.py").record(tmp_path))
     assert "- failed, edited since, not run again: `pytest -q tests/test_moon.py`" in text
     assert "still failing" not in text
-
-
-@pytest.mark.requirement("B6")
-def test_beside_a_summary_files_commands_and_names_come_last(tmp_path: Path) -> None:
-    session = Session().user("Chart the tides of all harbours, and never round a height.")
-    session.says("The gauge of the north pier is off by two hours, so I shift it.")
-    session.edits("/p/src/charts/tide_chart.py").runs("make chart", "drawn")
-    session.runs("pytest -q", "E  KeyError: 'moon'", fails=True)
-    record = session.says("The moon is missing from the table.").record(tmp_path)
-    lines = compose(record, 800, remark_chars=900, summary="Charts are drawn.").text.splitlines()
-    headings = [line for line in lines if line.startswith("## ")]
-    last = next(at for at, one in enumerate(headings) if one.startswith(("## Files", "## Command")))
-    assert any(one.startswith("## Noted by the model") for one in headings[:last])
-    assert any(one.startswith("## Failed") for one in headings[:last])
-    later = ("## Files", "## Commands", "## References", "## Also named", "## About")
-    assert all(one.startswith(later) for one in headings[last:])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.brief.size import DEFAULT_TOKENS
+from holdfast.brief.compose import DEFAULT_TOKENS
 from holdfast.checkpoint import index, snapshot
 from holdfast.checkpoint.verify import verify
 from holdfast.client import sample_payloads

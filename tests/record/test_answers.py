@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from holdfast.brief.compose import compose
+from holdfast.brief.item import OUTPUT_TOKENS
 from tests.checkpoint.sessions import Session
 
 pytestmark = pytest.mark.requirement("B11", "C2")
@@ -47,7 +48,7 @@ def test_notes_beside_an_answer_are_the_users_words_and_are_kept_once(
     beside = {ASKED: {"preview": "obey the preview", "notes": notes}}
     session = answered(SAID + CONTINUE, {"answers": {ASKED: answer}, "annotations": beside})
     assert told(session, tmp_path) == [(ASKED, words)]
-    brief = compose(session.record(tmp_path), may_grow=True).text
+    brief = compose(session.record(tmp_path), OUTPUT_TOKENS).text
     assert words in brief and "obey" not in brief
 
 

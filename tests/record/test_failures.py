@@ -717,19 +717,6 @@ def test_words_about_code_are_no_verdict_on_a_failure(tmp_path: Path) -> None:
     assert [one.verdict for one in session.record(tmp_path).failures] == [""]
 
 
-@pytest.mark.requirement("C2", "B13")
-def test_a_run_with_the_changes_put_aside_tells_of_the_state_before(tmp_path: Path) -> None:
-    before = "git stash && pytest tests && git stash pop"
-    session = Session().user("Go.").runs("pytest tests", "1 failed", fails=True)
-    passing = Session().user("Go.").runs("pytest tests", "1 failed", fails=True)
-    record = session.runs(before, "1 failed", fails=True).record(tmp_path)
-    assert "it fails without the changes of this session too" in compose(record).text
-    alone = Session().user("Go.").runs(before, "9 passed").record(tmp_path)
-    assert "- `pytest tests`\n" in compose(alone).text, "how it went says nothing of today"
-    [failure] = passing.runs(before, "9 passed").record(tmp_path).failures
-    assert failure.fixed is None and not failure.verdict
-
-
 @pytest.mark.requirement("C2")
 @pytest.mark.parametrize(
     "passed", ["cd quay/tide && go test ./...", "go test ./quay/tide -v", "make test"]

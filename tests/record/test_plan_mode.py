@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.brief.compose import compose
+from holdfast.brief.item import OUTPUT_TOKENS
 from holdfast.brief.summary_instructions import write_instructions
 from holdfast.checkpoint.sections import sections_of
 from tests.checkpoint.sessions import Session
@@ -78,7 +79,7 @@ def test_an_approved_plan_is_no_words_of_the_user(how: str, tmp_path: Path) -> N
     more = {"planContent": APPROVED} if how == "named" else {}
     facts = Session().user(words, **more).says("Done.").user("and the moon?").record(tmp_path)
     assert [turn.is_plan for turn in facts.turns] == [True, False]
-    brief = compose(facts, may_grow=True).text
+    brief = compose(facts, OUTPUT_TOKENS).text
     assert "- (approved a plan that the model wrote: # Tide table" in brief
     assert "The gauge was moved last spring." in brief
     assert "“Implement the following plan" not in brief
@@ -95,7 +96,7 @@ def test_what_the_user_typed_on_approving_a_plan_stays_theirs(tmp_path: Path) ->
         (True, "Implement the fol"),
         (False, "in metres, please"),
     ]
-    assert "- “in metres, please”" in compose(facts, may_grow=True).text
+    assert "- “in metres, please”" in compose(facts, OUTPUT_TOKENS).text
 
 
 @pytest.mark.requirement("B11")
@@ -104,11 +105,3 @@ def test_a_plan_that_the_user_typed_is_theirs(tmp_path: Path) -> None:
     facts = Session().user(typed).record(tmp_path)
     assert not facts.turns[0].is_plan
     assert "- “Implement the following plan: 1. print the heights" in compose(facts).text
-
-
-@pytest.mark.requirement("B11")
-def test_a_result_stands_only_behind_the_words_it_came_of(tmp_path: Path) -> None:
-    session = Session().user("count the ropes in the locker").says("There are fourteen of them.")
-    session.user("paint the hull").says("The hull is painted in grey.")
-    facts = session.user("count the ropes in the locker").record(tmp_path)
-    assert "fourteen" not in compose(facts, may_grow=True).text.partition("paint the hull")[0]

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from holdfast.brief import in_progress
-from holdfast.brief.complement import HeldBySummary
 from holdfast.record.reader import HEAD, MOST_REMARKS, TAIL
 from tests.checkpoint.sessions import Session
 
@@ -69,7 +68,7 @@ NOTED = "The kiln stays at nine hundred degrees; hotter and the glaze runs."
 
 def shown(session: Session, folder: Path) -> list[str]:
     record = session.record(folder)
-    return [one.text for one in in_progress.remarks(record, HeldBySummary(record, ""), 2_000)]
+    return [one.text for one in in_progress.remarks(record)]
 
 
 def test_a_remark_before_words_that_were_typed_meanwhile_is_shown(tmp_path: Path) -> None:

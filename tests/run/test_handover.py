@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.brief.size import DEFAULT_TOKENS
+from holdfast.brief.compose import DEFAULT_TOKENS
 from holdfast.client.settings_files import claude_folder
 from holdfast.record import model as known
 from holdfast.run import prompt

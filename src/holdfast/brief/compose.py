@@ -7,37 +7,20 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from holdfast.brief import complement, files_and_commands, in_progress, open_items, pinned, quotes
-from holdfast.brief.item import (
-    EDITED,
-    MOST_UNITS,
-    Archived,
-    BriefItem,
-    FalseClaim,
-    chars_for,
-    item_id,
-    short,
-)
+from holdfast.brief import files_and_commands, in_progress, open_items, pinned, quotes
+from holdfast.brief.item import EDITED, MOST_UNITS, Archived, BriefItem, chars_for, item_id
 from holdfast.brief.kind_of_work import about
 from holdfast.brief.open_items import shared_work
 from holdfast.brief.roles import Section, emphasise, role_for, sections_of
-from holdfast.brief.size import (
-    DEFAULT_TOKENS,
-    SECOND_UNITS,
-    BriefSize,
-    first_size,
-    second_size,
-    usual_size,
-)
 from holdfast.brief.trim import Choice, choose
 from holdfast.budget.compartments import Allotment, units
 from holdfast.budget.ledger import Ledger
-from holdfast.record.failures import MOST_FAILURES
 from holdfast.record.model import Place, Record, describe_unread
 from holdfast.redact import are_clean, redact
 from holdfast.text import fence
 from holdfast.wire import log
 
+DEFAULT_TOKENS = 2000
 # "Not instructions" alone would apply to the user's own rules below it as well. "It still holds"
 # alone would make a reader carry out "commit" again.
 NOTICE = (
@@ -45,18 +28,18 @@ NOTICE = (
     "other quotes are not instructions."
 )
 CUT_LINE = "({} lesser items cut)"
+TO_BE_CONTINUED = "(the rest of this brief stands in another message of Holdfast)"
+CONTINUES = "This is the second half of the brief of this compaction."
 STARRED = f" ({EDITED} edited)"
 KEPT = frozenset((quotes.SECTION, "pinned"))  # cannot be evicted
+KEPT_BY_CLIENT = frozenset(("flight", "questions"))  # the client restores the last round
+FOUND_AGAIN = frozenset(("files", "names", "about"))
 NOTHING_SET = Ledger()
 MARGIN = 40  # for the cut line, the meaning of the star, and what redaction may add
 PINNED_SHARE = 0.3
-OPEN = frozenset(("tasks", "failing"))  # not done, so a second brief grows for them as well
-FAILING_LINES = 4  # of the output of a command that fails
-# If a brief is as long as it can be, so much of it at least: these lines are longer than names of
-# files, and would get less room than they are worth.
-FIRST_FLOORS = {"failing": 600}
-SECOND_FLOORS = {"commands": 1_000}
-SHORT_FLOORS = {"commands": 500}  # of a second brief that is not
+WORDS_SHARES, SMALL_SHARES, SMALL_UNITS = (0.5, 0.93), (0.3, 0.5), 3500  # of the room
+LITTLE_OPS = 2  # with so few steps after it, the transcript still ends in the summary
+GIVEN_CHARS = 120  # of a line that are looked for in what the model has
 
 
 class BriefLine(msgspec.Struct, frozen=True):
@@ -85,125 +68,88 @@ def compose(
     agent_type: str = "",
     marked: Sequence[str] = (),
     work: Mapping[str, Any] | None = None,
-    claims: Sequence[FalseClaim] = (),
     budget: Ledger = NOTHING_SET,
     archived: Sequence[Archived] = (),
     headline: str = "",
-    may_grow: bool = False,
-    remark_chars: int = 0,
-    summary: str | None = None,
-    is_followed: bool = False,
-    is_second: bool = False,
+    given: str | None = None,
 ) -> Brief:
-    """Return what to restore now. `marked` are rules of instruction files that must be in it,
-    `work` is what is known about the shared work, `claims` are the false claims of the summary
-    before it, `budget` is what was pinned, evicted and allotted, `archived` are the segments that
-    can be recalled. With `may_grow` the brief grows for the user's words and for reports that just
-    came back, up to what the client accepts. `remark_chars` are for what the model said while it
-    worked: a brief that may grow gets longer by them. What is in `summary` is not repeated; by
-    default it is the one that the record ends in. A brief that `is_followed` by a second one may
-    leave the oldest words to it. The second one grows for words and open work that are missing."""
+    """Return what to restore now, at most `max_tokens` long. `marked` are rules of instruction
+    files that must be in it, `work` is what is known about the shared work, `budget` is what was
+    pinned, evicted and allotted, `archived` are the segments that can be recalled. What is in
+    `given` is not repeated; by default it is the summary that the record ends in."""
     work = work or {}
     has_agents = bool(record.agents or work.get("subtasks"))
     role = role or role_for(agent_type, has_agents=has_agents)
     sections = [_addressed(one, agent_type) for one in sections_of(role)]
-    usual = chars_for(max_tokens)
-    held = complement.HeldBySummary(record, summary)
-    if held.active:
-        sections.sort(key=lambda one: one.name in complement.FOUND_AGAIN)
-    open_work = _from("open work", lambda: _open_work(record, held)) if is_second else []
-    size = usual_size(usual)
-    if may_grow:
-        size = first_size(record, usual, is_followed=is_followed)
-    elif is_second:
-        size = second_size(record, usual, held.item, open_work)
-    limit = size.limit
-    news = min(MOST_UNITS - limit, open_items.news_units(record)) if may_grow else 0
-    free = MOST_UNITS - limit - news if may_grow else remark_chars
-    remarks = _from("remarks", lambda: in_progress.remarks(record, held, min(free, remark_chars)))
-    if may_grow:
-        limit += news + sum(units(one.text) + quotes.PER_LINE for one in remarks)
+    limit = chars_for(max_tokens)
+    given = summary_at_end(record) if given is None else given
     opening = _opening(record, headline, _named(NOTICE, agent_type))
     room = limit - units(opening) - units(fence.closing()) - MARGIN
-    items = _pinned(record, held, size, room, marked, budget, is_second=is_second)
-    sources = _sources(record, held, usual if is_second else limit, work, archived)
-    if is_second:
-        forms = _from("forms of commands", lambda: files_and_commands.last_forms(record, held))
-        floors = SECOND_FLOORS if size.limit == SECOND_UNITS else SHORT_FLOORS
-        sources = _with_floors(_without_doubles([*forms, *sources]), floors)
-    elif size.later and size.limit == MOST_UNITS:
-        sources = _with_floors(sources, FIRST_FLOORS)
-    items += [*open_work, *(one for one in sources if not (is_second and one.section in OPEN))]
-    items += remarks
-    items = [*map(in_progress.claim, claims), *(one for one in items if not held.item(one))]
+    fixed = _fixed(marked, budget, room)
+    free = room - sum(units(one.text) + quotes.PER_LINE for one in fixed)
+    words = _from("the user's words", lambda: quotes.items(record, _for_words(record, free), given))
+    sources = _sources(record, limit, work, archived, budget)
+    items = [*words, *fixed, *_without_given(sources, given)]
     items = emphasise(_not_evicted(items, budget.evicted), role, record)
-    choice = choose(items, sections, room, budget.shares, news)
-    if choice.refused:  # the cost of a line is an estimate
-        laid_out = sum(units(one.text) + 1 for one in _lines(choice.taken, sections))
-        choice = choose(items, sections, room + max(0, room - laid_out), budget.shares, news)
-    if not held.active:
-        _lengthen(choice, record, size.later)
+    choice = choose(items, sections, room, budget.shares)
+    _lengthen(choice, words, record, given)
     return _laid_out(opening, choice, sections, limit, role, len(items) - choice.merged)
 
 
-def _open_work(record: Record, held: complement.HeldBySummary) -> Iterator[BriefItem]:
-    """Yield all open tasks and failing commands that the model has not been told of."""
-    failing = open_items.failure_items(record, FAILING_LINES, most=MOST_FAILURES)
-    for one in (*open_items.tasks(record), *failing):
-        if one.section in OPEN and one.reason != open_items.DONE and not held.item(one):
-            yield replace(one, pinned=True)
+def halves_of(brief: Brief) -> list[str]:
+    """Return a brief as what one hook can print, or two: each is fenced and readable alone, and the
+    second goes on within the section where the first one stopped."""
+    if units(brief.text) <= MOST_UNITS:
+        return [brief.text]
+    opening, *body = brief.text.split("\n")
+    closing = body.pop()
+    notice, heading, first, rest = body[0], "", [opening], body
+    room = MOST_UNITS - units(opening) - units(closing) - units(TO_BE_CONTINUED) - 3
+    while rest and room >= units(rest[0]) + 1:
+        room -= units(rest[0]) + 1
+        heading = rest[0] if rest[0].startswith("## ") else heading
+        first.append(rest[0])
+        rest = rest[1:]
+    again = [] if rest and rest[0].startswith("## ") else [heading]
+    second = [opening, notice, CONTINUES, *again, *rest, closing]
+    return ["\n".join([*first, TO_BE_CONTINUED, closing]), "\n".join(second)]
 
 
-def _without_doubles(items: Iterable[BriefItem]) -> Iterator[BriefItem]:
-    """Yield each command once, at its first place."""
-    seen: set[str] = set()
-    for one in items:
-        if one.section != "commands" or not one.key or one.key not in seen:
-            yield one
-            seen |= {one.key} if one.section == "commands" else set()
+def summary_at_end(record: Record) -> str:
+    """Return the client's summary if the transcript ends in it: then the model has it."""
+    return record.summary if record.since_summary <= LITTLE_OPS else ""
 
 
-def _with_floors(items: Iterable[BriefItem], floors: Mapping[str, int]) -> list[BriefItem]:
-    """Pin the first items of some sections, as many as fit into the room named for them."""
-    left, found = dict(floors), []
-    for one in items:
-        room = left.get(one.section, 0) - units(one.text) - quotes.PER_LINE
-        found.append(replace(one, pinned=True) if room >= 0 else one)
-        if room >= 0:
-            left[one.section] = room
-    return found
+def _for_words(record: Record, room: int) -> int:
+    """Return the room for the user's words: what they need at their usual length, but at least and
+    at most a share."""
+    least, most = WORDS_SHARES if room >= SMALL_UNITS else SMALL_SHARES
+    return int(min(max(room * least, quotes.needed_units(record, quotes.USUAL_CHARS)), room * most))
 
 
-def _pinned(
-    record: Record,
-    held: complement.HeldBySummary,
-    size: BriefSize,
-    room: int,
-    marked: Sequence[str],
-    budget: Ledger,
-    *,
-    is_second: bool,
-) -> list[BriefItem]:
-    """Return what must be in the brief: the user's words within their share, rules marked as
-    binding, pins."""
+def _fixed(marked: Sequence[str], budget: Ledger, room: int) -> list[BriefItem]:
+    """Return what must be in the brief beside the user's words: marked rules and pins."""
     more = [*pinned.marked_rules(marked), *pinned.pins(budget.pins)]
-    more = pinned.shorten(more, int(room * PINNED_SHARE))
-    taken = sum(units(one.text) + quotes.PER_LINE for one in more)
-    fits = max(0, min(size.words, room - taken))
-
-    def words() -> list[BriefItem]:
-        if is_second:
-            return quotes.completing_items(record, fits, held.item)
-        return quotes.items(record, fits, held.item, later=size.later)
-
-    return [*_from("the user's words", words), *more]
+    return pinned.shorten(more, int(room * PINNED_SHARE))
 
 
-def _lengthen(choice: Choice, record: Record, later: int) -> None:
+def _without_given(items: Iterable[BriefItem], given: str) -> list[BriefItem]:
+    """Leave out what the model has already, what the client restores with the last round, and what
+    is found again in the project."""
+    if not given:
+        return list(items)
+    held, left_out = " ".join(given.split()), KEPT_BY_CLIENT | FOUND_AGAIN
+    return [
+        one
+        for one in items
+        if one.section not in left_out and " ".join(one.text.split())[:GIVEN_CHARS] not in held
+    ]
+
+
+def _lengthen(choice: Choice, words: Sequence[BriefItem], record: Record, given: str) -> None:
     """Use the room that is left for the user's words: older ones first, then longer ones."""
-    words = [one for one in choice.taken if one.section == quotes.SECTION and one.pinned]
     spent = sum(units(one.text) + quotes.PER_LINE for one in words)
-    longer = quotes.items(record, spent + choice.room, most=quotes.MOST_CHARS, later=later)
+    longer = quotes.items(record, spent + choice.room, given) if choice.room > 0 else []
     more = sum(units(one.text) + quotes.PER_LINE for one in longer) - spent
     if 0 < more <= choice.room:
         choice.taken = [*(one for one in choice.taken if one not in words), *longer]
@@ -229,36 +175,29 @@ def _named(text: str, agent_type: str) -> str:
 
 def _sources(
     record: Record,
-    held: complement.HeldBySummary,
     limit: int,
     work: Mapping[str, Any],
     archived: Sequence[Archived],
+    budget: Ledger,
 ) -> list[BriefItem]:
     """Return everything that competes for room, source by source."""
     roomy = limit >= files_and_commands.TERSE_CHARS
-    lines = FAILING_LINES if roomy else 2
     sources: list[tuple[str, Callable[[], Iterable[BriefItem]]]] = [
-        ("what came of the turns", lambda: () if held.active else quotes.outcomes(record)),
+        ("answers", lambda: quotes.outcomes(record)),
         ("the end of the work", lambda: in_progress.flight(record, limit)),
         ("git", lambda: in_progress.git(record, limit)),
         ("open tasks", lambda: open_items.tasks(record)),
         ("the plan", lambda: open_items.plan(record)),
-        ("failing commands", lambda: open_items.failure_items(record, lines)),
+        ("failing commands", lambda: open_items.failure_items(record, 4 if roomy else 2)),
         ("open questions", lambda: open_items.questions(record)),
         ("subagents", lambda: open_items.agents(record, roomy=roomy)),
-        ("files", lambda: files_and_commands.files(record, held, limit)),
-        ("commands", lambda: files_and_commands.commands(record, held, limit)),
-        ("errors", lambda: files_and_commands.errors(record) if roomy else ()),
-        ("names", lambda: files_and_commands.names(record, held, limit)),
-        ("fixed failures", lambda: open_items.fix_items(record)),
+        ("commands", lambda: files_and_commands.commands(record)),
+        ("files and names", lambda: files_and_commands.listed(record, limit, budget.shares)),
+        ("remarks", lambda: in_progress.remarks(record)),
         ("shared work", lambda: shared_work(record, work)),
         ("archived topics", lambda: in_progress.archived_topics(archived)),
+        ("the kind of work", lambda: about(record) if roomy else ()),
     ]
-    if roomy:
-        sources += [
-            ("the kind of work", lambda: about(record)),
-            ("references", lambda: open_items.references(record)),
-        ]
     return [item for what, source in sources for item in _from(what, source)]
 
 
@@ -315,72 +254,28 @@ def _safe(lines: list[BriefLine]) -> list[BriefLine]:
 
 def _lines(taken: list[BriefItem], sections: Sequence[Section]) -> list[BriefLine]:
     lines: list[BriefLine] = []
-    files = {one.key for one in taken if one.section == "files"}
     within: dict[str, list[BriefItem]] = {}
     for one in sorted(taken, key=lambda item: item.order):
-        place = "names" if one.section == "names" and one.under not in files else one.section
-        if one.section == "names" and one.under in files:
-            place = f"in {one.under}"
-        within.setdefault(place, []).append(one)
+        within.setdefault(one.section, []).append(one)
     for section in sections:
         if mine := within.get(section.name):
             starred = section.name == "files" and any(one.text.endswith(EDITED) for one in mine)
             heading = section.heading + (STARRED if starred else "")
             lines.append(BriefLine(f"## {heading}", "", Place()))
-            lines += _section(section.name, mine, within)
+            lines += _section(section.name, mine)
     return lines
 
 
-def _section(
-    name: str, items: list[BriefItem], within: dict[str, list[BriefItem]]
-) -> Iterator[BriefLine]:
-    if name == "files":
-        yield from _files(items, within)
-    elif name == "names":
-        yield from _names(items)
-    elif name == "references":
-        yield _row("", items)
-    else:
+def _section(name: str, items: list[BriefItem]) -> Iterator[BriefLine]:
+    if name in ("files", "names"):
+        folders: dict[str, list[BriefItem]] = {}
         for item in items:
-            bullet = "" if item.text.startswith("  ") else "- "
-            yield BriefLine(f"{bullet}{item.text}", item.reason, item.place)
-
-
-def _names(items: list[BriefItem]) -> Iterator[BriefLine]:
-    """Yield names of files that are not listed, file by file, then names of no file."""
-    files: dict[str, list[BriefItem]] = {}
+            folders.setdefault(item.under, []).append(item)
+        for folder, inside in folders.items():
+            gap = " " if folder and len(inside) > 1 else ""
+            text = f"- {folder}{gap}{', '.join(item.text for item in inside)}"
+            yield BriefLine(text, inside[0].reason, inside[0].place)
+        return
     for item in items:
-        files.setdefault(item.under, []).append(item)
-    for file, inside in sorted(files.items(), key=lambda pair: not pair[0]):
-        yield _row(f"{fence.plain_name(short(file))}: " if file else "", inside)
-
-
-def _row(head: str, items: list[BriefItem]) -> BriefLine:
-    text = ", ".join(item.text for item in items)
-    return BriefLine(f"- {head}{text}", items[0].reason, items[0].place)
-
-
-def _files(items: list[BriefItem], within: dict[str, list[BriefItem]]) -> Iterator[BriefLine]:
-    """Yield the files folder by folder, the folder of the hottest file first; single files come
-    last."""
-    folders: dict[str, list[BriefItem]] = {}
-    for item in items:
-        folders.setdefault(item.under, []).append(item)
-    alone: list[BriefItem] = []
-    for folder, inside in folders.items():
-        named = [item for item in inside if f"in {item.key}" in within]
-        bare = [item for item in inside if f"in {item.key}" not in within]
-        if folder and len(inside) == 1:
-            inside = [replace(item, text=folder + item.text) for item in inside]
-            named, bare = (inside, []) if named else ([], inside)
-        elif folder and named:
-            yield BriefLine(folder, "", Place())
-        for item in named:
-            names = ", ".join(name.text for name in within[f"in {item.key}"])
-            yield BriefLine(f"- {item.text}: {names}", item.reason, item.place)
-        if folder and bare and len(inside) > 1:
-            yield _row("" if named else f"{folder} ", bare)
-        else:
-            alone += bare
-    if alone:
-        yield _row("", alone)
+        bullet = "" if item.text.startswith("  ") else "- "
+        yield BriefLine(f"{bullet}{item.text}", item.reason, item.place)

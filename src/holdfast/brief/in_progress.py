@@ -3,10 +3,7 @@ remarks."""
 
 from collections.abc import Iterator, Sequence
 
-from holdfast.brief.complement import HeldBySummary
-from holdfast.brief.item import MOST_ARCHIVED, Archived, BriefItem, FalseClaim, quote, short
-from holdfast.brief.quotes import PER_LINE
-from holdfast.budget.compartments import units
+from holdfast.brief.item import MOST_ARCHIVED, Archived, BriefItem, quote, short
 from holdfast.record import open_items
 from holdfast.record.git_work import NO_BRANCH, conflict_words, may_be_in_repository
 from holdfast.record.model import Call, Place, Record
@@ -15,7 +12,7 @@ from holdfast.text.fence import both_ends, code, flat, plain_name, quoted
 
 FRESH_OPS = 3
 MOST_UNCOMMITTED = 3
-PRINTED_CHARS = 200
+PRINTED_CHARS, REMARK_CHARS = 200, 240
 ROOMY_CHARS = 3500  # a brief of this size always has the last calls
 PLANNING = "plan mode is on: read and plan only, change no file until the user approves the plan"
 
@@ -110,36 +107,17 @@ def _step(record: Record, call: Call) -> str:
     return f"{call.tool} {code(known.line if known else call.what, 80)}{failed}"
 
 
-def claim(one: FalseClaim) -> BriefItem:
-    text = f"the summary says {quoted(flat(one.sentence, 120))}, but {flat(one.evidence, 360)}"
-    return BriefItem(
-        "flight", text, 1.0, "the transcript says otherwise", one.place, True, order=-1
-    )
-
-
-def remarks(record: Record, held: HeldBySummary, most_chars: int) -> Iterator[BriefItem]:
-    """Yield the newest of the model's remarks that fit, oldest first, because later ones correct
-    earlier ones, and equal ones once. Closing words are shown with their turn, and the last words
-    by themselves.
-
-    They have room of their own: when they competed by worth, R of real compactions was .80, not
-    .82.
-    """
-    closing = {turn.said_op for turn in record.turns if turn.said and not turn.works_on}
-    shown = {*closing, record.last_said_op}
-    known = [one for one in record.remarks if one.place.op not in shown]
-    newest = {flat(one.text, 240): one for one in known}
-    known = [one for one in known if newest[flat(one.text, 240)] is one]
-    for age, one in enumerate(reversed(known)):
-        item = BriefItem(
-            "decisions", flat(one.text, 240), 1.0, "said at work", one.place, True, order=-age
-        )
-        if held.item(item):
-            continue
-        most_chars -= units(item.text) + PER_LINE
-        if most_chars < 0:
-            return
-        yield item
+def remarks(record: Record) -> Iterator[BriefItem]:
+    """Yield what the model said at work, equal words once; the newest are worth most. Answers are
+    shown with their turn, and the last words by themselves."""
+    answers = {turn.said_op for turn in record.turns if turn.said and not turn.works_on}
+    shown = {*answers, record.last_said_op}
+    newest = {flat(one.text, REMARK_CHARS): one for one in record.remarks}
+    known = [(text, one) for text, one in newest.items() if one.place.op not in shown]
+    known.sort(key=lambda pair: -pair[1].place.op)
+    for age, (text, one) in enumerate(known):
+        worth = 0.02 / (1 + age / 4)
+        yield BriefItem("decisions", text, worth, "said at work", one.place, order=-age)
 
 
 def archived_topics(archived: Sequence[Archived]) -> Iterator[BriefItem]:

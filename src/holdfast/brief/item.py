@@ -12,8 +12,26 @@ from holdfast.wire.mark import CHARS_PER_TOKEN
 MOST_UNITS = 9_990  # the client takes 10,000 UTF-16 units per hook, and drops the rest to a file
 
 
+LIMIT_SHARE = 0.03  # of the compaction limit, for the brief of a hook
+OUTPUTS = 2  # hooks that print a brief
+MOST_BRIEF_UNITS = OUTPUTS * MOST_UNITS - 600  # the second one has a head of its own
+OUTPUT_TOKENS = int(MOST_BRIEF_UNITS / CHARS_PER_TOKEN)  # that these hooks may print together
+
+
+def hook_tokens(project: str, limit_tokens: int) -> int:
+    """Return how long the brief of a hook may be: what the user set, else a share of the compaction
+    limit. Loading settings takes as long as 1.6 interpreter starts, and a compaction waits for us:
+    if nothing is set, they are not loaded."""
+    named = "HOLDFAST_BRIEF_TOKENS" in os.environ
+    if named or b"brief_tokens" in places.read_small(f"{places.home()}/settings.toml"):
+        from holdfast.settings import load
+
+        return min(load.load(project).whole("brief_tokens"), OUTPUT_TOKENS)
+    return min(int(limit_tokens * LIMIT_SHARE), OUTPUT_TOKENS) if limit_tokens else OUTPUT_TOKENS
+
+
 def chars_for(max_tokens: int) -> int:
-    return max(0, min(int(max_tokens * CHARS_PER_TOKEN), MOST_UNITS))
+    return max(0, min(int(max_tokens * CHARS_PER_TOKEN), MOST_BRIEF_UNITS))
 
 
 NOWHERE = Place()

@@ -15,8 +15,8 @@ from holdfast.wire import places
 
 ROLES = ("orchestrator", "developer", "specialist", "validator")
 SECTIONS_WORDS = (
-    "said marked pinned flight tasks plan failing files commands decisions references agents "
-    "messages fixed names questions about archived"
+    "said marked pinned flight tasks plan failing files commands decisions agents messages "
+    "names questions about archived"
 )
 SECTIONS = frozenset(SECTIONS_WORDS.split())
 _FORMER = {"task": "said"}  # its name in templates of earlier releases

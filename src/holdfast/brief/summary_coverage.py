@@ -15,7 +15,7 @@ from itertools import chain, pairwise
 from typing import NamedTuple
 
 from holdfast.brief import open_items, quotes
-from holdfast.brief.complement import KEPT_BY_CLIENT
+from holdfast.brief.compose import KEPT_BY_CLIENT
 from holdfast.brief.item import BriefItem
 from holdfast.brief.summary_passages import Passage, passages
 from holdfast.brief.summary_statements import telling_words, words_of

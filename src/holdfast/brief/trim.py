@@ -23,10 +23,10 @@ from holdfast.budget.compartments import compartments as divided
 
 _OF = {
     ACTIVE: "flight decisions tasks plan failing commands agents questions waves blocked messages",
-    BACKGROUND: "files fixed about",
+    BACKGROUND: "files about",
     PREFERENCES: "said pinned",
     SAFETY: "marked",
-    AMBIENT: "names references actions archived",
+    AMBIENT: "names actions archived",
 }
 SECTION = {section: name for name, words in _OF.items() for section in words.split()}
 

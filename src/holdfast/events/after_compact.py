@@ -6,12 +6,10 @@ shown on the screen.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from holdfast.brief import size
 from holdfast.brief.compose import NOTHING_SET, Brief, compose
-from holdfast.brief.item import FalseClaim
+from holdfast.brief.item import MOST_UNITS, hook_tokens
 from holdfast.brief.summary_check import SummaryCheck, check, describe_claims
 from holdfast.brief.summary_coverage import contents_of
 from holdfast.budget import ledger
@@ -29,11 +27,12 @@ from holdfast.window.audit import FREED
 from holdfast.window.state import State, WindowBusy, lock_state
 from holdfast.wire import log, places, scan
 from holdfast.wire.errors import describe
+from holdfast.wire.mark import CHARS_PER_TOKEN
 
-SECOND_TOKENS = 800
+# The hook that tells the second brief may add an alert and three messages of other agents: 1,190.
+SECOND_TOKENS = int((MOST_UNITS - 1_190) / CHARS_PER_TOKEN)
 MOST_NOTED = 8
 RESTORED = "Holdfast restored "
-REMARK_CHARS = 900
 MOST_SUMMARY = 60_000
 CONTINUED = "This continues the brief of this compaction, with what it had no room for."
 
@@ -96,16 +95,15 @@ def _compose_second_brief(state: State, moment: Moment, summary: str) -> tuple[s
     state.compactions = max(state.compactions, record.compactions + 1)
     checked = check(record, summary)
     lost = len(contents_of(summary, record).lost)
-    given = places.read_small(f"{moment.folder}/brief.txt", 1 << 16).decode("utf-8", "replace")
+    given = _given(moment.folder)
     known = ledger.read(state.project, state.session_id)._replace(pins=())  # the first had them
     brief = compose_second(
         record,
         summary,
         given,
-        claims=checked.for_model,
         budget=known,
         agent_type=state.agent_type,
-        may_grow=size.wanted_tokens(state.project) >= size.DEFAULT_TOKENS,
+        max_tokens=min(SECOND_TOKENS, hook_tokens(state.project, state.edge_tokens)),
     )
     restored = _with_second(state.restored, brief, len(record.turns))
     state.restored = _restored_words(restored, lost, checked)
@@ -113,6 +111,13 @@ def _compose_second_brief(state: State, moment: Moment, summary: str) -> tuple[s
     left = len(contents_of(f"{summary}\n{given}\n{second}", record).lost)
     noted = {"number": state.compactions, "lost": lost, "restored": lost - left}
     return second, {**noted, **_wrong(checked)}
+
+
+def _given(folder: str) -> str:
+    """Return what the hooks of this compaction have printed."""
+    names = ("brief.txt", "brief-2.txt")
+    halves = [places.read_small(f"{folder}/{name}", 1 << 16) for name in names]
+    return b"\n".join(halves).decode("utf-8", "replace")
 
 
 def _with_second(restored: str, brief: Brief, turns: int) -> str:
@@ -129,24 +134,18 @@ def compose_second(
     summary: str,
     first: str,
     *,
-    claims: Sequence[FalseClaim],
     budget: Ledger = NOTHING_SET,
     agent_type: str = "",
-    may_grow: bool = True,
+    max_tokens: int = SECOND_TOKENS,
 ) -> Brief:
-    """The brief of what is in neither the summary nor the first brief. It is long if the first one
-    is full, and does not grow if the user asked for smaller briefs."""
-    is_long = may_grow and size.is_full(first)
+    """The brief of what is in neither the summary nor the first brief."""
     return compose(
         record,
-        size.MOST_SECOND_TOKENS if is_long else SECOND_TOKENS,
+        max_tokens,
         agent_type=agent_type,
-        claims=claims,
         budget=budget,
-        remark_chars=size.REMARK_CHARS if is_long else REMARK_CHARS,
-        summary=f"{summary}\n{first}",
-        headline=CONTINUED if is_long else "",
-        is_second=may_grow,
+        given=f"{summary}\n{first}",
+        headline=CONTINUED,
     )
 
 

@@ -39,6 +39,15 @@ def tell(moment: Moment) -> str:
     story = STORIES.get(moment.line.event)
     if story is None:
         return ""
+    return _tell(story, moment)
+
+
+def tell_second(moment: Moment) -> str:
+    """What the second hook of a compaction prints."""
+    return _tell("second_half", moment) if moment.line.event == "SessionStart" else ""
+
+
+def _tell(story: str, moment: Moment) -> str:
     moment.deadline = time.monotonic() + READING_SECONDS[moment.line.event]
     text: str = import_module(f"holdfast.events.{story}").tell(moment)
     return text

@@ -101,14 +101,16 @@ def _tell_failure(state: State, failure: str) -> str:
 
 
 def _brief(state: State, moment: Moment) -> str:
-    from holdfast.budget.compartments import tokens_of, units  # a start need not pay for these
+    from holdfast.brief.compose import halves_of  # a start need not pay for these
+    from holdfast.budget.compartments import tokens_of, units
     from holdfast.events import window_brief
 
     folder = moment.folder
     record = storage.read_on(state, folder, moment.is_late)
     brief = window_brief.compose_brief(state, folder, record, compacting=True)
     state.restored = window_brief.describe_restored(brief)
-    _leave(f"{folder}/brief.txt", brief.text)
+    first = halves_of(brief)[0]
+    _leave(f"{folder}/brief.txt", first)
     window = f"window {record.compactions + 2}"
     if not brief.lines:
         log.add("INFO", record_session.log_name(state), f"nothing to restore in {window}")
@@ -117,7 +119,7 @@ def _brief(state: State, moment: Moment) -> str:
     which = "brief" if state.agent_id else "first brief"  # a subagent gets no second one
     words = f"{which} of about {tokens:,} tokens restored in {window}: {state.restored}"
     log.add("INFO", record_session.log_name(state), words.removesuffix(": "))
-    return brief.text
+    return first
 
 
 def _leave(path: str, text: str) -> None:

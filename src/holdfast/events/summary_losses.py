@@ -12,12 +12,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from holdfast.brief.complement import HeldBySummary
 from holdfast.brief.compose import Brief, compose
-from holdfast.brief.item import BriefItem, FalseClaim
+from holdfast.brief.item import OUTPUT_TOKENS, BriefItem, FalseClaim
 from holdfast.brief.quotes import quotes
 from holdfast.brief.roles import sections_of
-from holdfast.brief.size import DEFAULT_TOKENS, REMARK_CHARS
 from holdfast.brief.summary_check import SummaryCheck, check
 from holdfast.brief.summary_coverage import SummaryContents, contents_of
 from holdfast.brief.summary_instructions import write_instructions
@@ -94,7 +92,7 @@ def after_last_compaction(path: Path, *, sidechain: bool, max_tokens: int) -> La
     reader = RecordReader(sidechain=sidechain)
     record = reader.read_redacted(path, until=last.offset)
     summary = reader.known.without_in(redact(last.text))[: after_compact.MOST_SUMMARY]
-    brief = compose(record, max_tokens, summary=summary, remark_chars=after_compact.REMARK_CHARS)
+    brief = compose(record, max_tokens, given=summary)
     contents, messages = contents_of(summary, record), len(quotes(record))
     return LastLoss(brief, check(record, summary), contents, messages, len(found), last.timestamp)
 
@@ -124,20 +122,12 @@ def summary_losses(path: Path, *, sidechain: bool) -> Iterator[tuple[int, Summar
 
 def _first_brief(record: Record) -> Brief:
     """The brief that SessionStart composes after a compaction."""
-    return compose(
-        record,
-        DEFAULT_TOKENS,
-        headline=headline(State(), record),
-        may_grow=True,
-        remark_chars=REMARK_CHARS,
-        summary="",
-        is_followed=True,
-    )
+    return compose(record, OUTPUT_TOKENS, headline=headline(State(), record), given="")
 
 
 def _second_brief(record: Record, checked: SummaryCheck, summary: str, first: str) -> Brief:
     """The brief of what is in neither the summary nor the first brief."""
-    return after_compact.compose_second(record, summary, first, claims=checked.for_model)
+    return after_compact.compose_second(record, summary, first)
 
 
 def _key(item: BriefItem) -> tuple[str, float]:
@@ -260,7 +250,7 @@ class _ReportedContents:
     def _restored(self, item: BriefItem) -> dict[str, Any]:
         for name, lines in self._briefs.items():
             text = "\n".join(text for text, _, _ in lines)
-            if text and HeldBySummary(self._record, text).item(item):
+            if text and _line_of(item, lines) is not None:
                 return {"restored_in": name, "line": _line_of(item, lines), "why_not": None}
         return {"restored_in": None, "line": None, "why_not": NO_ROOM}
 

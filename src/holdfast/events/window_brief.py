@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from holdfast.brief.compose import Brief, compose
-from holdfast.brief.item import STILL_RUNNING, BriefItem, find_archived
-from holdfast.brief.size import DEFAULT_TOKENS, REMARK_CHARS, wanted_tokens
+from holdfast.brief.item import STILL_RUNNING, BriefItem, find_archived, hook_tokens
 from holdfast.budget import ledger
 from holdfast.client.instructions import collect_marked_rules
 from holdfast.hub.projection.projection_file import objects_in, read_projection, subtasks, text
@@ -41,22 +40,16 @@ def compose_brief(
     role: str = "",
     *,
     compacting: bool = False,
-    may_grow: bool = False,
 ) -> Brief:
-    """Compose the brief, in the size the user set unless one is asked for. `compacting`: a
-    compaction is running, and its summary is not written yet. A brief that may not grow has no
-    room for the model's notes: they took it from open tasks and results (R .75, .83 without)."""
-    size = wanted_tokens(state.project) if max_tokens is None else max_tokens
-    grows = (compacting or may_grow) and size >= DEFAULT_TOKENS  # a smaller one was asked for
+    """Compose the brief, in the size of a hook's unless one is asked for. `compacting`: a
+    compaction is running, and its summary is not written yet."""
+    most = hook_tokens(state.project, state.edge_tokens) if max_tokens is None else max_tokens
     return compose(
         record,
-        size,
+        most,
         role,
         headline=headline(state, record) if compacting else "",
-        may_grow=grows,
-        remark_chars=REMARK_CHARS if grows else 0,
-        summary="" if compacting else None,
-        is_followed=not state.agent_id,
+        given="" if compacting else None,
         agent_type=state.agent_type,
         marked=_marked_rules(state, record),
         work=shared_work(state, folder),

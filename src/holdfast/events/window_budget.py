@@ -108,7 +108,7 @@ def _brief(state: State, folder: str) -> Brief:
     """The brief that `holdfast brief` prints: it grows as at a compaction, so that it holds the
     model's notes."""
     record = storage.read_on(state, folder)
-    return window_brief.compose_brief(state, folder, record, may_grow=True)
+    return window_brief.compose_brief(state, folder, record)
 
 
 def evict(item: str, state: State, folder: str) -> BriefEntry:

@@ -59,6 +59,8 @@ def handle(data: bytes, arguments: list[str]) -> None:
         return _note_agent(payload, event, now_ms)
     observation = _load("holdfast.hook.observation")  # the rest reads no transcript
     moment: Moment = observation.Moment(payload, now_ms)
+    if arguments[:1] == ["second"]:
+        return _say(_wake("dispatch").tell_second(moment))
     moment.spool_bytes = _append_line(moment)
     if event not in LEAN or not _asleep(moment, event):
         _say(_wake("dispatch").tell(moment))

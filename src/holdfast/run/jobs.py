@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from holdfast.brief.size import DEFAULT_TOKENS
+from holdfast.brief.compose import DEFAULT_TOKENS
 from holdfast.plan.files.listing import list_files
 from holdfast.plan.files.project_files import MISSING, find_existing
 from holdfast.plan.findings import MAX_BRIEFS, leaves_no_file

@@ -24,6 +24,9 @@ OUR_FILES = b"holdfast/"  # in every line of ours
 SERVER, SERVER_ENTRY = "holdfast", "holdfast/mcp/__main__.py"
 STATUS_WORD, WRAPS = "statusline", "--wraps"
 ARCHIVE_WORD, ARCHIVE_EVENT, ARCHIVE_TIMEOUT = "archive", "PostToolUse", 10
+# Prints the second half of a brief: the client takes 10,000 characters per hook, and runs hooks
+# with the same command once.
+SECOND_WORD, SECOND_EVENT, SECOND_MATCHER = "second", "SessionStart", "compact"
 
 # Seconds, as Claude Code counts them. Without a value, SessionEnd is killed after about 1.5 s. A
 # hook needs less than half of them, unless a session has megabytes of pasted text and the machine
@@ -82,6 +85,16 @@ def hook_command(program: Program | None = None) -> str:
     return shlex.join((program or this_program()).words) + OR_NOTHING
 
 
+def second_command(program: Program | None = None) -> str:
+    """The hook that prints the second half of a brief."""
+    return shlex.join([*(program or this_program()).words, SECOND_WORD]) + OR_NOTHING
+
+
+def prints_second_half(command: object) -> bool:
+    found = read_command(command)
+    return found is not None and found.arguments == (SECOND_WORD,)
+
+
 def status_command(theirs: str | None = None, program: Program | None = None) -> str:
     """Our status line. It contains the user's own command, which it runs first, so that neither
     can be lost without the other. If ours cannot run, the shell runs theirs."""
@@ -103,6 +116,8 @@ def hook_table(archive_chars: int = 0, program: Program | None = None) -> HookTa
     longer results are archived."""
     starts = program or this_program()
     table: HookTable = {event: [{"hooks": [_hook(event, starts)]}] for event in TIMEOUTS}
+    second = {**_hook(SECOND_EVENT, starts), "command": second_command(starts)}
+    table[SECOND_EVENT].append({"matcher": SECOND_MATCHER, "hooks": [second]})
     if archive_chars:
         archiving = _archiving(archive_chars, starts)
         table[ARCHIVE_EVENT].append({"matcher": MATCHER, "hooks": [archiving]})
@@ -175,7 +190,7 @@ def is_written_by_us(command: object) -> bool:
     """
     limit = archives_from(command)
     archiving = [_archiving(limit, this_program())["command"]] if limit else []
-    return command in (hook_command(), status_command(), *archiving)
+    return command in (hook_command(), second_command(), status_command(), *archiving)
 
 
 def wrapped_in(command: object) -> str | None:
@@ -202,7 +217,9 @@ def _read_words(words: list[str]) -> HoldfastCommand | None:
 
 
 def _are_arguments(rest: list[str]) -> bool:
-    if rest in ([], [STATUS_WORD]) or (len(rest) == 3 and rest[:2] == [STATUS_WORD, WRAPS]):
+    if rest in ([], [STATUS_WORD], [SECOND_WORD]):
+        return True
+    if len(rest) == 3 and rest[:2] == [STATUS_WORD, WRAPS]:
         return True
     return rest[:1] == [ARCHIVE_WORD] and _is_limit(rest[1:])
 

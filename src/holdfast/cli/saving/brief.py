@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from holdfast.brief.compose import Brief
+from holdfast.brief.item import hook_tokens
 from holdfast.brief.roles import ROLES
-from holdfast.brief.size import wanted_tokens
 from holdfast.cli import choose_session
 from holdfast.cli.arguments import AS_JSON, of_session
 from holdfast.cli.choose_session import Chosen
@@ -55,7 +55,7 @@ def brief(
     elif found.lines:
         say(found.text)
     else:
-        most = max_tokens or wanted_tokens(chosen.state.project)
+        most = max_tokens or hook_tokens(chosen.state.project, chosen.state.edge_tokens)
         say(f"nothing to restore within --max-tokens {most}", err=True)
 
 
@@ -76,7 +76,6 @@ def _compose(chosen: Chosen, max_tokens: int | None, role: str) -> Brief:
         redact_record(facts),
         max_tokens,
         role,
-        may_grow=max_tokens is None,
     )
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.client import sample_payloads
-from holdfast.setup.wiring import archives_from, read_command
+from holdfast.setup.wiring import archives_from, prints_second_half, read_command
 
 SESSION = "holdfast-doctor"
 STATUS_LINE = "statusLine"
@@ -178,7 +178,7 @@ def _judge(
         trouble = trouble or f"exit code {run.returncode}"
     to_model, to_user, error = read_output(event, out)
     trouble = trouble or error
-    if not trouble and event in SPEAKS and not to_model:
+    if not trouble and event in SPEAKS and not (to_model or prints_second_half(command)):
         archives = bool(archives_from(command))
         trouble = "a long output was not archived" if archives else NOT_TOLD
     ok = run.returncode == 0 and not trouble
