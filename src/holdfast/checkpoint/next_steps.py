@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
 
-from holdfast.checkpoint.git_state import MOST_CONFLICTS, not_in_git
 from holdfast.record import open_items, plan_checks
 from holdfast.record.failures import EDITED_SINCE, edited_since
 from holdfast.record.files import by_last_use
-from holdfast.record.git_work import conflict_words
 from holdfast.record.model import Failure, Record, Task, Turn
-from holdfast.record.open_items import git_requests
 from holdfast.record.plan_steps.wording import LATER, LEFT
 from holdfast.record.turns import turn_number
 from holdfast.text.fence import quoted, single_marks
@@ -51,7 +47,7 @@ def next_steps(record: Record) -> Iterator[str]:
             state = f"named by the model: {quoted(cut(step, SHORT_CHARS))}"
         sign = ": " if state == NOTHING_OPEN else "; "
         last = f"last asked {quoted(words)}, answered {quoted(answer)}"
-        yield f"{state}{sign}{last}{not_in_git(record)}"
+        yield f"{state}{sign}{last}"
     known = [one for one in open_steps(record) if _is_by_hand(one)]
     by_hand = [one for one in known if one.place == known[-1].place]  # of the newest plan
     if by_hand:
@@ -110,16 +106,6 @@ def _open_work(record: Record) -> Iterator[str]:
         what = cut(open_items.describe_request(record, agent), SHORT_CHARS)
         yield f"still running{'' if is_new else since}: {agent.kind or 'agent'} {name}: {what}"
     at_work = open_items.request(record)
-    asked_again = [thing for _, thing in git_requests(record)]
-    for turn, things in groupby(git_requests(record), key=lambda pair: pair[0]):
-        if at_work is None or at_work.turn is not turn:
-            what = ", ".join(thing for _, thing in things)
-            asked = f"asked for in turn {turn_number(record, turn.place)}, none seen since: {what}"
-            yield f"{asked} ({quoted(cut(turn.asked, SHORT_CHARS))})"
-    if halted := conflict_words(record.git, MOST_CONFLICTS):
-        yield f"git {halted}"
-    if record.git.refused and record.git.refused not in asked_again:
-        yield f"git {record.git.refused} did not succeed, and was not repeated"
     for failure in open_items.still_failing(record) if at_work else ():
         if at_work and failure.place.op > at_work.turn.place.op:
             state = RUN_AGAIN if edited_since(failure) else FAILING
