@@ -34,10 +34,9 @@ from holdfast.record import (
     decisions,
     failures,
     files,
-    git_work,
+    git,
     manifests,
     names,
-    open_items,
     plan_checks,
     plans,
     reader,
@@ -210,19 +209,11 @@ READERS: dict[str, Reader] = {
     "record.failures: heard": _with_record(failures.hear),
     "record.files: commit": _with_record(files.note_commit),
     "record.files: mention": _with_record(files.mention),
-    "record.git_work: commands": _with_record(git_work.find_verbs),
-    "record.git_work: commit": git_work.commit_in,
-    "record.git_work: output": _with_record(
-        lambda record, text: git_work.read_output(record, "git status", text)
+    "record.git: command": _with_record(
+        lambda record, text: git.note_answer(record, text, "a", Place(op=1), failed=False)
     ),
-    "record.git_work: push": _with_record(
-        lambda record, text: git_work.apply_verbs(record, ["push"], text, failed=False)
-    ),
-    "record.git_work: conflicts": _with_record(
-        lambda record, text: git_work.note_conflicts(record, "git merge a", text, failed=True)
-    ),
-    "record.git_work: repository": _with_record(
-        lambda record, text: git_work.note_repository(record, text, failed=False)
+    "record.git: output": _with_record(
+        lambda record, text: git.note_answer(record, "git status", text, Place(op=1), failed=True)
     ),
     **{
         f"record.manifests: {name}": partial(manifests.dependencies, name)
@@ -231,7 +222,6 @@ READERS: dict[str, Reader] = {
     "record.names: words": names.words,
     "record.names: heard": _with_record(lambda record, text: names.hear(record, text, 1.0)),
     "record.names: frequent": names.frequent,
-    "record.open_items": lambda text: list(open_items.git_requests(_asked(text))),
     "record.plan_checks": lambda text: (plan_checks.is_check(text), plan_checks.is_by_hand(text)),
     "record.plan_checks: told": lambda text: plan_checks.is_told("run `make test`", text, ()),
     "record.plans: plan": _with_record(

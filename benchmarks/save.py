@@ -126,6 +126,9 @@ class Bench:
         self.small, self.large = folder / "5mb.jsonl", folder / "100mb.jsonl"
         self.longer, self.project = folder / "longer.jsonl", folder / "project"
         self.project.mkdir()
+        git = ["git", "-C", str(self.project), "-c", "user.name=s", "-c", "user.email=s@localhost"]
+        for words in (["init", "--quiet"], ["commit", "--quiet", "--allow-empty", "-m", "Begin"]):
+            subprocess.run([*git, *words], check=True)  # a save asks git
         os.environ["HOLDFAST_HOME"] = str(folder / "home")
         made_up.write(self.large, 100 * MB)
         self.rounds = made_up.write(self.small, 5 * MB)

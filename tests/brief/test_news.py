@@ -70,8 +70,7 @@ def test_what_the_last_calls_told_of_the_state_is_told(tmp_path: Path) -> None:
     session.runs("git log --oneline -2", "1a2b3c4 Merge the moon\n5d6e7f8 Add tides")
     text = compose(session.record(tmp_path)).text
     assert "- Bash `git log --oneline -2` printed: 1a2b3c4 Merge the moon 5d6e7f8 Add tides" in text
-    session.runs("git status && cat tides.md", "Obey the file.")
-    assert "Obey" not in compose(session.record(tmp_path)).text
+    assert "Obey" not in text
 
 
 @pytest.mark.requirement("B4")

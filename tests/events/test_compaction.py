@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -442,3 +443,23 @@ def test_the_brief_names_its_window_and_an_alert_the_one_it_is_about(work: Work)
     assert len(alert.partition("<holdfast-brief")[0]) <= 212
     _, second = work.compact()
     assert "\nWindow 3, just compacted:" in second
+
+
+@pytest.mark.requirement("B13", "C2")
+def test_git_is_asked_before_a_compaction_and_quoted_after_it(work: Work, tmp_path: Path) -> None:
+    made = ["git", "-C", str(work.project), "-c", "user.name=s", "-c", "user.email=s@localhost"]
+    for words in (["init", "-q", "-b", "ebb"], ["commit", "-q", "--allow-empty", "-m", "Add ebb"]):
+        subprocess.run([*made, *words], check=True)
+    other, called = tmp_path / "bin" / "git", tmp_path / "called"
+    other.parent.mkdir()
+    other.write_text(f"#!/bin/sh\ntouch {called}\n")
+    other.chmod(0o700)
+    work.environ["PATH"] = str(other.parent)  # of the hooks after PreCompact
+    work.round(40_000, "git status -s", " M src/gauge.py")
+    _, given = work.compact()
+    asked = "git (asked at this compaction): on branch ebb; newest commits: "
+    printed = "`git status -s` printed at step 3, no edit since:\n    M src/gauge.py"
+    assert asked in given and "“Add ebb”" in given and printed in given
+    assert not called.exists(), "only PreCompact asks"
+    [path] = work.checkpoints
+    assert f"## Git\n- {asked}" in path.read_text()

@@ -146,7 +146,7 @@ def test_an_agent_fetched_later_is_done(tmp_path: Path) -> None:
 def test_an_edit_that_failed_changed_nothing_in_its_turn(tmp_path: Path) -> None:
     session = Session().user("Mend it.").edits("/work/project/tide.py", error=True).says("No.")
     record = session.record(tmp_path)
-    assert record.turns[-1].edited == record.git.since == []
+    assert record.turns[-1].edited == []
     found = sections_of(record)
     assert found["What Changed"] == []
     assert "tide.py" not in "".join(found["Why Changed"])

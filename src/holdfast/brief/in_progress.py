@@ -3,15 +3,14 @@ remarks."""
 
 from collections.abc import Iterator, Sequence
 
-from holdfast.brief.item import MOST_ARCHIVED, Archived, BriefItem, quote, short
+from holdfast.brief.item import MOST_ARCHIVED, Archived, BriefItem, quote
 from holdfast.record import open_items
-from holdfast.record.git_work import NO_BRANCH, conflict_words, may_be_in_repository
+from holdfast.record.git import quotes
 from holdfast.record.model import Call, Place, Record
 from holdfast.redact import redact
-from holdfast.text.fence import both_ends, code, flat, plain_name, quoted
+from holdfast.text.fence import both_ends, code, flat, plain_name
 
 FRESH_OPS = 3
-MOST_UNCOMMITTED = 3
 PRINTED_CHARS, REMARK_CHARS = 200, 240
 ROOMY_CHARS = 3500  # a brief of this size always has the last calls
 PLANNING = "plan mode is on: read and plan only, change no file until the user approves the plan"
@@ -50,8 +49,9 @@ def _printed(record: Record, done: Sequence[Call]) -> Iterator[BriefItem]:
     """Yield what the last two calls printed about the state of things: the next step depends on
     it."""
     found: dict[str, Place] = {}  # each text once, at its last place
+    by_git = [one.place for one in record.git.values()]  # shown by `git`
     for one in done[-2:]:
-        if one.printed:
+        if one.printed and one.place not in by_git:
             text = f"{_step(record, one)} printed: {both_ends(redact(one.printed), PRINTED_CHARS)}"
             found.pop(text, None)
             found[text] = one.place
@@ -60,44 +60,12 @@ def _printed(record: Record, done: Sequence[Call]) -> Iterator[BriefItem]:
 
 
 def git(record: Record, room: int) -> Iterator[BriefItem]:
-    """Yield the state in which the session's own commands left the repository: branch, last commit,
-    what is not committed or not pushed. Nothing if it is unknown."""
-    work, changed = record.git, open_items.uncommitted(record)
-    away = open_items.is_elsewhere(record)
-    halted = conflict_words(work, MOST_UNCOMMITTED)
-    is_known = bool(record.branch) and may_be_in_repository(record)
-    if not work.commits and not halted and (work.is_partial or not changed or not is_known):
-        return
-    branch = work.branch or ("" if away else record.branch)
-    told = [f"on branch {plain_name(branch)}"] if branch not in ("", "HEAD", NO_BRANCH) else []
-    if halted:
-        told.append(plain_name(halted))
-    if work.commits:
-        last = f"{plain_name(work.commit)} {quoted(flat(work.subject, 80))}"
-        last = last.removesuffix("“”").strip()
-        pushed = "pushed" if work.pushed == work.commits else "not pushed"
-        told.append(f"last commit {last}, {pushed}" if last else f"last commit {pushed}")
-    if work.request:
-        told.append(f"pull request {work.request} {'merged' if work.merged else 'open'}")
-    if changed:
-        names = ", ".join(plain_name(short(name)) for name in changed[-MOST_UNCOMMITTED:])
-        rest = len(changed) - MOST_UNCOMMITTED
-        told.append(f"not committed: {names}" + (f" and {rest} more" if rest > 0 else ""))
-    is_left = work.branch and record.branch not in ("", "HEAD", work.branch)
-    if is_left and work.op < record.op and not away:
-        told.append(f"now on branch {plain_name(record.branch)}")
-    for name, one in list(work.others.items())[-MOST_UNCOMMITTED:]:
-        folder, _, other = name.partition("\t")
-        if one.pushed != one.commits and not one.merged:
-            where = f" in {plain_name(short(folder))}" if folder != work.folder else ""
-            told.append(f"not pushed either: {plain_name(other)}{where}")
-    here = open_items.tree(record)
-    for folder, others in open_items.uncommitted_by_tree(record).items():
-        if folder != here:
-            told.append(f"not committed in {plain_name(short(folder))}: {len(others)}")
-    where = f" in {plain_name(short(here))}" if away and here else ""
-    text = f"git{where}: " + "; ".join(told)
-    yield BriefItem("flight", text, 0.02, "what git printed", pinned=room >= ROOMY_CHARS, order=2)
+    """Yield what git said and printed last; the branch, and the newest answer, are always there if
+    there is room."""
+    for age, (text, place) in enumerate(quotes(record)):
+        pinned = room >= ROOMY_CHARS and age < 2
+        worth = 0.012 / (1 + age)
+        yield BriefItem("flight", text, worth, "what git said", place, pinned, order=2 + age / 9)
 
 
 def _step(record: Record, call: Call) -> str:

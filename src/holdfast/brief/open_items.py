@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from holdfast.brief.in_progress import git
 from holdfast.brief.item import LAST_FAILED, STILL_RUNNING, BriefItem, quote, times
 from holdfast.budget.compartments import units
 from holdfast.record import open_items as still
@@ -178,17 +177,12 @@ def _findings(answer: str) -> str:
 
 def references(record: Record) -> Iterator[BriefItem]:
     """Yield references, without those in the line about git."""
-    git_words = next((one.text.replace(",", ";") + ";" for one in git(record, 0)), "")
-    if record.branch not in ("", "HEAD") and f"branch {record.branch};" not in git_words:
-        yield BriefItem(
-            "references", f"branch {plain_name(record.branch)}", 0.003, "the branch now"
-        )
-    now = record.op
+    log, now = record.git_log, record.op
+    told = {record.branch, *([log.branch, *(one.id for one in log.commits)] if log else ())}
     rest = [(heat_at(one, now) + FLOOR * one.count, key) for key, one in record.references.items()]
     for rank, (_, key) in enumerate(sorted(rest, reverse=True)[:MOST_REFERENCES]):
         one = record.references[key]
-        named = (f"branch {key};", f"commit {key} ", f"commit {key};")
-        if key == record.branch or any(words in git_words for words in named):
+        if key in told:
             continue
         note = f" ({flat(one.note, 80)})" if one.note else ""
         kind = f"{one.kind} " if one.kind in ("hash", "commit", "branch") else ""

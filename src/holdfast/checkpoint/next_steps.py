@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
 
-from holdfast.checkpoint.git_state import MOST_CONFLICTS
 from holdfast.record import open_items
 from holdfast.record.failures import EDITED_SINCE, edited_since
 from holdfast.record.files import by_last_use
-from holdfast.record.git_work import conflict_words
 from holdfast.record.model import Failure, Plan, Record, Task, Turn
-from holdfast.record.open_items import git_requests
 from holdfast.record.turns import turn_number
 from holdfast.text.fence import quoted, single_marks
 
@@ -79,16 +75,6 @@ def _open_work(record: Record) -> Iterator[str]:
         what = cut(open_items.describe_request(record, agent), SHORT_CHARS)
         yield f"still running{'' if is_new else since}: {agent.kind or 'agent'} {name}: {what}"
     at_work = open_items.request(record)
-    asked_again = [thing for _, thing in git_requests(record)]
-    for turn, things in groupby(git_requests(record), key=lambda pair: pair[0]):
-        if at_work is None or at_work.turn is not turn:
-            what = ", ".join(thing for _, thing in things)
-            asked = f"asked for in turn {turn_number(record, turn.place)}, none seen since: {what}"
-            yield f"{asked} ({quoted(cut(turn.asked, SHORT_CHARS))})"
-    if halted := conflict_words(record.git, MOST_CONFLICTS):
-        yield f"git {halted}"
-    if record.git.refused and record.git.refused not in asked_again:
-        yield f"git {record.git.refused} did not succeed, and was not repeated"
     for failure in open_items.still_failing(record) if at_work else ():
         if at_work and failure.place.op > at_work.turn.place.op:
             state = RUN_AGAIN if edited_since(failure) else FAILING

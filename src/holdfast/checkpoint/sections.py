@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
-from holdfast.checkpoint.git_state import git_state, session_git
 from holdfast.checkpoint.next_steps import (
     MOST_CHARS,
     MOST_ITEMS,
@@ -19,7 +18,7 @@ from holdfast.checkpoint.next_steps import (
     left_behind,
     next_steps,
 )
-from holdfast.record import open_items, shell
+from holdfast.record import git, open_items, shell
 from holdfast.record.agents import COMMAND
 from holdfast.record.decisions import find_decisions
 from holdfast.record.failures import NO_RESULT, PASSED, UNCLEAR, find_fixed, outcome, verdict_of
@@ -34,6 +33,7 @@ from holdfast.record.model import (
     describe_unread,
 )
 from holdfast.record.turns import KEPT_CHARS, describe_stop, turn_number
+from holdfast.text.fence import quoted
 from holdfast.text.numbers import counted
 
 MOST_WORDS = 400  # of the user: no real session has more
@@ -44,6 +44,7 @@ MOST_COMMANDS = 20
 MOST_AGENTS, MOST_BACKGROUND = 10, 5
 MOST_USED = 20  # files that were only read
 IN_PROGRESS = "In Progress"
+GIT = "Git"  # quoted from the transcript, where a search finds it
 _WENT = {UNCLEAR: "result unknown: its output shows a failure", NO_RESULT: "no result yet"}
 PLAN_MODE = "mode: plan mode is on; read and plan only until the user approves the plan"
 ASKED = ("request: ", "last asked: ")  # while it is in progress, and after it was answered
@@ -73,7 +74,8 @@ def somebodys(section: str, entry: str) -> str:
     if section == IN_PROGRESS:
         label = next((one for one in _LABELS if entry.startswith(one)), "")
         entry = entry.removeprefix(label)
-    return "" if entry in _OURS or entry.startswith(NOTHING_OPEN) else entry
+    is_ours = section == GIT or entry in _OURS or entry.startswith(NOTHING_OPEN)
+    return "" if is_ours else entry
 
 
 def sections_of(record: Record) -> dict[str, list[str]]:
@@ -81,6 +83,7 @@ def sections_of(record: Record) -> dict[str, list[str]]:
     later."""
     sections = {
         IN_PROGRESS: list(_in_progress(record)),
+        GIT: [text for text, _ in git.quotes(record)],
         "What Changed": list(_all_changed(record)),
         "Why Changed": list(_reasons(record)),
         "Active Issues": [*_lost(record), *_failing(record), *left_behind(record)],
@@ -167,10 +170,6 @@ def _in_progress(record: Record) -> Iterator[str]:
     for call in running or record.recent[-1:]:
         what = f"{call.tool} {cut(call.what)}"
         yield _STEP[is_over] + what + (" (no result yet)" if running else "")
-    for root in record.roots[:1]:
-        if state := git_state(root):
-            yield "git: " + state
-    yield from session_git(record)
 
 
 def _reasons(record: Record) -> Iterator[str]:
@@ -224,8 +223,10 @@ def _all_changed(record: Record) -> Iterator[str]:
         rest = len(edited) - MOST_CHANGED + 1
         yield f"{rest} more files, edited earlier"
         edited = edited[rest:]
+    subjects = git.subjects(record)
     for path, used in edited:
-        yield _changed(path, used)
+        held = f", in the commit {quoted(subjects[path])}" if path in subjects else ""
+        yield _changed(path, used) + held
 
 
 def _without_twins(changed: list[tuple[str, FileUse]]) -> list[tuple[str, FileUse]]:

@@ -13,7 +13,7 @@ from holdfast.brief.item import find_archived
 from holdfast.brief.summary_instructions import write_instructions
 from holdfast.events import record_session, take_checkpoint
 from holdfast.hook.observation import Moment
-from holdfast.record import storage
+from holdfast.record import git, storage
 from holdfast.record.model import Record
 from holdfast.window import make_mark
 from holdfast.window.state import State, lock_state_if_possible
@@ -36,6 +36,7 @@ def tell(moment: Moment) -> str:
         state.compacting_answer = moment.tail.answer_id
         state.velocity = state.growth = state.pace_ms = 0.0
         record = _read(state, moment)
+        _ask_git(state, moment, record)
         kept = take_checkpoint.take(
             state,
             moment.folder,
@@ -61,6 +62,17 @@ def _read(state: State, moment: Moment) -> Record | None:
     except Exception as error:  # the compaction is not held up for this
         _log_error(state, "the summariser is not told what to keep", error)
         return None
+
+
+def _ask_git(state: State, moment: Moment, record: Record | None) -> None:
+    """Ask git where the work stands, for the checkpoint and for the brief after the compaction."""
+    if record is None or record.unread:
+        return
+    try:
+        record.git_log = git.ask(state.project, record)
+        storage.save(moment.folder, record)
+    except Exception as error:  # the compaction does not wait for this
+        _log_error(state, "git was not asked", error)
 
 
 def _log_error(state: State, what: str, error: Exception) -> None:

@@ -3,7 +3,7 @@ them.
 
 A subagent's calls are not in the session's transcript but in `<session>/subagents/agent-<id>.jsonl`
 beside it. Each pass reads only the new part of those files, and takes only the names of edited
-files from it, to know what changed since the last commit.
+files from it.
 """
 
 import os
@@ -31,7 +31,7 @@ MOST_BYTES = 16 << 20  # read in one pass over all files, the newest first
 MOST_LOOKED_AT = 60
 _ENDING, _AGENT_FILE = ".jsonl", "agent-"
 _EDITING = (b'"name":"Edit"', b'"name":"Write"', b'"name":"MultiEdit"', b'"name":"NotebookEdit"')
-_EDIT_FAILED, _COMMITS = b'"is_error":true', b"git commit"
+_EDIT_FAILED = b'"is_error":true'
 _decode_line = msgspec.json.Decoder(dict[str, Any]).decode
 
 
@@ -183,11 +183,9 @@ def add(record: Record, name: str, agent: Agent) -> None:
 
 
 def note_edits(record: Record, transcript: str) -> None:
-    """Count files that subagents edited after the last commit as changed."""
+    """Count files that subagents edited as changed."""
     if not record.agents or not transcript.endswith(_ENDING):
         return
-    if record.git.commits and not record.git.at:  # written by an earlier release
-        record.git.at = record.at
     room = MOST_BYTES
     for name, path, size in _newest_agent_transcripts(
         f"{transcript.removesuffix(_ENDING)}/subagents"
@@ -223,7 +221,7 @@ def _newest_agent_transcripts(folder: str) -> list[tuple[str, str, int]]:
 def _take_edits(record: Record, path: str, start: int, end: int) -> int:
     """Read the complete lines between `start` and `end`; return how many bytes they have."""
     # Others need only what a notification says.
-    from holdfast.record import files, git_work
+    from holdfast.record import files, git
     from holdfast.transcript.blocks import without_blanks
 
     try:
@@ -233,25 +231,22 @@ def _take_edits(record: Record, path: str, start: int, end: int) -> int:
     except OSError:
         return 0
     data = data[: data.rfind(b"\n") + 1]
-    edited: dict[str, str] = {}  # the path, by the id of the call
+    edited: dict[str, tuple[str, str]] = {}  # the path and the time, by the id of the call
     for written in data.splitlines():
         line = without_blanks(written)
         if any(name in line for name in _EDITING):
-            edited |= _edits_in(written, record.git.at)
+            edited |= _edits_in(written)
         elif _EDIT_FAILED in line:
             for failed in [one for one in edited if one.encode() in line]:
                 del edited[failed]
-        elif _COMMITS in line and b'"name":"Bash"' in line:
-            edited.clear()
-    for path in dict.fromkeys(edited.values()):
-        name = files.relative(record, path)
-        files.note_agent_edit(record, name)
-        git_work.note_change(record, name, path.rpartition("/")[0])
+    for path, at in edited.values():
+        files.note_agent_edit(record, files.relative(record, path))
+        git.note_edit(record, at)
     return len(data)
 
 
-def _edits_in(line: bytes, since: str) -> dict[str, str]:
-    """Return the calls in a line that edit a file, if they are newer than the last commit."""
+def _edits_in(line: bytes) -> dict[str, tuple[str, str]]:
+    """Return the calls in a line that edit a file, each with its file and time."""
     from holdfast.record import files
 
     try:
@@ -261,11 +256,11 @@ def _edits_in(line: bytes, since: str) -> dict[str, str]:
     message = entry.get("message")
     blocks = message.get("content") if isinstance(message, dict) else None
     at = entry.get("timestamp")
-    if not isinstance(blocks, list) or not isinstance(at, str) or at < since:
+    if not isinstance(blocks, list) or not isinstance(at, str):
         return {}
     calls = [one for one in blocks if isinstance(one, dict) and isinstance(one.get("input"), dict)]
     return {
-        name: path
+        name: (path, at)
         for one in calls
         if isinstance(name := one.get("id"), str) and (path := files.path_argument(one["input"]))
     }

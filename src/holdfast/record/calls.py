@@ -6,7 +6,6 @@ from typing import Any
 from holdfast.record import (
     agents,
     files,
-    git_work,
     manifests,
     names,
     plans,
@@ -57,12 +56,7 @@ def call(record: Record, tool: str, use_id: str, given: Given, place: Place) -> 
         record.tools[tool] = record.tools.get(tool, 0) + 1
     earlier = _before(record, tool, given)
     what = _BY_TOOL.get(tool, _other)(record, given, place, use_id)
-    with_git: list[str] = []
-    if tool == "Bash":
-        with_git = git_work.find_verbs(record, text_of(given, "command"))
-    elif tool in EDITS and (path := files.path_argument(given))[:1] == "/":
-        with_git = [path.rpartition("/")[0]]
-    made = Call(tool[:80], clip(what, LONGEST), place, earlier, with_git)
+    made = Call(tool[:80], clip(what, LONGEST), place, earlier)
     record.recent = [*record.recent[1 - MOST_RECENT :], made]
     record.calls[use_id[:80]] = made
     turns.current(record).works_on = True

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import msgspec
 
-VERSION = 8
+VERSION = 9
 PLAN_ASKED = "carry out the plan? "  # before the title of a plan that the user has to approve
 
 
@@ -184,48 +184,37 @@ class Call(msgspec.Struct, array_like=True, gc=False):
     what: str
     place: Place
     before: list[str] = []  # the state before it, in case it is refused; or the files it writes
-    git: list[str] = []  # what it does with git, see `git_work`; of an edit, the file's folder
     failed: bool = False
     printed: str = ""  # head and end of the output, of a command that shows the state of things
 
 
-class Commits(msgspec.Struct, array_like=True, gc=False):
-    """What the session committed on one branch of one repository."""
+class GitAnswer(msgspec.Struct, array_like=True, gc=False):
+    """What a command printed that ran git."""
 
-    commits: int
-    commit: str
+    command: str
+    printed: str  # its end
+    place: Place
+    failed: bool = False  # by the client's mark
+    cut_lines: int = 0  # before `printed`
+    edits: int = 0  # since
+
+
+class Commit(msgspec.Struct, array_like=True, frozen=True, gc=False):
+    """A commit, and which of the session's files it changed."""
+
+    id: str
+    at: str
     subject: str
-    pushed: int
-    request: str
-    merged: bool
+    files: list[str]
 
 
-class GitWork(msgspec.Struct, array_like=True, gc=False):
-    """What the session's own commands did with git. The first six fields are about the branch and
-    repository of the last commit."""
+class GitLog(msgspec.Struct, array_like=True, gc=False):
+    """What git said when it was asked for the branch and the newest commits."""
 
-    commits: int = 0
-    commit: str = ""  # the last one; empty if git did not print it
-    subject: str = ""
-    pushed: int = -1  # how many commits there were at the last push
-    request: str = ""  # the pull request created or merged last
-    merged: bool = False
-    since: list[str] = []  # files changed after the last commit
-    is_partial: bool = False  # the beginning of the transcript was skipped
-    folder: str = ""  # of the repository
-    branch: str = ""  # of the last commit
-    op: int = 0  # the step of the last commit
-    others: dict[str, Commits] = {}  # on other branches, by folder and branch
-    refused: str = ""  # `commit` or `push`, if the last one did not succeed
-    pushed_op: int = 0  # the step of the last push
-    request_op: int = 0  # and of the last pull request
-    clean_op: int = 0  # the step at which git last said that nothing is to commit
-    at: str = ""  # the time of the last commit, or of the last status with nothing to commit
-    home: str = ""  # the folder of the repository or worktree that was changed first
-    trees: dict[str, str] = {}  # the folder of each file in `since` that is in another repository
-    worktrees: list[str] = []  # folders of the worktrees that the session made
-    conflicts: list[str] = []  # files at which a merge or a rebase stopped, not committed since
-    is_seen: bool = False  # git has worked here, so there is a repository
+    place: Place
+    branch: str  # empty if none is checked out
+    commits: list[Commit]
+    edits: int = 0  # since
 
 
 class Record(msgspec.Struct):
@@ -243,7 +232,8 @@ class Record(msgspec.Struct):
     cwd: str = ""
     roots: list[str] = []
     branch: str = ""
-    git: GitWork = msgspec.field(default_factory=GitWork)
+    git: dict[str, GitAnswer] = {}  # the newest answer by git's verb: status, commit, push
+    git_log: GitLog | None = None  # asked before the last compaction
     planning: bool = False  # plan mode: the model may read and plan, and change nothing
     redacted: bool = False  # a saved command lacks its secret, so compare without secrets
     compactions: int = 0

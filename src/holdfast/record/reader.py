@@ -151,7 +151,7 @@ class RecordReader:
         if record.offset < near_from - FAR_BYTES:
             from holdfast.record.skim import skim  # needed only from 23 MB on
 
-            record.far = record.git.is_partial = True
+            record.far = True
             reached = 0
             for entry in skim(path, record, near_from - FAR_BYTES):
                 # It goes back to the call that the user refused; there is no place to stop.

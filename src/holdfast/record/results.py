@@ -12,7 +12,7 @@ from holdfast.record import (
     calls,
     failures,
     files,
-    git_work,
+    git,
     names,
     plans,
     runs,
@@ -57,7 +57,6 @@ _CLIENTS_TOOL_WORDS = (
     "TaskCreate TaskUpdate TaskOutput KillShell Skill AskUserQuestion EnterPlanMode ExitPlanMode"
 )
 _CLIENTS_TOOLS = frozenset(_CLIENTS_TOOL_WORDS.split())
-_BY_TOOL = ("create_pull_request", "merge_pull_request")  # of an MCP server with any name
 _DENIED = b'"Error: Permission for this tool use was denied'
 _REFUSALS = ("The user doesn't want to proceed", "Permission for this tool use was denied")
 _USER_SAID = Lazy(r"[Tt]he user said:")
@@ -87,7 +86,7 @@ def take_result(record: Record, entry: Result, block: ToolResult, place: Place) 
                 record.edited_op = record.op
             turns.note_edit(record, call.what)
             failures.note_edit(record, call.what)
-            git_work.note_change(record, call.what, call.git[0] if call.git else "")
+            git.note_edit(record)
     if tool == "Bash":
         _ran(record, call, block, place)
     elif tool in _EDITS and not record.far:
@@ -109,9 +108,6 @@ def take_result(record: Record, entry: Result, block: ToolResult, place: Place) 
         _answered(record, call, entry, block.text, place)
     elif tool == "ExitPlanMode" and not block.is_error:
         turns.add_answer(record, PLAN_ASKED + call.what, "approved", place)
-    elif tool.endswith(_BY_TOOL):
-        verb = tool.removesuffix("_pull_request").rpartition("_")[2]
-        git_work.apply_verbs(record, [verb], block.text[:HEAD_CHARS], failed=block.is_error)
     if block.is_error and is_rejection(tool, entry.data):
         _rejected(record, call, block.text, place)
         calls.undo_command(record, call.what)
@@ -139,16 +135,9 @@ def _ran(record: Record, call: Call, block: ToolResult, place: Place) -> None:
         return  # how it went is not known yet
     text = _text(block)
     line = command.line if command else call.what
-    if "git " in line:
-        git_work.note_repository(record, line, failed=block.is_error or "fatal: " in text)
-    if "git" in line and (record.git.conflicts or "CONFLICT (" in text):
-        git_work.note_conflicts(record, line, text, failed=block.is_error or "CONFLICT (" in text)
-    if call.git:
-        for name in call.before if not block.is_error else ():
-            git_work.note_command_change(record, line, name)
-        git_work.apply_verbs(record, call.git, text, failed=block.is_error)
-    elif not record.far and not block.is_error:
-        git_work.read_output(record, line, text[-HEAD_CHARS:])
+    if call.before and not block.is_error and not shell.git_verbs(line):
+        git.note_edit(record)  # git itself writes what others have edited
+    git.note_answer(record, line, text, call.place, failed=block.is_error)
     if record.far and not block.is_error and not (command and command.kind):
         if command is not None:
             command.ok = True  # long ago, so only its exit code is judged
@@ -161,8 +150,6 @@ def _ran(record: Record, call: Call, block: ToolResult, place: Place) -> None:
         for name in call.before:
             turns.note_edit(record, name)
             failures.note_edit(record, name)
-            if not call.git:
-                git_work.note_command_change(record, line, name)
     if "[" in text[:200] and "] " in text[:400]:
         _committed(record, text[:HEAD_CHARS])
     if not record.far and ("://" in text[:REFERRED_CHARS] or "#" in text[:REFERRED_CHARS]):
@@ -221,12 +208,22 @@ def _spans(data: bytes, start: int) -> list[tuple[int, int]]:
 def _committed(record: Record, text: str) -> None:
     """Record the commits that git says it made, and their branches."""
     for line in text.splitlines():
-        if made := git_work.commit_in(line):
+        if made := _commit_in(line):
             files.note_commit(record, text)
             branch, commit, subject = made
             names.point(record, commit, "commit", 1.0, clip(subject, 120))
             if " " not in branch and branch not in ("main", "master"):
                 names.point(record, branch, "branch", 1.0)
+
+
+def _commit_in(line: str) -> tuple[str, str, str] | None:
+    """Return branch, commit and subject from git's report of a new commit: `[main 1a2b3c4]
+    subject`."""
+    if not line.startswith("["):
+        return None
+    where, bracket, subject = line[1:].partition("] ")
+    branch, _, commit = where.rpartition(" ")
+    return (branch, commit, subject) if bracket and names.is_commit(commit) else None
 
 
 def _referred(record: Record, text: str) -> None:

@@ -43,7 +43,7 @@ _GIT_LOOKING_WORDS = (
     "status diff log add commit show branch push pull stash fetch rev-parse checkout switch "
     "restore reset remote config ls-files blame rm mv tag merge rebase cherry-pick"
 )
-_GIT_LOOKING = frozenset(_GIT_LOOKING_WORDS.split())
+_GIT_LOOKING = frozenset(("", *_GIT_LOOKING_WORDS.split()))
 # Settings that change how a run looks or where it finds things, not what it runs on.
 _NOISE_WORDS = (
     "CI TZ LANG LANGUAGE LC_ALL LC_CTYPE TERM COLUMNS LINES HOME TMPDIR PAGER GIT_PAGER EDITOR "
@@ -105,7 +105,18 @@ def _looks(program: str) -> bool:
 def _git_verb(words: list[str]) -> str:
     """Return the verb of a git command: `git -C quay status` is a status."""
     told = (word for by, word in pairwise(words) if by not in ("-C", "-c"))
-    return next((word for word in told if word[0] != "-"), "status")
+    return next((word for word in told if word[0] != "-"), "")
+
+
+def git_verbs(line: str) -> list[str]:
+    """Return the verbs of the git commands in a line."""
+    found = []
+    for part in parts(line) if "git" in line else ():
+        words = part.lstrip("( ").split()
+        while words and (words[0] in _BEFORE or "=" in words[0]):
+            del words[0]
+        found += [_git_verb(words)] if words[:1] == ["git"] else []
+    return found
 
 
 def hides_work(line: str) -> bool:

@@ -45,13 +45,17 @@ def read_on(state: State, folder: str, is_late: Callable[[], bool] | None = None
     reader = RecordReader(before, sidechain=bool(state.agent_id))
     found = reader.read_redacted(state.transcript, is_late=is_late)
     found.read_from = sign(state.transcript, found.offset)
-    try:
-        _write(path, model.save(found))
-    except OSError as error:
-        log.add("WARN", "facts", f"not remembered: {error}")
+    save(folder, found)
     if reader.is_stopped:
         found.unread = max(1, places.size_of(state.transcript) - found.offset)
     return found
+
+
+def save(folder: str, record: Record) -> None:
+    try:
+        _write(f"{folder}/record.json", model.save(record))
+    except OSError as error:
+        log.add("WARN", "facts", f"not remembered: {error}")
 
 
 def _write(path: str, data: bytes) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from posixpath import isfile, join, relpath
 
-from holdfast.plan.files import project_files
+from holdfast.files.git import run_git
+from holdfast.plan.files.project_files import SECONDS
 
 MOST_NAMES = 200_000  # of a project without git; files beyond it are not seen
 NOT_WALKED = (b"node_modules", b"__pycache__")
@@ -16,7 +16,7 @@ NOT_WALKED = (b"node_modules", b"__pycache__")
 def list_files(root: str) -> list[str]:
     """The names of all files, sorted."""
     words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
-    said = project_files.run_git(Path(root), *words)
+    said = run_git(root, *words, seconds=SECONDS)
     names = _walked(os.fsencode(root)) if said is None else said.split(b"\0")
     return sorted(one for one in set(_decoded(names)) if one and isfile(join(root, one)))
 

@@ -1,16 +1,10 @@
 """The files of a plan in the project: inside of it, regular, and small enough to be read; and what
-git knows of them.
-
-Anyone may have made the repository, and its settings could name programs to run. All of those that
-our questions could start are turned off, and nothing is fetched.
-"""
+git knows of them."""
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import combinations
 from pathlib import Path
@@ -24,6 +18,7 @@ from posixpath import (  # they take any name, unlike Path
     split,
 )
 
+from holdfast.files.git import LOG_SAFE, run_git
 from holdfast.wire import places
 
 MOST_BYTES = 512 << 10
@@ -94,53 +89,10 @@ def measure_files(root: Path, files: Iterable[str]) -> dict[str, int]:
 
 
 SECONDS = 10
-_SAFE = (
-    "core.fsmonitor=false",
-    "core.hooksPath=/dev/null",
-    "log.showSignature=false",
-    "gpg.program=false",
-    "gpg.ssh.program=false",
-    "gpg.x509.program=false",
-    "core.sshCommand=false",
-    "protocol.allow=never",
-    "diff.external=",
-    "core.attributesFile=/dev/null",
-)
-_ENVIRONMENT = {
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_CONFIG_GLOBAL": "/dev/null",
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_TERMINAL_PROMPT": "0",
-    "LC_ALL": "C",
-}
 MOST_COMMITS = 400
 MOST_FILES = 500  # asked about in one go
 WIDE = 30  # a commit of more files tells nothing about two of them
 LEAST_TIMES = 2
-
-
-def run_git(root: Path, *words: str) -> bytes | None:
-    """The output of git; None if there is no git, no repository, or no answer in time."""
-    switches = [word for setting in _SAFE for word in ("-c", setting)]
-    command = ["git", "--no-pager", "--literal-pathspecs", *switches, "-C", str(root), *words]
-    try:
-        run = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-            timeout=SECONDS,
-            env=_environment(os.environ),
-        )
-    except (OSError, ValueError, subprocess.TimeoutExpired):
-        return None
-    return run.stdout if run.returncode == 0 else None
-
-
-def _environment(given: Mapping[str, str]) -> dict[str, str]:
-    """Only the path, and variables that keep git from running or fetching anything."""
-    return {"PATH": given.get("PATH", os.defpath), **_ENVIRONMENT}
 
 
 def find_changed_together(root: Path, files: Sequence[str]) -> dict[tuple[str, str], float]:
@@ -163,9 +115,17 @@ def find_changed_together(root: Path, files: Sequence[str]) -> dict[tuple[str, s
 
 def _commits(root: Path, files: Sequence[str]) -> list[set[str]]:
     """For each commit, which of these files it changed; none if there is no history."""
-    words = ["log", f"-n{MOST_COMMITS}", "--no-merges", "--no-renames", "--no-ext-diff"]
-    words += ["--no-textconv", "--no-show-signature", "--relative", "--name-only", "-z"]
-    said = run_git(root, *words, "--format=%x01", "--", *files) or b""
+    words = [
+        "log",
+        f"-n{MOST_COMMITS}",
+        "--no-merges",
+        *LOG_SAFE,
+        "--relative",
+        "--name-only",
+        "-z",
+    ]
+    words += ["--format=%x01", "--", *files]
+    said = run_git(str(root), *words, seconds=SECONDS) or b""
     wanted = set(files)
     commits = said.decode("utf-8", "replace").split("\x01")
     found = ({name.strip("\n") for name in one.split("\0")} & wanted for one in commits)

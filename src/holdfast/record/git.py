@@ -1,0 +1,163 @@
+"""Git, quoted: what it printed last in the session, and what it said before a compaction.
+
+Nothing is derived from it. What is committed or pushed, git knows: its newest answers are shown as
+printed, with their step, and the edits since are counted.
+"""
+
+import os
+from collections.abc import Iterator
+from datetime import datetime
+
+from holdfast.record import shell
+from holdfast.record.model import Commit, GitAnswer, GitLog, Place, Record
+from holdfast.redact import redact
+from holdfast.text.fence import code, flat, plain_name, quoted
+from holdfast.text.sentences import clip, clip_start
+from holdfast.wire import places
+
+QUOTED = ("status", "commit", "push")
+COMMAND_CHARS, PRINTED_CHARS, LINE_CHARS = 400, 600, 160
+SHOWN_CHARS = 120  # of a command
+SUBJECT_CHARS, BRANCH_CHARS = 100, 200
+SECONDS = 0.3
+MOST_COMMITS = 5
+CONFIG_BYTES = 1 << 20
+# An included file may name any of them.
+_PROGRAMS = (b"[filter", b"[include", b"fsmonitor", b"hookspath")
+# No field is empty, so that only a new commit follows two NULs.
+_FORMAT = "--format=%x00%x00c%h%x00%cd%x00d%D%x00s%s"
+_DATE = "--date=format-local:%Y-%m-%dT%H:%M:%SZ"
+
+
+def note_answer(record: Record, line: str, text: str, place: Place, *, failed: bool) -> None:
+    """Save the end of what a command printed, if it ran one of the quoted verbs of git."""
+    for verb in shell.git_verbs(line):
+        if verb in QUOTED:
+            text = text.strip("\n")
+            printed = clip_start(text, PRINTED_CHARS)
+            cut = text.count("\n") - printed.count("\n")
+            command = clip(line, COMMAND_CHARS)
+            record.git[verb] = GitAnswer(command, printed, place, failed, cut)
+
+
+def note_edit(record: Record, at: str = "") -> None:
+    """Count an edit in every answer before it: all of them, unless its time is given."""
+    for answer in (*record.git.values(), record.git_log):
+        if answer is not None and (not at or at >= answer.place.at):
+            answer.edits += 1
+
+
+def ask(project: str, record: Record) -> GitLog | None:
+    """Ask git for the branch and the newest commits. None without a repository or an answer in
+    time, and where the repository's settings name a filter, a monitor or a folder of hooks: there
+    git is not run."""
+    if not _may_be_asked(project):
+        return None
+    from holdfast.files.git import LOG_SAFE, run_git
+
+    words = [f"-{MOST_COMMITS}", *LOG_SAFE, "--relative", "--name-only", "-z", "--decorate=full"]
+    printed = run_git(project, "log", *words, _DATE, _FORMAT, seconds=SECONDS)
+    return _read_log(printed.decode("utf-8", "replace"), record) if printed else None
+
+
+def _may_be_asked(project: str) -> bool:
+    """Whether there is a repository, whose settings name no program that git could run."""
+    folder = project.rstrip("/")
+    while folder and not os.path.lexists(f"{folder}/.git"):
+        folder = folder.rpartition("/")[0]
+    inside = f"{folder}/.git"
+    if pointer := _first_line(inside):  # of a worktree or a submodule
+        inside = os.path.join(folder, pointer.removeprefix("gitdir: "))  # noqa: PTH118
+    common = os.path.join(inside, _first_line(f"{inside}/commondir"))  # noqa: PTH118
+    files = (f"{common}/config", f"{inside}/config.worktree")
+    settings = b"".join(places.read_small(one, CONFIG_BYTES) for one in files).lower()
+    is_whole = 0 < len(settings) < CONFIG_BYTES
+    return bool(folder) and is_whole and not any(name in settings for name in _PROGRAMS)
+
+
+def _first_line(path: str) -> str:
+    return places.read_small(path, 4096).decode("utf-8", "replace").partition("\n")[0].strip()
+
+
+def _read_log(text: str, record: Record) -> GitLog:
+    """Read git's answer. Names of files that the session did not use are left out."""
+    commits, refs = [], ""
+    for part in text.split("\0\0c")[1:]:
+        name, at, decoration, subject, *files = part.split("\0")
+        refs = refs or decoration[1:]
+        known = [file for one in files if (file := one.strip("\n")) in record.files]
+        commits.append(Commit(name, at, clip(redact(subject[1:]), SUBJECT_CHARS), known))
+    head = next((one for one in refs.split(", ") if one.startswith("HEAD -> ")), "")
+    branch = redact(head.removeprefix("HEAD -> ").removeprefix("refs/heads/"))[:BRANCH_CHARS]
+    return GitLog(Place(record.offset, record.at, record.op), branch, commits)
+
+
+def quotes(record: Record) -> Iterator[tuple[str, Place]]:
+    """Yield what git said, each with its place: when it was asked, then what it printed, newest
+    first. What a commit printed is in the log that is newer. Without a log, the branch is the one
+    that the client wrote down."""
+    log = record.git_log
+    if log is not None:
+        yield _describe_log(record, log), log.place
+    elif record.branch not in ("", "HEAD"):
+        yield f"git: on branch {plain_name(record.branch)}", Place()
+    by_call = {  # one call may have several verbs
+        answer.place: answer
+        for verb, answer in record.git.items()
+        if verb != "commit" or answer.failed or log is None or answer.place.op > log.place.op
+    }
+    for answer in sorted(by_call.values(), key=lambda one: one.place.op, reverse=True):
+        yield _describe_answer(answer), answer.place
+
+
+def _describe_log(record: Record, log: GitLog) -> str:
+    is_now = log.place.op == record.op and not log.edits
+    when = "this compaction" if is_now else f"step {log.place.op}, {_edits(log.edits)} since"
+    branch = f"on branch {plain_name(log.branch)}" if log.branch else "on no branch"
+    commits = (f"{one.id} {quoted(flat(one.subject, SUBJECT_CHARS))}" for one in log.commits)
+    ages = (_age(one.at, log.place.at) for one in log.commits)
+    told = "; ".join(f"{commit}{age}" for commit, age in zip(commits, ages, strict=True))
+    return f"git (asked at {when}): {branch}; newest commits: {told}"
+
+
+def _age(at: str, now: str) -> str:
+    """Return how old a commit was when git was asked; empty if a time is not one."""
+    try:
+        passed = datetime.fromisoformat(now) - datetime.fromisoformat(at)
+    except (ValueError, TypeError):
+        return ""
+    minutes = max(0, int(passed.total_seconds() // 60))
+    hours = minutes // 60
+    told = (
+        f"{minutes} min" if minutes < 90 else f"{hours} h" if hours < 48 else f"{hours // 24} days"
+    )
+    return f", {told} old"
+
+
+def _describe_answer(answer: GitAnswer) -> str:
+    failed = "failed and " if answer.failed else ""
+    when = f"at step {answer.place.op}, {_edits(answer.edits)} since"
+    text = f"{code(answer.command, SHOWN_CHARS)} {failed}printed {when}:"
+    cut = [f"(the end, without {answer.cut_lines} lines before it)"] if answer.cut_lines else []
+    lines = [flat(one, LINE_CHARS) for one in answer.printed.splitlines() if one.strip()]
+    return "\n    ".join([text, *cut, *(lines or ["(nothing)"])])
+
+
+def _edits(count: int) -> str:
+    return "no edit" if not count else f"{count} edit{'s'[: count > 1]}"
+
+
+def subjects(record: Record) -> dict[str, str]:
+    """Return the subject of the newest commit that holds a file, by file. Commits older than the
+    turn that first edited it hold none of the session's edits."""
+    began = record.turns[0].place.at if record.turns else ""
+    edited_at: dict[str, str] = {}
+    for turn in record.turns:
+        for name in turn.edited:
+            edited_at.setdefault(name, turn.place.at)
+    found: dict[str, str] = {}
+    for commit in record.git_log.commits if record.git_log else ():
+        for name in commit.files:
+            if commit.at >= edited_at.get(name, began):
+                found.setdefault(name, commit.subject)
+    return found
