@@ -11,7 +11,7 @@ from math import log
 from holdfast.brief.item import EDITED, BriefItem, times
 from holdfast.budget.compartments import AMBIENT, BACKGROUND, units
 from holdfast.record.failures import PASSED, UNCLEAR, outcome
-from holdfast.record.model import FLOOR, Command, FileUse, Record, heat_at
+from holdfast.record.model import FLOOR, Command, FileUse, NameUse, Record, Reference, heat_at
 from holdfast.record.shell import ELSEWHERE
 from holdfast.text.fence import code, plain_name
 
@@ -103,17 +103,19 @@ def _is_clients(path: str) -> bool:
 
 
 def _names(record: Record) -> Iterator[BriefItem]:
-    """Yield rare names before those that occur everywhere."""
+    """Yield names and references (commits, branches, requests, addresses), rare ones before those
+    that occur everywhere."""
     now = record.op
+    known: dict[str, NameUse | Reference] = {**record.names, **record.references}
     heats = {
         key: (heat_at(one, now) + FLOOR * one.count) * log(1 + max(now, 1) / (1 + one.count))
-        for key, one in record.names.items()
-        if key not in _LANGUAGE and not key.startswith("__")
+        for key, one in known.items()
+        if key not in _LANGUAGE and not key.startswith("__") and key not in record.agents
     }
     for rank, (key, chance) in enumerate([*chances(heats).items()][:MOST_NAMES]):
-        one = record.names[key]
-        reason = f"written {times(one.count)}, last at step {one.op}"
-        yield BriefItem("names", key, NAME_WORTH * chance, reason, order=rank)
+        one = known[key]
+        reason = f"named {times(one.count)}, last at step {one.op}"
+        yield BriefItem("names", plain_name(key), NAME_WORTH * chance, reason, order=rank)
 
 
 def commands(record: Record) -> Iterator[BriefItem]:
