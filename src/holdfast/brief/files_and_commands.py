@@ -18,7 +18,7 @@ from holdfast.text.fence import code, plain_name
 TERSE_CHARS = 3600
 LISTED_SHARE, EDITED_SHARE = 0.15, 0.1  # of the brief: for files and names, and for edited files
 MOST_COMMANDS, LONGEST_COMMAND = 24, 200
-MOST_NAMES = 60
+MOST_NAMES = 200
 # Items with this share of the heat are used again in half of all cases: files and commands alike,
 # in 401 simulated cuts of real sessions as in 47 real compactions.
 EVEN_SHARE = 0.08
