@@ -85,22 +85,6 @@ def test_asked_twice_the_same_state_is_one_checkpoint(work: Work) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.requirement("B6")
-def test_what_summary_and_brief_left_out_is_said_once_by_the_next_hook(work: Work) -> None:
-    names = (
-        f"/p/stations/of_the_coast/gauge_number_{number:03}.py" for number in range(200)
-    )  # far more than one brief holds
-    work.look_at(31_000, *names)
-    work.compact("The user wants the parser to read gauge files.")
-    work.round(25_000)
-    first = to_model(work.hook("PostToolUse", tool_use_id=f"t{work.count}"))
-    again = to_model(work.hook("PostToolUse", tool_use_id=f"t{work.count}"))
-    assert "<holdfast-brief" in first
-    assert len(first) / 3.5 <= 860
-    assert again == ""
-
-
-@pytest.mark.slow
 @pytest.mark.requirement("C8")
 def test_checkpoints_of_one_session_are_a_lineage(work: Work) -> None:
     work.compact()
