@@ -16,11 +16,7 @@ from functools import partial
 from time import process_time
 from typing import Any, NamedTuple
 
-from holdfast.brief.complement import HeldBySummary
-
 from holdfast.brief import roles
-from holdfast.brief.item import BriefItem
-from holdfast.brief.summary_check import check
 from holdfast.brief.summary_coverage import contents_of
 from holdfast.brief.summary_passages import passages
 from holdfast.memory import results, words
@@ -37,7 +33,6 @@ from holdfast.record import (
     git,
     manifests,
     names,
-    plan_checks,
     plans,
     reader,
     replies,
@@ -53,7 +48,7 @@ from holdfast.record import (
 )
 from holdfast.record.model import Agent, Command, Place, Record, Turn
 from holdfast.segment import segment, steps
-from holdfast.text import fence, numbers, progress, sentences
+from holdfast.text import fence, numbers, sentences
 from holdfast.transcript import user_words
 
 SMALL, FACTOR = 6_000, 10
@@ -175,12 +170,7 @@ def _coverage_of_words(text: str) -> object:
 
 # By module. What takes a path, an id or a line that is cut short before is no reader of text.
 READERS: dict[str, Reader] = {
-    "brief.complement": lambda text: HeldBySummary(_record(), text).file("src/a.py"),
-    "brief.complement: item": lambda text: HeldBySummary(_record(), text).item(
-        BriefItem("said", "“please repair it”", 1.0, "")
-    ),
     "brief.roles": roles.parse,
-    "brief.summary_check": _with_record(check),
     "brief.summary_coverage": _with_record(lambda record, text: contents_of(text, record)),
     "brief.summary_coverage: the user's words": _coverage_of_words,
     "brief.summary_passages": lambda text: list(passages(text)),
@@ -206,7 +196,6 @@ READERS: dict[str, Reader] = {
         lambda record, text: decisions.hear(record, f"decided {text}", Place(op=1))
     ),
     "record.failures: output": _with_record(_output),
-    "record.failures: heard": _with_record(failures.hear),
     "record.files: commit": _with_record(files.note_commit),
     "record.files: mention": _with_record(files.mention),
     "record.git: command": _with_record(
@@ -222,18 +211,8 @@ READERS: dict[str, Reader] = {
     "record.names: words": names.words,
     "record.names: heard": _with_record(lambda record, text: names.hear(record, text, 1.0)),
     "record.names: frequent": names.frequent,
-    "record.plan_checks": lambda text: (plan_checks.is_check(text), plan_checks.is_by_hand(text)),
-    "record.plan_checks: told": lambda text: plan_checks.is_told("run `make test`", text, ()),
     "record.plans: plan": _with_record(
-        lambda record, text: plans.add_plan(record, f"# Plan\n\n- [ ] a\n{text}", Place(op=1))
-    ),
-    "record.plans: model": _with_record(
-        lambda record, text: plans.hear(
-            record, f"Here is the plan, next steps to do:\n{text}", Place(op=1)
-        )
-    ),
-    "record.plans: user": _with_record(
-        lambda record, text: plans.hear_user(record, text, Place(op=1))
+        lambda record, text: plans.set_plan(record, text, Place(op=1))
     ),
     "record.reader: remark": _with_record(
         lambda record, text: reader.hear(record, text, Place(op=1))
@@ -282,10 +261,6 @@ READERS: dict[str, Reader] = {
     "text.fence: code": lambda text: fence.code(text, 100_000),
     "text.fence: line": fence.line,
     "text.numbers": numbers.named,
-    "text.progress: done": progress.calls_done,
-    "text.progress: open": progress.speaks_of_open_work,
-    "text.progress: remaining": lambda text: progress.find_remaining(f"remaining:\n{text}"),
-    "text.progress: postponed": lambda text: progress.find_postponed(f"later {text}"),
     "text.sentences": sentences.sentences,
     "text.sentences: one line": sentences.split,
     "text.sentences: question": sentences.asks,

@@ -25,7 +25,6 @@ class Data(NamedTuple):
     corpus: Path | None = None
     evaluate: Path | None = None
     secrets: Path | None = None
-    fabrications: Path | None = None
     questions: Path | None = None
     labels: Path | None = None
     large: bool = False
@@ -58,7 +57,6 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--corpus", type=Path, help="a folder of .jsonl or .jsonl.gz transcripts")
     parser.add_argument("--evaluate", type=Path, help="the evaluator of briefs")
     parser.add_argument("--secrets", type=Path, help="samples of secrets, as JSON lines")
-    parser.add_argument("--fabrications", type=Path, help="statements to put into summaries")
     parser.add_argument("--questions", type=Path, help="questions about the corpus, as JSON")
     parser.add_argument("--labels", type=Path, help="sessions of the corpus, labelled by hand")
     parser.add_argument("--large", action="store_true", help="search a million items too")
@@ -233,15 +231,6 @@ def _briefs(corpus: Path | None, evaluate: Path | None) -> Iterator[Row]:
         yield from left_out.rows(corpus, evaluate)
     yield from user_words.rows(corpus) if corpus else ()
     yield from conformance.rows()
-
-
-def _summaries(corpus: Path | None, fabrications: Path | None) -> Iterator[Row]:
-    from benchmarks import attributions
-
-    if corpus is None:
-        yield "words in the user's name", "not measured: say CORPUS=DIR FABRICATIONS=FILE", ""
-    else:
-        yield from attributions.rows(corpus, fabrications)
 
 
 def _contents(corpus: Path | None, labels: Path | None) -> Iterator[Row]:
@@ -442,13 +431,6 @@ SECTIONS = {
         "long making a brief takes.",
         lambda data: _briefs(data.corpus, data.evaluate),
         is_long=True,
-    ),
-    "summaries": Section(
-        "Summaries checked",
-        "False statements put into real summaries: how many are flagged, and how often a true one "
-        "is.",
-        lambda data: _summaries(data.corpus, data.fabrications),
-        is_fixed=True,
     ),
     "contents": Section(
         "What a checkpoint says",

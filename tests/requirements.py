@@ -115,8 +115,8 @@ REQUIREMENTS: dict[str, str] = {
         "open, and what closed it is recorded (beyond)"
     ),
     "B14": (
-        "The summary is checked against the record: open items that it calls done, and words put "
-        "into the user's mouth; told once to model and user, shown by holdfast lost (beyond)"
+        "What is not read of a transcript is counted by kind and told; a missing, null or odd "
+        "field never costs the content beside it (beyond)"
     ),
     "B15": "The first prompt after a compaction tells the user what was restored (beyond)",
     "B16": "Every alert and the brief name their window, so no old figure is read as news (beyond)",

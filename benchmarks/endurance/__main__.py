@@ -23,7 +23,6 @@ def main() -> None:
     only = parser.add_mutually_exclusive_group()
     only.add_argument("--client-alone", action="store_true", help="only the client alone")
     only.add_argument("--holdfast-only", action="store_true", help="without the client alone")
-    parser.add_argument("--no-lies", action="store_true", help="leave out the lying summaries")
     parser.add_argument("--keep", type=Path, help="write every request body and every miss there")
     parser.add_argument("--jobs", type=int, default=1, help="sessions at a time")
     given = parser.parse_args()
@@ -38,7 +37,6 @@ def main() -> None:
             given.seed or SEEDS,
             windows=given.windows or 10,
             sides=sides,
-            lies=not given.no_lies,
             keep=given.keep,
             jobs=given.jobs,
         )

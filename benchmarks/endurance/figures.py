@@ -23,7 +23,6 @@ def rows(
     *,
     windows: int = 10,
     sides: Sequence[str] = SIDES,
-    lies: bool = True,
     keep: Path | None = None,
     jobs: int = 1,
 ) -> Iterator[Row]:
@@ -33,9 +32,7 @@ def rows(
         yield "endurance", "*** NOT MEASURED: the real client is not here (make client) ***", ""
         return
     try:
-        results = measure(
-            binary, seeds, windows=windows, sides=sides, lies=lies, keep=keep, jobs=jobs
-        )
+        results = measure(binary, seeds, windows=windows, sides=sides, keep=keep, jobs=jobs)
     except NamespaceImpossible as reason:
         yield "endurance", f"*** NOT MEASURED: no network namespace here: {reason} ***", ""
         return
@@ -74,21 +71,7 @@ def _open_rows(results: Sequence[Result]) -> Iterator[Row]:
     def falsely(result: Result) -> Count:
         return sum(bool(one.line) for one in result.shown), len(result.shown)
 
-    def contradicted(result: Result) -> Count:
-        return sum(bool(one.contradicted) for one in result.judged), len(result.judged)
-
-    def shown(result: Result) -> Count:
-        either = (one.contradicted or one.shown_open for one in result.judged)
-        return sum(map(bool, either)), len(result.judged)
-
     yield "over, but shown as open", _beside(results, falsely), "≤ 5 %"
-    if any(result.judged for result in results):
-        yield (
-            "lying summary contradicted, naming the item",
-            _beside(results, contradicted, share=False),
-            "≥ 18 of 20",
-        )
-        yield "the item is at least shown as open", _beside(results, shown, share=False), ""
 
 
 def _by_age(results: Sequence[Result], kinds: Collection[str]) -> str:
@@ -108,16 +91,14 @@ def _of_kind(kind: str) -> Callable[[Seen], bool]:
     return lambda one: one.fact.kind == kind
 
 
-def _beside(
-    results: Sequence[Result], count: Callable[[Result], Count], *, share: bool = True
-) -> str:
+def _beside(results: Sequence[Result], count: Callable[[Result], Count]) -> str:
     """Each side's figure, with those of the seeds behind it."""
     told = []
     for side in dict.fromkeys(result.side for result in results):
         counts = [count(result) for result in results if result.side == side]
         counts = [one for one in counts if one[1]]
         if counts:
-            told.append(f"{side} {_percent(counts) if share else _numbers(counts)}")
+            told.append(f"{side} {_percent(counts)}")
     return "; ".join(told) or "none"
 
 
@@ -125,10 +106,6 @@ def _percent(counts: Sequence[Count]) -> str:
     whole = f"{_share(counts):.1f} % of {sum(of for _, of in counts):,}"
     each = ", ".join(f"{_share([one]):.0f}" for one in counts)
     return f"{whole} ({each})" if len(counts) > 1 else whole
-
-
-def _numbers(counts: Sequence[Count]) -> str:
-    return ", ".join(f"{some} of {of}" for some, of in counts)
 
 
 def _share(counts: Sequence[Count]) -> float:

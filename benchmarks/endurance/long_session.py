@@ -32,7 +32,7 @@ def long_rows(seed: int, windows: int, *, keep: Path | None, jobs: int) -> Itera
         yield "long session", "*** NOT MEASURED: the real client is not here (make client) ***", ""
         return
     try:
-        ours, alone = measure(binary, [seed], windows=course, lies=False, keep=keep, jobs=jobs)
+        ours, alone = measure(binary, [seed], windows=course, keep=keep, jobs=jobs)
     except NamespaceImpossible as reason:
         yield "long session", f"*** NOT MEASURED: no network namespace here: {reason} ***", ""
         return

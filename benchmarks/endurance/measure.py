@@ -1,4 +1,4 @@
-"""The sessions of one seed: with Holdfast and without, with poor summaries and with lying ones."""
+"""The sessions of one seed: with Holdfast and without, with poor summaries."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import json
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.endurance import score
-from benchmarks.endurance.score import Judged, Seen, Shown
+from benchmarks.endurance.score import Seen, Shown
 from benchmarks.endurance.session import NOTHING, Incidents, Ran, run_session
 from benchmarks.endurance.story import Story, tell
-from benchmarks.endurance.summaries import Lie, lies_for
 
 WITH_HOLDFAST, CLIENT_ALONE = "Holdfast", "client alone"
 SIDES = (WITH_HOLDFAST, CLIENT_ALONE)
@@ -21,13 +20,12 @@ SIDES = (WITH_HOLDFAST, CLIENT_ALONE)
 
 @dataclass(frozen=True)
 class Result:
-    """What one session showed: `seen` and `shown` with poor summaries, `judged` with lying ones."""
+    """What one session showed."""
 
     seed: int
     side: str
     seen: tuple[Seen, ...] = ()
     shown: tuple[Shown, ...] = ()
-    judged: tuple[Judged, ...] = ()
     seconds: float = 0.0
     faults: tuple[str, ...] = ()
     injected: tuple[int, ...] = ()  # tokens, by compaction
@@ -59,7 +57,6 @@ def measure(
     *,
     windows: int | Course,
     sides: Sequence[str] = SIDES,
-    lies: bool = True,
     keep: Path | None = None,
     jobs: int = 1,
 ) -> list[Result]:
@@ -67,15 +64,10 @@ def measure(
 
     course = Course(windows) if isinstance(windows, int) else windows
 
-    def one(seed: int, side: str, lying: bool) -> Result:
-        return _session(binary, seed, side, lying, course, keep)
+    def one(seed: int, side: str) -> Result:
+        return _session(binary, seed, side, course, keep)
 
-    wanted = [
-        (seed, side, lying)
-        for seed in seeds
-        for side in sides
-        for lying in ((False, True) if lies else (False,))
-    ]
+    wanted = [(seed, side) for seed in seeds for side in sides]
     with ThreadPoolExecutor(max_workers=jobs) as pool:
         playing = [pool.submit(one, *words) for words in wanted]
         try:
@@ -85,29 +77,28 @@ def measure(
             raise
 
 
-def _session(
-    binary: Path, seed: int, side: str, lying: bool, course: Course, keep: Path | None
-) -> Result:
+def _session(binary: Path, seed: int, side: str, course: Course, keep: Path | None) -> Result:
     story = tell(seed, course.windows, course.closed_by_hand)
-    lies = lies_for(story.facts, course.windows, seed) if lying else []
     with tempfile.TemporaryDirectory(
         prefix="holdfast-endurance-", ignore_cleanup_errors=True
     ) as folder:
         ran = run_session(
-            *(binary, Path(folder), story, lies),
+            *(binary, Path(folder), story),
             with_holdfast=side == WITH_HOLDFAST,
             incidents=course.incidents,
         )
-    result = _scored(seed, side, story, ran, lies)
+    result = _scored(seed, side, story, ran)
     if keep is not None:
-        name = f"seed-{seed}-{side.replace(' ', '-')}-{'lying' if lying else 'poor'}"
-        _keep(keep / name, story, ran, result)
+        _keep(keep / f"seed-{seed}-{side.replace(' ', '-')}", story, ran, result)
     return result
 
 
-def _scored(seed: int, side: str, story: Story, ran: Ran, lies: Sequence[Lie]) -> Result:
-    plain = Result(
+def _scored(seed: int, side: str, story: Story, ran: Ran) -> Result:
+    score.check_planted(story, ran)
+    return Result(
         *(seed, side),
+        seen=tuple(score.kept(story, ran)),
+        shown=tuple(score.shown_open(story, ran)),
         seconds=ran.seconds,
         faults=ran.faults,
         injected=tuple(score.injected_tokens(story, ran)),
@@ -117,11 +108,6 @@ def _scored(seed: int, side: str, story: Story, ran: Ran, lies: Sequence[Lie]) -
         lives=ran.lives,
         home=ran.home,
     )
-    if lies:
-        return replace(plain, judged=tuple(score.judge_lies(story, ran, lies)))
-    score.check_planted(story, ran)
-    seen, shown = score.kept(story, ran), score.shown_open(story, ran)
-    return replace(plain, seen=tuple(seen), shown=tuple(shown))
 
 
 def _keep(folder: Path, story: Story, ran: Ran, result: Result) -> None:
@@ -138,7 +124,7 @@ def _keep(folder: Path, story: Story, ran: Ran, result: Result) -> None:
 
 
 def verdicts(result: Result) -> Iterator[str]:
-    """One line for each miss, each false open item and each lie."""
+    """One line for each miss and each false open item."""
     for seen in result.seen:
         if not seen.kept:
             keys = ", ".join(seen.fact.keys)
@@ -146,7 +132,3 @@ def verdicts(result: Result) -> Iterator[str]:
     for shown in result.shown:
         if shown.line:
             yield f"FALSELY OPEN after {shown.compaction}: {shown.fact.name}: {shown.line}"
-    for judged in result.judged:
-        found = judged.contradicted and f"CONTRADICTED by {judged.contradicted}"
-        found = found or (judged.shown_open and f"ONLY SHOWN OPEN by {judged.shown_open}")
-        yield f"LIE after {judged.lie.compaction}: {judged.lie.says} -> {found or 'UNANSWERED'}"

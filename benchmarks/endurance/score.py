@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from benchmarks.endurance.facts import OR, Fact
+from benchmarks.endurance.failures import command_of
 from benchmarks.endurance.session import Ran, SessionFailed
 from benchmarks.endurance.story import Story
-from benchmarks.endurance.summaries import Lie, names_of
 from holdfast.setup.trial.cycle import texts
 from holdfast.setup.trial.script import ReceivedRequest
 
@@ -23,12 +23,6 @@ CHARS_PER_TOKEN = 3.5  # as the brief counts them
 _SUMMARY = "This session is being continued from a previous conversation"
 _PATTERN = "re:"
 _HEADING = re.compile(r"#+ ")
-# A contradiction speaks of the claim, of being done, and denies it: in its line or the heading.
-_CLAIM = re.compile(r"\bsummary\b|\bclaim(?:s|ed)?\b")
-_DONE = re.compile(r"\bdone\b|fixed|finish|complet|\bpass(?:es|ed|ing)?\b|resolved|closed|green")
-_DENIAL = re.compile(
-    r"\bnot\b|n't\b|\bstill\b|\bbut\b|wrong|false|untrue|contradict|fail|\bopen\b|no evidence|never"
-)
 _OPEN = re.compile(
     r"not done|\bopen\b|\bfail(?:s|ed|ing|ures?)?\b|pending|unfinished|\bto ?do\b|in progress|\[ \]"
 )
@@ -61,15 +55,6 @@ class Shown:
     fact: Fact
     compaction: int
     line: str
-
-
-@dataclass(frozen=True)
-class Judged:
-    """One lie; the line that contradicts it, and the line that shows the item as open, if any."""
-
-    lie: Lie
-    contradicted: str
-    shown_open: str
 
 
 def plain(text: str) -> str:
@@ -160,14 +145,11 @@ def shown_open(story: Story, ran: Ran) -> list[Shown]:
     return found
 
 
-def judge_lies(story: Story, ran: Ran, lies: Sequence[Lie]) -> list[Judged]:
-    """Every lie against what else stands in the requests after it."""
-    judged = []
-    for lie in lies:
-        lines = list(_all_lines(scored_requests(story, ran, lie.compaction)))
-        names = names_of(lie.fact)
-        judged.append(Judged(lie, contradiction(lines, names), open_line(lines, names)))
-    return judged
+def names_of(fact: Fact) -> tuple[str, ...]:
+    """What a text must hold, one of them, to be about this error, task or step."""
+    if fact.pool == "failure":
+        return (command_of(fact.about), fact.about["keys"][0])
+    return fact.keys[:1]
 
 
 def _all_lines(requests: Iterable[ReceivedRequest]) -> Iterator[tuple[str, str]]:
@@ -198,14 +180,5 @@ def open_line(lines: Sequence[tuple[str, str]], names: Sequence[str]) -> str:
     """The first line that names the item and calls it open, itself or by its heading."""
     for heading, line in _named(lines, names):
         if _OPEN.search(f"{heading} {line}") and not _OVER.search(line):
-            return f"{heading} / {line}"
-    return ""
-
-
-def contradiction(lines: Sequence[tuple[str, str]], names: Sequence[str]) -> str:
-    """The first line that names the item and denies, itself or by its heading, that it is done."""
-    for heading, line in _named(lines, names):
-        said = f"{heading} {line}"
-        if all(pattern.search(said) for pattern in (_CLAIM, _DONE, _DENIAL)):
             return f"{heading} / {line}"
     return ""

@@ -24,7 +24,6 @@ from typing import Any
 from benchmarks.endurance import installation, workplace
 from benchmarks.endurance.installation import Installation
 from benchmarks.endurance.story import AFTER, Stage, Story
-from benchmarks.endurance.summaries import Lie, summary
 from holdfast.setup.trial.cycle import texts
 from holdfast.setup.trial.namespace import Patience, confine
 from holdfast.setup.trial.run import (
@@ -54,6 +53,14 @@ _REFUSED = (
     "a file edit, the new_string was NOT written to the file). To tell you how to proceed, the "
     "user said:\n"
 )
+# In the form that the client asks for.
+POOR_SUMMARY = """\
+<analysis>Going through the conversation in order.</analysis>
+<summary>
+1. Primary Request and Intent: The user works on a harbour monitoring project and asked for a number of changes.
+2. Problem Solving: Several files were read and edited, and a few commands were run along the way.
+3. Current Work: Work continued on various parts of the project in line with earlier requests.
+</summary>"""  # noqa: E501
 
 
 class SessionFailed(RuntimeError):
@@ -116,7 +123,6 @@ def run_session(
     binary: Path,
     folder: Path,
     story: Story,
-    lies: Sequence[Lie],
     *,
     with_holdfast: bool,
     incidents: Incidents = NOTHING,
@@ -131,7 +137,7 @@ def run_session(
     if installed:
         installed.install()
     started = time.monotonic()
-    play = _Play(story, lies, project, installed, incidents)
+    play = _Play(story, project, installed, incidents)
     requests = play.run(binary, folder, environment)
     seconds = time.monotonic() - started
     _check(play, requests, len(story.windows))
@@ -161,16 +167,14 @@ class _Play:
     def __init__(
         self,
         story: Story,
-        lies: Sequence[Lie],
         project: Path,
         installed: Installation | None = None,
         incidents: Incidents = NOTHING,
     ) -> None:
-        self._stage, self._lies, self._project = story.stage, lies, project
+        self._stage, self._project = story.stage, project
         self._installed, self._incidents = installed, incidents
         self._prompts, self._beats = _flat(story)
         self._crash_at = _crash_at(self._beats, incidents.crash)
-        self._summaries = 0
         self._tasks: list[str] = []
         self._revisions = dict.fromkeys(story.stage.files, 0)
         self._keys = self._client = -1
@@ -279,9 +283,7 @@ class _Play:
 
     def _answer(self, request: ReceivedRequest) -> Step:
         if request.kind == "summary":
-            self._summaries += 1
-            text = summary(self._summaries, self._lies)
-            return ScriptedAnswer(text, usage=usage_of(3_000, output_tokens=200))
+            return ScriptedAnswer(POOR_SUMMARY, usage=usage_of(3_000, output_tokens=200))
         if request.kind == "agent":
             return ScriptedAnswer(self._finding(request), usage=usage_of(6_000))
         if request.kind == "side":

@@ -64,23 +64,6 @@ def test_a_compaction_says_what_its_summary_kept_and_lost_and_what_would_come_ba
     assert sum(parts.values()) == found["after_tokens"]
 
 
-@pytest.mark.requirement("B10", "B14", "U5")
-def test_what_a_summary_says_too_much_comes_with_what_speaks_against_it(
-    api: TestClient, store: Store, tmp_path: Path
-) -> None:
-    pushes = "- The user explicitly allowed force pushes to the harbour branch."
-    words = f"All tests in tests/tides pass.\n{pushes}"
-    _compacted(tmp_path, words)
-    sync(store)
-    found = api.get("/api/compactions/s1/1").json()
-    [claim] = found["called_done"]
-    assert "tests/tides" in claim["sentence"] and "pytest" in claim["evidence"]
-    assert claim["step"] == 2
-    [said] = found["attributed"]
-    assert "harbour branch" in said["sentence"] and said["evidence"]
-    assert found["counts"]["called_done"] == found["counts"]["in_users_name"] == 1
-
-
 @pytest.mark.requirement("B10", "U5")
 def test_a_brief_that_the_transcript_shows_is_told_as_it_was_given(
     api: TestClient, store: Store, tmp_path: Path
@@ -106,15 +89,12 @@ def test_compactions_are_listed_newest_first_with_what_the_hooks_noted(
     script.call()
     _compacts(script, "Still at work.")
     freed = {"event": FREED, "at_ms": START_MS + script.now_ms, "session_id": "s1", "agent_id": ""}
-    claim = {"sentence": "All is done.", "evidence": "one test fails"}
-    noted = {"number": 2, "lost": 5, "restored": 4, "called_done": [claim], "in_users_name": []}
-    audit.add({**freed, **noted})
+    audit.add({**freed, "number": 2, "lost": 5, "restored": 4})
     sync(store)
     page = api.get("/api/compactions", params={"session_id": "s1"}).json()
     assert [one["number"] for one in page["compactions"]] == [2, 1] and page["total"] == 2
     newest, first = page["compactions"]
-    assert (newest["lost"], newest["restored"], newest["called_done"]) == (5, 4, 1)
-    assert (newest["in_users_name"], first["lost"]) == (0, None)
+    assert (newest["lost"], newest["restored"], first["lost"]) == (5, 4, None)
     assert (newest["trigger"], newest["edge_tokens"]) == ("auto", 167_000)
     project = {"project_id": newest["project_id"]}
     assert api.get("/api/compactions", params={**project, "limit": 1}).json()["count"] == 1
@@ -128,13 +108,11 @@ def test_without_its_transcript_a_compaction_is_told_as_far_as_the_hooks_told_it
 ) -> None:
     script = _compacted(tmp_path, "Work goes on.")
     freed = {"event": FREED, "at_ms": START_MS + script.now_ms, "session_id": "s1", "agent_id": ""}
-    claim = {"sentence": "All is done.", "evidence": "one test fails"}
-    audit.add({**freed, "lost": 2, "called_done": [claim], "in_users_name": []})
+    audit.add({**freed, "lost": 2})
     sync(store)
     script.transcript.unlink()
     found = api.get("/api/compactions/s1/1").json()
     assert not found["is_available"] and "not there any more" in found["note"]
-    assert found["called_done"][0]["sentence"] == "All is done."
     assert (found["counts"]["lost"], found["counts"]["kept"], found["summary"]) == (2, None, None)
     script.note(transcript="")
     assert "not on this machine" in api.get("/api/compactions/s1/1").json()["note"]

@@ -139,16 +139,14 @@ def test_the_totals_of_a_day_are_sums_of_what_hooks_noted(
     api: TestClient, store: Store, script: ScriptedSession
 ) -> None:
     script.compacts()
-    claim = {"sentence": "All is done.", "evidence": "one test fails"}
     at_ms = telling.START_MS + script.now_ms
     freed = {"event": FREED, "at_ms": at_ms, "session_id": "s1", "agent_id": "", "number": 1}
-    audit.add({**freed, "lost": 5, "restored": 4, "called_done": [claim], "in_users_name": []})
+    audit.add({**freed, "lost": 5, "restored": 4})
     made = api.post("/api/checkpoints", json={"session_id": "s1"}).json()
     sync(store)
     found = api.get("/api/today").json()
     assert (found["live_windows"], found["compactions"]) == (1, 1)
     assert (found["checked"], found["lost"], found["restored"]) == (1, 5, 4)
-    assert found["called_done"] == 1
     assert (found["checkpoints"], found["checkpoints_changed"]) == (1, 0)
     path = Path(made["path"])
     path.write_text(path.read_text() + "\n")

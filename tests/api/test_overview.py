@@ -76,23 +76,15 @@ def test_listeners_hear_of_alerts_and_of_checked_summaries_once(
     script.prompt()
     sync(store)
     script.alerts()
-    claim = {"sentence": "All gauges are read.", "evidence": "the last run failed"}
     freed = {"event": FREED, "at_ms": telling.START_MS, "session_id": "s1", "agent_id": ""}
-    audit.add({**freed, "number": 1, "lost": 4, "restored": 3, "called_done": [claim]})
+    audit.add({**freed, "number": 1, "lost": 4, "restored": 3})
     sync(store)
     sync(store)
     [alert] = _events(api, "alert.raised")
     assert (alert["session_id"], alert["body"]["level"]) == ("s1", "warning")
     assert alert["project_id"]
     [brief] = _events(api, "brief.given")
-    assert brief["body"] == {
-        "agent_id": "",
-        "number": 1,
-        "lost": 4,
-        "restored": 3,
-        "called_done": 1,
-        "in_users_name": 0,
-    }
+    assert brief["body"] == {"agent_id": "", "number": 1, "lost": 4, "restored": 3}
 
 
 @pytest.mark.requirement("U5", "S2")
@@ -140,16 +132,16 @@ def test_the_totals_of_a_day_are_those_of_the_chosen_project(
     script.call()
     script.note()
     freed = {"event": FREED, "at_ms": telling.START_MS, "session_id": "s1", "agent_id": ""}
-    audit.add({**freed, "number": 1, "lost": 3, "restored": 2, "called_done": ["x"]})
+    audit.add({**freed, "number": 1, "lost": 3, "restored": 2})
     sync(store)
     [main] = api.get("/api/context/health").json()["agents"]
     nowhere = "00000000-0000-4000-8000-000000000000"
     mine = api.get("/api/today", params={"project_id": main["project_id"]}).json()
     other = api.get("/api/today", params={"project_id": nowhere}).json()
     assert mine == api.get("/api/today").json() | {"since": mine["since"]}
-    counted = ("live_windows", "checked", "lost", "restored", "called_done")
-    assert [mine[name] for name in counted] == [1, 1, 3, 2, 1]
-    assert [other[name] for name in counted] == [0, 0, 0, 0, 0]
+    counted = ("live_windows", "checked", "lost", "restored")
+    assert [mine[name] for name in counted] == [1, 1, 3, 2]
+    assert [other[name] for name in counted] == [0, 0, 0, 0]
 
 
 @pytest.mark.requirement("U5")

@@ -6,14 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
-from benchmarks.endurance.facts import Fact, choose, pools
+from benchmarks.endurance.facts import Fact, pools
 from benchmarks.endurance.failures import command_of, failing_output
 from benchmarks.endurance.installation import files_of
 from benchmarks.endurance.long_session import differences
 from benchmarks.endurance.measure import Result
-from benchmarks.endurance.score import contradiction, knows, lines_of, open_line, plain
+from benchmarks.endurance.score import knows, lines_of, open_line, plain
 from benchmarks.endurance.story import tell
-from benchmarks.endurance.summaries import lies_for
 
 SEEDS = (1, 2, 3)
 WINDOWS = 10
@@ -80,14 +79,6 @@ def test_a_failing_command_prints_what_identifies_it() -> None:
         assert knows(printed, _a_fact(*about["keys"])), about
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_the_lies_of_a_session_are_twenty_each_about_something_that_is_open(seed: int) -> None:
-    lies = lies_for(choose(seed, WINDOWS), WINDOWS, seed)
-    assert len(lies) == 20
-    assert len({lie.fact.name for lie in lies}) == 20
-    assert all(lie.fact.is_true_at(lie.compaction) for lie in lies)
-
-
 def test_a_fact_is_known_only_where_all_its_keys_stand() -> None:
     fact = _a_fact("ring buffer at 512", "re:L2.{0,10}gateway")
     assert knows(plain("The Ring\n  buffer at 512: L2 of the gateway"), fact)
@@ -105,20 +96,3 @@ def test_a_fixed_item_that_is_said_to_be_fixed_is_not_shown_as_open() -> None:
     fixed = "## Fixed\n- `go test ./berth` passes again; it had said: gate still open"
     assert not open_line(_lines(fixed), NAMES)
     assert not open_line(_lines("## Said earlier\n- “look at TestBerthLockTimesOut”"), NAMES)
-
-
-def test_a_contradiction_names_the_item_and_denies_the_claim() -> None:
-    inline = "- the summary says “fixed”, but `go test ./berth` last failed"
-    below = "## The summary calls done what is not\n- TestBerthLockTimesOut: lock held for 31s"
-    for said in (inline, below):
-        assert contradiction(_lines(said), NAMES)
-        assert not contradiction(_lines(said), ["go test ./feed"])
-
-
-def test_merely_listing_an_item_contradicts_nothing() -> None:
-    for said in (
-        "## Failed when last run\n- `go test ./berth`",
-        "## Not in the summary\n- `go test ./berth`",
-        "the summary says that `go test ./berth` is fixed",
-    ):
-        assert not contradiction(_lines(said), NAMES)

@@ -1,4 +1,4 @@
-"""`holdfast lost`: what a compaction left out or claims too much; readable, without secrets."""
+"""`holdfast lost`: what a compaction left out; readable, without secrets."""
 
 from __future__ import annotations
 
@@ -45,16 +45,14 @@ def test_no_way_of_showing_a_brief_shows_a_secret(
 def test_what_takes_two_lines_is_shown_on_two(tmp_path: Path) -> None:
     run = CliRunner().invoke(lost, ["--transcript", compacted(tmp_path, "Summary: nothing.")])
     assert "error: no host\n" in run.stdout and "?" not in run.stdout
-    assert not run.stdout.endswith("\n\n"), "nothing was flagged: no line says so"
 
 
 @pytest.mark.requirement("B6")
-def test_programs_get_what_was_left_out_and_what_was_claimed(tmp_path: Path) -> None:
+def test_programs_get_what_was_left_out(tmp_path: Path) -> None:
     run = CliRunner().invoke(
         lost, ["--transcript", compacted(tmp_path, "Summary: nothing."), "--json"]
     )
     found = json.loads(run.stdout)
-    assert found["contradicted"] == []
     assert {"text", "reason"} == set(found["left_out"][0])
 
 
@@ -74,7 +72,7 @@ ANSWERS = """Summary.
 """
 
 
-@pytest.mark.requirement("B6", "B14")
+@pytest.mark.requirement("B6")
 def test_messages_that_the_summary_quotes_are_not_lost(tmp_path: Path) -> None:
     """Without regard to capitals, marks and typing errors; short answers by their quotation."""
     session = Session().user(REQUEST).says("Shall I rename the column?").user("yes")
@@ -84,7 +82,7 @@ def test_messages_that_the_summary_quotes_are_not_lost(tmp_path: Path) -> None:
     assert found["shortened"] == []
 
 
-@pytest.mark.requirement("B6", "B14")
+@pytest.mark.requirement("B6")
 def test_a_message_told_in_part_is_shortened_and_not_lost(tmp_path: Path) -> None:
     pasted = ", ".join(
         f"Port {name} on the far side of the bay" for name in ("Anna", "Bea", "Cleo")

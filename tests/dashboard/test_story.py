@@ -44,11 +44,9 @@ def test_ten_questions_are_answered_without_scrolling(afternoon: Any, visit: Beg
     first.get_by_text("Move berth pricing").wait_for()  # which session compacts next?
     atlas = sessions["atlas"]
     for path, texts in {
-        "": ["Needs you", "A summary calls open work done", "test-writer has waited for"],
+        "": ["Needs you", "test-writer has waited for"],
         f"session/{atlas}": ["steps left", "mountains_300mb", "Drop atlases"],
         f"compaction/{atlas}/2": [
-            "All memory budget tests pass.",  # what is not true?
-            "no message of the user says so",  # what did nobody say?
             "lost by the summary",  # what did the last compaction lose?
             "its last run failed",  # why was this line restored?
         ],
@@ -183,7 +181,7 @@ def _idle_for_18_minutes(route: Any) -> None:
 
 @pytest.mark.requirement("U5")
 def test_an_agent_that_waits_or_is_idle_has_no_time_left(afternoon: Any, visit: Begin) -> None:
-    server, sessions = afternoon
+    server, _ = afternoon
     reader = visit(server)
     rows = reader.page.locator("tr[data-row]")
     waiting = rows.filter(has_text="waits for schema-reader")
@@ -198,8 +196,6 @@ def test_an_agent_that_waits_or_is_idle_has_no_time_left(afternoon: Any, visit: 
     reader.page.unroute_all(behavior="wait")
     reader.go("work")
     reader.see("waits for test-writer.")
-    reader.go(f"session/{sessions['atlas']}")
-    reader.see("2 false statements")
 
 
 FIRST, NEWEST = "Cut the peak memory of the tile renderer", "Use an arena for glyph runs"

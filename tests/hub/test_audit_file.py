@@ -66,6 +66,6 @@ def test_the_store_reads_on_over_a_file_that_was_moved() -> None:
     assert _read_all(position) == (position, [])
 
 
-def test_a_long_line_of_what_a_summary_got_wrong_is_read() -> None:
+def test_a_long_line_is_read() -> None:
     _add(7, 40_000)
     assert _read_all({})[1] == [7]

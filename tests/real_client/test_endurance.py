@@ -10,7 +10,7 @@ from benchmarks.endurance.long_session import differences
 from benchmarks.endurance.measure import CLIENT_ALONE, WITH_HOLDFAST, Course, Result, measure
 from benchmarks.endurance.session import Incidents
 
-# Three sessions of two windows, some 50 answers each. The first window is closed by `/compact`. In
+# Two sessions of two windows, some 50 answers each. The first window is closed by `/compact`. In
 # the second one Holdfast is upgraded, then the client is killed and resumed.
 COURSE = Course(2, frozenset((1,)), Incidents(crash=2, upgrade=2))
 MOST_INJECTED = 4_000  # tokens: a brief, and once what the summary lost
@@ -19,16 +19,14 @@ pytestmark = [pytest.mark.real_client, pytest.mark.nightly, pytest.mark.timeout(
 
 class Played(NamedTuple):
     ours: Result
-    lied_to: Result
     alone: Result
 
 
 @pytest.fixture(scope="module")
 def played(binary: Path) -> Played:
     """One seed; whatever was not said as written, or said too early, raises."""
-    ours, lied_to = measure(binary, [1], windows=COURSE, sides=[WITH_HOLDFAST], jobs=2)
-    [alone] = measure(binary, [1], windows=COURSE, sides=[CLIENT_ALONE], lies=False)
-    return Played(ours, lied_to, alone)
+    sides = [WITH_HOLDFAST, CLIENT_ALONE]
+    return Played(*measure(binary, [1], windows=COURSE, sides=sides, jobs=2))
 
 
 def _kept(result: Result) -> int:
@@ -37,7 +35,7 @@ def _kept(result: Result) -> int:
 
 @pytest.mark.requirement("X1")
 def test_the_hooks_pass_without_a_fault(played: Played) -> None:
-    assert played.ours.faults == played.lied_to.faults == ()
+    assert played.ours.faults == ()
 
 
 @pytest.mark.requirement("X1", "U1")
@@ -71,8 +69,3 @@ def test_the_client_alone_loses_every_rule_and_every_request_in_flight(played: P
     said = [seen for seen in played.alone.seen if seen.fact.kind in kinds]
     assert {seen.fact.kind for seen in said} == set(kinds)
     assert not any(seen.kept for seen in said)
-
-
-def test_every_lie_is_judged(played: Played) -> None:
-    assert len(played.lied_to.judged) == 4
-    assert played.lied_to.seen == ()

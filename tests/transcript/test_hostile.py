@@ -101,6 +101,7 @@ def test_a_usage_that_is_not_counts_is_no_usage(tmp_path: Path, name: str) -> No
         assert tally.misfit_fields == {"usage": 1}, wrong
 
 
+@pytest.mark.requirement("B14")
 @pytest.mark.parametrize("name", ["timestamp", "cwd", "uuid", "version", "agentId", "isMeta"])
 def test_the_usage_is_still_found_beside_a_wrong_field(tmp_path: Path, name: str) -> None:
     tally = LineTally()

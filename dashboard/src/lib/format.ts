@@ -115,14 +115,6 @@ export function trigger(name: string | null | undefined): string {
   return name === "manual" ? "by /compact" : line(name) || "trigger unknown";
 }
 
-/** Sentences of a summary that are false: they call open work done, or the user never said them. */
-export function falseStatements(of: {
-  called_done: number | null;
-  in_users_name: number | null;
-}): number | null {
-  return of.called_done === null ? null : of.called_done + (of.in_users_name ?? 0);
-}
-
 /** With its project: an id is a time, and two projects may have saved one at the same time. */
 export function resumeCommand(id: string, project: string | null | undefined): string {
   const where = project ? ` --project '${project.replaceAll("'", "'\\''")}'` : "";

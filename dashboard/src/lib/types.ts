@@ -57,8 +57,6 @@ export interface Today {
   checked: number;
   lost: number | null;
   restored: number | null;
-  called_done: number | null;
-  in_users_name: number | null;
   checkpoints: number;
   checkpoints_changed: number | null;
 }
@@ -160,8 +158,6 @@ export interface CompactionSummary {
   edge_tokens: number | null;
   lost: number | null;
   restored: number | null;
-  called_done: number | null;
-  in_users_name: number | null;
 }
 
 export interface LostItem extends Origin {
@@ -178,10 +174,7 @@ export interface BriefLine extends Origin {
   reason: string;
 }
 
-export interface Compaction extends Omit<
-  CompactionSummary,
-  "lost" | "restored" | "called_done" | "in_users_name"
-> {
+export interface Compaction extends Omit<CompactionSummary, "lost" | "restored"> {
   total: number;
   parts: {
     always_tokens: number | null;
@@ -191,9 +184,7 @@ export interface Compaction extends Omit<
   is_available: boolean;
   note: string | null;
   was_given: boolean;
-  counts: Record<"kept" | "lost" | "restored" | "called_done" | "in_users_name", number | null>;
-  called_done: ({ sentence: string; evidence: string } & Origin)[];
-  attributed: ({ sentence: string; evidence: string } & Origin)[];
+  counts: Record<"kept" | "lost" | "restored", number | null>;
   lost: LostItem[];
   kept: ({ kind: string; text: string; is_shortened: boolean } & Origin)[];
   brief: BriefLine[];

@@ -59,14 +59,6 @@ class BriefItem(msgspec.Struct, gc=False):
     whole: str = ""  # the full text, of which more is shown if there is room
 
 
-class FalseClaim(msgspec.Struct, frozen=True):
-    """A sentence of the summary, and the evidence against it."""
-
-    sentence: str
-    evidence: str
-    place: Place
-
-
 def find_archived(session_id: str, agent_id: str) -> list[Archived]:
     """Return the compressed topics of a session. A subagent has none, and most machines have
     none."""

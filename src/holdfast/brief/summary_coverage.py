@@ -18,15 +18,16 @@ from holdfast.brief import open_items, quotes
 from holdfast.brief.compose import KEPT_BY_CLIENT
 from holdfast.brief.item import BriefItem
 from holdfast.brief.summary_passages import Passage, passages
-from holdfast.brief.summary_statements import telling_words, words_of
 from holdfast.record.model import Record
 from holdfast.text.sentences import sentences
 
+STEM_CHARS = 7  # "archive", "archives" and "archived" name one thing
 TERSE_WORDS = 2  # "yes", "go on": they count only as a message of their own
 WHOLE = 0.8  # of the pairs of words: the rest is a corrected typing error
 PART = 0.6  # of the pairs of words of the shorter text
 NAMED, NAMED_ELSEWHERE = 0.5, 0.65  # of the things named: in the list of messages, outside of it
 LEAST_PAIRS, LEAST_NAMED = 4, 3
+_WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
 # A class leaves out what opens it too: otherwise each of a row of quotes is searched to the end.
 _QUOTED = re.compile(r"\"([^\"\n]+)\"|“([^“”\n]+)”|`([^`\n]+)`")
 _PATH = re.compile(r"(?<!\S)[^\s/\\]*+[/\\]\S*")  # the same files are named in many sentences
@@ -157,6 +158,16 @@ class SummaryCoverage:
             shared >= (NAMED if one.is_users else NAMED_ELSEWHERE) * len(wanted.named)
             for one, shared in self._passages.with_names(wanted)
         )
+
+
+def words_of(text: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(text)]
+
+
+def telling_words(text: str) -> set[str]:
+    """Return the stems of the words that name something: longer ones, and numbers."""
+    words = (word for word in words_of(text) if len(word) > 3 or not word.isalpha())
+    return {word[:STEM_CHARS] for word in words}
 
 
 def _messages(summary: str, known: Iterable[Passage]) -> Iterator[str]:

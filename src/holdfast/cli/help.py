@@ -74,7 +74,7 @@ TOPICS: dict[str, HelpTopic] = {
     ),
     "lost": HelpTopic(
         EVERY_DAY,
-        "Show what the last compaction's summary lost or got wrong.",
+        "Show what the last compaction's summary lost.",
         "SESSION is an id, its first characters, or a transcript file; without it, the session of "
         "this folder, else the newest one. "
         "This looks back: it compares Claude Code's summary with the session. `holdfast brief` "
@@ -84,7 +84,7 @@ TOPICS: dict[str, HelpTopic] = {
             Example("holdfast lost", "your words and open work"),
             Example("holdfast lost --all", "every item, also files, commands and names"),
         ),
-        "summary-check",
+        "lost",
     ),
     "search": HelpTopic(
         EVERY_DAY,

@@ -10,7 +10,6 @@ from typing import Any
 
 from holdfast.brief.compose import NOTHING_SET, Brief, compose
 from holdfast.brief.item import MOST_UNITS, hook_tokens
-from holdfast.brief.summary_check import SummaryCheck, check, describe_claims
 from holdfast.brief.summary_coverage import contents_of
 from holdfast.budget import ledger
 from holdfast.budget.ledger import Ledger
@@ -31,7 +30,6 @@ from holdfast.wire.mark import CHARS_PER_TOKEN
 
 # The hook that tells the second brief may add an alert and three messages of other agents: 1,190.
 SECOND_TOKENS = int((MOST_UNITS - 1_190) / CHARS_PER_TOKEN)
-MOST_NOTED = 8
 RESTORED = "Holdfast restored "
 MOST_SUMMARY = 60_000
 CONTINUED = "This continues the brief of this compaction, with what it had no room for."
@@ -63,20 +61,15 @@ def tell(moment: Moment) -> str:
 
 
 def _log_words(state: State, found: dict[str, Any]) -> str:
-    """For the log: which window begins, what the summary got wrong, and who is told."""
-    lost, done, invented = (
-        found.get("lost", 0),
-        len(found.get("called_done", ())),
-        len(found.get("in_users_name", ())),
-    )
+    """For the log: which window begins, what the summary lost, and who is told."""
     words = f"compaction {state.compactions} done, window {state.compactions + 1} begins"
-    if wrong := _wrong_words(lost, done, invented, "the user's name that the user"):
-        words += f"; the summary {wrong}"
+    if lost := found.get("lost"):
+        words += f"; the summary lost {counted(lost, 'thing')}"
     return f"{words}; a second brief tells the model" if state.second_brief else words
 
 
 def _left_out(state: State, moment: Moment, summary: str) -> tuple[str, dict[str, Any]]:
-    """The second brief, and what the summary got wrong. Errors here are only logged."""
+    """The second brief, and how much the summary lost. Errors here are only logged."""
     try:
         return _compose_second_brief(state, moment, summary)
     except Exception as error:
@@ -90,10 +83,9 @@ def _compose_second_brief(state: State, moment: Moment, summary: str) -> tuple[s
     summary = _known_secrets(state, record).without_in(redact(summary))
     if record.unread:  # a summary cannot be compared with half a session
         log.add("WARN", record_session.log_name(state), "no time to compare the summary")
-        state.restored = _restored_words(state.restored, 0, SummaryCheck([], []))
+        state.restored = _restored_words(state.restored, 0)
         return "", {}
     state.compactions = max(state.compactions, record.compactions + 1)
-    checked = check(record, summary)
     lost = len(contents_of(summary, record).lost)
     given = _given(moment.folder)
     known = ledger.read(state.project, state.session_id)._replace(pins=())  # the first had them
@@ -106,11 +98,10 @@ def _compose_second_brief(state: State, moment: Moment, summary: str) -> tuple[s
         max_tokens=min(SECOND_TOKENS, hook_tokens(state.project, state.edge_tokens)),
     )
     restored = _with_second(state.restored, brief, len(record.turns))
-    state.restored = _restored_words(restored, lost, checked)
+    state.restored = _restored_words(restored, lost)
     second = brief.text if brief.lines else ""
     left = len(contents_of(f"{summary}\n{given}\n{second}", record).lost)
-    noted = {"number": state.compactions, "lost": lost, "restored": lost - left}
-    return second, {**noted, **_wrong(checked)}
+    return second, {"number": state.compactions, "lost": lost, "restored": lost - left}
 
 
 def _given(folder: str) -> str:
@@ -156,29 +147,10 @@ def _known_secrets(state: State, record: Record) -> ToldSecrets:
     return known
 
 
-def _wrong(checked: SummaryCheck) -> dict[str, Any]:
-    """What the summary got wrong, for the audit log."""
-    return {
-        "called_done": describe_claims(checked.called_done[:MOST_NOTED]),
-        "in_users_name": describe_claims(checked.in_users_name[:MOST_NOTED]),
-    }
-
-
-def _restored_words(restored: str, lost: int, checked: SummaryCheck) -> str:
-    """One line for the user: what was restored, and what the summary got wrong."""
+def _restored_words(restored: str, lost: int) -> str:
+    """One line for the user: what was restored, and how much of it is not in the summary."""
     if not restored or restored.startswith(RESTORED):  # told already, and not yet heard
         return restored
-    done, invented = len(checked.called_done), len(checked.in_users_name)
-    wrong = _wrong_words(lost, done, invented, "your name that you")
     words = f"{RESTORED}{restored}"
-    return f"{words}; the summary {wrong} (details: holdfast lost)" if wrong else words
-
-
-def _wrong_words(lost: int, done: int, invented: int, whose: str) -> str:
-    """What the summary did wrong; empty if nothing was found."""
-    parts = [f"lost {counted(lost, 'thing')}"] if lost else []
-    parts += [f"calls {counted(done, 'open thing')} done"] if done else []
-    parts += [f"says {counted(invented, 'thing')} in {whose} did not say"] if invented else []
-    if not parts:
-        return ""
-    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+    verb = "is" if lost == 1 else "are"
+    return f"{words}; {lost:,} {verb} not in the summary: holdfast lost" if lost else words

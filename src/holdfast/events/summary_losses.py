@@ -1,4 +1,4 @@
-"""The compactions of a transcript: what each summary lost or got wrong, and what we restore.
+"""The compactions of a transcript: what each summary lost, and what we restore.
 
 What was restored is read from the transcript; if no hook ran, it is what would have been restored.
 """
@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.brief.compose import Brief, compose
-from holdfast.brief.item import OUTPUT_TOKENS, BriefItem, FalseClaim
+from holdfast.brief.item import OUTPUT_TOKENS, BriefItem
 from holdfast.brief.quotes import quotes
 from holdfast.brief.roles import sections_of
-from holdfast.brief.summary_check import SummaryCheck, check
 from holdfast.brief.summary_coverage import SummaryContents, contents_of
 from holdfast.brief.summary_instructions import write_instructions
 from holdfast.budget.compartments import tokens_of, units
@@ -40,7 +39,6 @@ class LastLoss:
     `contents` is what matters of it: words of the user and open work."""
 
     brief: Brief
-    checked: SummaryCheck
     contents: SummaryContents
     messages: int  # that the user had sent
     number: int  # of this compaction in its session
@@ -71,7 +69,6 @@ class SummaryLoss:
     restored: list[BriefItem]
     messages: int  # that the user had sent
     brief_sizes: tuple[int, ...]  # tokens of the first brief, and of the second if there is one
-    checked: SummaryCheck
 
     @property
     def brief_tokens(self) -> int:
@@ -94,7 +91,7 @@ def after_last_compaction(path: Path, *, sidechain: bool, max_tokens: int) -> La
     summary = reader.known.without_in(redact(last.text))[: after_compact.MOST_SUMMARY]
     brief = compose(record, max_tokens, given=summary)
     contents, messages = contents_of(summary, record), len(quotes(record))
-    return LastLoss(brief, check(record, summary), contents, messages, len(found), last.timestamp)
+    return LastLoss(brief, contents, messages, len(found), last.timestamp)
 
 
 def summary_losses(path: Path, *, sidechain: bool) -> Iterator[tuple[int, SummaryLoss]]:
@@ -103,9 +100,9 @@ def summary_losses(path: Path, *, sidechain: bool) -> Iterator[tuple[int, Summar
     for one in _summaries(path, sidechain):
         record = reader.read_redacted(path, until=one.offset)
         summary = reader.known.without_in(redact(one.text))[: after_compact.MOST_SUMMARY]
-        lost, checked = contents_of(summary, record).lost, check(record, summary)
+        lost = contents_of(summary, record).lost
         first = _first_brief(record)
-        second = _second_brief(record, checked, summary, first.text)
+        second = after_compact.compose_second(record, summary, first.text)
         given = {_key(item) for item in (*first.items, *second.items)}
         texts = [brief.text for brief in (first, second) if brief.lines]
         yield (
@@ -115,7 +112,6 @@ def summary_losses(path: Path, *, sidechain: bool) -> Iterator[tuple[int, Summar
                 [item for item in lost if _key(item) in given],
                 len(quotes(record)),
                 tuple(tokens_of(units(text)) for text in texts),
-                checked,
             ),
         )
 
@@ -123,11 +119,6 @@ def summary_losses(path: Path, *, sidechain: bool) -> Iterator[tuple[int, Summar
 def _first_brief(record: Record) -> Brief:
     """The brief that SessionStart composes after a compaction."""
     return compose(record, OUTPUT_TOKENS, headline=headline(State(), record), given="")
-
-
-def _second_brief(record: Record, checked: SummaryCheck, summary: str, first: str) -> Brief:
-    """The brief of what is in neither the summary nor the first brief."""
-    return after_compact.compose_second(record, summary, first)
 
 
 def _key(item: BriefItem) -> tuple[str, float]:
@@ -218,10 +209,9 @@ class _ReportedContents:
 
     def __init__(self, record: Record, summary: str, given: list[str]) -> None:
         self._record = record
-        self._checked = check(record, summary)
         self._contents = contents_of(summary, record)
         first = _first_brief(record)
-        second = _second_brief(record, self._checked, summary, given[0] if given else first.text)
+        second = after_compact.compose_second(record, summary, given[0] if given else first.text)
         self._briefs = {
             "brief": _lines(first, given[:1] if given else None),
             "second_brief": _lines(second, given[1:2] if given else None),
@@ -241,8 +231,6 @@ class _ReportedContents:
                 *({**self._item(one), "is_shortened": True} for one in self._contents.shortened),
             ],
             "lost": [{**self._item(one), **self._restored(one)} for one in self._contents.lost],
-            "called_done": [self._claim(one) for one in self._checked.called_done],
-            "attributed": [self._claim(one) for one in self._checked.in_users_name],
             "restored_tokens": sum(tokens_of(units(text)) for text in texts),
             **briefs,
         }
@@ -257,9 +245,6 @@ class _ReportedContents:
     def _item(self, one: BriefItem) -> dict[str, Any]:
         item = {"kind": one.section, "text": one.text, "reason": one.reason}
         return {**item, **self._place(one.place)}
-
-    def _claim(self, one: FalseClaim) -> dict[str, Any]:
-        return {"sentence": one.sentence, "evidence": one.evidence, **self._place(one.place)}
 
     def _place(self, place: Place) -> dict[str, Any]:
         return place_of(self._record, place)

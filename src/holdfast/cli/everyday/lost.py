@@ -1,4 +1,4 @@
-"""`holdfast lost`: what the last compaction's summary left out, and what it claims too much."""
+"""`holdfast lost`: what the last compaction's summary left out."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ from typing import Any
 
 import click
 
-from holdfast.brief.item import BriefItem, FalseClaim
-from holdfast.brief.summary_check import describe_claims
+from holdfast.brief.item import BriefItem
 from holdfast.cli import find_transcript
 from holdfast.cli.arguments import AS_JSON, of_session
 from holdfast.cli.find_transcript import choose_to_read
 from holdfast.cli.terminal import paint, say
 from holdfast.events import summary_losses as lifecycle_lost
 from holdfast.events.summary_losses import LastLoss
-from holdfast.text.fence import quoted
 from holdfast.text.numbers import counted
 from holdfast.window.state import State
 from holdfast.wire.errors import HoldfastError
@@ -82,8 +80,6 @@ def lost(
         click.echo(json.dumps({"session_id": state.session_id, **_values(found)}, indent=2))
         return
     say(paint(_title(state, found), "bold"))
-    _say_claims(found.checked.in_users_name, "The summary puts words into your mouth:")
-    _say_claims(found.checked.called_done, "The summary calls open work done:")
     _show(found, show_all=show_all)
 
 
@@ -122,7 +118,7 @@ def _show(found: LastLoss, *, show_all: bool) -> None:
     elif found.rest:
         kinds = (_counted(kind, count) for kind, count in found.rest.items())
         say(f"Also not in the summary, and easy to find again: {', '.join(kinds)} (--all)")
-    if not (lost or shortened or found.rest or found.checked.for_model):
+    if not (lost or shortened or found.rest):
         say("The summary lost nothing that Holdfast knows of.")
 
 
@@ -147,13 +143,6 @@ def _counted(kind: str, count: int) -> str:
     return f"{count} {one if count == 1 else many}"
 
 
-def _say_claims(claims: list[FalseClaim], heading: str) -> None:
-    if claims:
-        say(paint(heading, "red"))
-    for claim in claims:
-        say(f"  {quoted(inert(claim.sentence))}\n    but {inert(claim.evidence)}")
-
-
 def _values(found: LastLoss) -> dict[str, Any]:
     lines = [{"text": one.text, "reason": one.reason} for one in found.brief.lines]
     return {
@@ -163,6 +152,4 @@ def _values(found: LastLoss) -> dict[str, Any]:
         "lost": [{"kind": one.section, "text": one.text} for one in found.contents.lost],
         "shortened": [one.text for one in found.contents.shortened],
         "left_out": lines,
-        "contradicted": describe_claims(found.checked.called_done),
-        "in_users_name": describe_claims(found.checked.in_users_name),
     }

@@ -13,14 +13,12 @@ from typing import Any
 import click
 
 from holdfast.brief.item import BriefItem
-from holdfast.brief.summary_check import describe_claims as claims
 from holdfast.cli import find_transcript
 from holdfast.cli.arguments import AS_JSON, DEMO_ALONE, demo_session
 from holdfast.cli.terminal import ALERT_PAINT, ZONE_PAINT, console, paint, say, unfiltered
 from holdfast.client import limit_settings
 from holdfast.events.summary_losses import NO_ROOM, SummaryLoss, summary_losses
 from holdfast.settings import load as settings_load
-from holdfast.text.fence import quoted
 from holdfast.text.numbers import counted, short
 from holdfast.transcript import Reader, operations
 from holdfast.window.replay import Raised, Replay, ReplayedCompaction, Replayer
@@ -190,8 +188,6 @@ def _plain_loss(loss: SummaryLoss | None) -> dict[str, Any]:
             {"kind": one.section, "text": one.text, "reason": NO_ROOM} for one in loss.not_restored
         ],
         "brief_tokens": loss.brief_tokens,
-        "called_done": claims(loss.checked.called_done),
-        "in_users_name": claims(loss.checked.in_users_name),
     }
 
 
@@ -268,22 +264,19 @@ def _count_steps_ahead(found: Replay, at: int) -> dict[str, int]:
 def _lost(loss: SummaryLoss) -> Iterator[str]:
     if not loss.lost:
         yield "the summary lost nothing that Holdfast knows of"
-    else:
-        yield paint(f"the summary lost {_kinds(loss.lost, loss.messages)}", "red")
-        for one in sorted(loss.lost, key=_weight)[:SHOWN_LOST]:
-            most = LOST_CHARS if one.section == "said" else OPEN_CHARS
-            text = short(inert(" ".join(one.text.split())), most)
-            yield f"  - {KINDS[one.section]}: {text}"
-        if len(loss.lost) > SHOWN_LOST:
-            yield f"  and {len(loss.lost) - SHOWN_LOST:,} more"
-        all_of = len(loss.restored) == len(loss.lost)
-        what = "all of it" if all_of else _kinds(loss.restored, loss.messages) or "none of it"
-        missing = _kinds(loss.not_restored, loss.messages)
-        why = f"; {NO_ROOM.removesuffix(' it')} {missing}" if missing else ""
-        yield paint(f"Holdfast restores {what}", "green") + _size(loss) + why
-    for claim in (*loss.checked.called_done, *loss.checked.in_users_name)[:SHOWN_LOST]:
-        yield paint(f"wrong: {quoted(short(inert(claim.sentence), LOST_CHARS))}", "red")
-        yield f"  but {short(inert(claim.evidence), LOST_CHARS)}"
+        return
+    yield paint(f"the summary lost {_kinds(loss.lost, loss.messages)}", "red")
+    for one in sorted(loss.lost, key=_weight)[:SHOWN_LOST]:
+        most = LOST_CHARS if one.section == "said" else OPEN_CHARS
+        text = short(inert(" ".join(one.text.split())), most)
+        yield f"  - {KINDS[one.section]}: {text}"
+    if len(loss.lost) > SHOWN_LOST:
+        yield f"  and {len(loss.lost) - SHOWN_LOST:,} more"
+    all_of = len(loss.restored) == len(loss.lost)
+    what = "all of it" if all_of else _kinds(loss.restored, loss.messages) or "none of it"
+    missing = _kinds(loss.not_restored, loss.messages)
+    why = f"; {NO_ROOM.removesuffix(' it')} {missing}" if missing else ""
+    yield paint(f"Holdfast restores {what}", "green") + _size(loss) + why
 
 
 def _weight(one: BriefItem) -> tuple[int, int]:

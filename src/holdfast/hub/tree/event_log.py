@@ -209,10 +209,7 @@ def _event_for(row: Row) -> tuple[str, dict[str, Any]]:
     body = row["body"] or {}
     if row["kind"] == PRESSURE:
         return "alert.raised", {name: body.get(name) for name in ("level", "zone", "used_ratio")}
-    found = {name: body.get(name) for name in ("number", "lost", "restored")}
-    for name in ("called_done", "in_users_name"):
-        found[name] = len(body.get(name) or ())
-    return "brief.given", found
+    return "brief.given", {name: body.get(name) for name in ("number", "lost", "restored")}
 
 
 def announce_checkpoints(connection: Connection, saved: Sequence[Row]) -> None:

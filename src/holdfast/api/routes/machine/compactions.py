@@ -41,8 +41,6 @@ class CompactionRow(ApiAnswer):
     edge_tokens: int | None
     lost: int | None
     restored: int | None
-    called_done: int | None
-    in_users_name: int | None
 
 
 class CompactionList(Paged):
@@ -55,11 +53,6 @@ class SourcePlace(ApiAnswer):
     at: str | None
     step: int | None
     turn: int | None
-
-
-class SummaryClaim(SourcePlace):
-    sentence: str
-    evidence: str
 
 
 class CompactedItem(SourcePlace):
@@ -102,16 +95,12 @@ class CompactionCounts(ApiAnswer):
     kept: int | None
     lost: int | None
     restored: int | None
-    called_done: int | None
-    in_users_name: int | None
 
 
 class CompactionDetail(ApiAnswer):
-    """`called_done`: sentences of the summary that call open work done. `attributed`: sentences
-    that say in the user's name what the user did not say. `was_given`: the transcript shows that
-    the model got the briefs; else they are what it would have got. `summary` is null where the
-    client left none. Where `is_available` is false, `note` says why, and lists hold what the hooks
-    told."""
+    """`was_given`: the transcript shows that the model got the briefs; else they are what it would
+    have got. `summary` is null where the client left none. Where `is_available` is false, `note`
+    says why, lists are empty, and counts are those of the hooks."""
 
     session_id: str
     agent_id: str | None
@@ -129,8 +118,6 @@ class CompactionDetail(ApiAnswer):
     note: str | None
     was_given: bool
     counts: CompactionCounts
-    called_done: list[SummaryClaim]
-    attributed: list[SummaryClaim]
     lost: list[LostItem]
     kept: list[KeptItem]
     brief: list[RestoredLine]
@@ -163,8 +150,8 @@ async def listed(
 
 @router.get("/{session_id:text}/{number}", response_model=CompactionDetail, responses=NOT_FOUND)
 async def get(session_id: SessionPath, number: Number, db: Db, agent: WordQuery = None) -> Response:
-    """One compaction of a session's window, or of one of its agents': what its summary kept, lost
-    and got wrong, and every line that was restored with the reason for it."""
+    """One compaction of a session's window, or of one of its agents': what its summary kept
+    and lost, and every line that was restored with the reason for it."""
 
     def look(connection: Connection) -> tuple[dict[str, Any], int, dict[str, Any]]:
         found = compactions.of_window(connection, session_id, agent or "")
@@ -220,18 +207,11 @@ def _row(connection: Connection, row: Row) -> dict[str, Any]:
 
 
 def _counts(noted: dict[str, Any]) -> dict[str, int | None]:
-    return {
-        **{name: _number(noted.get(name)) for name in ("lost", "restored")},
-        **{name: _length(noted.get(name)) for name in ("called_done", "in_users_name")},
-    }
+    return {name: _number(noted.get(name)) for name in ("lost", "restored")}
 
 
 def _number(value: object) -> int | None:
     return value if type(value) is int else None
-
-
-def _length(value: object) -> int | None:
-    return len(value) if isinstance(value, list) else None
 
 
 def _from_report(report: dict[str, Any]) -> dict[str, Any]:
@@ -241,24 +221,12 @@ def _from_report(report: dict[str, Any]) -> dict[str, Any]:
         "kept": len(report["kept"]),
         "lost": len(report["lost"]),
         "restored": sum(one["restored_in"] is not None for one in report["lost"]),
-        "called_done": len(report["called_done"]),
-        "in_users_name": len(report["attributed"]),
     }
     return {**lists, "is_available": True, "counts": counts}
 
 
 def _from_hooks(noted: dict[str, Any]) -> dict[str, Any]:
-    nowhere = dict.fromkeys(SourcePlace.model_fields)
-    claims = {
-        name: [
-            {"sentence": str(one.get("sentence")), "evidence": str(one.get("evidence")), **nowhere}
-            for one in noted.get(source) or ()
-            if isinstance(one, dict)
-        ]
-        for name, source in (("called_done", "called_done"), ("attributed", "in_users_name"))
-    }
     return {
-        **claims,
         "is_available": False,
         "was_given": bool(noted),
         "counts": {"kept": None, **_counts(noted)},

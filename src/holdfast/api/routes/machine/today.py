@@ -23,9 +23,8 @@ MOST_VERIFIED = 300  # the newest: one takes about a millisecond
 
 
 class DayTotals(ApiAnswer):
-    """`lost`, `restored`, `called_done` and `in_users_name` are sums over the `checked` summaries,
-    those that hooks looked at; `checkpoints_changed`: files of this machine that are no longer what
-    was saved."""
+    """`lost` and `restored` are sums over the `checked` summaries, those that hooks looked at;
+    `checkpoints_changed`: files of this machine that are no longer what was saved."""
 
     since: str
     live_windows: int
@@ -33,8 +32,6 @@ class DayTotals(ApiAnswer):
     checked: int
     lost: int
     restored: int
-    called_done: int
-    in_users_name: int
     checkpoints: int
     checkpoints_changed: int
 

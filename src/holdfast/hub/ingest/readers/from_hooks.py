@@ -178,7 +178,7 @@ def _note_session(line: SpoolLine, span: Span) -> None:
         span.open(line.ms)
 
 
-LONGEST_LINE = 64 << 10  # eight sentences of each kind that a summary got wrong, in any script
+LONGEST_LINE = 64 << 10  # older versions quoted sentences of a summary
 MOST_AUDIT_LINES = 60  # a server takes bodies of 5 MB
 
 
