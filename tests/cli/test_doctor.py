@@ -16,6 +16,7 @@ import holdfast
 from holdfast.cli.main import holdfast_command
 from holdfast.client.sample_payloads import EVENTS
 from holdfast.setup import wiring
+from holdfast.setup.doctor.checks import NO_SECOND_HALF
 from holdfast.setup.doctor.compaction import judge
 from holdfast.setup.doctor.hooks import FiredHook, read_output
 from holdfast.setup.errors import SettingsIsALink
@@ -49,6 +50,7 @@ def test_every_installed_hook_is_fired_and_what_reached_the_client_is_told(
     code, found = _doctor(tmp_path)
     assert code == 0, found["troubles"]
     assert {hook["event"] for hook in found["hooks"]} == set(EVENTS)
+    assert any(wiring.prints_second_half(hook["command"]) for hook in found["hooks"])
     reached = {hook["event"]: hook["reached_model"] for hook in found["hooks"]}
     assert "Finish the edit in hand before you begin the next task" in reached["PostToolUse"]
     assert not reached["PreCompact"].startswith("{"), "JSON there would become an instruction"
@@ -68,6 +70,22 @@ def test_the_hook_that_archives_is_fired_with_a_long_output(tmp_path: Path) -> N
     assert code == 0, found["troubles"]
     [hook] = [one for one in found["hooks"] if one["command"].endswith("archive 9000 || :")]
     assert "a preview" in hook["reached_model"]
+
+
+@pytest.mark.requirement("U2", "B2")
+@pytest.mark.usefixtures("quick")
+def test_a_missing_second_hook_is_told_with_what_it_costs(tmp_path: Path, own_home: Path) -> None:
+    _install()
+    path = own_home / ".claude" / "settings.json"
+    settings = json.loads(path.read_text())
+    settings["hooks"]["SessionStart"].pop()
+    path.write_text(json.dumps(settings))
+    code, found = _doctor(tmp_path)
+    assert code == 1
+    [said] = found["troubles"]
+    assert said == f"{NO_SECOND_HALF}; run `holdfast install`"
+    _install()
+    assert _doctor(tmp_path)[0] == 0
 
 
 @pytest.mark.requirement("U2", "U6")
@@ -205,7 +223,7 @@ def test_a_python_that_is_gone_is_trouble(tmp_path: Path, own_home: Path) -> Non
     path = own_home / ".claude" / "settings.json"
     settings = json.loads(path.read_text())
     for groups in settings["hooks"].values():
-        for hook in groups[0]["hooks"]:
+        for hook in (hook for group in groups for hook in group["hooks"]):
             words = hook["command"].split(" ")
             hook["command"] = " ".join(["/gone/python", *words[1:]])
     path.write_text(json.dumps(settings))
@@ -286,7 +304,7 @@ def test_a_trouble_of_all_hooks_is_said_once_with_what_to_do(
         _install()
     code, out, err = _says("--project", str(tmp_path))
     assert code == 1
-    assert out.count("BAD") == len(EVENTS) + 2
+    assert out.count("BAD") == len(EVENTS) + 3
     assert (out + err).count("not found") == 2, "once for the hooks, once for the status line"
     assert err.count("run `holdfast install`") == 3
 
@@ -538,6 +556,7 @@ def test_what_this_holdfast_wrote_into_a_project_is_run(tmp_path: Path) -> None:
     code, found = _doctor(tmp_path)
     assert code == 0, found["troubles"]
     assert {hook["event"] for hook in found["hooks"]} == set(EVENTS)
+    assert any(wiring.prints_second_half(hook["command"]) for hook in found["hooks"])
     assert found["status_line"]["ok"]
     assert len(found["servers"]) == 1
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.brief.compose import CONTINUES, TO_BE_CONTINUED
 from holdfast.checkpoint.verify import verify
 from holdfast.setup.trial.cycle import MODEL, SUMMARY, compactions, hook_faults
 from holdfast.setup.trial.run import Trial, run_trial
@@ -75,6 +76,42 @@ def test_the_next_request_holds_the_brief_once_with_rule_and_request(
     assert "teach the parser to read two headings" in brief
     assert "sleep 0.1; echo gauge-" in brief
     assert len(brief) / 3.5 <= 2_000
+
+
+@pytest.mark.requirement("B2")
+def test_a_long_session_has_both_halves_of_its_brief_in_the_next_request(
+    binary: Path, tmp_path: Path
+) -> None:
+    stage = a_stage(tmp_path)
+    words = " ".join(f"Rule {n}: pier {n} stays closed." for n in range(300))
+    rounds = [
+        ScriptedAnswer(
+            f"Finding {n}: {'the gauge reads low, and the tide is late; ' * 6}.",
+            (bash(f"echo gauge-{n}"),),
+            usage_of(used),
+        )
+        for n, used in enumerate((*range(30_000, 160_000, 3_000), 169_000, 20_000))
+    ]
+    summary = [ScriptedAnswer(SUMMARY, usage=usage_of(3_000, output_tokens=200))]
+    done = run_trial(
+        *(binary, stage.project, stage.home, Acts(rounds, summary=summary)),
+        prompt=words,
+        model=MODEL,
+        settings=hook_settings(),
+        env=LOUD,
+        patient=True,
+    )
+    assert (compactions(done), hook_faults(done)) == (1, [])
+    [after, *_] = [r for r in done.asked("main") if "<holdfast-brief" in _text(r)]
+    briefs = [
+        part.partition("</holdfast-brief>")[0] for part in _text(after).split("<holdfast-brief")[1:]
+    ]
+    assert len(briefs) == 2
+    [first] = [text for text in briefs if TO_BE_CONTINUED in text]
+    [second] = [text for text in briefs if CONTINUES in text]
+    assert "pier 0 stays closed" in first
+    assert "Finding 40" in second
+    assert "persisted-output" not in _text(after), "an output over 10,000 characters"
 
 
 @pytest.mark.requirement("B6")

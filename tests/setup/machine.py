@@ -5,9 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from holdfast.setup import wiring
 from holdfast.setup.install import InstallPlan, apply, plan_install, plan_uninstall
 from holdfast.setup.receipts import our_packages
 from holdfast.setup.targets import Target, settings_target
+
+
+def all_hooks() -> list[tuple[str, str]]:
+    """Every event with each command that an install writes for it."""
+    return [
+        (event, hook["command"])
+        for event, groups in wiring.hook_table().items()
+        for group in groups
+        for hook in group["hooks"]
+    ]
 
 
 @dataclass(frozen=True)

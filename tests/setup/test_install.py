@@ -15,7 +15,7 @@ from holdfast.setup import wiring
 from holdfast.setup.install import apply, installed_commands, plan_install
 from holdfast.setup.targets import SKILLS
 
-from .machine import Desk
+from .machine import Desk, all_hooks
 from .settings_samples import HOOKED, SAMPLES, telling_first
 
 pytestmark = pytest.mark.requirement("U1")
@@ -52,10 +52,7 @@ def test_all_that_was_there_is_there_after_install_and_ours_with_it(
         assert after["hooks"][event][: len(groups)] == groups
     before.pop("statusLine", None)
     assert before.items() <= after.items()
-    assert installed_commands(desk.settings) == [
-        (event, wiring.hook_command()) for event in after["hooks"] if event in wiring.TIMEOUTS
-    ]
-    assert set(wiring.TIMEOUTS) <= set(after["hooks"])
+    assert sorted(installed_commands(desk.settings)) == sorted(all_hooks())
     line = parsed(data).get("statusLine")
     theirs = line.get("command") if isinstance(line, dict) else None
     assert after["statusLine"]["command"] == wiring.status_command(theirs)
@@ -145,11 +142,9 @@ def test_a_changed_python_replaces_our_entries(desk: Desk, monkeypatch: pytest.M
     with monkeypatch.context() as patch:
         patch.setattr(sys, "executable", "/opt/old pythons/bin/python3")
         desk.install()
-        old = wiring.hook_command()
+        old = all_hooks()
     desk.install()
-    commands = {command for _, command in installed_commands(desk.settings)}
-    assert commands == {wiring.hook_command()} != {old}
-    assert len(installed_commands(desk.settings)) == len(wiring.TIMEOUTS)
+    assert sorted(installed_commands(desk.settings)) == sorted(all_hooks()) != sorted(old)
     assert b"old pythons" not in desk.settings.read_bytes() + desk.skill.read_bytes()
     desk.uninstall()
     assert desk.settings.read_bytes() == SAMPLES["hooked"]
@@ -164,7 +159,7 @@ def test_a_changed_python_is_replaced_without_a_receipt_too(
     shutil.rmtree(desk.ours)
     desk.install()
     assert b"/opt/old" not in desk.settings.read_bytes() + desk.skill.read_bytes()
-    assert len(installed_commands(desk.settings)) == len(wiring.TIMEOUTS)
+    assert installed_commands(desk.settings) == all_hooks()
 
 
 def test_settings_written_anew_by_the_client_are_left_as_it_wrote_them(desk: Desk) -> None:

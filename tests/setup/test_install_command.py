@@ -21,12 +21,11 @@ from holdfast.client.memory_folder import find_memory_folder
 from holdfast.files.executable import console_command, typed_command
 from holdfast.memory.topics.topic_store import remember
 from holdfast.settings import load as settings_load
-from holdfast.setup import wiring
 from holdfast.setup.errors import ChangedMeanwhile, HomeUnusable, LeftBehind, SettingsBroken
 from holdfast.setup.install import installed_commands
 from holdfast.setup.targets import SKILLS
 
-from .machine import Desk
+from .machine import Desk, all_hooks
 from .settings_samples import SAMPLES
 
 pytestmark = pytest.mark.requirement("U1")
@@ -162,7 +161,7 @@ def test_a_home_that_is_a_file_is_refused_in_words(
 def test_it_says_in_one_line_what_it_does(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     skills = ", ".join(f"/holdfast:{name}" for name in SKILLS)
     server = f"the MCP server {{0}} {desk.home / '.claude.json'}"
-    share = f"10 hooks and the status line {{0}} {desk.settings}, {server}, the commands {skills}."
+    share = f"11 hooks and the status line {{0}} {desk.settings}, {server}, the commands {skills}."
     said = call("install --dry-run").stdout.splitlines()
     assert said[0] == "This adds " + share.format("to")
     assert said[1].startswith("---")
@@ -174,7 +173,7 @@ def test_it_says_in_one_line_what_it_does(desk: Desk, monkeypatch: pytest.Monkey
     assert "This adds the command /holdfast:status." in call("install --dry-run").stdout
     left = call("uninstall --yes").stdout.splitlines()[0]
     rest = skills.removeprefix("/holdfast:status, ")
-    hooks = f"This removes 10 hooks and the status line from {desk.settings}"
+    hooks = f"This removes 11 hooks and the status line from {desk.settings}"
     assert left == f"{hooks}, {server.format('from')}, the commands {rest}."
     plugin = call("install --dry-run --plugin plug").stdout
     assert f"This adds {len(SKILLS) + 6} files of the plugin in {desk.project / 'plug'}." in plugin
@@ -319,7 +318,7 @@ def test_many_installs_at_once_are_one(desk: Desk) -> None:
     said = [run.communicate(timeout=60)[0] for run in runs]
     assert [run.returncode for run in runs] == [0] * 4
     assert sum("Installed." in text for text in said) == 1
-    assert len(installed_commands(desk.settings)) == len(wiring.TIMEOUTS)
+    assert sorted(installed_commands(desk.settings)) == sorted(all_hooks())
 
 
 @pytest.mark.slow

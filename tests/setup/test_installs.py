@@ -14,7 +14,7 @@ from holdfast.setup.installs import plugin_in
 from holdfast.setup.receipts import our_packages
 from holdfast.setup.targets import plugin_target
 
-from .machine import Desk
+from .machine import Desk, all_hooks
 
 pytestmark = pytest.mark.requirement("U1")
 
@@ -49,15 +49,14 @@ def test_settings_of_each_scope_are_found_with_their_commands(desk: Desk, scope:
     desk.install(scope)
     [install] = find_installs(desk.home, desk.project, our_packages(desk.ours))
     assert (install.scope, install.path) == (scope, desk.target(scope).anchor)
-    assert set(install.commands) == {(event, wiring.hook_command()) for event in wiring.TIMEOUTS}
-    assert list(install.commands) == installed_commands(install.path)
+    assert list(install.commands) == installed_commands(install.path) == all_hooks()
 
 
 def test_an_installed_plugin_is_found_with_its_commands(desk: Desk) -> None:
     hooks = register(desk)
     [install] = find_installs(desk.home, desk.project, our_packages(desk.ours))
     assert (install.scope, install.path) == ("plugin", hooks)
-    assert len(install.commands) == len(wiring.TIMEOUTS)
+    assert list(install.commands) == all_hooks()
     with pytest.raises(AlreadyInstalledElsewhere) as caught:
         desk.install()
     assert "claude plugin uninstall" in caught.value.hint

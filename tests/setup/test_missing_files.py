@@ -109,7 +109,7 @@ def test_no_installed_hook_ends_in_anything_but_silence_and_exit_0(
     table = wiring.hook_table(8_000, program)
     break_it(program)
     hooks = [(event, hook) for event in table for group in table[event] for hook in group["hooks"]]
-    assert len(hooks) == len(wiring.TIMEOUTS) + 1
+    assert len(hooks) == len(wiring.TIMEOUTS) + 2
     said = {}
     for event, command in {(event, hook["command"]) for event, hook in hooks}:
         sent = sample_payloads.make_payload(event, session_id="s", transcript="", cwd="/p")
@@ -156,5 +156,5 @@ def test_every_line_that_install_writes_is_guarded(desk: Desk) -> None:
         for line in file.read_text().splitlines()
         if wiring.ENTRY in line
     ]
-    assert len(lines) == 2 * len(wiring.TIMEOUTS) + 3
+    assert len(lines) == 2 * len(wiring.TIMEOUTS) + 5
     assert all(" || :" in line or " || eval " in line for line in lines)

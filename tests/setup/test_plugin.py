@@ -26,7 +26,7 @@ from holdfast.setup.install import (
 from holdfast.setup.targets import SKILLS, plugin_target, read_packaged
 from holdfast.setup.trial.namespace import NamespaceImpossible, unshare_command
 
-from .machine import Desk
+from .machine import Desk, all_hooks
 
 pytestmark = pytest.mark.requirement("U1")
 
@@ -61,7 +61,7 @@ def test_it_holds_the_hooks_and_states_who_it_is(folder: Path) -> None:
     assert manifest["description"] == stated["description"]
     hooks = json.loads((folder / "hooks" / "hooks.json").read_bytes())
     assert hooks == {"hooks": wiring.hook_table()}
-    assert len(installed_commands(folder / "hooks" / "hooks.json")) == len(wiring.TIMEOUTS)
+    assert installed_commands(folder / "hooks" / "hooks.json") == all_hooks()
 
 
 def test_what_it_says_is_filled_in(folder: Path) -> None:

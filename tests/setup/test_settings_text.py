@@ -193,7 +193,12 @@ def test_lines_of_the_first_release_are_known() -> None:
     """0.1.0 wrote them without a guard."""
     program = wiring.Program("/opt/a b/bin/python", "/opt/a b/holdfast")
     line = "'/opt/a b/bin/python' -I -S '/opt/a b/holdfast/hook/__main__.py'"
-    for end, theirs in (("", None), (" statusline", None), (" statusline --wraps 'x y'", "x y")):
+    for end, theirs in (
+        ("", None),
+        (" second", None),
+        (" statusline", None),
+        (" statusline --wraps 'x y'", "x y"),
+    ):
         found = wiring.read_command(line + end)
         assert found is not None and found.program == program
         assert wiring.wrapped_in(line + end) == theirs
@@ -211,7 +216,11 @@ def test_what_ours_wraps_is_read_back_from_it(theirs: str) -> None:
 
 def test_the_hooks_are_those_the_client_documents() -> None:
     table = wiring.hook_table()
-    waited_for = {event for event, [group] in table.items() if not group["hooks"][0].get("async")}
-    assert set(table) - waited_for == {"PostToolUse", "PostToolUseFailure"}
-    assert all(0 < group["hooks"][0]["timeout"] <= 30 for [group] in table.values())  # seconds
-    assert all("matcher" not in group for [group] in table.values())
+    hooks = [(event, one["hooks"][0]) for event, groups in table.items() for one in groups]
+    asynchronous = {event for event, hook in hooks if hook.get("async")}
+    assert asynchronous == {"PostToolUse", "PostToolUseFailure"}
+    assert all(0 < hook["timeout"] <= 30 for _, hook in hooks)  # seconds
+    matchers = [one["matcher"] for groups in table.values() for one in groups if "matcher" in one]
+    assert matchers == ["compact"]
+    of_start = [hook["command"] for event, hook in hooks if event == "SessionStart"]
+    assert len(set(of_start)) == 2, "the client runs hooks with the same command once"

@@ -119,6 +119,20 @@ def test_a_compaction_that_began_before_the_upgrade_is_restored_after_it(upgrade
     assert RULE in said
 
 
+@pytest.mark.requirement("B2")
+def test_an_install_without_the_second_hook_gets_it_by_installing_again(desk: Desk) -> None:
+    desk.write(b'{"model": "opus"}')
+    desk.install()
+    held = settings(desk)
+    held["hooks"]["SessionStart"].pop()
+    desk.settings.write_text(json.dumps(held))
+    assert len(commands(desk, "SessionStart")) == 1
+    desk.install()
+    assert commands(desk, "SessionStart") == [wiring.hook_command(), wiring.second_command()]
+    desk.uninstall()
+    assert settings(desk) == {"model": "opus"}
+
+
 @pytest.mark.slow
 def test_a_checkpoint_is_saved_by_the_line_that_0_1_0_installed(upgraded: Desk) -> None:
     fire(upgraded, "PreCompact")
@@ -170,7 +184,8 @@ def test_installing_again_replaces_the_lines_and_leaving_restores_theirs(upgrade
     for event in wiring.TIMEOUTS:
         [*lines] = commands(upgraded, event)
         assert all(line.endswith(wiring.OR_NOTHING) for line in lines)
-        assert len(lines) == (2 if event == wiring.ARCHIVE_EVENT else 1)
+        two = event in (wiring.ARCHIVE_EVENT, wiring.SECOND_EVENT)
+        assert len(lines) == (2 if two else 1)
     upgraded.uninstall()
     assert settings(upgraded) == {
         "model": "opus",

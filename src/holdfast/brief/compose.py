@@ -8,7 +8,15 @@ import msgspec
 from msgspec.structs import replace
 
 from holdfast.brief import files_and_commands, in_progress, open_items, pinned, quotes
-from holdfast.brief.item import EDITED, MOST_UNITS, Archived, BriefItem, chars_for, item_id
+from holdfast.brief.item import (
+    EDITED,
+    FIRST_UNITS,
+    MOST_UNITS,
+    Archived,
+    BriefItem,
+    chars_for,
+    item_id,
+)
 from holdfast.brief.kind_of_work import about
 from holdfast.brief.open_items import shared_work
 from holdfast.brief.roles import Section, emphasise, role_for, sections_of
@@ -30,6 +38,7 @@ NOTICE = (
 CUT_LINE = "({} lesser items cut)"
 TO_BE_CONTINUED = "(the rest of this brief stands in another message of Holdfast)"
 CONTINUES = "This is the second half of the brief of this compaction."
+HEADING, MOST_HEADING = "## ", 120
 STARRED = f" ({EDITED} edited)"
 KEPT = frozenset((quotes.SECTION, "pinned"))  # cannot be evicted
 KEPT_BY_CLIENT = frozenset(("flight", "questions"))  # the client restores the last round
@@ -97,22 +106,32 @@ def compose(
 
 
 def halves_of(brief: Brief) -> list[str]:
-    """Return a brief as what one hook can print, or two: each is fenced and readable alone, and the
-    second goes on within the section where the first one stopped."""
-    if units(brief.text) <= MOST_UNITS:
+    """Return a brief as what one hook can print, or two: each is fenced and readable alone. The
+    second one begins with an item and repeats the heading above it; a line is cut in two only if
+    the rest would be too long."""
+    if units(brief.text) <= FIRST_UNITS:
         return [brief.text]
-    opening, *body = brief.text.split("\n")
-    closing = body.pop()
-    notice, heading, first, rest = body[0], "", [opening], body
-    room = MOST_UNITS - units(opening) - units(closing) - units(TO_BE_CONTINUED) - 3
-    while rest and room >= units(rest[0]) + 1:
-        room -= units(rest[0]) + 1
-        heading = rest[0] if rest[0].startswith("## ") else heading
-        first.append(rest[0])
-        rest = rest[1:]
-    again = [] if rest and rest[0].startswith("## ") else [heading]
-    second = [opening, notice, CONTINUES, *again, *rest, closing]
-    return ["\n".join([*first, TO_BE_CONTINUED, closing]), "\n".join(second)]
+    opening, notice, *body, closing = brief.text.split("\n")
+
+    def first(end: int) -> str:
+        return "\n".join([opening, notice, *body[:end], TO_BE_CONTINUED, closing])
+
+    def second(start: int) -> str:
+        above = [line for line in body[: start + 1] if line.startswith(HEADING)][-1:]
+        again = [line[:MOST_HEADING] for line in above if line != body[start]]
+        return "\n".join([opening, notice, CONTINUES, *again, *body[start:], closing])
+
+    end = next(n for n in range(len(body), 0, -1) if units(first(n)) <= FIRST_UNITS)
+    for cut in range(end, 0, -1):
+        if units(second(cut)) > MOST_UNITS:
+            break
+        if body[cut].startswith(("- ", HEADING)) and not body[cut - 1].startswith(HEADING):
+            return [first(cut), second(cut)]
+    room = max(0, FIRST_UNITS - units(first(end)) - 2)
+    as_counted = body[end].encode("utf-16-le", "replace")[: 2 * room]
+    cut = len(as_counted.decode("utf-16-le", "ignore"))
+    body[end : end + 1] = [f"{body[end][:cut]}…", f"…{body[end][cut:]}"]
+    return [first(end + 1), second(end + 1)]
 
 
 def summary_at_end(record: Record) -> str:
@@ -261,7 +280,7 @@ def _lines(taken: list[BriefItem], sections: Sequence[Section]) -> list[BriefLin
         if mine := within.get(section.name):
             starred = section.name == "files" and any(one.text.endswith(EDITED) for one in mine)
             heading = section.heading + (STARRED if starred else "")
-            lines.append(BriefLine(f"## {heading}", "", Place()))
+            lines.append(BriefLine(f"{HEADING}{heading}", "", Place()))
             lines += _section(section.name, mine)
     return lines
 

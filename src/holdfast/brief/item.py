@@ -10,11 +10,9 @@ from holdfast.wire import places
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
 MOST_UNITS = 9_990  # the client takes 10,000 UTF-16 units per hook, and drops the rest to a file
-
-
+FIRST_UNITS = MOST_UNITS - 500  # the first hook may add an alarm
 LIMIT_SHARE = 0.03  # of the compaction limit, for the brief of a hook
-OUTPUTS = 2  # hooks that print a brief
-MOST_BRIEF_UNITS = OUTPUTS * MOST_UNITS - 600  # the second one has a head of its own
+MOST_BRIEF_UNITS = FIRST_UNITS + MOST_UNITS - 700  # the second has a head and a heading of its own
 OUTPUT_TOKENS = int(MOST_BRIEF_UNITS / CHARS_PER_TOKEN)  # that these hooks may print together
 
 

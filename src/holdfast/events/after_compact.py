@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.brief.compose import NOTHING_SET, Brief, compose
+from holdfast.brief.compose import NOTHING_SET, TO_BE_CONTINUED, Brief, compose
 from holdfast.brief.item import MOST_UNITS, hook_tokens
 from holdfast.brief.summary_coverage import contents_of
 from holdfast.budget import ledger
 from holdfast.budget.ledger import Ledger
-from holdfast.events import record_session
+from holdfast.events import printed_brief, record_session
 from holdfast.hook.observation import Moment
 from holdfast.record import storage
 from holdfast.record.model import Record
@@ -24,7 +24,7 @@ from holdfast.text.sentences import clip
 from holdfast.window import audit, make_mark
 from holdfast.window.audit import FREED
 from holdfast.window.state import State, WindowBusy, lock_state
-from holdfast.wire import log, places, scan
+from holdfast.wire import log, scan
 from holdfast.wire.errors import describe
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
@@ -87,7 +87,8 @@ def _compose_second_brief(state: State, moment: Moment, summary: str) -> tuple[s
         return "", {}
     state.compactions = max(state.compactions, record.compactions + 1)
     lost = len(contents_of(summary, record).lost)
-    given = _given(moment.folder)
+    first, second_half = printed_brief.read(moment.folder, state.compacting_ms)
+    given = f"{first}\n{second_half}"
     known = ledger.read(state.project, state.session_id)._replace(pins=())  # the first had them
     brief = compose_second(
         record,
@@ -97,18 +98,13 @@ def _compose_second_brief(state: State, moment: Moment, summary: str) -> tuple[s
         agent_type=state.agent_type,
         max_tokens=min(SECOND_TOKENS, hook_tokens(state.project, state.edge_tokens)),
     )
-    restored = _with_second(state.restored, brief, len(record.turns))
+    restored = state.restored
+    if second_half or TO_BE_CONTINUED not in first:  # else the rest was counted with the first
+        restored = _with_second(restored, brief, len(record.turns))
     state.restored = _restored_words(restored, lost)
     second = brief.text if brief.lines else ""
     left = len(contents_of(f"{summary}\n{given}\n{second}", record).lost)
     return second, {"number": state.compactions, "lost": lost, "restored": lost - left}
-
-
-def _given(folder: str) -> str:
-    """Return what the hooks of this compaction have printed."""
-    names = ("brief.txt", "brief-2.txt")
-    halves = [places.read_small(f"{folder}/{name}", 1 << 16) for name in names]
-    return b"\n".join(halves).decode("utf-8", "replace")
 
 
 def _with_second(restored: str, brief: Brief, turns: int) -> str:

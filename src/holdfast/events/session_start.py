@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 
 from holdfast.client import hook_outputs
-from holdfast.events import record_session
+from holdfast.events import printed_brief, record_session
 from holdfast.hook.observation import Moment
 from holdfast.record import storage
 from holdfast.window import make_mark
@@ -84,8 +83,7 @@ def _text_for(source: str, state: State, moment: Moment) -> tuple[str, str]:
         if source != "compact":
             return "", ""
         state.restored = ""
-        with suppress(OSError):  # the brief of the compaction before was not given now
-            os.unlink(f"{moment.folder}/brief.txt")  # noqa: PTH108 (pathlib costs 8 ms)
+        printed_brief.remove_first(moment.folder)  # of the compaction before
         return "", NOT_RESTORED
 
 
@@ -110,26 +108,16 @@ def _brief(state: State, moment: Moment) -> str:
     brief = window_brief.compose_brief(state, folder, record, compacting=True)
     state.restored = window_brief.describe_restored(brief)
     first = halves_of(brief)[0]
-    _leave(f"{folder}/brief.txt", first)
+    printed_brief.leave_first(folder, first)
     window = f"window {record.compactions + 2}"
     if not brief.lines:
         log.add("INFO", record_session.log_name(state), f"nothing to restore in {window}")
         return ""
-    tokens = tokens_of(units(brief.text))
+    tokens = tokens_of(units(first))
     which = "brief" if state.agent_id else "first brief"  # a subagent gets no second one
     words = f"{which} of about {tokens:,} tokens restored in {window}: {state.restored}"
     log.add("INFO", record_session.log_name(state), words.removesuffix(": "))
     return first
-
-
-def _leave(path: str, text: str) -> None:
-    """Save the brief for PostCompact, which must not read an older one."""
-    try:
-        places.replace_whole(path, text.encode("utf-8", "replace"))
-    except OSError as error:
-        log.add("WARN", "brief", f"could not note what was restored: {error}")
-        with suppress(OSError):
-            os.unlink(path)  # noqa: PTH108 (pathlib costs 8 ms)
 
 
 def _offer(state: State, now_ms: int) -> str:

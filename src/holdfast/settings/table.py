@@ -207,7 +207,7 @@ TABLE: Final[tuple[Setting, ...]] = (
         "brief_tokens",
         USER,
         2_000,
-        "size of a brief in tokens, unless a command names another",
+        "most tokens of a brief; unless it is set, a compaction restores up to 3 % of its limit",
         low=100,
         high=8_000,
     ),

@@ -38,6 +38,7 @@ from holdfast.setup.installs import (
     unusable_settings,
 )
 from holdfast.setup.receipts import our_packages
+from holdfast.setup.wiring import SECOND_EVENT, prints_second_half
 from holdfast.transcript import Reader
 from holdfast.window import observed_limits
 from holdfast.window.state import State, all_windows
@@ -52,6 +53,10 @@ SETTINGS_REMEDIES = {  # by a part of what `settings.load` reports
     "there is no setting": "remove it or correct its name: `holdfast settings` lists all",
     "a project may not set it": "remove it there: `holdfast settings set` sets it for you",
 }
+NO_SECOND_HALF = (
+    "the second hook of SessionStart is not installed, so half of a long brief is told late or not"
+    " at all"
+)
 OTHER_REMEDY = "correct or remove it: `holdfast settings` shows the values that are used"
 COPIES_SECONDS = 1.0  # for reading archived transcripts
 
@@ -151,7 +156,9 @@ def _troubles(install: Install, fired: list[FiredHook]) -> list[str]:
     for one in fired:
         if one.trouble:
             events.setdefault(one.trouble, []).append(one.event)
-    problems = [f"{', '.join(names)}: {trouble}; {fix}" for trouble, names in events.items()]
+    problems = [
+        f"{', '.join(dict.fromkeys(names))}: {trouble}; {fix}" for trouble, names in events.items()
+    ]
     problems += [
         f"{event} in {install.path} was not run: this Holdfast did not write that line; {fix}"
         for event, command in install.commands
@@ -159,7 +166,10 @@ def _troubles(install: Install, fired: list[FiredHook]) -> list[str]:
     ]
     have = {event for event, _ in install.commands}
     missing = [event for event in sample_payloads.EVENTS if event not in have]
-    return problems + ([f"not installed for {', '.join(missing)}; {fix}"] if missing else [])
+    problems += [f"not installed for {', '.join(missing)}; {fix}"] if missing else []
+    if SECOND_EVENT in have and not any(prints_second_half(line) for _, line in install.commands):
+        problems.append(f"{NO_SECOND_HALF}; {fix}")
+    return problems
 
 
 def _rehearse(install: Install, fired: list[FiredHook]) -> list[RehearsalStep]:

@@ -20,7 +20,7 @@ from holdfast.files.folders import INSIDE
 from holdfast.setup.doctor import hooks as client_doctor
 from holdfast.setup.trial.cycle import compactions, hook_faults, our_texts, run_cycle
 from holdfast.setup.trial.run import Trial
-from holdfast.setup.wiring import hook_table
+from holdfast.setup.wiring import hook_table, prints_second_half
 from holdfast.text.fence import TAG
 from holdfast.text.numbers import counted
 from holdfast.wire.mark import CHARS_PER_TOKEN
@@ -51,7 +51,7 @@ class RehearsalStep:
 
 def rehearse(commands: list[tuple[str, str]]) -> list[RehearsalStep]:
     """Rehearse both halves. Empty if a needed hook is missing, which is reported elsewhere."""
-    by_event = dict(reversed(commands))
+    by_event = dict(one for one in reversed(commands) if not prints_second_half(one[1]))
     before, after = by_event.get("PreCompact"), by_event.get("SessionStart")
     if not before or not after:
         return []

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.client import sample_payloads
-from holdfast.setup.wiring import archives_from, prints_second_half, read_command
+from holdfast.setup.wiring import SECOND_MATCHER, archives_from, prints_second_half, read_command
 
 SESSION = "holdfast-doctor"
 STATUS_LINE = "statusLine"
@@ -88,6 +88,8 @@ def _fire(event: str, command: str, folder: Path) -> FiredHook:
     limit = archives_from(command)
     if limit:
         sent |= {"tool_name": "Bash", "tool_response": _long_output(limit)}
+    if prints_second_half(command):
+        sent |= {"source": SECOND_MATCHER}
     ran = run_as_client(command, sent, folder)
     if isinstance(ran, str):
         return FiredHook(event, command, False, None, 0.0, "", "", ran)
@@ -178,7 +180,7 @@ def _judge(
         trouble = trouble or f"exit code {run.returncode}"
     to_model, to_user, error = read_output(event, out)
     trouble = trouble or error
-    if not trouble and event in SPEAKS and not (to_model or prints_second_half(command)):
+    if not trouble and event in SPEAKS and not to_model:
         archives = bool(archives_from(command))
         trouble = "a long output was not archived" if archives else NOT_TOLD
     ok = run.returncode == 0 and not trouble
