@@ -13,7 +13,7 @@ from holdfast.brief.compose import compose
 from holdfast.checkpoint.sections import sections_of, snapshot_of
 from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask
-from holdfast.record.user_input import own_words
+from holdfast.record import user_input
 from holdfast.run import prompt
 from holdfast.run.prompt import PromptContext
 from holdfast.text import fence
@@ -26,6 +26,10 @@ GAUGE = a_task(
 )
 CHART = a_task("chart", title="Draw the chart of the harbour")
 BRIEF = f"{fence.opening('the last session')}\n- we decided on metres\n{fence.closing()}"
+
+
+def own_words(text: str) -> str:
+    return user_input.own_words([text]).typed
 
 
 def told(*tasks: PlanTask, **more: object) -> str:

@@ -203,6 +203,7 @@ def _sources(record: Record) -> Iterator[str]:
         yield from (f"{one.text}\n{one.answer}" for one in turn.questions if one.answer)
         before = turn.said
     yield from record.queued
+    yield from (one.text for one in record.unsure)
     yield from (task.text for task in record.tasks.values() if task.source in ("plan", "asked"))
 
 

@@ -46,10 +46,10 @@ NOTICE = (
 )
 CUT_LINE = "({} lesser items cut)"
 STARRED = f" ({EDITED} edited)"
-KEPT = frozenset((quotes.SECTION, "pinned"))  # cannot be evicted
+KEPT = frozenset((quotes.SECTION, quotes.UNSURE, "pinned"))  # cannot be evicted
 NOTHING_SET = Ledger()
 MARGIN = 40  # for the cut line, the meaning of the star, and what redaction may add
-PINNED_SHARE = 0.3
+PINNED_SHARE, UNSURE_SHARE = 0.3, 0.15
 OPEN = frozenset(("tasks", "failing"))  # not done, so a second brief grows for them as well
 FAILING_LINES = 4  # of the output of a command that fails
 # If a brief is as long as it can be, so much of it at least: these lines are longer than names of
@@ -188,6 +188,7 @@ def _pinned(
     binding, pins."""
     more = [*pinned.marked_rules(marked), *pinned.pins(budget.pins)]
     more = pinned.shorten(more, int(room * PINNED_SHARE))
+    more += _from("unsure texts", lambda: quotes.unsure_items(record, int(room * UNSURE_SHARE)))
     taken = sum(units(one.text) + quotes.PER_LINE for one in more)
     fits = max(0, min(size.words, room - taken))
 

@@ -16,7 +16,7 @@ from holdfast.budget.compartments import units
 from holdfast.record.model import PLAN_ASKED, Place, Record, Turn
 from holdfast.record.plans import PROMPTED
 from holdfast.record.replies import LONGEST, OPTIONS_END, is_answer
-from holdfast.record.turns import TAKEN_BACK, describe_stop
+from holdfast.record.turns import TAKEN_BACK, describe_stop, unsure_texts
 from holdfast.text.fence import flat, quoted
 from holdfast.text.sentences import sentences, split
 from holdfast.wire.mark import CHARS_PER_TOKEN
@@ -36,7 +36,9 @@ HEAD_AND_TAIL_CHARS = 600
 END_CHARS = 100  # of longer words, beside their head
 PER_LINE = 5  # the dash, the quotes and the line end
 OLDER_CHARS = 120  # the line about those left out
-SECTION = "said"
+SECTION, UNSURE = "said", "unsure"
+UNSURE_CHARS = 300
+UNSURE_REASON = "in the user's name, without a mark of the client"
 OUTCOME = "what came of it"
 APPROVED = "approved a plan that the model wrote:"
 WITHDRAWN = "taken back by the user"  # a summary does not have to contain these
@@ -274,6 +276,20 @@ def _without_repeats(known: Sequence[Quote]) -> list[Quote]:
             found.append(replace(one, text=told.replace("… …", "…")))
         said.update(part for part in parts if len(part) > TERSE_CHARS)
     return found[::-1]
+
+
+def unsure_items(record: Record, room: int) -> list[BriefItem]:
+    """Return the texts that may be anybody's, as far as they fit, the newest first: without
+    quotation marks, because those in a brief tell whose words are quoted."""
+    found: list[BriefItem] = []
+    for number, one in reversed([*enumerate(unsure_texts(record))]):
+        text = flat(one.text, UNSURE_CHARS)
+        text += " (not delivered yet)" if one.waits else ""
+        room -= units(text) + PER_LINE
+        if room < 0:
+            break
+        found.append(BriefItem(UNSURE, text, 1.0, UNSURE_REASON, one.place, True, order=number))
+    return found
 
 
 def outcomes(record: Record) -> Iterator[BriefItem]:

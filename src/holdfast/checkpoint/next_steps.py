@@ -24,6 +24,7 @@ MOST_EDITED = 3  # files, after a failure
 MOST_STEPS = 20
 MOST_CHECKS, CHECK_CHARS = 6, 120  # by hand, in one line
 NOTHING_OPEN = "nothing open"
+PLAN_OF_MODEL = "a plan that the model wrote and the user approved"
 FAILING, RUN_AGAIN, LEFT_BEHIND = "failing: ", "run again: ", "left behind: "
 SELF_EXPLAINING = (NOTHING_OPEN, FAILING, RUN_AGAIN, LEFT_BEHIND)  # beginnings of a step
 _HOW = {LEFT: "listed as remaining", LATER: "wanted later by the user"}
@@ -31,7 +32,7 @@ _HOW = {LEFT: "listed as remaining", LATER: "wanted later by the user"}
 
 def format_request(turn: Turn) -> str:
     to = f" (to: {cut(turn.reply_to, SHORT_CHARS)})" if turn.reply_to else ""
-    return cut(turn.asked) + to
+    return (f"({PLAN_OF_MODEL}) " if turn.is_plan else "") + cut(turn.asked) + to
 
 
 def next_steps(record: Record) -> Iterator[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import msgspec
 
-VERSION = 7
+VERSION = 8
 REPORTED = "reported done"  # by the model, of a step of a plan
 PLAN_ASKED = "carry out the plan? "  # before the title of a plan that the user has to approve
 
@@ -52,6 +52,16 @@ class Turn(msgspec.Struct, array_like=True, gc=False):
     notified: bool = False  # something in the background reported after the model's last words
     is_plan: bool = False  # the request is a plan that the model wrote and the user approved
     works_on: bool = False  # calls followed the model's last words, so they close nothing
+
+
+class UnsureText(msgspec.Struct, array_like=True, gc=False):
+    """A text in the user's name of which the client does not say who wrote it: shown, but never as
+    the user's."""
+
+    text: str
+    place: Place
+    count: int = 1  # how often it came
+    waits: bool = False  # in the client's queue; the line that delivers it tells who wrote it
 
 
 class Decision(msgspec.Struct, array_like=True, gc=False):
@@ -237,6 +247,7 @@ class Record(msgspec.Struct):
     session_id: str = ""
     at: str = ""
     cwd: str = ""
+    client: str = ""  # the version of Claude Code that wrote last
     roots: list[str] = []
     branch: str = ""
     git: GitWork = msgspec.field(default_factory=GitWork)
@@ -247,6 +258,7 @@ class Record(msgspec.Struct):
     turns_dropped: int = 0  # removed after the first few, in a session with very many
     starts_midway: bool = False  # earlier words of the session are in another file
     words_missing: bool = False  # the client did not record everything that was typed
+    unsure: list[UnsureText] = []
     queue: list[str] = []  # the client's queue; an empty text for what is not the user's
     queued: list[str] = []  # typed while the model worked, and not delivered yet
     decisions: list[Decision] = []
