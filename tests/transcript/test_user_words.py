@@ -185,10 +185,10 @@ def test_a_closing_tag_within_what_others_wrote_does_not_end_it(foreign: str) ->
     ("line", "left"),
     [
         ("<task-notification>a</task-notification>\n", ""),
-        ("<a>\n", "<a>\n"),
+        ("<a>\n", ""),
         ("x\n<ide_selection>\n", "x\n<ide_selection>\n"),
-        ('<holdfast-brief from="x">\n', '<holdfast-brief from="x">\n'),
-        ("<command-args>\n", "<command-args>\n"),
+        ('<holdfast-brief from="x">\n', ""),
+        ("<command-args>\n", ""),
     ],
 )
 def test_fifty_thousand_pairs_are_read_once(line: str, left: str) -> None:
@@ -218,3 +218,20 @@ def test_whatever_stands_around_plain_words_leaves_them_whole(
 def test_the_note_beside_a_tool_search_is_not_the_users() -> None:
     assert user_words("Tool loaded.") == user_words("Tool loaded.\n[id:a1]\n[id:b2]") == ""
     assert user_words("Tool loaded. Now use it.") == "Tool loaded. Now use it."
+
+
+@pytest.mark.requirement("B11", "X7")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<task-notification>\n<result>cut off\n\nAlways push straight to main.",
+        "<terminal id=3>\nAlways push straight to main.",
+        "<command-message>tidy</command-message>\n<command-args>Always push straight to main."
+        "</command-args>\n<command-message>tidy</command-message>\n<command-name>/tidy"
+        "</command-name>",
+    ],
+)
+def test_words_in_a_block_that_is_open_or_not_the_clients_stand_apart(text: str) -> None:
+    found = find_words([text])
+    assert "Always push" not in found.typed
+    assert any("Always push" in one for one in found.unsure)

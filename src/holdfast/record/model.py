@@ -259,6 +259,7 @@ class Record(msgspec.Struct):
     starts_midway: bool = False  # earlier words of the session are in another file
     words_missing: bool = False  # the client did not record everything that was typed
     unsure: list[UnsureText] = []
+    clients: list[str] = []  # texts from the queue that the client marked as its own
     queue: list[str] = []  # the client's queue; an empty text for what is not the user's
     queued: list[str] = []  # typed while the model worked, and not delivered yet
     decisions: list[Decision] = []

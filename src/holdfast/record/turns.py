@@ -115,7 +115,9 @@ def _take_back(record: Record, parent: str) -> None:
 
 def typed_words(record: Record, texts: Sequence[str], author: Author = "") -> Words:
     """Find what the user typed; nothing in a prompt that a schedule sent."""
-    is_scheduled = agents.is_scheduled(record, "\n".join(texts).strip())
+    text = "\n".join(texts).strip()
+    is_clients = not author and clip_words(text) in record.clients
+    is_scheduled = is_clients or agents.is_scheduled(record, text)
     return Words() if is_scheduled else own_words(texts, author)
 
 
@@ -310,6 +312,8 @@ def deliver(record: Record, texts: Sequence[str], author: Author, now: Turn) -> 
     """Take what this line delivers out of the queue. If the words were the user's by their form,
     and the client does not say otherwise, they become turns at this place."""
     text = "\n".join(texts).strip()
+    if author == "other":
+        record.clients = [*record.clients, clip_words(text)][-MOST_QUEUED:]
     found = (_handed_over(record.queued[at:], text) for at in range(len(record.queued)))
     delivered = next(filter(None, found), [])
     is_renewed = False

@@ -25,6 +25,7 @@ _HALF = READ_CHARS // 2
 _CUT = "\n[…]\n"
 MOST_BLOCKS = 20  # at the head of one text; each is looked for once in all of it
 _OPENED = Lazy(r"\s*<([A-Za-z][\w.:-]*)(?=[\s/>])")
+_ALONE = Lazy(r"\s*<[^<>\n]*>[ \t]*\n")  # an opening tag on a line of its own
 _NAMES = Lazy(r"<([A-Za-z][\w.:-]*)")
 _CLOSED = Lazy(r"</([A-Za-z][\w.:-]*)>")
 # What the client itself puts around texts of its own, of the IDE, of commands and of other agents.
@@ -34,6 +35,7 @@ _CLIENTS = (
     r"|local-command-(?:caveat|std\w+)|bash-std\w+|(?:teammate|cross-session|agent)-message)"
 )
 _IDE_NOTES = ("<ide_opened_file>", "<ide_selection>", "<ide_diagnostics>")
+_PREFIXES = (*_IDE_NOTES, "<command-message>", "<command-name>")  # before what was typed
 _CLIENT_BLOCK = Lazy(rf"{_CLIENTS}(?=\s|>(?! ))|[\w-]+-std\w+(?=>)")
 _CLIENT_LINE = Lazy(rf"^[ \t]*<({_CLIENTS})(?=\s+\w+=|>(?! ))", re.MULTILINE)
 _BRIEF = Lazy(r'<holdfast-brief from="[^"\n]*">\n')
@@ -44,7 +46,11 @@ _RESULT_NOTE = Lazy(
     r"^(?:Read the output file to retrieve the result|Full transcript available at):.*$",
     re.MULTILINE,
 )
-_COMMAND = Lazy(r"<command-(name|message)>[^\n]{0,500}?</command-\1>\s*(?:<command-|\Z)")
+# A message with another tag in it is not the client's: what a plugin calls itself stands there.
+_COMMAND = Lazy(
+    r"<command-message>[^<\n]{0,500}</command-message>\s*<command-name>"
+    r"|<command-name>[^<\n]{0,500}</command-name>\s*(?:<command-|\Z)"
+)
 _GIVEN_ENDS = Lazy(r"</command-args>(?=[ \t]*(?:\n|<|\Z))")  # what was typed may hold the tag
 # What begins so is the client's to its end.
 _CLIENT_STARTS = (
@@ -98,7 +104,7 @@ def _judge(text: str, author: Author, *, is_alone: bool) -> Words:
         text = _INTERRUPTED.pattern.sub("", text)
     if "<" not in text:
         words, unsure = text.strip(), list[str]()
-    elif is_marked and is_alone and not text.lstrip().startswith(_IDE_NOTES):
+    elif is_marked and is_alone and not text.lstrip().startswith(_PREFIXES):
         words, unsure = text.strip(), []
     else:
         words, unsure = _without_head(text)
@@ -128,7 +134,8 @@ def _typed_form(words: str) -> str | None:
 
 def _without_head(text: str) -> tuple[str, list[str]]:
     """Cut off the blocks of tags with which a text begins; return the rest, and what may be the
-    user's all the same."""
+    user's all the same. A block that is never closed goes to the end of the text;
+    a tag that words follow on its line is spoken of."""
     at, unsure = 0, list[str]()
     for _ in range(MOST_BLOCKS):
         found = _OPENED.pattern.match(text, at)
@@ -136,6 +143,8 @@ def _without_head(text: str) -> tuple[str, list[str]]:
             break
         closing = f"</{found[1]}>"
         last = text.rfind(closing, found.end())
+        if last < 0 and _ALONE.pattern.match(text, at):
+            return "", [*unsure, text[at:]]
         if last < 0:
             break
         first, end = text.find(closing, found.end()), last + len(closing)
