@@ -23,7 +23,7 @@ from holdfast.record import (
 from holdfast.record.model import Decision, Place, Record, Turn
 from holdfast.record.user_input import author_of, own_words, texts_in
 from holdfast.redact.find import BETWEEN, LONG_CHARS, find
-from holdfast.redact.rule import REDACTED
+from holdfast.redact.finding import REDACTED
 from holdfast.text import sentences
 from holdfast.transcript import (
     Answer,

@@ -26,8 +26,8 @@ from holdfast.redact.find import (
     replace_findings,
     which_are_clean,
 )
+from holdfast.redact.finding import REDACTED, SecretFinding
 from holdfast.redact.hidden import visible
-from holdfast.redact.rule import REDACTED, SecretFinding
 from holdfast.redact.value import looks_random
 from holdfast.text.sentences import ENDS_CHARS, Lazy, ends_of
 from holdfast.transcript import (

@@ -14,7 +14,7 @@ from holdfast.record import agents, files, names, plans, replies
 from holdfast.record.model import Place, Question, Record, Turn, UnsureText
 from holdfast.record.user_input import is_notification, own_words
 from holdfast.redact import redact
-from holdfast.redact.rule import REDACTED
+from holdfast.redact.finding import REDACTED
 from holdfast.redact.value import looks_random
 from holdfast.text import sentences
 from holdfast.text.sentences import Lazy
