@@ -154,6 +154,7 @@ def _operation(number: int) -> Iterator[dict[str, Any]]:
         "cwd": "/work/project",
         "sessionId": "s-1",
         "version": "2.1.325",
+        "promptSource": "typed",
         "gitBranch": "feature/odd-names",
         "uuid": f"u{number}",
     }

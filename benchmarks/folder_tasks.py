@@ -13,8 +13,8 @@ from pathlib import Path
 from holdfast.plan.estimates.features import extract_features
 from holdfast.plan.estimates.past_requests import FILE_TOOLS, PastRequest
 from holdfast.plan.kinds import READ_CHARS
+from holdfast.record.user_input import words_of
 from holdfast.transcript import Boundary, Operation, Prompt, Summary, ToolUse
-from holdfast.transcript.user_words import user_words
 
 Told = Sequence[Operation | Boundary | Summary]
 _WORD = re.compile(r"(?<![\w:/.@-])@?(?:\.{1,2}/|~/|/)?(?:[\w.-]+/)+[\w-]*(?![\w.]|/)")
@@ -41,7 +41,7 @@ def prompts(told: Told) -> Iterator[str]:
         if isinstance(item, Operation):
             for entry in (*item.before, *item.after):
                 if isinstance(entry, Prompt) and not entry.is_meta:
-                    yield user_words(entry.text)
+                    yield words_of(entry).typed
 
 
 def named(told: Told, used: Iterable[PastRequest], folders: set[str]) -> list[bool]:

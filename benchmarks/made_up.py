@@ -23,6 +23,7 @@ AROUND = {
     "cwd": ROOT,
     "sessionId": "bench",
     "version": "2.1.325",
+    "promptSource": "typed",
     "gitBranch": "gauges",
 }
 PROMPTS = (

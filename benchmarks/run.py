@@ -155,7 +155,7 @@ def _watcher() -> Iterator[Row]:
 def _secrets(samples: Path | None, corpus: Path | None) -> Iterator[Row]:
     from benchmarks import redact, unseen_secrets
 
-    yield from redact.rows()
+    yield from redact.rows(corpus=corpus)
     yield from unseen_secrets.rows(samples, None, corpus)
 
 

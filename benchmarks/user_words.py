@@ -9,8 +9,9 @@ Prompts are found here by a rule of their own, so that what the product overlook
 `--sessions` measures sessions that somebody wrote together with what is to come of them: beside
 `NN.jsonl` stands `NN.expected.json`, `{"typed": [...], "not_typed": [...]}`. The record must hold
 every typed text word for word (of one longer than 4,000 characters, head and tail), and the brief
-its words; no phrase that was not typed may stand in what either shows as the user's. Blanks at the
-ends of a text do not count. `--show` prints each miss.
+its words; no phrase that was not typed may stand in what either shows as the user's. A typed text
+may stand apart, as one of which nobody can tell who wrote it, whole or in part: that is counted.
+Blanks at the ends of a text do not count. `--show` prints each miss.
 """
 
 from __future__ import annotations
@@ -131,6 +132,7 @@ class Judged(NamedTuple):
     name: str
     typed: int
     lost: list[str]
+    apart: list[str]
     lost_in_brief: list[str]
     wrong: list[str]
 
@@ -138,14 +140,16 @@ class Judged(NamedTuple):
 def session_rows(folder: Path, *, show: bool = False) -> Iterator[Row]:
     judged = [judge(path) for path in sorted(folder.glob("*.jsonl"))]
     for one in judged if show else ():
-        for what in ("lost", "lost_in_brief", "wrong"):
+        for what in ("lost", "apart", "lost_in_brief", "wrong"):
             for text in getattr(one, what):
                 yield f"{one.name}: {what.replace('_', ' ')}", repr(text), ""
     typed = sum(one.typed for one in judged)
     lost = sum(len(one.lost) for one in judged)
     brief = sum(len(one.lost_in_brief) for one in judged)
     wrong = sum(len(one.wrong) for one in judged)
+    apart = sum(len(one.apart) for one in judged)
     yield f"typed texts lost in the record, {len(judged)} sessions", f"{lost} of {typed}", "0"
+    yield "typed texts that stand apart as nobody's", f"{apart} of {typed}", "-"
     yield "typed texts lost in the brief of the hook", f"{brief} of {typed}", "0"
     yield "phrases of others shown as the user's", str(wrong), "0"
 
@@ -162,10 +166,14 @@ def judge(path: Path) -> Judged:
     brief = compose(record, OUTPUT_TOKENS, given="").text
     shown = [*kept, *_quoted(brief)]
     typed = expected["typed"]
+    missing = [text for text in typed if not any(_whole(text) in one for one in kept)]
+    known = "\n".join([*kept, *(one.text for one in record.unsure)])
+    lost = [text for text in missing if not all(map(known.__contains__, _whole(text).split("\n")))]
     return Judged(
         path.stem,
         len(typed),
-        [text for text in typed if not any(_whole(text) in one for one in kept)],
+        lost,
+        [text for text in missing if text not in lost],
         [text for text in typed if not _in_brief(brief, text.strip())],
         [text for text in expected["not_typed"] if any(text in one for one in shown)],
     )

@@ -12,6 +12,7 @@ from pathlib import Path
 from benchmarks.readings import transcripts
 from holdfast.plan.estimates.features import CHARS_PER_TOKEN, WordFeatures, extract_features
 from holdfast.plan.estimates.past_requests import read_requests
+from holdfast.record.user_input import words_of
 from holdfast.transcript import (
     Boundary,
     Operation,
@@ -22,7 +23,6 @@ from holdfast.transcript import (
     operations,
     read,
 )
-from holdfast.transcript.user_words import user_words
 
 LEAST_TOKENS = 10_000
 Told = Sequence[Operation | Boundary | Summary]
@@ -49,7 +49,7 @@ def _reads(told: Told) -> Iterator[tuple[WordFeatures, int]]:
             continue
         calls |= {block.id: file for block, file in _whole(item)}
         for entry in (*item.before, *item.after):
-            if isinstance(entry, Prompt) and not entry.is_meta and (said := user_words(entry.text)):
+            if isinstance(entry, Prompt) and not entry.is_meta and (said := words_of(entry).typed):
                 yield words, sum(sizes.values()) // CHARS_PER_TOKEN
                 words, sizes = extract_features(said), {}
             if isinstance(entry, Result):

@@ -81,6 +81,7 @@ def a_prompt(text: str = "please go on") -> dict[str, Any]:
         "isSidechain": False,
         "type": "user",
         "message": {"role": "user", "content": text},
+        "promptSource": "sdk",
         "uuid": f"p-{len(text)}",
         "timestamp": "2026-01-01T00:00:00.500Z",
         "cwd": "/p",

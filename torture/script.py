@@ -171,7 +171,13 @@ class ScriptedSession:
     def _write(
         self, kind: str, message: dict[str, Any], path: Path | None = None, **own: Any
     ) -> None:
-        line = {"type": kind, "message": message, "version": "2.1.325", **own}
+        line = {
+            "type": kind,
+            "message": message,
+            "version": "2.1.325",
+            "promptSource": "sdk",
+            **own,
+        }
         self._append(line | self._stamped(), path)
 
     def _stamped(self) -> dict[str, Any]:

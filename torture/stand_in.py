@@ -97,7 +97,7 @@ def _lines(session: str, prompt: str) -> list[dict[str, object]]:
     shared["timestamp"] = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime())
     asked = {"role": "user", "content": prompt}
     return [
-        {"type": "user", "message": asked, "uuid": f"{session}-1", **shared},
+        {"type": "user", "message": asked, "promptSource": "sdk", "uuid": f"{session}-1", **shared},
         {"type": "assistant", "message": answer, "uuid": f"{session}-2", **shared},
     ]
 

@@ -26,4 +26,4 @@ def test_words_that_are_kept_and_words_of_others_count_as_nothing(tmp_path: Path
 def test_a_lost_text_and_a_foreign_phrase_are_counted(tmp_path: Path) -> None:
     _session(tmp_path, typed=["sound the lagoon"], not_typed=["at low tide"])
     figures = [figure for _, figure, _ in session_rows(tmp_path)]
-    assert figures == ["1 of 1", "1 of 1", "1"]
+    assert figures == ["1 of 1", "0 of 1", "1 of 1", "1"]

@@ -18,7 +18,7 @@ from holdfast.checkpoint.sections import sections_of
 from holdfast.record import Record, replies
 from holdfast.record.model import FileUse, Place, Question, Task, Turn
 from holdfast.record.turns import MOST_TURNS
-from tests.checkpoint.sessions import Session
+from tests.checkpoint.sessions import UNMARKING, Session
 from tests.transcript import builders as b
 
 pytestmark = pytest.mark.requirement("B11")
@@ -68,7 +68,7 @@ def test_everything_typed_in_any_way_stands_in_the_brief_in_order(tmp_path: Path
     command += "<command-args>the table by Friday</command-args>"
     form = {"answers": {"Which store?": "a flat file"}}
     note = {**b.attachment(), "attachment": {"type": "queued_command", "prompt": "mind the swell"}}
-    session = Session().user("around here we squash before a merge").says("Noted.")
+    session = Session(UNMARKING).user("around here we squash before a merge").says("Noted.")
     session.user("die Prüfer mögen keine langen Zeilen").says("Gut.").user("今後は日本語で書いて。")
     session.says("はい。").queues("and the reviewers hate TODOs").works(2)
     session.calls("Edit", refused, error=True, copy="User rejected tool use", file_path="/moon.py")

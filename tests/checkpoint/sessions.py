@@ -9,13 +9,16 @@ from holdfast.record import read_record
 from holdfast.record.model import Record
 from tests.transcript import builders as b
 
+UNMARKING = "2.1.62"  # a client that does not say who wrote a line
+
 
 class Session:
-    """Each step adds its lines; `record` reads them all."""
+    """Each step adds its lines; `record` reads them all. `version`: of the client."""
 
-    def __init__(self) -> None:
+    def __init__(self, version: str = b.ENVELOPE["version"]) -> None:
         self.lines: list[b.Line | bytes] = []
         self._count = 0
+        self._version = version
 
     def _next(self) -> str:
         self._count += 1
@@ -70,10 +73,15 @@ class Session:
         return self
 
     def data(self) -> bytes:
-        return b.jsonl(*self.lines)
+        return b.jsonl(*map(self._of_version, self.lines))
 
     def written(self, folder: Path) -> Path:
-        return b.written(folder, *self.lines)
+        return b.written(folder, self.data().rstrip(b"\n"))
+
+    def _of_version(self, line: b.Line | bytes) -> b.Line | bytes:
+        if isinstance(line, bytes) or line.get("version") != b.ENVELOPE["version"]:
+            return line
+        return {**line, "version": self._version}
 
     def record(self, folder: Path) -> Record:
         return read_record(self.written(folder))

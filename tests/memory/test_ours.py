@@ -17,6 +17,7 @@ from holdfast.plan.split import TaskPiece
 from holdfast.run import prompt
 from holdfast.run.prompt import PromptContext
 from holdfast.text import fence
+from holdfast.transcript.user_words import Words
 from tests.memory.transcripts import a_line, a_session, said, written
 from tests.plan.builders import a_piece, a_task
 
@@ -142,7 +143,7 @@ def test_what_an_older_holdfast_took_in_is_read_again(
     with monkeypatch.context() as before:
         for module in (sessions, turns):
             before.setattr(module, "HOW", 1)
-        before.setattr(turns, "own_words", lambda text, _author: text)
+        before.setattr(turns, "own_words", lambda texts, _author: Words("\n".join(texts)))
         sync_project(str(project))
         assert len(matched(project, "walrus")) == 1
     assert matched(project, "walrus") == []

@@ -25,6 +25,7 @@ def a_line(kind: str, content: Any, number: int, session: str, **more: Any) -> d
         "cwd": "/p",
         "version": VERSION,
         "isSidechain": False,
+        "promptSource": "sdk",
         **more,
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,15 +10,17 @@ import pytest
 from holdfast.brief.compose import compose
 from holdfast.record.reader import RecordReader
 from holdfast.record.turns import MOST_QUEUED, MOST_SAME
-from tests.checkpoint.sessions import Session
+from tests.checkpoint import sessions
+from tests.checkpoint.sessions import UNMARKING
 from tests.transcript import builders as b
 
 pytestmark = pytest.mark.requirement("B11", "C2")
 FIRST = "Please print the tides of the northern harbours."
+Session = partial(sessions.Session, UNMARKING)
 ALSO = "No, never use floats for heights, use decimals instead."
 
 
-def asked(session: Session, folder: Path) -> list[str]:
+def asked(session: sessions.Session, folder: Path) -> list[str]:
     return [turn.asked for turn in session.record(folder).turns if turn.asked]
 
 

@@ -14,7 +14,7 @@ from holdfast.record.failures import MOST_FAILURES
 from holdfast.record.model import Record, load, save
 from holdfast.record.names import MOST_NAMES
 from holdfast.record.turns import KEPT_CHARS
-from tests.checkpoint.sessions import Session
+from tests.checkpoint.sessions import UNMARKING, Session
 from tests.transcript import builders as b
 
 WORDS = st.sampled_from(
@@ -54,7 +54,7 @@ STEPS = st.one_of(
 
 
 def told(steps: list[tuple[str, str]]) -> Session:
-    session = Session()
+    session = Session(UNMARKING)
     for kind, what in steps:
         if kind == "fails":
             session.runs(what, "Exit code 1\nerror: cannot do it", fails=True)
@@ -116,9 +116,9 @@ def test_reading_on_from_anywhere_also_within_a_line_equals_reading_at_once(
 
 @pytest.mark.requirement("C11")
 def test_what_was_read_is_not_read_again(tmp_path: Path) -> None:
-    path = Session().user("Always be brief.").written(tmp_path)
+    path = Session(UNMARKING).user("Always be brief.").written(tmp_path)
     facts = read_record(path)
-    path.write_bytes(b"x" * facts.offset + Session().user("Go on.").data())
+    path.write_bytes(b"x" * facts.offset + Session(UNMARKING).user("Go on.").data())
     assert [turn.asked for turn in read_record(path, state=facts).turns] == [
         "Always be brief.",
         "Go on.",
@@ -159,7 +159,7 @@ def test_no_call_and_no_result_ever_raises(
     copy: Any,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    session = Session()
+    session = Session(UNMARKING)
     session.lines.append(
         b.answer("m", {"type": "tool_use", "id": "t", "name": tool, "input": given_})
     )
@@ -174,14 +174,14 @@ def test_no_call_and_no_result_ever_raises(
 def test_no_words_ever_raise(
     words: str, said: str, command: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    session = Session().user(words).says(said).runs(command, said, fails=True).user(said)
+    session = Session(UNMARKING).user(words).says(said).runs(command, said, fails=True).user(said)
     read_record(session.written(tmp_path_factory.mktemp("t")))
 
 
 @pytest.mark.slow
 @pytest.mark.requirement("X7", "C2")
 def test_what_a_hostile_transcript_can_make_us_hold_is_bounded(tmp_path: Path) -> None:
-    session = Session()
+    session = Session(UNMARKING)
     for number in range(150):  # 3 MB of it, were all of it held
         session.user(f"Always do thing{number} with care." + "x" * 9000)
         session.runs(f"make target{number}", "Exit code 1\nerror: " + "y" * 9000, fails=True)
@@ -201,7 +201,7 @@ FAR_TOLD = "Use decimals for all the heights, and keep the raw readings in a fil
 def test_of_what_lies_far_back_the_users_words_answers_and_tasks_are_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session = Session().user("Never use eval.").user("Always use tabs.")
+    session = Session(UNMARKING).user("Never use eval.").user("Always use tabs.")
     session.calls("TaskCreate", "Task #1", subject="Write the parser").edits("/work/project/a.py")
     session.calls("TaskCreate", "Task #2", subject="Write the printer")
     session.calls("TaskUpdate", taskId="1", status="completed")
@@ -253,7 +253,7 @@ def test_words_behind_a_torn_line_are_kept_however_far_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     torn = b.encoded(b.prompt("Half of this is go"))[:-60]
-    session = Session().user("Never use eval.").works(2)
+    session = Session(UNMARKING).user("Never use eval.").works(2)
     session.lines.append(torn + b.encoded(b.prompt("Always use tabs.")))
     path = session.works(30).written(tmp_path)
     for near in (reader.NEAR_BYTES, 3000):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask
-from holdfast.record.user_input import own_words
+from holdfast.record import user_input
 from holdfast.run import prompt
 from holdfast.run.prompt import PromptContext
 from holdfast.text import fence
@@ -23,6 +23,10 @@ GAUGE = a_task(
 )
 CHART = a_task("chart", title="Draw the chart of the harbour")
 BRIEF = f"{fence.opening('the last session')}\n- we decided on metres\n{fence.closing()}"
+
+
+def own_words(text: str) -> str:
+    return user_input.own_words([text]).typed
 
 
 def told(*tasks: PlanTask, **more: object) -> str:

@@ -13,7 +13,7 @@ import pytest
 from holdfast.record import read_record, reader
 from holdfast.transcript.blocks import may_hold_words, without_blanks
 from holdfast.transcript.lookup import find_calls
-from tests.checkpoint.sessions import Session
+from tests.checkpoint.sessions import UNMARKING, Session
 from tests.transcript import builders as b
 
 WHY = "The user doesn't want to proceed with this tool use. the user said:\nLeave the quay alone."
@@ -21,15 +21,13 @@ DENIED = "Permission for this tool use was denied. The user said:\nNever dredge 
 
 
 def spelled_with_blanks(session: Session) -> Session:
-    spelled = Session()
-    spelled.lines = [
-        line if isinstance(line, bytes) else json.dumps(line).encode() for line in session.lines
-    ]
+    spelled = Session(UNMARKING)
+    spelled.lines = [json.dumps(json.loads(line)).encode() for line in session.data().splitlines()]
     return spelled
 
 
 def busy() -> Session:
-    session = Session().user("Print the tides.", gitBranch="ebb")
+    session = Session(UNMARKING).user("Print the tides.", gitBranch="ebb")
     session.calls("TaskCreate", "Task #1", subject="Write the parser")
     patch = [{"oldStart": 3, "oldLines": 2, "newStart": 3, "newLines": 5}]
     session.starts("Edit", file_path="/work/project/tide.py", old_string="a", new_string="b")
@@ -109,14 +107,14 @@ def test_edits_of_a_subagent_are_read_however_its_file_is_spelled(tmp_path: Path
     ]
     written = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
     (folder / "agent-a1.jsonl").write_bytes(written)
-    session = Session().user("Go.").calls("Task", "Done.", description="Mend the buoy")
+    session = Session(UNMARKING).user("Go.").calls("Task", "Done.", description="Mend the buoy")
     record = read_record(session.written(tmp_path))
     assert "buoy.py" in record.files and "mole.py" not in record.files
 
 
 @pytest.mark.requirement("C2")
 def test_a_call_is_found_by_its_id_however_its_line_is_spelled(tmp_path: Path) -> None:
-    path = spelled_with_blanks(Session().runs("make all", "ready")).written(tmp_path)
+    path = spelled_with_blanks(Session(UNMARKING).runs("make all", "ready")).written(tmp_path)
     assert [one.result.text for one in find_calls(path, ["toolu_msg_1"])] == ["ready"]
 
 
@@ -124,7 +122,7 @@ def test_a_call_is_found_by_its_id_however_its_line_is_spelled(tmp_path: Path) -
 def test_a_torn_line_of_the_model_holds_no_prompt_however_it_is_spelled(tmp_path: Path) -> None:
     torn = json.dumps(b.answer())[:-20].encode()
     assert not may_hold_words(torn)
-    session = Session().user("Go.")
+    session = Session(UNMARKING).user("Go.")
     session.lines.append(torn + json.dumps(b.queueing("enqueue", "And the moon.")).encode())
     assert [turn.asked for turn in session.record(tmp_path).turns] == ["Go.", "And the moon."]
 

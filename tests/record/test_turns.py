@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from holdfast.record import RecordReader, read_record
-from holdfast.record.model import Place, save
+from holdfast.record.model import Place, Record, save
 from holdfast.record.turns import (
     CUT,
     FIRST_TURNS,
@@ -19,7 +19,7 @@ from holdfast.record.turns import (
     MOST_WAITING,
     turn_number,
 )
-from tests.checkpoint.sessions import Session
+from tests.checkpoint.sessions import UNMARKING, Session
 from tests.transcript import builders as b
 
 WORDINGS = [
@@ -175,10 +175,11 @@ def test_what_the_client_calls_anothers_is_not_the_users(line: b.Line, tmp_path:
 
 
 @pytest.mark.requirement("B11")
-def test_what_a_person_may_have_said_by_a_way_we_never_saw_is_kept(tmp_path: Path) -> None:
+def test_what_a_person_may_have_said_by_a_way_we_never_saw_is_shown_apart(tmp_path: Path) -> None:
     session = Session().user("Wait for the tide.", origin={"kind": "voice-call"})
     session.lines.append(handed_over(commandMode="prompt", origin={"kind": "human"}))
-    assert asked(session, tmp_path) == ["Wait for the tide.", "Sail at once."]
+    assert asked(session, tmp_path) == ["Sail at once."]
+    assert [one.text for one in session.record(tmp_path).unsure] == ["Wait for the tide."]
 
 
 @pytest.mark.requirement("B11")
@@ -234,7 +235,8 @@ def test_what_the_client_writes_around_a_message_of_an_agent_is_not_the_users(
         session = Session().user("Wait for the tide.")
         if queued:
             session.queues(framed).unqueues("dequeue")
-        assert asked(session.user(framed), tmp_path) == ["Wait for the tide."]
+        session.user(framed, promptSource=None)
+        assert asked(session, tmp_path) == ["Wait for the tide."]
 
 
 @pytest.mark.requirement("B11")
@@ -245,7 +247,7 @@ def test_before_the_client_marked_what_is_typed_words_beside_an_agents_message_a
     assert asked(session, tmp_path) == ["Wait for her."]
     announced = f"Another Claude session sent a message:\n{MATE}\n\n{FRAME}"
     assert asked(Session().user(announced, version="2.1.62"), tmp_path) == []
-    for version in ("", "2.1", "x.y.z", "9" * 5000):
+    for version in ("2.1", "x.y.z", "9" * 5000):
         assert asked(Session().user("Wait.", version=version), tmp_path) == ["Wait."]
 
 
@@ -308,7 +310,9 @@ def test_words_of_four_thousand_characters_are_kept_whole(tmp_path: Path) -> Non
 
 @pytest.mark.requirement("B12", "B13")
 def test_the_number_of_a_turn_counts_from_its_own_words_on(tmp_path: Path) -> None:
-    session = Session().user("First.").runs("make all", "error: no rule for it", fails=True)
+    session = (
+        Session(UNMARKING).user("First.").runs("make all", "error: no rule for it", fails=True)
+    )
     session.user("Second.").says("ok").queues("Third.").says("ok").user("Fourth.")
     record = session.record(tmp_path)
     assert [turn_number(record, turn.place) for turn in record.turns] == [1, 2, 3, 4]
@@ -346,11 +350,12 @@ def test_what_one_turn_holds_is_bounded(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.requirement("B12", "X7")
 def test_what_many_prompts_and_queue_lines_leave_is_bounded() -> None:
-    reader = RecordReader()
+    reader = RecordReader(Record(client=UNMARKING))
     offset = 0
     for number in range(MOST_TURNS // 2):
         words = f"Prompt {number}: " + "some words of it " * 20
-        lines = [b.prompt(words), *[b.queueing("enqueue", f"{words} {n}") for n in range(3)]]
+        queued = [b.queueing("enqueue", f"{words} {n}") for n in range(3)]
+        lines = [b.prompt(words, version=UNMARKING), *queued]
         for line in [*lines, b.queueing("dequeue"), b.queueing("remove")]:
             reader.feed(_entry(line, offset := offset + 10))
     record = reader.record

@@ -1,13 +1,14 @@
 """Secrets made up on the spot, in the dress they are met in, and things that only look like them.
 
-Each maker gives a text and the part of it that must go. Nothing here is a secret as it stands in
-this file: beginnings are split and bodies are drawn, so that no scanner stops at the repository.
+Nothing here is a secret as it stands in this file: beginnings are split by `|` and bodies are
+drawn, so that no scanner stops at the repository.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import re
 import string
 import uuid
 from collections.abc import Callable
@@ -15,304 +16,267 @@ from random import Random
 
 Maker = Callable[[Random], tuple[str, str]]
 ALNUM = string.ascii_letters + string.digits
-URL64 = ALNUM + "-_"
 HEX = "0123456789abcdef"
-BASE64 = ALNUM + "+/"
+UPPER = string.ascii_uppercase + "234567"
+_ALPHABETS = {"w": ALNUM, "-": ALNUM + "-_", "h": HEX, "U": UPPER, "+": ALNUM + "+/"}
+WORDS = "acorn badger cobalt dune ferry gravel heron inlet kettle lantern meadow nickel".split()  # noqa: SIM905
 
 
 def drawn(random: Random, count: int, alphabet: str = ALNUM) -> str:
-    """So many characters; the first and last are letters and one in the middle is a digit."""
+    """So many characters; the first and last are letters and one of the first is a digit."""
     letters = "abcdef" if alphabet == HEX else "ABCDEF" if alphabet == UPPER else "kwyzHQ"
     middle = "".join(random.choice(alphabet) for _ in range(count - 3))
     return random.choice(letters) + random.choice("23457") + middle + random.choice(letters)
 
 
-UPPER = string.ascii_uppercase + "234567"
+def _password(random: Random) -> str:
+    return drawn(random, random.randint(8, 20), ALNUM + "!#%*+_-.")
 
 
-def _token(*parts: str, count: int, alphabet: str = ALNUM) -> Maker:
+def _basic(random: Random) -> str:
+    return base64.b64encode(f"bob:{drawn(random, 12)}".encode()).decode()
+
+
+def _uuid(random: Random) -> str:
+    return str(uuid.UUID(int=random.getrandbits(128)))
+
+
+_VALUES: dict[str, Callable[[Random], str]] = {
+    "{p}": _password,
+    "{k}": lambda random: drawn(random, 40),
+    "{h}": lambda random: drawn(random, 32, HEX),
+    "{+}": lambda random: drawn(random, 40, ALNUM + "+/"),
+    "{U}": lambda random: drawn(random, 32, UPPER),
+    "{basic}": _basic,
+    "{uuid}": _uuid,
+}
+# Beginning, length and alphabet of what follows; several parts make one token.
+_TOKENS = """
+gh|p_ 36w, gh|o_ 36w, gh|u_ 36w, gh|s_ 36w, gh|r_ 36w, github|_pat_ 82-, gl|pat- 20-, gl|rt- 20-
+xo|xb- 48-, xo|xp- 48-, xa|pp-1- 60-, sk_|live_ 24w, rk_|live_ 24w, sk_|test_ 24w, wh|sec_ 32w
+sk_|live_51 20w _ 40w, sk|- 48w, sk|-proj- 120-, sk|-ant-api03- 93-, sk|-ant-oat01- 80-
+AI|za 35-, ya|29. 60-, GOC|SPX- 28-, AK|IA 16U, AS|IA 16U, np|m_ 36w, py|pi-AgEIcHlwaS5vcmc 120-
+h|f_ 34w, dop|_v1_ 64h, dckr|_pat_ 27-, shp|at_ 32h, ATA|TT3 60-, dap|i 32h, glsa|_ 32w _ 8h
+hv|s. 60-, d|p.pt. 43w, S|G. 22- . 43-, S|K 32h, ke|y- 32h, fo|1_ 43-, sb|p_ 40h
+fm|2_lJPECAAAAAAA 60+
+vercel|_blob_rw_ 16w _ 32w, vc|p_ 56w, nf|p_ 36w, sb_|secret_ 31-, pscale|_pw_ 43-, nt|n_ 46w
+secret|_ 43w, lin|_api_ 40w, fig|d_ 43-, sq0|atp- 22-, EA|AA 60-, s|l. 136-, dt0c|01. 24U . 64U
+NR|AK- 27U, sntry|s_eyJpYXQiOjE3 90-, sq|p_ 40h, PM|AK- 24h - 34h, pu|l- 40h, AGE-SECRET|-KEY-1 58U
+xpr|v 107w, p8|e- 32-, LT|AI 20w, AKC|p 69w, gs|k_ 52w, xa|i- 80w, r8|_ 37w, ppl|x- 48w
+tvl|y-dev- 32w, nv|api- 64-, pc|sk_ 5w _ 60w, lsv2|_pt_ 32h _ 10h, sk|-or-v1- 64h, sk|-lf- 36-
+sk|-ws-01- 80-, secret|-live- 36-, db|tc_ 40-, xa|u_ 36w, re|_ 8w _ 24w, xkey|sib- 64h - 16w
+ts|key-auth-k 11w - 32w, HR|KU- 36-, CCI|PAT_ 22w _ 40h, CF|PAT- 43-, waka|_ 36-, bk|ua_ 40h
+rzp|_live_ 14w, ph|x_ 43w, tr|_prod_ 20w, jsr|p_ 32w, gitpod|_pat_ 40-, ory|_at_ 43-, napi|_ 60w
+acme|_pat_ 40w, widget|_live_ 32w, MY|_sk_ 30w, sha2|56~ 43-, AAAAAAAAAAAA|AAAAAAAAAA 80w
+ey|JhbGci 30w .ey|J 60w . 43-, M 23w . 6w . 38-, pat 14w . 64h, SharedAccess|Key= 43w
+""".replace("\n", ", ")
+# `{…}` is the secret; names that stand in tokens say what is drawn.
+_FORMS = r"""
+DB_PASSWORD={p}|export SERVICE_TOKEN={k}|CLIENT_SECRET="{k}"|PGPASSWORD={p} psql -l|FERNET_KEY={k}
+API_KEY_OPENAI={k}|SECRET_KEY_BASE={h}|RAILS_MASTER_KEY={h}|HEROKU_API_KEY={uuid}|  password: {p}
+api_key: {h}|app.secretKey={k}|{"user": "bob", "password": "{p}"}|{'apiKey': '{k}'}|psk="{p}"
+"SecretAccessKey": "{+}"|aws_secret_access_key = {+}|password: str = "{p}"|passwd := "{p}"
+ds.setPassword("{p}");|<password>{p}</password>|<add key="DbPassword" value="{p}"/>|pw: {p}
+- name: DB_PASSWORD\n  value: "{p}"|- name: API_TOKEN\n  value: \|\n    {k}
+token: \|\n  {k}\nport: 1
+{"name":"API_KEY","value":"{k}"}|<key>Password</key>\n<string>{p}</string>|password => '{p}'
+tool --user bob --password {p} --verbose|tool --api-key={k} --verbose|keytool -storepass {p} -x
+gh secret set API_TOKEN --body "{k}"|https://x.io/v1?access_token={k}&page=2
+variable "api_token" {\n  type = string\n  default = "{k}"\n}
+{"gitlab-token": {"git.x.io": "{k}"}}|os.getenv("DB_PASSWORD", "{p}")|auth=("bob", "{p}")
+Authorization: Bearer {k}|curl -H "Authorization: token {k}" http://x|Authorization: Basic {basic}
+Proxy-Authorization: Basic {basic}|{"auths": {"x.io": {"auth": "{basic}"}}}|X-Api-Key: {h}
+Cookie: theme=dark; sid={h}|Set-Cookie: connect.sid=s%3A{k}; Path=/|PHPSESSID={h}|shop_session={k}
+postgres://bob:{p}@db.local:5432/app|git clone https://bob:{p}@git.local/a.git|redis://:{p}@r:6379
+https://{k}@git.local/a/b.git|bob:{k}@tcp(db:3306)/app|localhost:5432:app:bob:{p}
+mysql -u root -p{p} app|["mysql","-u","root","-p{p}"]|sshpass -p {p} ssh host|curl -sSu bob:{p} x
+["curl", "-u", "bob:{p}", "https://x.io/"]|redis-cli -h host -a {p} ping|lftp -u bob,{p} sftp://x
+docker login -u bob -p {p} registry.local|ssh-keygen -t ed25519 -N {p} -f key|plink -pw {p} host
+machine api.x.io login bob password {p}|//registry.npmjs.org/:_authToken={k}|requirepass {k}
+The password is {p} for now|my API key is {k}|invalid API key {h} for bob|here: token is {k}
+password for staging: {p}|Incorrect API key provided: {k}.|Your API key:\n\n    {h}\n\nKeep it.
+API_KEY   {k}|\| API_KEY \| {k} \||- **Password:** {p}|`DB_PASSWORD`: `{p}`|Das Passwort ist {p}
+contraseña: {p}|пароль: {p}|密码\uff1a{p}|パスワードは {p}|mot de passe : {p}
+https://hooks.slack\x2ecom/services/T01ABCDEF/B02ABCDEF/{k}|otpauth://totp/x:bob?secret={U}&issuer=x
+ALTER USER bob WITH PASSWORD '{p}'|CREATE USER bob IDENTIFIED BY '{p}'|$6$salt${k}
+AccountName=x;AccountKey={+};EndpointSuffix=y|https://x.blob/c?sv=1&sig={k}%3D|Signature={k}
+{"kty":"EC","crv":"P-256","x":"abc","d":"{k}"}
+""".replace("\n", "|").replace("\\|", "\0")  # fmt: skip
+
+
+def _token(parts: str) -> Maker:
     def make(random: Random) -> tuple[str, str]:
-        secret = "".join(parts) + drawn(random, count, alphabet)
-        return secret, secret
+        made = ""
+        for part in parts.replace("|", "").split():
+            length = re.fullmatch(r"([0-9]+)([wUh+-])", part)
+            made += drawn(random, int(length[1]), _ALPHABETS[length[2]]) if length else part
+        return made, made.partition("=")[2] or made
 
     return make
 
 
-def _inside(form: str, count: int, alphabet: str = ALNUM) -> Maker:
-    """`{}` of the form is the secret."""
+def _form(form: str) -> Maker:
+    form = form.replace("\0", "|").replace("\\n", "\n").replace("\\x2e", ".")
+    mark = next(mark for mark in _VALUES if mark in form)
 
     def make(random: Random) -> tuple[str, str]:
-        secret = drawn(random, count, alphabet)
-        return form.replace("{}", secret), secret
+        secret = _VALUES[mark](random)
+        return form.replace(mark, secret).replace("\\uff1a", "\uff1a"), secret
 
     return make
 
 
-def _password(form: str) -> Maker:
-    def make(random: Random) -> tuple[str, str]:
-        secret = drawn(random, random.randint(8, 20), ALNUM + "!#%*+_-.")
-        return form.replace("{}", secret), secret
-
-    return make
-
-
-def _jwt(random: Random) -> tuple[str, str]:
-    secret = f"ey{'J'}{drawn(random, 30)}.ey{'J'}{drawn(random, 60)}.{drawn(random, 43, URL64)}"
-    return secret, secret
-
-
-def _sendgrid(random: Random) -> tuple[str, str]:
-    secret = f"S{'G'}.{drawn(random, 22, URL64)}.{drawn(random, 43, URL64)}"
-    return secret, secret
-
-
-def _discord(random: Random) -> tuple[str, str]:
-    secret = f"{drawn(random, 6)}.{drawn(random, 38, URL64)}"
-    return f"M{drawn(random, 23)}.{secret}", secret
-
-
-def _basic(form: str) -> Maker:
-    def make(random: Random) -> tuple[str, str]:
-        secret = base64.b64encode(f"bob:{drawn(random, 12)}".encode()).decode()
-        return form.replace("{}", secret), secret
-
-    return make
-
-
-def _block(title: str, *, cut: str = "") -> Maker:
+def _key(title: str, *, cut: str = "") -> Maker:
     """A private key; `cut` leaves out its head or its foot."""
 
     def make(random: Random) -> tuple[str, str]:
-        lines = [drawn(random, 64, BASE64) for _ in range(12)]
-        head, foot = (f"-----{word} {title}-----" for word in ("BEGIN", "END"))
-        head, foot = ("" if cut == "head" else head), ("" if cut == "foot" else foot)
-        return "\n".join([head, *lines, foot]).strip(), lines[random.randrange(12)]
+        lines = [drawn(random, 64, ALNUM + "+/") for _ in range(12)]
+        head, foot = (f"-----{word} {title}PRIVATE{' KEY'}-----" for word in ("BEGIN", "END"))
+        whole = ["" if cut == "head" else head, *lines, "" if cut == "foot" else foot]
+        return "\n".join(whole).strip(), random.choice(lines)
 
     return make
+
+
+def _phrase(between: str) -> Maker:
+    def make(random: Random) -> tuple[str, str]:
+        words = random.sample(WORDS, 12)
+        text = "".join(f"{between.format(n)}{word}" for n, word in enumerate(words, 1))
+        return f"Recovery phrase:{text}\n", f"{between.format(2)}{words[1]}".strip()
+
+    return make
+
+
+SECRETS: dict[str, Maker] = {
+    **{parts.strip(): _token(parts) for parts in _TOKENS.split(",") if parts.strip()},
+    **{form.replace("\0", "|"): _form(form) for form in _FORMS.split("|") if form},
+    "telegram": lambda r: (f"123456789:A{'A'}{(body := drawn(r, 33))}", body),
+    "rsa key": _key("RSA "),
+    "ssh key": _key("OPENSSH "),
+    "key without head": _key("", cut="head"),
+    "key without foot": _key("EC ", cut="foot"),
+    "recovery phrase": _phrase(" "),
+    "recovery phrase, numbered": _phrase("\n{}. "),
+}
 
 
 def _packed(random: Random, count: int) -> str:
     return base64.b64encode(random.randbytes(count)).decode()
 
 
-_PRIVATE = "PRIVATE" + " KEY"
-SECRETS: dict[str, Maker] = {
-    "aws access key": _token("AK", "IA", count=16, alphabet=UPPER),
-    "aws secret": _inside("aws_secret_access_key = {}", 40, BASE64),
-    "aws secret, json": _inside('"SecretAccessKey": "{}"', 40, BASE64),
-    **{f"github {mark}": _token("gh", mark, "_", count=36) for mark in "pousr"},
-    "github, fine grained": _token("github", "_pat_", count=82, alphabet=ALNUM + "_"),
-    "gitlab": _token("gl", "pat-", count=20, alphabet=URL64),
-    **{f"slack {m}": _token("xo", f"x{m}-", count=48, alphabet=ALNUM + "-") for m in "abprs"},
-    "slack webhook": _inside("https://hooks.slack" + ".com/services/T01ABCDEF/B02ABCDEF/{}", 24),
-    "discord webhook": _inside("https://discord.com/api" + "/webhooks/123456789012345678/{}", 68),
-    **{f"stripe {m}": _token(m[:3], m[3:], count=24) for m in ("sk_live_", "rk_live_", "sk_test_")},
-    "openai": _token("sk", "-", count=48),
-    "openai, project": _token("sk", "-proj-", count=120, alphabet=URL64),
-    "anthropic": _token("sk", "-ant-api03-", count=93, alphabet=URL64),
-    "google api": _token("AI", "za", count=35, alphabet=URL64),
-    "google oauth": _token("ya", "29.", count=60, alphabet=URL64),
-    "google client": _token("GOC", "SPX-", count=28, alphabet=URL64),
-    "npm": _token("np", "m_", count=36),
-    "npmrc": _inside("//registry.npmjs.org/:_authToken={}", 36),
-    "pypi": _token("py", "pi-AgEIcHlwaS5vcmc", count=120, alphabet=URL64),
-    "twilio": _token("S", "K", count=32, alphabet=HEX),
-    "sendgrid": _sendgrid,
-    "mailgun": _token("ke", "y-", count=32, alphabet=HEX),
-    "hugging face": _token("h", "f_", count=34),
-    "discord bot": _discord,
-    "telegram bot": _inside("1234567890:A" + "A{}", 33, URL64),
-    "jwt": _jwt,
-    "rsa key": _block("RSA " + _PRIVATE),
-    "ssh key": _block("OPENSSH " + _PRIVATE),
-    "pgp key": _block("PGP " + _PRIVATE + " BLOCK"),
-    "pkcs8 key": _block(_PRIVATE),
-    "key without foot": _block("EC " + _PRIVATE, cut="foot"),
-    "key without head": _block("RSA " + _PRIVATE, cut="head"),
-    "kubeconfig": _inside("    client-key-data: {}", 400, BASE64),
-    "azure storage": _inside("AccountName=x;Account" + "Key={}==;EndpointSuffix=y", 86, BASE64),
-    "azure sas": _inside("https://x.blob.core.windows.net/c?sv=2024-01-01&sig={}%3D", 43),
-    "url": _password("postgres://bob:{}@db.local:5432/app"),
-    "url, http": _password("git clone https://bob:{}@git.local/a/b.git"),
-    "url, token only": _inside("https://{}@git.local/a/b.git", 40),
-    "bearer": _inside("Authorization: Bearer {}", 40),
-    "bearer, curl": _inside('curl -H "Authorization: Bearer {}" http://x', 40),
-    "basic": _basic("Authorization: Basic {}"),
-    "docker auth": _basic('{"auths": {"https://index.docker.io/v1/": {"auth": "{}"}}}'),
-    "cookie": _inside("Cookie: theme=dark; sid={}", 32),
-    "set-cookie": _inside("Set-Cookie: connect.sid=s%3A{}; Path=/; HttpOnly", 32),
-    "x-api-key": _inside("X-Api-Key: {}", 32),
-    "env password": _password("DB_PASSWORD={}"),
-    "env, exported": _inside("export SERVICE_TOKEN={}", 32),
-    "env, quoted": _inside('CLIENT_SECRET="{}"', 32),
-    "yaml password": _password("  password: {}"),
-    "yaml key": _inside("api_key: {}", 32),
-    "json password": _password('{"user": "bob", "password": "{}"}'),
-    "json key": _inside("{'apiKey': '{}'}", 32),
-    "python": _password('password: str = "{}"'),
-    "go": _password('passwd := "{}"'),
-    "java": _password('ds.setPassword("{}");'),
-    "xml": _password("<password>{}</password>"),
-    "kubernetes env": _password('- name: DB_PASSWORD\n  value: "{}"'),
-    "flag": _password("tool --user bob --password {} --verbose"),
-    "flag, equals": _inside("tool --api-key={} --verbose", 32),
-    "query": _inside("https://x.io/v1?access_token={}&page=2", 32),
-    "mysql": _password("mysql -u root -p{} app"),
-    "curl user": _password("curl -u bob:{} https://x.io/"),
-    "curl user, joined flags": _password("curl -sSu bob:{} https://x.io/"),
-    "curl user, no scheme": _password("curl -s bob:{}@x.io/tides"),
-    "curl user, list": _password('["curl", "-u", "bob:{}", "https://x.io/"]'),
-    "mysql, list": _password('["mysql","-u","root","-p{}"]'),
-    "sshpass, list": _password("run(['sshpass', '-p', '{}', 'ssh', 'gauge'])"),
-    "sshpass, list in lines": _password('[\n  "sshpass",\n  "-p",\n  "{}",\n  "ssh"\n]'),
-    "sshpass, escaped list": _password('[\\"sshpass\\",\\"-p\\",\\"{}\\",\\"ssh\\"]'),
-    "wrapped in a type": _password('password: Some("{}")'),
-    "yaml, typed": _password("password: !!str {}"),
-    "three quotes": _password('password = \"\"\"\n{}\"\"\"'),
-    "value above its name": _password("- value: {}\n  name: DB_PASSWORD"),
-    "odbc, braces": _password("DRIVER={x};UID=sa;PWD={{}};"),
-    "form": _password('form-data; name="password"\n\n{}\n--x'),
-    "masked in a build": _password("::add-mask::{}"),
-    "cookie jar": _password("#HttpOnly_x.io\tFALSE\t/\tTRUE\t0\tsid\t{}"),
-    "table of variables": _password("DB_PASSWORD                    {}"),
-    "sshpass": _password("sshpass -p {} ssh host"),
-    "redis": _password("redis-cli -h host -a {} ping"),
-    "docker login": _password("docker login -u bob -p {} registry.local"),
-    "netrc": _password("machine api.x.io login bob password {}"),
-    "prose": _password("The password is {} for now"),
-    "prose key": _inside("my API key is {}", 40),
-    "blank": _inside("aws configure set aws_secret_access_key {}", 40, BASE64),
-    "table": _inside("| API_KEY | {} |", 40),
-    "sql": _password("CREATE USER bob IDENTIFIED BY '{}'"),
-    "sql, password": _password("ALTER USER bob WITH PASSWORD '{}'"),
-    "fallback": _password('os.getenv("DB_PASSWORD", "{}")'),
-    "markdown": _password("- **Password:** {}"),
-    **{
-        f"form: {form[:24]}": _password(form)
-        for form in (
-            "psk=\"{}\"",
-            "keytool -genkey -storepass {} -alias a",
-            "keytool -genkey -keypass {} -alias a",
-            "redis-server --requirepass {}",
-            "ssh-keygen -t ed25519 -N {} -f key",
-            "$p = ConvertTo-SecureString '{}' -AsPlainText -Force",
-            "rabbitmqctl add_user bob {}",
-            "lftp -u bob,{} sftp://host",
-            "docker run -e PASS={} image",
-            "user: bob, pass: {}",
-            "pw: {}",
-            "http --auth bob:{} GET x.io",
-            "localhost:5432:*:bob:{}",
-            "plink -pw {} host",
-            "auth=(\"bob\", \"{}\")",
-            "<add key=\"DbPassword\" value=\"{}\"/>",
-            "echo '{}' | docker secret create db_password -",
-            "Use {} as the database password.",
-        )
-    },
-    **{
-        f"form: {form[:24]}": _inside(form, 40)
-        for form in (
-            "FERNET_KEY={}",
-            "MAILCHIMP_KEY={}",
-            "Authorization: SSWS {}",
-            "nuget push a.nupkg -k {} -Source y",
-            "variable \"api_token\" {\n  type    = string\n  default = \"{}\"\n}",
-            "Error: invalid client secret provided: {}",
-            "My Acme token changed, the new one is \"{}\". Update it.",
-            "{\"gitlab-token\": {\"git.x.io\": \"{}\"}}",
-        )
-    },
-    "notion": _token("secret", "_", count=43),
-    "airtable": lambda r: (f"{(t := 'pa' + 't' + drawn(r, 14) + '.' + drawn(r, 64, HEX))}", t[3:]),
-    "doppler": _token("dp", ".pt.", count=43),
-    "dropbox": _token("s", "l.", count=136, alphabet=URL64),
-    "square": _token("sq0", "atp-", count=22, alphabet=URL64),
-    "square, newer": _token("EA", "AA", count=60, alphabet=URL64),
-    "twitter bearer": _token("A" * 22, count=80),
-    "netrc, numbered": _password("    1\tmachine a.io\n     2\t  login bob\n     3\t  password {}"),
-    "one-time password": _inside("otpauth://totp/x:bob?secret={}&issuer=x", 32, UPPER),
-    "next line": _password("PASSWORD = (\n    \"{}\"\n)"),
-}  # fmt: skip
+def _sha(random: Random, kind: str = "sha256") -> str:
+    return hashlib.new(kind, random.randbytes(9)).hexdigest()
+
 
 INNOCENT: dict[str, Callable[[Random], str]] = {
-    "commit": lambda r: f"commit {hashlib.sha1(r.randbytes(9)).hexdigest()}",
-    "log line": lambda r: f"{hashlib.sha1(r.randbytes(9)).hexdigest()[:7]} Fix the token reader",
-    "sha256": lambda r: f"sha256:{hashlib.sha256(r.randbytes(9)).hexdigest()}",
-    "pip hash": lambda r: f"    --hash=sha256:{hashlib.sha256(r.randbytes(9)).hexdigest()} \\",
+    "commit": lambda r: f"commit {_sha(r, 'sha1')}",
+    "log line": lambda r: f"{_sha(r, 'sha1')[:7]} Fix the token reader",
+    "pip hash": lambda r: f"    --hash=sha256:{_sha(r)} \\",
     "npm integrity": lambda r: f'"integrity": "sha512-{_packed(r, 64)}"',
     "go.sum": lambda r: f"x.io/y v1.2.3 h1:{_packed(r, 32)}",
-    "cargo": lambda r: f'checksum = "{hashlib.sha256(r.randbytes(9)).hexdigest()}"',
-    "uuid": lambda r: f'"sessionId":"{uuid.UUID(int=r.getrandbits(128))}"',
-    "session": lambda r: f"http://x/?sessionId={uuid.UUID(int=r.getrandbits(128))}",
+    "docker digest": lambda r: f"FROM python@sha256:{_sha(r)}",
+    "image of a commit": lambda r: f"registry.x.io/app-prod-{_sha(r, 'sha1')}",
+    "cache key": lambda r: f"cache_key={_sha(r)}",
+    "uuid": lambda r: f'"sessionId":"{_uuid(r)}"',
+    "session": lambda r: f"http://x/?sessionId={_uuid(r)}",
     "tool id": lambda r: f'"tool_use_id":"toolu_01{drawn(r, 22)}"',
     "request id": lambda r: f'"requestId":"req_011{drawn(r, 21)}"',
+    "stripe ids": lambda r: f"cus_{drawn(r, 14)} pi_{drawn(r, 24)} cs_test_{drawn(r, 40)}",
+    "publishable key": lambda r: f"pk_live_{drawn(r, 24)}",
+    "public key": lambda r: f"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI{drawn(r, 43)} bob@host",
+    "certificate": lambda r: f"-----BEGIN CERTIFICATE-----\n{drawn(r, 64)}\n",
     "image": lambda r: f"data:image/png;base64,{_packed(r, 900)}",
-    "public key": lambda r: f"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI{drawn(r, 43, BASE64)} bob@host",
-    "certificate": lambda r: f"-----BEGIN CERTIFICATE-----\n{drawn(r, 64, BASE64)}\n",
-    "minified": lambda r: f"!function(e,t){{e.token=t.secret,e.password=n(t.pwd)}}({r.random()});",
-    "minified pair": lambda r: "{password:e.password,token:t.accessToken,apiKey:r.k2.apiKey}",
     "etag": lambda r: f'ETag: W/"{drawn(r, 27)}"',
-    "docker digest": lambda r: f"FROM python@sha256:{hashlib.sha256(r.randbytes(9)).hexdigest()}",
-    "cache key": lambda r: f"cache_key={hashlib.sha256(r.randbytes(9)).hexdigest()}",
-    "test id": lambda r: f"test_token.py::test_password_{r.randint(1, 99)}[secret-x1] PASSED",
+    "pod": lambda r: f"api-{drawn(r, 10, HEX)}-{drawn(r, 5, HEX)}   1/1   Running",
+    "signature of a thought": lambda r: f'"signature":"{_packed(r, 200)}"',
     "counts": lambda r: f"max_tokens: {r.randint(1000, 9999)}, used_tokens={r.randint(1, 99999)}",
-}  # fmt: skip
-
-STAND_INS = (
-    'password: "Enter your password"', 'PASSWORD_HINT="must be at least 8 characters"',
-    "--- PASS: TestTokenV2/ok (0.00s)", "kubectl get secret app-tls -o yaml",
-    "git log -p HEAD~12", "cargo test -p my-crate2", "pytest -k TestFoo12",
-    "cache key: v2:9aa1e33946e84f7c63ec10eda8113a831755b1ddaa90db12a58b6e64a72025cd",
-    "API_KEY not set\n2026-02-28T11:47:40.2863056Z done",
-    '"API_KEY": "***", "GIT_COMMIT": "0dd1b9e29e63569b05c83adaf67ec56a3308af9a"',
-    "TOKEN=$TOKEN",
-    "TOKEN=${GITHUB_TOKEN:-}",
-    "token: ${{ secrets.GITHUB_TOKEN }}",
-    "password: <password>",
-    "api_key=your-key-here",
-    "API_KEY=xxxxxxxxxxxxxxxxxxxx",
-    "password: changeme",
-    "password = os.environ['DB_PASSWORD']",
-    "token: process.env.API_TOKEN_2",
-    "const token = getToken(user1)",
-    "token: str",
-    "password: Optional[str] = None",
-    "password=password",
-    "f(token=token, secret=self.secret_v2)",
-    "secret: {{ .Values.secret }}",
-    "password: z.string().min(8)",
-    'type: "password", placeholder: "Password"',
-    "if password == user.password2:",
-    "unexpected token: 'identifier'",
-    "The password is required",
-    "Bearer authentication is used",
-    "Basic Operations",
-    "Authorization: Bearer <token>",
-    "Authorization: Bearer $TOKEN",
-    "PWD=/home/bob/app2",
-    "postgres://user:password@localhost/db",
-    "postgres://user:${DB_PASS}@localhost/db",
-    "http://localhost:8080/a@b",
-    "mysql -u root -p app",
-    '["mysql", "-u", "root", "-p", "app"]',
-    '["ssh", "-p", "2222", "gauge"]',
-    '["curl", "-u", "bob:$PASSWORD", "https://x.io/"]',
-    'curl -sSu "$BOB:$PASSWORD" https://x.io/',
-    "curl -fsSLo tides.tgz https://x.io/",
-    "curl localhost:8080/a@b",
-    'password: Some("password")',
-    "PWD={password};",
-    "password                    required",
-    "docker run -p 8080:80 image",
-    "mkdir -p src/a1/b2",
-    "passed ? 'PASS' : 'FAIL'",
-    "pass: 12, fail: 3",
-    "npm_config_registry npm_package_version_1234",
-    "class='sk-folding-cube sk-container-id-1'",
-    "risk-assessment-2024-final-version-of-the-thing",
-    'the file before the "-----BEGIN RSA " "PRIVATE KEY-----" and after "-----END RSA"',
-    'WAIT_FOR_TOKEN = "waitForTaskToken"',
-    "the token 1fc8b3b9a1e18e3b5d6f7a8b9c0d1e2f3a4b5c6d is a commit",
-    "secret_name: app-tls", "token_count = 15000", "tokenizer: cl100k_base",
-)  # fmt: skip
+}
+STAND_INS = tuple(r"""
+whats teh password after reimnstll?
+the password is stored in 1Password
+The password is required
+password: "Enter your password"
+PASSWORD_HINT="must be at least 8 characters"
+the token 1fc8b3b9a1e18e3b5d6f7a8b9c0d1e2f3a4b5c6d is a commit
+unexpected token: 'identifier'
+--- PASS: TestTokenV2/ok (0.00s)
+test_token.py::test_password_7[secret-x1] PASSED
+pass: 12, fail: 3
+we need to pass `MARIN_VLLM_MODE2` on
+TOKEN=$TOKEN
+TOKEN=${GITHUB_TOKEN:-}
+token: ${{ secrets.GITHUB_TOKEN }}
+export GITHUB_TOKEN=$(gh auth token)
+password: <password>
+api_key=your-key-here
+API_KEY=your_api_key_123
+API_KEY=xxxxxxxxxxxxxxxxxxxx
+OPENAI_API_KEY=sk-...
+"password": "********"
+password=password
+POSTGRES_PASSWORD=postgres
+password: changeme
+password = os.environ['DB_PASSWORD']
+token: process.env.API_TOKEN_2
+token = tokens[index2]
+const token = getToken(user1)
+token: str
+password: Optional[str] = None
+f(token=token, secret=self.secret_v2)
+!function(e,t){e.token=t.secret,e.password=n(t.pwd)}(0.7);
+{password:e.password,token:t.accessToken,apiKey:r.k2.apiKey}
+fields = ["password", "address1", "token2"]
+secret: {{ .Values.secret }}
+password: z.string().min(8)
+type: "password", placeholder: "Password"
+an interactive `Username:`/`Password:` prompt 2
+if password == user.password2:
+const hashedPassword = await bcrypt.hash(password, 10);
+WAIT_FOR_TOKEN = "waitForTaskToken"
+NO_TOKEN = Refusal(401, "no token")
+Authorization: Bearer <token>
+Authorization: Bearer $TOKEN
+Bearer authentication is used
+Cookie: theme=dark; lang=en-US
+PWD=/home/bob/app2
+/etc/passwd would2 be read
+ssh -i ~/.ssh/deploy_key root@65.108.24.131
+PRIVATE_KEY_PATH=/etc/keys/app-2024.pem
+postgres://user:password@localhost/db
+postgres://user:${DB_PASS}@localhost/db
+http://localhost:8080/a@b
+http://example.com:8080/img@2x.png
+git@github.com:org/repo.git
+mysql -u root -p app
+docker run -p 8080:80 image
+mkdir -p src/a1/b2
+curl -fsSLo tides.tgz https://x.io/
+secret_name: app-tls-2024
+arn:aws:secretsmanager:us-east-1:123456789012:secret:prod/db-AbC123
+checksum/secret: 8a28929ac7f9a17e97a421ac2cd63ac73568ebe87bc0cee641a193d91c761577
+"nextPageToken": "Cg5zaG9ydC1wYWdlLTEyMw"
+tokenizer: cl100k_base
+design token: spacing-4xl-v2
+"public_key": "04a1b2c3d4e5f6a7b8c9d0e1f2a3b4c5d6e7f8a9b0c1d2e3f4a5b6c7d8e9f0"
+"private_key_id": "3f8a9c0d1e2b4f5a6978c0d1e2f3a4b5c6d7e8f9"
+signing key fingerprint: SHA256:nThbg6kXUpJWGl7E1IGOCspRomTxdCARLviKw6E5SY8
+idempotency-key: 7f3a9c21-b4d8-4e6f-8a1b-2c3d4e5f6a7b
+key = f"{prefix}:{user_id}:v2"
+KeyError: 'user_123abc'
+npm_config_registry npm_package_version_1234
+class='sk-folding-cube sk-container-id-1'
+credentials: 'include'
+author: Jane Doe2
+path = "/tmp/a1b2c3d4e5f6"
+exit code=137
+Claude-Session: https://claude.ai/code/session_01QSSDo3UvRihyoF4f4iZaiW
+recovery codes are shown once, keep them in a safe place
+| Name | Type |\n|---|---|\n| password | string |\n| hostname1 | string |
+| Path | Password | Token |\n|---|---|---|\n| /login | argon2id | none |
+| Token | Value |\n|---|---|\n| `--type-h1` | `2.369rem` |
+token,lemma,pos\nstrengths,strength,NOUN\nGPT4o,gpt4o,PROPN
+test,pass,fail\nlogin_v2,12,3\nlogout_v3,13,5
+from x import user, password, token\nfrom y import alpha, sha256, beta
+user,password\nbob,changeme\neve,${EVE_PASSWORD}\nal,<password>\nxi,********
+""".strip().replace("\\n", "\0").split("\n"))  # fmt: skip
+STAND_INS = tuple(text.replace("\0", "\n") for text in STAND_INS)

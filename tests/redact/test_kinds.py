@@ -3,48 +3,40 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.redact import find, redact
-from tests.redact.samples import INNOCENT, SECRETS, STAND_INS
+from holdfast.redact import find, redact, redact_answer, redact_named_values, use_patterns
+from holdfast.redact.hidden import visible
+from tests.redact.samples import INNOCENT, SECRETS, STAND_INS, WORDS, drawn
 
-pytestmark = [pytest.mark.requirement("X4"), pytest.mark.slow]  # 1,176 forms
+pytestmark = pytest.mark.requirement("X4")
 SETTINGS: dict[str, Callable[[str], str]] = {
     "alone": str,
-    "prose": lambda text: f"I tried this: {text} and it worked.",
     "line": lambda text: f"first line\n{text}\nlast line",
     "crlf": lambda text: f"first\n{text}\nlast".replace("\n", "\r\n"),
     "json": lambda text: json.dumps({"type": "text", "text": f"see\n{text}\nthere"}),
-    "packed json": lambda text: json.dumps([1, text, "a"], separators=(",", ":")),
     "json in json": lambda text: json.dumps({"line": json.dumps({"text": f"see\n{text}\n"})}),
     "markdown": lambda text: f"Run:\n\n```sh\n{text}\n```\n\nthen go on.",
-    "code span": lambda text: f"use `{text}` there",
-    "shell": lambda text: f"cd /srv && echo '{text}' && ls",
     "coloured": lambda text: f"\x1b[32m{text}\x1b[0m",
     "numbered": lambda text: "\n".join(f"{n:6}→{x}" for n, x in enumerate(text.split("\n"), 1)),
     "diff": lambda text: "\n".join(f"+{line}" for line in text.split("\n")),
-    "chinese": lambda text: f"请看 İ {text} 好",
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SECRETS)
 def test_a_secret_goes_wherever_it_stands(kind: str) -> None:
-    drawn = [SECRETS[kind](Random(seed)) for seed in range(8)]
     for place in SETTINGS.values():
-        for text, secret in drawn:
+        for seed in range(4):
+            text, secret = SECRETS[kind](Random(seed))
             placed = place(text)
-            assert secret not in redact(placed), placed
-
-
-@given(st.sampled_from(sorted(SECRETS)), st.sampled_from(sorted(SETTINGS)), st.integers())
-def test_no_drawn_secret_survives(kind: str, setting: str, seed: int) -> None:
-    text, secret = SECRETS[kind](Random(seed))
-    assert secret not in redact(SETTINGS[setting](text))
+            assert secret not in redact(placed).replace("→", ""), placed
 
 
 @pytest.mark.parametrize("kind", INNOCENT)
@@ -56,47 +48,131 @@ def test_what_only_looks_random_stays(kind: str) -> None:
 
 @pytest.mark.parametrize("text", STAND_INS)
 def test_a_stand_in_stays(text: str) -> None:
-    assert redact(text) == text
+    assert redact(text) is text
+    assert redact(json.dumps({"text": text})) == json.dumps({"text": text})
 
 
 def test_what_is_around_a_secret_stays_readable() -> None:
     word = "hunt" + "er2"
     assert redact(f"postgres://bob:{word}@db/app") == "postgres://bob:[redacted: password]@db/app"
-    assert redact(f'"://bob:{word}@db"') == '"://bob:[redacted: password]@db"'
     assert redact(f"mysql -u root -p{word} app") == "mysql -u root -p[redacted: password] app"
     assert redact(f'{{"password": "{word}"}}') == '{"password": "[redacted: password]"}'
     assert redact(f"?token={word}x9y8&page=2") == "?token=[redacted: token]&page=2"
+    assert redact(f"DB_PASSWORD={word}\0HOME=/root\0").endswith("\0HOME=/root\0")
 
 
 def test_json_is_still_json_afterwards() -> None:
     for make in SECRETS.values():
-        text, _ = make(Random(7))
-        json.loads(redact(json.dumps({"text": f"see\n{text}\nthere"})))
+        json.loads(redact(json.dumps({"text": f"see\n{make(Random(7))[0]}\nthere"})))
 
 
 def test_a_finding_says_what_and_where() -> None:
-    text, secret = SECRETS["github p"](Random(1))
+    text, secret = SECRETS["gh|p_ 36w"](Random(1))
     [one] = find(f"a {text} b")
     assert (one.kind, one.start, one.end) == ("github token", 2, 2 + len(secret))
 
 
-@pytest.mark.parametrize("word", ["令牌是", "токен", "トークン", "키"])
-def test_a_token_right_behind_a_letter_of_another_script_is_found(word: str) -> None:
-    token = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
-    assert token not in redact(f"{word}{token}请使用它")
+def test_a_value_named_once_goes_wherever_the_text_repeats_it() -> None:
+    value = drawn(Random(3), 20)
+    assert value not in redact(f"token={value}\nand later just {value} again")
+    assert redact('DB_PASSWORD="harbor" and the harbor of Esk').endswith("the harbor of Esk")
+
+
+TABLES = {
+    "csv": ("id,email,password,plan", "{n},u{n}@x.io,{v},pro"),
+    "csv, quoted": ('"Title","API key","Notes"', '"Site, {n}","{v}",""'),
+    "csv, semicolons": ("id;login;pwd", "{n};u{n};{v}"),
+    "csv, numbered": ("     1\tid,note,token", "     2\t{n},x y,{v}"),
+    "tabs": ("id\temail\tpassword", "{n}\tu{n}@x.io\t{v}"),
+    "markdown": ("| user | password |\n|---|---|", "| u{n} | `{v}` |"),
+    "psql": (" id | email | secret_key \n----+-------+-----", " {n:2} | u{n}@x.io | {v}"),
+    "mysql": ("+----+-----+\n| id | password |\n+----+-----+", "| {n:2} | {v} |"),
+    "rich": ("┏━━━━┳━━━━━┓\n┃ id ┃ Password ┃\n┡━━━━╇━━━━━┩", "│ {n:2} │ {v} │"),
+}
+
+
+@pytest.mark.parametrize("form", TABLES)
+def test_a_column_of_secrets_goes_in_every_row_of(form: str) -> None:
+    """Some of them have no digit: the others of the column tell."""
+    values = [drawn(Random(seed), 14) for seed in range(20)] + ["kwTyzHQbLmRpXs", "QzkRtVbnMwPlHk"]
+    head, row = TABLES[form]
+    text = "\n".join([head, *(row.format(n=n, v=value) for n, value in enumerate(values)), ""])
+    for shown in (redact(text), redact(json.dumps({"text": text}))):
+        assert [value for value in values if value in shown] == []
+    assert "19" in redact(text)
+
+
+def test_words_are_passwords_where_a_column_has_their_users() -> None:
+    assert redact("user,password\nbob,letmein\n") == "user,password\nbob,[redacted: password]\n"
 
 
 @pytest.mark.parametrize(
-    "sentence",
-    [
-        *("le mot de passe est {}", "mot de passe : {}", "mật khẩu: {}", "كلمة المرور: {}"),
-        *("비밀번호: {}", "şifre: {}", "पासवर्ड: {}", "סיסמה: {}"),
-    ],
+    "intro", ["Recovery codes:\n", "// Backup codes (once):\n", "2FA backup codes\n"]
 )
-def test_a_password_is_found_by_its_name_in_many_languages(sentence: str) -> None:
-    assert "Zx9kQ27vbT" not in redact(sentence.format("Zx9kQ27vbT"))
+def test_recovery_codes_go_and_what_follows_stays(intro: str) -> None:
+    codes = ["6828a-a1a67", "5728b-b1a68", "8842 1177"]
+    shown = redact(
+        f"{intro}" + "\n".join(f"  {n}. {code}" for n, code in enumerate(codes, 1)) + "\n\ndone"
+    )
+    assert not any(code in shown for code in codes) and shown.endswith("\n\ndone")
 
 
-def test_a_sentence_about_passwords_stays() -> None:
-    for words in ("mot de passe: voir le coffre", "비밀번호는 어디에 저장되나요"):
-        assert redact(words) == words
+def test_a_passphrase_goes_whole() -> None:
+    for form in (
+        'password: "{}"',
+        "BORG_PASSPHRASE='{}'",
+        r"{\"password\": \"{}\"}",
+        "mysql -p'{}' x",
+    ):
+        shown = redact(form.replace("{}", "blue whale 42 sings"))
+        assert not any(word in shown for word in ("blue", "whale", "sings")), shown
+
+
+CODES = ["\x1b[31m", "\x1b[0m", "\x1b[K", "\x1b[38;5;208m", "\x01", "\u200b", "\ufe0f"]
+
+
+@given(st.sampled_from(sorted(SECRETS)), st.integers(0, 3), st.data())
+def test_no_code_within_a_text_keeps_a_secret_that_goes_without_it(
+    kind: str, seed: int, data: st.DataObject
+) -> None:
+    plain, secret = SECRETS[kind](Random(seed))
+    places = data.draw(st.lists(st.integers(0, len(plain)), max_size=6).map(sorted))
+    parts = [plain[a:b] for a, b in zip([0, *places], [*places, len(plain)], strict=True)]
+    text = "".join(data.draw(st.sampled_from(CODES)) + part for part in parts)
+    assert secret not in visible(redact(text))
+
+
+@pytest.mark.parametrize("name", ["passw\\u006frd", "pass\\u200bword", "\\u001b[1mpassword"])
+def test_a_key_with_escaped_letters_is_found(name: str) -> None:
+    assert "Tulip9Kettle" not in redact(f'{{"{name}":"Tulip9Kettle"}}')
+
+
+def test_a_key_of_json_makes_its_value_secret() -> None:
+    given_ = {"a": {"api_key": ["x1y2z3w4"], "password": 1234567}, "token_count": 7654321}
+    kept = redact_named_values(given_)
+    assert kept["a"] == {"api_key": ["[redacted: password]"], "password": "[redacted: password]"}
+    assert kept["token_count"] == 7654321
+
+
+def test_the_answer_to_a_question_for_a_secret_goes() -> None:
+    assert redact_answer("What is the admin password?", "hunt" + "er2") == "[redacted: password]"
+    assert redact_answer("How should we hash the password?", "bcrypt") == "bcrypt"
+
+
+@pytest.fixture
+def own_patterns() -> Iterator[None]:
+    use_patterns([re.compile(r"ACME-[0-9]{6}"), re.compile(r"pin=(\d+)"), re.compile("x*")])
+    yield
+    use_patterns([])
+
+
+@pytest.mark.usefixtures("own_patterns")
+def test_the_user_s_own_patterns_are_searched_for() -> None:
+    assert redact("ACME-123456 pin=99 xx") == (
+        "[redacted: own pattern] pin=[redacted: own pattern] [redacted: own pattern]"
+    )
+
+
+def test_words_of_a_wallet_are_words_elsewhere() -> None:
+    text = " ".join(WORDS)
+    assert redact(text) is text

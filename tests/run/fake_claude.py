@@ -90,6 +90,7 @@ def _transcript(session: str, prompt: str, task: str, deed: str) -> None:
         "cwd": os.getcwd(),
         "sessionId": session,
         "version": "2.1.325",
+        "promptSource": "sdk",
     }
     call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": f"make {task}"}}
     usage = {"input_tokens": 10, "cache_read_input_tokens": 20_000, "output_tokens": 50}

@@ -6,9 +6,15 @@ import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from holdfast.cli.main import holdfast_command
+from holdfast.redact import redact, use_patterns
 from holdfast.settings import load as settings_load
 from holdfast.settings.table import PRESETS, PROJECT, TABLE, USER, Setting, Value
+from holdfast.wire import places
+from tests.checkpoint.sessions import Session
+from tests.hot.hooks import fire
 
 
 def _write(path: Path, text: str) -> None:
@@ -143,6 +149,33 @@ def test_the_size_of_a_brief_and_how_long_checkpoints_stay_are_the_users_to_set(
     mine = settings_load.load(str(tmp_path), {})
     assert [mine.whole(name) for name in names] == [200] * 4
     assert settings_load.load("", {}).values.keys() >= set(names)
+
+
+@pytest.mark.requirement("X4")
+def test_own_patterns_are_a_list_and_an_invalid_one_is_reported_and_ignored() -> None:
+    _write(
+        settings_load.user_file(), "secret_patterns = ['ACME-[0-9]{6}', '(unclosed', 'pin=(\\d+)']"
+    )
+    found = settings_load.load(environ={})
+    assert found.word("secret_patterns").splitlines() == ["ACME-[0-9]{6}", r"pin=(\d+)"]
+    assert ["(unclosed" in error and "secret_patterns" in error for error in found.errors] == [True]
+    by_variable = settings_load.load(environ={"HOLDFAST_SECRET_PATTERNS": "a+\nb+"})
+    assert by_variable.word("secret_patterns") == "a+\nb+"
+
+
+@pytest.mark.requirement("X4")
+def test_commands_and_hooks_search_for_own_patterns(tmp_path: Path) -> None:
+    text = "the order ACME-123456 is open"
+    _write(settings_load.user_file(), "secret_patterns = ['ACME-[0-9]{6}']")
+    try:
+        assert CliRunner().invoke(holdfast_command, ["version"]).exit_code == 0
+        assert redact(text) == "the order [redacted: own pattern] is open"
+    finally:
+        use_patterns([])
+    fire("PreCompact", Session().user(f"Rule: {text}").says("Noted.").written(tmp_path))
+    saved = [path.read_text() for path in Path(places.home()).rglob("*.md")]
+    assert any("own pattern" in one for one in saved)
+    assert not any("ACME-123456" in one for one in saved)
 
 
 @pytest.mark.requirement("G7")

@@ -17,6 +17,7 @@ ENVELOPE: Line = {
     "sessionId": "s-1",
     "version": "2.1.325",
 }
+MARKS = {"promptSource", "origin", "isMeta", "isCompactSummary", "version"}
 USAGE: Line = {
     "input_tokens": 10,
     "cache_creation_input_tokens": 200,
@@ -56,7 +57,10 @@ def answer(
 
 
 def prompt(content: Any = "please", **more: Any) -> Line:
-    return {**ENVELOPE, "type": "user", "message": {"role": "user", "content": content}, **more}
+    """A prompt as headless clients write it, if no other mark is given."""
+    said = {} if more.keys() & MARKS else {"promptSource": "sdk"}
+    message = {"role": "user", "content": content}
+    return {**ENVELOPE, "type": "user", "message": message, **said, **more}
 
 
 def result(*blocks: Line, copy: Any = None, **more: Any) -> Line:

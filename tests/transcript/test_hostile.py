@@ -92,13 +92,16 @@ def test_a_wrong_prompt_or_result_costs_at_most_its_own_line(tmp_path: Path, wro
 
 @pytest.mark.requirement("W1")
 @pytest.mark.parametrize("name", COUNTS)
-def test_a_usage_that_is_not_counts_is_no_usage(tmp_path: Path, name: str) -> None:
+def test_what_is_no_count_counts_as_nothing(tmp_path: Path, name: str) -> None:
     for wrong in NO_COUNTS:
         tally = LineTally()
         line = answer()
+        count = line["message"]["usage"][name]
         line["message"]["usage"] = {**line["message"]["usage"], name: wrong}
-        assert between(tmp_path, line, tally) == [], wrong
-        assert tally.misfit_fields == {"usage": 1}, wrong
+        [entry] = between(tmp_path, line, tally)
+        assert isinstance(entry, Answer)
+        assert entry.usage.total_tokens == 3260 - count, wrong
+        assert tally.misfit == (wrong is not None), wrong
 
 
 @pytest.mark.requirement("B14")
@@ -113,13 +116,14 @@ def test_the_usage_is_still_found_beside_a_wrong_field(tmp_path: Path, name: str
 
 @pytest.mark.requirement("W1")
 @pytest.mark.parametrize("wrong", [1, "true", None, []], ids=repr)
-def test_a_line_that_may_be_a_subagents_is_not_taken_for_the_sessions(
+def test_a_line_that_may_be_a_subagents_gives_no_reading_and_no_words_of_the_user(
     tmp_path: Path, wrong: Any
 ) -> None:
-    tally = LineTally()
-    assert between(tmp_path, answer(isSidechain=wrong), tally) == []
-    assert between(tmp_path, attachment() | {"isSidechain": wrong}) == []
-    assert tally.by_type == {"user": 2, "assistant": 1}
+    [entry] = between(tmp_path, answer(isSidechain=wrong))
+    assert isinstance(entry, Answer)
+    assert (entry.usage.total_tokens, entry.blocks) == (0, (Text("hello"),))
+    [entry] = between(tmp_path, prompt("go", isSidechain=wrong))
+    assert entry.line.author == "unsure"
 
 
 def test_one_wrong_block_leaves_the_others(tmp_path: Path) -> None:
@@ -128,9 +132,9 @@ def test_one_wrong_block_leaves_the_others(tmp_path: Path) -> None:
     [entry] = between(tmp_path, answer("m", *blocks, 7), tally)  # type: ignore[arg-type]
     assert isinstance(entry, Answer)
     assert [type(block).__name__ for block in entry.blocks] == [
-        "Text", "OtherBlock", "ToolUse", "OtherBlock", "OtherBlock",
+        "Text", "ToolUse", "ToolUse", "OtherBlock", "OtherBlock",
     ]  # fmt: skip
-    assert tally.misfit_fields == {"block": 2}
+    assert tally.misfit_fields == {"id": 1, "block": 1}
 
 
 def test_a_new_kind_of_block_is_no_misfit(tmp_path: Path) -> None:
@@ -182,8 +186,9 @@ def test_a_number_beyond_all_numbers_harms_only_its_field(tmp_path: Path) -> Non
     assert isinstance(entry, Answer)
     tally = LineTally()
     no_count = encoded(answer("m1")).replace(b'"output_tokens":50', b'"output_tokens":1e999')
-    assert between(tmp_path, no_count, tally) == []
-    assert tally.misfit == 1
+    [entry] = between(tmp_path, no_count, tally)
+    assert isinstance(entry, Answer)
+    assert (entry.usage.output_tokens, tally.misfit) == (0, 1)
 
 
 def test_half_a_character_does_not_cost_the_usage(tmp_path: Path) -> None:

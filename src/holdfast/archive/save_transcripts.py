@@ -22,7 +22,7 @@ from holdfast.client.settings_files import transcripts_folder
 from holdfast.files import atomic, lock
 from holdfast.files.folders import FolderPlace, enter
 from holdfast.record.storage import sign
-from holdfast.record.user_input import own_words
+from holdfast.record.user_input import words_of
 from holdfast.transcript.blocks import Malformed
 from holdfast.transcript.entries import Prompt
 from holdfast.transcript.lookup import subagent_files
@@ -225,8 +225,8 @@ def _first_request(lines: list[bytes]) -> str:
     for data in lines:
         with suppress(Malformed):
             entry = parse(data, 0, LineTally())
-            if isinstance(entry, Prompt) and not entry.is_meta:
-                words = " ".join(own_words(entry.text, entry.line.author).split())
+            if isinstance(entry, Prompt):
+                words = " ".join(words_of(entry).typed.split())
                 if words:
                     return words[:ASKED_CHARS]
     return ""

@@ -40,12 +40,12 @@ TO_BE_CONTINUED = "(the rest of this brief stands in another message of Holdfast
 CONTINUES = "This is the second half of the brief of this compaction."
 HEADING, MOST_HEADING = "## ", 120
 STARRED = f" ({EDITED} edited)"
-KEPT = frozenset((quotes.SECTION, "pinned"))  # cannot be evicted
+KEPT = frozenset((quotes.SECTION, quotes.UNSURE, "pinned"))  # cannot be evicted
 KEPT_BY_CLIENT = frozenset(("flight", "questions"))  # the client restores the last round
 FOUND_AGAIN = frozenset(("files", "names", "about"))
 NOTHING_SET = Ledger()
 MARGIN = 40  # for the cut line, the meaning of the star, and what redaction may add
-PINNED_SHARE = 0.3
+PINNED_SHARE, UNSURE_SHARE = 0.3, 0.15
 WORDS_SHARES, SMALL_SHARES, SMALL_UNITS = (0.5, 0.93), (0.3, 0.5), 3500  # of the room
 LITTLE_OPS = 2  # with so few steps after it, the transcript still ends in the summary
 GIVEN_CHARS = 120  # of a line that are looked for in what the model has
@@ -94,7 +94,7 @@ def compose(
     given = summary_at_end(record) if given is None else given
     opening = _opening(record, headline, _named(NOTICE, agent_type))
     room = limit - units(opening) - units(fence.closing()) - MARGIN
-    fixed = _fixed(marked, budget, room)
+    fixed = _fixed(record, marked, budget, room)
     free = room - sum(units(one.text) + quotes.PER_LINE for one in fixed)
     words = _from("the user's words", lambda: quotes.items(record, _for_words(record, free), given))
     sources = _sources(record, limit, work, archived, budget)
@@ -146,10 +146,12 @@ def _for_words(record: Record, room: int) -> int:
     return int(min(max(room * least, quotes.needed_units(record, quotes.USUAL_CHARS)), room * most))
 
 
-def _fixed(marked: Sequence[str], budget: Ledger, room: int) -> list[BriefItem]:
-    """Return what must be in the brief beside the user's words: marked rules and pins."""
+def _fixed(record: Record, marked: Sequence[str], budget: Ledger, room: int) -> list[BriefItem]:
+    """Return what must be in the brief beside the user's words: marked rules, pins, and texts of
+    which nobody can tell who wrote them."""
     more = [*pinned.marked_rules(marked), *pinned.pins(budget.pins)]
-    return pinned.shorten(more, int(room * PINNED_SHARE))
+    unsure = _from("unsure", lambda: quotes.unsure_items(record, int(room * UNSURE_SHARE)))
+    return [*pinned.shorten(more, int(room * PINNED_SHARE)), *unsure]
 
 
 def _without_given(items: Iterable[BriefItem], given: str) -> list[BriefItem]:

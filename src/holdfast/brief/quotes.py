@@ -14,7 +14,7 @@ from holdfast.budget.compartments import units
 from holdfast.record.model import PLAN_ASKED, Place, Record, Turn
 from holdfast.record.plans import PROMPTED
 from holdfast.record.replies import LONGEST, OPTIONS_END
-from holdfast.record.turns import TAKEN_BACK, describe_stop
+from holdfast.record.turns import TAKEN_BACK, describe_stop, unsure_texts
 from holdfast.text.fence import both_ends, flat, quoted, single_marks
 
 LEAST_CHARS, USUAL_CHARS, MOST_CHARS, CURRENT_CHARS = 80, 400, 4000, 1000
@@ -24,7 +24,9 @@ ANSWER_CHARS, SHORTEST_ANSWER = 400, 12
 HEAD_AND_TAIL_CHARS = 600
 PER_LINE = 5  # the dash, the quotes and the line end
 OLDER_CHARS = 120  # the line about those left out
-SECTION = "said"
+SECTION, UNSURE = "said", "unsure"
+UNSURE_CHARS = 300
+UNSURE_REASON = "in the user's name, without a mark of the client"
 OUTCOME = "what answered it"
 APPROVED = "approved a plan that the model wrote:"
 WITHDRAWN = "taken back by the user"  # a summary does not have to contain these
@@ -207,6 +209,20 @@ def _cut(words: str, most: int) -> str:
     head = words[: most - tail - 2].rstrip() + " …"
     last = words[-tail:].partition(" ")[2] if tail else ""
     return f"{head} {last}" if last else head
+
+
+def unsure_items(record: Record, room: int) -> list[BriefItem]:
+    """Return the texts that may be anybody's, as far as they fit, the newest first: without
+    quotation marks, because those in a brief tell whose words are quoted."""
+    found: list[BriefItem] = []
+    for number, one in reversed([*enumerate(unsure_texts(record))]):
+        text = flat(one.text, UNSURE_CHARS)
+        text += " (not delivered yet)" if one.waits else ""
+        room -= units(text) + PER_LINE
+        if room < 0:
+            break
+        found.append(BriefItem(UNSURE, text, 1.0, UNSURE_REASON, one.place, True, order=number))
+    return found
 
 
 def outcomes(record: Record) -> Iterator[BriefItem]:

@@ -15,7 +15,7 @@ from holdfast.wire import places
 
 ROLES = ("orchestrator", "developer", "specialist", "validator")
 SECTIONS_WORDS = (
-    "said marked pinned flight tasks plan failing files commands decisions agents messages "
+    "said marked pinned unsure flight tasks plan failing files commands decisions agents messages "
     "names questions about archived"
 )
 SECTIONS = frozenset(SECTIONS_WORDS.split())
@@ -40,6 +40,7 @@ ALWAYS = (
     Section("said", 0.35, "What the user said, in order"),
     Section("marked", 0.05, "Marked as binding"),
     Section("pinned", 0.03, "Pinned"),
+    Section("unsure", 0.0, "Not certain who said this"),
 )
 
 

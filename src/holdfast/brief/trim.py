@@ -24,7 +24,7 @@ from holdfast.budget.compartments import compartments as divided
 _OF = {
     ACTIVE: "flight decisions tasks plan failing commands agents questions waves blocked messages",
     BACKGROUND: "files about",
-    PREFERENCES: "said pinned",
+    PREFERENCES: "said pinned unsure",
     SAFETY: "marked",
     AMBIENT: "names actions archived",
 }
@@ -47,7 +47,7 @@ def weights(sections: Iterable[Section]) -> dict[str, float]:
     return found
 
 
-NEVER_CUT = ("said", "marked", "pinned")
+NEVER_CUT = ("said", "marked", "pinned", "unsure")
 NEWS = ("agents",)  # new reports are the input of the next step
 PER_LINE = 6  # what a line costs beside its words, with a share of the headings
 

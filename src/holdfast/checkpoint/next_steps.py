@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from holdfast.record import open_items
 from holdfast.record.failures import EDITED_SINCE, edited_since
 from holdfast.record.files import by_last_use
-from holdfast.record.model import Failure, Plan, Record, Task, Turn
+from holdfast.record.model import Failure, Record, ShownPlan, Task, Turn
 from holdfast.record.turns import turn_number
 from holdfast.text.fence import quoted, single_marks
 
@@ -16,6 +16,7 @@ MOST_CHARS = 600
 SHORT_CHARS = 200
 MOST_EDITED = 3  # files, after a failure
 MOST_PLAN_LINES = 20
+PLAN_OF_MODEL = "a plan that the model wrote and the user approved"
 NOTHING_OPEN = "nothing open"  # in checkpoints of earlier releases
 FAILING, RUN_AGAIN, LEFT_BEHIND = "failing: ", "run again: ", "left behind: "
 SELF_EXPLAINING = (FAILING, RUN_AGAIN, LEFT_BEHIND)  # beginnings of a step
@@ -23,7 +24,7 @@ SELF_EXPLAINING = (FAILING, RUN_AGAIN, LEFT_BEHIND)  # beginnings of a step
 
 def format_request(turn: Turn) -> str:
     to = f" (to: {cut(turn.reply_to, SHORT_CHARS)})" if turn.reply_to else ""
-    return cut(turn.asked) + to
+    return (f"({PLAN_OF_MODEL}) " if turn.is_plan else "") + cut(turn.asked) + to
 
 
 def next_steps(record: Record) -> Iterator[str]:
@@ -40,7 +41,7 @@ def next_steps(record: Record) -> Iterator[str]:
         yield f"last asked {quoted(words)}, answered {quoted(answer)}"
 
 
-def _plan(record: Record, plan: Plan) -> Iterator[str]:
+def _plan(record: Record, plan: ShownPlan) -> Iterator[str]:
     lines = [line.rstrip() for line in plan.text.splitlines() if line.strip()]
     rest = len(lines) - MOST_PLAN_LINES
     more = [f"({rest} more lines)"] if rest > 0 else []

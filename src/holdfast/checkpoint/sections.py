@@ -11,6 +11,7 @@ from holdfast.checkpoint.next_steps import (
     MOST_CHARS,
     MOST_ITEMS,
     NOTHING_OPEN,
+    PLAN_OF_MODEL,
     SHORT_CHARS,
     cut,
     describe_failure,
@@ -32,7 +33,7 @@ from holdfast.record.model import (
     Turn,
     describe_unread,
 )
-from holdfast.record.turns import KEPT_CHARS, describe_stop, turn_number
+from holdfast.record.turns import KEPT_CHARS, describe_stop, turn_number, unsure_texts
 from holdfast.text.fence import quoted
 from holdfast.text.numbers import counted
 
@@ -91,6 +92,7 @@ def sections_of(record: Record) -> dict[str, list[str]]:
         "Next Steps": list(next_steps(record)),
         "Open Questions": [cut(one.text) for one in open_items.questions(record)],
         "User Words": list(_words(record)),
+        "Not Certain Who Said This": [one.text for one in unsure_texts(record)],
         "Commands": [*_commands(record)],
         "Errors Resolved": [_resolved(one) for one in find_fixed(record)[-MOST_FAILURES:]],
         "Files Used": [_used(*pair) for pair in _most_used(record)],
@@ -202,7 +204,7 @@ def _words(record: Record) -> Iterator[str]:
         at, turn = some[-1]
         to = f" (to: {cut(turn.reply_to, SHORT_CHARS)})" if turn.reply_to else ""
         which = f"turn {first}" if first == last else f"turns {first}-{last}"
-        which += " (a plan that the model wrote and the user approved)" if turn.is_plan else ""
+        which += f" ({PLAN_OF_MODEL})" if turn.is_plan else ""
         how = describe_stop(record.turns, at)
         yield f"{which}: {words}{to}" + (f" ({how})" if how else "")
 

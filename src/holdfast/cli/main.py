@@ -27,6 +27,7 @@ from holdfast.cli.help import (
     commands_under,
 )
 from holdfast.cli.terminal import paint, safe_streams, say
+from holdfast.settings import secret_patterns
 from holdfast.wire import places
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
@@ -82,6 +83,7 @@ class _Commands(click.Group):
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
+        secret_patterns.use()
         with _reader_may_leave():
             return super().invoke(ctx)
 

@@ -15,12 +15,12 @@ from holdfast.cli.find_transcript import by_time, modified_at
 from holdfast.cli.terminal import say
 from holdfast.client.limit_settings import project_of
 from holdfast.client.settings_files import transcripts_folder
+from holdfast.record.user_input import words_of
 from holdfast.redact import redact
 from holdfast.text import fence
 from holdfast.text.fence import shown
 from holdfast.text.numbers import short
 from holdfast.transcript import Prompt, Unreadable, lookup, read
-from holdfast.transcript.user_words import user_words
 
 PAST_SESSIONS = 10
 COUNTED_BYTES = 100 << 20  # a gigabyte takes a second
@@ -56,8 +56,8 @@ def past_sessions(running: Collection[str], start: str = "") -> Iterator[PastSes
 def _first_prompt(path: Path) -> str:
     """Return the user's first words, redacted; empty if the first entries have none."""
     entries = islice(read(path), LOOKED_AT)
-    typed = (one.text for one in entries if isinstance(one, Prompt) and not one.is_meta)
-    words = next(filter(None, map(user_words, typed)), "")
+    typed = (words_of(one).typed for one in entries if isinstance(one, Prompt))
+    words = next(filter(None, typed), "")
     return redact(" ".join(words.split())[:MOST_ASKED])
 
 

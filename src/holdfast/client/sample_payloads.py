@@ -88,6 +88,7 @@ def prompt_line(text: str) -> dict[str, Any]:
         "uuid": "00000000-0000-4000-8000-000000000002",
         "timestamp": "2026-01-01T00:00:00.000Z",
         "version": "2.1.325",
+        "promptSource": "typed",
         "message": {"role": "user", "content": text},
     }
 

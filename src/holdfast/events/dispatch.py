@@ -6,6 +6,8 @@ import time
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from holdfast.settings import secret_patterns
+
 if TYPE_CHECKING:
     from holdfast.hook.observation import Moment
 
@@ -48,6 +50,7 @@ def tell_second(moment: Moment) -> str:
 
 
 def _tell(story: str, moment: Moment) -> str:
+    secret_patterns.use()
     moment.deadline = time.monotonic() + READING_SECONDS[moment.line.event]
     text: str = import_module(f"holdfast.events.{story}").tell(moment)
     return text

@@ -27,6 +27,7 @@ from holdfast.mcp.answers import AnswerPages, sanitize
 from holdfast.mcp.protocol import Message, ProtocolError, RpcRequest
 from holdfast.mcp.tool_table import TOOLS
 from holdfast.memory.embed import embedders
+from holdfast.settings import secret_patterns
 from holdfast.window import history
 from holdfast.wire import log, places
 from holdfast.wire.errors import HoldfastError, describe
@@ -129,6 +130,7 @@ def serve(parent: int = 0) -> None:
     places.protect_home()
     exit_with_client(parent or os.getppid(), 1)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # safe: everything we write is complete or absent
+    secret_patterns.use()
     history.follow()
     embedders.run_apart()
     lines, answers = _take_streams()

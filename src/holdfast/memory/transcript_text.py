@@ -11,6 +11,7 @@ from typing import Any
 
 from holdfast.memory.item import Item
 from holdfast.memory.sources import calls
+from holdfast.record.user_input import words_of
 from holdfast.redact import redact
 from holdfast.text import fence
 from holdfast.text.sentences import clip
@@ -70,12 +71,16 @@ def _by_turn(item: Item) -> Iterator[Entry]:
 
 
 def _render(entry: Entry) -> Iterator[str]:
-    if isinstance(entry, Prompt):
-        yield f"user: {entry.text}"
-    elif isinstance(entry, Answer | Result):
+    if isinstance(entry, Prompt | Result) and entry.text:
+        words = words_of(entry)
+        yield from [f"user: {words.typed}"] * bool(words.typed)
+        yield from (f"not certain who said this: {text}" for text in words.unsure)
+        if not any(words):
+            yield f"client: {entry.text}"
+    if isinstance(entry, Answer | Result):
         for block in entry.message.blocks:
-            if isinstance(block, Text) and block.text:
-                yield f"{'model' if isinstance(entry, Answer) else 'user'}: {block.text}"
+            if isinstance(block, Text) and block.text and isinstance(entry, Answer):
+                yield f"model: {block.text}"
             elif isinstance(block, ToolUse):
                 yield f"call: {block.name} {clip(str(block.input), INPUT_CHARS)}"
             elif isinstance(block, ToolResult):

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from holdfast.record.model import Agent, Call, Place, Record
+from holdfast.text.fence import plain_name
 from holdfast.text.sentences import clip, head_and_tail
 from holdfast.wire import places
 
@@ -74,24 +75,34 @@ def _ended_op(agent: Agent) -> int:
     return agent.ended_op
 
 
+def one_line(name: str, most: int = 80) -> str:
+    """Return a name that a call or its result gave, on one line and without quotation marks of
+    ours: otherwise a part of it could pass for a line or a quotation of ours."""
+    return " ".join(plain_name(name[:most]).split())
+
+
 def id_in(text: str) -> str:
     """Return the id of the agent that a notification is about."""
     named = text.partition("<task-id>")[2] or text.partition("<task_id>")[2]
-    return named.partition("<")[0].strip()[:80]
+    return one_line(named.partition("<")[0])
 
 
 def use_agent_id(record: Record, use_id: str, text: str) -> None:
     """Rename an agent from the id of its call to the id that the launch printed."""
-    agent_id = text.partition("agentId: ")[2][:80].split(" ")[0].split("\n")[0]
-    if agent_id and use_id in record.agents:
-        record.agents[agent_id] = record.agents.pop(use_id)
+    _rename(record, use_id, text.partition("agentId: ")[2])
+
+
+def _rename(record: Record, use_id: str, printed: str) -> None:
+    name = next(iter(printed[:80].split()), "").rstrip(".")
+    if name and use_id in record.agents:
+        record.agents[name] = record.agents.pop(use_id)
 
 
 def take_notification(record: Record, text: str, place: Place) -> None:
     """Record the status in a notification, or in the result of a tool that asked for it. Both
     spellings of `<task-id>` occur."""
     for opening in ("<task-id>", "<task_id>"):
-        agent_id = text.partition(opening)[2].partition("<")[0].strip()[:80]
+        agent_id = one_line(text.partition(opening)[2].partition("<")[0])
         agent = record.agents.get(agent_id) if agent_id else None
         outcome = text.partition("<status>")[2].partition("<")[0].strip()
         status = _OVER.get(outcome) or ("timed out" if _GAVE_UP in text else "")
@@ -120,7 +131,7 @@ def _command_ended(record: Record, key: str, text: str, place: Place, *, failed:
 def add_command(record: Record, call: Call, text: str, place: Place) -> None:
     """Add a shell command that continues in the background, under the id that the client gave
     it."""
-    name = text.partition(_STARTED)[2][:80].split(".")[0].split(" ")[0].strip()
+    name = one_line(text.partition(_STARTED)[2]).split(".")[0].split(" ")[0]
     if name:
         for one in record.agents.values():
             if one.kind == COMMAND and one.asked == call.what and one.status == "running":
@@ -130,7 +141,7 @@ def add_command(record: Record, call: Call, text: str, place: Place) -> None:
 
 def add_monitor(record: Record, call: Call, text: str, place: Place) -> None:
     """Add a monitor with what it waits for, in the model's words. Its command only looks."""
-    name = text.partition(_WATCHES)[2][:80].partition(",")[0].strip()
+    name = text.partition(_WATCHES)[2].partition(",")[0]
     if name:
         add(record, name, Agent(MONITOR, clip(call.what, LONGEST_ASKED), place))
 
@@ -150,7 +161,7 @@ def _client_restarted(record: Record) -> None:
 
 
 def mark_stopped(record: Record, name: str) -> None:
-    if agent := record.agents.get(name[:80]):
+    if agent := record.agents.get(one_line(name)):
         agent.status = "stopped"
 
 
@@ -161,22 +172,23 @@ def schedule(record: Record, use_id: str, when: str, prompt: str, place: Place) 
 
 def use_schedule_id(record: Record, use_id: str, text: str) -> None:
     """Rename a schedule from the id of its call to the id with which it can be ended."""
-    name = text.partition(" job ")[2][:80].split(" ")[0].rstrip(".")
-    if name and use_id in record.agents:
-        record.agents[name] = record.agents.pop(use_id)
+    _rename(record, use_id, text.partition(" job ")[2])
 
 
 def is_scheduled(record: Record, words: str) -> bool:
     """Whether a schedule sent these words, so that nobody typed them."""
-    return any(
-        one.kind == SCHEDULE and words[:SAME_CHARS] == one.asked.partition(": ")[2][:SAME_CHARS]
-        for one in record.agents.values()
-    )
+    sent = [one.asked for one in record.agents.values() if one.kind == SCHEDULE]
+    begun = one_line(words, LONGEST_ASKED)[:SAME_CHARS]
+    return any(asked.partition(": ")[2][:SAME_CHARS] == begun for asked in sent)
 
 
 def add(record: Record, name: str, agent: Agent) -> None:
-    """Add an agent. If there are too many, the oldest that has ended is removed."""
-    record.agents[name] = agent
+    """Add an agent. If there are too many, the oldest that has ended is removed. A command is
+    saved as it was typed, because it is found by that."""
+    agent.kind = one_line(agent.kind)
+    if agent.kind != COMMAND:
+        agent.asked = one_line(agent.asked, LONGEST_ASKED)
+    record.agents[one_line(name)] = agent
     while len(record.agents) > MOST_AGENTS:
         over = (key for key, one in record.agents.items() if one.status != "running")
         del record.agents[next(over, next(iter(record.agents)))]

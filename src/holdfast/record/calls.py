@@ -52,13 +52,16 @@ text_of = files.text_of
 
 def call(record: Record, tool: str, use_id: str, given: Given, place: Place) -> None:
     """Record a tool call of the model."""
+    tool, use_id = agents.one_line(tool), agents.one_line(use_id)
     if tool in record.tools or len(record.tools) < MOST_TOOLS:
         record.tools[tool] = record.tools.get(tool, 0) + 1
     earlier = _before(record, tool, given)
     what = _BY_TOOL.get(tool, _other)(record, given, place, use_id)
-    made = Call(tool[:80], clip(what, LONGEST), place, earlier)
+    if tool not in AS_WRITTEN:
+        what = agents.one_line(what, LONGEST)
+    made = Call(tool, clip(what, LONGEST), place, earlier)
     record.recent = [*record.recent[1 - MOST_RECENT :], made]
-    record.calls[use_id[:80]] = made
+    record.calls[use_id] = made
     turns.current(record).works_on = True
     while len(record.calls) > MOST_CALLS:
         del record.calls[next(iter(record.calls))]
@@ -187,7 +190,7 @@ def _search(record: Record, given: Given, place: Place, use_id: str) -> str:
 def _agent(record: Record, given: Given, place: Place, use_id: str) -> str:
     asked = text_of(given, "description") or text_of(given, "prompt")
     kind = text_of(given, "subagent_type")[:80]
-    agents.add(record, use_id[:80], Agent(kind, clip(asked, LONGEST), place))
+    agents.add(record, use_id, Agent(kind, clip(asked, LONGEST), place))
     names.hear(record, text_of(given, "prompt"), 0.7, 0.7)
     files.mention(record, text_of(given, "prompt"))
     return clip(asked, LONGEST)
@@ -195,7 +198,7 @@ def _agent(record: Record, given: Given, place: Place, use_id: str) -> str:
 
 def _schedule(record: Record, given: Given, place: Place, use_id: str) -> str:
     when, prompt = text_of(given, "cron")[:80], text_of(given, "prompt").strip()
-    agents.schedule(record, use_id[:80], when, prompt, place)
+    agents.schedule(record, use_id, when, prompt, place)
     return clip(f"{when} {prompt}", LONGEST)
 
 
@@ -297,6 +300,8 @@ _BY_TOOL: dict[str, Callable[[Record, Given, Place, str], str]] = {
 
 
 EDITS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
+# What these were called with is found again by its exact words.
+AS_WRITTEN = EDITS | {"Bash", "AskUserQuestion", "Read", "NotebookRead"}
 
 
 def _before(record: Record, tool: str, given: dict[str, Any]) -> list[str]:
@@ -355,8 +360,8 @@ def undo_command(record: Record, key: str) -> None:
         del record.commands[key]
 
 
-def question(record: Record, call: Call) -> None:
+def drop_questions(record: Record, call: Call) -> None:
     """Remove the questions of a call that failed, because the user never saw them, or whose answer
     cannot be told."""
-    for turn in record.turns[-1:]:
+    for turn in record.turns:
         turn.questions = [one for one in turn.questions if one.place != call.place]

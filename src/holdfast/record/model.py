@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import msgspec
 
-VERSION = 9
+VERSION = 10
 PLAN_ASKED = "carry out the plan? "  # before the title of a plan that the user has to approve
 
 
@@ -51,6 +51,16 @@ class Turn(msgspec.Struct, array_like=True, gc=False):
     notified: bool = False  # something in the background reported after the model's last words
     is_plan: bool = False  # the request is a plan that the model wrote and the user approved
     works_on: bool = False  # calls followed the model's last words, so they close nothing
+
+
+class UnsureText(msgspec.Struct, array_like=True, gc=False):
+    """A text in the user's name of which the client does not say who wrote it: shown, but never as
+    the user's."""
+
+    text: str
+    place: Place
+    count: int = 1  # how often it came
+    waits: bool = False  # in the client's queue; the line that delivers it tells who wrote it
 
 
 class Decision(msgspec.Struct, array_like=True, gc=False):
@@ -148,7 +158,7 @@ class Task(msgspec.Struct, array_like=True, gc=False):
         return self.status not in ("completed", "deleted", "cancelled")
 
 
-class Plan(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class ShownPlan(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The newest plan as it stood, head and tail of a long one."""
 
     text: str
@@ -230,6 +240,7 @@ class Record(msgspec.Struct):
     session_id: str = ""
     at: str = ""
     cwd: str = ""
+    client: str = ""  # the version of Claude Code that wrote last
     roots: list[str] = []
     branch: str = ""
     git: dict[str, GitAnswer] = {}  # the newest answer by git's verb: status, commit, push
@@ -241,6 +252,8 @@ class Record(msgspec.Struct):
     turns_dropped: int = 0  # removed after the first few, in a session with very many
     starts_midway: bool = False  # earlier words of the session are in another file
     words_missing: bool = False  # the client did not record everything that was typed
+    unsure: list[UnsureText] = []
+    clients: list[str] = []  # texts from the queue that the client marked as its own
     queue: list[str] = []  # the client's queue; an empty text for what is not the user's
     queued: list[str] = []  # typed while the model worked, and not delivered yet
     decisions: list[Decision] = []
@@ -251,7 +264,7 @@ class Record(msgspec.Struct):
     commands: dict[str, Command] = {}
     failures: list[Failure] = []
     tasks: dict[str, Task] = {}
-    plan: Plan | None = None
+    plan: ShownPlan | None = None
     references: dict[str, Reference] = {}
     agents: dict[str, Agent] = {}
     calls: dict[str, Call] = {}

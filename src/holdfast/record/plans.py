@@ -4,7 +4,7 @@ A plan is what the model showed to the user, wrote into the client's folder of p
 carry out. It is quoted, with the turn it is from; nothing here tells how much of it is done.
 """
 
-from holdfast.record.model import Place, Plan, Record
+from holdfast.record.model import Place, Record, ShownPlan
 from holdfast.text.sentences import head_and_tail
 
 PROMPTED = "Implement the following plan:"  # the client's words, before an approved plan
@@ -19,7 +19,7 @@ def set_plan(record: Record, text: str, place: Place) -> None:
     """Save the newest plan; a refusal removes it again."""
     if words := text.removeprefix(PROMPTED).strip():
         cut = head_and_tail(words, PLAN_CHARS // 2, PLAN_CHARS // 2, "\n[…]\n")
-        record.plan = Plan(cut if len(words) > PLAN_CHARS else words, place)
+        record.plan = ShownPlan(cut if len(words) > PLAN_CHARS else words, place)
 
 
 def set_plan_file(record: Record, name: str, text: str, place: Place) -> None:

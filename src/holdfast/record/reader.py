@@ -1,7 +1,7 @@
 """One pass over a transcript into its record. A resumed pass reads only what is new."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -18,10 +18,10 @@ from holdfast.record import (
     secrets,
     turns,
 )
-from holdfast.record.model import Decision, Place, Record
-from holdfast.record.user_input import author_of, own_words, queued_words
+from holdfast.record.model import Decision, Place, Record, Turn
+from holdfast.record.user_input import author_of, own_words, texts_in
 from holdfast.redact.find import BETWEEN, LONG_CHARS, find
-from holdfast.redact.rule import REDACTED
+from holdfast.redact.finding import REDACTED
 from holdfast.text import sentences
 from holdfast.transcript import (
     Answer,
@@ -37,10 +37,9 @@ from holdfast.transcript import (
     Text,
     ToolResult,
     ToolUse,
-    decoded,
 )
-from holdfast.transcript.entries import Author
 from holdfast.transcript.reader import begins_midway
+from holdfast.transcript.user_words import Author
 from holdfast.wire import log, places
 from holdfast.wire.errors import describe
 
@@ -225,6 +224,8 @@ class RecordReader:
         if line.cwd != self._folder and line.cwd:
             self._folder = line.cwd
             files.enter(self.record, line.cwd[:1000])
+        if line.version and line.version != self.record.client:
+            self.record.client = line.version[:20]
         if isinstance(entry, Answer):
             self._answer(entry)
         elif isinstance(entry, Result):
@@ -232,8 +233,8 @@ class RecordReader:
         elif isinstance(entry, Prompt):
             self._prompt(entry)
         elif isinstance(entry, Queued):
-            if turns.queue(self.record, entry.operation, entry.text, self.place_of(entry)):
-                self._hear(own_words(entry.text), by_user=True)
+            words = turns.queue(self.record, entry.operation, entry.text, self.place_of(entry))
+            self._hear(words, by_user=True)
         elif isinstance(entry, Attachment):
             self._attachment(entry)
         elif isinstance(entry, Summary):
@@ -291,9 +292,9 @@ class RecordReader:
 
     def begin_step(self, entry: Answer) -> None:
         """Count the step that this answer begins, if it is a new one."""
-        record, message = self.record, entry.message
-        if message.id != record.message_id:
-            record.message_id = message.id[:200]
+        record, message_id = self.record, entry.message_id[:200]
+        if message_id != record.message_id:
+            record.message_id = message_id
             record.op += 1
             record.since_summary += 1
             record.calls.clear()  # the model continued: open calls will not get a result
@@ -337,32 +338,41 @@ class RecordReader:
                     if len(self._reads) > names.MOST_SHOWN:
                         del self._reads[next(iter(self._reads))]
             elif isinstance(block, Text) and not entry.line.is_meta:
-                self._typed(block.text, place, author=entry.line.author)
+                self._typed([block.text], place, author=author_of(entry))
 
     def _prompt(self, entry: Prompt) -> None:
-        if not entry.is_meta:
-            if entry.line.version.startswith(OLD_CLIENTS):
-                self.record.words_missing = True
-            plans.apply_mode(self.record, entry.line.permission_mode)
-            place = self.place_of(entry)
+        place = self.place_of(entry)
+        if entry.is_meta:
+            turns.deliver(self.record, entry.texts, "other", Turn("", place))
+            return
+        if entry.line.version.startswith(OLD_CLIENTS):
+            self.record.words_missing = True
+        plans.apply_mode(self.record, entry.line.permission_mode)
+        if entry.is_plan:
+            turns.carry_out_plan(self.record, entry.text, entry.plan, place, self._line())
+            self._hear(entry.text, by_user=True)
+        else:
             parent = (entry.line.parent_uuid or "")[:80]
-            text, feedback = turns.split_plan(entry.text) if entry.is_plan else (entry.text, "")
-            self._typed(text, place, parent, author=entry.line.author)
-            if entry.is_plan:
-                turns.mark_plan(self.record, feedback, place, self._line())
-            if any(isinstance(block, Image) for block in entry.message.blocks):
-                turns.show_image(self.record, place, self._line())
+            author = author_of(entry)
+            self._typed(entry.texts, place, parent, author=author)
+        if any(isinstance(block, Image) for block in entry.message.blocks):
+            turns.show_image(self.record, place, self._line())
 
     def _attachment(self, entry: Attachment) -> None:
         plans.apply_note(self.record, entry.kind)
         agents.take_hook(self.record, entry.kind, bytes(entry.raw))
-        if words := queued_words(decoded(entry.raw)) if entry.kind == "queued_command" else "":
-            self._typed(words, self.place_of(entry), author=author_of(entry))
+        if entry.kind == "queued_command":
+            author = author_of(entry)
+            self._typed(texts_in(entry), self.place_of(entry), author=author)
 
-    def _typed(self, text: str, place: Place, parent: str = "", *, author: Author) -> None:
+    def _typed(
+        self, texts: Sequence[str], place: Place, parent: str = "", *, author: Author
+    ) -> None:
         """Take a line in the user's name."""
-        if turns.prompt(self.record, text, place, self._line(), parent, author=author):
-            self._hear(own_words(text, author), by_user=True)
+        turns.prompt(self.record, texts, place, self._line(), parent, author=author)
+        words = own_words(texts, author)
+        for text in (words.typed, *words.unsure):
+            self._hear(text, by_user=True)
 
     def _summary(self, entry: Summary) -> None:
         """Save the client's summary, only to know what need not be repeated. It is never a

@@ -70,7 +70,8 @@ PREAMBLE_CHARS = 800
 
 def take_result(record: Record, entry: Result, block: ToolResult, place: Place) -> Call | None:
     """Record one result according to its call; return the call."""
-    call = record.calls.pop(block.tool_use_id[:80], None)
+    use_id = agents.one_line(block.tool_use_id)
+    call = record.calls.pop(use_id, None)
     if call is None:
         return None
     tool = call.tool
@@ -101,7 +102,7 @@ def take_result(record: Record, entry: Result, block: ToolResult, place: Place) 
     elif tool == "Monitor":
         agents.add_monitor(record, call, block.text[:400], place)
     elif tool == "CronCreate" and not block.is_error:
-        agents.use_schedule_id(record, block.tool_use_id[:80], block.text[:400])
+        agents.use_schedule_id(record, use_id, block.text[:400])
     elif tool == "TaskCreate" and not block.is_error:
         tasks.add_task(record, call.what, block.text[:80], place)
     elif tool == ASKED and not block.is_error:
@@ -111,8 +112,8 @@ def take_result(record: Record, entry: Result, block: ToolResult, place: Place) 
     if block.is_error and is_rejection(tool, entry.data):
         _rejected(record, call, block.text, place)
         calls.undo_command(record, call.what)
-    elif block.is_error and tool == ASKED:
-        calls.question(record, call)
+    elif block.is_error and tool in (ASKED, "ExitPlanMode"):
+        calls.drop_questions(record, call)
     return call
 
 
@@ -260,9 +261,9 @@ def _findings(text: str) -> str:
 
 def _agent_answered(record: Record, block: ToolResult) -> None:
     files.mention(record, block.text[:REPORT_CHARS])
-    agent = record.agents.get(block.tool_use_id[:80])
+    agent = record.agents.get(agents.one_line(block.tool_use_id))
     if block.text.startswith(agents.LAUNCHED):
-        agents.use_agent_id(record, block.tool_use_id[:80], block.text)
+        agents.use_agent_id(record, agents.one_line(block.tool_use_id), block.text)
     elif agent is not None and block.is_error and block.text.startswith(_NOT_RUN[0]):
         agent.status = "refused by the user"
     elif agent is not None:
@@ -282,7 +283,7 @@ def _answered(record: Record, call: Call, entry: Result, text: str, place: Place
     if words := _answer_to(call.what, text):
         turns.add_answer(record, call.what, redact_answer(call.what, words), place)
     else:
-        calls.question(record, call)  # it was answered, and nobody can tell how
+        calls.drop_questions(record, call)  # it was answered, and nobody can tell how
 
 
 def _answer_to(question: str, text: str) -> str:

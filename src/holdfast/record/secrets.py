@@ -17,7 +17,7 @@ import msgspec
 
 from holdfast.record.model import Record
 from holdfast.record.results import answers
-from holdfast.record.user_input import author_of, own_words, queued_words
+from holdfast.record.user_input import words_of
 from holdfast.redact.find import (
     BETWEEN,
     PASSES,
@@ -26,8 +26,8 @@ from holdfast.redact.find import (
     replace_findings,
     which_are_clean,
 )
+from holdfast.redact.finding import REDACTED, SecretFinding
 from holdfast.redact.hidden import visible
-from holdfast.redact.rule import REDACTED, SecretFinding
 from holdfast.redact.value import looks_random
 from holdfast.text.sentences import ENDS_CHARS, Lazy, ends_of
 from holdfast.transcript import (
@@ -41,7 +41,6 @@ from holdfast.transcript import (
     ToolResult,
     ToolUse,
     Unreadable,
-    decoded,
 )
 from holdfast.transcript.reader import LONGEST_LINE_BYTES, TranscriptSource, read_at
 
@@ -273,10 +272,9 @@ def is_known_bare(value: str) -> bool:
 
 def spoken(entry: Entry) -> Iterator[str]:
     """Yield the texts of an entry from which names and quotes are taken."""
-    if isinstance(entry, Prompt | Queued):
-        yield own_words(entry.text, author_of(entry))
-    elif isinstance(entry, Attachment):
-        yield own_words(queued_words(decoded(entry.raw)), author_of(entry))
+    if isinstance(entry, Prompt | Queued | Attachment):
+        words = words_of(entry)
+        yield from (words.typed, *words.unsure)
     elif isinstance(entry, Result):
         yield from (block.text[:READ_CHARS] for block in entry.results if _is_short(block))
         yield from (f"{question}\n{words}" for question, words in answers(entry))

@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
-from holdfast.redact.rule import REDACTED
+from holdfast.redact.finding import REDACTED
 from holdfast.text.sentences import Lazy, clip, within
 
 LONGEST_LINE = 4000

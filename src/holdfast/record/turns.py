@@ -8,21 +8,17 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from holdfast.record import agents, files, names, plans, replies
-from holdfast.record.model import Place, Question, Record, Turn
+from holdfast.record.model import Place, Question, Record, Turn, UnsureText
 from holdfast.record.user_input import is_notification, own_words
 from holdfast.redact import redact
-from holdfast.redact.rule import REDACTED
+from holdfast.redact.finding import REDACTED
 from holdfast.redact.value import looks_random
 from holdfast.text import sentences
 from holdfast.text.sentences import Lazy
-from holdfast.transcript.user_words import holds_agent_message
-
-if TYPE_CHECKING:
-    from holdfast.transcript.entries import Author
+from holdfast.transcript.user_words import Author, Words, holds_agent_message, marks_all
 
 KEPT_CHARS, HEAD_CHARS = 4000, 2800
 CUT = "\n[…]\n"
@@ -30,7 +26,7 @@ IMAGE = "[Image]"
 MOST_TURNS, FIRST_TURNS, DROPPED_AT_ONCE = 1200, 40, 200
 SAID_CHARS, LAST_SAID_CHARS = 1600, 3200
 MOST_EDITED, MOST_RUNS, MOST_QUESTIONS = 60, 12, 40
-MOST_QUEUED, MOST_WAITING = 16, 64
+MOST_QUEUED, MOST_WAITING, MOST_UNSURE = 16, 64, 60
 MOST_SAME = 3  # prompts with the same words, queued in one step
 MOST_LOOKED_AT = 2 * MOST_QUEUED  # turns from the end
 NOTIFICATION_CHARS = 20_000
@@ -53,7 +49,7 @@ def current(record: Record) -> Turn:
 
 def prompt(
     record: Record,
-    text: str,
+    texts: Sequence[str],
     place: Place,
     line: int = 0,
     parent: str = "",
@@ -61,45 +57,50 @@ def prompt(
     author: Author = "",
 ) -> str:
     """Take a line in the user's name; return the words that begin a turn, or an empty text."""
+    text = "\n".join(texts)
     if author != "user":
         _notified(record, text, place)
     if _INTERRUPTED in text[:200] and record.turns and author != "user":
         record.turns[-1].interrupted = True
-    if author != "other" and is_delivered(record, text.strip(), Turn("", place, line)):
+    if deliver(record, texts, author, Turn("", place, line)):
         return ""
-    _correct_queue(record, text, author)
-    words = typed_words(record, text, author)
-    if words and parent:
+    words = typed_words(record, texts, author)
+    add_unsure(record, words.unsure, place)
+    if words.typed and parent:
         _take_back(record, parent)
-    begun = begin(record, words, place, line)
+    begun = begin(record, words.typed, place, line)
     if begun:
         record.turns[-1].parent = parent
     return begun
 
 
-def _correct_queue(record: Record, text: str, author: Author) -> None:
-    """Remove the words that were taken from the queue's entry for this line. The entry does not say
-    who wrote it; now the client does, and the words are another's or were only a part."""
-    words = own_words(text) if record.queued and author in ("user", "other") else ""
-    if words and (author == "other" or words != text.strip()):
-        waiting = clip_words(words).strip()
-        if waiting in record.queued:
-            record.queued.remove(waiting)
-            _taken_out(record, waiting)
+def carry_out_plan(record: Record, text: str, plan: str, place: Place, line: int) -> str:
+    """Begin a turn that carries out a plan: the user approved it and did not write it. What the
+    user typed on approving it is a turn of its own. It follows the plan that the client wrote down
+    beside the prompt; without that, the model may have written it."""
+    end = text.find(plan) + len(plan) if plan and plan in text else 0
+    note, _, feedback = text[end:].partition(_FEEDBACK)
+    begun = begin(record, text[:end] + note, place, line)
+    record.turns[-1].is_plan = True
+    if not end:
+        add_unsure(record, [feedback], place)
+    return begin(record, feedback.strip(), place, line) if end else begun
 
 
-def split_plan(text: str) -> tuple[str, str]:
-    """Return the client's prompt to carry out a plan, and what the user typed on approving it."""
-    plan, _, feedback = text.partition(_FEEDBACK)
-    return plan, feedback.strip()
+def add_unsure(record: Record, texts: Iterable[str], place: Place, *, waits: bool = False) -> None:
+    """Record texts of which nobody can tell who wrote them. The same text is recorded once."""
+    for text in filter(None, map(clip_words, map(str.strip, texts))):
+        known = [one for one in record.unsure if one.text == text and one.waits == waits]
+        for one in known:
+            one.count, one.place = one.count + 1, place
+        if not known:
+            record.unsure = [*record.unsure, UnsureText(text, place, waits=waits)][-MOST_UNSURE:]
 
 
-def mark_plan(record: Record, feedback: str, place: Place, line: int) -> None:
-    """Mark the turn that began as one that carries out a plan: the user approved it and did not
-    write it. What was typed on approving it is a turn of its own."""
-    if record.turns and record.turns[-1].asked.startswith(plans.PROMPTED):
-        record.turns[-1].is_plan = True
-    begin(record, feedback, place, line)
+def unsure_texts(record: Record) -> list[UnsureText]:
+    """Return the texts to show apart. A block of tags that several prompts share is not a text of
+    the user's: some program puts it around each."""
+    return [one for one in record.unsure if one.count == 1 or one.text[:1] != "<"]
 
 
 def _take_back(record: Record, parent: str) -> None:
@@ -112,9 +113,12 @@ def _take_back(record: Record, parent: str) -> None:
         turn.taken_back = True
 
 
-def typed_words(record: Record, text: str, author: Author = "") -> str:
-    """Return what the user typed; nothing for a prompt that a schedule sent."""
-    return "" if agents.is_scheduled(record, text.strip()) else own_words(text, author)
+def typed_words(record: Record, texts: Sequence[str], author: Author = "") -> Words:
+    """Find what the user typed; nothing in a prompt that a schedule sent."""
+    text = "\n".join(texts).strip()
+    is_clients = not author and clip_words(text) in record.clients
+    is_scheduled = is_clients or agents.is_scheduled(record, text)
+    return Words() if is_scheduled else own_words(texts, author)
 
 
 def _notified(record: Record, text: str, place: Place) -> None:
@@ -160,20 +164,28 @@ def queue(record: Record, operation: str, text: str, place: Place) -> str:
         # The prompt itself follows a "dequeue"; a removed one reached the model within a turn.
         is_missing = operation == "remove" and not record.queue
         record.words_missing = record.words_missing or is_missing
-        _leave_queue(record, clip_words(text.strip()))
+        left = _leave_queue(record, clip_words(text.strip()))
+        if operation == "dequeue":
+            _drop_waiting(record, left)
     return _enqueue(record, text, place) if operation == "enqueue" else ""
 
 
 def _enqueue(record: Record, text: str, place: Place) -> str:
-    """Add to the queue. The same words may be typed twice before the model reads either."""
+    """Add to the queue. The same words may be typed twice before the model reads either. The
+    entry does not say who wrote it; where the line that delivers it will, the words wait for it
+    apart from the user's."""
     _notified(record, text, place)
-    words = typed_words(record, text) if is_typed_into_queue(text) else ""
-    words = "" if _is_held_key(record, words, place) else words
-    if begin(record, words, place):
+    words = typed_words(record, [text]) if is_typed_into_queue(text) else Words()
+    typed = "" if _is_held_key(record, words.typed, place) else words.typed
+    if words.unsure or not record.client or marks_all(record.client):
+        typed = text.strip() if any(words) else ""
+        add_unsure(record, [typed], place, waits=True)
+    elif begin(record, typed, place):
         record.turns[-1].waits = True
-        record.queued = [*record.queued, record.turns[-1].asked.strip()][-MOST_QUEUED:]
-    record.queue = [*record.queue, clip_words(words).strip()][-MOST_WAITING:]
-    return words
+    waiting = clip_words(typed).strip()
+    record.queued = [*record.queued, *[waiting] * bool(waiting)][-MOST_QUEUED:]
+    record.queue = [*record.queue, waiting][-MOST_WAITING:]
+    return typed
 
 
 def is_typed_into_queue(text: str) -> bool:
@@ -191,10 +203,11 @@ def _is_held_key(record: Record, words: str, place: Place) -> bool:
     return len(same) >= MOST_SAME
 
 
-def _leave_queue(record: Record, words: str) -> None:
-    """Remove the entry with these words from the queue; the first one if none has them."""
+def _leave_queue(record: Record, words: str) -> str:
+    """Remove the entry with these words from the queue; the first one if none has them. Return its
+    words."""
     at = record.queue.index(words) if words in record.queue else 0
-    del record.queue[at : at + 1]
+    return record.queue.pop(at) if record.queue else ""
 
 
 def hear(record: Record, text: str, place: Place) -> None:
@@ -292,16 +305,37 @@ def _moment(place: Place) -> tuple[int, int]:
     return place.op, place.offset
 
 
-def is_delivered(record: Record, text: str, now: Turn) -> bool:
-    """Whether queued prompts are delivered now. If so, they become new turns, at this place."""
-    for first in range(len(record.queued)):
-        some = _handed_over(record.queued[first:], text)
-        if some:
-            del record.queued[first : first + len(some)]
-            for words in some:
-                _renew(record, words, now.place, now.line)
-            return True
-    return False
+def deliver(record: Record, texts: Sequence[str], author: Author, now: Turn) -> bool:
+    """Take what this line delivers out of the queue. If the words were the user's by their form,
+    and the client does not say otherwise, they become turns at this place."""
+    text = "\n".join(texts).strip()
+    if author == "other":
+        record.clients = [*record.clients, clip_words(text)][-MOST_QUEUED:]
+    found = (_handed_over(record.queued[at:], text) for at in range(len(record.queued)))
+    delivered = next(filter(None, found), [])
+    is_renewed = False
+    for words in delivered or _delivered_otherwise(record, texts):
+        record.queued.remove(words)
+        _drop_waiting(record, words)
+        turn = _taken_out(record, words)
+        if turn and delivered and author in ("user", ""):
+            record.turns.append(Turn(turn.asked, now.place, now.line, turn.chars, turn.reply_to))
+            is_renewed = True
+    return is_renewed
+
+
+def _delivered_otherwise(record: Record, texts: Sequence[str]) -> list[str]:
+    """Return the queued words that this line delivers in another form: with what the client put
+    around them, or as a command."""
+    words = clip_words(own_words(texts).typed).strip() if record.queued else ""
+    return [one for one in (words, words.removeprefix("! ")) if one in record.queued][:1]
+
+
+def _drop_waiting(record: Record, words: str) -> None:
+    """Remove one of the waiting texts with these words."""
+    for one in [one for one in record.unsure if one.waits and one.text == words][:1]:
+        one.count -= 1
+    record.unsure = [one for one in record.unsure if one.count]
 
 
 def _handed_over(waiting: list[str], text: str) -> list[str]:
@@ -339,16 +373,12 @@ def _looks_secret(word: str) -> bool:
     return len(word) >= SHORTEST_SECRET and len(word.split()) == 1 and looks_random(word)
 
 
-def _renew(record: Record, words: str, place: Place, line: int) -> None:
-    if turn := _taken_out(record, words):
-        record.turns.append(Turn(turn.asked, place, line, turn.chars, turn.reply_to))
-
-
 def _withdraw(record: Record) -> None:
     """Remove the queued prompts: they went back to the input line before the model read them. The
     same words in earlier turns stay."""
     for words in filter(None, record.queue):
         _taken_out(record, words)
+        _drop_waiting(record, words)
         record.queued = [one for one in record.queued if one != words]
     record.queue.clear()
 

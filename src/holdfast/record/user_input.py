@@ -2,26 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from holdfast.transcript.user_words import user_words
+from holdfast.transcript.user_words import Author, Words, find_words
 
 if TYPE_CHECKING:
     from holdfast.transcript import Entry
-    from holdfast.transcript.entries import Author
 
 RUN_BEGINS = "This is batch "  # other texts do not need `run_prompt`, which is loaded later
 _NOTIFICATIONS = ("<task-notification", "<agent-notification", '{"task_id"')
 
 
-def own_words(text: str, author: Author = "") -> str:
-    """Return what the user typed; for a prompt of `holdfast run`, what the plan asks for."""
-    words = user_words(text, author)
-    if not words.startswith(RUN_BEGINS):
+def own_words(texts: Sequence[str], author: Author = "") -> Words:
+    """Find what the user typed; for a prompt of `holdfast run`, what the plan asks for."""
+    words = find_words(texts, author)
+    if not words.typed.startswith(RUN_BEGINS):
         return words
     from holdfast.record import run_prompt
 
-    return run_prompt.extract_request(words) or words
+    return words._replace(typed=run_prompt.extract_request(words.typed) or words.typed)
+
+
+def words_of(entry: Entry) -> Words:
+    """Find what the user typed in a prompt, or in one that was delivered while the model worked."""
+    return own_words(texts_in(entry), author_of(entry))
+
+
+def texts_in(entry: Entry) -> tuple[str, ...]:
+    """Return the texts of an entry that is in the user's name."""
+    from holdfast.transcript import Attachment, Prompt, Queued, Result, decoded
+
+    if isinstance(entry, Prompt):
+        return () if entry.is_meta else entry.texts
+    if isinstance(entry, Result):
+        return () if entry.line.is_meta else entry.message.texts
+    if isinstance(entry, Queued):
+        return (entry.text,)
+    is_queued = isinstance(entry, Attachment) and entry.kind == "queued_command"
+    return _queued_texts(decoded(entry.line.attachment)) if is_queued else ()
 
 
 def is_notification(text: str) -> bool:
@@ -31,9 +50,13 @@ def is_notification(text: str) -> bool:
 
 def author_of(entry: Entry) -> Author:
     """Return who wrote an entry that is in the user's name."""
-    from holdfast.transcript import Attachment, decoded  # a restore reads no entries
+    from holdfast.transcript import Attachment, Prompt, Queued, decoded  # a restore reads none
     from holdfast.transcript.entries import author
 
+    if isinstance(entry, Prompt) and entry.is_meta:
+        return "other"
+    if isinstance(entry, Queued):
+        return ""
     attachment = decoded(entry.raw) if isinstance(entry, Attachment) else None
     if not isinstance(attachment, dict):
         return entry.line.author
@@ -44,12 +67,11 @@ def author_of(entry: Entry) -> Author:
     return author(kind) if isinstance(kind, str) else entry.line.author
 
 
-def queued_words(attachment: Any) -> str:
-    """Return the words that a `queued_command` attachment gives to the model."""
-    if not isinstance(attachment, dict) or attachment.get("type") != "queued_command":
-        return ""
+def _queued_texts(attachment: Any) -> tuple[str, ...]:
+    """Return the texts that a `queued_command` attachment gives to the model."""
+    if not isinstance(attachment, dict):
+        return ()
     found = attachment.get("prompt")
-    if isinstance(found, list):
-        texts = [part.get("text") for part in found if isinstance(part, dict)]
-        found = "\n".join(text for text in texts if isinstance(text, str))
-    return found if isinstance(found, str) else ""
+    parts = found if isinstance(found, list) else [{"text": found}]
+    texts = [part.get("text") for part in parts if isinstance(part, dict)]
+    return tuple(text for text in texts if isinstance(text, str))

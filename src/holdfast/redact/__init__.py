@@ -1,10 +1,8 @@
 """Secrets out, before anything is stored or injected: `[redacted: github token]` in their place.
 
 A secret is known by its shape or by the name it is given, never by how random it looks alone, so
-commit ids, hashes and uuids stay. Importing this costs `re` and nothing else.
-
-To add a kind: a token with a known beginning goes into `token_prefixes`, any other shape
-into `shapes`, a new name for a password or key into `names`.
+commit ids, hashes and uuids stay. Importing this costs `re` and nothing else. To add a kind, see
+`table`.
 """
 
 from holdfast.redact.find import (
@@ -14,9 +12,10 @@ from holdfast.redact.find import (
     redact_answer,
     redact_each,
     redact_named_values,
+    use_patterns,
     which_are_clean,
 )
-from holdfast.redact.rule import SecretFinding
+from holdfast.redact.finding import SecretFinding
 
 __all__ = [
     "SecretFinding",
@@ -26,5 +25,6 @@ __all__ = [
     "redact_answer",
     "redact_each",
     "redact_named_values",
+    "use_patterns",
     "which_are_clean",
 ]

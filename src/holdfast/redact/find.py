@@ -1,4 +1,4 @@
-"""Find secrets with all rules, and remove them from a text or a JSON value.
+"""Find secrets, and remove them from a text or a JSON value.
 
 In JSON a key such as `password` makes its value secret: a string, a number, and everything in a
 list or an object.
@@ -8,135 +8,83 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from holdfast.redact import (
-    assignment,
-    hidden,
-    line_breaks,
-    shapes,
-    shell,
-    tables,
-    token_prefixes,
-)
-from holdfast.redact.assignment import is_telling
-from holdfast.redact.rule import TABLE_END, SearchPage, SecretFinding, merge_findings
+from holdfast.redact import commands, hidden, named, recovery, shapes
+from holdfast.redact.columns import Tables
+from holdfast.redact.finding import SecretFinding, merge_findings
+from holdfast.redact.names import is_telling
 from holdfast.redact.value import is_password, like_a_password, looks_random
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    import re
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-    Rule = Callable[[SearchPage], Iterable[SecretFinding]]
-
-BETWEEN = f"\n{TABLE_END}\n"  # texts that are searched together
-REMEMBERED = 96  # long texts; more would hold memory in a server
-LONG_CHARS, LONGEST_CHARS = 2_000, 100_000  # of a text whose findings are remembered
+BETWEEN = "\n~.~\n~.~\n~.~\n~.~\n"  # texts that are searched together; no table goes on behind it
+LONG_CHARS = 2_000  # a longer text is searched alone
 SHORTEST_REPEATED = 8  # a shorter value may be a part of any word
 MOST_REPEATED = 200  # values of one text
 PASSES = 3  # a rule may find a secret only after the one next to it was removed
-
-_RULES_SUREST_FIRST = (
-    token_prefixes.scan_keys,
-    token_prefixes.scan_tokens,
-    shapes.scan,
-    token_prefixes.scan_headers,
-    shell.scan,
-    assignment.scan,
-    tables.scan,
-    line_breaks.scan,
-)
-_RULES_FOR_TOKENS = (
-    token_prefixes.scan_tokens,
-    shapes.scan,
-    token_prefixes.scan_headers,
-    line_breaks.scan,
-)
 SHORT_CHARS = 40
 _LEAST_SECRET_NUMBER = 100_000  # a smaller one is probably a count
 _PLACEHOLDER = SecretFinding("password", 0, 0).placeholder
+_ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+_ASCII_LOWER[0x212A] = ord("k")  # of the others `lower` makes only the Kelvin sign a plain letter
+_own: list[re.Pattern[str]] = []
+
+
+def use_patterns(patterns: Iterable[re.Pattern[str]]) -> None:
+    """Search for the user's own patterns too, in place of those given before. What a pattern
+    matches is the secret, or its first group."""
+    _own[:] = patterns
+    _redact_short.cache_clear()
 
 
 def find(text: str) -> list[SecretFinding]:
     """Return the secrets of a text in order. They do not overlap."""
-    return _find_or_remember(text)
+    view = hidden.view(text)
+    found = list(_search(hidden.without_escapes(view.text if view else text)))
+    if not found:
+        return found
+    return merge_findings(view.in_text(one) for one in found) if view else merge_findings(found)
 
 
-def _find_or_remember(text: str) -> list[SecretFinding]:
-    """A hook meets the same long text several times (as a prompt, in the queue, as it is cut), and
-    searches it once."""
-    if LONG_CHARS <= len(text) <= LONGEST_CHARS:
-        return list(_find_once(text))
-    return _find(text)
+def _search(text: str) -> Iterator[SecretFinding]:
+    yield from shapes.scan(text)
+    yield from commands.scan(text)
+    low = _lower_in_place(text)
+    tables, done = Tables(text), 0
+    for match in named.matches(low):
+        if match.lastgroup in ("cell", "pair"):
+            yield from tables.below(match.start())
+        if match.start() >= done:
+            for one in named.findings(text, low, match):
+                done = one.end
+                yield one
+    yield from recovery.scan(low)
+    for pattern in _own:
+        for match in pattern.finditer(text):
+            start, end = match.span(1 if match.lastindex else 0)
+            if end > start:
+                yield SecretFinding("own pattern", start, end)
 
 
-@lru_cache(REMEMBERED)
-def _find_once(text: str) -> tuple[SecretFinding, ...]:
-    return tuple(_find(text))
-
-
-def _find(text: str) -> list[SecretFinding]:
-    page = SearchPage(text)
-    found = list(_search(page))
-    for view in hidden.views(page):
-        found += map(view.in_text, _search_lines(SearchPage(view.text)))
-    return merge_findings([*found, *_search_wrapped(text)])
-
-
-def _search_lines(page: SearchPage) -> Iterator[SecretFinding]:
-    yield from _search(page)
-    yield from _search_wrapped(page.text)
-
-
-def _search(page: SearchPage) -> Iterator[SecretFinding]:
-    text = page.text
-    for scan in _RULES_SUREST_FIRST:
-        for one in _findings_of(scan, page):
-            yield line_breaks.extend_over_lines(text, one) if scan in _RULES_FOR_TOKENS else one
-
-
-def _findings_of(scan: Rule, page: SearchPage) -> list[SecretFinding]:
-    """Return what a rule finds. If it raises an error, the other rules still search: everything
-    that Holdfast saves and shows is searched, so without them it would do nothing any more."""
-    try:
-        return list(scan(page))
-    except Exception as error:
-        import os  # everything that is searched pays for imports of this module
-
-        from holdfast.wire import log
-
-        if "HOLDFAST_RAISE" in os.environ:  # set in tests, so that faults are raised
-            raise
-        log.add("ERROR", "redact", f"{scan.__module__}: {type(error).__name__} in a text")
-        return []
-
-
-def _search_wrapped(text: str) -> Iterator[SecretFinding]:
-    """Join lines that a terminal wrapped at its last column, and search the joined line."""
-    if len(text) <= line_breaks.TERMINAL_COLUMNS:
-        return
-    for start, lines in line_breaks.cut_lines(text):
-        # The text has one line end more than the joined line after each full row.
-        positions = [start + at + at // line_breaks.TERMINAL_COLUMNS for at in range(len(lines))]
-        for one in _search(SearchPage(lines)):
-            first, last = positions[one.start], positions[one.end - 1]
-            if last - first >= one.end - one.start:  # it contains a line end
-                yield SecretFinding(one.kind, first, last + 1)
+def _lower_in_place(text: str) -> str:
+    """Lower the text without moving any character: "İ".lower() is two characters long."""
+    low = text.lower()
+    return low if len(low) == len(text) else text.translate(_ASCII_LOWER)
 
 
 def are_clean(texts: Iterable[str]) -> bool:
-    """Whether no text contains a secret. Short texts are joined: one search takes a tenth of the
-    time of many. Long ones were probably searched before."""
-    short, long = list[str](), list[str]()
-    for text in texts:
-        (long if len(text) >= LONG_CHARS else short).append(text)
-    return not (find(BETWEEN.join(short)) or any(map(find, long)))
+    """Whether no text contains a secret. Short texts are joined, which saves a third of the
+    time."""
+    return all(which_are_clean(list(texts)))
 
 
 def which_are_clean(texts: Sequence[str]) -> list[bool]:
-    """Return for each text whether it is clean. All short ones are searched at once; only those in
+    """Return for each text whether it is clean. All short ones are searched at once; those in
     which that finds something are searched alone, because one that ends in `password:` takes the
-    next one for a secret. To search each half again took ten times as long where every text has a
-    secret. Long ones were probably searched before."""
+    next one for a secret."""
     found = find(BETWEEN.join(text for text in texts if len(text) < LONG_CHARS))
     clean, at, next_ = [], 0, 0
     for text in texts:

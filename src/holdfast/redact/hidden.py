@@ -1,76 +1,56 @@
-"""The text as a reader sees it: without colours, control and invisible characters, and with its
-escaped letters decoded.
+"""The text as a reader sees it: without colours and invisible characters, with escapes decoded.
 
-`grep --color`, `jq -C` and `bat` put escape sequences into the middle of names and tokens, and no
-rule recognises either then. What is shown later has no such sequences, so its pieces are joined
-again. Therefore the text is searched once more as it is seen, and each finding is mapped back.
+`grep --color` and `jq -C` put escape sequences into the middle of names and tokens, and JSON inside
+JSON writes line ends and quotes as escapes. Such a text is searched as it is seen, and each finding
+is mapped back.
 """
 
 from __future__ import annotations
 
-from holdfast.redact import names
-from holdfast.redact.rule import SecretFinding, compiled
+from holdfast.redact.finding import SecretFinding, compiled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterator
 
-    from holdfast.redact.rule import SearchPage
-
-# Controls but tab and line ends, and NUL, which separates variables; formats and fillers of no
-# width; half surrogates.
-_CHARACTER = (
-    r"\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f"
+# Controls but tab and line ends; formats and fillers of no width; half surrogates.
+_INVISIBLE = (
+    r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f"
     r"\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff"
     r"\U000e0000-\U000e01ef"
 )
-_PRINTED = "\u034f\u115f\u1160\u3164\uffa0\ufe0e\ufe0f"  # Python calls these printable
-_SPLITTING = "\x0b\x0c\x1c\x1d\x1e\x1f\x85"  # words end at these, so no word has one
-# How programs, JSON, shells, HTML and `cat -v` write the escape character.
-_SPELLED = r"\\{1,8}(?:u001b|x1b|033|e)|&\#x1b;|&\#27;|\^\["
-_SIGNS = ("1b[", "1b]", "1b;", "033[", "\\e[", "27;[", "^[[")
-_ESCAPED = r"\\{1,8}u(?P<letter>[0-9a-f]{4})"
-_FIRST_LETTER = r"\\u(?P<letter>[0-9a-f]{4})"
-_SEQUENCE = rf"(?:\x1b|(?i:{_SPELLED})(?=[\[\]]))"
-_HIDDEN = (
-    rf"(?:{_SEQUENCE}\[|\x9b)[0-?]{{0,64}}+[ -/]{{0,8}}+[@-~]"
-    r"|{title}"
-    rf"|{_SEQUENCE}(?:\]|[ -/]{{1,4}}[0-~]|[0-Z\\^-~])?"
-    r"|[^\n\x1b]\x08"  # struck over, as in a manual page
-    r"|(?<=\0[^\0])\0|\0(?=[^\0]\0)"  # UTF-16 read as bytes
-    rf"|[{_CHARACTER}]|(?i:{_ESCAPED})"
+_ESC = r"(?:\x1b|\\{1,8}(?:[uU]001[bB]|x1[bB]|033|e(?=\[)))"
+_SEQUENCE = (
+    rf"(?:{_ESC}\[|\x9b)[0-?]{{0,64}}[ -/]{{0,8}}[@-~]"
+    rf"|{_ESC}\][0-9]{{0,4}};?|{_ESC}[ -/]{{0,4}}[0-~]?"
 )
-_FIRST = rf"(?=[\x00&\\^{_CHARACTER}])(?:"
-# The title of a window or the address of a link ends at a bell or at the next sequence. Where
-# either is missing, the text that follows it is read as well.
-_TITLE = rf"{_SEQUENCE}\][^\x07\x1b]*+(?:\x07|\x1b\\|(?=\x1b))"
+# What is hidden begins with one of few characters: to look for them first saves three fourths.
+_HIDDEN = (
+    rf"(?=[\\{_INVISIBLE}])(?:{_SEQUENCE}|\\{{1,8}}u(?P<letter>[0-9a-fA-F]{{4}})|[{_INVISIBLE}])"
+)
+_SPELLED = ("\\u", "\\x1b", "\\033")
+_PLAIN = bytes((9, 10, 13, *range(32, 127)))
 
 
 class TextView:
-    """What a reader sees of a text, and where in the text it stands. `starts` are the places in
-    the view from which on it is copied, `spans` the pieces of the text that were copied."""
+    """What a reader sees of a text. `_starts` are the places in the view from which on a piece of
+    the text was copied, `_spans` those pieces."""
 
     __slots__ = ("_spans", "_starts", "text")
 
-    def __init__(self, text: str, pattern: str) -> None:
+    def __init__(self, text: str) -> None:
         parts: list[str] = []
         self._starts: list[int] = []
         self._spans: list[tuple[int, int]] = []
         at = length = 0
-        for match in compiled(pattern).finditer(text):
+        for match in compiled(_HIDDEN).finditer(text):
             start, end = match.span()
-            if start > at:
-                parts.append(text[at:start])
-                self._starts.append(length)
-                self._spans.append((at, start))
-                length += start - at
-            letter = _decoded(match)
-            if letter:
-                parts.append(letter)
-                self._starts.append(length)
-                self._spans.append((start, end))
-                length += len(letter)
+            for shown, span in ((text[at:start], (at, start)), (_shown(match), (start, end))):
+                if shown:
+                    parts.append(shown)
+                    self._starts.append(length)
+                    self._spans.append(span)
+                    length += len(shown)
             at = end
         self._starts.append(length)
         self._spans.append((at, len(text)))
@@ -88,64 +68,48 @@ class TextView:
         number = bisect_right(self._starts, at) - 1
         start, end = self._spans[number]
         if self._starts[number + 1 : number + 2] == [self._starts[number] + 1]:
-            return start, end  # one character, perhaps an escaped one
+            return start, end  # one character, perhaps an escape
         start += at - self._starts[number]
         return start, start + 1
 
 
-def views(page: SearchPage) -> Iterator[TextView]:
-    """Yield what a reader sees of the text, unless that is what it says."""
-    if _has_hidden(page) or ("\\u" in page.text and _has_escaped(page.text)):
-        seen = TextView(page.text, _pattern(page.text).replace("{title}", _TITLE))
-        if seen.text != page.text:  # else a second search would find the same
-            yield seen
-        if "]" in page.text and compiled(rf"{_SEQUENCE}\]").search(page.text):
-            yield TextView(page.text, _pattern(page.text).replace("|{title}", ""))
+def _shown(match: re.Match[str]) -> str:
+    """Return what a reader sees of a match: the character that an escape stands for, or nothing."""
+    if match["letter"] is None:
+        return "\n" if match[0] == "\0" else ""  # it separates variables
+    char = chr(int(match["letter"], 16))
+    return "" if compiled(f"[{_INVISIBLE}]").match(char) else char
 
 
-def _pattern(text: str) -> str:
-    """Where nothing is struck over, what is hidden begins with one of few characters: to look for
-    them first takes a fourth of the time."""
-    return _HIDDEN if "\x08" in text else _FIRST + _HIDDEN + ")"
+def view(text: str) -> TextView | None:
+    """Return what a reader sees of the text; nothing if that is the text itself."""
+    return TextView(text) if _has_hidden(text) else None
+
+
+def _has_hidden(text: str) -> bool:
+    # Plain characters are left out first: a pattern takes three times as long.
+    others = text.encode("utf-8", "surrogatepass").translate(None, _PLAIN)
+    if others and compiled(f"[{_INVISIBLE}]").search(others.decode("utf-8", "surrogatepass")):
+        return True
+    return "\\" in text and any(one in text for one in _SPELLED)
+
+
+def without_escapes(text: str) -> str:
+    """Return a text of the same length in which escaped line ends, tabs and quotes are plain.
+    Blanks stand beside them, so that nothing moves: a map of places would take ten times as
+    long."""
+    if "\\" not in text:
+        return text
+    for slashes in (7, 3, 1) if "\\\\" in text else (1,):  # JSON in JSON has more of them
+        slash, blanks = "\\" * slashes, " " * slashes
+        text = text.replace(f'{slash}"', f'"{blanks}')
+    for slashes in (4, 2, 1) if "\\\\" in text else (1,):
+        slash, blanks = "\\" * slashes, " " * slashes
+        text = text.replace(f"{slash}n", f"{blanks}\n").replace(f"{slash}r", f"{blanks} ")
+        text = text.replace(f"{slash}t", f"{blanks}\t")
+    return text
 
 
 def visible(text: str) -> str:
-    """Return the text without escape sequences, control and invisible characters."""
-    return TextView(text, _HIDDEN.replace("{title}", _TITLE)).text
-
-
-def _has_hidden(page: SearchPage) -> bool:
-    """Whether there is anything to hide. Each word is looked at once, which takes 1 % of a
-    search."""
-    return (
-        not page.words.isprintable()
-        or any(sign in page.words_low for sign in _SIGNS)
-        or any(mark in page.text for mark in _SPLITTING)
-        or (not page.text.isascii() and any(mark in page.text for mark in _PRINTED))
-    )
-
-
-def _has_escaped(text: str) -> bool:
-    """Whether JSON wrote a letter of a name as `\\u006f`, or a character that hides one."""
-    letters = {_decode(one) for one in compiled(f"(?i:{_FIRST_LETTER})").finditer(text)}
-    return names.has_foreign(letters) or any(
-        (one.isascii() and one.isalnum()) or _hides(one) for one in letters
-    )
-
-
-def _decoded(match: re.Match[str]) -> str:
-    """Return what a reader sees of a match: a letter if one was escaped, else nothing."""
-    if match["letter"] is None:
-        return ""
-    letter = _decode(match)
-    if _hides(letter):
-        return ""
-    return letter if letter.isalnum() or not letter.isascii() else match[0]
-
-
-def _decode(match: re.Match[str]) -> str:
-    return chr(int(match["letter"], 16))
-
-
-def _hides(letter: str) -> bool:
-    return compiled(f"[{_CHARACTER}]").match(letter) is not None
+    """Return the text without escape sequences and invisible characters."""
+    return compiled(rf"{_SEQUENCE}|[{_INVISIBLE}]").sub("", text)

@@ -16,6 +16,7 @@ from holdfast.settings.table import BY_NAME, PRESETS, TABLE, USER, Setting, Valu
 from holdfast.wire import places
 
 MOST_BYTES = 64 << 10
+MOST_CHARS = 4_000  # of a text
 SWITCHED = {"1": "on", "true": "on", "yes": "on", "0": "off", "false": "off", "no": "off"}
 NAME = r"(?=.{1,64}$)[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*"
 
@@ -150,6 +151,8 @@ def _fit(name: str, value: object, origin: str, errors: list[str]) -> Value | No
         errors.append(f"{origin}: there is no setting {name}")
         return None
     fitted = _as(setting, value)
+    if name == "secret_patterns" and fitted:
+        return "\n".join(_valid_patterns(str(fitted), origin, errors))
     if fitted is None:
         errors.append(f"{origin}: {name} = {value!r} is not valid ({_bounds(setting)})")
     return fitted
@@ -159,7 +162,9 @@ def _as(setting: Setting, value: object) -> Value | None:
     if setting.is_names:
         return value if isinstance(value, str) and _are_names(value) else None
     if setting.is_text:
-        return value if isinstance(value, str) and len(value) <= 1000 else None
+        if isinstance(value, list) and all(isinstance(one, str) for one in value):
+            value = "\n".join(value)
+        return value if isinstance(value, str) and len(value) <= MOST_CHARS else None
     if setting.choices:
         return _choose(value, setting.choices)
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
@@ -171,6 +176,17 @@ def _as(setting: Setting, value: object) -> Value | None:
     if not setting.low <= number <= setting.high:
         return None
     return int(number) if isinstance(setting.default, int) else number
+
+
+def _valid_patterns(lines: str, origin: str, errors: list[str]) -> Iterator[str]:
+    import re  # only a user who sets one pays for it
+
+    for line in filter(str.strip, lines.splitlines()):
+        try:
+            re.compile(line)
+            yield line
+        except (re.error, RecursionError, OverflowError) as error:
+            errors.append(f"{origin}: secret_patterns: {line!r} is ignored: {error}")
 
 
 def _choose(value: object, choices: tuple[str, ...]) -> str | None:

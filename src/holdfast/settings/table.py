@@ -277,6 +277,13 @@ TABLE: Final[tuple[Setting, ...]] = (
         is_text=True,
     ),
     Setting(
+        "secret_patterns",
+        USER,
+        "",
+        "your own regular expressions for secrets, a list or one per line; a slow one slows all",
+        is_text=True,
+    ),
+    Setting(
         "server",
         USER,
         "",

@@ -105,18 +105,23 @@ def attempt(decode: Callable[[bytes], DecodedValue], data: bytes) -> DecodedValu
         return None
 
 
-class Usage(msgspec.Struct, frozen=True, gc=False):
-    """Input and output must be there; a line without them says nothing of the window."""
+class Usage(msgspec.Struct, frozen=True, gc=False, rename=lambda name: f"{name}_tokens"):
+    """The tokens of an answer. A gateway may write null for a count, which then counts as 0; an
+    answer whose total is 0 says nothing of the window."""
 
-    input_tokens: Tokens
-    output_tokens: Tokens
-    cache_creation_tokens: Tokens = msgspec.field(default=0, name="cache_creation_input_tokens")
-    cache_read_tokens: Tokens = msgspec.field(default=0, name="cache_read_input_tokens")
+    input: Tokens | None = 0
+    output: Tokens | None = 0
+    cache_creation_input: Tokens | None = 0
+    cache_read_input: Tokens | None = 0
+
+    @property
+    def output_tokens(self) -> int:
+        return self.output or 0
 
     @property
     def input_side_tokens(self) -> int:
         """All tokens that were sent, cached or not."""
-        return self.input_tokens + self.cache_creation_tokens + self.cache_read_tokens
+        return (self.input or 0) + (self.cache_creation_input or 0) + (self.cache_read_input or 0)
 
     @property
     def total_tokens(self) -> int:
@@ -186,13 +191,19 @@ class Image(Block, frozen=True, gc=False, tag="image"):
 
 
 class OtherBlock(Block, frozen=True, gc=False, tag="(other)"):
-    """A block of a kind we do not know, or one that is not shaped as its kind should be."""
+    """A block of a kind we do not know."""
 
     kind: str = ""
 
 
 AnyBlock = Text | Thinking | ToolUse | ToolResult | Image | OtherBlock
-KNOWN_KINDS = frozenset({"text", "thinking", "tool_use", "tool_result", "image"})
+BLOCKS: dict[str, type[Block]] = {
+    "text": Text,
+    "thinking": Thinking,
+    "tool_use": ToolUse,
+    "tool_result": ToolResult,
+    "image": Image,
+}
 
 
 def words_within(raw: msgspec.Raw) -> list[str]:

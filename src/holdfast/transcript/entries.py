@@ -21,14 +21,12 @@ from holdfast.transcript.blocks import (
     ToolResult,
     Usage,
     attempt,
+    decoded,
     words_within,
 )
+from holdfast.transcript.user_words import Author, marks_all
 
 NOTHING = msgspec.Raw()
-# Empty where the client does not say: the text must tell. "unmarked" if the client marks all that
-# is typed, and did not mark this.
-Author = Literal["user", "other", "unmarked", ""]
-MARKS_ALL = (2, 1, 183)
 _TYPED = ("typed", "queued", "suggestion_accepted")
 # Ways a person may take to the model, found in client 2.1.325 and never seen in a transcript.
 _UNSURE = ("bridge", "composer", "person", "remote", "suggestion", "unclassified", "voice-call")
@@ -52,9 +50,14 @@ class TranscriptMessage(msgspec.Struct, frozen=True, gc=False):
         return self.content or ()
 
     @property
+    def texts(self) -> tuple[str, ...]:
+        """The text blocks: each may have another author."""
+        return tuple(block.text for block in self.blocks if isinstance(block, Text))
+
+    @property
     def text(self) -> str:
         """The words of all text blocks."""
-        return "\n".join(block.text for block in self.blocks if isinstance(block, Text))
+        return "\n".join(self.texts)
 
 
 # The client's words around a plan that the user approved.
@@ -115,22 +118,20 @@ class TranscriptLine(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
     @property
     def author(self) -> Author:
-        """Who wrote a line in the user's name."""
-        if self.origin is None and self.prompt_source is None:
-            return "unmarked" if _marks_all(self.version) else ""
-        return author(self.origin.kind if self.origin else "", self.prompt_source)
+        """Who wrote a line in the user's name. A subagent's caller is not marked."""
+        kind = self.origin.kind if self.origin else ""
+        if kind or self.prompt_source:
+            return author(kind, self.prompt_source)
+        return "unmarked" if marks_all(self.version) and not self.is_sidechain else ""
 
 
 def author(kind: str, source: str | None = None) -> Author:
-    """Whose a prompt is by what the client wrote beside it; older clients write neither."""
-    if kind:
-        return "user" if kind == "human" else "" if kind in _UNSURE else "other"
-    return "user" if source in _TYPED else "other" if source == "system" else ""
-
-
-def _marks_all(version: str) -> bool:
-    numbers = version[:20].split(".")[:3]
-    return all(map(str.isdecimal, numbers)) and tuple(map(int, numbers)) >= MARKS_ALL
+    """Whose a prompt is by the marks beside it, of which one at least is there."""
+    if source == "system" or (kind and kind != "human" and kind not in _UNSURE):
+        return "other"
+    if kind == "human" or (not kind and source in _TYPED):
+        return "user"
+    return "" if source == "sdk" and not kind else "unsure"
 
 
 class ResultCopy(msgspec.Struct, frozen=True, gc=False, rename="camel"):
@@ -142,8 +143,8 @@ class ResultCopy(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 class QueueOperation(msgspec.Struct, frozen=True, gc=False):
     """What was done to the queue of prompts typed while the model works."""
 
-    operation: str = ""
-    content: str | None = ""
+    operation: msgspec.Raw = NOTHING
+    content: msgspec.Raw = NOTHING
 
 
 class SystemContent(msgspec.Struct, frozen=True, gc=False):
@@ -206,7 +207,7 @@ class Answer(Entry, frozen=True, gc=False):
 
     @property
     def message_id(self) -> str:
-        return self.message.id
+        return self.message.id or self.line.uuid or f"byte {self.offset}"
 
     @property
     def model(self) -> str:
@@ -236,6 +237,10 @@ class Prompt(Entry, frozen=True, gc=False):
         return self.message.text
 
     @property
+    def texts(self) -> tuple[str, ...]:
+        return self.message.texts
+
+    @property
     def is_meta(self) -> bool:
         line = self.line
         is_agents = line.agent_id is not None and not line.is_sidechain
@@ -246,10 +251,14 @@ class Prompt(Entry, frozen=True, gc=False):
     def is_plan(self) -> bool:
         """Whether the client sent a plan of the model that the user approved, in a fresh context:
         it says so beside the prompt. Clients before 2.1.29 only end it with a certain note."""
-        if not self.text.startswith(PLAN_BEGINS):
-            return False
-        has_plan = bytes(self.line.plan_content) not in (b"", b"null", b'""')
-        return has_plan or PLAN_NOTE in self.text
+        is_begun = self.text.startswith(PLAN_BEGINS) and self.line.author != "other"
+        return is_begun and (bool(self.plan) or PLAN_NOTE in self.text)
+
+    @property
+    def plan(self) -> str:
+        """The plan that the client wrote down beside the prompt."""
+        plan = decoded(self.line.plan_content)
+        return plan if isinstance(plan, str) else ""
 
     @property
     def prompt_id(self) -> str:

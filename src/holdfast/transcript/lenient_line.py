@@ -1,40 +1,54 @@
 """A line with a field of the wrong type, read one field at a time.
 
 One wrong field must not cost the rest: a timestamp that is an object leaves the usage beside it
-as good as ever. What is wrong falls back to its default and is named to the tally. Two things are
-never guessed: the line's type, and whether it belongs to a subagent.
+as good as ever. What is wrong falls back to its default and is named to the tally. Where it cannot
+be told whether a line belongs to a subagent, its content stays, but no reading of the window and no
+words of the user are taken from it.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
 from holdfast.transcript.blocks import (
-    KNOWN_KINDS,
+    BLOCKS,
     LARGEST_TREE_BYTES,
     UNDECODABLE,
     AnyBlock,
     Malformed,
     OtherBlock,
+    Usage,
     repair,
 )
-from holdfast.transcript.entries import TranscriptLine, TranscriptMessage
+from holdfast.transcript.entries import (
+    CompactMetadata,
+    MicrocompactMetadata,
+    PromptOrigin,
+    TranscriptLine,
+    TranscriptMessage,
+)
 from holdfast.transcript.parse import UNDERSTOOD
 
 Fields = dict[str, msgspec.Raw]
-
-
-class BlockKind(msgspec.Struct):
-    """Only the type of an object."""
-
-    type: str = ""
-
-
 _fields = msgspec.json.Decoder(Fields).decode
 _pieces = msgspec.json.Decoder(list[msgspec.Raw]).decode
-_kind = msgspec.json.Decoder(BlockKind).decode
+_text = msgspec.json.Decoder(str).decode
 _block: Any = msgspec.json.Decoder(AnyBlock).decode
+_STRUCTS: dict[str, type[msgspec.Struct]] = {
+    "message": TranscriptMessage,
+    "usage": Usage,
+    "origin": PromptOrigin,
+    "compact_metadata": CompactMetadata,
+    "microcompact_metadata": MicrocompactMetadata,
+}
+# The field that only blocks of this kind have, for a block that does not say its kind.
+_TELLING = {
+    "tool_use_id": "tool_result",
+    "input": "tool_use",
+    "text": "text",
+    "thinking": "thinking",
+}
+_TRUE = (b"1", b'"true"')
 
 
 def _decoders(struct: type[msgspec.Struct]) -> dict[str, tuple[str, Any]]:
@@ -44,22 +58,22 @@ def _decoders(struct: type[msgspec.Struct]) -> dict[str, tuple[str, Any]]:
     }
 
 
-_OF_A_LINE = _decoders(TranscriptLine)
-_OF_A_MESSAGE = _decoders(TranscriptMessage)
+_KNOWN: list[type[msgspec.Struct]] = [TranscriptLine, *_STRUCTS.values(), *BLOCKS.values()]
+_DECODERS = {struct: _decoders(struct) for struct in _KNOWN}
 
 
 def decode_leniently(data: bytes, errors: list[str]) -> TranscriptLine:
     """What can be kept of the line; the wrong fields' names are added to `errors`."""
     fields = _fields_within(data, errors)
-    kind = _fitting(fields, {"type": _OF_A_LINE["type"]}, errors).get("type", "")
-    if kind not in UNDERSTOOD:
+    kind = _text_of(fields, "type")
+    if kind and kind not in UNDERSTOOD:
         return TranscriptLine(type=kind)  # not ours to judge
-    values = _fitting(fields, _OF_A_LINE, errors)
+    values = _fitting(TranscriptLine, fields, errors)
     if "is_sidechain" in errors:
-        return TranscriptLine(type=kind)
-    if "message" in errors:
-        errors.remove("message")
-        values["message"] = _message(fields["message"], errors)
+        values["is_sidechain"] = bytes(fields["isSidechain"]) in _TRUE
+        values["prompt_source"] = "(unknown)"
+        if message := values.get("message"):
+            values["message"] = msgspec.structs.replace(message, usage=None)
     return TranscriptLine(**values)
 
 
@@ -77,55 +91,55 @@ def _fields_within(data: bytes, errors: list[str]) -> Fields:
         raise Malformed from None
 
 
-def _fitting(
-    fields: Fields, decoders: Mapping[str, tuple[str, Any]], errors: list[str]
-) -> dict[str, Any]:
+def _fitting(struct: type[msgspec.Struct], fields: Fields, errors: list[str]) -> dict[str, Any]:
+    """The fields that have the right type, and what can be kept of those with more inside."""
     values = {}
-    for written, (name, decode) in decoders.items():
-        if written in fields:
-            try:
-                values[name] = decode(fields[written])
-            except UNDECODABLE:
+    for written, (name, decode) in _DECODERS[struct].items():
+        if written not in fields:
+            continue
+        try:
+            values[name] = decode(fields[written])
+        except UNDECODABLE:
+            inner = _inner(name, fields[written], errors)
+            if inner is None:
                 errors.append(name)
+            else:
+                values[name] = inner
     return values
 
 
-def _message(raw: msgspec.Raw, errors: list[str]) -> TranscriptMessage | None:
+def _inner(name: str, raw: msgspec.Raw, errors: list[str]) -> Any:
     try:
-        fields = _fields(raw)
+        if name == "content":
+            return tuple(_one_block(piece, errors) for piece in _pieces(raw))
+        struct = _STRUCTS.get(name)
+        return struct(**_fitting(struct, _fields(raw), errors)) if struct else None
     except UNDECODABLE:
-        errors.append("message")
         return None
-    values = _fitting(fields, _OF_A_MESSAGE, errors)
-    if "content" in errors:
-        errors.remove("content")
-        values["content"] = _content(fields["content"], errors)
-    return TranscriptMessage(**values)
-
-
-def _content(raw: msgspec.Raw, errors: list[str]) -> tuple[AnyBlock, ...]:
-    try:
-        pieces = _pieces(raw)
-    except UNDECODABLE:
-        errors.append("content")
-        return ()
-    return tuple(_one_block(piece, errors) for piece in pieces)
 
 
 def _one_block(raw: msgspec.Raw, errors: list[str]) -> AnyBlock:
+    """One block. A new kind of block is no mistake of the line's; a known kind in a wrong shape
+    is."""
     try:
         block: AnyBlock = _block(raw)
         return block
     except UNDECODABLE:
-        return _odd_block(raw, errors)
-
-
-def _odd_block(raw: msgspec.Raw, errors: list[str]) -> OtherBlock:
-    """A new kind of block is no mistake of the line's; a known kind in a wrong shape is."""
+        pass
     try:
-        kind = _kind(raw).type
+        fields = _fields(raw)
     except UNDECODABLE:
-        kind = ""
-    if not kind or kind in KNOWN_KINDS:
+        fields = {}
+    kind = _text_of(fields, "type")
+    if not kind:
         errors.append("block")
-    return OtherBlock(kind)
+        kind = next((_TELLING[one] for one in _TELLING if one in fields), "")
+    struct: Any = BLOCKS.get(kind)
+    return struct(**_fitting(struct, fields, errors)) if struct else OtherBlock(kind)
+
+
+def _text_of(fields: Fields, name: str) -> str:
+    try:
+        return _text(fields[name])
+    except (KeyError, *UNDECODABLE):
+        return ""

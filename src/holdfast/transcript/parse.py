@@ -12,7 +12,17 @@ the next key is cut with it: nothing on clients up to 2.1.62, `sandboxed` on 2.1
 from collections import Counter
 from collections.abc import Callable, Iterable
 
-from holdfast.transcript.blocks import UNDECODABLE, ToolResult, attempt, check_object, decoded
+from holdfast.transcript.blocks import (
+    UNDECODABLE,
+    ToolResult,
+    ToolUse,
+    Usage,
+    attempt,
+    check_object,
+    decoded,
+    without_blanks,
+    words_within,
+)
 from holdfast.transcript.entries import (
     Answer,
     Attachment,
@@ -64,6 +74,8 @@ TAIL_BYTES = 1024  # what follows the copy: ids, version, folder
 _COPY = b',"toolUseResult":'
 _NEXT = b',"sourceToolAssistantUUID":'
 _SIDECHAIN = b'"isSidechain":'
+_COMMANDS = ("<command-name>", "<local-command-")
+NO_USAGE = Usage()
 SYNTHETIC = "<synthetic>"  # the client's own words where an answer should be: no model, no usage
 
 
@@ -157,9 +169,9 @@ def without_tool_result(data: bytes) -> bytes:
 
 def _answer(offset: int, line: TranscriptLine, data: bytes) -> Answer | None:
     message = line.message
-    if message is None or message.usage is None or not message.id or message.model == SYNTHETIC:
+    if message is None or message.model == SYNTHETIC:
         return None
-    return Answer(offset, line, message, message.usage)
+    return Answer(offset, line, message, message.usage or NO_USAGE)
 
 
 def _user_entry(offset: int, line: TranscriptLine, data: bytes) -> Summary | Result | Prompt | None:
@@ -177,10 +189,11 @@ def _user_entry(offset: int, line: TranscriptLine, data: bytes) -> Summary | Res
 
 
 def _system_entry(offset: int, line: TranscriptLine, data: bytes) -> Boundary | Prompt | None:
-    if line.subtype == "compact_boundary":
+    kind = line.subtype
+    if kind == "compact_boundary" or (kind is None and line.compact_metadata):
         known = line.compact_metadata or CompactMetadata()
         return Boundary(offset, line, "compact", known.trigger, known.pre_tokens, known.post_tokens)
-    if line.subtype == "microcompact_boundary":
+    if kind == "microcompact_boundary" or (kind is None and line.microcompact_metadata):
         thinned = line.microcompact_metadata or MicrocompactMetadata()
         return Boundary(
             offset,
@@ -191,10 +204,11 @@ def _system_entry(offset: int, line: TranscriptLine, data: bytes) -> Boundary | 
             saved_tokens=thinned.tokens_saved,
             cleared_ids=thinned.compacted_tool_ids,
         )
-    if line.subtype == "local_command":  # `/model x`; others are lines of the user
+    if kind in ("local_command", None):  # `/model x`; others are lines of the user
         found = attempt(decode_content, data)
-        message = TranscriptMessage(role="user", content=found.content) if found else None
-        return Prompt(offset, line, message) if message else None
+        content = (found.content if found else "") or ""
+        if kind or content.startswith(_COMMANDS):
+            return Prompt(offset, line, TranscriptMessage(role="user", content=content))
     return None
 
 
@@ -203,12 +217,19 @@ def _attachment(offset: int, line: TranscriptLine, data: bytes) -> Attachment | 
     if not isinstance(found, dict):
         return None
     kind = found.get("type")
-    return Attachment(offset, line, kind if isinstance(kind, str) else "")
+    if not isinstance(kind, str):
+        kind = "queued_command" if "prompt" in found else ""
+    return Attachment(offset, line, kind)
 
 
 def _queued_entry(offset: int, line: TranscriptLine, data: bytes) -> Queued | None:
     found = attempt(decode_queueing, data)
-    return Queued(offset, line, found.operation, found.content or "") if found else None
+    if found is None:
+        return None
+    operation, text = decoded(found.operation), "\n".join(words_within(found.content))
+    if not isinstance(operation, str):
+        operation = "enqueue" if text else ""
+    return Queued(offset, line, operation, text)
 
 
 BUILDERS: dict[str, Callable[[int, TranscriptLine, bytes], Entry | None]] = {
@@ -226,13 +247,25 @@ def parse(data: bytes, offset: int, tally: LineTally) -> Entry | None:
         line = decode(data if len(data) < WORTH_CUTTING_BYTES else without_tool_result(data))
     except UNDECODABLE:
         line = _second_try(data, tally)
-    kind = line.type
+    kind = line.type or _kind_of(line, data)
     try:
         tally.by_type[kind] += 1
     except KeyError:
         tally.add_type(kind)
     build = BUILDERS.get(kind)
     return build(offset, line, data) if build is not None else None
+
+
+def _kind_of(line: TranscriptLine, data: bytes) -> str:
+    """The type of a line that does not say it, by what the line holds."""
+    if line.message is not None and line.uuid:
+        calls = any(isinstance(block, ToolUse) for block in line.message.blocks)
+        return "assistant" if calls or line.message.role == "assistant" else "user"
+    if bytes(line.attachment):
+        return "attachment"
+    if line.subtype or line.compact_metadata or line.microcompact_metadata:
+        return "system"
+    return "queue-operation" if b'"operation":' in without_blanks(data)[:200] else ""
 
 
 def _second_try(data: bytes, tally: LineTally) -> TranscriptLine:

@@ -1,56 +1,56 @@
-"""The words a person typed, cut out of what the client wrote around them.
+"""The words a person typed, told apart from what others wrote around them.
 
-A line in the user's name may hold an IDE's note on the open file, a reminder, the output of a local
-command, a message of another agent, or all of them around a prompt. Each of these is a pair of tags
-that begins a line; what is left without them is the user's. A tag within a sentence is something
-the user speaks of, and stays. Newer clients say of each line who wrote it, which goes before all of
-this.
+A client that marks its lines says who wrote each. Where it does not, the form of the text decides:
+a block of tags at the head of a text is what somebody put around the prompt, and what follows it is
+the user's. The block ends at its last closing tag, because selected lines, reports and outputs may
+hold that tag themselves. What may be anybody's is returned apart: it is shown, and never as the
+user's. A tag within a sentence is something the user speaks of, and stays.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
 
 from holdfast.text.sentences import Lazy
 
-if TYPE_CHECKING:  # a restore reads no entries
-    from holdfast.transcript.entries import Author
-
+# Who wrote a line in the user's name, as the client says. Empty for clients that do not: the form
+# of the text must tell. "unmarked" if the client marks all that is typed, and did not mark this;
+# "unsure" if its mark tells neither.
+Author = Literal["user", "other", "unmarked", "unsure", ""]
+MARKS_ALL = (2, 1, 183)
 READ_CHARS = 4_000_000  # more than any window holds; of a longer text, both ends are read
 _HALF = READ_CHARS // 2
 _CUT = "\n[…]\n"
-# Written by the client, or handed over from another agent. A blank behind `>` means that the tag is
-# spoken of, except where the output of a command begins.
-_IDE = "ide_opened_file|ide_selection|ide_diagnostics"
-_FOREIGN = Lazy(
-    rf"[ \t]*<(?:({_IDE}|system-reminder|task-notification|agent-notification|local-command-caveat"
-    r"|teammate-message|(?:cross-session|agent)-message(?=\s+from=)|channel(?=\s+source=))"
-    r"(?=\s+\w+=|>(?! ))"
-    r"|(local-command-std(?:out|err)|bash-std(?:out|err))(?=>))"
+MOST_BLOCKS = 20  # at the head of one text; each is looked for once in all of it
+_OPENED = Lazy(r"\s*<([A-Za-z][\w.:-]*)(?=[\s/>])")
+_ALONE = Lazy(r"\s*<[^<>\n]*>[ \t]*\n")  # an opening tag on a line of its own
+_NAMES = Lazy(r"<([A-Za-z][\w.:-]*)")
+_CLOSED = Lazy(r"</([A-Za-z][\w.:-]*)>")
+# What the client itself puts around texts of its own, of the IDE, of commands and of other agents.
+# Such a block is no prompt; any other is shown apart. With a blank behind `>` it is spoken of.
+_CLIENTS = (
+    r"(?:ide_(?:opened_file|selection|diagnostics)|system-reminder|(?:task|agent)-notification"
+    r"|local-command-(?:caveat|std\w+)|bash-std\w+|(?:teammate|cross-session|agent)-message)"
 )
-# The same tag again, as the client opens it. What an agent or a command wrote may hold any other.
-_OPENED = {
-    "task-notification": "<task-notification>\\n<task-id>",
-    "teammate-message": "<teammate-message teammate_id=",
-}
-_INSERTED = Lazy(rf"[ \t]*<({_IDE})()>(?! )")  # into what was typed
-# A message of another agent as the client opens it, and how the client announces one. Behind an
-# announced message are words of the client again.
-_AGENTS = r"[ \t]*<(?:teammate-message\s+teammate_id=|(?:cross-session|agent)-message\s+from=)"
-_AGENT_MESSAGE = Lazy(f"^{_AGENTS}", re.MULTILINE)
-_ANNOUNCED = Lazy(
-    r"(?:Another Claude|A peer) session sent a message(?: while you were working)?:\n" + _AGENTS
-)
-_IDE_ENDS = "This may or may not be related to the current task."
+_IDE_NOTES = ("<ide_opened_file>", "<ide_selection>", "<ide_diagnostics>")
+_PREFIXES = (*_IDE_NOTES, "<command-message>", "<command-name>")  # before what was typed
+_CLIENT_BLOCK = Lazy(rf"{_CLIENTS}(?=\s|>(?! ))|[\w-]+-std\w+(?=>)")
+_CLIENT_LINE = Lazy(rf"^[ \t]*<({_CLIENTS})(?=\s+\w+=|>(?! ))", re.MULTILINE)
 _BRIEF = Lazy(r'<holdfast-brief from="[^"\n]*">\n')
 _BRIEF_ENDS = "\n</holdfast-brief>"
 _TYPED_MARKS = {"bash-input": "! ", "user-memory-input": "# "}  # as the user typed them
+_SIGNS = tuple(_TYPED_MARKS.values())
 _RESULT_NOTE = Lazy(
     r"^(?:Read the output file to retrieve the result|Full transcript available at):.*$",
     re.MULTILINE,
 )
-_COMMAND = Lazy(r"<command-(name|message)>[^\n]{0,500}?</command-\1>\s*(?:<command-|\Z)")
+# A message with another tag in it is not the client's: what a plugin calls itself stands there.
+_COMMAND = Lazy(
+    r"<command-message>[^<\n]{0,500}</command-message>\s*<command-name>"
+    r"|<command-name>[^<\n]{0,500}</command-name>\s*(?:<command-|\Z)"
+)
 _GIVEN_ENDS = Lazy(r"</command-args>(?=[ \t]*(?:\n|<|\Z))")  # what was typed may hold the tag
 # What begins so is the client's to its end.
 _CLIENT_STARTS = (
@@ -69,36 +69,127 @@ _UNKNOWN_GIVEN = "Args from unknown skill: "
 _INTERRUPTED = Lazy(r"^\[Request interrupted by user(?: for tool use)?\][ \t]*\n?", re.MULTILINE)
 
 
-def user_words(text: str, author: Author = "") -> str:
-    """Return what the user typed; empty if none of the text is the user's. If the client says
-    that the user typed it, all of it counts except notes of an IDE: of 89 such prompts in real
-    sessions none holds a reminder of the client's. If the client would have said so and does not,
-    words around an agent's message are the client's."""
-    if author == "other" or (author == "unmarked" and holds_agent_message(text)):
-        return ""
-    if len(text) > READ_CHARS:
-        text = text[:_HALF] + _CUT + text[-_HALF:]
-    is_typed = author == "user"
-    if not is_typed and _ANNOUNCED.pattern.match(text):
-        return ""
-    if "[Request interrupted" in text and not is_typed:
+class Words(NamedTuple):
+    """What a text in the user's name holds: words that the user typed, and texts of which nobody
+    can tell who wrote them."""
+
+    typed: str = ""
+    unsure: tuple[str, ...] = ()
+
+
+def marks_all(version: str) -> bool:
+    """Whether a client of this version marks all that is typed."""
+    numbers = version[:20].split(".")[:3]
+    is_told = len(numbers) == len(MARKS_ALL) and all(map(str.isdecimal, numbers))
+    return is_told and tuple(map(int, numbers)) >= MARKS_ALL
+
+
+def find_words(texts: Sequence[str], author: Author = "") -> Words:
+    """Find the user's words in the texts of one message, each judged by itself."""
+    if author == "other":
+        return Words()
+    found = [_judge(_shortened(text), author, is_alone=len(texts) == 1) for text in texts]
+    typed = "\n".join(one.typed for one in found if one.typed)
+    return Words(typed, tuple(text for one in found for text in one.unsure))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= READ_CHARS else text[:_HALF] + _CUT + text[-_HALF:]
+
+
+def _judge(text: str, author: Author, *, is_alone: bool) -> Words:
+    text = without_briefs(text)
+    is_marked = author == "user"
+    if not is_marked and "[Request interrupted" in text:
         text = _INTERRUPTED.pattern.sub("", text)
-    if "<" in text:
-        text = without_briefs(text if is_typed else _without_result_note(text))
-        text = _without_foreign(text, is_typed=is_typed).strip()
-        if _COMMAND.pattern.match(text):
-            return _command(text)
-        for tag, mark in _TYPED_MARKS.items():
-            opening, closing = f"<{tag}>", f"</{tag}>"
-            if not is_typed and text.startswith(opening) and text.endswith(closing):
-                return mark + text[len(opening) : -len(closing)].strip()
-    text = text.strip()
-    return text if is_typed else _without_notice(text)
+    if "<" not in text:
+        words, unsure = text.strip(), list[str]()
+    elif is_marked and is_alone and not text.lstrip().startswith(_PREFIXES):
+        words, unsure = text.strip(), []
+    else:
+        words, unsure = _without_head(text)
+        words, more = (words, []) if is_marked else _without_client_lines(words)
+        unsure += more
+    typed = None if author == "unsure" else _typed_form(words)
+    if typed is not None and not (is_marked and typed.startswith(_SIGNS)):
+        words = typed
+    elif not is_marked:
+        words = _without_notice(words)
+        if author:
+            words, unsure = "", [words, *unsure]
+    return Words(words, tuple(filter(None, map(str.strip, unsure))))
+
+
+def _typed_form(words: str) -> str | None:
+    """What the user typed, if the client wrote it down in a form of its own: a command of the
+    client, or of the shell."""
+    if _COMMAND.pattern.match(words):
+        return _command(words)
+    for tag, mark in _TYPED_MARKS.items():
+        opening, closing = f"<{tag}>", f"</{tag}>"
+        if words.startswith(opening) and words.endswith(closing):
+            return mark + words[len(opening) : -len(closing)].strip()
+    return None
+
+
+def _without_head(text: str) -> tuple[str, list[str]]:
+    """Cut off the blocks of tags with which a text begins; return the rest, and what may be the
+    user's all the same. A block that is never closed goes to the end of the text;
+    a tag that words follow on its line is spoken of."""
+    at, unsure = 0, list[str]()
+    for _ in range(MOST_BLOCKS):
+        found = _OPENED.pattern.match(text, at)
+        if found is None or _typed_form(text[at:].strip()) is not None:
+            break
+        closing = f"</{found[1]}>"
+        last = text.rfind(closing, found.end())
+        if last < 0 and _ALONE.pattern.match(text, at):
+            return "", [*unsure, text[at:]]
+        if last < 0:
+            break
+        first, end = text.find(closing, found.end()), last + len(closing)
+        if _CLIENT_BLOCK.pattern.match(text, found.start(1)):
+            unsure.append(text[first + len(closing) : last])
+        else:
+            unsure.append(text[at:end])
+        at = end
+    else:
+        return "", [*unsure, text[at:]]
+    rest = text[at:]
+    if "<task-notification" in text[:at]:
+        rest = _RESULT_NOTE.pattern.sub("", rest)
+    # A block may hold the closing tag of one before it: then the rest begins within that block.
+    opened = set(_NAMES.pattern.findall(text[:at]))
+    ends = [one.end() for one in _CLOSED.pattern.finditer(rest) if one[1] in opened]
+    inside = ends[-1] if ends else 0
+    return rest[inside:].strip(), [*unsure, rest[:inside]]
+
+
+def _without_client_lines(text: str) -> tuple[str, list[str]]:
+    """Cut out blocks of the client that begin a line further down. Words around a message of
+    another agent may be the client's, which announces it."""
+    if holds_agent_message(text):
+        return "", [text]
+    kept, unsure = list[str](), list[str]()
+    missing, at, start = set[str](), 0, 0
+    while found := _CLIENT_LINE.pattern.search(text, start):
+        closing = f"</{found[1]}>"
+        last = -1 if closing in missing else text.rfind(closing, found.end())
+        if last < 0:
+            missing.add(closing)
+            start = found.end()
+            continue
+        kept.append(text[at : found.start()])
+        at = start = last + len(closing)
+        unsure.append(text[found.start() : at])
+    return "".join([*kept, text[at:]]).strip(), unsure
 
 
 def holds_agent_message(text: str) -> bool:
     """Whether a message of another agent begins one of the lines."""
-    return "-message" in text and _AGENT_MESSAGE.pattern.search(text) is not None
+    if "-message" not in text:
+        return False
+    return any("-message" in one[1] for one in _CLIENT_LINE.pattern.finditer(text))
 
 
 def _without_notice(text: str) -> str:
@@ -118,78 +209,6 @@ def without_briefs(text: str) -> str:
         kept.append(text[at : found.start()])
         at = end + len(_BRIEF_ENDS)
     return "".join([*kept, text[at:]])
-
-
-def _without_result_note(text: str) -> str:
-    """Remove the client's note after a notification, which says where the result is stored."""
-    return _RESULT_NOTE.pattern.sub("", text) if "<task-notification" in text else text
-
-
-def _without_foreign(text: str, *, is_typed: bool) -> str:
-    """The text less every foreign pair of tags that begins a line, or follows such a pair. A
-    message that the text begins with and that is never closed was cut off; any other open tag is
-    the user's."""
-    pattern = (_INSERTED if is_typed else _FOREIGN).pattern
-    pairs = _Pairs(text, is_typed=is_typed)
-    kept: list[str] = []
-    kept_to = at = 0
-    while at >= 0:
-        found = pattern.match(text, at)
-        tag = (found[1] or found[2]) if found else ""
-        end = pairs.end(tag, found.end()) if found else -1
-        if end >= 0:
-            kept.append(text[kept_to:at])
-            kept_to = at = end
-            continue
-        if found and not at and not is_typed and not tag.startswith("ide_"):
-            return ""
-        line_end = text.find("\n", at)
-        at = line_end + 1 if line_end >= 0 else -1
-    return "".join([*kept, text[kept_to:]])
-
-
-class _Pairs:
-    """Where pairs of tags end. What was looked for in vain is not looked for again: a hostile text
-    may open the same tag ten thousand times."""
-
-    def __init__(self, text: str, *, is_typed: bool) -> None:
-        self._text, self._is_typed = text, is_typed
-        self._missing: set[str] = set()
-        self._bare_until: dict[str, int] = {}  # no closing tag up to here ends a line
-
-    def end(self, tag: str, at: int) -> int:
-        """Past the closing tag, or -1. Selected lines, reports and outputs may hold that tag
-        themselves: the sentence that closes an IDE's note is looked for first, then the last
-        closing tag that ends a line, up to where the client opens such a pair again."""
-        closing = f"</{tag}>"
-        if tag.startswith("ide_") and (sure := self._find(_IDE_ENDS + closing, at)) >= 0:
-            return sure + len(_IDE_ENDS) + len(closing)
-        first = self._find(closing, at)
-        if first < 0 or self._is_typed:
-            return -1
-        last = self._last_of_line(tag, first)
-        return last if last >= 0 else first + len(closing)
-
-    def _find(self, words: str, at: int) -> int:
-        found = -1 if words in self._missing else self._text.find(words, at)
-        if found < 0:
-            self._missing.add(words)
-        return found
-
-    def _last_of_line(self, tag: str, first: int) -> int:
-        if first < self._bare_until.get(tag, 0):
-            return -1
-        opening = _OPENED.get(tag, rf"<{tag}[\s>]")
-        again = re.compile(rf"(?:^[ \t]*|</{tag}>){opening}", re.MULTILINE)
-        found = again.search(self._text, first)
-        until = found.start() + len(f"</{tag}>") if found else len(self._text)
-        last = -1
-        closed = re.compile(rf"</{tag}>(?=[ \t]*(?:\n|<|\Z))")
-        for one in closed.finditer(self._text, first, until):
-            last = one.end()
-        if last < 0:
-            self._bare_until[tag] = until
-        return last
 
 
 def _command(text: str) -> str:

@@ -114,7 +114,9 @@ def _since_reset(found: list[Told]) -> list[Operation | Boundary]:
     for item in found:
         if isinstance(item, Boundary) and item.resets_window:
             kept.clear()
-        elif not isinstance(item, Summary):
+        elif isinstance(item, Boundary) or (
+            isinstance(item, Operation) and item.usage.total_tokens
+        ):
             kept.append(item)
     return kept
 
@@ -154,7 +156,8 @@ def fit_density(asked: list[Operation]) -> float | None:
     on 161 real sessions 0.16 % (median) from the one and 0.13 % from the other.
     """
     chars = tokens = 0.0
-    for before, after in pairwise(asked[-FITTED_OPERATIONS - 1 :]):
+    told = [one for one in asked[-FITTED_OPERATIONS - 1 :] if one.usage.total_tokens]
+    for before, after in pairwise(told):
         grown = after.usage.input_side_tokens - before.usage.input_side_tokens
         words = added_chars(before)
         if before.output_is_partial:
@@ -198,7 +201,7 @@ def overhead_tokens(path: str, *, sidechain: bool, density: float) -> int:
                 break
             if entry.is_sidechain is not sidechain:
                 continue
-            if isinstance(entry, Answer):
+            if isinstance(entry, Answer) and entry.usage.total_tokens:
                 overhead = entry.usage.input_side_tokens - int(words / density)
                 return overhead if 0 < overhead < OVERHEAD_MOST else OVERHEAD_UNKNOWN
             words += len(entry.text) if isinstance(entry, Prompt) else 0

@@ -98,7 +98,8 @@ class Replayer:
     def feed(self, items: Iterable[Operation | Boundary | Summary]) -> Replay:
         for item in items:
             if isinstance(item, Operation):
-                self._operation(item)
+                if item.usage.total_tokens:
+                    self._operation(item)
             elif isinstance(item, Boundary) and item.resets_window:
                 self._compaction(item)
             elif isinstance(item, Boundary):

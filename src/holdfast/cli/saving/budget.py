@@ -282,6 +282,7 @@ ANSWER = "the model's answer"
 SECTIONS = {  # what one item of a section is called
     "said": "your words",
     "pinned": "pinned text",
+    "unsure": "text of unknown author",
     "marked": "marked rule",
     "flight": "where the work stood",
     "failing": "failing command",

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from holdfast.memory.sources import calls
 from holdfast.record.secrets import MOST_BARE, READ_CHARS, SHORTEST_BARE, texts
-from holdfast.record.user_input import queued_words
+from holdfast.record.user_input import texts_in
 from holdfast.redact import find, redact, which_are_clean
 from holdfast.redact.value import looks_random
-from holdfast.transcript.blocks import Text, ToolResult, ToolUse, decoded
+from holdfast.transcript.blocks import Text, ToolResult, ToolUse
 from holdfast.transcript.entries import Answer, Attachment, Entry, Prompt, Result
 from holdfast.transcript.reader import read_at
 
@@ -72,7 +72,7 @@ def texts_of(entry: Entry, of_result: Callable[[str], Iterable[str]]) -> Iterato
         yield entry.text
     elif isinstance(entry, Attachment):
         if entry.kind == "queued_command":
-            yield queued_words(decoded(entry.raw))
+            yield from texts_in(entry)
     elif isinstance(entry, Answer):
         for block in entry.blocks:
             if isinstance(block, Text):

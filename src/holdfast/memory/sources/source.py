@@ -11,7 +11,7 @@ from typing import NamedTuple
 from holdfast.memory.index.interface import POSITIONS, Span
 from holdfast.memory.item import Item
 
-HOW = 4  # increase it when other parts of lines are indexed: they are then read again
+HOW = 5  # increase it when other parts of lines are indexed: they are then read again
 MOST_CHARS = 1_200
 MOST_PIECES = 24
 _CUTS = ("\n\n", "\n", ". ", " ")

@@ -28,10 +28,10 @@ from holdfast.record import RecordReader, agents, results
 from holdfast.record.model import Place, Question, Record, Turn
 from holdfast.record.replies import is_answer
 from holdfast.record.storage import sign
-from holdfast.record.user_input import author_of, is_notification, own_words, queued_words
+from holdfast.record.user_input import author_of, is_notification, own_words, texts_in
 from holdfast.redact import redact
 from holdfast.text.sentences import clip, clip_last
-from holdfast.transcript.blocks import Text, ToolResult, ToolUse, decoded
+from holdfast.transcript.blocks import Text, ToolResult, ToolUse
 from holdfast.transcript.entries import Answer, Attachment, Entry, Prompt, Result
 from holdfast.transcript.reader import Reader, Unreadable
 from holdfast.transcript.user_words import without_briefs
@@ -78,10 +78,8 @@ class _Fold:
             self.secrets.learn(entry)
         if isinstance(entry, Answer):
             self._answer(entry, is_clean)
-        elif isinstance(entry, Prompt) and not entry.is_meta:
-            self._prompt(entry, entry.text)
-        elif isinstance(entry, Attachment) and entry.kind == "queued_command":
-            self._prompt(entry, queued_words(decoded(entry.raw)))
+        elif isinstance(entry, Prompt | Attachment):
+            self._prompt(entry)
         elif isinstance(entry, Result):
             self._result(entry, is_clean)
 
@@ -137,11 +135,13 @@ class _Fold:
             for one in self.items
         ]
 
-    def _prompt(self, entry: Entry, text: str) -> None:
+    def _prompt(self, entry: Entry) -> None:
+        texts = texts_in(entry)
+        text = "\n".join(texts)
         if is_notification(text) and self._unit is not None:
             self._unit.hold(entry)
             self._report(agents.result(text), self._agent_asked(agents.id_in(text)))
-        words = own_words(clip(text, LONGEST_TEXT), author_of(entry))
+        words = own_words([clip(one, LONGEST_TEXT) for one in texts], author_of(entry)).typed
         if not words:
             return
         if words.startswith(_ASKING_US):
@@ -212,7 +212,7 @@ class _Fold:
         self._add_user_answers(entry)
 
     def _came_back(self, entry: Result, block: ToolResult, is_clean: bool) -> None:
-        unit, call = self._unit, self._record.record.calls.get(block.tool_use_id[:80])
+        unit, call = self._unit, self._record.record.calls.get(agents.one_line(block.tool_use_id))
         if unit is None or block.tool_use_id in self._looked_back:
             return
         if call is not None and call.tool in _AGENTS and not block.is_error:

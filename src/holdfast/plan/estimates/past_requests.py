@@ -16,7 +16,7 @@ from holdfast.record.run_prompt import is_of_a_run
 from holdfast.transcript import Attachment, Boundary, Operation, Prompt, Summary, ToolUse
 from holdfast.transcript.blocks import Text
 from holdfast.transcript.steps import Follower
-from holdfast.transcript.user_words import user_words
+from holdfast.transcript.user_words import find_words
 from holdfast.window import history
 from holdfast.wire import mark
 
@@ -66,7 +66,7 @@ class _Fold:
     grown: list[int] = field(default_factory=list)
 
     def prompt(self, prompt: Prompt) -> list[PastRequest]:
-        words = "" if prompt.is_meta else user_words(prompt.text, prompt.line.author)
+        words = "" if prompt.is_meta else find_words(prompt.texts, prompt.line.author).typed
         if not words:
             return []
         done = self.close()

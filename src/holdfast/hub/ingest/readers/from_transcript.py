@@ -28,7 +28,7 @@ from holdfast.hub.ingest.records import (
     RecordedSubtask,
 )
 from holdfast.record import secrets
-from holdfast.record.user_input import author_of, own_words
+from holdfast.record.user_input import words_of
 from holdfast.transcript import (
     Answer,
     Boundary,
@@ -139,7 +139,7 @@ class TranscriptPass:
         elif isinstance(entry, Result):
             self._result(entry, at_ms)
         elif isinstance(entry, Prompt) and not entry.is_meta:
-            self._prompt(entry, entry.text, at_ms)
+            self._prompt(entry, at_ms)
 
     def _at_ms(self, entry: Entry) -> int:
         at_ms = int((entry.epoch_s or 0) * 1000)
@@ -165,10 +165,10 @@ class TranscriptPass:
             began_ms, _ = self._readings.get(reached.step, (at_ms, 0))
             self._readings[reached.step] = began_ms, used
 
-    def _prompt(self, entry: Entry, text: str, at_ms: int) -> None:
-        if done := calls.read_agent_end(self.window, text, at_ms):
+    def _prompt(self, entry: Prompt | Result, at_ms: int) -> None:
+        if done := calls.read_agent_end(self.window, entry.text, at_ms):
             self.records.append(done)
-        words = own_words(text, author_of(entry))
+        words = words_of(entry).typed
         if not words:
             return
         if self.window.agent_id:
@@ -232,8 +232,8 @@ class TranscriptPass:
                     window, reached = self.window, self.reached
                     self.records += calls.end_call(window, reached, call, entry, block, at_ms)
                     self.skills += calls.skill_of(call, block)
-            elif isinstance(block, Text) and not entry.line.is_meta:
-                self._prompt(entry, block.text, at_ms)
+        if entry.text and not entry.line.is_meta:
+            self._prompt(entry, at_ms)
 
     def _compacted(self, at_ms: int, boundary: Boundary | None = None, summary: str = "") -> None:
         """A boundary and the summary after it are one; client 1.0.53 wrote only the summary."""

@@ -1,0 +1,53 @@
+"""What is stored is cleaned before it is cut, in its keys and ids too."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.checkpoint.document import clean_document
+from holdfast.record.storage import read_on
+from holdfast.redact import redact
+from holdfast.window.state import State
+from holdfast.wire import spool
+from tests.checkpoint.documents import a_document
+from tests.checkpoint.sessions import Session
+from tests.hot.hooks import fire, window
+from tests.record.test_secrets import kept
+
+pytestmark = pytest.mark.requirement("X4")
+TOKEN = "gh" + "p_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+def test_facts_are_cleaned_before_anybody_cuts_them(tmp_path: Path) -> None:
+    session = Session().user("Please " + "deploy it " * 57 + f"with {TOKEN} to staging.")
+    path = session.says("ok").written(tmp_path)
+    facts = read_on(State(transcript=str(path)), str(tmp_path))
+    assert TOKEN[:12] not in facts.turns[0].asked
+    assert "[redacted: github token]" in facts.turns[0].asked
+
+
+def test_keys_and_ids_of_a_checkpoint_are_cleaned_too(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"tools_used": {TOKEN: 1}, "agent_states": {TOKEN: {"status": TOKEN}}}
+    document = a_document(tmp_path, "a", snapshot=given, session_id=TOKEN, agent_id=TOKEN)
+    found = clean_document(document, redact)
+    assert TOKEN not in json.dumps([found.snapshot, found.session_id, found.agent_id])
+
+
+def test_an_id_that_is_not_the_client_s_is_summed_up_in_the_spool() -> None:
+    fire("PostToolUse", tool_use_id=TOKEN, tool_name="Bash", tool_response={"stdout": "1"})
+    assert TOKEN not in (window() / "spool").read_text()
+    assert spool.ident("toolu_01A2b3C4d5E6f7G8h9J0k1L2") == "toolu_01A2b3C4d5E6f7G8h9J0k1L2"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["DB_\x1b[01;31m\x1b[KPASSWORD\x1b[m\x1b[K={}", '\x1b[34m"db_password"\x1b[0m: \x1b[32m"{}"'],
+)
+def test_a_coloured_secret_is_known_when_quoted_bare(text: str, tmp_path: Path) -> None:
+    word = "Tulip9Kettle47x"
+    session = Session().user(text.format(word)).says(f"I use {word} there.")
+    assert word not in kept(session, tmp_path)
