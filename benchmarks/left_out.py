@@ -25,16 +25,11 @@ Row = tuple[str, str, str]
 FITTED: dict[str, tuple[float, ...]] = {
     "FILE_WORTH": (0.06, 0.04, 0.09),
     "COMMAND_WORTH": (0.06, 0.04, 0.09),
-    "ERROR_WORTH": (0.06, 0.02, 0.1),
-    "RAN": (0.5, 0.25, 1.0),
     "ASIDE": (0.5, 0.25, 1.0),
     "NAME_WORTH": (0.03, 0.02, 0.045),
-    "SHOWN_WORTH": (0.0002, 0.0001, 0.0008),
-    "FEW": (8, 5, 12),
-    "BEYOND": (0.3, 0.0, 1.0),
     "EVEN_SHARE": (0.08, 0.04, 0.16),
 }
-FITTED_SMALL: dict[str, tuple[float, ...]] = {"LEAST_CHANCE": (0.2, 0.1, 0.3)}
+FITTED_SMALL: dict[str, tuple[float, ...]] = {}
 _last: tuple[str, Any] = ("", None)
 
 

@@ -213,7 +213,7 @@ def _sources(
         ("open questions", lambda: open_items.questions(record)),
         ("subagents", lambda: open_items.agents(record, roomy=roomy)),
         ("commands", lambda: files_and_commands.commands(record)),
-        ("files and names", lambda: files_and_commands.listed(record, limit, budget.shares)),
+        ("files and names", lambda: files_and_commands.files_and_names(record, limit, budget.shares)),
         ("remarks", lambda: in_progress.remarks(record)),
         ("shared work", lambda: shared_work(record, work)),
         ("archived topics", lambda: in_progress.archived_topics(archived)),

@@ -39,7 +39,7 @@ def chances(heats: Mapping[str, float]) -> dict[str, float]:
     return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
-def listed(
+def files_and_names(
     record: Record, limit: int, shares: Mapping[str, float] = NO_SHARES
 ) -> Iterator[BriefItem]:
     """Yield the edited files, then other files and names by how likely each is to be used again,
