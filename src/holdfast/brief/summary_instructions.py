@@ -64,7 +64,7 @@ def _at_hand(record: Record, request: Quote | None, longest: int) -> Iterator[st
         yield "- plan mode is on: only read and plan until the user approves the plan"
     if request is not None:
         answers = f" (to {quoted(flat(request.reply_to, 160))})" if request.reply_to else ""
-        yield f"- request: {_said(request, longest)}{answers}"
+        yield f"- request: {_last_message(request, longest)}{answers}"
     for call in open_items.calls(record)[-1:]:
         what = f" {code(call.what, 120)}" if call.what else ""
         yield f"- step in flight: {call.tool}{what}"
@@ -86,10 +86,10 @@ def _words(known: Sequence[Quote], whose: str) -> Iterator[str]:
     """Yield the words newest first; short replies come last, each with what it answers."""
     for one in sorted(known, key=lambda one: (_is_short_reply(one), -one.order)):
         answers = f" (to {quoted(flat(one.reply_to, 80))})" if _is_short_reply(one) else ""
-        yield f"- said by {whose}: {_said(one, 160)}{answers}"
+        yield f"- said by {whose}: {_last_message(one, 160)}{answers}"
 
 
-def _said(one: Quote, most: int) -> str:
+def _last_message(one: Quote, most: int) -> str:
     """Return words of the user in quotation marks. An act of the user, such as approving a plan,
     has words of the model in it, and gets none."""
     return f"({flat(one.text, most)})" if one.is_act else quoted(flat(one.text, most))
