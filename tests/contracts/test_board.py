@@ -182,7 +182,7 @@ def test_more_messages_than_an_outbox_holds_all_have_their_turn(
 @pytest.mark.requirement("A3")
 def test_a_long_name_does_not_hide_the_words() -> None:
     row = messages.draft("n" * 256, "task.failed", "the dam holds", 1, to_agent="s1")
-    assert entry_of(row).text.endswith("n … to you, task.failed: the dam holds")
+    assert entry_of(row).text.endswith('n …" to you, task.failed: the dam holds')
 
 
 @pytest.mark.requirement("A3")

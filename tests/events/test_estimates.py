@@ -77,7 +77,7 @@ def test_commands_say_about(tmp_path: Path) -> None:
     fire("PostToolUse", path)
     status = _run("status", "s1")
     assert "about 91.8%" in status
-    assert "about 888,046 of 967,000 tokens" in status
+    assert "about 888,057 of 967,000 tokens" in status
     assert _marked(status.splitlines()[0])
     assert "about 92%" in _run("watch", "--once")
     assert "about 91.8% of the compaction limit used" in _run("budget")

@@ -7,8 +7,6 @@ hold that tag themselves. What may be anybody's is returned apart: it is shown, 
 user's. A tag within a sentence is something the user speaks of, and stays.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
