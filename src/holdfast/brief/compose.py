@@ -160,11 +160,13 @@ def _without_given(items: Iterable[BriefItem], given: str) -> list[BriefItem]:
     if not given:
         return list(items)
     held, left_out = " ".join(given.split()), KEPT_BY_CLIENT | FOUND_AGAIN
-    return [
-        one
-        for one in items
-        if one.section not in left_out and " ".join(one.text.split())[:GIVEN_CHARS] not in held
-    ]
+    return [one for one in items if one.section not in left_out and _begin(one) not in held]
+
+
+def _begin(item: BriefItem) -> str:
+    """Return the beginning of an item's line; of a command, without its result."""
+    text = item.text.rpartition("`")[0] if item.section == "commands" else item.text
+    return " ".join(text.split())[:GIVEN_CHARS]
 
 
 def _lengthen(choice: Choice, words: Sequence[BriefItem], record: Record, given: str) -> None:
@@ -213,7 +215,10 @@ def _sources(
         ("open questions", lambda: open_items.questions(record)),
         ("subagents", lambda: open_items.agents(record, roomy=roomy)),
         ("commands", lambda: files_and_commands.commands(record)),
-        ("files and names", lambda: files_and_commands.files_and_names(record, limit, budget.shares)),
+        (
+            "files and names",
+            lambda: files_and_commands.files_and_names(record, limit, budget.shares),
+        ),
         ("remarks", lambda: in_progress.remarks(record)),
         ("shared work", lambda: shared_work(record, work)),
         ("archived topics", lambda: in_progress.archived_topics(archived)),
