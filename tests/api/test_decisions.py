@@ -16,8 +16,7 @@ from holdfast.hub.store.store import Store
 from tests.builders import a_prompt, a_transcript, an_answer
 from tests.hot.hooks import fire
 
-QUESTION = "Shall I drop the old table now?"
-WORDS = "I decided to keep the {} format because users rely on it."
+WORDS = "Decision: keep the {} format, because users rely on it."
 
 
 @pytest.mark.slow  # several hook processes
@@ -40,30 +39,24 @@ def test_a_decision_taken_in_a_full_window_is_listed_and_others_are_not(
     a_transcript(path, *lines)
     fire("PostToolUse", path, environ=environ)
     decides("pressed", 151_000)
-    lines.append(an_answer(152_000, id="asks", text="Shall I drop the old table now?"))
-    lines.append({**a_prompt("No, keep it."), "timestamp": row_times.to_iso(row_times.now_ms())})
-    a_transcript(path, *lines)
     fire("PreCompact", path, environ=environ, trigger="auto")
     fire("SessionStart", path, environ=environ, source="compact")
     fire("PostCompact", path, environ=environ, compact_summary="Work went on.")
     decides("late", 20_000)
     fire("SessionEnd", path, environ=environ)
     ran = CliRunner().invoke(holdfast_command, ["log", "--decisions", "--json"])
-    here, answer = (json.loads(line) for line in ran.stdout.splitlines())
+    [here] = (json.loads(line) for line in ran.stdout.splitlines())
     assert here["decision"] == WORDS.format("pressed")
     assert (here["session_id"], here["zone"]) == ("s1", "orange")
     assert (here["turn"], here["by"], here["asked"]) == (1, "model", "Go.")
-    assert (answer["question"], answer["decision"]) == (QUESTION, "No, keep it.")
-    assert (answer["turn"], answer["by"]) == (2, "user")
     shown = CliRunner().invoke(holdfast_command, ["log", "--decisions"]).stdout
-    assert "orange 90% s1 turn 1, model: I decided to keep the pressed format" in shown
-    assert f"s1 turn 2, user: {QUESTION} → No, keep it." in shown
+    assert "orange 90% s1 turn 1, model: Decision: keep the pressed format" in shown
     sync(store)
     page = api.get("/api/audit/decisions").json()
     told = [(one["turn"], one["question"], one["decision"]) for one in page["decisions"]]
-    assert told == [(2, QUESTION, "No, keep it."), (1, "", WORDS.format("pressed"))]
-    assert (page["count"], page["total"]) == (2, 2)
-    assert [one["at"] for one in page["decisions"]] == [answer["at"], here["at"]]
+    assert told == [(1, "", WORDS.format("pressed"))]
+    assert (page["count"], page["total"]) == (1, 1)
+    assert [one["at"] for one in page["decisions"]] == [here["at"]]
     assert api.get("/api/audit/decisions", params={"session_id": "s2"}).json()["total"] == 0
 
 

@@ -97,7 +97,11 @@ def test_what_holds_the_even_share_is_used_again_in_half_of_all_cases() -> None:
 
 
 def test_a_path_named_from_another_folder_is_the_same_file() -> None:
-    files = {name: FileUse(reads=1, heat=1.0, op=1) for name in ("src/quay/a.py", "quay/a.py")}
+    files = {
+        "src/quay/a.py": FileUse(reads=1, heat=1.0, op=1),
+        "quay/a.py": FileUse(seen=1, heat=1.0, op=1),
+        "b/src/quay/a.py": FileUse(seen=1, heat=1.0, op=1),
+    }
     assert compose(Record(op=1, files=files)).text.count("a.py") == 1
 
 

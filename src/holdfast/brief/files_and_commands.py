@@ -69,13 +69,16 @@ def _fitting(items: list[BriefItem], room: int) -> Iterator[BriefItem]:
 
 
 def _files(record: Record) -> Iterator[BriefItem]:
-    """Yield the files, the likeliest first, each under its folder. A path that is the end of
-    another one is the same file, named from another folder."""
-    ends = {path[at + 1 :] for path in record.files for at, mark in enumerate(path) if mark == "/"}
+    """Yield the files, the likeliest first, each under its folder. A file that was only mentioned
+    is left out if one that was used has the same end: it is that file, named from elsewhere."""
+    used_ends = {
+        end for path, used in record.files.items() if _is_used(used) for end in _ends(path)
+    }
     heats = {
         path: _file_heat(record, path, used)
         for path, used in record.files.items()
-        if not (used.gone or path in ends or path.startswith(ELSEWHERE) or _is_clients(path))
+        if not (used.gone or path.startswith(ELSEWHERE) or _is_clients(path))
+        and (_is_used(used) or used_ends.isdisjoint(_ends(path)))
     }
     for rank, (path, chance) in enumerate(chances(heats).items()):
         used = record.files[path]
@@ -89,6 +92,15 @@ def _files(record: Record) -> Iterator[BriefItem]:
             key=path,
             order=rank,
         )
+
+
+def _is_used(used: FileUse) -> bool:
+    return bool(used.reads or used.is_changed)
+
+
+def _ends(path: str) -> list[str]:
+    """Return the path and its rest after each slash."""
+    return [path, *(path[at + 1 :] for at, mark in enumerate(path) if mark == "/")]
 
 
 def _file_heat(record: Record, path: str, used: FileUse) -> float:
