@@ -49,6 +49,7 @@ _COMMAND = Lazy(
     r"<command-message>[^<\n]{0,500}</command-message>\s*<command-name>"
     r"|<command-name>[^<\n]{0,500}</command-name>\s*(?:<command-|\Z)"
 )
+_COMMAND_HEAD = Lazy(r"(?:<command-(name|message)>[^<\n]{0,500}</command-\1>\s*)+")
 _GIVEN_ENDS = Lazy(r"</command-args>(?=[ \t]*(?:\n|<|\Z))")  # what was typed may hold the tag
 # What begins so is the client's to its end.
 _CLIENT_STARTS = (
@@ -213,7 +214,9 @@ def _command(text: str) -> str:
     """A slash command with what was typed after it; what follows the tags is the text of a skill.
     Alone it asks the model for something where the client wrote the message before the name; in
     the other order it is the client's own, such as `/clear`."""
-    args = text.partition("<command-args>")[2]
+    head = _COMMAND_HEAD.pattern.match(text)
+    behind = text[head.end() :] if head else ""
+    args = behind.removeprefix("<command-args>") if behind.startswith("<command-args>") else ""
     end = _GIVEN_ENDS.pattern.search(args)
     given = args[: end.start()].strip() if end else ""
     name = _between(text, "<command-name>", "</command-name>")
