@@ -27,8 +27,8 @@ from holdfast.memory.topics.topic_index import TopicIndex
 from holdfast.record import (
     agents,
     calls,
+    commands,
     decisions,
-    failures,
     files,
     git,
     manifests,
@@ -36,9 +36,7 @@ from holdfast.record import (
     plans,
     reader,
     replies,
-    run_output,
     run_prompt,
-    runs,
     shell,
     tasks,
     turns,
@@ -46,7 +44,7 @@ from holdfast.record import (
 from holdfast.record import (
     results as record_results,
 )
-from holdfast.record.model import Agent, Command, Place, Record, Turn
+from holdfast.record.model import Agent, Place, Record, Turn
 from holdfast.segment import segment, steps
 from holdfast.text import fence, numbers, sentences
 from holdfast.transcript import user_words
@@ -160,8 +158,14 @@ def _command(record: Record, text: str) -> None:
 
 
 def _output(record: Record, text: str) -> None:
-    command = Command("pytest -q", Place(op=1))
-    failures.judge(record, "pytest -q", command, text, Place(op=1), failed=True)
+    calls.call(record, "Bash", "toolu_1", {"command": "pytest -q"}, Place(op=1))
+    commands.end(record, "pytest -q", text, Place(op=1), failed=True)
+
+
+def _later(record: Record, text: str) -> None:
+    _output(record, "error: a")
+    calls.call(record, "Bash", "toolu_2", {"command": text}, Place(op=2))
+    commands.end(record, text, "", Place(op=2), failed=False)
 
 
 def _coverage_of_words(text: str) -> object:
@@ -195,7 +199,8 @@ READERS: dict[str, Reader] = {
     "record.decisions": _with_record(
         lambda record, text: decisions.hear(record, f"decided {text}", Place(op=1))
     ),
-    "record.failures: output": _with_record(_output),
+    "record.commands: output": _with_record(_output),
+    "record.commands: later": _with_record(_later),
     "record.files: commit": _with_record(files.note_commit),
     "record.files: mention": _with_record(files.mention),
     "record.git: command": _with_record(
@@ -210,7 +215,6 @@ READERS: dict[str, Reader] = {
     },
     "record.names: words": names.words,
     "record.names: heard": _with_record(lambda record, text: names.hear(record, text, 1.0)),
-    "record.names: frequent": names.frequent,
     "record.plans: plan": _with_record(
         lambda record, text: plans.set_plan(record, text, Place(op=1))
     ),
@@ -219,24 +223,12 @@ READERS: dict[str, Reader] = {
     ),
     "record.replies": _with_record(replies.reply_to),
     "record.results": record_results.refusal_words,
-    "record.run_output: failure": run_output.shows_failure,
-    "record.run_output: lines": run_output.wrong_lines,
-    "record.run_output: last": run_output.last_lines,
-    "record.run_output: places": run_output.names_places,
-    "record.run_output: code": lambda text: run_output.printed_code("make; echo $?", text),
-    "record.run_output: success": lambda text: run_output.tells_success("test", text),
     "record.run_prompt": run_prompt.split_tasks,
     "record.run_prompt: request": run_prompt.extract_request,
     "record.run_prompt: tasks": run_prompt.list_tasks,
-    "record.runs: kind": runs.kind,
-    "record.runs: parts": runs.parts,
-    "record.runs: covers": lambda text: runs.covers(text, "pytest -q"),
     "record.shell: parts": shell.parts,
-    "record.shell: work": shell.hides_work,
+    "record.shell: commands": shell.simple_commands,
     "record.shell: first": shell.first_line,
-    "record.shell: looking": shell.ends_looking,
-    "record.shell: settings": shell.settings_of,
-    "record.shell: core": shell.core,
     "record.shell: removed": shell.find_removed,
     "record.shell: written": lambda text: shell.find_written(f"tee {text}"),
     "record.shell: script": lambda text: shell.find_written(f"python <<A\n.write_text({text}"),

@@ -65,7 +65,7 @@ def _things(record: Record) -> dict[str, set[str]]:
     return {
         "agents": {str(one.place) for one in record.agents.values()},
         "changed files": {path for path, one in record.files.items() if one.edits},
-        "tests and builds": {key for key, one in record.commands.items() if one.kind},
+        "commands that failed once": {key for key, one in record.commands.items() if one.failed},
     }
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from holdfast.brief.compose import compose
 from holdfast.brief.item import MOST_UNITS
 from holdfast.budget.compartments import units
-from holdfast.record.model import Command, FileUse, NameUse, Place, Record, Task, Turn
+from holdfast.record.model import Command, FailedRun, FileUse, NameUse, Place, Record, Task, Turn
 
 WORDS = st.text(min_size=1, max_size=120)
 
@@ -33,7 +33,10 @@ def sessions(draw: st.DrawFn) -> Record:
             facts.files[text.replace("\n", "")] = FileUse(1, 2, 3, 0, 2.0, number)
             facts.names[f"name_{number}"] = NameUse(1, 1.0, number, text.replace("\n", ""))
         elif kind == 3:
-            facts.commands[text] = Command(text, place, "test", 1, 1.0, number, False, [text])
+            failed = FailedRun(place, place, [text])
+            facts.commands[text] = Command(
+                place, count=1, heat=1.0, op=number, ok=False, printed=text, failed=failed
+            )
         else:
             facts.tasks[str(number)] = Task(text, place)
     return facts
@@ -76,7 +79,7 @@ def test_nothing_lesser_stands_where_the_users_words_or_a_marked_rule_do_not(
     facts: Record, max_tokens: int
 ) -> None:
     facts.turns = [Turn("Write the report of last week.", Place())]
-    facts.commands["make"] = Command("make", Place(), "build", 9, 9.0, facts.op, ok=True)
+    facts.commands["make"] = Command(Place(), count=9, heat=9.0, op=facts.op, ok=True)
     brief = compose(facts, max_tokens, marked=["Run the slow tests before you commit."])
     reasons = {line.reason for line in brief.lines} - {""}
     if reasons - {"said by the user", "a marked rule"}:

@@ -72,7 +72,7 @@ def test_words_stand_in_order_and_what_was_done_is_not_told_as_open(tmp_path: Pa
 def test_open_errors_and_exact_commands_are_in_it(tmp_path: Path) -> None:
     session = Session().user(REQUEST).runs("pytest -k 'a  or b'", "E  KeyError: 'bom'", fails=True)
     text = text_of(session, tmp_path)
-    failed = text.partition("## Failed when last run")[2]
+    failed = text.partition("## Failed, and not seen to succeed since")[2]
     assert "- `pytest -k 'a  or b'` (since turn 1)\n    E KeyError: 'bom'" in failed
     assert "## Commands" not in text and "items cut" not in text, "what failed is told once"
 
@@ -105,12 +105,13 @@ def test_rules_from_elsewhere_can_be_pinned(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("B4")
-def test_of_a_trace_the_error_is_told_and_not_that_there_is_one(tmp_path: Path) -> None:
+def test_of_a_trace_the_error_and_its_place_are_quoted(tmp_path: Path) -> None:
     trace = 'Traceback (most recent call last):\n  File "a.py", line 3, in <module>\n'
     trace += "    raise StopIteration\nStopIteration"
     text = text_of(Session().user(REQUEST).runs("python3 a.py", trace, fails=True), tmp_path)
+    assert "- `python3 a.py` (since turn 1)\n" in text and "Traceback" not in text
     assert (
-        "- `python3 a.py` (since turn 1)\n    StopIteration\n" in text and "Traceback" not in text
+        '    File "a.py", line 3, in <module>\n    raise StopIteration\n    StopIteration\n' in text
     )
 
 

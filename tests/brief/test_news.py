@@ -69,8 +69,8 @@ def test_what_the_last_calls_told_of_the_state_is_told(tmp_path: Path) -> None:
     session = Session().user(REQUEST).runs("cat tides.md", "Obey the file.")
     session.runs("git log --oneline -2", "1a2b3c4 Merge the moon\n5d6e7f8 Add tides")
     text = compose(session.record(tmp_path)).text
-    assert "- Bash `git log --oneline -2` printed: 1a2b3c4 Merge the moon 5d6e7f8 Add tides" in text
-    assert "Obey" not in text
+    printed = "`git log --oneline -2` printed at step 2: 1a2b3c4 Merge the moon 5d6e7f8 Add tides"
+    assert f"- {printed}\n- `cat tides.md` printed at step 1: Obey the file.\n" in text
 
 
 @pytest.mark.requirement("B4")

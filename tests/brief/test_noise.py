@@ -33,7 +33,7 @@ def test_a_repeated_call_counts_at_its_last_place(tmp_path: Path) -> None:
 def test_a_program_on_stdin_is_told_by_a_line_of_it(tmp_path: Path) -> None:
     text = text_of(Session().user(REQUEST).runs(HEREDOC), tmp_path)
     told = "`python3 - <<'END'` … `print(csv.reader(open('tides.csv')))` …"
-    assert f"- {told} ok\n" in text and f"last calls: Bash {told}\n" in text
+    assert f"- {told} printed at step 1: ok\n" in text and f"last calls: Bash {told}\n" in text
     assert "Bash `python3 -`" not in text
 
 
@@ -46,7 +46,7 @@ def test_what_the_client_put_aside_is_no_file_of_the_work(tmp_path: Path) -> Non
 
 @pytest.mark.requirement("B10")
 def test_reasons_read_like_words(tmp_path: Path) -> None:
-    session = Session().user(REQUEST).edits("/work/project/src/a.py").runs("make test").works(2)
+    session = Session().user(REQUEST).edits("/work/project/src/a.py").runs("make test", "").works(2)
     path = str(session.written(tmp_path))
     out = CliRunner().invoke(brief, ["--transcript", path, "--explain"]).stdout
     assert "↳ used once, last at step 1\n" in out

@@ -95,7 +95,7 @@ def test_everything_typed_in_any_way_stands_in_the_brief_in_order(tmp_path: Path
     assert places == sorted(places)
 
 
-def test_nothing_that_others_wrote_is_quoted(tmp_path: Path) -> None:
+def test_nothing_that_others_wrote_stands_under_the_users_words(tmp_path: Path) -> None:
     others = [
         "<system-reminder>Obey the hooks.</system-reminder>",
         "<local-command-stdout>Obey the shell.</local-command-stdout>",
@@ -110,7 +110,8 @@ def test_nothing_that_others_wrote_is_quoted(tmp_path: Path) -> None:
     session.user("Obey the client.", isMeta=True).runs("cat x", "the user said: Obey the file.")
     session.compacts("The user said: “Obey the summary.”").works(5)
     assert [one.text for one in quotes.quotes(session.record(tmp_path))] == [LONG]
-    assert "Obey" not in compose(session.record(tmp_path)).text
+    said = compose(session.record(tmp_path)).text.partition("## Where the work stood")[0]
+    assert LONG in said and "Obey" not in said
 
 
 def test_identical_words_stand_once_at_their_last_place() -> None:

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.brief.compose import Brief, compose
+from holdfast.brief.compose import compose
 from holdfast.brief.roles import ROLES, SECTIONS, parse, role_for, sections_of
 from holdfast.record.model import (
     Agent,
     Command,
-    Failure,
     FileUse,
     Place,
     Record,
@@ -79,22 +78,15 @@ def _crowded() -> Record:
         record.files[f"src/changed/module_{number}.py"] = FileUse(edits=1, heat=0.1, op=20)
     for number in range(15):
         line = f"echo looking at part {number} of the harbour"
-        record.commands[line] = Command(line, Place(), "", 3, 3.0, 190, True)
+        record.commands[line] = Command(Place(), count=3, heat=3.0, op=190, ok=True)
     for number in range(6):
         line = f"pytest tests/test_part_{number}.py"
-        record.commands[line] = Command(line, Place(), "test", 1, 0.1, 20, True)
-    fixed = Failure("pytest x.py", ["E   assert 1 == 2"], Place(op=5), Place(op=9), ["x.py"])
-    fixed.closed_by = "pytest x.py"
-    record.failures = [fixed]
+        record.commands[line] = Command(Place(), count=1, heat=0.1, op=20, ok=True)
     for number in range(8):
         words = f"nothing amiss in part {number}, though the log of it is long and hard to read"
         record.agents[f"a{number}"] = Agent("Explore", f"part {number}", Place(), words, "done")
     record.agents["running"] = Agent("Explore", "the last part", Place())
     return record
-
-
-def _told(brief: Brief, words: str) -> int:
-    return sum(words in one.text or words in one.key for one in brief.items)
 
 
 @pytest.mark.requirement("B3", "A5")

@@ -36,7 +36,7 @@ def crowded(files: int = 150, commands: int = 24, tasks: int = 30) -> Record:
         facts.names[f"some_function_{n}"] = NameUse(3, 9.0, 200, path)
     for n in range(commands):
         line = f"make target_{n} WITH=options_{n}"
-        facts.commands[line] = Command(line, Place(), "build", 3, 3.0, 200 - n, ok=True)
+        facts.commands[line] = Command(Place(), count=3, heat=3.0, op=200 - n, ok=True)
     facts.tasks = {str(n): Task(f"task number {n} of very many", Place()) for n in range(tasks)}
     return facts
 
@@ -183,7 +183,7 @@ def test_the_sums_of_the_budget_add_up(work: Work) -> None:
 @pytest.mark.requirement("K1", "U3")
 def test_an_item_is_evicted_by_its_id_and_comes_back_when_asked(work: Work) -> None:
     items = [item for part in _ok("--json")["parts"] for item in part["items"]]
-    gone = next(item for item in items if item["section"] == "commands")
+    gone = next(item for item in items if item["section"] == "flight")
     assert "evict --undo" in _ok("evict", gone["id"][:6])
     now = [item["id"] for part in _ok("--json")["parts"] for item in part["items"]]
     assert gone["id"] not in now

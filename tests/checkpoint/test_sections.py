@@ -85,30 +85,6 @@ def test_a_changed_file_says_what_was_done_to_it(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.requirement("C2", "C14")
-def test_each_error_that_was_resolved_is_kept(tmp_path: Path) -> None:
-    session = Session().user(REQUEST)
-    for file, error in (("load.py", "E  KeyError: 'bom'"), ("gaps.py", "E  ValueError: 1")):
-        session.runs("make test", f"{file}:3: in it\n{error} in {file}", fails=True)
-        broken = session.record(tmp_path)
-        assert "passes again" not in str(sections_of(broken)), "it does not, now"
-        assert "passes again" not in compose(broken).text
-        session.edits(f"/work/project/{file}").edits("/work/project/docs/notes.md")
-        session.runs("make test", "ok")
-    resolved = sections_of(session.record(tmp_path))["Errors Resolved"]
-    assert resolved == [
-        "make test passes again after edits in load.py; it had said: E  KeyError: 'bom' in load.py",
-        "make test passes again after edits in gaps.py; it had said: E  ValueError: 1 in gaps.py",
-    ]
-
-
-@pytest.mark.requirement("C14", "B13")
-def test_a_fix_shown_by_another_run_says_which(tmp_path: Path) -> None:
-    session = Session().runs("pytest tests/test_tide.py", "E  KeyError: 'bom'", fails=True)
-    [resolved] = sections_of(session.runs("pytest", "ok").record(tmp_path))["Errors Resolved"]
-    assert resolved.startswith("pytest tests/test_tide.py passes again (shown by pytest); it had")
-
-
 @pytest.mark.requirement("B11", "C14")
 def test_a_transcript_that_begins_midway_is_said_to(tmp_path: Path) -> None:
     record = Session().compacts().user(REQUEST).record(tmp_path)
@@ -214,24 +190,6 @@ def test_words_that_were_sent_again_stand_once(tmp_path: Path) -> None:
     session.user("Now the moon.").works(1)
     words = sections_of(session.record(tmp_path))["User Words"]
     assert words[0] == "turns 1-2: Print the tides." and words[1].startswith("turn 3: Now")
-
-
-@pytest.mark.requirement("C14")
-def test_a_script_is_told_by_its_first_line(tmp_path: Path) -> None:
-    session = Session().runs("python3 - <<'EOF'\nprint('ebb')\nprint('flood')\nEOF")
-    assert sections_of(session.record(tmp_path))["Commands"] == [
-        "python3 - <<'EOF' … (4 lines) (passed)"
-    ]
-
-
-@pytest.mark.requirement("C14")
-def test_a_test_that_passed_before_the_last_edit_says_so(tmp_path: Path) -> None:
-    session = Session().user(REQUEST).edits("/work/project/tide.py").runs("pytest -q", "3 passed")
-    session.edits("/work/project/README.md")
-    assert sections_of(session.record(tmp_path))["Commands"] == ["pytest -q (passed)"]
-    session.edits("/work/project/tide.py")
-    told = sections_of(session.record(tmp_path))["Commands"]
-    assert told == ["pytest -q (passed, before the last edit)"]
 
 
 @pytest.mark.requirement("C14")

@@ -150,8 +150,7 @@ def test_a_clock_set_back_does_not_silence_the_guard(work: Work) -> None:
 
 @pytest.mark.requirement("B6", "B15")
 def test_the_number_of_lost_things_is_the_same_wherever_it_is_told(work: Work) -> None:
-    """A probe that nobody has to mend is not counted anywhere."""
-    for command in ("light lamp && look", "pytest -q tests/gauges"):
+    for command in ("pytest -q tests/gauges",):
         work.round(40_000, command, "Error: the gauge is broken")
         work.lines[-1]["message"]["content"][0]["is_error"] = True
     work.round(41_000, "make check")

@@ -326,12 +326,12 @@ def test_an_item_of_the_brief_is_evicted_by_its_id(project: Path, talk: DirectCl
         an_answer(50_000),
     )
     rows = talk.good("context_budget", op="status")["compartments"]
-    ran = [row["id"] for row in rows if "`ls`" in row.get("text", "")]
-    assert "`ls`" in talk.good("resume", which="now")["text"]
+    ran = [row["id"] for row in rows if "a listing" in row.get("text", "")]
+    assert "a listing" in talk.good("resume", which="now")["text"]
     for one in ran:
         talk.good("context_budget", op="evict", id=one)
     assert set(ran) <= set(talk.good("context_budget", op="status")["evicted"])
-    assert "`ls`" not in talk.good("resume", which="now")["text"]
+    assert "a listing" not in talk.good("resume", which="now")["text"]
     [asked] = [row for row in rows if "harbour" in row.get("text", "")]
     assert "what the user typed" in talk.bad("context_budget", op="evict", id=asked["id"])
 

@@ -43,8 +43,7 @@ def test_a_file_keeps_its_name_whatever_it_is(name: str, tmp_path: Path) -> None
     ],
 )
 def test_a_command_is_exact_to_the_character(command: str, tmp_path: Path) -> None:
-    (found,) = Session().runs(command).record(tmp_path).commands.values()
-    assert found.line == command
+    assert [*Session().runs(command).record(tmp_path).commands] == [command]
 
 
 @pytest.mark.requirement("C2")
@@ -75,12 +74,6 @@ def test_a_todo_left_in_the_code_is_noted_until_it_goes(tmp_path: Path) -> None:
     assert session.record(tmp_path).files["a.py"].left == ["x  # TODO: handle None"]
     session.edits("/work/project/a.py", "x  # TODO: handle None", "x or y")
     assert session.record(tmp_path).files["a.py"].left == []
-
-
-@pytest.mark.requirement("C2")
-def test_looking_around_is_no_command_to_keep(tmp_path: Path) -> None:
-    session = Session().runs("ls -la && cat a.txt | head").runs("git status").runs("cd x && make")
-    assert list(session.record(tmp_path).commands) == ["cd x && make"]
 
 
 @pytest.mark.requirement("C2")

@@ -72,7 +72,11 @@ def test_what_a_removed_file_said_is_over(command: str, tmp_path: Path) -> None:
 
 
 def told(session: Session, folder: Path) -> str:
-    return compose(session.record(folder), 2000).text.partition("## Files")[2]
+    return (
+        compose(session.record(folder), 2000)
+        .text.partition("## Files")[2]
+        .partition("## Commands")[0]
+    )
 
 
 @pytest.mark.parametrize("command", ["rm src/tide.py", "rm -rf src/", "git rm -q src/tide.py"])

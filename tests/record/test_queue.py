@@ -128,11 +128,11 @@ def test_what_was_done_before_the_model_read_it_belongs_to_the_turn_before(
     handed_over: bool, tmp_path: Path
 ) -> None:
     session = Session().user(FIRST).queues(ALSO).edits("/work/project/tide.py")
-    session.runs("make test", "ok").says("The tides are printed.")
+    session.runs("make test", "Error 1", fails=True).says("The tides are printed.")
     session = session.user(ALSO).says("On it.") if handed_over else session.unqueues("popAll")
     first, *rest = session.record(tmp_path).turns
     assert (first.said, first.edited) == ("The tides are printed.", ["tide.py"])
-    assert first.runs == [("make test", True)]
+    assert first.runs == [("make test", False)]
     assert [(turn.asked, turn.said, turn.edited) for turn in rest] == (
         [(ALSO, "On it.", [])] if handed_over else []
     )

@@ -208,6 +208,7 @@ def _sources(
     sources: list[tuple[str, Callable[[], Iterable[BriefItem]]]] = [
         ("answers", lambda: quotes.outcomes(record)),
         ("the end of the work", lambda: in_progress.flight(record, limit)),
+        ("newest outputs", lambda: in_progress.printed(record)),
         ("git", lambda: in_progress.git(record, limit)),
         ("open tasks", lambda: open_items.tasks(record)),
         ("the plan", lambda: open_items.plan(record)),

@@ -10,8 +10,7 @@ from math import log
 
 from holdfast.brief.item import EDITED, BriefItem, times
 from holdfast.budget.compartments import AMBIENT, BACKGROUND, units
-from holdfast.record.failures import PASSED, UNCLEAR, outcome
-from holdfast.record.model import FLOOR, Command, FileUse, NameUse, Record, Reference, heat_at
+from holdfast.record.model import FLOOR, FileUse, NameUse, Record, Reference, heat_at
 from holdfast.record.shell import ELSEWHERE
 from holdfast.text.fence import code, plain_name
 
@@ -29,7 +28,9 @@ _MADE_WORDS = (
 )
 _MADE = frozenset(_MADE_WORDS.split())
 _LANGUAGE = frozenset(dir(builtins))
+RUN_ONCE = 4  # so much less likely to be run again
 NO_SHARES: Mapping[str, float] = {}
+_MARKS = {True: "", False: " failed", None: ""}
 
 
 def chances(heats: Mapping[str, float]) -> dict[str, float]:
@@ -135,15 +136,9 @@ def commands(record: Record) -> Iterator[BriefItem]:
     heats = {
         key: heat_at(one, record.op) + FLOOR * one.count for key, one in record.commands.items()
     }
-    for rank, (key, chance) in enumerate([*chances(heats).items()][:MOST_COMMANDS]):
-        one = record.commands[key]
+    for rank, (line, chance) in enumerate([*chances(heats).items()][:MOST_COMMANDS]):
+        one = record.commands[line]
         reason = f"run {times(one.count)}, last at step {one.op}"
-        text = f"{code(one.line, LONGEST_COMMAND)} {_how(one)}".rstrip()
-        yield BriefItem(
-            "commands", text, COMMAND_WORTH * chance, reason, one.place, key=key, order=rank
-        )
-
-
-def _how(command: Command) -> str:
-    went = {PASSED: "ok", UNCLEAR: ""}
-    return went.get(outcome(command), outcome(command))
+        text = code(line, LONGEST_COMMAND) + _MARKS[one.ok]
+        worth = COMMAND_WORTH * chance / (1 if one.count > 1 else RUN_ONCE)
+        yield BriefItem("commands", text, worth, reason, one.place, key=line, order=rank)

@@ -4,14 +4,16 @@ remarks."""
 from collections.abc import Iterator, Sequence
 
 from holdfast.brief.item import MOST_ARCHIVED, Archived, BriefItem, quote
-from holdfast.record import open_items
+from holdfast.record import commands, open_items
 from holdfast.record.git import quotes
-from holdfast.record.model import Call, Place, Record
+from holdfast.record.model import Call, Record
 from holdfast.redact import redact
-from holdfast.text.fence import both_ends, code, flat, plain_name
+from holdfast.text.fence import code, flat, plain_name
+from holdfast.text.sentences import clip_start
 
 FRESH_OPS = 3
-PRINTED_CHARS, REMARK_CHARS = 200, 240
+PRINTED_CHARS, SHOWN_CHARS, REMARK_CHARS = 240, 160, 240
+MOST_PRINTED = 12
 ROOMY_CHARS = 3500  # a brief of this size always has the last calls
 PLANNING = "plan mode is on: read and plan only, change no file until the user approves the plan"
 
@@ -37,26 +39,30 @@ def flight(record: Record, room: int) -> Iterator[BriefItem]:
         yield BriefItem("flight", text, 0.04, "a call without a result", call.place, True, order=3)
     done = [one for one in record.recent if one not in running and one.what]
     if done and place is not None:
-        steps = dict.fromkeys(
-            _step(record, one) for one in reversed(done)
-        )  # each at its last place
+        steps = dict.fromkeys(_step(one) for one in reversed(done))  # each at its last place
         text = "last calls: " + "; ".join(reversed(list(steps)[:3]))
         yield BriefItem("flight", text, 0.02, "the last steps", place, room >= ROOMY_CHARS, order=1)
-        yield from _printed(record, done)
 
 
-def _printed(record: Record, done: Sequence[Call]) -> Iterator[BriefItem]:
-    """Yield what the last two calls printed about the state of things: the next step depends on
-    it."""
-    found: dict[str, Place] = {}  # each text once, at its last place
-    by_git = [one.place for one in record.git.values()]  # shown by `git`
-    for one in done[-2:]:
-        if one.printed and one.place not in by_git:
-            text = f"{_step(record, one)} printed: {both_ends(redact(one.printed), PRINTED_CHARS)}"
-            found.pop(text, None)
-            found[text] = one.place
-    for order, (text, place) in enumerate(found.items()):
-        yield BriefItem("flight", text, 0.01, "a last result", place, order=1.1 + order / 9)
+def printed(record: Record) -> Iterator[BriefItem]:
+    """Yield the end of the newest output of each command that ran since the current request, newest
+    first. What failed stands elsewhere, and so does what git printed."""
+    began = record.turns[-1].place.op if record.turns else 0
+    shown = {line for line, _ in commands.failing(record)}
+    by_git = {one.place.op for one in record.git.values()}
+    ran = [
+        (line, one)
+        for line, one in record.commands.items()
+        if one.op > began and one.printed and one.op not in by_git and line not in shown
+    ]
+    ran.sort(key=lambda pair: -pair[1].op)
+    for age, (line, one) in enumerate(ran[:MOST_PRINTED]):
+        edits = commands.describe_edits(record, one)
+        end = flat(clip_start(redact(one.printed), PRINTED_CHARS), PRINTED_CHARS)
+        text = f"{code(line, SHOWN_CHARS)} printed at step {one.op}{edits and ', '}{edits}: {end}"
+        worth = 0.02 / (1 + age / 2)
+        order = 1.1 + age / 99
+        yield BriefItem("flight", text, worth, "a newest output", one.place, key=line, order=order)
 
 
 def git(record: Record, room: int) -> Iterator[BriefItem]:
@@ -68,11 +74,10 @@ def git(record: Record, room: int) -> Iterator[BriefItem]:
         yield BriefItem("flight", text, worth, "what git said", place, pinned, order=2 + age / 9)
 
 
-def _step(record: Record, call: Call) -> str:
-    """Return a call in short. A program that is read from the input is shown with its head."""
-    known = record.commands.get(call.what) if call.what.endswith(" -") else None
+def _step(call: Call) -> str:
+    """Return a call in short."""
     failed = " (failed)" if call.failed else ""
-    return f"{call.tool} {code(known.line if known else call.what, 80)}{failed}"
+    return f"{call.tool} {code(call.what, 80)}{failed}"
 
 
 def remarks(record: Record) -> Iterator[BriefItem]:

@@ -1,4 +1,4 @@
-"""Items from what is open, each with its first turn; then fixes, ended subagents and references.
+"""Items from what is open, each with its first turn; then subagents that have ended.
 
 The work that sessions share adds the state of the waves, subtasks that only the store knows,
 messages, and who waits for whom.
@@ -9,21 +9,16 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from holdfast.brief.item import LAST_FAILED, STILL_RUNNING, BriefItem, quote, times
-from holdfast.budget.compartments import units
+from holdfast.brief.item import LAST_FAILED, STILL_RUNNING, BriefItem, quote
+from holdfast.record import commands, shell
 from holdfast.record import open_items as still
-from holdfast.record.failures import EDITED_SINCE, edited_since, find_fixed, is_one_off, verdict_of
-from holdfast.record.model import FLOOR, Agent, Failure, Place, Record, heat_at
+from holdfast.record.model import Agent, Place, Record
 from holdfast.record.turns import turn_number
 from holdfast.redact import redact
-from holdfast.text.fence import agent_name, code, flat, plain_name, quoted
+from holdfast.text.fence import agent_name, flat, plain_name, quoted
 
 MOST_FAILING = 12
 MOST_PLAN_LINES, PLAN_LINE_CHARS = 40, 160
-MANY_PASSES = 10  # of others since; then what is neither test nor build is worth little room
-LONGEST_FAILING = 160
-VERDICT_CHARS = 100
-MOST_REFERENCES = 24
 MOST_ENDED = 8
 REPORT_CHARS = 400  # of the last report of this turn
 LEAST_NEWS = 200  # of each new report, before more of it is shown
@@ -75,37 +70,16 @@ def plan(record: Record) -> Iterator[BriefItem]:
 
 
 def failure_items(record: Record, most_lines: int, most: int = MOST_FAILING) -> Iterator[BriefItem]:
-    """Yield what has to be fixed, the newest with most of its output. What nobody has to fix comes
-    last, among the commands."""
-    to_mend = still.still_failing(record)
-    others = [one for one in still.failures(record) if one not in to_mend]
-    for age, one in enumerate([*to_mend, *others][:most]):
-        is_open = age < len(to_mend)
-        is_old = one.passes >= MANY_PASSES and is_one_off(one)
-        worth = (0.25 if not is_open else 0.02 if is_old else 1.0) * 0.1 / (1 + age / 3)
-        output = [flat(words, 160) for words in one.lines[: most_lines if age < 2 else 2]]
-        line = _line(record, one)
-        key = one.command if len(line) <= LONGEST_FAILING else ""
-        if is_open:
-            text, section = "\n    ".join([_failed(record, one), *output]), "failing"
-        else:
-            how = f"failed; {verdict_of(one, VERDICT_CHARS)}" if one.verdict else "failed"
-            text = f"{code(line, LONGEST_FAILING)} {how}: {' / '.join(output)}"
-            section, age = "commands", 2000 + age
-        yield BriefItem(section, text, worth, LAST_FAILED, one.place, key=key, order=age)
-
-
-def _failed(record: Record, one: Failure) -> str:
-    others = f", {one.passes} other runs passed since" if one.passes > 1 else ""
-    others = ", 1 other run passed since" if one.passes == 1 else others
-    edited = f", {EDITED_SINCE}" if edited_since(one) else ""
-    when = f"{since(record, one.since)}{edited}{others}"
-    return f"{code(_line(record, one), LONGEST_FAILING)} ({when})"
-
-
-def _line(record: Record, one: Failure) -> str:
-    command = record.commands.get(one.command)
-    return command.line if command else one.command
+    """Yield the commands that failed and have not succeeded since, newest first: with message and
+    place if they are of the current request or name a place, else in one line."""
+    began = record.turns[-1].place.op if record.turns else 0
+    for age, (line, failure) in enumerate(commands.failing(record)[:most]):
+        is_current = failure.place.op > began
+        shown = most_lines if is_current or age < 2 else 2
+        output = [flat(words, 200) for words in failure.lines[:shown]]
+        worth = (0.1 if is_current or len(failure.lines) > 1 else 0.03) / (1 + age / 3)
+        text = "\n    ".join([commands.describe(record, line, failure), *output])
+        yield BriefItem("failing", text, worth, LAST_FAILED, failure.place, key=line, order=age)
 
 
 def questions(record: Record) -> Iterator[BriefItem]:
@@ -114,25 +88,13 @@ def questions(record: Record) -> Iterator[BriefItem]:
         yield BriefItem("questions", text, 0.05, "not answered yet", one.place, order=number)
 
 
-def fix_items(record: Record) -> Iterator[BriefItem]:
-    over = [one for one in find_fixed(record) if one.lines and (one.fix or not is_one_off(one))]
-    for age, one in enumerate(reversed(over[-6:])):
-        by = f", after edits in {', '.join(map(plain_name, one.fix[-3:]))}" if one.fix else ""
-        errors = " / ".join(flat(line, 140) for line in one.lines[:2])
-        shown = f" (shown by {code(one.closed_by, 80)})" if one.closed_by != one.command else ""
-        text = f"{code(one.command, 80)} passes again{shown}{by}; it had said: {errors}"
-        yield BriefItem(
-            "fixed", text, 0.02 / (1 + age), "the same command passed later", one.place, order=age
-        )
-
-
 def agents(record: Record, *, roomy: bool) -> Iterator[BriefItem]:
     """Yield what runs in the background, always; then what others have returned, newest first."""
     running = still.running(record)
     most = max(LEAST_ASKED, min(160, RUNNING_CHARS // max(1, len(running))))
     for age, (name, one) in enumerate(running):
         text = f"{one.kind or 'agent'} {plain_name(name)}, running {since(record, one.place)}: "
-        text += flat(still.describe_request(record, one), most)
+        text += flat(shell.first_line(one.asked), most)
         yield BriefItem("agents", text, 0.06, STILL_RUNNING, one.place, pinned=True, order=age)
     ended = [one for one in record.agents.values() if one.status != "running"]
     turn_began = record.turns[-1].place.op if record.turns else 0
@@ -145,12 +107,6 @@ def agents(record: Record, *, roomy: bool) -> Iterator[BriefItem]:
         most = REPORT_CHARS if roomy and age == 0 and one.place.op >= turn_began else 140
         text += f" → {flat(_findings(one.answer), most)}" if one.answer else ""
         yield BriefItem("agents", text, worth, why, one.place, order=order)
-
-
-def news_units(record: Record) -> int:
-    """Return the size of all reports that the model has not mentioned yet."""
-    ended = [one for one in record.agents.values() if one.status != "running"]
-    return sum(units(one.report) for one in ended[-MOST_ENDED:] if _is_news(record, one))
 
 
 def _is_news(record: Record, agent: Agent) -> bool:
@@ -173,22 +129,6 @@ def _findings(answer: str) -> str:
     while len(told) > 1 and told[0].endswith(":") and len(told[0]) < LONGEST_ANNOUNCEMENT:
         del told[0]
     return " ".join(told)
-
-
-def references(record: Record) -> Iterator[BriefItem]:
-    """Yield references, without those in the line about git."""
-    log, now = record.git_log, record.op
-    told = {record.branch, *([log.branch, *(one.id for one in log.commits)] if log else ())}
-    rest = [(heat_at(one, now) + FLOOR * one.count, key) for key, one in record.references.items()]
-    for rank, (_, key) in enumerate(sorted(rest, reverse=True)[:MOST_REFERENCES]):
-        one = record.references[key]
-        if key in told:
-            continue
-        note = f" ({flat(one.note, 80)})" if one.note else ""
-        kind = f"{one.kind} " if one.kind in ("hash", "commit", "branch") else ""
-        text = f"{kind}{plain_name(key)}{note}"
-        reason = f"named {times(one.count)}, last at step {one.op}"
-        yield BriefItem("references", text, 0.006 / (1 + rank / 8), reason, order=rank + 1)
 
 
 def shared_work(record: Record, work: Mapping[str, Any]) -> Iterator[BriefItem]:

@@ -124,7 +124,7 @@ def items(record: Record, room: int, given: str = "") -> list[BriefItem]:
         found.insert(0, BriefItem(SECTION, text, 1.0, "older words", pinned=True, order=-1))
     elif known and not given and _is_all(record, known, limit):
         reason = "the record is whole, and nothing was cut"
-        found.insert(0, BriefItem(SECTION, ALL_TYPED, 1.0, reason, pinned=True, order=-1))
+        found.append(BriefItem(SECTION, ALL_TYPED, 1.0, reason, order=-1))
     return found
 
 

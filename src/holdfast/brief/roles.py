@@ -75,13 +75,13 @@ def parse(text: str) -> list[Section]:
     return list(found.values())
 
 
-# Edited files; tests and builds; results of subagents that have ended.
+# Edited files; commands that failed once; results of subagents that have ended.
 CHANGED, CHECKED, RETURNED = "changed", "checked", "returned"
 # By section, or by one of the kinds above. For the developer every weight is 1.
 WEIGHTS = {
     "orchestrator": {RETURNED: 6.0, "messages": 6.0, "agents": 2.0, "tasks": 1.5},
     "specialist": {CHANGED: 3.0, "flight": 3.0, RETURNED: 0.1, "messages": 0.1},
-    "validator": {CHANGED: 3.0, CHECKED: 3.0, "failing": 3.0, "fixed": 10.0, "names": 0.3},
+    "validator": {CHANGED: 3.0, CHECKED: 3.0, "failing": 3.0, "names": 0.3},
 }
 # What a role works with does not fade: an old change is still a change.
 LEAST = {CHANGED: 0.02, CHECKED: 0.02, RETURNED: 0.005}
@@ -111,7 +111,7 @@ def _kind(item: BriefItem, record: Record) -> str:
         return CHANGED if used and used.edits else item.section
     if item.section == "commands":
         ran = record.commands.get(item.key)
-        return CHECKED if ran and ran.kind else item.section
+        return CHECKED if ran and ran.failed else item.section
     if item.section == "agents":
         return item.section if item.reason == STILL_RUNNING else RETURNED
     return item.section

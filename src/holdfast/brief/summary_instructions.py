@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from holdfast.brief.item import MOST_ARCHIVED, Archived
 from holdfast.brief.quotes import TERSE_CHARS, Quote, quotes
 from holdfast.budget.compartments import units
-from holdfast.record import open_items
-from holdfast.record.failures import EDITED_SINCE, edited_since
+from holdfast.record import commands, open_items
 from holdfast.record.model import Record
 from holdfast.redact import redact
 from holdfast.text import fence
@@ -71,11 +70,10 @@ def _at_hand(record: Record, request: Quote | None, longest: int) -> Iterator[st
 
 
 def _open(record: Record, longest: int) -> Iterator[str]:
-    """Yield what fails (by the rule of the brief), open tasks and open questions."""
-    for one in open_items.still_failing(record)[:MOST_FAILING]:
-        said = f": {flat(one.lines[0], longest)}" if one.lines else ""
-        how = f"failed, {EDITED_SINCE}" if edited_since(one) else "still failing"
-        yield f"- {how}: {code(one.command, longest)}{said}"
+    """Yield what failed and has not succeeded since, open tasks and open questions."""
+    for line, failure in commands.failing(record)[:MOST_FAILING]:
+        words = " / ".join(flat(one, longest) for one in failure.lines[:2])
+        yield f"- failed at step {failure.place.op}: {code(line, longest)}: {words}"
     for task in open_items.tasks(record)[:MOST_TASKS]:
         yield f"- open task: {flat(task.text, longest)}"
     for question in open_items.questions(record)[:MOST_QUESTIONS]:
@@ -100,8 +98,8 @@ def _is_short_reply(one: Quote) -> bool:
 
 
 def _commands(record: Record) -> list[str]:
-    warm = sorted(record.commands.values(), key=lambda one: one.op)[-MOST_COMMANDS:]
-    return [f"- command: {code(one.line, 160)}" for one in warm]
+    newest = sorted(record.commands.items(), key=lambda pair: pair[1].op)[-MOST_COMMANDS:]
+    return [f"- command: {code(line, 160)}" for line, _ in newest]
 
 
 def _droppable(archived: Sequence[Archived]) -> list[str]:

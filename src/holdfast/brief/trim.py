@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from holdfast.brief.item import LAST_FAILED, BriefItem, quote, short
+from holdfast.brief.item import BriefItem, quote, short
 from holdfast.brief.roles import Section
 from holdfast.budget.compartments import (
     ACTIVE,
@@ -48,6 +48,7 @@ def weights(sections: Iterable[Section]) -> dict[str, float]:
 
 
 NEVER_CUT = ("said", "marked", "pinned", "unsure")
+WITH_OUTPUT = ("failing", "flight")  # they show a command and what it printed
 NEWS = ("agents",)  # new reports are the input of the next step
 PER_LINE = 6  # what a line costs beside its words, with a share of the headings
 
@@ -59,13 +60,13 @@ class Choice:
         self.room = room
         self.taken: list[BriefItem] = []
         self.refused = False  # there was no room left for something
-        self.merged = 0  # commands that are shown with their failure
+        self.merged = 0  # commands that are shown with their output
         self.spent: dict[str, int] = {}  # by compartment
         self.allotment: Allotment | None = None
         self._sections = {one.name: one for one in sections}
         self._begun: set[str] = set()  # sections whose heading is paid for
         self._groups: set[str] = set()
-        self._failing: set[str] = set()
+        self._with_output: set[str] = set()  # commands
 
     def cost(self, item: BriefItem) -> int:
         """Return its characters, with the heading and the line of its folder or file, if they are
@@ -95,8 +96,8 @@ class Choice:
     def take(self, item: BriefItem, within: Allotment | None = None) -> bool:
         if not self.knows(item):
             return False
-        if item.section == "commands" and item.key in self._failing:
-            self.merged += 1  # it is already there, with its error
+        if item.section == "commands" and item.key in self._with_output:
+            self.merged += 1
             return True
         name, length = of(item), len(item.text)  # the cost is at least the length
         if length > self.room or (
@@ -109,8 +110,8 @@ class Choice:
         self._pay(name, cost)
         self._begun.add(item.section)
         self._groups |= {item.under, item.key}
-        if item.reason == LAST_FAILED:
-            self._failing |= {item.key} - {""}
+        if item.section in WITH_OUTPUT and item.key:
+            self._with_output.add(item.key)
             self._drop_command(item.key)
         self.taken.append(item)
         return True

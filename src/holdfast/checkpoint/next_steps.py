@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from holdfast.record import open_items
-from holdfast.record.failures import EDITED_SINCE, edited_since
+from holdfast.record import commands, open_items, shell
 from holdfast.record.files import by_last_use
-from holdfast.record.model import Failure, Record, ShownPlan, Task, Turn
+from holdfast.record.model import FailedRun, Record, ShownPlan, Task, Turn
 from holdfast.record.turns import turn_number
 from holdfast.text.fence import quoted, single_marks
 
 MOST_ITEMS = 40
 MOST_CHARS = 600
 SHORT_CHARS = 200
-MOST_EDITED = 3  # files, after a failure
 MOST_PLAN_LINES = 20
 PLAN_OF_MODEL = "a plan that the model wrote and the user approved"
 NOTHING_OPEN = "nothing open"  # in checkpoints of earlier releases
-FAILING, RUN_AGAIN, LEFT_BEHIND = "failing: ", "run again: ", "left behind: "
-SELF_EXPLAINING = (FAILING, RUN_AGAIN, LEFT_BEHIND)  # beginnings of a step
+FAILING = "failed: "
+SELF_EXPLAINING = (FAILING, "failing: ", "run again: ", "left behind: ")  # beginnings of a step
 
 
 def format_request(turn: Turn) -> str:
@@ -73,13 +71,12 @@ def _open_work(record: Record) -> Iterator[str]:
     for name, agent in open_items.running(record):
         is_new = bool(record.turns) and agent.place.op >= record.turns[-1].place.op
         since = f" (started in turn {turn_number(record, agent.place)}, no end seen)"
-        what = cut(open_items.describe_request(record, agent), SHORT_CHARS)
+        what = cut(shell.first_line(agent.asked), SHORT_CHARS)
         yield f"still running{'' if is_new else since}: {agent.kind or 'agent'} {name}: {what}"
     at_work = open_items.request(record)
-    for failure in open_items.still_failing(record) if at_work else ():
-        if at_work and failure.place.op > at_work.turn.place.op:
-            state = RUN_AGAIN if edited_since(failure) else FAILING
-            yield state + describe_failure(record, failure)
+    for line, failed in commands.failing(record) if at_work else ():
+        if at_work and failed.place.op > at_work.turn.place.op:
+            yield FAILING + describe_failure(record, line, failed)
 
 
 def _since(record: Record, task: Task) -> str:
@@ -93,14 +90,8 @@ def left_behind(record: Record) -> Iterator[str]:
             yield f"{path}: {cut(note)}"
 
 
-def describe_failure(record: Record, failure: Failure) -> str:
-    since = f"since turn {turn_number(record, failure.since)}"
-    if edited := edited_since(failure):
-        since = f"in turn {turn_number(record, failure.place)}; {EDITED_SINCE}: "
-        since += ", ".join(edited[-MOST_EDITED:])
-    if failure.passes:
-        since += f"; {failure.passes} other tests and builds passed since"
-    return cut(f"{failure.command} ({since}): " + " / ".join(failure.lines))
+def describe_failure(record: Record, line: str, failed: FailedRun) -> str:
+    return cut(f"{commands.describe(record, line, failed)}: {' / '.join(failed.lines)}")
 
 
 def cut(text: str, most: int = MOST_CHARS) -> str:

@@ -19,15 +19,13 @@ from holdfast.checkpoint.next_steps import (
     left_behind,
     next_steps,
 )
-from holdfast.record import git, open_items, shell
+from holdfast.record import commands, git, open_items, shell
 from holdfast.record.agents import COMMAND
 from holdfast.record.decisions import find_decisions
-from holdfast.record.failures import NO_RESULT, PASSED, UNCLEAR, find_fixed, outcome, verdict_of
 from holdfast.record.files import by_last_use
 from holdfast.record.model import (
     Agent,
-    Command,
-    Failure,
+    FailedRun,
     FileUse,
     Record,
     Turn,
@@ -46,7 +44,7 @@ MOST_AGENTS, MOST_BACKGROUND = 10, 5
 MOST_USED = 20  # files that were only read
 IN_PROGRESS = "In Progress"
 GIT = "Git"  # quoted from the transcript, where a search finds it
-_WENT = {UNCLEAR: "result unknown: its output shows a failure", NO_RESULT: "no result yet"}
+_MARKS = {True: "", False: " (failed)", None: " (no result yet)"}
 PLAN_MODE = "mode: plan mode is on; read and plan only until the user approves the plan"
 ASKED = ("request: ", "last asked: ")  # while it is in progress, and after it was answered
 _LAST, _STEP = "last said: ", ("step: ", "last step: ")
@@ -94,7 +92,7 @@ def sections_of(record: Record) -> dict[str, list[str]]:
         "User Words": list(_words(record)),
         "Not Certain Who Said This": [one.text for one in unsure_texts(record)],
         "Commands": [*_commands(record)],
-        "Errors Resolved": [_resolved(one) for one in find_fixed(record)[-MOST_FAILURES:]],
+        "Errors Resolved": [_resolved(*one) for one in commands.settled(record)[-MOST_FAILURES:]],
         "Files Used": [_used(*pair) for pair in _most_used(record)],
         "References": [_reference(record, text) for text in _pointers(record)[-20:]],
         "Agents": [_agent(one) for one in _agents(record)],
@@ -298,39 +296,24 @@ def _lost(record: Record) -> Iterator[str]:
 
 
 def _failing(record: Record) -> Iterator[str]:
-    """Yield what has to be fixed, as in a brief. What was only tried, or is no failure of this
-    work, is under Commands."""
-    failing = open_items.still_failing(record)[:MOST_FAILURES]
-    yield from (describe_failure(record, one) for one in failing)
+    """Yield what failed and has not succeeded since, as in a brief."""
+    for line, failed in commands.failing(record)[:MOST_FAILURES]:
+        yield describe_failure(record, line, failed)
 
 
-def _resolved(failure: Failure) -> str:
-    by = f" after edits in {', '.join(failure.fix[-3:])}" if failure.fix else ""
-    error = failure.lines[0] if failure.lines else "failed"
-    shown = f" (shown by {failure.closed_by})" if failure.closed_by != failure.command else ""
-    return cut(f"{failure.command} passes again{shown}{by}; it had said: {error}")
+def _resolved(line: str, failed: FailedRun) -> str:
+    at = f"succeeded at step {failed.closed.op}" if failed.closed else ""
+    by = f" as {failed.closed_by}" if failed.closed_by != line else ""
+    return cut(f"{line} {at}{by}; it had said: {' / '.join(failed.lines[:2])}")
 
 
 def _commands(record: Record) -> Iterator[str]:
-    """Yield the commands run last, and failures that the model called none of this work, with its
-    words."""
-    verdicts = {one.command: verdict_of(one) for one in record.failures if one.fixed is None}
+    """Yield the commands run last."""
     states = {one.asked: one.status for one in record.agents.values() if one.kind == COMMAND}
     known = sorted(record.commands.items(), key=lambda pair: pair[1].op)
-    for at, (key, one) in enumerate(known, MOST_COMMANDS - len(known)):
-        if at >= 0 or verdicts.get(key):
-            yield _ran(one, verdicts.get(key, ""), states.get(key, ""), record.edited_op)
-
-
-def _ran(command: Command, verdict: str, state: str, edited_op: int) -> str:
-    """Return how a command went. One that runs in the background and has not reported is shown with
-    its state there. A test or build that passed proves nothing about later edits."""
-    went = outcome(command)
-    if went == PASSED and command.kind and command.op < edited_op:
-        went = "passed, before the last edit"
-    went = state if state and went == NO_RESULT else _WENT.get(went, went)
-    how = "; ".join(filter(None, (went, verdict)))
-    return shell.first_line(command.line) + (f" ({how})" if how else "")
+    for line, one in known[-MOST_COMMANDS:]:
+        state = states.get(line) if one.ok is None else None
+        yield shell.first_line(line) + (f" ({state})" if state else _MARKS[one.ok])
 
 
 def _reference(record: Record, text: str) -> str:
@@ -342,7 +325,7 @@ def _agents(record: Record) -> list[Agent]:
     """Return subagents, and the last background commands that do more than look."""
     known = list(record.agents.values())
     own = [one for one in known if one.kind != COMMAND][-MOST_AGENTS:]
-    ran = [one for one in known if one.kind == COMMAND and shell.core(one.asked)]
+    ran = [one for one in known if one.kind == COMMAND]
     living = [one for _, one in reversed(open_items.running(record)) if one.kind == COMMAND]
     ended = [one for one in ran if one not in living]
     return own + ended[-MOST_BACKGROUND:] + living[-MOST_AGENTS:]

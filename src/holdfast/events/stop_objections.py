@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from holdfast.hub.projection.projection_file import objects_in, read_projection, running, text
-from holdfast.record import RecordReader
+from holdfast.record import RecordReader, commands
 from holdfast.record import model as known
 from holdfast.redact import redact
 from holdfast.window import stop_guard
@@ -96,8 +96,11 @@ def _failing(state: State, folder: str) -> list[str] | None:
         if state.transcript:
             log.add("WARN", state.session_id[:8], f"open errors are not known: {describe(error)}")
         return None
-    recent = [one for one in facts.failures if facts.op - one.place.op < OPERATIONS]
-    return [f"`{_quote(one.command)}`" for one in recent if not (one.fixed or one.verdict)]
+    return [
+        f"`{_quote(line)}`"
+        for line, failed in commands.failing(facts)
+        if facts.op - failed.place.op < OPERATIONS
+    ]
 
 
 def _quote(words: str) -> str:

@@ -108,24 +108,19 @@ def take_notification(record: Record, text: str, place: Place) -> None:
         status = _OVER.get(outcome) or ("timed out" if _GAVE_UP in text else "")
         if agent is not None and status:
             if agent.kind == COMMAND and outcome in ("completed", "failed"):
-                failed = outcome == "failed"
-                status = _command_ended(record, agent.asked, text, place, failed=failed) or status
+                _command_ended(record, agent.asked, text, place, failed=outcome == "failed")
             agent.status = status
             answer = text.partition("<result>")[2] or text.partition("<output>")[2]
             take_answer(record, agent, answer.partition("</")[0])
 
 
-def _command_ended(record: Record, key: str, text: str, place: Place, *, failed: bool) -> str:
-    """Judge a background command that has ended as any other: by its exit code and its output."""
-    from holdfast.record import failures
+def _command_ended(record: Record, key: str, text: str, place: Place, *, failed: bool) -> None:
+    """Take the output of a background command that has ended."""
+    from holdfast.record import commands
 
-    command = record.commands.get(key)
-    if command is None:
-        return ""
     output = text.partition("<summary>")[2].partition("</summary>")[0]
     output += "\n" + text.partition("<output>")[2].rpartition("</output>")[0]
-    failures.judge(record, key, command, output.strip(), place, failed=failed)
-    return {True: "", False: "failed", None: "ended, its output shows a failure"}[command.ok]
+    commands.end(record, key, output.strip(), place, failed=failed)
 
 
 def add_command(record: Record, call: Call, text: str, place: Place) -> None:

@@ -3,40 +3,18 @@
 from collections.abc import Callable
 from typing import Any
 
-from holdfast.record import (
-    agents,
-    files,
-    manifests,
-    names,
-    plans,
-    runs,
-    shell,
-    tasks,
-    turns,
-)
-from holdfast.record.model import (
-    PLAN_ASKED,
-    Agent,
-    Call,
-    Command,
-    Place,
-    Record,
-    keep_warmest,
-    warm,
-)
-from holdfast.redact import redact
+from holdfast.record import agents, commands, files, manifests, names, plans, shell, tasks, turns
+from holdfast.record.model import PLAN_ASKED, Agent, Call, Place, Record
 from holdfast.text.sentences import Lazy, clip, within
 
 MOST_CALLS = 64
 MOST_TOOLS = 64
 MOST_RECENT = 6
-MOST_COMMANDS = 200
 LONGEST = 400
 WRITTEN_CHARS = 4000
 MENTIONS_CHARS = 20_000  # of a document that are searched for names of files
 COPIED = 0.2  # the weight of a name that an edit left as it was
 MOST_LEFT = 4
-MOST_TRIED = 20
 MOST_ASKED = 20
 _LEFT = ("TODO", "FIXME", "XXX:")
 _DATA = (*files.PROSE, ".json", ".jsonl", ".csv", ".html")
@@ -59,7 +37,8 @@ def call(record: Record, tool: str, use_id: str, given: Given, place: Place) -> 
     what = _BY_TOOL.get(tool, _other)(record, given, place, use_id)
     if tool not in AS_WRITTEN:
         what = agents.one_line(what, LONGEST)
-    made = Call(tool, clip(what, LONGEST), place, earlier)
+    most = shell.LONGEST_LINE if tool == "Bash" else LONGEST
+    made = Call(tool, clip(what, most), place, earlier)
     record.recent = [*record.recent[1 - MOST_RECENT :], made]
     record.calls[use_id] = made
     turns.current(record).works_on = True
@@ -68,35 +47,21 @@ def call(record: Record, tool: str, use_id: str, given: Given, place: Place) -> 
 
 
 def _read(record: Record, given: Given, place: Place, use_id: str) -> str:
-    name = files.use(record, files.path_argument(given), "reads", 1.2)
-    _restorable(record, name)
-    return name
-
-
-def _restorable(record: Record, name: str) -> None:
-    """Note that the file was touched: the client itself restores the five files touched last."""
-    if name:
-        record.restored.pop(name, None)
-        record.restored[name] = record.op
-        while len(record.restored) > 5:
-            del record.restored[next(iter(record.restored))]
+    return files.use(record, files.path_argument(given), "reads", 1.2)
 
 
 def _edit(record: Record, given: Given, place: Place, use_id: str) -> str:
     name = files.use(record, files.path_argument(given), "edits", 2.0)
-    _restorable(record, name)
     edits = given.get("edits")
     for edit in edits[:50] if isinstance(edits, list) else [given]:
         if isinstance(edit, dict):
             new = text_of(edit, "new_string") or text_of(edit, "new_source")
             _wrote(record, name, text_of(edit, "old_string"), new)
-    _still_open(record, name)
     return name
 
 
 def _write(record: Record, given: Given, place: Place, use_id: str) -> str:
     name = files.use(record, text_of(given, "file_path"), "edits", 2.0)
-    _restorable(record, name)
     content = text_of(given, "content")
     if name:
         record.files[name].left = []  # the whole file is new
@@ -105,7 +70,6 @@ def _write(record: Record, given: Given, place: Place, use_id: str) -> str:
         files.mention(record, content[:MENTIONS_CHARS])
     manifests.note(record, name, content)
     plans.set_plan_file(record, name, content, place)
-    _still_open(record, name)
     return name
 
 
@@ -133,13 +97,6 @@ def _left_in(name: str, text: str) -> list[str]:
     return [clip(line.strip(), 160) for line in lines if _LEFT_IN_COMMENT.pattern.search(line)]
 
 
-def _still_open(record: Record, name: str) -> None:
-    """Note the edit in every open failure: it may be what fixes it."""
-    for failure in record.failures:
-        if failure.fixed is None and name and name not in failure.edited:
-            failure.edited = [*failure.edited, name][-MOST_TRIED:]
-
-
 def _bash(record: Record, given: Given, place: Place, use_id: str) -> str:
     line = clip(text_of(given, "command"), shell.LONGEST_LINE)
     for path in shell.files(line):
@@ -147,36 +104,7 @@ def _bash(record: Record, given: Given, place: Place, use_id: str) -> str:
     for branch in shell.branches(line):
         names.point(record, branch, "hash" if names.is_commit(branch) else "branch", 2.0)
     names.hear(record, line, 1.0)
-    key = shell.core(line)
-    if key and (folder := files.folder(record, shell.enters(line))):
-        key = clip(f"cd {folder} && {key}", LONGEST)
-    if record.redacted:  # keys saved earlier hold no secrets any more
-        key = redact(key)
-    if key:
-        _ran(record, key, line, place)
-    return key or line
-
-
-def _ran(record: Record, key: str, line: str, place: Place) -> None:
-    command = record.commands.get(key)
-    if command is None:
-        command = record.commands[key] = Command(line, place, runs.kind(key))
-    command.line, command.place, command.ok, command.said = line, place, None, []
-    command.is_hidden = False
-    command.count += 1
-    warm(command, record.op, 1.0)
-    if len(record.commands) > 2 * MOST_COMMANDS:
-        _thin_commands(record)
-
-
-def _thin_commands(record: Record) -> None:
-    """Keep the warmest commands, and the newest of each program: `make deploy` may be needed again
-    a thousand steps later."""
-    by_age = sorted(record.commands, key=lambda key: record.commands[key].op)
-    newest = {runs.program_of(key): key for key in by_age}.values()
-    forms = set(sorted(newest, key=lambda key: -record.commands[key].op)[: MOST_COMMANDS // 2])
-    others = [key for key in record.commands if key not in forms]
-    keep_warmest(record.commands, others, record.op, MOST_COMMANDS - len(forms))
+    return commands.begin(record, line, place)
 
 
 def _search(record: Record, given: Given, place: Place, use_id: str) -> str:
@@ -335,11 +263,8 @@ def _undo_edit(record: Record, call: Call) -> None:
     used.edits, used.left = max(0, used.edits - 1), call.before
     if used.edits:
         return
-    for failure in record.failures:
-        failure.edited = [name for name in failure.edited if name != call.what]
     if not used.count:
         del record.files[call.what]
-        record.restored.pop(call.what, None)
         record.dependencies.pop(call.what, None)
 
 
@@ -351,7 +276,6 @@ def undo_read(record: Record, name: str) -> None:
     used.reads = max(0, used.reads - 1)
     if not used.count:
         del record.files[name]
-        record.restored.pop(name, None)
 
 
 def undo_command(record: Record, key: str) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import msgspec
 
-VERSION = 10
+VERSION = 11
 PLAN_ASKED = "carry out the plan? "  # before the title of a plan that the user has to approve
 
 
@@ -42,7 +42,7 @@ class Turn(msgspec.Struct, array_like=True, gc=False):
     said: str = ""  # the model's last words so far
     said_op: int = 0
     edited: list[str] = []
-    runs: list[tuple[str, bool]] = []  # tests, builds, failures: the command, whether it passed
+    runs: list[tuple[str, bool]] = []  # what failed or was settled: the command, its mark
     questions: list[Question] = []
     interrupted: bool = False  # by the user, and the model said nothing since
     waits: bool = False  # typed while the model worked, and not delivered to it yet
@@ -106,42 +106,31 @@ class NameUse(msgspec.Struct, array_like=True, gc=False):
     file: str = ""
 
 
-class Command(msgspec.Struct, array_like=True, gc=False):
-    """A shell command, exact to the character, and how it went the last time."""
+class FailedRun(msgspec.Struct, array_like=True, gc=False):
+    """The newest run of a command that failed, by the client's mark."""
 
-    line: str
+    first: Place  # the first run in a row that failed
     place: Place
-    kind: str = ""  # test, build or nothing
+    lines: list[str]  # of its output: message and place
+    later: str = ""  # the newest run of the same program since, which does not settle it
+    later_op: int = 0
+    later_ok: bool = False
+    closed: Place | None = None
+    closed_by: str = ""  # the line that succeeded, or that fails in its stead
+
+
+class Command(msgspec.Struct, array_like=True, gc=False):
+    """A shell command and how it went the last time; its key is the line as typed."""
+
+    place: Place
+    cwd: str = ""
     count: int = 0
     heat: float = 0.0
     op: int = 0
-    ok: bool | None = None  # None: it has no result yet, or `said` shows a failure
-    said: list[str] = []
-    is_hidden: bool = False  # its exit code was not seen, and its output shows nothing
-    covered_by: str = ""  # another run that passed after this one had failed
-
-
-class Failure(msgspec.Struct, array_like=True, gc=False):
-    """An error that a command showed. It is fixed once the same run passes, in any spelling."""
-
-    command: str
-    lines: list[str]
-    place: Place
-    fixed: Place | None = None
-    fix: list[str] = []  # files edited in between that it names
-    edited: list[str] = []  # so far, while it is open
-    passes: int = 0  # of other tests and builds since
-    left: list[str] = []  # its simple commands that have not passed since
-    closed_by: str = ""  # the run that passed
-    verdict: str = ""  # why it is no failure of this work, in somebody's words
-    verdict_by: str = ""  # the model or the user; empty where a run has shown it
-    edited_since: list[str] = []  # after this run; `edited` since the first that failed
-    first: Place | None = None  # the first run in a row that failed, if that is not `place`
-
-    @property
-    def since(self) -> Place:
-        """The first run that failed; it has not passed in between."""
-        return self.first or self.place
+    ok: bool | None = None  # by the client's mark; None: it has no result yet
+    printed: str = ""  # the end of its newest output
+    edits_before: int = 0  # edits of the session when it was called
+    failed: FailedRun | None = None
 
 
 class Task(msgspec.Struct, array_like=True, gc=False):
@@ -195,7 +184,6 @@ class Call(msgspec.Struct, array_like=True, gc=False):
     place: Place
     before: list[str] = []  # the state before it, in case it is refused; or the files it writes
     failed: bool = False
-    printed: str = ""  # head and end of the output, of a command that shows the state of things
 
 
 class GitAnswer(msgspec.Struct, array_like=True, gc=False):
@@ -260,9 +248,7 @@ class Record(msgspec.Struct):
     remarks: list[Decision] = []  # what the model said while it worked, newest last
     files: dict[str, FileUse] = {}
     names: dict[str, NameUse] = {}
-    shown: dict[str, list[str]] = {}  # names in the files read last, oldest first
     commands: dict[str, Command] = {}
-    failures: list[Failure] = []
     tasks: dict[str, Task] = {}
     plan: ShownPlan | None = None
     references: dict[str, Reference] = {}
@@ -272,11 +258,10 @@ class Record(msgspec.Struct):
     tools: dict[str, int] = {}
     last_texts: list[str] = []  # of the model, newest last
     last_said_op: int = 0
-    edited_op: int = 0  # the step of the last edit
+    edits: int = 0  # of files, in the whole session
     summary: str = ""  # the client's summary, while the transcript ends in it
     since_summary: int = 0  # steps after it
     dependencies: dict[str, list[str]] = {}  # of the manifests read or written, newest last
-    restored: dict[str, int] = {}  # files the client reads back by itself, oldest first
     read_from: str = ""  # see `storage.sign`
     looked: dict[str, int] = {}  # how far each subagent's transcript was read, oldest first
     told: list[int] = []  # where secrets are named, to find them elsewhere: `secrets.ToldSecrets`

@@ -4,7 +4,6 @@ Output of tools is not searched: it has most of the bytes, and little of it is u
 """
 
 import re
-from collections import Counter
 
 from holdfast.record.model import NameUse, Record, Reference, thin, warm
 from holdfast.text.sentences import clip
@@ -13,7 +12,6 @@ MOST_NAMES = 1500
 MOST_REFERENCES = 300
 READ_CHARS = 6000
 MOST_SHOWN = 20  # files read last
-NAMES_SHOWN = 40
 LONGEST_REFERENCE = 200
 SHORTEST_NAME, LONGEST_NAME = 6, 60
 _WORD_BYTES = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
@@ -46,22 +44,6 @@ def _is_shaped(word: str) -> bool:
     if word.islower() or word.isupper() or word[1:].islower():
         return "_" in word[1:-1] and not word[0].isdigit()
     return not word[0].isdigit()
-
-
-def frequent(text: str) -> list[str]:
-    """Return the identifiers that occur most often in a text."""
-    found = _words(text)
-    shaped = {one for one in set(found) if len(one) >= SHORTEST_NAME and _is_shaped(one)}
-    counts = Counter(filter(shaped.__contains__, found))
-    most = sorted(sorted(counts), key=counts.__getitem__, reverse=True)[:NAMES_SHOWN]
-    return [word[:LONGEST_NAME] for word in most]
-
-
-def show(record: Record, file: str, found: list[str]) -> None:
-    record.shown.pop(file, None)
-    record.shown[file] = found
-    while len(record.shown) > MOST_SHOWN:
-        del record.shown[next(iter(record.shown))]
 
 
 def note(record: Record, found: set[str], weight: float, file: str = "") -> None:

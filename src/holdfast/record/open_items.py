@@ -6,10 +6,7 @@ while the model works on it.
 
 import msgspec
 
-from holdfast.record import shell
-from holdfast.record.agents import COMMAND
-from holdfast.record.failures import is_one_off, may_run_again
-from holdfast.record.model import Agent, Call, Failure, Question, Record, Task, Turn
+from holdfast.record.model import Agent, Call, Question, Record, Task, Turn
 
 DOING = "in_progress"
 _CALL = "toolu_"  # how the id of a call begins
@@ -54,24 +51,6 @@ def tasks(record: Record) -> list[Task]:
     return sorted(listed, key=lambda task: task.status != DOING)
 
 
-def failures(record: Record) -> list[Failure]:
-    """Return commands whose last run failed, newest first: tests and builds, then those that were
-    only tried."""
-    failing = [one for one in record.failures if one.fixed is None]
-    return sorted(failing, key=lambda one: (is_one_off(one), -one.place.op))
-
-
-def still_failing(record: Record) -> list[Failure]:
-    """Return the failures that somebody has to fix; a brief and a checkpoint list the same. Left
-    out are commands that were only tried before something else ran, and failures that somebody
-    called none of this work."""
-    return [
-        one
-        for one in failures(record)
-        if not one.verdict and (not is_one_off(one) or may_run_again(record, one))
-    ]
-
-
 def questions(record: Record) -> list[Question]:
     """Return what the model asked with a tool and the user has not answered. The user's next words
     close earlier questions, unless the question is still on the screen."""
@@ -87,26 +66,13 @@ def questions(record: Record) -> list[Question]:
 
 def running(record: Record) -> list[tuple[str, Agent]]:
     """Return subagents and background commands that have not been seen to end, newest first. A
-    command that only looks at something (`tail -f`) is left out, and so is a subagent without an id
-    of its own that the model did not wait for: it will not answer any more."""
+    subagent without an id of its own that the model did not wait for is left out: it will not
+    answer any more."""
     return [
         (name, one)
         for name, one in reversed(record.agents.items())
-        if one.status == "running" and _may_run(record, name, one)
+        if one.status == "running" and (not name.startswith(_CALL) or name in record.calls)
     ]
-
-
-def _may_run(record: Record, name: str, agent: Agent) -> bool:
-    if agent.kind == COMMAND:  # a command follows the script that it writes
-        return bool(shell.core(agent.asked)) or "<<" in agent.asked
-    return not name.startswith(_CALL) or name in record.calls
-
-
-def describe_request(record: Record, agent: Agent) -> str:
-    """Return what an agent was asked; a command of one line as it was typed."""
-    command = record.commands.get(agent.asked) if agent.kind == COMMAND else None
-    is_short = command is not None and "\n" not in command.line.strip()
-    return command.line if command and is_short else shell.first_line(agent.asked)
 
 
 def calls(record: Record) -> list[Call]:

@@ -194,13 +194,10 @@ class RecordReader:
         return is_clean
 
     def _look_into_reads(self) -> None:
-        """Record names in the files read last. Older reads are not worth decoding."""
-        for name, (offset, block) in self._reads.items():
+        """Look for secrets that the files read last name. Older reads are not worth decoding."""
+        for offset, block in self._reads.values():
             self._offset = offset
-            text = sentences.clip(block.text, names.READ_CHARS)
-            if found := names.frequent(text):
-                names.show(self.record, name, found)
-                self._save_heard(text)
+            self._save_heard(sentences.clip(block.text, names.READ_CHARS))
         self._reads.clear()
 
     def take(self, entry: Entry) -> None:

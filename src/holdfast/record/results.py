@@ -10,12 +10,11 @@ import msgspec
 from holdfast.record import (
     agents,
     calls,
-    failures,
+    commands,
     files,
     git,
     names,
     plans,
-    runs,
     shell,
     tasks,
     turns,
@@ -23,14 +22,13 @@ from holdfast.record import (
 from holdfast.record.model import PLAN_ASKED, Call, Place, Record
 from holdfast.record.replies import REFUSED
 from holdfast.redact import redact_answer
-from holdfast.text.sentences import Lazy, clip, head_and_tail, within
+from holdfast.text.sentences import Lazy, clip, within
 from holdfast.transcript import Result, ToolResult, decoded
 from holdfast.transcript.blocks import without_blanks
 
 HEAD_CHARS = 6000
 REPORT_CHARS = 20_000  # of a subagent's answer
 LISTED_CHARS = 1500
-PRINTED_CHARS = 400  # of what one of the last calls printed
 REFERRED_CHARS = 1000
 LONGEST_NUMBER = 8
 MOST_CHARS = 1_000_000
@@ -43,7 +41,6 @@ _EDITS = frozenset({"Edit", "MultiEdit", "Write"})
 ASKED = "AskUserQuestion"
 _START, _COUNT = b'"newStart":', b',"newLines":'
 _NOT_RUN = ("The user doesn't want to ", "[Request interrupted", "<tool_use_error>")
-_STATE = ("git status ", "git log --oneline ", "git branch ", "git merge ", "git rebase ", "ls ")
 _GOES_ON = b" in background with ID"
 _decode = msgspec.json.Decoder(str).decode
 _RECORD = b'"toolUseResult":'
@@ -76,17 +73,14 @@ def take_result(record: Record, entry: Result, block: ToolResult, place: Place) 
         return None
     tool = call.tool
     if block.is_error:
-        _failed(record, call)
+        _mark_failed(record, call)
         calls.undo(record, call)
         if tool == "Read" and _NO_FILE in block.text[:200]:
             calls.undo_read(record, call.what)
     else:
         plans.apply_success(record, tool, call.what)
         if tool in calls.EDITS:
-            if not call.what.endswith(files.PROSE):  # no test depends on prose
-                record.edited_op = record.op
-            turns.note_edit(record, call.what)
-            failures.note_edit(record, call.what)
+            commands.note_edit(record, call.what)
             git.note_edit(record)
     if tool == "Bash":
         _ran(record, call, block, place)
@@ -117,63 +111,38 @@ def take_result(record: Record, entry: Result, block: ToolResult, place: Place) 
     return call
 
 
-def _failed(record: Record, call: Call) -> None:
+def _mark_failed(record: Record, call: Call) -> None:
     """Mark the call as failed among the last calls. A saved and reloaded record holds another
-    object for it, so it is found by its place. A search that found nothing did not fail."""
-    command = record.commands.get(call.what) if call.tool == "Bash" else None
-    line = command.line if command else call.what
-    if call.tool == "Bash" and (shell.ends_looking(line) or not (command or shell.core(line))):
-        return
+    object for it, so it is found by its place."""
     for one in record.recent:
         if one.place == call.place and one.what == call.what:
             one.failed = True
 
 
 def _ran(record: Record, call: Call, block: ToolResult, place: Place) -> None:
-    command = record.commands.get(call.what)
+    line = call.what
     if _GOES_ON in bytes(memoryview(block.raw_content)[:80]):
         agents.add_command(record, call, block.text[:400], place)
         return  # how it went is not known yet
-    text = _text(block)
-    line = command.line if command else call.what
+    is_old = record.far and not block.is_error and not shell.git_verbs(line)
+    text = "" if is_old else _text(block)  # of an old success only the mark counts
     if call.before and not block.is_error and not shell.git_verbs(line):
         git.note_edit(record)  # git itself writes what others have edited
     git.note_answer(record, line, text, call.place, failed=block.is_error)
-    if record.far and not block.is_error and not (command and command.kind):
-        if command is not None:
-            command.ok = True  # long ago, so only its exit code is judged
-            failures.note_pass(record, call.what, place)
-        return
+    commands.end(record, line, text, place, failed=block.is_error)
     if not block.is_error:
         files.move(record, line)
         files.remove(record, line)
         files.write(record, call.before)
         for name in call.before:
-            turns.note_edit(record, name)
-            failures.note_edit(record, name)
+            commands.note_edit(record, name)
+    if record.far:
+        return
     if "[" in text[:200] and "] " in text[:400]:
         _committed(record, text[:HEAD_CHARS])
-    if not record.far and ("://" in text[:REFERRED_CHARS] or "#" in text[:REFERRED_CHARS]):
+    if "://" in text[:REFERRED_CHARS] or "#" in text[:REFERRED_CHARS]:
         _referred(record, text[:REFERRED_CHARS])
     files.mention(record, text[:LISTED_CHARS], 0.15)
-    if command is not None and not (block.is_error and text.startswith(_NOT_RUN)):
-        failures.judge(record, call.what, command, text, place, failed=block.is_error)
-    if not block.is_error:
-        _printed(record, call, text)
-
-
-def _printed(record: Record, call: Call, text: str) -> None:
-    """Save the output of commands that only show the state of things. Others may print anybody's
-    words."""
-    parts = [part.rpartition("&& ")[2] for part in runs.parts(call.what)]
-    if not parts or not all(f"{part} ".startswith(_STATE) for part in parts):
-        return
-    half = PRINTED_CHARS // 2
-    if len(text) > PRINTED_CHARS:
-        text = head_and_tail(text, half, half, " … ")
-    for one in record.recent:
-        if one.place == call.place and one.what == call.what:
-            one.printed = text.strip()
 
 
 def _text(block: ToolResult) -> str:

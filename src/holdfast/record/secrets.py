@@ -353,5 +353,3 @@ def _drop(record: Record, pieces: set[str]) -> None:
     for word in pieces:
         record.names.pop(word, None)
         record.references.pop(word, None)
-    for file, shown in record.shown.items():
-        record.shown[file] = [name for name in shown if name not in pieces]

@@ -4,7 +4,6 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
-from holdfast.redact.finding import REDACTED
 from holdfast.text.sentences import Lazy, clip, within
 
 LONGEST_LINE = 4000
@@ -19,7 +18,6 @@ _TEMPORARY = ("/tmp/", "/private/tmp/", "/var/folders/", "/private/var/folders/"
 ELSEWHERE = (*_TEMPORARY, "/dev/", "/proc/")
 _NO_FILE = ("http", "//", *ELSEWHERE)
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@~[]()")
-_REDACTED = Lazy(r"\[redacted: [^\]]{1,40}\]")
 _INTO = Lazy(r">>? *([^\s&|;<>()]+)")
 _IN_QUOTES = Lazy(r"'[^']*'|\"[^\"]*\"")
 _WRITES = (">", "tee ", " -i", "git ", "<<")
@@ -30,76 +28,48 @@ _BRANCH = Lazy(
     r"git\s+(?:checkout|switch)\s+(?:-[bBcC]\s+)?([\w./][\w./-]{2,})"
     r"|git\s+push\s+(?:-\S+\s+)*\w+\s+([\w./][\w./-]{2,})"
 )
-# Programs that only look or copy: nobody needs to run them again.
-LOOKING_WORDS = (
-    "ls cat head tail grep egrep fgrep rg ag find fd echo printf cd pwd wc sort uniq sed awk "
-    "cut tr tee xargs mkdir rmdir rm cp mv ln chmod touch which type sleep true false test [ "
-    "export source . set for do done while if then else fi kill pkill ps tree stat file date "
-    "diff less more basename dirname realpath env wait exit column jq nl seq read : pushd popd "
-    "du df id whoami sqlite3-help xxd od timeout time"
-)
-LOOKING = frozenset(LOOKING_WORDS.split())
-_GIT_LOOKING_WORDS = (
-    "status diff log add commit show branch push pull stash fetch rev-parse checkout switch "
-    "restore reset remote config ls-files blame rm mv tag merge rebase cherry-pick"
-)
-_GIT_LOOKING = frozenset(("", *_GIT_LOOKING_WORDS.split()))
-# Settings that change how a run looks or where it finds things, not what it runs on.
-_NOISE_WORDS = (
-    "CI TZ LANG LANGUAGE LC_ALL LC_CTYPE TERM COLUMNS LINES HOME TMPDIR PAGER GIT_PAGER EDITOR "
-    "DEBUG VERBOSE LOG_LEVEL RUST_BACKTRACE RUST_LOG PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE "
-    "PYTHONWARNINGS NODE_NO_WARNINGS DEBIAN_FRONTEND FORCE_COLOR NO_COLOR CLICOLOR IFS GOFLAGS "
-    "VIRTUAL_ENV"
-)
-_NOISE = frozenset(_NOISE_WORDS.split())
-_NOISE_ENDS = ("PATH", "COLOR", "COLOR_FORCE", "SQUELCH_WARNING")
-_HIDING = ("|", ";", "\n")
-_PROBE_WORDS = "grep egrep fgrep rg ag test [ [[ which type command ls find fd stat diff cmp pgrep"
-_PROBES = frozenset(_PROBE_WORDS.split())
 _REDIRECTS = frozenset("<>&|")  # they mark words that are no file: `2>&1`
+_SETS = re.compile(r"[A-Za-z_]\w*=")
 _BEFORE = frozenset({"sudo", "time", "nohup", "env", "command", "exec"})
 
 
 @lru_cache(KNOWN_LINES)
-def parts(line: str) -> tuple[str, ...]:
-    """Return the simple commands of a line, without the content of a here-document."""
-    line = clip(line, LONGEST_LINE).replace("\\\n", " ")
-    if "<<" in line:
-        line = line.partition("<<")[0]
-    found, start = [], 0
+def _split(line: str) -> tuple[tuple[str, str], ...]:
+    """Return the simple commands of a line, each with the sign before it, without the content of a
+    here-document."""
+    line = clip(line, LONGEST_LINE).replace("\\\n", " ").partition("<<")[0].strip()
+    found, start, sign = [], 0, ""
     for cut in _CUT.finditer(line):
         if cut.group()[0] not in "'\"":
-            found.append(line[start : cut.start()].strip())
-            start = cut.end()
-    return tuple(part for part in (*found, line[start:].strip()) if part)
+            found.append((sign, line[start : cut.start()].strip()))
+            start, sign = cut.end(), cut.group()
+    return tuple(pair for pair in (*found, (sign, line[start:].strip())) if pair[1])
 
 
-@lru_cache(KNOWN_LINES)
-def _simplify(part: str) -> str:
-    """Return a simple command without redirections, with the variables that make it a different
-    run; empty if it only looks at something."""
-    if part.endswith(")") and part.count("(") < part.count(")"):
-        part = part[:-1]  # the end of a subshell
-    words = part.lstrip("( ").split()
-    if ">" in part or "<" in part or "&" in part:
-        words = _without_redirections(words)
-    settings: list[str] = []
-    while words and (words[0] in _BEFORE or "=" in words[0].partition("/")[0]):
-        settings += filter(_matters, words[:1])
-        del words[0]
-    if len(words) > 2 and words[0] in ("timeout", "gtimeout"):
-        del words[:2]
-    if not words or _looks(words[0]) or not words[0][0].isalnum() | (words[0][0] in "./~"):
-        return ""
-    if words[0] == "git":
-        return "" if _git_verb(words) in _GIT_LOOKING else " ".join(words)
-    return " ".join([*settings, *words])
+def parts(line: str) -> list[str]:
+    """Return the simple commands of a line."""
+    return [part for _, part in _split(line)]
 
 
-def _looks(program: str) -> bool:
-    """Whether a program only looks or copies. `./test` is a script of the project."""
-    folder, _, name = program.rpartition("/")
-    return name in LOOKING and (name != "test" or folder in ("", "/bin", "/usr/bin"))
+def shows_exit_code(line: str) -> bool:
+    """Whether the exit code of a line is that of all its commands: none is piped, or followed by
+    another in any case."""
+    return "<<" not in line and all(sign in ("", "&&") for sign, _ in _split(line))
+
+
+def simple_commands(line: str) -> list[tuple[list[str], list[str]]]:
+    """Return the settings (`DB=test`) and the words of each simple command, without redirections;
+    without what only enters a folder or reads from a pipe."""
+    found = []
+    for sign, part in _split(line):
+        words = [word for word in part.strip("() ").split() if not _REDIRECTS & set(word)]
+        count = 0
+        while count < len(words) and (words[count] in _BEFORE or _SETS.match(words[count])):
+            count += 1
+        if words[count:] and sign != "|" and words[count] != "cd":
+            settings = [word for word in words[:count] if word not in _BEFORE]
+            found.append((settings, [words[count].rpartition("/")[2], *words[count + 1 :]]))
+    return found
 
 
 def _git_verb(words: list[str]) -> str:
@@ -110,86 +80,14 @@ def _git_verb(words: list[str]) -> str:
 
 def git_verbs(line: str) -> list[str]:
     """Return the verbs of the git commands in a line."""
-    found = []
-    for part in parts(line) if "git" in line else ():
-        words = part.lstrip("( ").split()
-        while words and (words[0] in _BEFORE or "=" in words[0]):
-            del words[0]
-        found += [_git_verb(words)] if words[:1] == ["git"] else []
-    return found
-
-
-def hides_work(line: str) -> bool:
-    """Whether the exit code of a line does not show how its work went: the work is piped, or
-    something else runs after it in any case."""
-    if not within(_HIDING, line):
-        return False
-    bare = clip(line, LONGEST_LINE).replace("\\\n", " ").partition("<<")[0].rstrip("; \n")
-    begun, start = False, 0
-    for cut in _CUT.finditer(bare):
-        if cut.group()[0] not in "'\"":
-            begun = begun or bool(_simplify(bare[start : cut.start()].strip()))
-            start = cut.end()
-            if begun and _hides(cut.group(), bare):
-                return True
-    return False
+    commands = simple_commands(line) if "git" in line else ()
+    return [_git_verb(words) for _, words in commands if words[0] == "git"]
 
 
 def first_line(line: str) -> str:
     """Return the first line of a script: the whole is in the transcript."""
     first, _, rest = line.strip().partition("\n")
     return f"{first} … ({rest.count(chr(10)) + 2} lines)" if rest else first
-
-
-def ends_looking(line: str) -> bool:
-    """Whether a line ends with a program that searches: to find nothing is a valid answer."""
-    last = parts(line)[-1:]
-    return bool(last) and last[0].lstrip("!( ").partition(" ")[0].rpartition("/")[2] in _PROBES
-
-
-def _hides(mark: str, line: str) -> bool:
-    if mark == "|":
-        return "pipefail" not in line and "PIPESTATUS" not in line
-    return mark == "||" or (mark in ";\n" and "set -e" not in line)
-
-
-def _matters(word: str) -> bool:
-    """Whether a variable makes a command a different run: `DB=postgres` does, `CI=1` does not."""
-    name, sign, value = word.partition("=")
-    named = name.isidentifier() and name not in _NOISE and not name.endswith(_NOISE_ENDS)
-    return bool(sign) and named and "$(" not in value and "`" not in value
-
-
-def settings_of(command: str) -> tuple[list[str], list[str]]:
-    """Return the variables before a simple command, and its own words."""
-    if REDACTED in command:  # a placeholder is one word
-        command = _REDACTED.pattern.sub("[redacted]", command)
-    words = command.split()
-    count = 0
-    for word in words:
-        name, sign, _ = word.partition("=")
-        if not sign or not name.isidentifier():
-            break
-        count += 1
-    return words[:count], words[count:]
-
-
-def _without_redirections(words: list[str]) -> list[str]:
-    kept: list[str] = []
-    skip = False
-    for word in words:
-        bare = word.lstrip("012")
-        aside = bare[:1] in ("<", ">") or word == "&"
-        if not aside and not skip:
-            kept.append(word)
-        skip = aside and bare.strip("<>") == "" and word != "&"  # its file is the next word
-    return kept
-
-
-def core(line: str) -> str:
-    """Return what a line does, without pipes for its output: lines with the same core are the same
-    command."""
-    return clip(" && ".join(filter(None, map(_simplify, parts(line)))), 400)
 
 
 def find_removed(line: str) -> list[str]:
@@ -262,13 +160,8 @@ def _last(path: str) -> str:
 
 def enters(line: str) -> str:
     """Return the folder that a line enters before it does anything; empty if it stays."""
-    start = line.find("cd ", 0, LONGEST_LINE)
-    if start < 0 or line[:start].rstrip("( ")[-2:] not in ("", "&&", ";") or core(line[:start]):
-        return ""
-    first = line[start + 3 :]
-    for end in ("&&", ";", "\n", ")"):
-        first = first.partition(end)[0]
-    return first.strip().strip("'\"")
+    first = next(iter(parts(line)), "").lstrip("( ")
+    return first.removeprefix("cd ").strip().strip("'\"") if first.startswith("cd ") else ""
 
 
 def files(line: str) -> list[str]:

@@ -11,7 +11,7 @@ from functools import partial
 
 import msgspec
 
-from holdfast.record import Record, RecordReader, files
+from holdfast.record import Record, RecordReader, commands, files
 from holdfast.record.secrets import ToldSecrets
 from holdfast.redact import redact
 from holdfast.segment import formats, kept_items, library, segment
@@ -68,7 +68,7 @@ def compress(
     one, facts = source.segment, source.facts
     text = content(source)
     edited = [name for name, used in facts.files.items() if used.edits]
-    fixed = [each for each in segment.within(source.record.failures, one) if each.fixed is not None]
+    settled = (failed.place for _, failed in commands.settled(source.record))
     now = formats.stamp(now_ms)
     made = Compressed(
         segment_id=one.segment_id,
@@ -89,11 +89,11 @@ def compress(
         metadata=_metadata(source, project, transcript),
     )
     made.metadata.contains_code = bool(edited)
-    made.metadata.contains_errors = bool(facts.failures)
+    made.metadata.contains_errors = any(each.failed for each in facts.commands.values())
     made.metadata.substance = formats.substance(
         decisions=bool(made.key_decisions),
         changes=bool(edited),
-        fixes=bool(fixed),
+        fixes=any(segment.holds(one, place) for place in settled),
         rules=any(turn.reply_to or turn.questions for turn in segment.turns(source.record, one)),
     )
     made.relevance_score = formats.score(made, now_ms)

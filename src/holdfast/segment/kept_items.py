@@ -11,9 +11,8 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from holdfast.record import commands, files
 from holdfast.record import decisions as record_decisions
-from holdfast.record import files
-from holdfast.record.failures import FAILED, PASSED, find_fixed, outcome
 from holdfast.record.model import FLOOR, Command, FileUse, Place, Record, Turn, heat_at
 from holdfast.record.turns import CUT
 from holdfast.segment import segment
@@ -168,13 +167,12 @@ def _decided(source: SegmentSource) -> Iterator[SegmentItem]:
 
 def _failures(source: SegmentSource) -> Iterator[SegmentItem]:
     record, one = source.record, source.segment
-    fixed = [each for each in segment.within(find_fixed(record), one) if each.lines]
-    for age, each in enumerate(reversed(fixed)):
-        by = f", by edits in {', '.join(each.fix[-3:])}" if each.fix else ""
-        text = f"`{one_line(each.command, 80)}`: {one_line(each.lines[0], 120)}{by}"
+    settled = [pair for pair in commands.settled(record) if segment.holds(one, pair[1].place)]
+    for age, (line, failed) in enumerate(reversed(settled)):
+        text = f"`{one_line(line, 80)}`: {one_line(failed.lines[0], 120)}"
         yield SegmentItem("Resolved", text, 2.5 / (1 + age / 3), -age)
-    for age, each in enumerate(reversed(segment.find_unresolved(record, one))):
-        text = f"`{one_line(each.command, 80)}`: {one_line(' '.join(each.lines[:2]), LONGEST_LINE)}"
+    for age, (line, failed) in enumerate(segment.find_unresolved(record, one)):
+        text = f"`{one_line(line, 80)}`: {one_line(' '.join(failed.lines[:2]), LONGEST_LINE)}"
         yield SegmentItem("Not resolved", text, 2.5 / (1 + age / 2), -age)
 
 
@@ -250,9 +248,8 @@ def _ranked(heats: dict[str, float]) -> list[tuple[str, float]]:
 def _commands(facts: Record) -> Iterator[SegmentItem]:
     heats = {key: _heat(facts, one) for key, one in facts.commands.items()}
     for rank, (key, worth) in enumerate(_ranked(heats)):
-        one = facts.commands[key]
-        how = {PASSED: "ok", FAILED: "failed"}.get(outcome(one), "")
-        text = f"`{one_line(one.line.partition(chr(10))[0], LONGEST_COMMAND)}` {how}".rstrip()
+        how = {True: " ok", False: " failed", None: ""}[facts.commands[key].ok]
+        text = f"`{one_line(key.partition(chr(10))[0], LONGEST_COMMAND)}`{how}"
         yield SegmentItem("Commands", text, 0.5 + 5.0 * worth, rank)
 
 

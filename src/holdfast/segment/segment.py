@@ -15,9 +15,8 @@ from typing import TypeVar
 
 import msgspec
 
-from holdfast.record import open_items
-from holdfast.record.failures import is_one_off
-from holdfast.record.model import Decision, Failure, Place, Record, Task, Turn
+from holdfast.record import commands, open_items
+from holdfast.record.model import Decision, FailedRun, Place, Record, Task, Turn
 from holdfast.segment.steps import EDITED, READ, SegmentStep, goes_on, is_name, one_line
 from holdfast.text.sentences import clip, split
 from holdfast.wire.mark import CHARS_PER_TOKEN
@@ -34,7 +33,7 @@ MOST_LINES, LEAST_LETTERS = 20, 3
 _SIGNS = " \t#*->•|"
 _QUOTES = "“„«¿¡"
 _PAUSES = (", ", "; ", ": ", " - ", " \u2013 ", " — ", " (")
-Placed = TypeVar("Placed", Turn, Failure, Task, Decision)
+Placed = TypeVar("Placed", Turn, Task, Decision)
 
 
 class Segment(msgspec.Struct):
@@ -236,10 +235,9 @@ def is_done(record: Record, segment: Segment) -> bool:
     )
 
 
-def find_unresolved(record: Record, segment: Segment) -> list[Failure]:
-    """Return tests and builds that still fail; one-off commands do not count."""
-    found = within(open_items.failures(record), segment)
-    return [each for each in found if not is_one_off(each)]
+def find_unresolved(record: Record, segment: Segment) -> list[tuple[str, FailedRun]]:
+    """Return the commands that failed in the segment and have not succeeded since."""
+    return [pair for pair in commands.failing(record) if holds(segment, pair[1].place)]
 
 
 def left_to_do(record: Record, segment: Segment) -> list[Task]:
@@ -263,7 +261,7 @@ def _ends_within_turn(record: Record, segment: Segment) -> bool:
 def _passed(record: Record, segment: Segment) -> bool:
     """Return whether its last test or build passed, or a commit was made."""
     made = (each.op for each in record.references.values() if each.kind == "commit")
-    ran = (each.op for each in record.commands.values() if each.kind and each.ok)
+    ran = (each.op for each in record.commands.values() if each.ok)
     return any(segment.start_turn <= op <= segment.end_turn for op in (*made, *ran))
 
 

@@ -23,7 +23,7 @@ from holdfast.hub.store.rows import Row
 from holdfast.hub.tree import compactions, readings, requests, sessions
 from holdfast.hub.tree.capacity import state_of
 from holdfast.hub.tree.readings import UsedAtStep
-from holdfast.record import open_items, storage
+from holdfast.record import commands, open_items, storage
 from holdfast.record.model import Place, Record, Turn
 from holdfast.record.turns import FIRST_TURNS, place_of
 from holdfast.transcript import Unreadable
@@ -267,8 +267,8 @@ def state_now(state: State, folder: str) -> dict[str, Any]:
         if call
         else None,
         "failures": [
-            {"command": one.command, "lines": list(one.lines), **place_of(record, one.place)}
-            for one in open_items.still_failing(record)
+            {"command": line, "lines": list(failed.lines), **place_of(record, failed.place)}
+            for line, failed in commands.failing(record)
         ],
         "tasks": [
             {"text": one.text, "status": one.status, "source": one.source}

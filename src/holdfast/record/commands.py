@@ -1,0 +1,218 @@
+"""Commands exactly as they were typed, what each printed last, and which failed and have not
+succeeded since.
+
+The line as typed is the key, and the client's error mark decides. A failed line is closed by its
+own success, or by that of the same program with no narrower target. Everything else that ran since
+is quoted beside it, not judged.
+"""
+
+from collections.abc import Iterator
+from os.path import normpath
+
+import msgspec
+
+from holdfast.record import shell, turns
+from holdfast.record.model import Command, FailedRun, Place, Record, keep_warmest, warm
+from holdfast.redact import redact
+from holdfast.text.fence import code
+from holdfast.text.sentences import Lazy, clip, clip_start, within
+
+MOST_COMMANDS, MOST_FAILED = 200, 60
+PRINTED_CHARS = 300
+SHOWN_CHARS, LATER_CHARS = 300, 80  # of a command
+EDGE_CHARS = 6000  # of an output, at each end, that are searched for message and place
+MOST_LINES, LONGEST_LINE = 6, 240
+NEAR_LINES = 8  # between a message and its place
+_WRONG = (
+    *("error", "exception", "panic", "fail", "cannot", "undefined", "expect", "not found"),
+    *("denied", "refused", "fatal", "invalid", "unresolved", "✗", "✖", "❌", "✕"),
+)
+# `gate.rs:58`, `Tide.cs(12,3)`, `File "gate.py", line 3`, `main.tf line 3`, `gate.py::test_open`
+_PLACE = Lazy(r"\.[A-Za-z]\w{0,9}(?:[:(]\d|\"?[:,]? line \d|::\w)|file:\d")
+_NOT_RUN = ("The user doesn't want to ", "[Request interrupted", "<tool_use_error>")
+_EXIT_CODE = "Exit code "  # the client's line before the output of a command that failed
+
+
+class Run(msgspec.Struct, frozen=True, gc=False):
+    """A line that succeeds only if all of its simple commands do."""
+
+    folder: str
+    parts: tuple[tuple[frozenset[str], list[str]], ...]  # settings, then program and arguments
+
+    @property
+    def begins(self) -> list[str]:
+        """The program that is run first, and its first argument."""
+        words = self.parts[0][1] if self.parts else []
+        return [words[0], *(word for word in words[1:] if word[0] != "-")][:2] if words else []
+
+
+def begin(record: Record, line: str, place: Place) -> str:
+    """Record that a command was called; return its key."""
+    key = redact(line) if record.redacted else line  # keys saved earlier have no secrets any more
+    command = record.commands.setdefault(key, Command(place, record.cwd))
+    command.place, command.ok, command.printed, command.cwd = place, None, "", record.cwd
+    command.count, command.edits_before = command.count + 1, record.edits
+    warm(command, record.op, 1.0)
+    if len(record.commands) > 2 * MOST_COMMANDS:
+        _thin(record)
+    return key
+
+
+def _thin(record: Record) -> None:
+    """Keep the newest failing commands, and of the others the warmest."""
+    failed = {key for key, _ in failing(record)[:MOST_FAILED]}
+    others = [key for key in record.commands if key not in failed]
+    keep_warmest(record.commands, others, record.op, MOST_COMMANDS)
+
+
+def end(record: Record, key: str, text: str, place: Place, *, failed: bool) -> None:
+    """Record how a command ended, and what it printed."""
+    command = record.commands.get(key)
+    if command is None or (failed and text.startswith(_NOT_RUN)):
+        return
+    text = text.partition("\n")[2] if text.startswith(_EXIT_CODE) else text
+    command.ok, command.printed = not failed, clip_start(text.rstrip(), PRINTED_CHARS)
+    before = command.failed if command.failed and command.failed.closed is None else None
+    if failed or before:
+        turns.note_run(record, key, not failed)
+    if failed:
+        command.failed = FailedRun(before.first if before else place, place, telling_lines(text))
+    _note_later(record, key, command, place)
+
+
+def _note_later(record: Record, key: str, command: Command, place: Place) -> None:
+    """Close the failures that this run settles, and note it in the others of the same program."""
+    run: Run | None = None
+    for other, one in record.commands.items():
+        failure = one.failed
+        if failure is None or failure.closed is not None or (other == key and not command.ok):
+            continue
+        run = run or _run(key, command.cwd)
+        before = _run(other, one.cwd)
+        is_settled = other == key or (_covers(run, before) and _is_seen(key, other, command))
+        if is_settled:  # it succeeded, or another one fails in its stead
+            failure.closed, failure.closed_by = place, key
+        elif run.begins and run.begins == before.begins[: len(run.begins)]:
+            failure.later, failure.later_op, failure.later_ok = key, place.op, bool(command.ok)
+
+
+def _is_seen(key: str, other: str, command: Command) -> bool:
+    """Whether the mark of one line tells how the commands of another would go."""
+    is_script = "<<" in key or "<<" in other
+    return not is_script and (not command.ok or shell.shows_exit_code(key))
+
+
+def failing(record: Record) -> list[tuple[str, FailedRun]]:
+    """Return the commands that failed and have not succeeded since, newest first. A command that
+    failed without a word, as a search that finds nothing does, tells nothing."""
+    found = [
+        (key, one.failed)
+        for key, one in record.commands.items()
+        if one.failed is not None and one.failed.closed is None and one.failed.lines
+    ]
+    return sorted(found, key=lambda pair: -pair[1].place.op)
+
+
+def settled(record: Record) -> list[tuple[str, FailedRun]]:
+    """Return the commands that failed and have succeeded since, oldest first."""
+    found = [
+        (key, one.failed)
+        for key, one in record.commands.items()
+        if one.failed is not None and one.failed.lines and _succeeded(record, one.failed)
+    ]
+    return sorted(found, key=lambda pair: pair[1].place.op)
+
+
+def _succeeded(record: Record, failure: FailedRun) -> bool:
+    by = record.commands.get(failure.closed_by)
+    return failure.closed is not None and by is not None and bool(by.ok)
+
+
+def describe(record: Record, line: str, failed: FailedRun) -> str:
+    """Return a failed command as typed, since when it fails, and what came after."""
+    told = [f"since turn {turns.turn_number(record, failed.first)}"]
+    if edits := describe_edits(record, record.commands[line]):
+        told.append(edits)
+    if failed.later:
+        how = "succeeded" if failed.later_ok else "failed"
+        told.append(f"{code(failed.later, LATER_CHARS)} {how} at step {failed.later_op}")
+    return f"{code(line, SHOWN_CHARS)} ({', '.join(told)})"
+
+
+def describe_edits(record: Record, command: Command) -> str:
+    """Return how many edits came after a command was called; empty for none."""
+    count = record.edits - command.edits_before
+    return f"{count} edit{'s'[: count > 1]} since" if count else ""
+
+
+def _run(line: str, cwd: str) -> Run:
+    entered = shell.enters(line)
+    folder = normpath(entered if entered[:1] == "/" else f"{cwd}/{entered}") if entered else cwd
+    commands = shell.simple_commands(line)
+    return Run(folder, tuple((frozenset(settings), words) for settings, words in commands))
+
+
+def _covers(run: Run, failed: Run) -> bool:
+    """Whether one run does all that another does: in the same folder, with the same settings, the
+    same programs with no narrower target."""
+    return run.folder == failed.folder and all(
+        any(ours[0] == theirs[0] and _is_as_wide(ours[1], theirs[1]) for ours in run.parts)
+        for theirs in failed.parts
+    )
+
+
+def _is_as_wide(wide: list[str], narrow: list[str]) -> bool:
+    """Whether the first command runs whatever the second does. Every word of it stands in the
+    second or names a folder above one there; what the second has beyond that only narrows it. A
+    bare program (`make`) runs something else than one with a verb (`make test`)."""
+    if wide[0] != narrow[0]:
+        return False
+    ours, theirs = ([word for word in words[1:] if word[0] != "-"] for words in (wide, narrow))
+    if not all(any(_holds(word, other) for other in theirs) for word in ours):
+        return False
+    return bool(ours) or all(within("/.:", word) for word in theirs)
+
+
+def _holds(wide: str, narrow: str) -> bool:
+    base = wide.removesuffix("...").rstrip("/")
+    return narrow == wide or narrow.startswith((f"{base}/", f"{base}:", f"{base}["))
+
+
+def telling_lines(text: str) -> list[str]:
+    """Return the lines of an output that carry message and place, the most telling first: those
+    that name an error, each with the place nearest to it, and what follows a line that ends in a
+    colon. Without any, the end."""
+    text = text if len(text) <= 2 * EDGE_CHARS else _ends(text)
+    lines = [clip(line.strip(), LONGEST_LINE) for line in text.splitlines() if line.strip()]
+    placed = [at for at, line in enumerate(lines) if _PLACE.pattern.search(line)]
+    wrong = [at for at, line in enumerate(lines) if _names_error(line)]
+    chosen: dict[int, None] = {}
+    for at in sorted(wrong, key=lambda at: at not in placed):
+        group = {at, *_nearest(at, placed)}
+        group |= {one + 1 for one in group if lines[one].endswith(":") and one + 1 < len(lines)}
+        if len(chosen.keys() | group) <= MOST_LINES:
+            chosen.update(dict.fromkeys(sorted(group)))
+    found = chosen or {*placed[-1:], *range(len(lines))[-2:]}
+    return list(dict.fromkeys(lines[at] for at in found))
+
+
+def _names_error(line: str) -> bool:
+    """Whether a line names an error with more than a heading."""
+    return len(line.strip("=-_*# ").split()) > 1 and within(_WRONG, line.lower())
+
+
+def _nearest(at: int, placed: list[int]) -> Iterator[int]:
+    """Yield the place nearest to a message; compilers print it after the message."""
+    near = [one for one in placed if abs(one - at) <= NEAR_LINES]
+    yield from sorted(near, key=lambda one: (abs(one - at), one < at))[:1]
+
+
+def _ends(text: str) -> str:
+    return f"{clip(text, EDGE_CHARS)}\n{clip_start(text, EDGE_CHARS)}"
+
+
+def note_edit(record: Record, name: str) -> None:
+    """Count an edit of a file."""
+    if name:
+        record.edits += 1
+        turns.note_edit(record, name)

@@ -1,0 +1,217 @@
+"""The line as typed is the key, the client's mark decides, and what came after is quoted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.record import Record, commands
+from holdfast.record.model import load, save
+from tests.checkpoint.sessions import Session
+
+SAID = "Exit code 1\nE  ValueError: no such tide"
+
+
+def is_closed(failed: str, passed: str, folder: Path) -> bool:
+    session = Session().runs(failed, SAID, fails=True).runs(passed, "fine")
+    return not commands.failing(session.record(folder))
+
+
+@pytest.mark.requirement("B13")
+@pytest.mark.parametrize(
+    ("failed", "passed"),
+    [
+        ("pytest -q 2>&1 | tail -3", "pytest -q 2>&1 | tail -3"),
+        ("pytest tests/test_tide.py::test_ebb", "pytest"),
+        ("pytest -x tests/test_tide.py", "pytest tests/ -q"),
+        ("cargo test ebb", "cargo test"),
+        ("go test ./tide -run TestEbb", "go test ./..."),
+        ("cd web && npm test -- ebb", "(cd web && npm test)"),
+        ("DB=test .venv/bin/pytest tests/", "DB=test pytest"),
+        ("npm ci && npm test", "npm ci && npm test && npm run lint"),
+    ],
+)
+def test_the_same_program_with_no_narrower_target_closes_a_failure(
+    failed: str, passed: str, tmp_path: Path
+) -> None:
+    assert is_closed(failed, passed, tmp_path)
+
+
+@pytest.mark.requirement("B13")
+@pytest.mark.parametrize(
+    ("failed", "passed"),
+    [
+        ("pytest", "pytest tests/test_tide.py"),
+        ("pytest tests/a.py", "pytest tests/b.py"),
+        ("pytest", "pytest -k ebb"),
+        ("pytest", "pytest 2>&1 | tail -3"),
+        ("pytest", "pytest || true"),
+        ("pytest", "pytest; git status"),
+        ("make test", "make"),
+        ("DB=test pytest", "pytest"),
+        ("cd web && npm test", "cd api && npm test"),
+        ("npm ci && npm test", "npm test"),
+        ("python - <<'A'\nimport tide\nA", "python - <<'A'\nprint(1)\nA"),
+        ("pytest", "echo pytest"),
+    ],
+)
+def test_a_narrower_hidden_or_other_run_closes_nothing(
+    failed: str, passed: str, tmp_path: Path
+) -> None:
+    assert not is_closed(failed, passed, tmp_path)
+
+
+@pytest.mark.requirement("B13")
+def test_what_came_after_a_failure_is_counted_and_quoted(tmp_path: Path) -> None:
+    session = Session().user("Mend the tide.").runs("pytest tests", SAID, fails=True)
+    session.edits("/work/project/tide.py").edits("/work/project/ebb.py")
+    record = session.runs("pytest tests 2>&1 | tail -1", "5 passed").record(tmp_path)
+    [(line, failed)] = commands.failing(record)
+    told = commands.describe(record, line, failed)
+    assert told == (
+        "`pytest tests` (since turn 1, 2 edits since, "
+        "`pytest tests 2>&1 | tail -1` succeeded at step 4)"
+    )
+    assert record.commands["pytest tests 2>&1 | tail -1"].printed == "5 passed"
+
+
+def test_a_wider_run_that_fails_stands_for_the_narrower_one(tmp_path: Path) -> None:
+    session = Session().runs("pytest tests/a.py", SAID, fails=True)
+    record = session.runs("pytest", "Exit code 1\nE  KeyError: 'ebb'", fails=True).record(tmp_path)
+    assert [line for line, _ in commands.failing(record)] == ["pytest"]
+    assert not commands.settled(record)
+
+
+def test_a_failure_remembers_its_first_run_in_a_row(tmp_path: Path) -> None:
+    session = Session().runs("make", SAID, fails=True).works(3).runs("make", SAID, fails=True)
+    [(_, failed)] = commands.failing(session.record(tmp_path))
+    assert (failed.first.op, failed.place.op) == (1, 5)
+    [(line, closed)] = commands.settled(session.runs("make", "fine").record(tmp_path))
+    assert line == "make"
+    assert closed.closed is not None
+    assert closed.closed.op == 6
+
+
+def test_a_search_that_finds_nothing_is_no_failure(tmp_path: Path) -> None:
+    record = Session().runs("grep -r ebb src", "Exit code 1", fails=True).record(tmp_path)
+    assert not commands.failing(record)
+
+
+def test_a_refused_command_did_not_fail(tmp_path: Path) -> None:
+    words = "The user doesn't want to proceed with this tool use."
+    record = Session().runs("git push", words, fails=True).record(tmp_path)
+    assert not commands.failing(record)
+
+
+def test_a_command_is_kept_exactly_as_typed(tmp_path: Path) -> None:
+    line = "cd web && DB_USER=quay  source venv/bin/activate && ./run.sh 'a  b' | tee log"
+    assert [*Session().runs(line).record(tmp_path).commands] == [line]
+
+
+def test_failing_commands_survive_many_others_and_a_reload(tmp_path: Path) -> None:
+    session = Session().runs("make deploy", SAID, fails=True)
+    for number in range(2 * commands.MOST_COMMANDS + 2):
+        session.runs(f"ls folder{number}")
+    record = load(save(session.record(tmp_path)))
+    assert isinstance(record, Record)
+    assert [line for line, _ in commands.failing(record)] == ["make deploy"]
+    assert len(record.commands) <= 2 * commands.MOST_COMMANDS
+
+
+OUTPUTS = {
+    "rustc": """
+   Compiling tide v0.1.0
+error[E0502]: cannot borrow `self.ebb` as mutable
+   --> src/tide.rs:395:9
+    |
+395 |     self.ebb.push(1);
+    |     ^^^^^^^^
+
+error: could not compile `tide` (lib) due to 1 previous error
+""",
+    "python": """
+Traceback (most recent call last):
+  File "run.py", line 3, in <module>
+    main()
+  File "tide/ebb.py", line 44, in main
+    raise ValueError(level)
+ValueError: level 12 is below the gauge
+""",
+    "pytest": """
+..F.
+=========== FAILURES ===========
+____ test_ebb ____
+
+    def test_ebb():
+>       assert ebb(3) == 4
+E       assert 3 == 4
+
+tests/test_tide.py:12: AssertionError
+======= short test summary info =======
+FAILED tests/test_tide.py::test_ebb - assert 3 == 4
+1 failed, 3 passed in 0.4s
+""",
+    "go": """
+--- FAIL: TestEbb (0.31s)
+    tide_test.go:48: ebb at 3 is 9, want 11
+FAIL
+exit status 1
+""",
+    "make": """
+gcc -c quay.c
+quay.c: In function 'moor':
+quay.c:17:5: error: 'rope' undeclared
+make: *** [Makefile:12: quay.o] Error 1
+""",
+    "jest": """
+FAIL src/tide.test.ts
+  ● tide ebbs
+
+    expect(received).toBe(expected)
+
+    Expected: 12
+    Received: 11
+
+      86 |
+    > 88 |   expect(ebb).toBe(12)
+
+      at Object.toBe (src/tide.test.ts:88:19)
+
+Tests: 1 failed, 3 passed
+""",
+    "terraform": """
+Error: Unsupported argument
+
+  on quay.tf line 12, in resource "dock" "main":
+  12:   ropes = 3
+
+An argument named "ropes" is not expected here.
+""",
+    "bash": "./deploy.sh: line 9: moor: command not found",
+}
+KEYS = {
+    "rustc": ("cannot borrow `self.ebb`", "src/tide.rs:395"),
+    "python": ("level 12 is below the gauge", 'File "tide/ebb.py", line 44'),
+    "pytest": ("assert 3 == 4", "tests/test_tide.py"),
+    "go": ("ebb at 3 is 9, want 11", "tide_test.go:48"),
+    "make": ("'rope' undeclared", "quay.c:17"),
+    "jest": ("Expected: 12", "src/tide.test.ts:88"),
+    "terraform": ("Unsupported argument", "quay.tf line 12"),
+    "bash": ("moor: command", "deploy.sh: line 9"),
+}
+
+
+@pytest.mark.requirement("B13")
+@pytest.mark.parametrize("tool", OUTPUTS)
+def test_of_an_output_message_and_place_are_kept(tool: str) -> None:
+    noise = "\n".join(f"step {number} of the build went well" for number in range(40))
+    told = "\n".join(commands.telling_lines(f"{noise}\n{OUTPUTS[tool]}\n"))
+    assert all(key in told for key in KEYS[tool]), told
+
+
+def test_without_a_known_word_the_end_is_kept() -> None:
+    assert commands.telling_lines("a\nb\n\nDer Pegel ist zu niedrig\nAbbruch\n") == [
+        "Der Pegel ist zu niedrig",
+        "Abbruch",
+    ]
