@@ -33,7 +33,9 @@ def rows(
         yield "endurance", "*** NOT MEASURED: the real client is not here (make client) ***", ""
         return
     try:
-        results = measure(binary, seeds, windows=Course(windows, facts=facts), sides=sides, keep=keep, jobs=jobs)
+        results = measure(
+            binary, seeds, windows=Course(windows, facts=facts), sides=sides, keep=keep, jobs=jobs
+        )
     except NamespaceImpossible as reason:
         yield "endurance", f"*** NOT MEASURED: no network namespace here: {reason} ***", ""
         return
