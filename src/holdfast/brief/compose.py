@@ -94,7 +94,7 @@ def compose(
     given = summary_at_end(record) if given is None else given
     opening = _opening(record, headline, _named(NOTICE, agent_type))
     room = limit - units(opening) - units(fence.closing()) - MARGIN
-    fixed = _fixed(record, marked, budget, room)
+    fixed = _fixed(record, marked, budget, room, given)
     free = room - sum(units(one.text) + quotes.PER_LINE for one in fixed)
     words = _from("the user's words", lambda: quotes.items(record, _for_words(record, free), given))
     shown = {one.order for one in words}
@@ -147,11 +147,13 @@ def _for_words(record: Record, room: int) -> int:
     return int(min(max(room * least, quotes.needed_units(record, quotes.USUAL_CHARS)), room * most))
 
 
-def _fixed(record: Record, marked: Sequence[str], budget: Ledger, room: int) -> list[BriefItem]:
+def _fixed(
+    record: Record, marked: Sequence[str], budget: Ledger, room: int, given: str
+) -> list[BriefItem]:
     """Return what must be in the brief beside the user's words: marked rules, pins, and texts of
     which nobody can tell who wrote them."""
     more = [*pinned.marked_rules(marked), *pinned.pins(budget.pins)]
-    unsure = _from("unsure", lambda: quotes.unsure_items(record, int(room * UNSURE_SHARE)))
+    unsure = _from("unsure", lambda: quotes.unsure_items(record, int(room * UNSURE_SHARE), given))
     return [*pinned.shorten(more, int(room * PINNED_SHARE)), *unsure]
 
 

@@ -8,11 +8,12 @@ from holdfast.record import commands, open_items
 from holdfast.record.git import quotes
 from holdfast.record.model import Call, Record
 from holdfast.redact import redact
-from holdfast.text.fence import code, flat, plain_name
+from holdfast.text.fence import both_ends, code, flat, plain_name
 from holdfast.text.sentences import clip_start
 
 FRESH_OPS = 3
-PRINTED_CHARS, SHOWN_CHARS, REMARK_CHARS = 240, 200, 240
+PRINTED_CHARS, SHOWN_CHARS, REMARK_CHARS = 240, 200, 400
+REMARK_WORTH = 0.0001  # of a character
 MOST_PRINTED = 12
 LAST_CHARS = 800  # of the model's last words
 ROOMY_CHARS = 3500  # a brief of this size always has the last calls
@@ -89,11 +90,11 @@ def remarks(record: Record) -> Iterator[BriefItem]:
     shown with their turn, and the last words by themselves."""
     answers = {turn.said_op for turn in record.turns if turn.said and not turn.works_on}
     shown = {*answers, record.last_said_op}
-    newest = {flat(one.text, REMARK_CHARS): one for one in record.remarks}
+    newest = {both_ends(one.text, REMARK_CHARS): one for one in record.remarks}
     known = [(text, one) for text, one in newest.items() if one.place.op not in shown]
     known.sort(key=lambda pair: -pair[1].place.op)
     for age, (text, one) in enumerate(known):
-        worth = 0.02 / (1 + age / 4)
+        worth = REMARK_WORTH * len(text) / (1 + age / 4)
         yield BriefItem("decisions", text, worth, "said at work", one.place, order=-age)
 
 

@@ -17,7 +17,7 @@ from holdfast.record.turns import turn_number
 from holdfast.redact import redact
 from holdfast.text.fence import agent_name, both_ends, flat, plain_name, quoted
 
-MOST_FAILING, MOST_TRIED, LINE_CHARS = 12, 3, 200
+MOST_FAILING, MOST_TRIED, LINE_CHARS, OLDER_CHARS = 12, 3, 200, 320
 OFTEN_RUN_SINCE = 0.3  # the worth of a failure after which the same program was run otherwise
 MOST_PLAN_LINES, OLD_PLAN_LINES, PLAN_LINE_CHARS = 40, 12, 160
 MOST_ENDED = 8
@@ -89,7 +89,7 @@ def failure_items(record: Record, most_lines: int, most: int = MOST_FAILING) -> 
             output = [flat(words, LINE_CHARS) for words in failure.lines[:most_lines]]
             text = "\n    ".join([text, *output])
         else:
-            text += ": " + " / ".join(flat(words, LINE_CHARS) for words in failure.lines[:2])
+            text += f": {flat(' / '.join(failure.lines[:most_lines]), OLDER_CHARS)}"
         yield BriefItem("failing", text, worth, LAST_FAILED, failure.place, key=line, order=age)
 
 

@@ -21,7 +21,7 @@ from holdfast.text.fence import both_ends, flat, quoted, single_marks
 LEAST_CHARS, USUAL_CHARS, MOST_CHARS, CURRENT_CHARS = 80, 400, 4000, 1000
 REPLY_CHARS = 80
 TERSE_CHARS, BARE_CHARS = 32, 8  # shorter words mean nothing without what they answer
-ANSWER_CHARS, SHORTEST_ANSWER = 400, 12
+ANSWER_CHARS, SHORTEST_ANSWER = 400, 30
 ANSWER_WORTH = 0.08
 PLAN_BEGIN_CHARS = 420  # of an approved plan that is shown whole further down
 WAITING_FIRST = 1e6
@@ -239,12 +239,15 @@ def _cut(words: str, most: int) -> str:
     return f"{head} {last}" if last else head
 
 
-def unsure_items(record: Record, room: int) -> list[BriefItem]:
+def unsure_items(record: Record, room: int, given: str) -> list[BriefItem]:
     """Return the texts that may be anybody's, as far as they fit, the newest first: without
     quotation marks, because those in a brief tell whose words are quoted."""
+    held = " ".join(given.split())
     found: list[BriefItem] = []
     for number, one in reversed([*enumerate(unsure_texts(record))]):
         text = flat(one.text, UNSURE_CHARS)
+        if text in held:
+            continue
         text += " (not delivered yet)" if one.waits else ""
         room -= units(text) + PER_LINE
         if room < 0:

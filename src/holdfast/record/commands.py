@@ -7,6 +7,7 @@ is quoted beside it, not judged.
 """
 
 from collections.abc import Iterator
+from itertools import takewhile
 from os.path import normpath
 
 import msgspec
@@ -23,13 +24,14 @@ SHOWN_CHARS, LATER_CHARS = 300, 80  # of a command
 EDGE_CHARS = 6000  # of an output, at each end, that are searched for message and place
 MOST_LINES, LONGEST_LINE = 6, 240
 NEAR_LINES = 8  # between a message and its place
+BELOW_LINES = 2  # that go on with a message
 _WRONG = (
     *("error", "exception", "panic", "fail", "cannot", "undefined", "expect", "not found"),
     *("denied", "refused", "fatal", "invalid", "unresolved", "✗", "✖", "❌", "✕"),
 )
 # `gate.rs:58`, `Tide.cs(12,3)`, `File "gate.py", line 3`, `main.tf line 3`, `gate.py::test_open`
 _PLACE = Lazy(r"\.[A-Za-z]\w{0,9}(?:[:(]\d|\"?[:,]? line \d|::\w)|file:\d")
-_NOT_RUN = ("The user doesn't want to ", "[Request interrupted", "<tool_use_error>", "PreToolUse:")
+NOT_RUN = ("The user doesn't want to ", "[Request interrupted", "<tool_use_error>", "PreToolUse:")
 _EXIT_CODE = "Exit code "  # the client's line before the output of a command that failed
 
 
@@ -40,10 +42,9 @@ class Run(msgspec.Struct, frozen=True, gc=False):
     parts: tuple[tuple[frozenset[str], list[str]], ...]  # settings, then program and arguments
 
     @property
-    def begins(self) -> list[str]:
-        """The program that is run first, and its first argument."""
-        words = self.parts[0][1] if self.parts else []
-        return [words[0], *(word for word in words[1:] if word[0] != "-")][:2] if words else []
+    def names(self) -> list[str]:
+        """The program that is run first, and what it is run on."""
+        return [word for word in self.parts[0][1] if word[0] != "-"] if self.parts else []
 
 
 def begin(record: Record, line: str, place: Place) -> str:
@@ -68,7 +69,7 @@ def _thin(record: Record) -> None:
 def end(record: Record, key: str, text: str, place: Place, *, failed: bool) -> None:
     """Record how a command ended, and what it printed."""
     command = record.commands.get(key)
-    if command is None or (failed and text.startswith(_NOT_RUN)):
+    if command is None or (failed and text.startswith(NOT_RUN)):
         return
     text = text.partition("\n")[2] if text.startswith(_EXIT_CODE) else text
     command.ok, command.printed = not failed, clip_start(text.rstrip(), PRINTED_CHARS)
@@ -92,7 +93,7 @@ def _note_later(record: Record, key: str, command: Command, place: Place) -> Non
         is_settled = other == key or (_covers(run, before) and _is_seen(key, other, command))
         if is_settled:  # it succeeded, or another one fails in its stead
             failure.closed, failure.closed_by = place, key
-        elif run.begins and run.begins == before.begins[: len(run.begins)]:
+        elif run.names and run.names == before.names:
             failure.later, failure.later_op, failure.later_ok = key, place.op, bool(command.ok)
 
 
@@ -185,16 +186,20 @@ def _holds(wide: str, narrow: str) -> bool:
 
 def telling_lines(text: str) -> list[str]:
     """Return the lines of an output that carry message and place, the most telling first: those
-    that name an error, each with the place nearest to it, and what follows a line that ends in a
-    colon. Without any, the end."""
+    that name an error, each with the place nearest to it, what follows a line that ends in a colon,
+    and what is indented below. Without any, the end."""
     text = text if len(text) <= 2 * EDGE_CHARS else _ends(text)
-    lines = [clip(line.strip(), LONGEST_LINE) for line in text.splitlines() if line.strip()]
+    printed = [line for line in text.splitlines() if line.strip()]
+    indents = [len(line) - len(line.lstrip()) for line in printed]
+    lines = [clip(line.strip(), LONGEST_LINE) for line in printed]
     placed = [at for at, line in enumerate(lines) if _PLACE.pattern.search(line)]
     wrong = [at for at, line in enumerate(lines) if _names_error(line)]
     chosen: dict[int, None] = {}
     for at in sorted(wrong, key=lambda at: at not in placed):
         group = {at, *_nearest(at, placed)}
         group |= {one + 1 for one in group if lines[one].endswith(":") and one + 1 < len(lines)}
+        below = range(at + 1, min(at + 1 + BELOW_LINES, len(lines)))
+        group |= {*takewhile(lambda one, at=at: indents[one] > indents[at], below)}
         if len(chosen.keys() | group) <= MOST_LINES:
             chosen.update(dict.fromkeys(sorted(group)))
     found = chosen or {*placed[-1:], *range(len(lines))[-2:]}

@@ -44,25 +44,19 @@ from holdfast.wire import log, places
 from holdfast.wire.errors import describe
 
 MOST_REMARKS = 80
-SHORTEST, HEAD, TAIL = 40, 140, 95  # characters
+SHORTEST, REMARK_CHARS = 40, 600  # of a remark
 _ENDS = (".", "!", "?", ":", ";", ",", "。", "！", "？")  # noqa: RUF001
-_ANNOUNCING = (
-    *("let me ", "now ", "i'll ", "i will ", "next", "good", "great", "perfect", "ok", "time to "),
-    *("jetzt ", "nun ", "ich werde ", "lass mich ", "ahora ", "voy a ", "maintenant ", "je vais "),
-)
 
 
 def hear(record: Record, text: str, place: Place) -> None:
-    """Save a remark of the model."""
+    """Save a remark of the model: its sentences, without code, and without the one that announces
+    the call behind it."""
     if record.far or len(text) < SHORTEST:
         return
     said = sentences.sentences(text)
     if said and said[-1].endswith(":"):
         said.pop()  # the call says the same
-    kept = " ".join(_ended(one) for one in said if not _announces(one))
-    if len(kept) > HEAD + TAIL + 3:
-        end = sentences.clip_last(kept, TAIL).lstrip()  # conclusions are at the end
-        kept = f"{sentences.clip(kept, HEAD).rstrip()} … {end}"
+    kept = turns.shorten(" ".join(map(_ended, said)), REMARK_CHARS)
     if len(kept) >= SHORTEST:
         record.remarks = [*record.remarks, Decision(kept, place)][-MOST_REMARKS:]
 
@@ -70,12 +64,6 @@ def hear(record: Record, text: str, place: Place) -> None:
 def _ended(sentence: str) -> str:
     """End a line with a mark, so that the items of a list stay apart."""
     return sentence if sentence.endswith(_ENDS) else f"{sentence};"
-
-
-def _announces(sentence: str) -> bool:
-    """Whether a sentence only says what is done next, without a reason."""
-    one_clause = not any(mark in sentence[:-1] for mark in ",;:")
-    return one_clause and sentence.lower().startswith(_ANNOUNCING)
 
 
 _decode = msgspec.json.Decoder(dict[str, Any]).decode

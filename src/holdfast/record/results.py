@@ -40,7 +40,6 @@ _REQUESTS = ("/pull/", "/issues/", "/merge_requests/")
 _EDITS = frozenset({"Edit", "MultiEdit", "Write"})
 ASKED = "AskUserQuestion"
 _START, _COUNT = b'"newStart":', b',"newLines":'
-_NOT_RUN = ("The user doesn't want to ", "[Request interrupted", "<tool_use_error>")
 _GOES_ON = b" in background with ID"
 _decode = msgspec.json.Decoder(str).decode
 _RECORD = b'"toolUseResult":'
@@ -128,7 +127,8 @@ def _ran(record: Record, call: Call, block: ToolResult, place: Place) -> None:
     text = "" if is_old else _text(block)  # of an old success only the mark counts
     if call.before and not block.is_error and not shell.git_verbs(line):
         git.note_edit(record)  # git itself writes what others have edited
-    git.note_answer(record, line, text, call.place, failed=block.is_error)
+    if not (block.is_error and text.startswith(commands.NOT_RUN)):
+        git.note_answer(record, line, text, call.place, failed=block.is_error)
     commands.end(record, line, text, place, failed=block.is_error)
     if not block.is_error:
         files.move(record, line)
@@ -233,7 +233,7 @@ def _agent_answered(record: Record, block: ToolResult) -> None:
     agent = record.agents.get(agents.one_line(block.tool_use_id))
     if block.text.startswith(agents.LAUNCHED):
         agents.use_agent_id(record, agents.one_line(block.tool_use_id), block.text)
-    elif agent is not None and block.is_error and block.text.startswith(_NOT_RUN[0]):
+    elif agent is not None and block.is_error and block.text.startswith(commands.NOT_RUN[0]):
         agent.status = "refused by the user"
     elif agent is not None:
         agent.status = "failed" if block.is_error else "done"
