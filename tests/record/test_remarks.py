@@ -39,7 +39,9 @@ def test_what_was_said_between_calls_is_kept_in_any_wording(words: str, tmp_path
         "The change to the firing schedule looks like this:",
     ],
 )
-def test_short_words_and_what_announces_the_next_call_are_not_kept(words: str, tmp_path: Path) -> None:
+def test_short_words_and_what_announces_the_next_call_are_not_kept(
+    words: str, tmp_path: Path
+) -> None:
     session = Session().user("Fire the bowls.").says(words).runs("make kiln")
     assert remarks(session, tmp_path) == []
 
