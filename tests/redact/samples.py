@@ -203,6 +203,9 @@ unexpected token: 'identifier'
 test_token.py::test_password_7[secret-x1] PASSED
 pass: 12, fail: 3
 we need to pass `MARIN_VLLM_MODE2` on
+parser.add_argument("--password", help="read from stdin2 if absent")
+url = '/login?password='+pw2, 'password='+pw2+'&user=b'
+token_type=bearer expires_in=86399
 TOKEN=$TOKEN
 TOKEN=${GITHUB_TOKEN:-}
 token: ${{ secrets.GITHUB_TOKEN }}

@@ -179,7 +179,7 @@ class _NamedValue:
 
     def span(self) -> Span | None:
         text, at = self._text, self._at
-        if self._way in ("blank", "cell") and not self._is_flag:
+        if self._way == "cell" or (self._way == "blank" and not self._is_flag):
             is_pair = self._way == "blank" or self._sign[-1] in "|\t"
             return (self._behind_blank() if is_pair else None) or self._answer()
         if self._way == "pair" and not (

@@ -14,7 +14,6 @@ from holdfast.redact.table import PROSE_WORDS, STOCK_WORDS
 JUDGED_CHARS = 120  # enough to tell; a judgement must not cost more for a longer bait
 REMEMBERED = 1024
 _MASKS = "*.xX•…#-_?0"
-_HEX = "0123456789abcdef"
 _PIECE = "[A-Z]?[a-z]+|[A-Z]+|[0-9]+"
 _SEGMENT = "[A-Za-z0-9]+"
 _WORD = "[a-z]+|[0-9]+"
@@ -23,6 +22,7 @@ _NO_VOWEL = "[bcdfghjklmnpqrstvwxz]{5}"
 _SYMBOL = "[!@#$%^&*+~?]"
 _VARIABLE = (
     r"[$%@#!&]{0,2}[({]|\$\w|%\w+%\Z|%[sdrv]\Z|<[^<>]*>?\Z|\{.*\}\Z|__\w+__\Z|[&*]\w+\Z"
+    r"|\+[\w$.]*(?:[(),;]|\+\Z)"  # between two literals: `"token="+token2+"`
     r"|.*?(?:\$\([ <]?[A-Za-z_./]|\$\{[\w:#!]|\{\{|<[a-z_-]+>)"
     r"|(?i:process\.env|os\.|env[.:]|secrets?\.|vault:|op://|arn:|file:|ref\+|!\w|data:)"
     r"|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_(?:KEY|TOKEN|SECRET|PASS\w*|AUTH|CRED\w*|URL|ID)\w*\Z"
@@ -99,7 +99,7 @@ def is_one_case(value: str) -> bool:
 
 
 def is_hex(value: str) -> bool:
-    return not value.lower().strip(_HEX)
+    return not value.lower().strip("0123456789abcdef")
 
 
 def is_uuid(value: str) -> bool:
