@@ -121,6 +121,10 @@ def test_a_passphrase_goes_whole() -> None:
     for form in (
         'password: "{}"',
         "BORG_PASSPHRASE='{}'",
+        'SIGNING_SECRET="{}"',
+        '{"client_secret":"{}"}',
+        'curl -H "X-Api-Key: {}" http://x',
+        "passphrase: {}",
         r"{\"password\": \"{}\"}",
         "mysql -p'{}' x",
     ):
@@ -148,9 +152,11 @@ def test_a_key_with_escaped_letters_is_found(name: str) -> None:
 
 
 def test_a_key_of_json_makes_its_value_secret() -> None:
-    given_ = {"a": {"api_key": ["x1y2z3w4"], "password": 1234567}, "token_count": 7654321}
+    named = {"api_key": ["x1y2z3w4"], "password": 1234567, "jwt_secret": "blue whale 42 sings"}
+    given_ = {"a": named, "token_count": 7654321}
     kept = redact_named_values(given_)
-    assert kept["a"] == {"api_key": ["[redacted: password]"], "password": "[redacted: password]"}
+    hidden = "[redacted: password]"
+    assert kept["a"] == {"api_key": [hidden], "password": hidden, "jwt_secret": hidden}
     assert kept["token_count"] == 7654321
 
 

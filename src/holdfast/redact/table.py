@@ -256,7 +256,7 @@ STOCK_WORDS = _words(
 # A sentence about a password has one of these; a phrase that is one seldom does.
 PROSE_WORDS = _words(
     "a an and are at be by can cannot character characters char chars contain contains could does "
-    "enter entered error expired failed field for from has have here if in incorrect invalid is "
+    "enter entered error expired failed field for from has have if in incorrect invalid is "
     "it least length match matches missing must no not of on or please required reset should than "
     "that the their this to too use used user users using valid want was we were will with "
     "without wrong you your updated changed forgot confirm new current old repeat again show hide"
