@@ -87,7 +87,7 @@ _STOPS = r"[,;&(){}\[\]|»]|「|」|”"
 _GROUPS = r"(?:[a-z]{4} ){3}[a-z]{4}(?![\w-])"  # Google's passwords for apps
 _WORDS = r"(?:[a-z0-9]{2,9} ){3,23}[a-z0-9]{2,9}(?=[ \t]{0,8}(?:[\r\n\"'`]|\Z))"
 _CALL = r"[\w.]{2,}\("
-_BLOCK_LINE = rf"{MARGIN}(\S[^\n]{{0,4096}})"
+_BLOCK_LINE = rf"{MARGIN}(\S(?:[^\n\"]|\"(?! {{0,7}}[,}}\]])){{0,4096}})"  # or to the end of JSON
 _COOKIE = r"[\w.%-]{1,64}=([^;\s\"'`]{8,4096})"
 _REST = r"[A-Za-z0-9+/=_.~%-]*+"
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "„": "“", "«": "»", "「": "」", "『": "』"}
@@ -306,13 +306,13 @@ class _NamedValue:
         first = compiled(_BLOCK_LINE).match(self._text, at)
         if first is None or not self._judge(first[1].strip(), literal=True):
             return None
-        indent, end = first.start(1) - at, first.end(1)
+        start, end = first.span(1)
         for _ in range(LONGEST_BLOCK):
             line = compiled(_BLOCK_LINE).match(self._text, end + 1)
-            if line is None or line.start(1) - end - 1 < indent:
+            if line is None or line.start(1) - end - 1 < start - at:
                 break
             end = line.end(1)
-        return first.start(1), end
+        return start, start + len(self._text[start:end].rstrip(" "))  # without an escape's blanks
 
     def _judge(self, value: str, literal: bool) -> bool:
         name = self._name
