@@ -49,6 +49,7 @@ _VALUES: dict[str, Callable[[Random], str]] = {
     "{U}": lambda random: drawn(random, 32, UPPER),
     "{basic}": _basic,
     "{uuid}": _uuid,
+    "{w}": lambda random: " ".join(random.sample(WORDS, 4)),
 }
 # Beginning, length and alphabet of what follows; several parts make one token.
 _TOKENS = """
@@ -101,6 +102,8 @@ https://hooks.slack\x2ecom/services/T01ABCDEF/B02ABCDEF/{k}|otpauth://totp/x:bob
 ALTER USER bob WITH PASSWORD '{p}'|CREATE USER bob IDENTIFIED BY '{p}'|$6$salt${k}
 AccountName=x;AccountKey={+};EndpointSuffix=y|https://x.blob/c?sv=1&sig={k}%3D|Signature={k}
 {"kty":"EC","crv":"P-256","x":"abc","d":"{k}"}
+SIGNING_SECRET="{w}"|signing_secret: "{w}"|{"user": "bob", "jwtSecret": "{w}"}|api_key = '{w}'
+X-Signing-Secret: "{w}"|encryptionKey: >-\n  {w}|passphrase: {w}|- backup passphrase: {w}
 """.replace("\n", "|").replace("\\|", "\0")  # fmt: skip
 
 
@@ -203,6 +206,22 @@ unexpected token: 'identifier'
 test_token.py::test_password_7[secret-x1] PASSED
 pass: 12, fail: 3
 we need to pass `MARIN_VLLM_MODE2` on
+passphrase: see the wiki
+Enter the passphrase: then wait, it takes 20 seconds or so
+password: must have some text
+password: >\n  The user's password. It has 8 to 64 letters\n  and a digit.
+"password": "8 to 64 characters, 1 capital"
+token: "left curly brace"
+credentials: "Rotate every 90 days"
+"api_key": "Configure the API Key"
+API_KEY="get one from the dashboard, then paste it"
+Run `API_KEY=xxx make test2`, and set `TOKEN=` before or `SECRET_KEY=` later
+parser.add_argument("--password", help="read from stdin2 if absent")
+encryption_key: "32 bytes, base64"
+"apiKey": "see docs/setup.md, section 3"
+t.Errorf("password = %q, want %q", got2, want2)
+url = '/login?password='+pw2, 'password='+pw2+'&user=b'
+token_type=bearer expires_in=86399
 TOKEN=$TOKEN
 TOKEN=${GITHUB_TOKEN:-}
 token: ${{ secrets.GITHUB_TOKEN }}

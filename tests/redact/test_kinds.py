@@ -63,7 +63,8 @@ def test_what_is_around_a_secret_stays_readable() -> None:
 
 def test_json_is_still_json_afterwards() -> None:
     for make in SECRETS.values():
-        json.loads(redact(json.dumps({"text": f"see\n{make(Random(7))[0]}\nthere"})))
+        for text in (f"see\n{(made := make(Random(7))[0])}\nthere", made):
+            json.loads(redact(json.dumps({"text": text})))
 
 
 def test_a_finding_says_what_and_where() -> None:
@@ -121,6 +122,10 @@ def test_a_passphrase_goes_whole() -> None:
     for form in (
         'password: "{}"',
         "BORG_PASSPHRASE='{}'",
+        'SIGNING_SECRET="{}"',
+        '{"client_secret":"{}"}',
+        'curl -H "X-Api-Key: {}" http://x',
+        "passphrase: {}",
         r"{\"password\": \"{}\"}",
         "mysql -p'{}' x",
     ):
@@ -148,9 +153,11 @@ def test_a_key_with_escaped_letters_is_found(name: str) -> None:
 
 
 def test_a_key_of_json_makes_its_value_secret() -> None:
-    given_ = {"a": {"api_key": ["x1y2z3w4"], "password": 1234567}, "token_count": 7654321}
+    named = {"api_key": ["x1y2z3w4"], "password": 1234567, "jwt_secret": "blue whale 42 sings"}
+    given_ = {"a": named, "token_count": 7654321}
     kept = redact_named_values(given_)
-    assert kept["a"] == {"api_key": ["[redacted: password]"], "password": "[redacted: password]"}
+    hidden = "[redacted: password]"
+    assert kept["a"] == {"api_key": [hidden], "password": hidden, "jwt_secret": hidden}
     assert kept["token_count"] == 7654321
 
 

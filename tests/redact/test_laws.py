@@ -74,10 +74,12 @@ password password= password=" password:~ password=\" password~~~~~~~~~~~~~~~~ to
 secret=a1, --password~ api_key=x1( ://a: ://a:b@ ://a@ bearer~ basic~QTpi~ authorization:
 cookie:~a=b; mysql~-p curl~-u~a: login~b~ -----BEGIN~PRIVATE~KEY----- -----END~PRIVATE~KEY-----
 token~~a1~a1~a1 key:~a1b2c3d4 auth("a", auth=(" recovery~codes:~a1b2- mnemonic:~abc~ $6$ "kty"
+passphrase:~ab~cd~ passphrase:~ab~cd~ef~gh~ij~ secret="a~b~ "x-secret:~a~b~ --password, earer~a=
 password~for~for~for~ variable~"token"~{~ token":~{~" :5432:a:b: :a@tcp( aa-api- \u0041 \u001b[
 """
 HOSTILE = [word.replace("~", " ") for word in BAIT.split()]
 HOSTILE += ["\x1b", "\x1b[", "\x1b]a\x1b", "\0a", "\u200b", "token\x1b[m=", "пароль: "]
+HOSTILE += ["secret: |\n  a b", 'secret: |\n "a" "b" c\n', f"secret: |\n a{' ' * 999}"]
 HOSTILE += ["user, password\n", "a,password\nx\n", 'a,password\n"x,y\n', "password: |\n  a1b2\n"]
 HOSTILE += ["".join(f"{'a,' * count}password\n" for count in range(1, 60)), "password:\n", "\\\\\\"]
 HOSTILE += [

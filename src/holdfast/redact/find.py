@@ -12,7 +12,7 @@ from holdfast.redact import commands, hidden, named, recovery, shapes
 from holdfast.redact.columns import Tables
 from holdfast.redact.finding import SecretFinding, merge_findings
 from holdfast.redact.names import is_telling
-from holdfast.redact.value import is_password, like_a_password, looks_random
+from holdfast.redact.value import is_password, is_phrase, like_a_password, looks_random
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -117,8 +117,7 @@ def redact(text: str) -> str:
 
 def _is_known_again(value: str) -> bool:
     """Whether a value is a secret also where no name stands beside it."""
-    is_long = len(value) >= SHORTEST_REPEATED
-    return is_long and (looks_random(value) or like_a_password(value))
+    return len(value) >= SHORTEST_REPEATED and (looks_random(value) or like_a_password(value))
 
 
 def replace_findings(text: str, findings: list[SecretFinding]) -> str:
@@ -175,5 +174,5 @@ def redact_answer(question: str, answer: str) -> str:
 
 def _is_secret(value: Any) -> bool:
     if isinstance(value, str):
-        return " " not in value and is_password(value, True)
+        return is_phrase(value, False) if " " in value else is_password(value, True)
     return isinstance(value, int | float) and abs(value) >= _LEAST_SECRET_NUMBER

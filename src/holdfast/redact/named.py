@@ -85,8 +85,9 @@ _SOME_WORDS = r"(?:[ \t]{1,2}[a-z]{2,12}){1,3}:[ \t]{1,4}"  # "Incorrect API key
 _BARE = rf"[^\s\"'`<>\x00-\x1f]{{1,{LONGEST_VALUE}}}"
 _STOPS = r"[,;&(){}\[\]|»]|「|」|”"
 _GROUPS = r"(?:[a-z]{4} ){3}[a-z]{4}(?![\w-])"  # Google's passwords for apps
+_WORDS = r"(?:[a-z0-9]{2,9} ){3,23}[a-z0-9]{2,9}(?=[ \t]{0,8}(?:[\r\n\"'`]|\Z))"
 _CALL = r"[\w.]{2,}\("
-_BLOCK_LINE = rf"{MARGIN}(\S[^\n]{{0,4096}})"
+_BLOCK_LINE = rf"{MARGIN}(\S(?:[^\n\"]|\"(?! {{0,7}}[,}}\]])){{0,4096}})"  # or to the end of JSON
 _COOKIE = r"[\w.%-]{1,64}=([^;\s\"'`]{8,4096})"
 _REST = r"[A-Za-z0-9+/=_.~%-]*+"
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "„": "“", "«": "»", "「": "」", "『": "』"}
@@ -179,7 +180,7 @@ class _NamedValue:
 
     def span(self) -> Span | None:
         text, at = self._text, self._at
-        if self._way in ("blank", "cell") and not self._is_flag:
+        if self._way == "cell" or (self._way == "blank" and not self._is_flag):
             is_pair = self._way == "blank" or self._sign[-1] in "|\t"
             return (self._behind_blank() if is_pair else None) or self._answer()
         if self._way == "pair" and not (
@@ -204,10 +205,12 @@ class _NamedValue:
         text = self._text
         if text[at : at + 1] in tuple("brfu@$") and text[at + 1 : at + 2] in ("'", '"'):
             at += 1
-        quote = text[at : at + 1]
+        quote, head = text[at : at + 1], text[self._start - 1 : at]
         if quote not in _QUOTES:
-            return self._bare(at)
-        if self._sign == ":" and at == self._at and quote == text[self._start - 1]:
+            # `-H "X-Api-Key: …"`: the quotes open before the name
+            is_inside = head[:1] in _QUOTES and "-" in head and head[0] not in head[1:]
+            return (self._quoted(at, head[0]) if is_inside else None) or self._bare(at)
+        if self._sign == ":" and at == self._at and quote == head[:1]:
             return None  # the end of `Password:`
         if text.startswith(quote * 3, at):
             at += 2
@@ -216,26 +219,21 @@ class _NamedValue:
         return self._quoted(at + 1, quote)
 
     def _quoted(self, at: int, quote: str) -> Span | None:
-        at = _skip_blanks(self._text, at)  # they stand for escapes
+        at = _skip_blanks(self._text, at) if quote == '"' else at  # they stand for escapes
         line = self._text[at : at + LONGEST_QUOTED].partition("\n")[0]
-        value = line.partition(_QUOTES[quote])[0].rstrip("\\")
-        span = at, at + len(value)
-        if " " in value:
-            is_phrase_ = is_phrase(value, self._is_shouted and self._sign == "=")
-            return (
-                span if self._name.is_password and not self._name.is_plain and is_phrase_ else None
-            )
+        value = line.partition(_QUOTES[quote])[0].rstrip("\\ ")
         if self._name.is_plain and (quote == "`" or not is_password(value, literal=False)):
             return None
-        return span if self._judge(value, literal=not self._is_spoken) else None
+        return (at, at + len(value)) if self._judge(value, literal=not self._is_spoken) else None
 
     def _bare(self, at: int) -> Span | None:
         match = compiled(_BARE).match(self._text, at)
         if match is None:
             return None
-        groups = compiled(_GROUPS).match(self._text, at) if self._name.is_password else None
-        if groups:
-            return groups.span()
+        is_passphrase = not self._is_spoken and "phrase" in self._text[self._start : at].lower()
+        words = compiled(_WORDS if is_passphrase else _GROUPS).match(self._text, at)
+        if words and self._judge(words[0], literal=True):
+            return words.span()
         bare, is_env = match[0], self._is_shouted and "=" in self._sign
         if self._is_flag or self._way == "tag" or (is_env and not compiled(_CALL).match(bare)):
             value, literal = bare.rstrip(",;)}]|."), True
@@ -308,16 +306,21 @@ class _NamedValue:
         first = compiled(_BLOCK_LINE).match(self._text, at)
         if first is None or not self._judge(first[1].strip(), literal=True):
             return None
-        indent, end = first.start(1) - at, first.end(1)
+        start, end = first.span(1)
         for _ in range(LONGEST_BLOCK):
             line = compiled(_BLOCK_LINE).match(self._text, end + 1)
-            if line is None or line.start(1) - end - 1 < indent:
+            if line is None or line.start(1) - end - 1 < start - at:
                 break
             end = line.end(1)
-        return first.start(1), end
+        return start, start + len(self._text[start:end].rstrip(" "))  # without an escape's blanks
 
     def _judge(self, value: str, literal: bool) -> bool:
         name = self._name
+        if " " in value:
+            # A bare `token` is a word of a text, or a machine made it.
+            is_chosen = name.is_qualified or name.kind not in ("token", "credential")
+            is_sure = name.level == SURE and is_chosen and not name.is_plain
+            return is_sure and is_phrase(value, self._is_shouted and self._sign == "=")
         if name.level != SURE:
             return is_strong(value, self._is_shouted or (name.level == HINT and len(value) >= 32))
         return is_password(value, literal) if name.is_password else is_key(value, literal)

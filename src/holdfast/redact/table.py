@@ -145,7 +145,7 @@ SHAPES = (
     ("password hash", "$",
      r"\$(?:[156y]|2[abxy]|apr1|argon2\w{1,2}|scrypt|pbkdf2[\w-]{0,8})\$([\w./$=,+-]{20,200})", ""),
     ("password", "@tcp(", r":([^\s:@/\"'`]{1,128})@tcp\(", "set"),
-    ("bearer token", "earer ", r"earer[ \t]{1,4}([\w.~+/=:|-]{12,4096})", "random"),
+    ("bearer token", "earer ", r"earer[ \t]{1,4}([\w.~+/:|-]{12,4096}={0,2})", "random"),
     ("password", "asic ", r"asic[ \t]{1,4}([A-Za-z0-9+/=]{6,1024})", "basic"),
     ("password", "IDENTIFIED BY", r"IDENTIFIED BY[ \t]{1,4}[\"']([^\s\"']{1,255})", "set"),
     ("password", ":5432:",  # a line of `.pgpass`
@@ -256,7 +256,7 @@ STOCK_WORDS = _words(
 # A sentence about a password has one of these; a phrase that is one seldom does.
 PROSE_WORDS = _words(
     "a an and are at be by can cannot character characters char chars contain contains could does "
-    "enter entered error expired failed field for from has have here if in incorrect invalid is "
+    "enter entered error expired failed field for from has have if in incorrect invalid is "
     "it least length match matches missing must no not of on or please required reset should than "
     "that the their this to too use used user users using valid want was we were will with "
     "without wrong you your updated changed forgot confirm new current old repeat again show hide"

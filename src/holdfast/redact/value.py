@@ -14,15 +14,16 @@ from holdfast.redact.table import PROSE_WORDS, STOCK_WORDS
 JUDGED_CHARS = 120  # enough to tell; a judgement must not cost more for a longer bait
 REMEMBERED = 1024
 _MASKS = "*.xX•…#-_?0"
-_HEX = "0123456789abcdef"
 _PIECE = "[A-Z]?[a-z]+|[A-Z]+|[0-9]+"
 _SEGMENT = "[A-Za-z0-9]+"
 _WORD = "[a-z]+|[0-9]+"
 _LONG_WITH_DIGIT = r"(?=[A-Za-z0-9]{8})[A-Za-z]*[0-9]"
 _NO_VOWEL = "[bcdfghjklmnpqrstvwxz]{5}"
 _SYMBOL = "[!@#$%^&*+~?]"
+_NO_PHRASE = r"[^\w\s]*\s|.*?(?:[<>{}]|%[a-z]|://)"  # behind a closing quote; code
 _VARIABLE = (
     r"[$%@#!&]{0,2}[({]|\$\w|%\w+%\Z|%[sdrv]\Z|<[^<>]*>?\Z|\{.*\}\Z|__\w+__\Z|[&*]\w+\Z"
+    r"|\+[\w$.]*(?:[(),;]|\+\Z)"  # between two literals: `"token="+token2+"`
     r"|.*?(?:\$\([ <]?[A-Za-z_./]|\$\{[\w:#!]|\{\{|<[a-z_-]+>)"
     r"|(?i:process\.env|os\.|env[.:]|secrets?\.|vault:|op://|arn:|file:|ref\+|!\w|data:)"
     r"|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_(?:KEY|TOKEN|SECRET|PASS\w*|AUTH|CRED\w*|URL|ID)\w*\Z"
@@ -99,7 +100,7 @@ def is_one_case(value: str) -> bool:
 
 
 def is_hex(value: str) -> bool:
-    return not value.lower().strip(_HEX)
+    return not value.lower().strip("0123456789abcdef")
 
 
 def is_uuid(value: str) -> bool:
@@ -212,20 +213,19 @@ def like_a_password(value: str) -> bool:
 
 
 def is_phrase(value: str, in_env: bool) -> bool:
-    """Several words as a password: `my dog Rex 1987`, and not `Enter your password`. In a `.env`
-    line no sentence stands, so any words count."""
+    """Several words as a secret: `my dog Rex 1987`, and not `Enter your password`. In a `.env`
+    line hardly a sentence stands, so most words count."""
     value = value[:JUDGED_CHARS]
-    if is_placeholder(value) or len(value) < 8 or compiled(r"[<>{}]|%[sd]").search(value):
+    if is_placeholder(value) or len(value) < 8 or compiled(_NO_PHRASE).match(value):
         return False
-    words = compiled("[a-z]+").findall(value.lower())
+    words = compiled("[a-z][a-z0-9]*").findall(value.lower())
     odd = [word for word in words if word not in PROSE_WORDS and word not in STOCK_WORDS]
-    if in_env:
-        return bool(odd) and "character" not in words and "characters" not in words
-    if compiled(r"[.:?…](?:\s|\Z)|[()=\[\]|]").search(value) or not odd:
+    if len(odd) * 2 < (len(words) or 1):
         return False
-    if compiled("[0-9]{2}|[0-9][A-Za-z]|[!@#$%^&*+~]").search(value):
-        return "characters" not in words
-    return value.islower() and len(odd) >= 3 and PROSE_WORDS.isdisjoint(words)
+    if in_env or compiled(r"[.,:;?…](?:\s|\Z)|[()=\[\]|]|\s-\w").search(value):
+        return in_env
+    is_plain = value.islower() and len(odd) >= 3 and PROSE_WORDS.isdisjoint(words)
+    return is_plain or compiled(f"[0-9]{{2}}|[0-9][A-Za-z]|{_SYMBOL}").search(value) is not None
 
 
 def user_and_password(value: str) -> bool:
