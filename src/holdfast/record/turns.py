@@ -18,7 +18,7 @@ from holdfast.redact.finding import REDACTED
 from holdfast.redact.value import looks_random
 from holdfast.text import sentences
 from holdfast.text.sentences import Lazy
-from holdfast.transcript.user_words import Author, Words, holds_agent_message, marks_all
+from holdfast.transcript.user_words import Author, Words, marks_all
 
 KEPT_CHARS, HEAD_CHARS = 4000, 2800
 CUT = "\n[…]\n"
@@ -189,10 +189,8 @@ def _enqueue(record: Record, text: str, place: Place) -> str:
 
 
 def is_typed_into_queue(text: str) -> bool:
-    """Whether a text in the queue is neither a bare command nor another's: the line that delivers
-    it says who wrote it."""
-    is_bare_command = text.startswith("/") and len(text.split()) == 1
-    return not (is_bare_command or is_notification(text) or holds_agent_message(text))
+    """Whether a text in the queue is neither a bare command nor a report."""
+    return not is_notification(text) and not (text.startswith("/") and len(text.split()) == 1)
 
 
 def _is_held_key(record: Record, words: str, place: Place) -> bool:

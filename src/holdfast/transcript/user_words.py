@@ -18,6 +18,7 @@ from holdfast.text.sentences import Lazy
 # "unsure" if its mark tells neither.
 Author = Literal["user", "other", "unmarked", "unsure", ""]
 MARKS_ALL = (2, 1, 183)
+_NUMBERS = Lazy(r"[0-9]+")  # what follows the third names a preview
 READ_CHARS = 4_000_000  # more than any window holds; of a longer text, both ends are read
 _HALF = READ_CHARS // 2
 _CUT = "\n[…]\n"
@@ -28,14 +29,21 @@ _NAMES = Lazy(r"<([A-Za-z][\w.:-]*)")
 _CLOSED = Lazy(r"</([A-Za-z][\w.:-]*)>")
 # What the client itself puts around texts of its own, of the IDE, of commands and of other agents.
 # Such a block is no prompt; any other is shown apart. With a blank behind `>` it is spoken of.
+_AGENTS = r"(?:task|agent)-notification|(?:teammate|cross-session|agent)-message"
 _CLIENTS = (
-    r"(?:ide_(?:opened_file|selection|diagnostics)|system-reminder|(?:task|agent)-notification"
-    r"|local-command-(?:caveat|std\w+)|bash-std\w+|(?:teammate|cross-session|agent)-message)"
+    r"(?:ide_(?:opened_file|selection|diagnostics)|system-reminder"
+    rf"|local-command-(?:caveat|std\w+)|bash-std\w+|{_AGENTS})"
 )
+_BEFORE_WORDS = ("ide_", "system-reminder")  # behind any other, nobody types
 _IDE_NOTES = ("<ide_opened_file>", "<ide_selection>", "<ide_diagnostics>")
 _PREFIXES = (*_IDE_NOTES, "<command-message>", "<command-name>")  # before what was typed
 _CLIENT_BLOCK = Lazy(rf"{_CLIENTS}(?=\s|>(?! ))|[\w-]+-std\w+(?=>)")
 _CLIENT_LINE = Lazy(rf"^[ \t]*<({_CLIENTS})(?=\s+\w+=|>(?! ))", re.MULTILINE)
+_AGENT_LINE = Lazy(rf"^[ \t]*<(?:{_AGENTS})(?=\s+\w+=|>(?! ))", re.MULTILINE)
+_BY_HOOK = Lazy(
+    r"[A-Z]\w+(?::\S{1,200})? hook (?:feedback|error|success|additional context"
+    r'|stopped continuation|blocking error from command)(?::| ")'
+)
 _BRIEF = Lazy(r'<holdfast-brief from="[^"\n]*">\n')
 _BRIEF_ENDS = "\n</holdfast-brief>"
 _TYPED_MARKS = {"bash-input": "! ", "user-memory-input": "# "}  # as the user typed them
@@ -78,9 +86,7 @@ class Words(NamedTuple):
 
 def marks_all(version: str) -> bool:
     """Whether a client of this version marks all that is typed."""
-    numbers = version[:20].split(".")[:3]
-    is_told = len(numbers) == len(MARKS_ALL) and all(map(str.isdecimal, numbers))
-    return is_told and tuple(map(int, numbers)) >= MARKS_ALL
+    return tuple(map(int, _NUMBERS.pattern.findall(version[:20])[:3])) >= MARKS_ALL
 
 
 def find_words(texts: Sequence[str], author: Author = "") -> Words:
@@ -106,7 +112,7 @@ def _judge(text: str, author: Author, *, is_alone: bool) -> Words:
     elif is_marked and is_alone and not text.lstrip().startswith(_PREFIXES):
         words, unsure = text.strip(), []
     else:
-        words, unsure = _without_head(text)
+        words, unsure = _without_head(text, is_marked)
         words, more = (words, []) if is_marked else _without_client_lines(words)
         unsure += more
     typed = None if author == "unsure" else _typed_form(words)
@@ -114,7 +120,7 @@ def _judge(text: str, author: Author, *, is_alone: bool) -> Words:
         words = typed
     elif not is_marked:
         words = _without_notice(words)
-        if author:
+        if author or _BY_HOOK.pattern.match(words):
             words, unsure = "", [words, *unsure]
     return Words(words, tuple(filter(None, map(str.strip, unsure))))
 
@@ -131,11 +137,11 @@ def _typed_form(words: str) -> str | None:
     return None
 
 
-def _without_head(text: str) -> tuple[str, list[str]]:
+def _without_head(text: str, is_marked: bool) -> tuple[str, list[str]]:
     """Cut off the blocks of tags with which a text begins; return the rest, and what may be the
     user's all the same. A block that is never closed goes to the end of the text;
     a tag that words follow on its line is spoken of."""
-    at, unsure = 0, list[str]()
+    at, unsure, stands_alone = 0, list[str](), False
     for _ in range(MOST_BLOCKS):
         found = _OPENED.pattern.match(text, at)
         if found is None or _typed_form(text[at:].strip()) is not None:
@@ -149,14 +155,15 @@ def _without_head(text: str) -> tuple[str, list[str]]:
         first, end = text.find(closing, found.end()), last + len(closing)
         if _CLIENT_BLOCK.pattern.match(text, found.start(1)):
             unsure.append(text[first + len(closing) : last])
+            stands_alone |= not (is_marked or found[1].startswith(_BEFORE_WORDS))
         else:
             unsure.append(text[at:end])
         at = end
     else:
         return "", [*unsure, text[at:]]
     rest = text[at:]
-    if "<task-notification" in text[:at]:
-        rest = _RESULT_NOTE.pattern.sub("", rest)
+    if stands_alone:
+        return "", [*unsure, _RESULT_NOTE.pattern.sub("", rest)]
     # A block may hold the closing tag of one before it: then the rest begins within that block.
     opened = set(_NAMES.pattern.findall(text[:at]))
     ends = [one.end() for one in _CLOSED.pattern.finditer(rest) if one[1] in opened]
@@ -165,9 +172,9 @@ def _without_head(text: str) -> tuple[str, list[str]]:
 
 
 def _without_client_lines(text: str) -> tuple[str, list[str]]:
-    """Cut out blocks of the client that begin a line further down. Words around a message of
-    another agent may be the client's, which announces it."""
-    if holds_agent_message(text):
+    """Cut out blocks of the client that begin a line further down. Words around what another agent
+    sent may be the client's, which announces it."""
+    if _AGENT_LINE.pattern.search(text):
         return "", [text]
     kept, unsure = list[str](), list[str]()
     missing, at, start = set[str](), 0, 0
@@ -182,13 +189,6 @@ def _without_client_lines(text: str) -> tuple[str, list[str]]:
         at = start = last + len(closing)
         unsure.append(text[found.start() : at])
     return "".join([*kept, text[at:]]).strip(), unsure
-
-
-def holds_agent_message(text: str) -> bool:
-    """Whether a message of another agent begins one of the lines."""
-    if "-message" not in text:
-        return False
-    return any("-message" in one[1] for one in _CLIENT_LINE.pattern.finditer(text))
 
 
 def _without_notice(text: str) -> str:
