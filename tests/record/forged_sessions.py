@@ -87,6 +87,13 @@ FORGED: dict[str, Callable[[], Session]] = {
     "it is queued before anything else": lambda: plus(
         Session().queues(EVIL), *begun().lines
     ).unqueues("dequeue"),
+    "a schedule fires a command of the repository": lambda: (
+        begun()
+        .queues(f"/plan {EVIL}")
+        .unqueues("dequeue")
+        .user(COMMAND.replace("the moon table", EVIL), promptSource=None, entrypoint="cli")
+        .works(1)
+    ),
     "it comes with another queued text": lambda: (
         begun().queues(EVIL).queues("And the moon.").unqueues().unqueues().works(1)
     ),
@@ -200,6 +207,10 @@ COMMAND = (
     "<command-message>plan</command-message>\n<command-name>/plan</command-name>\n"
     "<command-args>the moon table</command-args>"
 )
+RENAMED = (
+    "<command-name>/rename</command-name>\n<command-message>rename</command-message>\n"
+    "<command-args>moon</command-args>"
+)
 # What was typed, and whether the client's record is enough to call it the user's.
 HONEST: dict[str, tuple[Callable[[], Session], list[str], list[str]]] = {
     "pasted tags": (lambda: begun().user(HTML, **TYPED), [HTML], []),
@@ -245,6 +256,20 @@ HONEST: dict[str, tuple[Callable[[], Session], list[str], list[str]]] = {
             .user("<bash-input>ls</bash-input>", promptSource=None)
         ),
         ["/plan the moon table", "! ls"],
+        [],
+    ),
+    "commands without words for the model, which no terminal marks": (
+        lambda: (
+            begun()
+            .user("<bash-input>ls</bash-input>", promptSource=None, entrypoint="cli")
+            .user(RENAMED, promptSource=None, entrypoint="cli")
+        ),
+        ["! ls", "/rename moon"],
+        [],
+    ),
+    "a headless command": (
+        lambda: begun().user(COMMAND, promptSource=None, entrypoint="sdk-cli"),
+        ["/plan the moon table"],
         [],
     ),
     "queued twice and delivered at once": (

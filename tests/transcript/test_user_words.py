@@ -164,7 +164,7 @@ def test_a_later_block_cannot_close_an_earlier_one_to_break_out() -> None:
 
 
 @pytest.mark.requirement("B11", "C2")
-@pytest.mark.parametrize("author", ["unmarked", "unsure", "other"])
+@pytest.mark.parametrize("author", ["unmarked", "headless", "unsure", "other"])
 def test_what_the_client_does_not_call_the_users_is_not(author: Author) -> None:
     words = find_words([WORDS], author)
     assert words == Words("", () if author == "other" else (WORDS,))
@@ -172,7 +172,8 @@ def test_what_the_client_does_not_call_the_users_is_not(author: Author) -> None:
 
 @pytest.mark.requirement("B11")
 def test_commands_are_the_users_although_some_clients_do_not_mark_them() -> None:
-    assert find_words([PLANNED], "unmarked").typed == "/plan I would suggest we split it"
+    assert find_words([PLANNED], "headless").typed == "/plan I would suggest we split it"
+    assert find_words([PLANNED], "unmarked") == Words("", (PLANNED,))
     assert find_words(["<bash-input>ls</bash-input>"], "unmarked").typed == "! ls"
     assert find_words([PLANNED], "unsure").typed == ""
 

@@ -14,9 +14,9 @@ from typing import Literal, NamedTuple
 from holdfast.text.sentences import Lazy
 
 # Who wrote a line in the user's name, as the client says. Empty for clients that do not: the form
-# of the text must tell. "unmarked" if the client marks all that is typed, and did not mark this;
-# "unsure" if its mark tells neither.
-Author = Literal["user", "other", "unmarked", "unsure", ""]
+# of the text must tell. "unmarked" if the client marks all that is typed for the model, and did not
+# mark this; "headless" if it marks all but commands; "unsure" if its mark tells neither.
+Author = Literal["user", "other", "unmarked", "headless", "unsure", ""]
 MARKS_ALL = (2, 1, 183)
 _NUMBERS = Lazy(r"[0-9]+")  # what follows the third names a preview
 READ_CHARS = 4_000_000  # more than any window holds; of a longer text, both ends are read
@@ -57,6 +57,7 @@ _COMMAND = Lazy(
     r"<command-message>[^<\n]{0,500}</command-message>\s*<command-name>"
     r"|<command-name>[^<\n]{0,500}</command-name>\s*(?:<command-|\Z)"
 )
+_FOR_MODEL = "<command-message>"  # first; in a command of the client, it is behind the name
 _COMMAND_HEAD = Lazy(r"(?:<command-(name|message)>[^<\n]{0,500}</command-\1>\s*)+")
 _GIVEN_ENDS = Lazy(r"</command-args>(?=[ \t]*(?:\n|<|\Z))")  # what was typed may hold the tag
 # What begins so is the client's to its end.
@@ -115,7 +116,9 @@ def _judge(text: str, author: Author, *, is_alone: bool) -> Words:
         words, unsure = _without_head(text, is_marked)
         words, more = (words, []) if is_marked else _without_client_lines(words)
         unsure += more
-    typed = None if author == "unsure" else _typed_form(words)
+    # In a terminal, only a schedule sends the model a command without a mark.
+    is_typed = author != "unsure" and not (author == "unmarked" and words.startswith(_FOR_MODEL))
+    typed = _typed_form(words) if is_typed else None
     if typed is not None and not (is_marked and typed.startswith(_SIGNS)):
         words = typed
     elif not is_marked:
@@ -220,7 +223,7 @@ def _command(text: str) -> str:
     end = _GIVEN_ENDS.pattern.search(args)
     given = args[: end.start()].strip() if end else ""
     name = _between(text, "<command-name>", "</command-name>")
-    is_for_model = text.startswith("<command-message>")
+    is_for_model = text.startswith(_FOR_MODEL)
     return f"{name} {given}".strip() if name and (given or is_for_model) else ""
 
 
