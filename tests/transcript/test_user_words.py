@@ -57,10 +57,11 @@ def test_words_behind_a_report_a_message_or_an_output_may_be_anybodys(
     assert WORDS in "".join(words.unsure)
 
 
-@pytest.mark.requirement("B11", "C2")
-@pytest.mark.parametrize("foreign", ALONE)
-def test_another_text_behind_a_report_is_the_users(foreign: str) -> None:
-    assert find_words([foreign, WORDS]) == Words(WORDS)
+@pytest.mark.requirement("B11", "C2", "X7")
+@pytest.mark.parametrize("foreign", [MATE, NOTIFIED])
+def test_another_text_of_the_line_behind_a_report_may_be_anybodys(foreign: str) -> None:
+    assert find_words([foreign, WORDS]) == Words("", (WORDS,))
+    assert find_words([foreign, WORDS], "user").typed == WORDS
 
 
 @pytest.mark.requirement("B11", "C2", "X7")
@@ -173,7 +174,8 @@ def test_what_the_client_does_not_call_the_users_is_not(author: Author) -> None:
 @pytest.mark.requirement("B11")
 def test_commands_are_the_users_although_some_clients_do_not_mark_them() -> None:
     assert find_words([PLANNED], "headless").typed == "/plan I would suggest we split it"
-    assert find_words([PLANNED], "unmarked") == Words("", (PLANNED,))
+    command = "/plan I would suggest we split it"
+    assert find_words([PLANNED], "unmarked") == Words("", (command,))
     assert find_words(["<bash-input>ls</bash-input>"], "unmarked").typed == "! ls"
     assert find_words([PLANNED], "unsure").typed == ""
 
@@ -289,7 +291,11 @@ def test_whatever_stands_around_plain_words_leaves_them_whole(
 ) -> None:
     found = find_words(["\n".join([*before, words, *after])])
     assert words.strip() in "\n".join([found.typed, *found.unsure])
-    assert find_words([*before, words, *after]).typed == words.strip()
+    found = find_words([*before, words, *after])
+    if {MATE, NOTIFIED}.isdisjoint([*before, *after]):
+        assert found.typed == words.strip()
+    else:
+        assert not found.typed and words.strip() in found.unsure
 
 
 def test_the_note_beside_a_tool_search_is_not_the_users() -> None:

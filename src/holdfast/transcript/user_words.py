@@ -91,12 +91,16 @@ def marks_all(version: str) -> bool:
 
 
 def find_words(texts: Sequence[str], author: Author = "") -> Words:
-    """Find the user's words in the texts of one message, each judged by itself."""
+    """Find the user's words in the texts of one message, each judged by itself. A line without a
+    mark that brings what another agent sent may hold words of anybody."""
     if author == "other":
         return Words()
     found = [_judge(_shortened(text), author, is_alone=len(texts) == 1) for text in texts]
     typed = "\n".join(one.typed for one in found if one.typed)
-    return Words(typed, tuple(text for one in found for text in one.unsure))
+    unsure = tuple(text for one in found for text in one.unsure)
+    if typed and author != "user" and any(map(_AGENT_LINE.pattern.match, texts)):
+        return Words("", (typed, *unsure))
+    return Words(typed, unsure)
 
 
 def _shortened(text: str) -> str:
@@ -117,11 +121,11 @@ def _judge(text: str, author: Author, *, is_alone: bool) -> Words:
         words, more = (words, []) if is_marked else _without_client_lines(words)
         unsure += more
     # In a terminal, only a schedule sends the model a command without a mark.
-    is_typed = author != "unsure" and not (author == "unmarked" and words.startswith(_FOR_MODEL))
-    typed = _typed_form(words) if is_typed else None
+    is_scheduled = author == "unmarked" and words.startswith(_FOR_MODEL)
+    typed = None if author == "unsure" else _typed_form(words)
     if typed is not None and not (is_marked and typed.startswith(_SIGNS)):
         words = typed
-    elif not is_marked:
+    if is_scheduled or not (is_marked or typed is not None):
         words = _without_notice(words)
         if author or _BY_HOOK.pattern.match(words):
             words, unsure = "", [words, *unsure]
@@ -175,23 +179,14 @@ def _without_head(text: str, is_marked: bool) -> tuple[str, list[str]]:
 
 
 def _without_client_lines(text: str) -> tuple[str, list[str]]:
-    """Cut out blocks of the client that begin a line further down. Words around what another agent
-    sent may be the client's, which announces it."""
+    """Cut off the text where a block of the client begins a line further down. Words before what
+    another agent sent may be the client's, which announces it."""
     if _AGENT_LINE.pattern.search(text):
         return "", [text]
-    kept, unsure = list[str](), list[str]()
-    missing, at, start = set[str](), 0, 0
-    while found := _CLIENT_LINE.pattern.search(text, start):
-        closing = f"</{found[1]}>"
-        last = -1 if closing in missing else text.rfind(closing, found.end())
-        if last < 0:
-            missing.add(closing)
-            start = found.end()
-            continue
-        kept.append(text[at : found.start()])
-        at = start = last + len(closing)
-        unsure.append(text[found.start() : at])
-    return "".join([*kept, text[at:]]).strip(), unsure
+    last = {name: text.rfind(f"</{name}>") for name in set(_CLIENT_LINE.pattern.findall(text))}
+    begins = (one.start() for one in _CLIENT_LINE.pattern.finditer(text) if one.end() < last[one[1]])
+    at = next(begins, len(text))
+    return text[:at].strip(), [text[at:]]
 
 
 def _without_notice(text: str) -> str:
