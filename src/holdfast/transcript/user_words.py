@@ -31,7 +31,7 @@ _CLOSED = Lazy(r"</([A-Za-z][\w.:-]*)>")
 # Such a block is no prompt; any other is shown apart. With a blank behind `>` it is spoken of.
 _AGENTS = r"(?:task|agent)-notification|(?:teammate|cross-session|agent)-message"
 _CLIENTS = (
-    r"(?:ide_(?:opened_file|selection|diagnostics)|system-reminder"
+    r"(?:ide_(?:opened_file|selection|diagnostics)|system-reminder|user-prompt-submit-hook"
     rf"|local-command-(?:caveat|std\w+)|bash-std\w+|{_AGENTS})"
 )
 _BEFORE_WORDS = ("ide_", "system-reminder")  # behind any other, nobody types
@@ -41,8 +41,9 @@ _CLIENT_BLOCK = Lazy(rf"{_CLIENTS}(?=\s|>(?! ))|[\w-]+-std\w+(?=>)")
 _CLIENT_LINE = Lazy(rf"^[ \t]*<({_CLIENTS})(?=\s+\w+=|>(?! ))", re.MULTILINE)
 _AGENT_LINE = Lazy(rf"^[ \t]*<(?:{_AGENTS})(?=\s+\w+=|>(?! ))", re.MULTILINE)
 _BY_HOOK = Lazy(
-    r"[A-Z]\w+(?::\S{1,200})? hook (?:feedback|error|success|additional context"
-    r'|stopped continuation|blocking error from command)(?::| ")'
+    r"^[A-Z]\w+(?::\S{1,200})? hook (?:feedback|error|success|additional context"
+    r'|stopped continuation|blocking error from command)(?::| ")',
+    re.MULTILINE,
 )
 _BRIEF = Lazy(r'<holdfast-brief from="[^"\n]*">\n')
 _BRIEF_ENDS = "\n</holdfast-brief>"
@@ -112,22 +113,20 @@ def _judge(text: str, author: Author, *, is_alone: bool) -> Words:
     is_marked = author == "user"
     if not is_marked and "[Request interrupted" in text:
         text = _INTERRUPTED.pattern.sub("", text)
-    if "<" not in text:
-        words, unsure = text.strip(), list[str]()
-    elif is_marked and is_alone and not text.lstrip().startswith(_PREFIXES):
-        words, unsure = text.strip(), []
-    else:
+    words, unsure = text.strip(), list[str]()
+    if "<" in text and not (is_marked and is_alone and not words.startswith(_PREFIXES)):
         words, unsure = _without_head(text, is_marked)
-        words, more = (words, []) if is_marked else _without_client_lines(words)
-        unsure += more
+    typed = None if author == "unsure" else _typed_form(words)
+    if not is_marked and typed is None:
+        words, behind = _before_client_lines(words)
+        unsure.append(behind)
     # In a terminal, only a schedule sends the model a command without a mark.
     is_scheduled = author == "unmarked" and words.startswith(_FOR_MODEL)
-    typed = None if author == "unsure" else _typed_form(words)
     if typed is not None and not (is_marked and typed.startswith(_SIGNS)):
         words = typed
     if is_scheduled or not (is_marked or typed is not None):
         words = _without_notice(words)
-        if author or _BY_HOOK.pattern.match(words):
+        if author:
             words, unsure = "", [words, *unsure]
     return Words(words, tuple(filter(None, map(str.strip, unsure))))
 
@@ -178,15 +177,16 @@ def _without_head(text: str, is_marked: bool) -> tuple[str, list[str]]:
     return rest[inside:].strip(), [*unsure, rest[:inside]]
 
 
-def _without_client_lines(text: str) -> tuple[str, list[str]]:
-    """Cut off the text where a block of the client begins a line further down. Words before what
-    another agent sent may be the client's, which announces it."""
+def _before_client_lines(text: str) -> tuple[str, str]:
+    """Cut a text in two where a block of the client or the words of a hook begin a line. Words
+    before what another agent sent may be the client's, which announces it."""
     if _AGENT_LINE.pattern.search(text):
-        return "", [text]
+        return "", text
     last = {name: text.rfind(f"</{name}>") for name in set(_CLIENT_LINE.pattern.findall(text))}
-    begins = (one.start() for one in _CLIENT_LINE.pattern.finditer(text) if one.end() < last[one[1]])
-    at = next(begins, len(text))
-    return text[:at].strip(), [text[at:]]
+    blocks = (one for one in _CLIENT_LINE.pattern.finditer(text) if one.end() < last[one[1]])
+    found = filter(None, (next(blocks, None), _BY_HOOK.pattern.search(text)))
+    at = min((one.start() for one in found), default=len(text))
+    return text[:at].strip(), text[at:]
 
 
 def _without_notice(text: str) -> str:
