@@ -195,7 +195,10 @@ def test_what_the_client_or_an_agent_wrote_alone_is_nobodys_prompt(foreign: str)
         ("<command-message>tidy</command-message>\n<command-name>/tidy</command-name>", "/tidy"),
         (f"{OPENED}\n<command-name>/do</command-name><command-args>it</command-args>", "/do it"),
         (f"{COMMAND}<command-args>a </command-args> b</command-args>", "/do a </command-args> b"),
-        (f"{COMMAND}<command-args>a\nStop hook error: b</command-args>", "/do a\nStop hook error: b"),
+        (
+            f"{COMMAND}<command-args>a\nStop hook error: b</command-args>",
+            "/do a\nStop hook error: b",
+        ),
         ("<bash-input>git pull</bash-input>", "! git pull"),
         ("<bash-stdout>up to date</bash-stdout><bash-stderr></bash-stderr>", ""),
         ("<user-memory-input>use tabs</user-memory-input>", "# use tabs"),
