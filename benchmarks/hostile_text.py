@@ -240,7 +240,7 @@ READERS: dict[str, Reader] = {
     "record.tasks": _with_record(
         lambda record, text: tasks.add_task(record, text, text, Place(op=1))
     ),
-    "record.turns": _with_record(lambda record, text: turns.prompt(record, text, Place(op=2))),
+    "record.turns": _with_record(lambda record, text: turns.prompt(record, [text], Place(op=2))),
     "segment.segment": segment.name_of,
     "segment.steps": steps.words,
     "segment.steps: line": lambda text: steps.one_line(text, 200),
@@ -259,7 +259,6 @@ READERS: dict[str, Reader] = {
     "text.sentences: subjects": sentences.subjects,
     "transcript.user_words": lambda text: user_words.find_words([text]),
     "transcript.user_words: briefs": user_words.without_briefs,
-    "transcript.user_words: agents": user_words.holds_agent_message,
 }
 
 

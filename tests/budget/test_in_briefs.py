@@ -17,7 +17,7 @@ from holdfast.brief.item import item_id
 from holdfast.brief.trim import of
 from holdfast.budget import operations
 from holdfast.budget.compartments import ACTIVE, AMBIENT, BACKGROUND, NAMES, SAFETY
-from holdfast.budget.ledger import MODEL, USER, InvalidShare, Ledger, OwnWordsStay, Pin
+from holdfast.budget.ledger import API, MODEL, USER, InvalidShare, Ledger, OwnWordsStay, Pin
 from holdfast.checkpoint import index, snapshot
 from holdfast.cli.main import holdfast_command
 from holdfast.record.model import Command, FileUse, NameUse, Place, Record, Task, Turn
@@ -100,7 +100,12 @@ def test_the_request_and_pins_cannot_be_evicted() -> None:
 
 @pytest.mark.requirement("K1", "B8")
 @pytest.mark.parametrize(
-    ("by", "author"), [(MODEL, "pinned by the model"), ("", "not certain who pinned this")]
+    ("by", "author"),
+    [
+        (MODEL, "pinned by the model"),
+        (API, "pinned over the API"),
+        ("", "not certain who pinned this"),
+    ],
 )
 def test_a_pin_that_is_not_the_users_never_stands_under_the_users_words(
     by: str, author: str

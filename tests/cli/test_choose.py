@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import tempfile
@@ -11,10 +12,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from holdfast.archive import save_transcripts, transcripts
+from holdfast.checkpoint import checkpoint_file
 from holdfast.cli.main import holdfast_command
 from holdfast.client.memory_folder import slug
 from holdfast.wire import places
 from holdfast.wire.errors import HoldfastError
+from tests.archive.sessions import ROOM, a_session
 from tests.builders import a_boundary, a_prompt, a_summary, a_transcript, an_answer
 from tests.checkpoint.sessions import Session
 from tests.hot.hooks import fire, run
@@ -124,6 +128,32 @@ def test_a_checkpoint_never_goes_into_another_project_unless_its_session_is_name
     assert _json("checkpoint", "--session", "alp")["path"].startswith(f"{other}/")
     monkeypatch.chdir(other)
     assert _json("checkpoint")["path"].startswith(f"{other}/")
+
+
+@pytest.mark.requirement("C1", "U3")
+@pytest.mark.parametrize("is_archived", [True, False])
+def test_a_checkpoint_is_saved_of_every_file_that_a_brief_reads(
+    is_archived: bool, tmp_path: Path
+) -> None:
+    project, file = tmp_path / "kept", tmp_path / "s1.jsonl.gz"
+    project.mkdir()
+    prompt = {**a_prompt("Map the harbour."), "cwd": str(project)}
+    path = a_session("s1", prompt, an_answer(60_000))
+    if is_archived:
+        save_transcripts.save_all(ROOM)
+        file = Path(transcripts.copy_of(str(path)))
+    else:
+        file.write_bytes(gzip.compress(path.read_bytes()))
+    path.unlink()
+    assert "Map the harbour." in _json("brief", str(file))["brief"]
+    saved = _json("checkpoint", str(file), *(["--project", str(project)] * is_archived))
+    assert saved["path"].startswith(f"{project}/")
+    document = checkpoint_file.parse(checkpoint_file.load(saved["path"])).document
+    assert document.session_id == "s1"
+    assert "Map the harbour." in document.sections["User Words"][0]
+    assert _invoke("verify", saved["path"]).exit_code == 0
+    assert "Map the harbour." in _invoke("resume", str(file)).stdout
+    assert not Path(places.windows()).exists(), "a file leaves no window"
 
 
 @pytest.mark.requirement("C1")

@@ -239,16 +239,23 @@ def test_what_the_client_writes_around_a_message_of_an_agent_is_not_the_users(
         assert asked(session, tmp_path) == ["Wait for the tide."]
 
 
-@pytest.mark.requirement("B11")
-def test_before_the_client_marked_what_is_typed_words_beside_an_agents_message_are_kept(
+@pytest.mark.requirement("B11", "X7")
+def test_words_behind_an_agents_message_stand_apart_before_the_client_marked_what_is_typed(
     tmp_path: Path,
 ) -> None:
-    session = Session().user(f"{MATE}\nWait for her.", version="2.1.62")
-    assert asked(session, tmp_path) == ["Wait for her."]
+    session = Session().user(f"{MATE}\nWait for her.", version="2.1.62").user("Wait for me.")
+    record = session.record(tmp_path)
+    assert [turn.asked for turn in record.turns] == ["Wait for me."]
+    assert [one.text for one in record.unsure] == ["Wait for her."]
     announced = f"Another Claude session sent a message:\n{MATE}\n\n{FRAME}"
     assert asked(Session().user(announced, version="2.1.62"), tmp_path) == []
-    for version in ("2.1", "x.y.z", "9" * 5000):
-        assert asked(Session().user("Wait.", version=version), tmp_path) == ["Wait."]
+
+
+@pytest.mark.requirement("B11")
+@pytest.mark.parametrize("version", ["2.1", "x.y.z", "9" * 5000])
+def test_an_odd_version_costs_no_words(version: str, tmp_path: Path) -> None:
+    record = Session().user("Wait.", version=version).record(tmp_path)
+    assert [one.asked for one in record.turns] + [one.text for one in record.unsure] == ["Wait."]
 
 
 @pytest.mark.requirement("B11", "B12")

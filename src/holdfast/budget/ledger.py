@@ -21,7 +21,12 @@ SCOPES = ("session", "project", "user")
 MOST_BYTES = 64 << 10
 MOST_PINS, MOST_CHARS, MOST_PIN = 20, 2_000, 300  # of one scope
 MOST_EVICTED = 500
-USER, MODEL = "user", "model"  # who pinned
+USER, MODEL, API = "user", "model", "api"  # who pinned
+AUTHORS = {
+    USER: "pinned by the user",
+    MODEL: "pinned by the model",
+    API: "pinned over the API",  # by the dashboard, or by any program that holds the token
+}
 
 
 class InvalidPin(HoldfastError):
@@ -83,9 +88,7 @@ class Pin(NamedTuple):
     @property
     def author(self) -> str:
         """Who pinned it, in words."""
-        return {USER: "pinned by the user", MODEL: "pinned by the model"}.get(
-            self.by, "not certain who pinned this"
-        )
+        return AUTHORS.get(self.by, "not certain who pinned this")
 
 
 class Ledger(NamedTuple):
@@ -189,7 +192,7 @@ def _pin(row: Mapping[str, Any], scope: str) -> Pin | None:
         where if where in NAMES else PREFERENCES,
         scope,
         at if type(at) is int else 0,
-        row["by"] if row.get("by") in (USER, MODEL) else "",
+        row["by"] if row.get("by") in [*AUTHORS] else "",
     )
 
 

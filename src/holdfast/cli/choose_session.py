@@ -68,7 +68,7 @@ def by_transcript(path: Path) -> Chosen:
     if path.suffix == ".gz":
         raise CompressedSession(f"{path} is compressed, and its end cannot be read alone")
     must_be_transcript(path)
-    session_id, agent_id = _names(path)
+    session_id, agent_id = names_of(path)
     return Chosen(*for_transcript(path, session_id, agent_id))
 
 
@@ -183,17 +183,19 @@ def working_folder(chosen: Chosen) -> Iterator[str]:
     """Yield the folder to work in: the window's, or for a recording one that is removed again.
 
     A recording is a transcript outside Claude Code's folder that neither a hook nor the watcher has
-    reported, for example the one of `--demo`. A window of it would be taken for a session.
+    reported, for example the one of `--demo`, or a gzip file. A window of it would be taken for a
+    session.
     """
     path = Path(chosen.state.transcript)
-    if chosen.state.was_live or path.resolve().is_relative_to(transcripts_folder().resolve()):
+    is_clients = path.resolve().is_relative_to(transcripts_folder().resolve())
+    if chosen.folder and (chosen.state.was_live or is_clients):
         yield chosen.folder
         return
     with TemporaryDirectory(prefix="holdfast-") as folder:
         yield folder
 
 
-def _names(path: Path) -> tuple[str, str]:
+def names_of(path: Path) -> tuple[str, str]:
     """Return session and agent from the file's content, else from the client's way of naming
     files."""
     stem = path.name.removesuffix(".gz").removesuffix(".jsonl")

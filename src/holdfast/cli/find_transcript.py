@@ -16,7 +16,7 @@ import click
 from holdfast.archive import transcripts
 from holdfast.archive import transcripts as archive
 from holdfast.archive.errors import DamagedTranscript, NoArchivedTranscript
-from holdfast.archive.transcripts import ArchivedSession, damage, is_empty
+from holdfast.archive.transcripts import ArchivedSession, CopyHeader, damage, is_empty
 from holdfast.cli import choose_session
 from holdfast.cli.arguments import is_file_name
 from holdfast.cli.choose_session import Chosen, NoSession, NoSuchTranscript
@@ -26,6 +26,7 @@ from holdfast.client.settings_files import transcripts_folder
 from holdfast.text import fence
 from holdfast.text.fence import shown
 from holdfast.text.numbers import short
+from holdfast.transcript import read
 from holdfast.window.state import State
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
@@ -218,13 +219,15 @@ def _of_copy(copy: str) -> Chosen:
 
 
 def _of_gzip(path: str) -> Chosen:
-    about = transcripts.read_header(path)
-    if not about:
-        return Chosen(State(transcript=path), "")
     from holdfast.events.window_brief import state_of  # `status` seldom needs it
 
-    _say_damaged(path)
-    return Chosen(state_of(path, about), "")
+    about = transcripts.read_header(path)
+    if about:
+        _say_damaged(path)
+        return Chosen(state_of(path, about), "")
+    session_id, agent_id = choose_session.names_of(Path(path))
+    folder = next((one.cwd for one in read(path) if one.cwd), "")
+    return Chosen(state_of(path, CopyHeader("", session_id, agent_id, folder)), "")
 
 
 def _copy_if_gone(source: str) -> str:

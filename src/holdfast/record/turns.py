@@ -18,7 +18,7 @@ from holdfast.redact.finding import REDACTED
 from holdfast.redact.value import looks_random
 from holdfast.text import sentences
 from holdfast.text.sentences import Lazy
-from holdfast.transcript.user_words import Author, Words, holds_agent_message, marks_all
+from holdfast.transcript.user_words import Author, Words, marks_all
 
 KEPT_CHARS, HEAD_CHARS = 4000, 2800
 CUT = "\n[…]\n"
@@ -116,9 +116,10 @@ def _take_back(record: Record, parent: str) -> None:
 def typed_words(record: Record, texts: Sequence[str], author: Author = "") -> Words:
     """Find what the user typed; nothing in a prompt that a schedule sent."""
     text = "\n".join(texts).strip()
+    words = own_words(texts, author)
     is_clients = not author and clip_words(text) in record.clients
-    is_scheduled = is_clients or agents.is_scheduled(record, text)
-    return Words() if is_scheduled else own_words(texts, author)
+    is_scheduled = is_clients or agents.is_scheduled(record, words.typed or text)
+    return Words() if is_scheduled else words
 
 
 def _notified(record: Record, text: str, place: Place) -> None:
@@ -175,7 +176,9 @@ def _enqueue(record: Record, text: str, place: Place) -> str:
     entry does not say who wrote it; where the line that delivers it will, the words wait for it
     apart from the user's."""
     _notified(record, text, place)
-    words = typed_words(record, [text]) if is_typed_into_queue(text) else Words()
+    is_bare_command = text.startswith("/") and len(text.split()) == 1
+    is_others = is_bare_command or is_notification(text)
+    words = Words() if is_others else typed_words(record, [text])
     typed = "" if _is_held_key(record, words.typed, place) else words.typed
     if words.unsure or not record.client or marks_all(record.client):
         typed = text.strip() if any(words) else ""
@@ -186,13 +189,6 @@ def _enqueue(record: Record, text: str, place: Place) -> str:
     record.queued = [*record.queued, *[waiting] * bool(waiting)][-MOST_QUEUED:]
     record.queue = [*record.queue, waiting][-MOST_WAITING:]
     return typed
-
-
-def is_typed_into_queue(text: str) -> bool:
-    """Whether a text in the queue is neither a bare command nor another's: the line that delivers
-    it says who wrote it."""
-    is_bare_command = text.startswith("/") and len(text.split()) == 1
-    return not (is_bare_command or is_notification(text) or holds_agent_message(text))
 
 
 def _is_held_key(record: Record, words: str, place: Place) -> bool:

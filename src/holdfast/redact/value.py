@@ -51,7 +51,7 @@ def is_masked(value: str) -> bool:
 
 @lru_cache(REMEMBERED)
 def _is_placeholder(value: str) -> bool:
-    if is_masked(value) or compiled(_VARIABLE).match(value):
+    if is_masked(value) or compiled(_VARIABLE).match(value) or value.endswith("EXAMPLE"):
         return True
     low = value.lower()
     if compiled(_FILL_IN).match(low) and not is_made(value):

@@ -99,6 +99,7 @@ class TranscriptLine(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     session_id: str = ""
     cwd: str = ""
     version: str = ""
+    entrypoint: str = ""
     is_sidechain: bool = False
     agent_id: str | None = None
     prompt_id: str | None = None
@@ -122,7 +123,9 @@ class TranscriptLine(msgspec.Struct, frozen=True, gc=False, rename="camel"):
         kind = self.origin.kind if self.origin else ""
         if kind or self.prompt_source:
             return author(kind, self.prompt_source)
-        return "unmarked" if marks_all(self.version) and not self.is_sidechain else ""
+        if self.is_sidechain or not marks_all(self.version):
+            return ""
+        return "unmarked" if self.entrypoint == "cli" else "headless"
 
 
 def author(kind: str, source: str | None = None) -> Author:

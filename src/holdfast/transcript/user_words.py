@@ -14,10 +14,11 @@ from typing import Literal, NamedTuple
 from holdfast.text.sentences import Lazy
 
 # Who wrote a line in the user's name, as the client says. Empty for clients that do not: the form
-# of the text must tell. "unmarked" if the client marks all that is typed, and did not mark this;
-# "unsure" if its mark tells neither.
-Author = Literal["user", "other", "unmarked", "unsure", ""]
+# of the text must tell. "unmarked" if the client marks all that is typed for the model, and did not
+# mark this; "headless" if it marks all but commands; "unsure" if its mark tells neither.
+Author = Literal["user", "other", "unmarked", "headless", "unsure", ""]
 MARKS_ALL = (2, 1, 183)
+_NUMBERS = Lazy(r"[0-9]+")  # what follows the third names a preview
 READ_CHARS = 4_000_000  # more than any window holds; of a longer text, both ends are read
 _HALF = READ_CHARS // 2
 _CUT = "\n[…]\n"
@@ -28,14 +29,22 @@ _NAMES = Lazy(r"<([A-Za-z][\w.:-]*)")
 _CLOSED = Lazy(r"</([A-Za-z][\w.:-]*)>")
 # What the client itself puts around texts of its own, of the IDE, of commands and of other agents.
 # Such a block is no prompt; any other is shown apart. With a blank behind `>` it is spoken of.
+_AGENTS = r"(?:task|agent)-notification|(?:teammate|cross-session|agent)-message"
 _CLIENTS = (
-    r"(?:ide_(?:opened_file|selection|diagnostics)|system-reminder|(?:task|agent)-notification"
-    r"|local-command-(?:caveat|std\w+)|bash-std\w+|(?:teammate|cross-session|agent)-message)"
+    r"(?:ide_(?:opened_file|selection|diagnostics)|system-reminder|user-prompt-submit-hook"
+    rf"|local-command-(?:caveat|std\w+)|bash-std\w+|{_AGENTS})"
 )
+_BEFORE_WORDS = ("ide_", "system-reminder")  # behind any other, nobody types
 _IDE_NOTES = ("<ide_opened_file>", "<ide_selection>", "<ide_diagnostics>")
 _PREFIXES = (*_IDE_NOTES, "<command-message>", "<command-name>")  # before what was typed
 _CLIENT_BLOCK = Lazy(rf"{_CLIENTS}(?=\s|>(?! ))|[\w-]+-std\w+(?=>)")
 _CLIENT_LINE = Lazy(rf"^[ \t]*<({_CLIENTS})(?=\s+\w+=|>(?! ))", re.MULTILINE)
+_AGENT_LINE = Lazy(rf"^[ \t]*<(?:{_AGENTS})(?=\s+\w+=|>(?! ))", re.MULTILINE)
+_BY_HOOK = Lazy(
+    r"^[A-Z]\w+(?::\S{1,200})? hook (?:feedback|error|success|additional context"
+    r'|stopped continuation|blocking error from command)(?::| ")',
+    re.MULTILINE,
+)
 _BRIEF = Lazy(r'<holdfast-brief from="[^"\n]*">\n')
 _BRIEF_ENDS = "\n</holdfast-brief>"
 _TYPED_MARKS = {"bash-input": "! ", "user-memory-input": "# "}  # as the user typed them
@@ -49,6 +58,7 @@ _COMMAND = Lazy(
     r"<command-message>[^<\n]{0,500}</command-message>\s*<command-name>"
     r"|<command-name>[^<\n]{0,500}</command-name>\s*(?:<command-|\Z)"
 )
+_FOR_MODEL = "<command-message>"  # first; in a command of the client, it is behind the name
 _COMMAND_HEAD = Lazy(r"(?:<command-(name|message)>[^<\n]{0,500}</command-\1>\s*)+")
 _GIVEN_ENDS = Lazy(r"</command-args>(?=[ \t]*(?:\n|<|\Z))")  # what was typed may hold the tag
 # What begins so is the client's to its end.
@@ -78,18 +88,20 @@ class Words(NamedTuple):
 
 def marks_all(version: str) -> bool:
     """Whether a client of this version marks all that is typed."""
-    numbers = version[:20].split(".")[:3]
-    is_told = len(numbers) == len(MARKS_ALL) and all(map(str.isdecimal, numbers))
-    return is_told and tuple(map(int, numbers)) >= MARKS_ALL
+    return tuple(map(int, _NUMBERS.pattern.findall(version[:20])[:3])) >= MARKS_ALL
 
 
 def find_words(texts: Sequence[str], author: Author = "") -> Words:
-    """Find the user's words in the texts of one message, each judged by itself."""
+    """Find the user's words in the texts of one message, each judged by itself. A line without a
+    mark that brings what another agent sent may hold words of anybody."""
     if author == "other":
         return Words()
     found = [_judge(_shortened(text), author, is_alone=len(texts) == 1) for text in texts]
     typed = "\n".join(one.typed for one in found if one.typed)
-    return Words(typed, tuple(text for one in found for text in one.unsure))
+    unsure = tuple(text for one in found for text in one.unsure)
+    if typed and author != "user" and any(map(_AGENT_LINE.pattern.match, texts)):
+        return Words("", (typed, *unsure))
+    return Words(typed, unsure)
 
 
 def _shortened(text: str) -> str:
@@ -101,18 +113,18 @@ def _judge(text: str, author: Author, *, is_alone: bool) -> Words:
     is_marked = author == "user"
     if not is_marked and "[Request interrupted" in text:
         text = _INTERRUPTED.pattern.sub("", text)
-    if "<" not in text:
-        words, unsure = text.strip(), list[str]()
-    elif is_marked and is_alone and not text.lstrip().startswith(_PREFIXES):
-        words, unsure = text.strip(), []
-    else:
-        words, unsure = _without_head(text)
-        words, more = (words, []) if is_marked else _without_client_lines(words)
-        unsure += more
+    words, unsure = text.strip(), list[str]()
+    if "<" in text and not (is_marked and is_alone and not words.startswith(_PREFIXES)):
+        words, unsure = _without_head(text, is_marked)
     typed = None if author == "unsure" else _typed_form(words)
+    if not is_marked and typed is None:
+        words, behind = _before_client_lines(words)
+        unsure.append(behind)
+    # In a terminal, only a schedule sends the model a command without a mark.
+    is_scheduled = author == "unmarked" and words.startswith(_FOR_MODEL)
     if typed is not None and not (is_marked and typed.startswith(_SIGNS)):
         words = typed
-    elif not is_marked:
+    if is_scheduled or not (is_marked or typed is not None):
         words = _without_notice(words)
         if author:
             words, unsure = "", [words, *unsure]
@@ -131,11 +143,11 @@ def _typed_form(words: str) -> str | None:
     return None
 
 
-def _without_head(text: str) -> tuple[str, list[str]]:
+def _without_head(text: str, is_marked: bool) -> tuple[str, list[str]]:
     """Cut off the blocks of tags with which a text begins; return the rest, and what may be the
     user's all the same. A block that is never closed goes to the end of the text;
     a tag that words follow on its line is spoken of."""
-    at, unsure = 0, list[str]()
+    at, unsure, stands_alone = 0, list[str](), False
     for _ in range(MOST_BLOCKS):
         found = _OPENED.pattern.match(text, at)
         if found is None or _typed_form(text[at:].strip()) is not None:
@@ -149,14 +161,15 @@ def _without_head(text: str) -> tuple[str, list[str]]:
         first, end = text.find(closing, found.end()), last + len(closing)
         if _CLIENT_BLOCK.pattern.match(text, found.start(1)):
             unsure.append(text[first + len(closing) : last])
+            stands_alone |= not (is_marked or found[1].startswith(_BEFORE_WORDS))
         else:
             unsure.append(text[at:end])
         at = end
     else:
         return "", [*unsure, text[at:]]
     rest = text[at:]
-    if "<task-notification" in text[:at]:
-        rest = _RESULT_NOTE.pattern.sub("", rest)
+    if stands_alone:
+        return "", [*unsure, _RESULT_NOTE.pattern.sub("", rest)]
     # A block may hold the closing tag of one before it: then the rest begins within that block.
     opened = set(_NAMES.pattern.findall(text[:at]))
     ends = [one.end() for one in _CLOSED.pattern.finditer(rest) if one[1] in opened]
@@ -164,31 +177,16 @@ def _without_head(text: str) -> tuple[str, list[str]]:
     return rest[inside:].strip(), [*unsure, rest[:inside]]
 
 
-def _without_client_lines(text: str) -> tuple[str, list[str]]:
-    """Cut out blocks of the client that begin a line further down. Words around a message of
-    another agent may be the client's, which announces it."""
-    if holds_agent_message(text):
-        return "", [text]
-    kept, unsure = list[str](), list[str]()
-    missing, at, start = set[str](), 0, 0
-    while found := _CLIENT_LINE.pattern.search(text, start):
-        closing = f"</{found[1]}>"
-        last = -1 if closing in missing else text.rfind(closing, found.end())
-        if last < 0:
-            missing.add(closing)
-            start = found.end()
-            continue
-        kept.append(text[at : found.start()])
-        at = start = last + len(closing)
-        unsure.append(text[found.start() : at])
-    return "".join([*kept, text[at:]]).strip(), unsure
-
-
-def holds_agent_message(text: str) -> bool:
-    """Whether a message of another agent begins one of the lines."""
-    if "-message" not in text:
-        return False
-    return any("-message" in one[1] for one in _CLIENT_LINE.pattern.finditer(text))
+def _before_client_lines(text: str) -> tuple[str, str]:
+    """Cut a text in two where a block of the client or the words of a hook begin a line. Words
+    before what another agent sent may be the client's, which announces it."""
+    if _AGENT_LINE.pattern.search(text):
+        return "", text
+    last = {name: text.rfind(f"</{name}>") for name in set(_CLIENT_LINE.pattern.findall(text))}
+    blocks = (one for one in _CLIENT_LINE.pattern.finditer(text) if one.end() < last[one[1]])
+    found = filter(None, (next(blocks, None), _BY_HOOK.pattern.search(text)))
+    at = min((one.start() for one in found), default=len(text))
+    return text[:at].strip(), text[at:]
 
 
 def _without_notice(text: str) -> str:
@@ -220,7 +218,7 @@ def _command(text: str) -> str:
     end = _GIVEN_ENDS.pattern.search(args)
     given = args[: end.start()].strip() if end else ""
     name = _between(text, "<command-name>", "</command-name>")
-    is_for_model = text.startswith("<command-message>")
+    is_for_model = text.startswith(_FOR_MODEL)
     return f"{name} {given}".strip() if name and (given or is_for_model) else ""
 
 

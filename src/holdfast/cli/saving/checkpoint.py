@@ -48,7 +48,8 @@ def checkpoint(transcript: Path | None, project: Path | None, session: str, as_j
         window_state.lock_state_if_possible(folder) as state,
     ):
         _fill(state, chosen.state)
-        view.measure(state, settings_load.load(state.project), now_ms, folder)
+        if chosen.folder:  # the end of a gzip file cannot be read alone
+            view.measure(state, settings_load.load(state.project), now_ms, folder)
         own, state.project = state.project, str(project.resolve()) if project else state.project
         kept = take_checkpoint.save(state, folder, "manual", now_ms)
         state.project = own
@@ -81,7 +82,7 @@ def _describe_place(kept: SavedCheckpoint) -> str:
 def _chosen(transcript: Path | None, session: str, project: Path | None) -> choose_session.Chosen:
     """Choose the session. Without a place to save to, it is never one of another project."""
     if transcript is not None:
-        return choose_session.by_transcript(transcript)
+        return find_transcript.choose_to_read(transcript)
     return find_transcript.choose_to_save(session, anywhere=project is not None)
 
 

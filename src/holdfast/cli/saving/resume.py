@@ -19,7 +19,7 @@ from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.checkpoint.errors import Changed, NoCheckpoint
 from holdfast.checkpoint.next_steps import NOTHING_OPEN
 from holdfast.checkpoint.sections import ASKED
-from holdfast.cli import choose_session, find_transcript
+from holdfast.cli import find_transcript
 from holdfast.cli.arguments import AS_JSON, PROJECT, must_be_folder
 from holdfast.cli.terminal import say
 from holdfast.redact import redact
@@ -104,7 +104,7 @@ def _meant(word: str, project: str) -> CheckpointEntry | ArchivedSession:
     """Return the checkpoint; for a session, its newest one; for an archived session without one,
     the session."""
     if word.endswith((".jsonl", ".gz")):
-        word = choose_session.by_transcript(Path(word)).state.session_id
+        word = find_transcript.choose_to_read(Path(word)).state.session_id
     try:
         return find.find_by_name(word, project)
     except NoCheckpoint:

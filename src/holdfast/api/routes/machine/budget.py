@@ -13,7 +13,7 @@ from holdfast.api.machine_files import local_window, read_files
 from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, answer_of, respond
 from holdfast.budget import operations
 from holdfast.budget.compartments import NAMES, PREFERENCES
-from holdfast.budget.ledger import USER, InvalidPin, NoSuchPin, Pin, TooManyPins
+from holdfast.budget.ledger import API, InvalidPin, NoSuchPin, Pin, TooManyPins
 from holdfast.events import window_budget
 from holdfast.hub import row_times
 from holdfast.hub.errors import NotThere, Refused
@@ -47,11 +47,11 @@ class EvictedItem(ApiAnswer):
 
 
 class NewPin(Body):
-    """`scope`: the project of the session, this session alone, or every project of the user."""
+    """`scope`: the project of the session, or this session alone."""
 
     text: Words
     session_id: Word
-    scope: Literal["project", "session", "user"] = "project"
+    scope: Literal["project", "session"] = "project"
     compartment: Compartment = PREFERENCES
 
 
@@ -70,7 +70,8 @@ async def get(session_id: SessionQuery, agent: WordQuery = None) -> Response:
 
 @router.post("/pins", status_code=201, response_model=BudgetPin, responses=NOT_FOUND)
 async def pin(body: NewPin) -> Response:
-    """Put a text into every brief of its scope, until it is unpinned."""
+    """Put a text into every brief of its scope, until it is unpinned. The brief says that it was
+    pinned over the API."""
     state, _ = await local_window(body.session_id)
     made = await _call(_pin, body, state)
     return respond(made._asdict(), 201)
@@ -106,7 +107,7 @@ def _pin(body: NewPin, state: State) -> Pin:
         scope=body.scope,
         project=state.project,
         session_id=state.session_id,
-        by=USER,
+        by=API,
     )
 
 
