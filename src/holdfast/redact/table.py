@@ -200,7 +200,7 @@ OPENING = _words(
     "api access private secret auth account encryption encrypt decryption signing sign signature "
     "master license service storage webhook app application admin deploy subscription ssh gpg pgp "
     "integration client consumer hmac jwt session cookie bot server rest merchant vault unseal "
-    "recovery fernet aes rsa wireguard preshared shared root org team bearer refresh personal wpa "
+    "recovery fernet aes wireguard preshared shared root org team bearer refresh personal wpa "
     "wifi product django flask rails write read"
 )
 # … and what it is called where it is the name of a thing.
