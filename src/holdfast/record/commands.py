@@ -11,7 +11,7 @@ from os.path import normpath
 
 import msgspec
 
-from holdfast.record import shell, turns
+from holdfast.record import files, shell, turns
 from holdfast.record.model import Command, FailedRun, Place, Record, keep_warmest, warm
 from holdfast.redact import redact
 from holdfast.text.fence import code
@@ -216,3 +216,4 @@ def note_edit(record: Record, name: str) -> None:
     if name:
         record.edits += 1
         turns.note_edit(record, name)
+        files.note_words(record, name, turns.words_before(record))
