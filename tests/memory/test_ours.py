@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from holdfast.checkpoint.next_steps import NOTHING_OPEN
 
 from holdfast.checkpoint.document import Document
-from holdfast.checkpoint.next_steps import NOTHING_OPEN
 from holdfast.checkpoint.write import keep
 from holdfast.memory.recall import recall
 from holdfast.memory.sources import calls, sessions, turns

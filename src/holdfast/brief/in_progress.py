@@ -14,6 +14,7 @@ from holdfast.text.sentences import clip_start
 FRESH_OPS = 3
 PRINTED_CHARS, SHOWN_CHARS, REMARK_CHARS = 240, 160, 240
 MOST_PRINTED = 12
+MOST_ADDED = 4
 ROOMY_CHARS = 3500  # a brief of this size always has the last calls
 PLANNING = "plan mode is on: read and plan only, change no file until the user approves the plan"
 
@@ -91,6 +92,13 @@ def remarks(record: Record) -> Iterator[BriefItem]:
     for age, (text, one) in enumerate(known):
         worth = 0.02 / (1 + age / 4)
         yield BriefItem("decisions", text, worth, "said at work", one.place, order=-age)
+
+
+def added(items: Sequence[str]) -> Iterator[BriefItem]:
+    """Yield the newest lines that the model added to its checkpoints."""
+    for age, item in enumerate(reversed(items[-MOST_ADDED:])):
+        text = flat(item, REMARK_CHARS)
+        yield BriefItem("decisions", text, 0.03 / (1 + age), "added to a checkpoint", order=1 - age)
 
 
 def archived_topics(archived: Sequence[Archived]) -> Iterator[BriefItem]:

@@ -1,5 +1,5 @@
 """Lines that the session's own model adds to its checkpoints: what was done, why, what was decided,
-what is next. They stand in the sections under its name, and in every later checkpoint of the window.
+what is next. They stand in the sections under its name, also in later checkpoints of the window.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _named(text: str) -> Iterator[str]:
 
 
 def _is_known(name: str, record: Record) -> bool:
-    """Whether the transcript names it before the call that adds the line, which has no result yet."""
+    """Whether the transcript names it before the call that adds the line: that has no result."""
     if any(name in turn.asked or name in turn.said for turn in record.turns):
         return True
     if any(name in line and one.ok is not None for line, one in record.commands.items()):

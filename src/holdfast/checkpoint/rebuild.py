@@ -33,7 +33,6 @@ def rebuild(also: Iterable[str] = ()) -> RebuiltIndex:
         entries, damaged = _read(projects, before)
         projects = [one for one in projects if one in {entry.project for entry in entries}]
         index.save(entries)
-        index.remember(projects)
     after = {one.path for one in entries}
     made = [one.id for one in entries if one.verified and _snapshot_made(one)]
     added, dropped = sorted(after - before), sorted(before - after)

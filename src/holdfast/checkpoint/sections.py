@@ -8,7 +8,6 @@ that need more. What does not fit is counted in a line of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from os.path import dirname
 from typing import Any
 
 from holdfast.checkpoint.added import SECTIONS as ADDED_TO
@@ -18,11 +17,11 @@ from holdfast.record.agents import COMMAND
 from holdfast.record.decisions import find_decisions
 from holdfast.record.files import by_last_use
 from holdfast.record.model import FileUse, Record, Task, Turn, describe_unread, heat_at
-from holdfast.record.replies import is_answer, width
+from holdfast.record.replies import TERSE_CHARS, is_answer, width
 from holdfast.record.turns import describe_stop, turn_number, unsure_texts
 from holdfast.text.fence import both_ends, code, flat, quoted, single_marks
 from holdfast.text.numbers import counted
-from holdfast.text.sentences import clip, clip_start
+from holdfast.text.sentences import clip, clip_last, clip_start
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
 TOKENS = 2500  # of the whole file
@@ -30,16 +29,15 @@ HEAD_CHARS = 800  # front matter, and characters that are written longer in the 
 ROOM_CHARS = int(TOKENS * CHARS_PER_TOKEN) - HEAD_CHARS
 ENDLESS = 1 << 30
 PER_ITEM, PER_SECTION = 3, 6  # what an item and a heading cost beside their words
-NEWEST_SHARE, EDITED_SHARE = 0.5, 0.8  # of a section: for turns in full, files with words
-TERSE_CHARS = 32  # shorter words mean little without what they answer
-WORDS_CHARS, ANSWER_CHARS = 160, 140  # of an older turn
-SAID_CHARS, ITEM_CHARS, SHORT_CHARS = 800, 400, 200
-OUTPUT_CHARS = 600  # of a failed command
+NEWEST_SHARE, EDITED_SHARE = 0.4, 0.8  # of a section: for turns in full, files with words
+WORDS_CHARS, ANSWER_CHARS, LEAST_CHARS = 160, 120, 80  # of an older turn
+SAID_CHARS, ITEM_CHARS, END_CHARS, SHORT_CHARS = 800, 400, 240, 200
+OUTPUT_CHARS, OLDER_LINES = 600, 2  # of a failed command: its output, and lines of an older one
 MOST_PATHS = 8  # of files in one item
-MOST_PLAN_LINES, PLAN_LINE_CHARS = 30, 160
-MOST_COMMANDS, MOST_AGENTS = 6, 8
+MOST_PLAN_LINES, PLAN_LINE_CHARS = 12, 160
+MOST_COMMANDS, MOST_AGENTS = 5, 5
 MOST_CHANGED, MOST_ITEMS = 400, 40  # in the snapshot
-MORE = "`holdfast search` and the tool `recall` find them"
+MORE = "see `holdfast search`, or the tool `recall`"
 PLAN_MODE = "mode: plan mode is on; read and plan only until the user approves the plan"
 PLAN_OF_MODEL = "a plan that the model wrote and the user approved"
 IN_PROGRESS, GIT, UNSURE = "In Progress", "Git", "Not Certain Who Said This"
@@ -62,7 +60,7 @@ def sections_of(
     builders: dict[str, tuple[float, Build]] = {
         IN_PROGRESS: (0.14, lambda room: first([*_in_progress(record)], room)),
         "What Changed": (0.22, lambda room: _changed(record, room)),
-        "Why Changed": (0.34, lambda room: _turns(record, room)),
+        "Why Changed": (0.45, lambda room: _turns(record, room)),
         "Active Issues": (0.12, lambda room: first([*_issues(record)], room)),
         "Key Decisions": (0.1, lambda room: last([*decisions(record)], room)),
         "Next Steps": (0.16, lambda room: first([*next_steps(record)], room)),
@@ -71,9 +69,7 @@ def sections_of(
         "Commands": (0.05, lambda room: first([*_commands(record)], room)),
         "Agents": (0.08, lambda room: first([*_agents(record)], room)),
     }
-    known = {
-        name: [one.item for one in added if ADDED_TO[one.kind] == name] for name in builders
-    }
+    known = {name: [one.item for one in added if ADDED_TO[one.kind] == name] for name in builders}
     room -= sum(size(known[name]) + len(name) + PER_SECTION for name in builders)
     needs = {name: size(build(ENDLESS)) for name, (_, build) in builders.items()}
     rooms = share_out(needs, {name: share for name, (share, _) in builders.items()}, room)
@@ -117,7 +113,7 @@ def last(items: list[str], room: int) -> list[str]:
 
 
 def _rest(count: int) -> str:
-    return f"({count} more, not shown here: {MORE})"
+    return f"({count} more: {MORE})"
 
 
 def snapshot_of(record: Record, added: Sequence[AddedLine] = ()) -> dict[str, Any]:
@@ -133,9 +129,7 @@ def snapshot_of(record: Record, added: Sequence[AddedLine] = ()) -> dict[str, An
         "modified_files": [path for path, _ in _edited(record)][-MOST_CHANGED:],
         "key_decisions": [*by_model["decided"], *[*decisions(record)][-MOST_ITEMS:]],
         "next_steps": [*by_model["next"], *[*next_steps(record)][:MOST_ITEMS]],
-        "added_by_model": [
-            {"kind": one.kind, "turn": one.turn, "text": one.text} for one in added
-        ],
+        "added_by_model": [{"kind": one.kind, "turn": one.turn, "text": one.text} for one in added],
         "decided": [
             {
                 "decision": flat(one.text, ITEM_CHARS),
@@ -170,17 +164,17 @@ def current_request(record: Record) -> str:
 
 
 def title(record: Record, at: int) -> str:
-    """Return the words of a turn on one line. Very short ones ("2", "go on") are followed by the
-    question that they answer, else by the last longer request."""
+    """Return what a turn asks for, on one line: of very short words ("2", "go on") the question
+    that they answer, else the last longer request."""
     turn = record.turns[at]
     words = (f"({PLAN_OF_MODEL}) " if turn.is_plan else "") + " ".join(turn.asked.split())
     if not words or width(words) > TERSE_CHARS:
         return words
     if is_answer(turn.reply_to):
-        return f"{words} (to: {turn.reply_to})"
+        return f"{turn.reply_to} → {words}"
     earlier = (one.asked for one in reversed(record.turns[:at]) if width(one.asked) > TERSE_CHARS)
     before = flat(next(earlier, ""), SHORT_CHARS)
-    return f"{words} (after: {before})" if before else words
+    return f"{before} → {words}" if before else words
 
 
 def decisions(record: Record) -> Iterator[str]:
@@ -207,7 +201,12 @@ def next_steps(record: Record) -> Iterator[str]:
     done = [one for one in record.tasks.values() if one.status == "completed"]
     if done:
         names = "; ".join(flat(one.text, 80) for one in reversed(done[-3:]))
-        yield f"[x] {len(done)} of {len(done) + len(listed)} tasks completed, the last: {names}"
+        of, place = (
+            len(done) + len(listed),
+            max((one.set_at for one in done), key=lambda one: one.op),
+        )
+        when = f"in turn {turn_number(record, place)}"
+        yield f"[x] {len(done)} of {of} tasks completed, the last {when}: {names}"
     if record.plan:
         lines = [flat(one, PLAN_LINE_CHARS) for one in record.plan.text.splitlines() if one.strip()]
         rest = len(lines) - MOST_PLAN_LINES
@@ -216,7 +215,8 @@ def next_steps(record: Record) -> Iterator[str]:
         yield "\n".join([when, *lines[:MOST_PLAN_LINES], *more])
     if not found and record.turns and record.turns[-1].said:
         number, said = turn_number(record, record.turns[-1].place), record.turns[-1].said
-        yield f"turn {number} was answered; the end: {quoted(_end(said, ITEM_CHARS))}"
+        end = flat(clip_last(" ".join(said.split()), END_CHARS), END_CHARS + 2)
+        yield f"turn {number} was answered; the end of the answer: {quoted(end)}"
 
 
 def _task(record: Record, task: Task) -> str:
@@ -250,7 +250,7 @@ def _turns(record: Record, room: int) -> list[str]:
     of those before."""
     known = [(at, one) for at, one in enumerate(record.turns) if one.asked or one.edited]
     full = [_turn(record, at, one, ENDLESS) for at, one in known]
-    short = [_turn(record, at, one, 0) for at, one in known]
+    short = [_turn(record, at, one, WORDS_CHARS) for at, one in known]
     if size(full) <= room:
         return full
     count = len(known) - 1
@@ -260,7 +260,10 @@ def _turns(record: Record, room: int) -> list[str]:
         count -= 1
     kept = full[-count:] if count else [_turn(record, *known[-1], int(room * NEWEST_SHARE))]
     left = short[: -len(kept)]
-    room -= size([*kept, MORE]) + WORDS_CHARS // 2
+    room -= size([*kept, MORE]) + LEAST_CHARS
+    for number, (at, turn) in enumerate(known[: len(left)]):
+        if size(left) > room:
+            left[number] = _turn(record, at, turn, LEAST_CHARS)
     while left and size(left) > room:
         del left[0]
     earlier = record.turns_dropped + len(known) - len(left) - len(kept)
@@ -268,23 +271,26 @@ def _turns(record: Record, room: int) -> list[str]:
 
 
 def _turn(record: Record, at: int, turn: Turn, most: int) -> str:
-    """Return a turn in full, with so much of its answer, or on one line if there is no room."""
+    """Return a turn with so much of the words, and with its answer: on one line if that is little,
+    and with so little as `LEAST_CHARS` without it."""
     how = describe_stop(record.turns, at)
-    begins = f"turn {turn_number(record, turn.place)}{' (' if how else ''}{how}{')' if how else ''}"
-    is_long = bool(most) and width(turn.asked) > TERSE_CHARS
-    asked = single_marks(turn.asked.strip()) if is_long else title(record, at)
-    if not is_long or len(asked) > most:
-        asked = both_ends(asked, max(WORDS_CHARS, most // 2))
-    words = quoted(asked) if asked else "(went on)"
+    begins = f"turn {turn_number(record, turn.place)}{f' ({how})' if how else ''}: "
+    asked = single_marks(turn.asked.strip()) if most > WORDS_CHARS else flat(turn.asked, ENDLESS)
+    asked = asked if len(asked) <= most else both_ends(asked, most)
+    by = f"({PLAN_OF_MODEL}) " * turn.is_plan
+    to = both_ends(turn.reply_to, WORDS_CHARS) if is_answer(turn.reply_to) else ""
+    words = f"{by}{quoted(asked)}" + f" (to {quoted(to)})" * bool(to) if asked else "(went on)"
     is_now = turn is record.turns[-1] and open_items.request(record) is not None
-    if not turn.said or is_now:
-        return f"{begins}: {words}"
-    if not most:
-        return f"{begins}: {words} → {quoted(flat(turn.said, ANSWER_CHARS))}"
+    if not turn.said or is_now or most <= LEAST_CHARS:
+        return begins + words
+    if most <= WORDS_CHARS:
+        return f"{begins}{words} → {quoted(flat(turn.said, ANSWER_CHARS))}"
+    is_last = turn is record.turns[-1]
     answer = single_marks(turn.said)
-    if len(answer) > most:
-        answer = both_ends(answer, max(ANSWER_CHARS, most - len(words)))
-    return f"{begins}: {words}\n→ {quoted(answer)}"
+    room = min(SAID_CHARS if is_last else ITEM_CHARS, max(ANSWER_CHARS, most - len(words)))
+    return (
+        f"{begins}{words}\n→ {quoted(answer if len(answer) <= room else both_ends(answer, room))}"
+    )
 
 
 def _changed(record: Record, room: int) -> list[str]:
@@ -309,7 +315,8 @@ def _changed(record: Record, room: int) -> list[str]:
 def _by_folder(paths: list[str], room: int) -> list[str]:
     folders: dict[str, list[str]] = {}
     for path in paths:
-        folders.setdefault(dirname(path) or ".", []).append(path.rpartition("/")[2])
+        folder, _, name = path.rpartition("/")
+        folders.setdefault(folder or ".", []).append(name)
     named = [
         f"{folder}/ - {counted(len(names), 'file')} edited earlier: {', '.join(names)}"
         for folder, names in folders.items()
@@ -366,17 +373,19 @@ def _issues(record: Record) -> Iterator[str]:
         yield describe_unread(record)
     if record.starts_midway:
         yield "the transcript begins midway: earlier words are in another file"
+    began = record.turns[-1].place.op if record.turns else 0
     for line, failed in commands.failing(record):
         told = [single_marks(one) for one in failed.lines]
+        told = told if failed.place.op > began else told[:OLDER_LINES]
         while len(told) > 1 and sum(map(len, told)) > OUTPUT_CHARS:
             told.pop()
         yield "\n".join([commands.describe(record, line, failed), *told])
 
 
 def _commands(record: Record) -> Iterator[str]:
-    """Yield the commands that were run most and last, as they were typed."""
+    """Yield the commands that were run more than once, as they were typed, the latest first."""
     marks = {True: "", False: " (failed)", None: " (no result yet)"}
-    known = [*record.commands.items()]
+    known = [pair for pair in record.commands.items() if pair[1].count > 1]
     known.sort(key=lambda pair: heat_at(pair[1], record.op), reverse=True)
     for line, one in known[:MOST_COMMANDS]:
         yield code(line, SHORT_CHARS) + marks[one.ok]

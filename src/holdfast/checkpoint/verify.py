@@ -56,33 +56,30 @@ def verify(path: str, entries: Iterable[CheckpointEntry] | None = None) -> Verif
     notes: tuple[str, ...] = ()
     if entries is not None:
         row = next((one for one in entries if one.path == path), None)
-        findings += _entry(row, found.content_hash)
-        notes = (*_missing(row), *_foreign(path))
+        if row is not None and row.content_hash != found.content_hash:
+            words = "the entry has another hash: the file was replaced"
+            findings.append(CheckpointFinding("index", words))
+        missing = "not in the index; `holdfast rebuild` adds it"
+        told = "" if row is not None else index.newer_version_error() or missing
+        notes = tuple(filter(None, (told, provenance.why_not_own(from_file(path)))))
     return VerifyReport(path, tuple(findings), found.document, found.content_hash, notes)
 
 
-def verify_entry(
-    entry: CheckpointEntry, entries: Iterable[CheckpointEntry]
-) -> tuple[CheckpointEntry, Document | None]:
-    """Return the entry with the result of a check now, and the document in the file: the index
-    does not know what happened to the file since."""
+def verify_entry(entry: CheckpointEntry, entries: Iterable[CheckpointEntry]) -> CheckpointEntry:
+    """Return the entry with the result of a check now: the index does not know what happened to the
+    file since."""
     same = [one for one in entries if one.path == entry.path]
-    report = verify(entry.path, same or None)
-    return replace(entry, verified=report.ok), report.document
-
-
-def verify_all(entries: Iterable[CheckpointEntry], projects: Iterable[str]) -> list[VerifyReport]:
-    """Check every file of every known folder, and every entry whose file is gone."""
-    entries = list(entries)
-    known = [one.path for one in entries]
-    places = [folder for one in projects for folder in folders.readable(one)]
-    return [verify(path, entries) for path in dict.fromkeys([*readable_in(places, known), *known])]
+    return replace(entry, verified=verify(entry.path, same or None).ok)
 
 
 def verify_projects(also: Iterable[str] = ()) -> list[VerifyReport]:
-    """Check every known or given project: without an index, only the caller can name one."""
-    given = {folders.resolve(one) for one in also}
-    return verify_all(index.load_or_empty(), sorted({*index.projects(), *given}))
+    """Check every file of every known or given project (without an index, only the caller can name
+    one), and every entry whose file is gone."""
+    entries = index.load_or_empty()
+    known = [one.path for one in entries]
+    projects = sorted({*index.projects(), *(folders.resolve(one) for one in also)})
+    places = [folder for one in projects for folder in folders.readable(one)]
+    return [verify(path, entries) for path in dict.fromkeys([*readable_in(places, known), *known])]
 
 
 def _way_out(error: DamagedCheckpoint, entries: Iterable[CheckpointEntry] | None) -> str:
@@ -108,20 +105,3 @@ def _name(path: str, document: Document) -> list[CheckpointFinding]:
 def _sections(document: Document) -> list[CheckpointFinding]:
     missing = [name for name in REQUIRED if name not in document.sections]
     return [CheckpointFinding("sections", f"no section {name!r}") for name in missing]
-
-
-def _entry(row: CheckpointEntry | None, content_hash: str) -> list[CheckpointFinding]:
-    if row is not None and row.content_hash != content_hash:
-        return [CheckpointFinding("index", "the entry has another hash: the file was replaced")]
-    return []
-
-
-def _missing(row: CheckpointEntry | None) -> list[str]:
-    if row is not None:
-        return []
-    return [index.newer_version_error() or "not in the index; `holdfast rebuild` adds it"]
-
-
-def _foreign(path: str) -> list[str]:
-    why = provenance.why_not_own(from_file(path))
-    return [why] if why else []

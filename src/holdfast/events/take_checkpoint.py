@@ -13,8 +13,10 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from msgspec.structs import replace
+
 from holdfast.checkpoint import added, workflow_state
-from holdfast.checkpoint.document import Document, clean_document, texts, with_snapshot
+from holdfast.checkpoint.document import Document, clean_document, texts
 from holdfast.checkpoint.errors import CheckpointNotSaved
 from holdfast.checkpoint.sections import ROOM_CHARS, first, sections_of, size, snapshot_of
 from holdfast.checkpoint.write import SavedCheckpoint, keep
@@ -92,7 +94,9 @@ def save(
     `given` what the session's model adds."""
     used_tokens = used_tokens or state.used_tokens
     workflow, held = _workflow(state.project)
-    more = {name: first(list(items), MORE_CHARS) for name, items in {**workflow, **(also or {})}.items()}
+    more = {
+        name: first(list(items), MORE_CHARS) for name, items in {**workflow, **(also or {})}.items()
+    }
     room = ROOM_CHARS - len(state.project) - sum(map(size, more.values()))
     sections, snapshot, is_complete = _content(state, folder, record, is_late, given, room)
     sections = {**sections, **more}
@@ -109,8 +113,8 @@ def save(
     if not are_clean(texts(document)):
         document = clean_document(document, redact)
     # The shared work was cleaned when it was written: once more would cost 40 ms.
-    document = with_snapshot(document, add_work(document.snapshot, state, folder, now_ms))
-    document = with_snapshot(document, {**document.snapshot, **_fill(used_tokens, state)})
+    work = add_work(document.snapshot, state, folder, now_ms)
+    document = replace(document, snapshot={**work, **_fill(used_tokens, state)})
     try:
         kept = keep(document)
     except OSError as error:

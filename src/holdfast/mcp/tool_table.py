@@ -46,7 +46,12 @@ class StatusArguments(ToolArguments, frozen=True):
 
 
 class CheckpointArguments(ToolArguments, frozen=True):
-    """Save the state of this session now. Holdfast also saves by itself."""
+    """Save the state of this session now. Holdfast also saves by itself. You may add a few short lines, commands in backticks: what was done, why, what was decided, what is next."""  # noqa: E501
+
+    what: ShortText = ""
+    why: ShortText = ""
+    decided: ShortText = ""
+    next: ShortText = ""
 
 
 class ResumeArguments(ToolArguments, frozen=True):

@@ -34,7 +34,9 @@ def call(record: Record, tool: str, use_id: str, given: Given, place: Place) -> 
     if tool in record.tools or len(record.tools) < MOST_TOOLS:
         record.tools[tool] = record.tools.get(tool, 0) + 1
     earlier = _before(record, tool, given)
-    what = _BY_TOOL.get(tool, _foreign_edit if edits(tool) else _other)(record, given, place, use_id)
+    what = _BY_TOOL.get(tool, _foreign_edit if edits(tool) else _other)(
+        record, given, place, use_id
+    )
     if tool not in AS_WRITTEN:
         what = agents.one_line(what, LONGEST)
     most = shell.LONGEST_LINE if tool == "Bash" else LONGEST

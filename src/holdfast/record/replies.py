@@ -11,6 +11,7 @@ from holdfast.text.sentences import ASKING, Lazy, clip, sentences
 
 REFUSED = "refused: "  # before a call that the user stopped
 SHORT_CHARS = 80
+TERSE_CHARS = 32  # shorter words mean little without what they answer
 WIDE = 3  # letters that one character of a script without blanks counts
 READ_CHARS = 2000  # of the model's words, from their end
 LONGEST = 500
@@ -43,6 +44,13 @@ def picks(words: str, said: str) -> bool:
 def is_answer(reply_to: str) -> bool:
     """Whether these words answer a question, or a call that the user refused."""
     return any(mark in reply_to for mark in ASKING) or reply_to.startswith(REFUSED)
+
+
+def settles(words: str, reply_to: str) -> bool:
+    """Whether very short words follow a question at the end of the model's words, and ask nothing
+    themselves: no question, no command, no shell line."""
+    is_terse = width(words) <= TERSE_CHARS and words[:1] not in ("/", "!")
+    return reply_to.endswith(ASKING) and is_terse and not any(mark in words for mark in ASKING)
 
 
 def width(words: str) -> int:
