@@ -85,8 +85,9 @@ def compose(
 ) -> Brief:
     """Return what to restore now, at most `max_tokens` long. `marked` are rules of instruction
     files that must be in it, `work` is what is known about the shared work, `budget` is what was
-    pinned, evicted and allotted, `archived` are the segments that can be recalled, `added` lines of the model's own. What is in
-    `given` is not repeated; by default it is the summary that the record ends in."""
+    pinned, evicted and allotted, `archived` are the segments that can be recalled, `added` lines of
+    the model's own. What is in `given` is not repeated; by default it is the summary that the
+    record ends in."""
     work = work or {}
     has_agents = bool(record.agents or work.get("subtasks"))
     role = role or role_for(agent_type, has_agents=has_agents)

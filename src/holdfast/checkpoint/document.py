@@ -105,6 +105,10 @@ def texts(document: Document) -> list[str]:
     return found
 
 
+def with_snapshot(document: Document, snapshot: Mapping[str, Any]) -> Document:
+    return replace(document, snapshot=snapshot)
+
+
 def _clean_value(value: Any, clean: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         return clean(value)

@@ -13,10 +13,8 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from msgspec.structs import replace
-
 from holdfast.checkpoint import added, workflow_state
-from holdfast.checkpoint.document import Document, clean_document, texts
+from holdfast.checkpoint.document import Document, clean_document, texts, with_snapshot
 from holdfast.checkpoint.errors import CheckpointNotSaved
 from holdfast.checkpoint.sections import ROOM_CHARS, first, sections_of, size, snapshot_of
 from holdfast.checkpoint.write import SavedCheckpoint, keep
@@ -114,7 +112,7 @@ def save(
         document = clean_document(document, redact)
     # The shared work was cleaned when it was written: once more would cost 40 ms.
     work = add_work(document.snapshot, state, folder, now_ms)
-    document = replace(document, snapshot={**work, **_fill(used_tokens, state)})
+    document = with_snapshot(document, {**work, **_fill(used_tokens, state)})
     try:
         kept = keep(document)
     except OSError as error:
