@@ -299,7 +299,7 @@ def _changed(record: Record, room: int) -> list[str]:
     subjects = git.subjects(record)
     groups: dict[str, list[tuple[str, FileUse]]] = {}
     for path, used in reversed(_edited(record)):
-        key = _done(path, used, subjects)
+        key = _describe_edits(path, used, subjects)
         key += "\n" * (len(groups.get(key, ())) >= MOST_PATHS)
         groups.setdefault(key, []).append((path, used))
     items, grouped = [_files(done, files) for done, files in groups.items()], [*groups.values()]
@@ -336,7 +336,7 @@ def _files(done: str, files: list[tuple[str, FileUse]]) -> str:
     return f"{', '.join(places)} - {done.rstrip()}"
 
 
-def _done(path: str, used: FileUse, subjects: Mapping[str, str]) -> str:
+def _describe_edits(path: str, used: FileUse, subjects: Mapping[str, str]) -> str:
     """Return what was done to a file: the subject of the commit that holds it, else what was said
     at its edits, else how often it was edited."""
     made = "created, " * used.created

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from holdfast.brief.compose import Brief, compose
 from holdfast.brief.item import STILL_RUNNING, BriefItem, find_archived, hook_tokens
 from holdfast.budget import ledger
-from holdfast.checkpoint.added import read as read_added
 from holdfast.client.instructions import collect_marked_rules
 from holdfast.hub.projection.projection_file import objects_in, read_projection, subtasks, text
 from holdfast.record.model import Record
@@ -56,8 +55,14 @@ def compose_brief(
         work=shared_work(state, folder),
         budget=ledger.read(state.project, state.session_id),
         archived=find_archived(state.session_id, state.agent_id),
-        added=[one.item for one in read_added(state.added)],
+        added=_added(state.added) if state.added else (),
     )
+
+
+def _added(stored: str) -> list[str]:
+    from holdfast.checkpoint.added import read  # seldom there
+
+    return [one.item for one in read(stored)]
 
 
 def shared_work(state: State, folder: str) -> dict[str, Any]:
