@@ -84,15 +84,15 @@ def _demo(console: Console, folder: Path) -> None:
     for title, *arguments in (
         ("holdfast log", "log", "--level", "ALERT"),
         ("holdfast resume", "resume", "--project", str(project)),
-        ("holdfast lost: what the summary lost", "lost", "--transcript", str(transcript)),
+        ("holdfast lost: what the summary does not hold", "lost", "--transcript", str(transcript)),
     ):
         console.rule(title)
         sys.stdout.flush()
         wide = os.environ | {"COLUMNS": str(console.width)}
         subprocess.run([*CLI, *arguments], check=True, env=wide)
     console.print(
-        "\n[bold]The client's summary lost all of this, and the brief above restored it[/] "
-        "in the model's next request.\n"
+        "\nThe summary of this recording is written by hand. What is listed above does not stand in "
+        "it whole;\n[bold]the brief restored it[/] in the model's next request.\n"
         "Try it on a session of yours, nothing to install: "
         "[bold].venv/bin/holdfast replay[/]"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from benchmarks.endurance.facts import HERE
 from benchmarks.endurance.figures import SEEDS, rows
 from benchmarks.endurance.long_session import LONG, long_rows
 from benchmarks.endurance.measure import SIDES
@@ -24,6 +25,9 @@ def main() -> None:
     only.add_argument("--client-alone", action="store_true", help="only the client alone")
     only.add_argument("--holdfast-only", action="store_true", help="without the client alone")
     parser.add_argument("--keep", type=Path, help="write every request body and every miss there")
+    parser.add_argument(
+        "--facts", type=Path, default=HERE, help="a folder with another said.toml and happened.toml"
+    )
     parser.add_argument("--jobs", type=int, default=1, help="sessions at a time")
     given = parser.parse_args()
     sides = SIDES[:1] if given.holdfast_only else SIDES[1:] if given.client_alone else SIDES
@@ -39,6 +43,7 @@ def main() -> None:
             sides=sides,
             keep=given.keep,
             jobs=given.jobs,
+            facts=given.facts,
         )
     )
     for name, figure, wanted in found:

@@ -94,30 +94,32 @@ class Fact:
 
 
 @cache
-def pools() -> Mapping[str, Any]:
+def pools(folder: Path = HERE) -> Mapping[str, Any]:
     """Both data files as one table."""
-    tables = (tomllib.loads((HERE / name).read_text()) for name in ("said.toml", "happened.toml"))
+    tables = (tomllib.loads((folder / name).read_text()) for name in ("said.toml", "happened.toml"))
     return {name: pool for table in tables for name, pool in table.items()}
 
 
-def choose(seed: int, windows: int) -> list[Fact]:
+def choose(seed: int, windows: int, folder: Path = HERE) -> list[Fact]:
     """The facts of one session, in no order within a window."""
-    random = Random(seed)
+    random, known = Random(seed), pools(folder)
     chosen: list[Fact] = []
     for pool, count in PLANTED.items():
-        wanted = min(max(1, round(count * windows / FULL_SESSION)), len(pools()[pool]))
+        wanted = min(max(1, round(count * windows / FULL_SESSION)), len(known[pool]))
         ended = min(round(ENDED.get(pool, 0) * windows / FULL_SESSION), wanted)
-        facts = list(_placed(random, pool, wanted, windows))
+        facts = list(_placed(random, pool, known[pool], wanted, windows))
         chosen += _with_ends(random, facts, ended, windows)
-    chosen += _in_flight(random, windows)
+    chosen += _in_flight(random, known, windows)
     return [part for fact in chosen for part in _parts(fact)]
 
 
-def _placed(random: Random, pool: str, count: int, windows: int) -> Iterator[Fact]:
+def _placed(
+    random: Random, pool: str, known: Sequence[Any], count: int, windows: int
+) -> Iterator[Fact]:
     """Spread over the windows: each fact somewhere in its own share of them."""
-    for place, number in enumerate(random.sample(range(len(pools()[pool])), count)):
+    for place, number in enumerate(random.sample(range(len(known)), count)):
         window = int((place + random.random()) * windows / count) + 1
-        about = pools()[pool][number]
+        about = known[number]
         about = random.choice(about["way"]) if "way" in about else about
         yield Fact(pool, number, window, _keys(pool, about), about)
 
@@ -137,11 +139,11 @@ def _with_ends(random: Random, facts: list[Fact], count: int, windows: int) -> l
     return facts
 
 
-def _in_flight(random: Random, windows: int) -> Iterator[Fact]:
+def _in_flight(random: Random, known: Mapping[str, Any], windows: int) -> Iterator[Fact]:
     """One for each window; after the next compaction it is a thing of the past."""
-    pool = pools()["in_flight"]
+    pool = known["in_flight"]
     if windows > len(pool):
-        pool = [*pool, *pools()["in_flight_more"]]
+        pool = [*pool, *known["in_flight_more"]]
     for window, number in enumerate(random.sample(range(len(pool)), windows), start=1):
         about = pool[number]
         yield Fact("in_flight", number, window, tuple(about["keys"]), about, ends=window + 1)

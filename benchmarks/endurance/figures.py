@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
-from benchmarks.endurance.facts import CORE, KINDS
-from benchmarks.endurance.measure import SIDES, Result, measure
+from benchmarks.endurance.facts import CORE, HERE, KINDS
+from benchmarks.endurance.measure import SIDES, Course, Result, measure
 from benchmarks.endurance.score import Seen
 from benchmarks.wait import newest_client
 from holdfast.setup.trial.namespace import NamespaceImpossible
@@ -25,6 +25,7 @@ def rows(
     sides: Sequence[str] = SIDES,
     keep: Path | None = None,
     jobs: int = 1,
+    facts: Path = HERE,
 ) -> Iterator[Row]:
     """Play the sessions and tell their figures, or, loudly, why there are none."""
     binary = newest_client()
@@ -32,7 +33,9 @@ def rows(
         yield "endurance", "*** NOT MEASURED: the real client is not here (make client) ***", ""
         return
     try:
-        results = measure(binary, seeds, windows=windows, sides=sides, keep=keep, jobs=jobs)
+        results = measure(
+            binary, seeds, windows=Course(windows, facts=facts), sides=sides, keep=keep, jobs=jobs
+        )
     except NamespaceImpossible as reason:
         yield "endurance", f"*** NOT MEASURED: no network namespace here: {reason} ***", ""
         return

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.endurance import score
+from benchmarks.endurance.facts import HERE
 from benchmarks.endurance.score import Seen, Shown
 from benchmarks.endurance.session import NOTHING, Incidents, Ran, run_session
 from benchmarks.endurance.story import Story, tell
@@ -43,6 +44,7 @@ class Course:
     windows: int
     closed_by_hand: frozenset[int] = frozenset()
     incidents: Incidents = NOTHING
+    facts: Path = HERE  # the folder of said.toml and happened.toml
 
 
 def long_course(windows: int) -> Course:
@@ -78,7 +80,7 @@ def measure(
 
 
 def _session(binary: Path, seed: int, side: str, course: Course, keep: Path | None) -> Result:
-    story = tell(seed, course.windows, course.closed_by_hand)
+    story = tell(seed, course.windows, course.closed_by_hand, course.facts)
     with tempfile.TemporaryDirectory(
         prefix="holdfast-endurance-", ignore_cleanup_errors=True
     ) as folder:

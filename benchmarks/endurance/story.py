@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from random import Random
 from typing import Any
 
-from benchmarks.endurance.facts import Fact, choose, of_window, pools
+from benchmarks.endurance.facts import HERE, Fact, choose, of_window, pools
 from benchmarks.endurance.failures import command_of, failing_output, passing_output
 from holdfast.setup.trial.script import ScriptedToolCall, bash
 
@@ -75,10 +76,12 @@ class Story:
     stage: Stage
 
 
-def tell(seed: int, windows: int, closed_by_hand: Collection[int] = ()) -> Story:
+def tell(
+    seed: int, windows: int, closed_by_hand: Collection[int] = (), folder: Path = HERE
+) -> Story:
     """The whole session; the same seed tells the same story."""
-    facts = choose(seed, windows)
-    writer = _Writer(Random(f"story {seed}"), facts)
+    facts = choose(seed, windows, folder)
+    writer = _Writer(Random(f"story {seed}"), facts, pools(folder)["filler"])
     told = tuple(
         writer.window(number, is_closed_by_hand=number in closed_by_hand)
         for number in range(1, windows + 1)
@@ -101,8 +104,10 @@ class _Draft:
 
 
 class _Writer:
-    def __init__(self, random: Random, facts: Sequence[Fact]) -> None:
-        self._random, self._facts = random, facts
+    def __init__(
+        self, random: Random, facts: Sequence[Fact], filler: Mapping[str, Sequence[str]]
+    ) -> None:
+        self._random, self._facts, self._filler = random, facts, filler
         flying = [
             fact.about["file"]
             for fact in facts
@@ -135,7 +140,7 @@ class _Writer:
         return Window(tuple(turns), len(last.steps) + len(flight), next_prompt, by_hand)
 
     def _one(self, what: str) -> str:
-        return str(self._random.choice(pools()["filler"][what]))
+        return str(self._random.choice(self._filler[what]))
 
     def _spoken(self, fact: Fact) -> Iterator[_Draft]:
         """The turn that a fact makes, if the user says it."""

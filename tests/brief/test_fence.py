@@ -177,7 +177,8 @@ def test_secrets_are_redacted(tmp_path: Path) -> None:
 
 def test_a_command_with_a_backtick_keeps_it() -> None:
     assert fence.code("echo `date`", 80) == "`` echo `date` ``"
-    assert fence.code("a\nb", 80) == "`a` …"
+    assert fence.code("a\nb", 80) == "`a ⏎ b`"
+    assert fence.code("make all the tables", 8) == "`make all` …"
 
 
 @given(st.text(st.sampled_from("ab<>/ \t\n\x1bé\u200b") | st.characters(), max_size=60))

@@ -30,11 +30,10 @@ def test_a_repeated_call_counts_at_its_last_place(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("B4")
-def test_a_program_on_stdin_is_told_by_a_line_of_it(tmp_path: Path) -> None:
+def test_a_command_of_several_lines_is_shown_with_all_of_them(tmp_path: Path) -> None:
     text = text_of(Session().user(REQUEST).runs(HEREDOC), tmp_path)
-    told = "`python3 - <<'END'` … `print(csv.reader(open('tides.csv')))` …"
-    assert f"- {told} printed at step 1: ok\n" in text and f"last calls: Bash {told}\n" in text
-    assert "Bash `python3 -`" not in text
+    told = f"`{' ⏎ '.join(HEREDOC.replace(chr(10) * 2, chr(10)).splitlines())}`"
+    assert f"- {told} printed at step 1: ok\n" in text
 
 
 @pytest.mark.requirement("B4")

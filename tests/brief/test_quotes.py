@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from holdfast.brief import quotes
 from holdfast.brief.compose import Brief, compose
 from holdfast.brief.item import BriefItem
-from holdfast.brief.quotes import LEAST_CHARS, USUAL_CHARS
+from holdfast.brief.quotes import LEAST_CHARS, USUAL_CHARS, WHERE_CHARS
 from holdfast.budget.compartments import units
 from holdfast.checkpoint.sections import sections_of
 from holdfast.record import Record, replies
@@ -80,10 +80,10 @@ def test_everything_typed_in_any_way_stands_in_the_brief_in_order(tmp_path: Path
     places = [
         text.index(f"“{words}”")
         for words in (
+            "and the reviewers hate TODOs",  # it waits in the queue
             "around here we squash before a merge",
             "die Prüfer mögen keine langen Zeilen",
             "今後は日本語で書いて。",
-            "and the reviewers hate TODOs",
             "leave moon.py as it is",
             "a flat file",
             "/plan the table by Friday",
@@ -176,10 +176,12 @@ def test_of_very_many_the_newest_stand_and_a_line_says_how_many_are_older() -> N
         record.turns.append(Turn(f"Prompt {number} of many: {LONG}", Place(number, "", number)))
     brief = compose(busy(record), 2000)
     kept = quoted(brief)
-    assert f"({count - len(kept)} older messages: the tool `recall` finds them" in brief.text
+    assert f"({count - len(kept)} more messages: the tool `recall` finds them" in brief.text
     assert [int(one.order) for one in kept] == list(range(count - len(kept), count))
     assert len(kept) > 30
-    assert len(words_of(kept[0])) <= LEAST_CHARS + 20, "what room is left makes them longer"
+    assert len(words_of(kept[0])) <= LEAST_CHARS + WHERE_CHARS, (
+        "what room is left makes them longer"
+    )
 
 
 def test_those_that_the_record_has_dropped_are_counted_too() -> None:
@@ -187,7 +189,7 @@ def test_those_that_the_record_has_dropped_are_counted_too() -> None:
     record.turns_dropped = MOST_TURNS
     brief = compose(record, 2000)
     left = 100 - len(quoted(brief)) + MOST_TURNS
-    assert f"({left} older messages: " in brief.text
+    assert f"({left} more messages: " in brief.text
 
 
 @pytest.mark.requirement("X4")
@@ -264,3 +266,13 @@ def test_of_long_words_the_end_is_told_as_well_as_the_head() -> None:
     record = said(f"{pasted} Give it no number, and no date either.", "Go on.")
     line = next(one for one in compose(record).text.splitlines() if "Traceback" in one)
     assert line.startswith("- “Traceback") and "Give it no number, and no date either.”" in line
+
+
+def test_only_what_still_waits_in_the_queue_is_said_to_wait(tmp_path: Path) -> None:
+    """Claude Code 2.1.63 removes an entry from its queue when it hands it to the model within a
+    turn, and writes no other line about it."""
+    session = Session(UNMARKING).user("Tidy the tables.").queues("mind the swell").works(1)
+    waits = "“mind the swell” (waits in the queue"
+    assert waits in compose(session.record(tmp_path)).text
+    text = compose(session.unqueues().record(tmp_path)).text
+    assert "“mind the swell”" in text and waits not in text

@@ -78,9 +78,11 @@ def test_every_screen_of_a_page_is_what_its_command_prints(page: Path, tmp_path:
 def test_the_tokens_restored_in_the_demo_are_one_figure_and_the_right_one() -> None:
     """A change of a word in the brief may move it by a few tokens, and needs no change of pages."""
     stated = [
-        int(found)
+        int(found.replace(",", ""))
         for page in PAGES
-        for found in re.findall(r"Holdfast restores all of it, in (\d+) tokens", page.read_text())
+        for found in re.findall(
+            r"Holdfast restores all of it, in ([\d,]+) tokens", page.read_text()
+        )
     ]
     run = CliRunner().invoke(holdfast_command, ["replay", "--demo", "--json"])
     [compaction] = json.loads(run.stdout)["compactions"]

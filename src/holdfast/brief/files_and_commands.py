@@ -15,8 +15,8 @@ from holdfast.record.shell import ELSEWHERE
 from holdfast.text.fence import code, plain_name
 
 TERSE_CHARS = 3600
-LISTED_SHARE, EDITED_SHARE = 0.15, 0.1  # of the brief: for files and names, and for edited files
-MOST_COMMANDS, LONGEST_COMMAND = 24, 200
+LISTED_SHARE, EDITED_SHARE, NAMES_SHARE = 0.12, 0.1, 0.02  # of the brief
+MOST_COMMANDS, LONGEST_COMMAND = 12, 200
 MOST_NAMES = 200
 # Items with this share of the heat are used again in half of all cases: files and commands alike,
 # in 401 simulated cuts of real sessions as in 47 real compactions.
@@ -51,7 +51,8 @@ def files_and_names(
     share = shares.get(BACKGROUND, 0.0) + shares.get(AMBIENT, 0.0)
     room = int(limit * max(LISTED_SHARE, share))
     folders: set[str] = set()
-    rest = sorted([*others, *_names(record)], key=lambda one: -one.worth)
+    names = _fitting(list(_names(record)), int(limit * max(NAMES_SHARE, shares.get(AMBIENT, 0.0))))
+    rest = sorted([*others, *names], key=lambda one: -one.worth)
     for item in (*_fitting(edited, int(limit * EDITED_SHARE)), *rest):
         new = units(item.under) if item.under not in folders else 0
         folders.add(item.under)
@@ -70,8 +71,9 @@ def _fitting(items: list[BriefItem], room: int) -> Iterator[BriefItem]:
 
 
 def _files(record: Record) -> Iterator[BriefItem]:
-    """Yield the files, the likeliest first, each under its folder. A file that was only mentioned
-    is left out if one that was used has the same end: it is that file, named from elsewhere."""
+    """Yield the files, the likeliest first, each under its folder. What was only mentioned has to
+    be mentioned twice; without a folder (`sys.stdin`) it may be no file, and with the end of a file
+    that was used it is that file, named from elsewhere."""
     used_ends = {
         end for path, used in record.files.items() if _is_used(used) for end in _ends(path)
     }
@@ -79,7 +81,7 @@ def _files(record: Record) -> Iterator[BriefItem]:
         path: _file_heat(record, path, used)
         for path, used in record.files.items()
         if not (used.gone or path.startswith(ELSEWHERE) or _is_clients(path))
-        and (_is_used(used) or used_ends.isdisjoint(_ends(path)))
+        and (_is_used(used) or _is_named_often(path, used, used_ends))
     }
     for rank, (path, chance) in enumerate(chances(heats).items()):
         used = record.files[path]
@@ -97,6 +99,10 @@ def _files(record: Record) -> Iterator[BriefItem]:
 
 def _is_used(used: FileUse) -> bool:
     return bool(used.reads or used.is_changed)
+
+
+def _is_named_often(path: str, used: FileUse, used_ends: set[str]) -> bool:
+    return "/" in path and used.count > 1 and used_ends.isdisjoint(_ends(path))
 
 
 def _ends(path: str) -> list[str]:

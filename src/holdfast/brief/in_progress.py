@@ -12,9 +12,10 @@ from holdfast.text.fence import code, flat, plain_name
 from holdfast.text.sentences import clip_start
 
 FRESH_OPS = 3
-PRINTED_CHARS, SHOWN_CHARS, REMARK_CHARS = 240, 160, 240
+PRINTED_CHARS, SHOWN_CHARS, REMARK_CHARS = 240, 200, 240
 MOST_PRINTED = 12
 MOST_ADDED = 4
+LAST_CHARS = 800  # of the model's last words
 ROOMY_CHARS = 3500  # a brief of this size always has the last calls
 PLANNING = "plan mode is on: read and plan only, change no file until the user approves the plan"
 
@@ -30,7 +31,7 @@ def flight(record: Record, room: int) -> Iterator[BriefItem]:
         if record.turns and record.last_said_op <= record.turns[-1].place.op:
             when = "said before the user's last words"
         begins, whole = f"{when}: ", redact(record.last_texts[-1])
-        text = quote(begins, whole, max(140, int(room * 0.07)))
+        text = quote(begins, whole, max(140, min(LAST_CHARS, int(room * 0.07))))
         why = "the model's last words"
         item = BriefItem("flight", text, 0.05, why, pinned=True, begins=begins, whole=whole)
         yield item
@@ -47,7 +48,8 @@ def flight(record: Record, room: int) -> Iterator[BriefItem]:
 
 def printed(record: Record) -> Iterator[BriefItem]:
     """Yield the end of the newest output of each command that ran since the current request, newest
-    first. What failed stands elsewhere, and so does what git printed."""
+    first; commands that differ only behind a pipe are one. What failed stands elsewhere, and so
+    does what git printed."""
     began = record.turns[-1].place.op if record.turns else 0
     shown = {line for line, _ in commands.failing(record)}
     by_git = {one.place.op for one in record.git.values()}
@@ -56,7 +58,9 @@ def printed(record: Record) -> Iterator[BriefItem]:
         for line, one in record.commands.items()
         if one.op > began and one.printed and one.op not in by_git and line not in shown
     ]
-    ran.sort(key=lambda pair: -pair[1].op)
+    ran.sort(key=lambda pair: pair[1].op)
+    newest = {line.partition("|")[0].strip(): (line, one) for line, one in ran}
+    ran = sorted(newest.values(), key=lambda pair: -pair[1].op)
     for age, (line, one) in enumerate(ran[:MOST_PRINTED]):
         edits = commands.describe_edits(record, one)
         end = flat(clip_start(redact(one.printed), PRINTED_CHARS), PRINTED_CHARS)

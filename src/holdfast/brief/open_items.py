@@ -15,12 +15,13 @@ from holdfast.record import open_items as still
 from holdfast.record.model import Agent, Place, Record
 from holdfast.record.turns import turn_number
 from holdfast.redact import redact
-from holdfast.text.fence import agent_name, flat, plain_name, quoted
+from holdfast.text.fence import agent_name, both_ends, flat, plain_name, quoted
 
-MOST_FAILING = 12
-MOST_PLAN_LINES, PLAN_LINE_CHARS = 40, 160
+MOST_FAILING, MOST_TRIED, LINE_CHARS = 12, 3, 200
+OFTEN_RUN_SINCE = 0.3  # the worth of a failure after which the same program was run otherwise
+MOST_PLAN_LINES, OLD_PLAN_LINES, PLAN_LINE_CHARS = 40, 12, 160
 MOST_ENDED = 8
-REPORT_CHARS = 400  # of the last report of this turn
+REPORT_CHARS, OLD_REPORT_CHARS = 400, 200  # of a report: of this turn, and older
 LEAST_NEWS = 200  # of each new report, before more of it is shown
 LONGEST_ANNOUNCEMENT = 160
 RUNNING_CHARS, LEAST_ASKED = 1600, 40  # of all requests to what runs, and of each
@@ -60,7 +61,10 @@ def plan(record: Record) -> Iterator[BriefItem]:
         return
     place = record.plan.place
     when = f"from turn {turn_number(record, place)}"
-    lines = [line for line in record.plan.text.splitlines() if line.strip()][:MOST_PLAN_LINES]
+    is_current = bool(record.turns) and place.op >= record.turns[-1].place.op
+    lines = [line for line in record.plan.text.splitlines() if line.strip()]
+    most = MOST_PLAN_LINES if is_current else OLD_PLAN_LINES
+    lines = [*lines[:most], *([f"({len(lines) - most} more lines)"] if len(lines) > most else [])]
     for number, line in enumerate(lines):
         text = flat(line, PLAN_LINE_CHARS)
         text = f"{text} ({when})" if number == 0 else f"    {text}"
@@ -70,15 +74,22 @@ def plan(record: Record) -> Iterator[BriefItem]:
 
 
 def failure_items(record: Record, most_lines: int, most: int = MOST_FAILING) -> Iterator[BriefItem]:
-    """Yield the commands that failed and have not succeeded since, newest first: with message and
-    place if they are of the current request or name a place, else in one line."""
+    """Yield the commands that failed and have not succeeded since, newest first; those of earlier
+    requests in one line, with their message and place, and only few without a place: most of them
+    were tried out once."""
     began = record.turns[-1].place.op if record.turns else 0
+    tried = 0
     for age, (line, failure) in enumerate(commands.failing(record)[:most]):
-        is_current = failure.place.op > began
-        shown = most_lines if is_current or age < 2 else 2
-        output = [flat(words, 200) for words in failure.lines[:shown]]
-        worth = (0.1 if is_current or len(failure.lines) > 1 else 0.03) / (1 + age / 3)
-        text = "\n    ".join([commands.describe(record, line, failure), *output])
+        tried += failure.place.op <= began and not commands.names_place(failure.lines)
+        if tried > MOST_TRIED and not commands.names_place(failure.lines):
+            continue
+        text, worth = commands.describe(record, line, failure), 0.1 / (1 + age / 3)
+        worth *= OFTEN_RUN_SINCE if failure.later else 1.0
+        if failure.place.op > began:
+            output = [flat(words, LINE_CHARS) for words in failure.lines[:most_lines]]
+            text = "\n    ".join([text, *output])
+        else:
+            text += ": " + " / ".join(flat(words, LINE_CHARS) for words in failure.lines[:2])
         yield BriefItem("failing", text, worth, LAST_FAILED, failure.place, key=line, order=age)
 
 
@@ -104,8 +115,11 @@ def agents(record: Record, *, roomy: bool) -> Iterator[BriefItem]:
         if roomy and _is_news(record, one):
             yield _news(one, f"{text} → ", why, order)
             continue
-        most = REPORT_CHARS if roomy and age == 0 and one.place.op >= turn_began else 140
-        text += f" → {flat(_findings(one.answer), most)}" if one.answer else ""
+        most = REPORT_CHARS if roomy and one.place.op >= turn_began else OLD_REPORT_CHARS
+        report = both_ends(_findings(one.report or one.answer), most)
+        if not report and one.status == "done":
+            continue  # its output stands with the commands
+        text += f" → {report}" if report else ""
         yield BriefItem("agents", text, worth, why, one.place, order=order)
 
 

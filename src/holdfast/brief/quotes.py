@@ -4,26 +4,32 @@ All share one limit of characters, the largest that fits; nothing decides which 
 is followed by what answered it, if there is room.
 """
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 
 import msgspec
 from msgspec.structs import replace
 
 from holdfast.brief.item import BriefItem
-from holdfast.budget.compartments import units
+from holdfast.budget.compartments import ACTIVE, units
 from holdfast.record.model import PLAN_ASKED, Place, Record, Turn
 from holdfast.record.plans import PROMPTED
-from holdfast.record.replies import LONGEST, OPTIONS_END
-from holdfast.record.turns import TAKEN_BACK, describe_stop, unsure_texts
+from holdfast.record.replies import LONGEST, REFUSED
+from holdfast.record.turns import TAKEN_BACK, clip_words, describe_stop, unsure_texts
 from holdfast.text.fence import both_ends, flat, quoted, single_marks
 
 LEAST_CHARS, USUAL_CHARS, MOST_CHARS, CURRENT_CHARS = 80, 400, 4000, 1000
 REPLY_CHARS = 80
-TERSE_CHARS = 32  # shorter words mean nothing without what they answer
+TERSE_CHARS, BARE_CHARS = 32, 8  # shorter words mean nothing without what they answer
 ANSWER_CHARS, SHORTEST_ANSWER = 400, 12
+ANSWER_WORTH = 0.08
+PLAN_BEGIN_CHARS = 420  # of an approved plan that is shown whole further down
+WAITING_FIRST = 1e6
 HEAD_AND_TAIL_CHARS = 600
 PER_LINE = 5  # the dash, the quotes and the line end
 OLDER_CHARS = 120  # the line about those left out
+WHERE_CHARS = 45  # where the rest of long words is
+NEW_WORDS = 2  # that stand in no other message
 SECTION, UNSURE = "said", "unsure"
 UNSURE_CHARS = 300
 UNSURE_REASON = "in the user's name, without a mark of the client"
@@ -47,6 +53,7 @@ class Quote(msgspec.Struct, frozen=True):
     line: int = 0
     is_current: bool = False
     is_act: bool = False  # an act of the user, not typed words
+    waits: bool = False  # in the client's queue: the model has not seen it
     stopped: str = ""  # how the user stopped it before the model had done it
 
 
@@ -56,26 +63,31 @@ def quotes(record: Record) -> list[Quote]:
     found: dict[str, Quote] = {}
     for number, turn in enumerate(record.turns):
         how = describe_stop(record.turns, number)
-        for quote in _of_turn(number, turn, turn is record.turns[-1], how):
+        for quote in _of_turn(record, number, turn, how):
             key = f"{quote.text}\n{quote.reply_to}"
             found.pop(key, None)
             found[key] = quote
     return sorted(found.values(), key=lambda one: one.order)
 
 
-def _of_turn(number: int, turn: Turn, is_current: bool, how: str) -> Iterator[Quote]:
+def _of_turn(record: Record, number: int, turn: Turn, how: str) -> Iterator[Quote]:
+    is_current = turn is record.turns[-1]
     if turn.asked:
         words = _flat(turn.asked)
-        words = words.replace(PROMPTED, APPROVED, 1) if turn.is_plan else words
+        if turn.is_plan:
+            words = words.replace(PROMPTED, APPROVED, 1)
+            is_newest = record.plan is not None and record.plan.place == turn.place
+            words = flat(words, PLAN_BEGIN_CHARS) if is_newest else words  # it stands by itself
         yield Quote(
             words,
             turn.place,
             number,
-            _replied(turn.reply_to, is_current),
+            _replied(turn, is_current),
             turn.chars or len(turn.asked),
             turn.line,
             is_current,
             turn.is_plan,
+            turn.waits and clip_words(turn.asked).strip() in record.queue,
             how,
         )
     for at, one in enumerate(turn.questions):
@@ -89,12 +101,16 @@ def _of_turn(number: int, turn: Turn, is_current: bool, how: str) -> Iterator[Qu
                 yield Quote(words, one.place, order, question, len(words))
 
 
-def _replied(to: str, is_current: bool) -> str:
-    """Return what short words answer: all of it for the last words and for options that were
-    picked, else the end of it, which asks the question."""
-    told = flat(to, LONGEST)
-    most = LONGEST if is_current or OPTIONS_END in to else 2 * REPLY_CHARS
-    return told if len(told) <= most else f"… {told[2 - most :].lstrip()}"
+def _replied(turn: Turn, is_current: bool) -> str:
+    """Return what short words answer: its end, which asks the question, and more of it for the
+    last words and for a bare "B"."""
+    words, to = turn.asked, flat(turn.reply_to, LONGEST)
+    if turn.reply_to.startswith(REFUSED):
+        return to
+    if len(words) >= TERSE_CHARS:
+        return ""
+    most = LONGEST if is_current or len(words) <= BARE_CHARS else 2 * REPLY_CHARS
+    return to if len(to) <= most else f"… {to[2 - most :].lstrip()}"
 
 
 def _flat(words: str) -> str:
@@ -114,13 +130,13 @@ def items(record: Record, room: int, given: str = "") -> list[BriefItem]:
     if given:
         held = single_marks(" ".join(given.split()))
         known = [rest for one in known if (rest := _without_given(one, held)) is not None]
-    kept = _as_many_as_fit(known, room)
+    kept = _as_many_as_fit(record, known, room)
     limit = _largest_limit(kept, room)
     found = [_item(one, limit) for one in kept]
     left = len(known) - len(kept) + (0 if given else record.turns_dropped)
     if left:
         where = "the tool `recall` finds them; so does `holdfast search`"
-        text = f"({left} older messages: {where})"
+        text = f"({left} more messages: {where})"
         found.insert(0, BriefItem(SECTION, text, 1.0, "older words", pinned=True, order=-1))
     elif known and not given and _is_all(record, known, limit):
         reason = "the record is whole, and nothing was cut"
@@ -138,7 +154,9 @@ def _is_all(record: Record, known: Sequence[Quote], limit: int) -> bool:
         or record.turns_dropped
         or record.queued
     )
-    return not is_partial and all(one.chars <= max(limit, _least(one)) for one in known)
+    return not is_partial and all(
+        one.chars <= max(limit, _least(one)) + WHERE_CHARS for one in known
+    )
 
 
 def _without_given(quote: Quote, held: str) -> Quote | None:
@@ -155,15 +173,21 @@ def _without_given(quote: Quote, held: str) -> Quote | None:
     return replace(quote, text=f"… {quote.text[low:].lstrip()}") if low >= LEAST_CHARS else quote
 
 
-def _as_many_as_fit(known: list[Quote], room: int) -> list[Quote]:
-    if _total(known, LEAST_CHARS) <= room:
+def _as_many_as_fit(record: Record, known: list[Quote], room: int) -> list[Quote]:
+    """Leave out as many as needed: first those that say nothing new ("go on"), then the oldest.
+    The last one stays."""
+    over = _total(known, LEAST_CHARS) - room
+    if over <= 0:
         return known
-    room -= OLDER_CHARS
-    kept = known
-    while len(kept) > 1 and _total(kept, LEAST_CHARS) > room:
-        over = _total(kept, LEAST_CHARS) - room
-        kept = kept[max(1, over // (LEAST_CHARS + REPLY_CHARS + PER_LINE)) :]
-    return kept
+    counts = Counter(word for turn in record.turns for word in set(turn.asked.split()))
+    say_new = {one: sum(counts[word] < 2 for word in set(one.text.split())) for one in known}
+    left_out = set[Quote]()
+    for quote in sorted(known[:-1], key=lambda one: say_new[one] >= NEW_WORDS):
+        if over + OLDER_CHARS <= 0:
+            break
+        left_out.add(quote)
+        over -= units(_text(quote, LEAST_CHARS)) + PER_LINE
+    return [one for one in known if one not in left_out]
 
 
 def _largest_limit(kept: Sequence[Quote], room: int) -> int:
@@ -184,16 +208,20 @@ def _least(quote: Quote) -> int:
 
 def _item(quote: Quote, most: int) -> BriefItem:
     reason = WITHDRAWN if quote.stopped.startswith(TAKEN_BACK) else "said by the user"
-    return BriefItem(SECTION, _text(quote, most), 1.0, reason, quote.place, True, order=quote.order)
+    order = quote.order - WAITING_FIRST if quote.waits else quote.order
+    return BriefItem(SECTION, _text(quote, most), 1.0, reason, quote.place, True, order=order)
 
 
 def _text(quote: Quote, most: int) -> str:
     """Return the words, what they answer, and where the rest of them is."""
     most = max(most, _least(quote))
+    most += WHERE_CHARS if quote.chars <= most + WHERE_CHARS else 0  # telling where takes as long
     words = _cut(quote.text, most)
     text = f"({words})" if quote.is_act else quoted(words)
     if quote.reply_to and (most > TERSE_CHARS * 4 or len(quote.text) < TERSE_CHARS):
         text += f" (to {quoted(quote.reply_to)})"
+    if quote.waits:
+        text += " (waits in the queue: the model has not seen it yet)"
     if quote.stopped:
         text += f" ({quote.stopped})"
     if quote.chars > most and quote.line:
@@ -225,14 +253,15 @@ def unsure_items(record: Record, room: int) -> list[BriefItem]:
     return found
 
 
-def outcomes(record: Record) -> Iterator[BriefItem]:
-    """Yield what answered each turn, in the model's words; the newest are worth most. Words that
-    were sent again stand at their last place, so only the answer there can follow them."""
+def outcomes(record: Record, shown: Collection[float]) -> Iterator[BriefItem]:
+    """Yield what answered the turns whose words are shown, in the model's words; the newest are
+    worth most. Words that were sent again stand at their last place. The answer of the last turn
+    stands where the work stood."""
     last = len(record.turns) - 1
-    places = {turn.asked: number for number, turn in enumerate(record.turns)}
-    for number, turn in enumerate(record.turns):
-        is_shown = turn.asked and places[turn.asked] == number != last
-        if is_shown and len(turn.said) > SHORTEST_ANSWER:
+    for number, turn in enumerate(record.turns[:-1]):
+        if number in shown and len(turn.said) > SHORTEST_ANSWER:
             text = f"  → {quoted(both_ends(turn.said, ANSWER_CHARS))}"
-            worth = 0.015 / (1 + (last - number) / 3)
-            yield BriefItem(SECTION, text, worth, OUTCOME, turn.place, order=number + 0.9)
+            worth = ANSWER_WORTH / (1 + (last - number) / 4)
+            yield BriefItem(
+                SECTION, text, worth, OUTCOME, turn.place, order=number + 0.9, compartment=ACTIVE
+            )

@@ -29,7 +29,7 @@ _WRONG = (
 )
 # `gate.rs:58`, `Tide.cs(12,3)`, `File "gate.py", line 3`, `main.tf line 3`, `gate.py::test_open`
 _PLACE = Lazy(r"\.[A-Za-z]\w{0,9}(?:[:(]\d|\"?[:,]? line \d|::\w)|file:\d")
-_NOT_RUN = ("The user doesn't want to ", "[Request interrupted", "<tool_use_error>")
+_NOT_RUN = ("The user doesn't want to ", "[Request interrupted", "<tool_use_error>", "PreToolUse:")
 _EXIT_CODE = "Exit code "  # the client's line before the output of a command that failed
 
 
@@ -104,11 +104,16 @@ def _is_seen(key: str, other: str, command: Command) -> bool:
 
 def failing(record: Record) -> list[tuple[str, FailedRun]]:
     """Return the commands that failed and have not succeeded since, newest first. A command that
-    failed without a word, as a search that finds nothing does, tells nothing."""
+    failed without a word, as a search that finds nothing does, tells nothing; nor does one of an
+    earlier request that printed neither an error nor a place, as `diff` does."""
+    began = record.turns[-1].place.op if record.turns else 0
     found = [
         (key, one.failed)
         for key, one in record.commands.items()
-        if one.failed is not None and one.failed.closed is None and one.failed.lines
+        if one.failed is not None
+        and one.failed.closed is None
+        and one.failed.lines
+        and (one.failed.place.op > began or _tells(one.failed.lines))
     ]
     return sorted(found, key=lambda pair: -pair[1].place.op)
 
@@ -199,6 +204,14 @@ def telling_lines(text: str) -> list[str]:
 def _names_error(line: str) -> bool:
     """Whether a line names an error with more than a heading."""
     return len(line.strip("=-_*# ").split()) > 1 and within(_WRONG, line.lower())
+
+
+def names_place(lines: list[str]) -> bool:
+    return any(_PLACE.pattern.search(line) for line in lines)
+
+
+def _tells(lines: list[str]) -> bool:
+    return names_place(lines) or any(map(_names_error, lines))
 
 
 def _nearest(at: int, placed: list[int]) -> Iterator[int]:

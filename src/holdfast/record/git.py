@@ -94,20 +94,26 @@ def _read_log(text: str, record: Record) -> GitLog:
 
 def quotes(record: Record) -> Iterator[tuple[str, Place]]:
     """Yield what git said, each with its place: when it was asked, then what it printed, newest
-    first. What a commit printed is in the log that is newer. Without a log, the branch is the one
-    that the client wrote down."""
+    first. What a commit printed is in the log that is newer, and what was printed before a commit
+    is past. Without a log, the branch is the one that the client wrote down."""
     log = record.git_log
     if log is not None:
         yield _describe_log(record, log), log.place
     elif record.branch not in ("", "HEAD"):
         yield f"git: on branch {plain_name(record.branch)}", Place()
+    commit = record.git.get("commit")
+    since = commit.place.op if commit and not commit.failed else 0
     by_call = {  # one call may have several verbs
         answer.place: answer
-        for verb, answer in record.git.items()
-        if verb != "commit" or answer.failed or log is None or answer.place.op > log.place.op
+        for answer in record.git.values()
+        if answer.place.op >= since and (answer is not commit or _is_news(commit, log))
     }
     for answer in sorted(by_call.values(), key=lambda one: one.place.op, reverse=True):
         yield _describe_answer(answer), answer.place
+
+
+def _is_news(commit: GitAnswer, log: GitLog | None) -> bool:
+    return commit.failed or log is None or commit.place.op > log.place.op
 
 
 def _describe_log(record: Record, log: GitLog) -> str:

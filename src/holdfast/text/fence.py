@@ -103,7 +103,6 @@ _UNSEEN = (
 # Double quotation marks, and the single ones that stand for them inside a quotation of ours.
 _DOUBLE = "“”„‟❝❞〝〞〟＂🙶🙷🙸"  # noqa: RUF001
 _SINGLE = tuple(zip(_DOUBLE, "‘’‚‛‘’‘’‚'‘’‚", strict=True))  # noqa: RUF001
-_PRELUDE = ("import ", "from ", "#", "//", "set -")
 _ESCAPES = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)?"
 
 
@@ -216,27 +215,13 @@ def single_marks(text: str) -> str:
 
 
 def code(line: str, most: int) -> str:
-    """A command as it was typed, but for typographic quotation marks: those in a line are ours. Of
-    several lines the first is shown; of a heredoc also the first line that is not an import, a
-    comment or a `set`."""
-    line = plain_name(line.strip())
-    first, _, rest = line.partition("\n")
-    more = " …" if rest else ""
-    handed = _telling(rest) if "<<" in first else ""
-    return (
-        _add_ticks(_without_middle(first, most))
-        + more
-        + (f" {_add_ticks(handed[:most])} …" if handed else "")
-    )
-
-
-def _without_middle(line: str, most: int) -> str:
-    """The head and the last words of a long command: commands that begin alike differ there."""
-    if len(line) <= most:
-        return line
-    head = line[: most * 2 // 3].rstrip()
-    end = line[len(head) + 3 - most :]
-    return f"{head} … {end.partition(' ')[2] or end}"
+    """A command as it was typed, cut only at the end, on one line: `⏎` stands for a line end. Its
+    typographic quotation marks are single ones: the double ones in a line are ours."""
+    lines = (one.strip() for one in plain_name(line).splitlines())
+    words = " ⏎ ".join(filter(None, lines))
+    if len(words) <= most:
+        return _add_ticks(words)
+    return f"{_add_ticks(words[:most].rstrip())} …"
 
 
 def _add_ticks(text: str) -> str:
@@ -245,11 +230,6 @@ def _add_ticks(text: str) -> str:
     if text.startswith("`") or text.endswith("`"):
         text = f" {text} "  # Markdown drops these blanks
     return f"{mark}{text}{mark}"
-
-
-def _telling(program: str) -> str:
-    lines = (line.strip() for line in program.splitlines()[:40])
-    return next((one for one in lines if one and not one.startswith(_PRELUDE)), "")
 
 
 def line(text: str) -> str:
