@@ -67,7 +67,9 @@ def test_a_very_short_reply_is_shown_with_the_question_it_answers(tmp_path: Path
     told = "turn 2: “yes” (to “They are printed. Shall I push them?”)\n→ “Pushed.”"
     assert sections_of(record)["Why Changed"][-1] == told
     assert snapshot_of(record)["context_summary"] == "They are printed. Shall I push them? → yes"
-    assert sections_of(record)["Key Decisions"] == ["turn 2: “Shall I push them?” → “yes”"]
+    assert sections_of(record)["Key Decisions"] == [
+        "turn 2: “They are printed. Shall I push them?” → “yes”"
+    ]
     summary = snapshot_of(session.user("go on").record(tmp_path))["context_summary"]
     assert summary == "Print the tides of all the harbours in the north, please. → go on"
 
@@ -117,7 +119,7 @@ def test_a_changed_file_says_what_was_done_to_it(tmp_path: Path) -> None:
     assert sections_of(session.record(tmp_path))["What Changed"] == [
         "e.py, d.py - edited 1 time",
         "c.py - “The reader drops null fields. Fix it:”",
-        "b.py - edited 1 time; removed since",
+        "b.py - edited 1 time; removed",
         "a.py:10-13 - edited 2 times",
     ]
 
@@ -197,7 +199,7 @@ def test_a_moved_file_is_shown_with_its_new_name(tmp_path: Path) -> None:
     session.runs("rm docs/archive/plan.md").edits("/work/project/plan.md")
     session.runs("rm plan.md")
     changed = sections_of(session.record(tmp_path))["What Changed"]
-    assert "plan.md - edited 2 times; removed since" in changed
+    assert "plan.md - edited 2 times; removed" in changed
 
 
 @pytest.mark.requirement("C14")

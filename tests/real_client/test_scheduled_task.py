@@ -63,5 +63,5 @@ def test_what_a_repositorys_schedule_sends_is_not_the_users(
     assert REQUEST in said and EVIL not in said
     monkeypatch.setenv("HOLDFAST_HOME", str(stage.holdfast_home))
     for document in checkpoints(stage.project):
-        assert EVIL not in str(document.sections.get("User Words"))
+        assert EVIL not in str(document.sections["Why Changed"])
         assert EVIL not in str(document.snapshot)

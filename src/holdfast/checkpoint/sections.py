@@ -43,8 +43,6 @@ PLAN_OF_MODEL = "a plan that the model wrote and the user approved"
 IN_PROGRESS, GIT, UNSURE = "In Progress", "Git", "Not Certain Who Said This"
 _OLD_OURS = ("nothing open", "nothing is left open", "go on with the request")  # before 1.3
 
-Build = Callable[[int], list[str]]
-
 
 def somebodys(section: str, entry: str) -> str:
     """Return the words of an entry that are not ours, for a search through what was said."""
@@ -57,7 +55,7 @@ def sections_of(
 ) -> dict[str, list[str]]:
     """Return what is known under the headings that a reader looks for; empty ones are removed
     later."""
-    builders: dict[str, tuple[float, Build]] = {
+    builders: dict[str, tuple[float, Callable[[int], list[str]]]] = {
         IN_PROGRESS: (0.14, lambda room: first([*_in_progress(record)], room)),
         "What Changed": (0.22, lambda room: _changed(record, room)),
         "Why Changed": (0.45, lambda room: _turns(record, room)),
@@ -150,8 +148,7 @@ def snapshot_of(record: Record, added: Sequence[AddedLine] = ()) -> dict[str, An
             for name, agent in list(record.agents.items())[-MOST_ITEMS:]
         ],
         "recent_actions": [
-            {"tool_name": call.tool, "detail": flat(call.what, ITEM_CHARS)}
-            for call in record.recent
+            {"tool_name": one.tool, "detail": flat(one.what, ITEM_CHARS)} for one in record.recent
         ],
         "tools_used": dict(record.tools),
     }
@@ -159,8 +156,8 @@ def snapshot_of(record: Record, added: Sequence[AddedLine] = ()) -> dict[str, An
 
 def current_request(record: Record) -> str:
     """Return what the session is about now: the last words, with what a short reply answers."""
-    at = next((at for at, one in reversed([*enumerate(record.turns)]) if one.asked), None)
-    return "" if at is None else title(record, at)
+    asked = [at for at, one in enumerate(record.turns) if one.asked]
+    return title(record, asked[-1]) if asked else ""
 
 
 def title(record: Record, at: int) -> str:
@@ -171,7 +168,7 @@ def title(record: Record, at: int) -> str:
     if not words or width(words) > TERSE_CHARS:
         return words
     if is_answer(turn.reply_to):
-        return f"{turn.reply_to} → {words}"
+        return f"{clip_last(turn.reply_to, LEAST_CHARS).strip()} → {words}"
     earlier = (one.asked for one in reversed(record.turns[:at]) if width(one.asked) > TERSE_CHARS)
     before = flat(next(earlier, ""), SHORT_CHARS)
     return f"{before} → {words}" if before else words
@@ -234,15 +231,12 @@ def _in_progress(record: Record) -> Iterator[str]:
     if open_items.request(record) is None:
         return
     if record.last_texts:
-        yield f"last said: {quoted(_end(record.last_texts[-1], SAID_CHARS))}"
+        end = flat(clip_start(record.last_texts[-1], SAID_CHARS), SAID_CHARS + 2)
+        yield f"last said: {quoted(end)}"
     running = [*record.calls.values()][-3:]
     for call in running or record.recent[-1:]:
         label = "no result yet" if running else "last call"
         yield f"{label}: {call.tool} {code(call.what, SHORT_CHARS)}"
-
-
-def _end(words: str, most: int) -> str:
-    return flat(clip_start(words, most), most + 2)
 
 
 def _turns(record: Record, room: int) -> list[str]:
@@ -251,22 +245,25 @@ def _turns(record: Record, room: int) -> list[str]:
     known = [(at, one) for at, one in enumerate(record.turns) if one.asked or one.edited]
     full = [_turn(record, at, one, ENDLESS) for at, one in known]
     short = [_turn(record, at, one, WORDS_CHARS) for at, one in known]
-    if size(full) <= room:
-        return full
-    count = len(known) - 1
-    while count and size(full[-count:]) > room * NEWEST_SHARE:
-        if size([*short[:-count], *full[-count:]]) <= room:
+    spent, rest, count = 0, size(short), 0
+    for long, brief in zip(reversed(full), reversed(short), strict=True):
+        spent, rest = spent + size([long]), rest - size([brief])
+        if spent > room * NEWEST_SHARE and spent + rest > room:
             break
-        count -= 1
-    kept = full[-count:] if count else [_turn(record, *known[-1], int(room * NEWEST_SHARE))]
-    left = short[: -len(kept)]
-    room -= size([*kept, MORE]) + LEAST_CHARS
-    for number, (at, turn) in enumerate(known[: len(left)]):
-        if size(left) > room:
-            left[number] = _turn(record, at, turn, LEAST_CHARS)
-    while left and size(left) > room:
-        del left[0]
-    earlier = record.turns_dropped + len(known) - len(left) - len(kept)
+        count += 1
+    if not count and known:
+        full[-1], count = _turn(record, *known[-1], int(room * NEWEST_SHARE)), 1
+    left, kept = short[: len(known) - count], full[len(known) - count :]
+    over = size([*left, *kept]) - room + (size([MORE]) + LEAST_CHARS) * bool(left)
+    for number, (at, turn) in enumerate(known[: len(left)] if over > 0 else ()):
+        least = _turn(record, at, turn, LEAST_CHARS)
+        over -= size([left[number]]) - size([least])
+        left[number] = least
+        if over <= 0:
+            break
+    earlier = record.turns_dropped
+    while left and over > 0:
+        over, earlier = over - size([left.pop(0)]), earlier + 1
     return [*[f"({counted(earlier, 'earlier turn')}: {MORE})"] * bool(earlier), *left, *kept]
 
 
@@ -278,19 +275,18 @@ def _turn(record: Record, at: int, turn: Turn, most: int) -> str:
     asked = single_marks(turn.asked.strip()) if most > WORDS_CHARS else flat(turn.asked, ENDLESS)
     asked = asked if len(asked) <= most else both_ends(asked, most)
     by = f"({PLAN_OF_MODEL}) " * turn.is_plan
-    to = both_ends(turn.reply_to, WORDS_CHARS) if is_answer(turn.reply_to) else ""
+    to = clip_last(turn.reply_to, WORDS_CHARS) if is_answer(turn.reply_to) else ""
     words = f"{by}{quoted(asked)}" + f" (to {quoted(to)})" * bool(to) if asked else "(went on)"
     is_now = turn is record.turns[-1] and open_items.request(record) is not None
     if not turn.said or is_now or most <= LEAST_CHARS:
         return begins + words
     if most <= WORDS_CHARS:
         return f"{begins}{words} → {quoted(flat(turn.said, ANSWER_CHARS))}"
-    is_last = turn is record.turns[-1]
     answer = single_marks(turn.said)
-    room = min(SAID_CHARS if is_last else ITEM_CHARS, max(ANSWER_CHARS, most - len(words)))
-    return (
-        f"{begins}{words}\n→ {quoted(answer if len(answer) <= room else both_ends(answer, room))}"
-    )
+    room = SAID_CHARS if turn is record.turns[-1] else ITEM_CHARS
+    room = min(room, max(ANSWER_CHARS, most - len(words)))
+    answer = answer if len(answer) <= room else both_ends(answer, room)
+    return f"{begins}{words}\n→ {quoted(answer)}"
 
 
 def _changed(record: Record, room: int) -> list[str]:
@@ -324,7 +320,7 @@ def _by_folder(paths: list[str], room: int) -> list[str]:
     if size(named) <= room:
         return named
     short = [f"{folder}/ ({len(names)})" for folder, names in folders.items()]
-    text = flat(f"{', '.join(short)}", max(SHORT_CHARS, room - SHORT_CHARS))
+    text = flat(", ".join(short), max(SHORT_CHARS, room - SHORT_CHARS))
     return [f"{counted(len(paths), 'file')} edited earlier ({MORE}): {text}"]
 
 
@@ -340,7 +336,8 @@ def _describe_edits(path: str, used: FileUse, subjects: Mapping[str, str]) -> st
     """Return what was done to a file: the subject of the commit that holds it, else what was said
     at its edits, else how often it was edited."""
     made = "created, " * used.created
-    since = ("; moved to " + used.moved_to if used.moved_to else "; removed since") * used.gone
+    away = f"moved to {used.moved_to}" if used.moved_to else "removed"
+    since = f"; {away}" * used.gone
     if path in subjects:
         return f"{made}in the commit {quoted(subjects[path])}{since}"
     if used.said:
@@ -349,7 +346,7 @@ def _describe_edits(path: str, used: FileUse, subjects: Mapping[str, str]) -> st
     if used.edits:
         return f"{made}edited {counted(used.edits, 'time')}{since}"
     if used.gone:
-        return made + (f"moved to {used.moved_to}" if used.moved_to else "removed")
+        return f"{made}{away}"
     return f"{made}changed by {'a subagent' if used.by_agents else 'a command'}"
 
 

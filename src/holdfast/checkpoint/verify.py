@@ -7,7 +7,7 @@ files. That, and who made the file, are notes beside the verdict.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import msgspec
 from msgspec.structs import replace
@@ -46,7 +46,7 @@ def verify(path: str, entries: Iterable[CheckpointEntry] | None = None) -> Verif
         return VerifyReport(
             path, (CheckpointFinding(error.part, f"{error.words}{_way_out(error, entries)}"),)
         )
-    findings = [*_name(path, found.document), *_sections(found.document)]
+    findings = [*_form(path, found.document)]
     if not found.document.is_complete:
         words = "the transcript was not read to its end when this was saved"
         findings.append(CheckpointFinding("front matter", words))
@@ -89,19 +89,13 @@ def _way_out(error: DamagedCheckpoint, entries: Iterable[CheckpointEntry] | None
     return "; if you deleted it, `holdfast rebuild` forgets it" if gone else ""
 
 
-def _name(path: str, document: Document) -> list[CheckpointFinding]:
+def _form(path: str, document: Document) -> Iterator[CheckpointFinding]:
     name = path.rpartition("/")[2]
     if not timestamps.id_of(name):
-        return [CheckpointFinding("file", f"{name} is not the name of a checkpoint")]
-    if not name.startswith(timestamps.stamp(document.created)):
-        return [
-            CheckpointFinding(
-                "file", f"named {name}, made at {timestamps.to_iso(document.created)}"
-            )
-        ]
-    return []
-
-
-def _sections(document: Document) -> list[CheckpointFinding]:
-    missing = [name for name in REQUIRED if name not in document.sections]
-    return [CheckpointFinding("sections", f"no section {name!r}") for name in missing]
+        yield CheckpointFinding("file", f"{name} is not the name of a checkpoint")
+    elif not name.startswith(timestamps.stamp(document.created)):
+        made = timestamps.to_iso(document.created)
+        yield CheckpointFinding("file", f"named {name}, made at {made}")
+    for section in REQUIRED:
+        if section not in document.sections:
+            yield CheckpointFinding("sections", f"no section {section!r}")

@@ -8,10 +8,10 @@ import msgspec
 from holdfast.record.model import Decision, Place, Record
 from holdfast.record.replies import REFUSED, settles
 from holdfast.record.turns import turn_at, turn_number
-from holdfast.text.sentences import Lazy, sentences, within
+from holdfast.text.sentences import Lazy, clip_last, sentences, within
 
 MOST_DECISIONS = 60
-LONGEST_LABELLED = 600
+LONGEST_LABELLED, QUESTION_CHARS = 600, 160
 _LABELS = ("decision", "entscheidung", "décision", "decisión")
 # `Decision: …`, `**Decision 2:** …`, `- Entscheidung (Format): …`
 _LABEL = Lazy(rf"\W*(?:{'|'.join(_LABELS)})\b[^:.]{{0,40}}:", re.IGNORECASE)
@@ -38,7 +38,7 @@ def find_decisions(record: Record) -> Iterator[Decided]:
         if turn.asked and turn.reply_to.startswith(REFUSED):
             yield Decided(turn.asked, turn.reply_to, number, turn.place, "user", turn.asked)
         elif settles(turn.asked, turn.reply_to):
-            question = sentences(turn.reply_to)[-1]
+            question = clip_last(turn.reply_to, QUESTION_CHARS).strip()
             yield Decided(turn.asked, question, number, turn.place, "user", turn.asked)
         for one in turn.questions:
             if last_word.get(one.text) is one:

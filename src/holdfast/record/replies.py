@@ -29,10 +29,9 @@ def is_answer(reply_to: str) -> bool:
 
 
 def settles(words: str, reply_to: str) -> bool:
-    """Whether very short words follow a question at the end of the model's words, and ask nothing
-    themselves: no question, no command, no shell line."""
+    """Whether very short words follow a question, and are no question, command or shell line."""
     is_terse = width(words) <= TERSE_CHARS and words[:1] not in ("/", "!")
-    return reply_to.endswith(ASKING) and is_terse and not any(mark in words for mark in ASKING)
+    return is_answer(reply_to) and is_terse and not any(mark in words for mark in ASKING)
 
 
 def width(words: str) -> int:
