@@ -70,15 +70,12 @@ def same(label: str, shown: str) -> bool:
 
 def compare(label: Label, sections: Sections) -> Iterator[Check]:
     yield from _open(label, sections)
-    yield from _nothing(label, sections)
     yield from _decided(label, sections)
     yield from _changed(label, sections)
 
 
 def _open(label: Label, sections: Sections) -> Iterator[Check]:
-    from holdfast.checkpoint.next_steps import NOTHING_OPEN
-
-    steps = [one for one in sections["Next Steps"] if not one.startswith(NOTHING_OPEN)]
+    steps = sections["Next Steps"]
     shown = [*steps, *sections["Active Issues"]]
     for item in label["open"]:
         known = any(_tells(item, one) for one in shown)
@@ -94,20 +91,9 @@ def _tells(item: Label, shown: str) -> bool:
     return same(item["what"], shown) or same(f"{item['what']} {item['evidence']}", shown)
 
 
-def _nothing(label: Label, sections: Sections) -> Iterator[Check]:
-    from holdfast.checkpoint.next_steps import NOTHING_OPEN
-
-    told = " / ".join(sections["Next Steps"])
-    says_so = told.startswith(NOTHING_OPEN)
-    if label["nothing_open"]:
-        yield Check("“nothing open” said where it is true", "", says_so, told)
-    if says_so:
-        yield Check("true where “nothing open” is said", "", label["nothing_open"], told)
-
-
 def _decided(label: Label, sections: Sections) -> Iterator[Check]:
     shown = sections["Key Decisions"]
-    told = ("User Words", "Why Changed", "In Progress")
+    told = ("Why Changed", "In Progress")
     anywhere = [*shown, *(one for name in told for one in sections[name])]
     for item in label["decisions"]:
         for measure, places in (("in Key Decisions", shown), ("anywhere", anywhere)):

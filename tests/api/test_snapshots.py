@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
-from holdfast.checkpoint import snapshot_form
 from holdfast.hub import ids
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import agent_contexts
+from holdfast.hub.tree import snapshot_form
 from tests.contracts.session_script import ScriptedSession
 from tests.hot.hooks import fire
 

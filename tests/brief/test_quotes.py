@@ -233,11 +233,10 @@ def test_a_request_that_the_user_stopped_is_marked_in_brief_and_checkpoint(tmp_p
     stopped = "(interrupted before the model began)"
     assert f"“Send the heights to the harbour master.” {stopped}" in compose(record).text
     assert "“Print them on paper instead.” (interrupted)" in compose(record).text
-    words = sections_of(record)["User Words"]
-    assert words[0] == f"turn 1: Send the heights to the harbour master. {stopped}"
-    assert words[1:] == [
-        "turn 2: Print them on paper instead. (interrupted)",
-        "turn 3: Now the moon.",
+    assert sections_of(record)["Why Changed"] == [
+        f"turn 1 {stopped}: “Send the heights to the harbour master.”",
+        "turn 2 (interrupted): “Print them on paper instead.”",
+        "turn 3: “Now the moon.”\n→ “It is drawn.”",
     ]
 
 

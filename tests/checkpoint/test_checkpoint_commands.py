@@ -15,13 +15,14 @@ from holdfast.checkpoint import index
 from holdfast.checkpoint.document import TRIGGERS
 from holdfast.checkpoint.errors import NoCheckpoint
 from holdfast.checkpoint.write import SavedCheckpoint, keep
-from holdfast.cli.saving.checkpoint import NoSuchFile, diff, verify
+from holdfast.cli.saving.checkpoint import NoSuchFile, checkpoint, diff, verify
 from holdfast.cli.saving.resume import TRIGGERS as WORDS_OF_TRIGGERS
 from holdfast.cli.saving.resume import describe_triggers, resume
 from holdfast.cli.team.db import rebuild
 from holdfast.files import folders
 from holdfast.wire import places
 from tests.checkpoint.documents import NOON, a_document
+from tests.checkpoint.sessions import Session
 
 
 def _run(command: click.Command, *arguments: str) -> Result:
@@ -174,6 +175,20 @@ def test_resume_lists_newest_first_and_nothing_in_it_acts(
     rows = _json(resume)
     assert isinstance(rows, list)
     assert [row["id"] for row in rows] == [two[1].id, two[0].id]
+
+
+@pytest.mark.requirement("C2")
+def test_the_command_takes_the_models_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = Session().user("Mend the ebb, please.").says("Mended.").written(tmp_path)
+    lines = ("--next", "Draw `make moon`", "--next", "Rest", "--why", "It leaked")
+    found = _json(checkpoint, "--transcript", str(file), "--project", str(tmp_path), *lines)
+    assert isinstance(found, dict)
+    text = Path(found["path"]).read_text()
+    assert "turn 1: Draw `make moon` (not in the transcript)\n- Added by the model" in text
+    assert "## Why Changed\n- Added by the model, turn 1: It leaked\n- turn 1: " in text
 
 
 @pytest.mark.requirement("B7", "U3")

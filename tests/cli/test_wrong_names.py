@@ -46,7 +46,7 @@ def test_a_file_that_was_never_a_checkpoint_is_not_called_changed(tmp_path: Path
     file.write_text("# Plan\n")
     error = _error("verify", str(file))
     assert str(error) == f"{file} is no checkpoint of Holdfast"
-    assert error.exit_code == 2
+    assert error.exit_code == 1
 
 
 @pytest.mark.requirement("U3", "C6")

@@ -54,7 +54,7 @@ def test_each_tool_says_what_it_takes_gives_and_changes() -> None:
         ("status", {"task_tokens": 10**30}, "task_tokens"),
         ("status", {"surprise": 1}, "unknown field `surprise`; it takes task_tokens"),
         ("plan", {"tasks": ["a"]}, "`tasks`; it takes text, path"),
-        ("checkpoint", {"now": 1}, "`now`; it takes no field"),
+        ("checkpoint", {"now": 1}, "`now`; it takes what, why, decided, next"),
         ("resume", {"which": ["latest"]}, "which"),
         ("resume", {"which": "2026-01-01-000000"}, "no checkpoint"),
         ("resume", {"which": "../../etc/passwd"}, "no"),

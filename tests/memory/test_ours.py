@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.checkpoint.document import Document
-from holdfast.checkpoint.next_steps import NOTHING_OPEN
+from holdfast.checkpoint.sections import PLAN_MODE
 from holdfast.checkpoint.write import keep
 from holdfast.memory.recall import recall
 from holdfast.memory.sources import calls, sessions, turns
@@ -55,17 +55,11 @@ def test_of_a_runs_prompt_the_plans_words_are_found_and_the_frame_is_not(project
 @pytest.mark.requirement("M2")
 def test_what_a_checkpoint_says_for_want_of_words_is_not_found(project: Path) -> None:
     sections = {
-        "In Progress": [
-            "request, reported done by the model: paint the boat",
-            "last said: Painted.",
-        ],
-        "Why Changed": ["the request under In Progress"],
-        "Next Steps": [
-            f"{NOTHING_OPEN}: last asked “the boat”, answered “Painted.”",
-            "go on with the request under In Progress",
-            "moor the boat (pending)",
-        ],
-        "Commands": ["holdfast search 'boat' (passed)", "make boat (passed)"],
+        "In Progress": [PLAN_MODE, "last call: Bash `holdfast search 'boat'`"],
+        "Why Changed": ["turn 1: “paint the boat”"],
+        "Next Steps": ["nothing open: last asked “the boat”", "[ ] moor the boat"],
+        "Git": ["git: on branch boat"],
+        "Commands": ["`holdfast search 'boat'`", "`make boat`"],
     }
     keep(
         Document(
@@ -76,11 +70,11 @@ def test_what_a_checkpoint_says_for_want_of_words_is_not_found(project: Path) ->
             sections=sections,
         )
     )
-    assert matched(project, "make") == ["make boat (passed)"]
-    assert matched(project, "moor") == ["moor the boat (pending)"]
-    assert matched(project, "painted") == ["paint the boat\nPainted."]
+    assert matched(project, "make") == ["`make boat`"]
+    assert matched(project, "moor") == ["[ ] moor the boat"]
     assert len(matched(project, "boat")) == 1, "a session's checkpoints are one result"
-    assert matched(project, "request reported") == []
+    for ours in ("holdfast search", "branch", "open", "mode"):
+        assert matched(project, ours) == [], ours
 
 
 def _asked_us(name: str, given: dict[str, str]) -> list[dict[str, object]]:

@@ -83,7 +83,7 @@ def test_it_leaves_a_checkpoint_with_its_trigger(
     kept = checkpoints(runs.stage.project)
     assert [one.trigger for one in kept] == ["manual", "session-end"]
     assert kept[0].session_id == runs.before.session_id
-    assert RULE in "\n".join(kept[0].sections["User Words"])
+    assert RULE in "\n".join(kept[0].sections["Why Changed"])
 
 
 @pytest.mark.requirement("C4", "C9")

@@ -71,6 +71,6 @@ def test_what_a_repositorys_schedule_sends_is_not_the_users(
     assert REQUEST in said and EVIL not in said and COMMANDED not in said
     monkeypatch.setenv("HOLDFAST_HOME", str(stage.holdfast_home))
     for document in checkpoints(stage.project):
-        users = str(document.sections.get("User Words"))
-        assert EVIL not in users and COMMANDED not in users
+        requests = str(document.sections["Why Changed"])
+        assert EVIL not in requests and COMMANDED not in requests
         assert EVIL not in str(document.snapshot)

@@ -119,7 +119,7 @@ def test_agent_and_parent_have_checkpoints_of_their_own(
     assert {one.session_id for one in kept} == {trial.session_id}
     assert {one.agent_id for one in kept} == {"", agent_id}
     for one in kept:
-        said = "\n".join(one.sections["In Progress"])
+        said = "\n".join(one.sections["Why Changed"])
         assert (AGENT_REQUEST in said, PARENT_REQUEST in said) == (
             one.agent_id == agent_id,
             one.agent_id == "",

@@ -42,7 +42,7 @@ def test_of_a_plan_the_last_word_counts(tmp_path: Path) -> None:
     session.calls("ExitPlanMode", REFUSAL, error=True, copy=f"Error: {REFUSAL}", plan="# Tides\n")
     session.calls("ExitPlanMode", "User has approved your plan.", plan="# Tides\n")
     found = [one for one in decisions(session.record(tmp_path)) if "carry out" in one]
-    assert found == ["turn 1: carry out the plan? Tides → approved"]
+    assert found == ["turn 1: “carry out the plan? Tides” → “approved”"]
 
 
 @pytest.mark.parametrize("words", ["! make tides", "That is wrong. Can you mend it? [Image]"])

@@ -222,11 +222,10 @@ def test_files_nobody_had_used_are_changed_by_a_move_or_a_removal(tmp_path: Path
         "git rm -q --cached kept.md"
     )
     assert what_changed(session, tmp_path) == [
-        "docs/ebb.md - moved to docs/old/ebb.md",
-        "docs/old/ebb.md - changed by a command",
-        "docs/flood.md - moved to docs/old/flood.md",
-        "docs/old/flood.md - changed by a command",
         "notes/moon.md - removed",
+        "docs/old/flood.md, docs/old/ebb.md - changed by a command",
+        "docs/flood.md - moved to docs/old/flood.md",
+        "docs/ebb.md - moved to docs/old/ebb.md",
     ]
 
 
@@ -234,7 +233,7 @@ def test_files_nobody_had_used_are_changed_by_a_move_or_a_removal(tmp_path: Path
 def test_files_that_a_commit_creates_or_removes_are_changed(tmp_path: Path) -> None:
     made = "[main 1a2b3c4] Tidy\n create mode 100644 quay/rope.toml\n delete mode 100644 old.md"
     session = Session().user("Commit.").runs("quay tidy && git add -A && git commit -m Tidy", made)
-    expected = ["quay/rope.toml - changed by a command", "old.md - removed"]
+    expected = ["old.md - removed", "quay/rope.toml - changed by a command"]
     assert what_changed(session, tmp_path) == expected
 
 
@@ -246,7 +245,7 @@ for path in ["src/ebb.py", "src/flood.py"]:
     open(path, "w").write(text)
 EOF"""
     session = Session().user("Mend both.").runs(script)
-    expected = ["src/ebb.py - changed by a command", "src/flood.py - changed by a command"]
+    expected = ["src/flood.py, src/ebb.py - changed by a command"]
     assert what_changed(session, tmp_path) == expected
     looks = script.replace(".write(text)", "")
     assert what_changed(Session().user("Look.").runs(looks), tmp_path) == []

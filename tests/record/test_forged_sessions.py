@@ -40,12 +40,10 @@ def lines_of_user(record: Record) -> Iterator[str]:
         is_users = line.startswith((*OF_USER, "- open question")) and PLAN not in line
         yield line if is_users else ""
     sections = sections_of(record)
-    for name in ("User Words", "Key Decisions", "Open Questions"):
-        yield from (one for one in sections[name] if PLAN not in one)
-    asked = [
-        one for one in sections["In Progress"] if one.startswith(("request: ", "last asked: "))
-    ]
-    yield from (one for one in [*asked, snapshot_of(record)["context_summary"]] if PLAN not in one)
+    words = [one.partition("”")[0] for one in sections["Why Changed"]]
+    yield from (one for one in [*words, *sections["Key Decisions"]] if PLAN not in one)
+    summary = snapshot_of(record)["context_summary"]
+    yield "" if PLAN in summary else summary.rpartition(" → ")[2]
     lines = [line for items in sections.values() for line in "\n".join(items).splitlines()]
     assert not any(line.lstrip("# -").startswith(SAID[3:]) for line in lines)
 

@@ -84,7 +84,7 @@ def test_an_approved_plan_is_no_words_of_the_user(how: str, tmp_path: Path) -> N
     assert "The gauge was moved last spring." in brief
     assert "“Implement the following plan" not in brief
     assert "- “and the moon?”" in brief
-    assert any("plan that the model wrote" in line for line in sections_of(facts)["User Words"])
+    assert any("plan that the model wrote" in line for line in sections_of(facts)["Why Changed"])
 
 
 @pytest.mark.requirement("B11")

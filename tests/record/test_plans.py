@@ -29,7 +29,7 @@ def test_the_newest_plan_is_quoted_line_by_line_with_its_turn(tmp_path: Path) ->
     assert "- # Tide tables (from turn 2)\n    1. Read the gauges\n    2. Print" in text
     assert "An older plan" not in text.partition("The newest plan")[2].partition("##")[0]
     [step] = [one for one in sections_of(record)["Next Steps"] if "newest plan" in one]
-    lines = ["the newest plan, from turn 2:", *filter(None, PLAN.splitlines())]
+    lines = ["the newest plan, as it stood in turn 2:", *filter(None, PLAN.splitlines())]
     assert step.splitlines() == lines
 
 
@@ -73,4 +73,4 @@ def test_words_of_the_model_change_no_task(words: str, tmp_path: Path) -> None:
 def test_a_checkpoint_never_says_that_nothing_is_open(tmp_path: Path) -> None:
     session = Session().user("Print the tides.").says("They are printed. Shall I push?")
     [step] = sections_of(session.record(tmp_path))["Next Steps"]
-    assert step == "last asked “Print the tides.”, answered “They are printed. Shall I push?”"
+    assert step == ("turn 1 was answered; the end of the answer: “They are printed. Shall I push?”")

@@ -38,8 +38,8 @@ def test_they_are_kept_and_marked(tmp_path: Path) -> None:
     [draft] = [line for line in lines if DRAFT in line]
     [meant] = [line for line in lines if line.startswith(f"- “{MEANT}”")]
     assert draft.endswith("(taken back after the answer)") and "taken back" not in meant
-    words = sections_of(record)["User Words"]
-    assert [one.endswith("(taken back after the answer)") for one in words] == [False, True, False]
+    words = sections_of(record)["Why Changed"]
+    assert ["(taken back after the answer): “" in one for one in words] == [False, True, False]
 
 
 def test_what_they_edited_may_still_be_there(tmp_path: Path) -> None:

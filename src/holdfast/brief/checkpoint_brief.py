@@ -8,7 +8,6 @@ from holdfast.checkpoint import checkpoint_file, find, provenance, workflow_stat
 from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.checkpoint.errors import Changed
-from holdfast.checkpoint.next_steps import SELF_EXPLAINING
 from holdfast.redact import redact
 from holdfast.text import fence
 from holdfast.text.fence import shown
@@ -70,10 +69,7 @@ def in_few_lines(path: str, document: Document, now: datetime) -> str:
         f"Earlier session, saved {age} ago: {about}",
         f"Continue it only if the user asks. All of it: {fence.flat(path, 300)}",
         *_workflow(document.project),
-        *(
-            f"- {step if step.startswith(SELF_EXPLAINING) else f'left open: {step}'}"
-            for step in steps
-        ),
+        *(f"- {step}" for step in steps),
     ]
     return _fenced([fence.line(redact(line)) for line in lines])
 

@@ -79,13 +79,15 @@ def compose(
     work: Mapping[str, Any] | None = None,
     budget: Ledger = NOTHING_SET,
     archived: Sequence[Archived] = (),
+    added: Sequence[str] = (),
     headline: str = "",
     given: str | None = None,
 ) -> Brief:
     """Return what to restore now, at most `max_tokens` long. `marked` are rules of instruction
     files that must be in it, `work` is what is known about the shared work, `budget` is what was
-    pinned, evicted and allotted, `archived` are the segments that can be recalled. What is in
-    `given` is not repeated; by default it is the summary that the record ends in."""
+    pinned, evicted and allotted, `archived` are the segments that can be recalled, `added` lines of
+    the model's own. What is in `given` is not repeated; by default it is the summary that the
+    record ends in."""
     work = work or {}
     has_agents = bool(record.agents or work.get("subtasks"))
     role = role or role_for(agent_type, has_agents=has_agents)
@@ -98,7 +100,8 @@ def compose(
     free = room - sum(units(one.text) + quotes.PER_LINE for one in fixed)
     words = _from("the user's words", lambda: quotes.items(record, _for_words(record, free), given))
     shown = {one.order for one in words}
-    sources = _sources(record, limit, work, archived, budget, shown)
+    others = _sources(record, limit, work, archived, budget, shown)
+    sources = [*in_progress.added(added), *others]
     items = [*words, *fixed, *_without_given(sources, given)]
     items = emphasise(_not_evicted(items, budget.evicted), role, record)
     choice = choose(items, sections, room, budget.shares)

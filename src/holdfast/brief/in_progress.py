@@ -15,6 +15,7 @@ FRESH_OPS = 3
 PRINTED_CHARS, SHOWN_CHARS, REMARK_CHARS = 240, 200, 400
 REMARK_WORTH = 0.0001  # of a character
 MOST_PRINTED = 12
+MOST_ADDED = 4
 LAST_CHARS = 800  # of the model's last words
 ROOMY_CHARS = 3500  # a brief of this size always has the last calls
 PLANNING = "plan mode is on: read and plan only, change no file until the user approves the plan"
@@ -96,6 +97,13 @@ def remarks(record: Record) -> Iterator[BriefItem]:
     for age, (text, one) in enumerate(known):
         worth = REMARK_WORTH * len(text) / (1 + age / 4)
         yield BriefItem("decisions", text, worth, "said at work", one.place, order=-age)
+
+
+def added(items: Sequence[str]) -> Iterator[BriefItem]:
+    """Yield the newest lines that the model added to its checkpoints."""
+    for age, item in enumerate(reversed(items[-MOST_ADDED:])):
+        text = flat(item, REMARK_CHARS)
+        yield BriefItem("decisions", text, 0.03 / (1 + age), "added to a checkpoint", order=1 - age)
 
 
 def archived_topics(archived: Sequence[Archived]) -> Iterator[BriefItem]:

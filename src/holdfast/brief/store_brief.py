@@ -1,7 +1,7 @@
 """A brief from what agents share: a saved snapshot and rows of the store, for clients of the API.
 
 Items are chosen and fenced as for a session of our own; only the source differs. The input has the
-normal form of `checkpoint.snapshot_form`.
+normal form of `hub.tree.snapshot_form`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,9 +11,10 @@ from holdfast.brief.item import BriefItem, chars_for
 from holdfast.brief.roles import Section, role_for
 from holdfast.brief.trim import choose
 from holdfast.budget.compartments import units
-from holdfast.checkpoint.snapshot_form import is_open
 from holdfast.redact import redact
 from holdfast.text import fence
+
+_SETTLED = ("completed", "failed", "cancelled", "deleted")
 
 SECTIONS = (
     Section("said", 0.20, "What was asked, in order"),
@@ -82,6 +83,11 @@ def _laid_out(taken: list[BriefItem], sections: Sequence[Section], origin: str, 
     if left > 0:
         lines.append(f"({left} lesser items cut)")
     return redact("\n".join([*lines, fence.closing()]))
+
+
+def is_open(task: Any) -> bool:
+    """Whether a task, in any form that a snapshot may hold, has no final state."""
+    return not (isinstance(task, dict) and task.get("status") in _SETTLED)
 
 
 def _items(known: Mapping[str, Any], agent_id: str) -> Iterator[BriefItem]:

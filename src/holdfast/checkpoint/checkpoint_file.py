@@ -13,6 +13,7 @@ import errno
 import os
 import stat
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
@@ -55,20 +56,10 @@ def _item(text: str) -> str:
 
 
 def _front(document: Document) -> dict[str, front_matter.Value]:
-    return {
-        "version": VERSION,
-        "created": timestamps.to_iso(document.created),
-        "trigger": document.trigger,
-        "project": document.project,
-        "session_id": document.session_id,
-        "agent_id": document.agent_id,
-        "iteration": document.iteration,
-        "parent": document.parent,
-        "summary": document.summary,
-        "state_hash": document.state_hash,
-        # Already in the draft: a file gets its final name only after it was read back.
-        "verified": document.is_complete,
-    }
+    same = {name: getattr(document, name) for name in front_matter.SAME}
+    # `verified` is already in the draft: a file gets its final name only after it was read back.
+    own = {"version": VERSION, "created": timestamps.to_iso(document.created)}
+    return {**own, **same, "verified": document.is_complete}
 
 
 LARGEST_BYTES = 8 << 20
@@ -166,19 +157,9 @@ def _document(values: dict[str, front_matter.Value], sections: dict[str, list[st
         raise DamagedCheckpoint(front_matter.PART, f"created is {values['created']!r}") from None
     if values["trigger"] not in TRIGGERS:
         raise DamagedCheckpoint(front_matter.PART, f"trigger is {values['trigger']!r}")
-    return Document(
-        created=created,
-        trigger=str(values["trigger"]),
-        project=str(values["project"]),
-        session_id=str(values["session_id"]),
-        agent_id=str(values["agent_id"]),
-        iteration=int(values["iteration"]),
-        parent=str(values["parent"]),
-        summary=str(values["summary"]),
-        sections=sections,
-        state_hash=str(values["state_hash"]),
-        is_complete=bool(values["verified"]),
-    )
+    same: dict[str, Any] = {name: values[name] for name in front_matter.SAME}
+    whole = bool(values["verified"])
+    return Document(created=created, sections=sections, is_complete=whole, **same)
 
 
 def _sections(text: str) -> dict[str, list[str]]:

@@ -4,7 +4,7 @@ disk."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -98,24 +98,11 @@ def clean_document(document: Document, clean: Callable[[str], str]) -> Document:
     )
 
 
-def texts(document: Document) -> Iterator[str]:
-    """Every text that `clean_document` passes through `clean`."""
-    yield from (document.session_id, document.agent_id, document.summary)
-    for items in document.sections.values():
-        yield from items
-    yield from _texts(document.snapshot)
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from _texts(key)
-            yield from _texts(inner)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _texts(inner)
+def texts(document: Document) -> list[str]:
+    """Return every text that `clean_document` passes through `clean`."""
+    found: list[str] = []
+    clean_document(document, lambda text: found.append(text) or text)  # type: ignore[func-returns-value]
+    return found
 
 
 def with_snapshot(document: Document, snapshot: Mapping[str, Any]) -> Document:

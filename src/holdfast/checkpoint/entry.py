@@ -1,7 +1,6 @@
 """One line of the index: what a checkpoint states about itself, without its content."""
 
 import json
-import os
 import time
 from collections.abc import Container, Iterable, Sequence
 
@@ -14,6 +13,7 @@ from holdfast.checkpoint.errors import DamagedCheckpoint
 from holdfast.files.folders import names_in
 from holdfast.text import timestamps
 from holdfast.text.timestamps import id_of, number
+from holdfast.wire import places
 
 NEWEST_READ = 400  # a hostile repository may contain any number of files ...
 NEWEST_READ_BYTES = 32 << 20  # ... of 8 MB each; 400 of ours have 12 MB ...
@@ -59,11 +59,6 @@ class CheckpointEntry(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fiel
             return msgspec.json.encode(self).decode()
         except UnicodeEncodeError:  # a path that is not UTF-8
             return json.dumps(asdict(self))
-
-
-def from_rows(rows: object) -> list[CheckpointEntry]:
-    """Decode rows of the index; msgspec.ValidationError for anything else."""
-    return msgspec.convert(rows, list[CheckpointEntry])
 
 
 def from_file(path: str) -> CheckpointEntry:
@@ -117,25 +112,12 @@ def _affordable(paths: list[str]) -> list[str]:
     skipped."""
     left, found = NEWEST_READ_BYTES, []
     for path in paths:
-        size = _size(path)
+        size = places.size_of(path)
         left -= size if size <= checkpoint_file.LARGEST_BYTES else 0
         if left < 0:
             break
         found.append(path)
     return found
-
-
-def _size(path: str) -> int:
-    try:
-        return os.lstat(path).st_size
-    except OSError:
-        return 0
-
-
-def below(folders: Iterable[str]) -> tuple[str, ...]:
-    """Return the prefixes of paths in these folders: a quick test before the exact one, because
-    most of a thousand entries are in other folders."""
-    return tuple([f"{folder}/" for folder in folders])
 
 
 def reconcile(
@@ -158,10 +140,7 @@ def reconcile(
         for path in readable_in(folders, known)
         if path in known or only is None or checkpoint_file.stated_hash(path) in only
     }
-    near = below(folders)
-    elsewhere = [
-        one for one in entries if not one.path.startswith(near) or one.folder not in folders
-    ]
+    elsewhere = [one for one in entries if one.folder not in folders]
     here = [one for one in entries if one.path in found and one.sound and one.verified]
     kept = elsewhere + here
     for path in sorted(found - {one.path for one in here}):

@@ -12,19 +12,11 @@ from holdfast.checkpoint.errors import DamagedCheckpoint
 from holdfast.text.fence import acting
 
 Value = str | int | bool
-FIELDS: dict[str, type] = {
-    "version": int,
-    "created": str,
-    "trigger": str,
-    "project": str,
-    "session_id": str,
-    "agent_id": str,
-    "iteration": int,
-    "parent": str,
-    "summary": str,
-    "state_hash": str,
-    "verified": bool,
-}
+# The fields that a document has under the same name.
+_SAME = "trigger project session_id agent_id iteration parent summary state_hash"
+SAME = tuple(_SAME.split())
+_TYPES: dict[str, type] = {"version": int, "iteration": int, "verified": bool}
+FIELDS = {name: _TYPES.get(name, str) for name in ("version", "created", *SAME, "verified")}
 HASH = "content_hash"
 PART = "front matter"
 

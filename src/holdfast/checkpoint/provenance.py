@@ -18,8 +18,6 @@ from holdfast.wire import places
 NAME = "made.txt"
 LARGEST_BYTES = 4 << 20  # the newest 64,000 checkpoints; a project keeps 50
 
-_last: tuple[bytes, frozenset[str]] = (b"", frozenset())  # the list as it was read last
-
 
 def path() -> str:
     return f"{folders.root()}/{NAME}"
@@ -72,7 +70,6 @@ def why_not_own(entry: CheckpointEntry) -> str:
 def hashes() -> frozenset[str] | None:
     """Return the recorded hashes; None if nothing was ever recorded, as before the first
     checkpoint of this release."""
-    global _last
     try:
         fd = os.open(path(), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -82,9 +79,7 @@ def hashes() -> frozenset[str] | None:
             return frozenset()
         start = max(0, os.fstat(fd).st_size - LARGEST_BYTES)
         data = os.pread(fd, LARGEST_BYTES, start)
-        if data != _last[0]:  # `verify` asks once for each of a thousand files
-            _last = data, frozenset(data.decode("ascii", "replace").split())
-        return _last[1]
+        return frozenset(data.decode("ascii", "replace").split())
     except OSError:
         return frozenset()
     finally:

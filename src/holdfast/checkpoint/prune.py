@@ -74,14 +74,10 @@ def _in_time(
     return age <= timedelta(days=retention.daily_after_days) or one.path == daily
 
 
-def prune(
-    project: str, now: datetime, retention: CheckpointRetention = DEFAULT, *, dry_run: bool = False
-) -> Pruned:
-    """Remove a project's spent checkpoints; a dry run only lists them."""
+def prune(project: str, now: datetime, retention: CheckpointRetention = DEFAULT) -> Pruned:
+    """Remove a project's spent checkpoints."""
     project = folders.resolve(project)
     doomed = find_spent(index.of_project(project), now, retention)
-    if dry_run:
-        return Pruned(doomed, [])
     removed, left = [], []
     for one in doomed:
         why = _remove(one, folders.readable(project))

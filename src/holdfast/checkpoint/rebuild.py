@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 import msgspec
 
@@ -28,25 +29,19 @@ def rebuild(also: Iterable[str] = ()) -> RebuiltIndex:
     with lock.hold(folders.home_folder(), patience=10.0) as ours:
         if not ours:
             raise CheckpointNotSaved(f"the index in {folders.root()} is busy or cannot be written")
-        before = {one.path for one in _before()}
+        before = set[str]()
+        with suppress(index.BrokenIndex):
+            before = {one.path for one in index.load()}
         projects = sorted({*index.projects(), *(folders.resolve(one) for one in also)})
         entries, damaged = _read(projects, before)
         projects = [one for one in projects if one in {entry.project for entry in entries}]
         index.save(entries)
-        index.remember(projects)
     after = {one.path for one in entries}
     made = [one.id for one in entries if one.verified and _snapshot_made(one)]
     added, dropped = sorted(after - before), sorted(before - after)
     own = {one.path for one in provenance.own_entries(entries)}
     foreign = sorted(after - own)
     return RebuiltIndex(entries, damaged, added, dropped, made, projects, foreign)
-
-
-def _before() -> list[CheckpointEntry]:
-    try:
-        return index.load()
-    except index.BrokenIndex:
-        return []
 
 
 def _read(

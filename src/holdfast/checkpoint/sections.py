@@ -1,123 +1,137 @@
 """Turn a record into the two forms of a checkpoint: sections for people, a snapshot for
-programs."""
+programs. Both are made from the same items, and every item quotes.
+
+All sections share one room. Each gets what it needs, at most its share; what is left goes to those
+that need more. What does not fit is counted in a line of its own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import groupby
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from holdfast.checkpoint.next_steps import (
-    MOST_CHARS,
-    MOST_ITEMS,
-    NOTHING_OPEN,
-    PLAN_OF_MODEL,
-    SHORT_CHARS,
-    cut,
-    describe_failure,
-    format_request,
-    left_behind,
-    next_steps,
-)
+from holdfast.checkpoint.added import SECTIONS as ADDED_TO
+from holdfast.checkpoint.added import AddedLine
 from holdfast.record import commands, git, open_items, shell
 from holdfast.record.agents import COMMAND
 from holdfast.record.decisions import find_decisions
 from holdfast.record.files import by_last_use
-from holdfast.record.model import (
-    Agent,
-    FailedRun,
-    FileUse,
-    Record,
-    Turn,
-    describe_unread,
-)
-from holdfast.record.turns import KEPT_CHARS, describe_stop, turn_number, unsure_texts
-from holdfast.text.fence import quoted
+from holdfast.record.model import FileUse, Record, Task, Turn, describe_unread, heat_at
+from holdfast.record.replies import TERSE_CHARS, is_answer, width
+from holdfast.record.turns import describe_stop, turn_number, unsure_texts
+from holdfast.text.fence import both_ends, code, flat, quoted, single_marks
 from holdfast.text.numbers import counted
+from holdfast.text.sentences import clip, clip_last, clip_start
+from holdfast.wire.mark import CHARS_PER_TOKEN
 
-MOST_WORDS = 400  # of the user: no real session has more
-MOST_CHANGED = 400
-REQUEST_CHARS = 400  # of the request: the full text is under User Words
-MOST_FAILURES = 12
-MOST_COMMANDS = 20
-MOST_AGENTS, MOST_BACKGROUND = 10, 5
-MOST_USED = 20  # files that were only read
-IN_PROGRESS = "In Progress"
-GIT = "Git"  # quoted from the transcript, where a search finds it
-_MARKS = {True: "", False: " (failed)", None: " (no result yet)"}
+TOKENS = 2500  # of the whole file
+HEAD_CHARS = 800  # front matter, and characters that are written longer in the file
+ROOM_CHARS = int(TOKENS * CHARS_PER_TOKEN) - HEAD_CHARS
+ENDLESS = 1 << 30
+PER_ITEM, PER_SECTION = 3, 6  # what an item and a heading cost beside their words
+NEWEST_SHARE, EDITED_SHARE = 0.4, 0.8  # of a section: for turns in full, files with words
+WORDS_CHARS, ANSWER_CHARS, LEAST_CHARS = 160, 120, 80  # of an older turn
+SAID_CHARS, ITEM_CHARS, END_CHARS, SHORT_CHARS = 800, 400, 240, 200
+OUTPUT_CHARS, OLDER_LINES = 600, 2  # of a failed command: its output, and lines of an older one
+MOST_PATHS = 8  # of files in one item
+MOST_PLAN_LINES, PLAN_LINE_CHARS = 12, 160
+MOST_COMMANDS, MOST_AGENTS = 5, 5
+MOST_CHANGED, MOST_ITEMS = 400, 40  # in the snapshot
+MORE = "see `holdfast search`, or the tool `recall`"
 PLAN_MODE = "mode: plan mode is on; read and plan only until the user approves the plan"
-ASKED = ("request: ", "last asked: ")  # while it is in progress, and after it was answered
-_LAST, _STEP = "last said: ", ("step: ", "last step: ")
-# With the labels of earlier releases, because their checkpoints are still read.
-_LABELS = (
-    *ASKED,
-    _LAST,
-    *_STEP,
-    "request, reported done by the model: ",
-    "reported done by the model: ",
-)
-_OURS = frozenset(
-    {
-        PLAN_MODE,
-        f"the request under {IN_PROGRESS}",
-        "go on with the request",
-        f"go on with the request under {IN_PROGRESS}",
-        "nothing is left open: the request was reported done",
-        f"nothing known: the model has reported the request under {IN_PROGRESS} done",
-    }
-)
+PLAN_OF_MODEL = "a plan that the model wrote and the user approved"
+IN_PROGRESS, GIT, UNSURE = "In Progress", "Git", "Not Certain Who Said This"
+_OLD_OURS = ("nothing open", "nothing is left open", "go on with the request")  # before 1.3
 
 
 def somebodys(section: str, entry: str) -> str:
     """Return the words of an entry that are not ours, for a search through what was said."""
-    if section == IN_PROGRESS:
-        label = next((one for one in _LABELS if entry.startswith(one)), "")
-        entry = entry.removeprefix(label)
-    is_ours = section == GIT or entry in _OURS or entry.startswith(NOTHING_OPEN)
+    is_ours = section == GIT or entry == PLAN_MODE or entry.startswith(_OLD_OURS)
     return "" if is_ours else entry
 
 
-def sections_of(record: Record) -> dict[str, list[str]]:
+def sections_of(
+    record: Record, added: Sequence[AddedLine] = (), room: int = ROOM_CHARS
+) -> dict[str, list[str]]:
     """Return what is known under the headings that a reader looks for; empty ones are removed
     later."""
-    sections = {
-        IN_PROGRESS: list(_in_progress(record)),
-        GIT: [text for text, _ in git.quotes(record)],
-        "What Changed": list(_all_changed(record)),
-        "Why Changed": list(_reasons(record)),
-        "Active Issues": [*_lost(record), *_failing(record), *left_behind(record)],
-        "Key Decisions": list(decisions(record)),
-        "Next Steps": list(next_steps(record)),
-        "Open Questions": [cut(one.text) for one in open_items.questions(record)],
-        "User Words": list(_words(record)),
-        "Not Certain Who Said This": [one.text for one in unsure_texts(record)],
-        "Commands": [*_commands(record)],
-        "Errors Resolved": [_resolved(*one) for one in commands.settled(record)[-MOST_FAILURES:]],
-        "Files Used": [_used(*pair) for pair in _most_used(record)],
-        "References": [_reference(record, text) for text in _pointers(record)[-20:]],
-        "Agents": [_agent(one) for one in _agents(record)],
+    builders: dict[str, tuple[float, Callable[[int], list[str]]]] = {
+        IN_PROGRESS: (0.14, lambda room: first([*_in_progress(record)], room)),
+        "What Changed": (0.22, lambda room: _changed(record, room)),
+        "Why Changed": (0.45, lambda room: _turns(record, room)),
+        "Active Issues": (0.12, lambda room: first([*_issues(record)], room)),
+        "Key Decisions": (0.1, lambda room: last([*decisions(record)], room)),
+        "Next Steps": (0.16, lambda room: first([*next_steps(record)], room)),
+        GIT: (0.06, lambda room: first([text for text, _ in git.quotes(record)], room)),
+        UNSURE: (0.03, lambda room: last([one.text for one in unsure_texts(record)], room)),
+        "Commands": (0.05, lambda room: first([*_commands(record)], room)),
+        "Agents": (0.08, lambda room: first([*_agents(record)], room)),
     }
-    most = {"User Words": MOST_WORDS, "What Changed": MOST_CHANGED}
-    return {name: items[-most.get(name, MOST_ITEMS) :] for name, items in sections.items()}
+    known = {name: [one.item for one in added if ADDED_TO[one.kind] == name] for name in builders}
+    room -= sum(size(known[name]) + len(name) + PER_SECTION for name in builders)
+    needs = {name: size(build(ENDLESS)) for name, (_, build) in builders.items()}
+    rooms = share_out(needs, {name: share for name, (share, _) in builders.items()}, room)
+    return {name: known[name] + build(rooms[name]) for name, (_, build) in builders.items()}
 
 
-def snapshot_of(record: Record) -> dict[str, Any]:
+def share_out(needs: Mapping[str, int], shares: Mapping[str, float], room: int) -> dict[str, int]:
+    """Divide the room: nobody gets more than it needs, and what is left goes to the others."""
+    given: dict[str, int] = {}
+    while waiting := [name for name in needs if name not in given]:
+        left, of = room - sum(given.values()), sum(shares[name] for name in waiting)
+        rooms = {name: int(left * shares[name] / of) for name in waiting}
+        content = {name: needs[name] for name in waiting if needs[name] <= rooms[name]}
+        given |= content or rooms
+    return given
+
+
+def size(items: Iterable[str]) -> int:
+    """Return how long items are in the file."""
+    return sum(len(one) + PER_ITEM + 2 * one.count("\n") for one in items)
+
+
+def first(items: list[str], room: int) -> list[str]:
+    """Return the first items, as many as fit, the beginning of the next one, and a line that counts
+    the others."""
+    if size(items) <= room:
+        return items
+    kept: list[str] = []
+    room -= size([_rest(len(items))])
+    while size([*kept, items[len(kept)]]) <= room:
+        kept.append(items[len(kept)])
+    left = room - size(kept) - PER_ITEM
+    if left > SHORT_CHARS:
+        kept.append(f"{clip(items[len(kept)], left - 2 * items[len(kept)].count(chr(10)))} …")
+    return [*kept, _rest(len(items) - len(kept))] if len(kept) < len(items) else kept
+
+
+def last(items: list[str], room: int) -> list[str]:
+    """Return the last items, as many as fit, below a line that counts the others."""
+    return first(items[::-1], room)[::-1]
+
+
+def _rest(count: int) -> str:
+    return f"({count} more: {MORE})"
+
+
+def snapshot_of(record: Record, added: Sequence[AddedLine] = ()) -> dict[str, Any]:
     """Return the same as plain values, under the names that existing readers of snapshots
     expect."""
-    used = [pair for pair in record.files.items() if _is_changed(pair[1])]
-    changed = [path for path, _ in _without_twins(used)]
+    tasks = open_items.tasks(record)[:MOST_ITEMS]
+    by_model = {kind: [one.item for one in added if one.kind == kind] for kind in ADDED_TO}
     return {
         "session_id": record.session_id,
         "context_summary": current_request(record),
-        "active_tasks": [
-            {"description": task.text, "status": task.status} for task in open_items.tasks(record)
-        ][-MOST_ITEMS:],
-        "modified_files": changed[-MOST_CHANGED:],
-        "key_decisions": list(decisions(record))[-MOST_ITEMS:],
+        "progress": [*_in_progress(record)],
+        "active_tasks": [{"description": task.text, "status": task.status} for task in tasks],
+        "modified_files": [path for path, _ in _edited(record)][-MOST_CHANGED:],
+        "key_decisions": [*by_model["decided"], *[*decisions(record)][-MOST_ITEMS:]],
+        "next_steps": [*by_model["next"], *[*next_steps(record)][:MOST_ITEMS]],
+        "added_by_model": [{"kind": one.kind, "turn": one.turn, "text": one.text} for one in added],
         "decided": [
             {
-                "decision": cut(one.text),
-                "question": cut(one.question),
+                "decision": flat(one.text, ITEM_CHARS),
+                "question": flat(one.question, ITEM_CHARS),
                 "by": one.by,
                 "turn": one.turn,
                 "at": one.place.at,
@@ -129,12 +143,12 @@ def snapshot_of(record: Record) -> dict[str, Any]:
                 "agent_id": name,
                 "agent_type": agent.kind,
                 "status": agent.status,
-                "summary": cut(agent.answer or agent.asked),
+                "summary": flat(agent.answer or agent.asked, ITEM_CHARS),
             }
             for name, agent in list(record.agents.items())[-MOST_ITEMS:]
         ],
         "recent_actions": [
-            {"tool_name": call.tool, "detail": cut(call.what)} for call in record.recent
+            {"tool_name": one.tool, "detail": flat(one.what, ITEM_CHARS)} for one in record.recent
         ],
         "tools_used": dict(record.tools),
     }
@@ -142,96 +156,204 @@ def snapshot_of(record: Record) -> dict[str, Any]:
 
 def current_request(record: Record) -> str:
     """Return what the session is about now: the last words, with what a short reply answers."""
-    turn = next((one for one in reversed(record.turns) if one.asked), None)
-    return format_request(turn) if turn else ""
+    asked = [at for at, one in enumerate(record.turns) if one.asked]
+    return title(record, asked[-1]) if asked else ""
+
+
+def title(record: Record, at: int) -> str:
+    """Return what a turn asks for, on one line: of very short words ("2", "go on") the question
+    that they answer, else the last longer request."""
+    turn = record.turns[at]
+    words = (f"({PLAN_OF_MODEL}) " if turn.is_plan else "") + " ".join(turn.asked.split())
+    if not words or width(words) > TERSE_CHARS:
+        return words
+    if is_answer(turn.reply_to):
+        return f"{clip_last(turn.reply_to, LEAST_CHARS).strip()} → {words}"
+    earlier = (one.asked for one in reversed(record.turns[:at]) if width(one.asked) > TERSE_CHARS)
+    before = flat(next(earlier, ""), SHORT_CHARS)
+    return f"{before} → {words}" if before else words
 
 
 def decisions(record: Record) -> Iterator[str]:
     """Yield what the user decided, each with its question and its turn, and what the model labelled
     as a decision."""
     for one in find_decisions(record):
-        if one.by == "user":
-            yield f"turn {one.turn}: {cut(one.question, SHORT_CHARS)} → {cut(one.text)}"
-        else:
-            yield f"turn {one.turn}, the model: {cut(one.text)}"
+        words = quoted(flat(one.text, ITEM_CHARS))
+        to = f"{quoted(flat(one.question, SHORT_CHARS))} → " if one.question else ""
+        yield f"turn {one.turn}{'' if one.by == 'user' else ', the model'}: {to}{words}"
+
+
+def next_steps(record: Record) -> Iterator[str]:
+    """Yield the request that is not answered, or the end of the last answer; then the task list and
+    the newest plan as they stood."""
+    found = open_items.request(record)
+    if found:
+        at = record.turns.index(found.turn)
+        words = quoted(flat(title(record, at), ITEM_CHARS))
+        yield f"turn {turn_number(record, found.turn.place)}, {found.why}: {words}"
+    for one in open_items.questions(record):
+        yield f"asked of the user, not answered: {quoted(flat(one.text, ITEM_CHARS))}"
+    listed = open_items.tasks(record)
+    yield from (_task(record, one) for one in listed)
+    done = [one for one in record.tasks.values() if one.status == "completed"]
+    if done:
+        names = "; ".join(flat(one.text, 80) for one in reversed(done[-3:]))
+        of, place = (
+            len(done) + len(listed),
+            max((one.set_at for one in done), key=lambda one: one.op),
+        )
+        when = f"in turn {turn_number(record, place)}"
+        yield f"[x] {len(done)} of {of} tasks completed, the last {when}: {names}"
+    if record.plan:
+        lines = [flat(one, PLAN_LINE_CHARS) for one in record.plan.text.splitlines() if one.strip()]
+        rest = len(lines) - MOST_PLAN_LINES
+        more = [f"({counted(rest, 'more line')})"] if rest > 0 else []
+        when = f"the newest plan, as it stood in turn {turn_number(record, record.plan.place)}:"
+        yield "\n".join([when, *lines[:MOST_PLAN_LINES], *more])
+    if not found and record.turns and record.turns[-1].said:
+        number, said = turn_number(record, record.turns[-1].place), record.turns[-1].said
+        end = flat(clip_last(" ".join(said.split()), END_CHARS), END_CHARS + 2)
+        yield f"turn {number} was answered; the end of the answer: {quoted(end)}"
+
+
+def _task(record: Record, task: Task) -> str:
+    """Return a task in the state that the tool last set."""
+    place = max(task.place, task.set_at, key=lambda one: one.op)
+    state = "" if task.status == "pending" else f"{flat(task.status, 40).replace('_', ' ')}, "
+    return f"[ ] {flat(task.text, ITEM_CHARS)} ({state}set in turn {turn_number(record, place)})"
 
 
 def _in_progress(record: Record) -> Iterator[str]:
-    """Yield the last words, the mode, what the model said last, and calls without a result. A
-    request that was answered is not shown as a request, because it is no longer in progress."""
-    is_over = open_items.request(record) is None
-    if words := current_request(record):
-        yield ASKED[is_over] + cut(words, REQUEST_CHARS) + _where(record)
+    """Yield what was going on at the very end: the mode, what the model said last, and calls
+    without a result, else the last one. Nothing if the last request was answered."""
     if record.planning:
         yield PLAN_MODE
+    if open_items.request(record) is None:
+        return
     if record.last_texts:
-        yield _LAST + record.last_texts[-1]  # both ends of a long one: see `turns.shorten`
+        end = flat(clip_start(record.last_texts[-1], SAID_CHARS), SAID_CHARS + 2)
+        yield f"last said: {quoted(end)}"
     running = [*record.calls.values()][-3:]
     for call in running or record.recent[-1:]:
-        what = f"{call.tool} {cut(call.what)}"
-        yield _STEP[is_over] + what + (" (no result yet)" if running else "")
+        label = "no result yet" if running else "last call"
+        yield f"{label}: {call.tool} {code(call.what, SHORT_CHARS)}"
 
 
-def _reasons(record: Record) -> Iterator[str]:
-    """Yield each turn: what was asked, what was changed, and the result. What the model said last
-    is under In Progress."""
-    for turn in record.turns:
-        if turn.edited or (turn.asked and turn.said):
-            number = turn_number(record, turn.place)
-            files = ", ".join(turn.edited[:8]) + (" …" if len(turn.edited) > 8 else "")
-            words = cut(" ".join(turn.asked.split()), SHORT_CHARS) or "(went on)"
-            yield f"turn {number}: {words}{': ' if files else ''}{files}{_outcome(record, turn)}"
+def _turns(record: Record, room: int) -> list[str]:
+    """Return the turns in order: the newest in full, older ones on one line each, and the number
+    of those before."""
+    known = [(at, one) for at, one in enumerate(record.turns) if one.asked or one.edited]
+    full = [_turn(record, at, one, ENDLESS) for at, one in known]
+    short = [_turn(record, at, one, WORDS_CHARS) for at, one in known]
+    spent, rest, count = 0, size(short), 0
+    for long, brief in zip(reversed(full), reversed(short), strict=True):
+        spent, rest = spent + size([long]), rest - size([brief])
+        if spent > room * NEWEST_SHARE and spent + rest > room:
+            break
+        count += 1
+    if not count and known:
+        full[-1], count = _turn(record, *known[-1], int(room * NEWEST_SHARE)), 1
+    left, kept = short[: len(known) - count], full[len(known) - count :]
+    over = size([*left, *kept]) - room + (size([MORE]) + LEAST_CHARS) * bool(left)
+    for number, (at, turn) in enumerate(known[: len(left)] if over > 0 else ()):
+        least = _turn(record, at, turn, LEAST_CHARS)
+        over -= size([left[number]]) - size([least])
+        left[number] = least
+        if over <= 0:
+            break
+    earlier = record.turns_dropped
+    while left and over > 0:
+        over, earlier = over - size([left.pop(0)]), earlier + 1
+    return [*[f"({counted(earlier, 'earlier turn')}: {MORE})"] * bool(earlier), *left, *kept]
 
 
-def _outcome(record: Record, turn: Turn) -> str:
-    if not turn.said:
-        return ""
-    if turn is record.turns[-1] and len(turn.said) > SHORT_CHARS:
-        return f" → the answer under {IN_PROGRESS}"
-    most = MOST_CHARS if turn.edited else SHORT_CHARS
-    return f" → {cut(' '.join(turn.said.split()), most)}"
+def _turn(record: Record, at: int, turn: Turn, most: int) -> str:
+    """Return a turn with so much of the words, and with its answer: on one line if that is little,
+    and with so little as `LEAST_CHARS` without it."""
+    how = describe_stop(record.turns, at)
+    begins = f"turn {turn_number(record, turn.place)}{f' ({how})' if how else ''}: "
+    asked = single_marks(turn.asked.strip()) if most > WORDS_CHARS else flat(turn.asked, ENDLESS)
+    asked = asked if len(asked) <= most else both_ends(asked, most)
+    by = f"({PLAN_OF_MODEL}) " * turn.is_plan
+    to = clip_last(turn.reply_to, WORDS_CHARS) if is_answer(turn.reply_to) else ""
+    words = f"{by}{quoted(asked)}" + f" (to {quoted(to)})" * bool(to) if asked else "(went on)"
+    is_now = turn is record.turns[-1] and open_items.request(record) is not None
+    if not turn.said or is_now or most <= LEAST_CHARS:
+        return begins + words
+    if most <= WORDS_CHARS:
+        return f"{begins}{words} → {quoted(flat(turn.said, ANSWER_CHARS))}"
+    answer = single_marks(turn.said)
+    room = SAID_CHARS if turn is record.turns[-1] else ITEM_CHARS
+    room = min(room, max(ANSWER_CHARS, most - len(words)))
+    answer = answer if len(answer) <= room else both_ends(answer, room)
+    return f"{begins}{words}\n→ {quoted(answer)}"
 
 
-def _words(record: Record) -> Iterator[str]:
-    """Yield all of them in order. Words that were sent again, perhaps after an interruption, appear
-    once."""
-    spoken = (pair for pair in enumerate(record.turns) if pair[1].asked)
-    for words, group in groupby(spoken, key=lambda pair: pair[1].asked):
-        some = list(group)
-        first, last = (turn_number(record, one.place) for _, one in (some[0], some[-1]))
-        at, turn = some[-1]
-        to = f" (to: {cut(turn.reply_to, SHORT_CHARS)})" if turn.reply_to else ""
-        which = f"turn {first}" if first == last else f"turns {first}-{last}"
-        which += f" ({PLAN_OF_MODEL})" if turn.is_plan else ""
-        how = describe_stop(record.turns, at)
-        yield f"{which}: {words}{to}" + (f" ({how})" if how else "")
-
-
-def _where(record: Record) -> str:
-    """Return where the rest of long words is."""
-    turn = next(one for one in reversed(record.turns) if one.asked)
-    if turn.chars <= REQUEST_CHARS:
-        return ""
-    beyond = f", and in line {turn.line} of the transcript" if turn.chars > KEPT_CHARS else ""
-    return f" (whole under User Words{beyond})"
-
-
-def _all_changed(record: Record) -> Iterator[str]:
-    """Yield every edited file; if there are very many, how many more there are."""
-    edited = _without_twins([pair for pair in by_last_use(record) if _is_changed(pair[1])])
-    if len(edited) > MOST_CHANGED:
-        rest = len(edited) - MOST_CHANGED + 1
-        yield f"{rest} more files, edited earlier"
-        edited = edited[rest:]
+def _changed(record: Record, room: int) -> list[str]:
+    """Return every edited file with what was done to it, the newest first. If there is no room for
+    that, the oldest are grouped by folder."""
     subjects = git.subjects(record)
-    for path, used in edited:
-        held = f", in the commit {quoted(subjects[path])}" if path in subjects else ""
-        yield _changed(path, used) + held
+    groups: dict[str, list[tuple[str, FileUse]]] = {}
+    for path, used in reversed(_edited(record)):
+        key = _describe_edits(path, used, subjects)
+        key += "\n" * (len(groups.get(key, ())) >= MOST_PATHS)
+        groups.setdefault(key, []).append((path, used))
+    items, grouped = [_files(done, files) for done, files in groups.items()], [*groups.values()]
+    if size(items) <= room:
+        return items
+    count = 0
+    while size(items[: count + 1]) <= room * EDITED_SHARE:
+        count += 1
+    rest = [path for files in grouped[count:] for path, _ in files]
+    return items[:count] + _by_folder(rest, room - size(items[:count]))
 
 
-def _without_twins(changed: list[tuple[str, FileUse]]) -> list[tuple[str, FileUse]]:
-    """Leave out files of another checkout: a command there names its files like this one, but what
-    was edited there was not changed here."""
+def _by_folder(paths: list[str], room: int) -> list[str]:
+    folders: dict[str, list[str]] = {}
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        folders.setdefault(folder or ".", []).append(name)
+    named = [
+        f"{folder}/ - {counted(len(names), 'file')} edited earlier: {', '.join(names)}"
+        for folder, names in folders.items()
+    ]
+    if size(named) <= room:
+        return named
+    short = [f"{folder}/ ({len(names)})" for folder, names in folders.items()]
+    text = flat(", ".join(short), max(SHORT_CHARS, room - SHORT_CHARS))
+    return [f"{counted(len(paths), 'file')} edited earlier ({MORE}): {text}"]
+
+
+def _files(done: str, files: list[tuple[str, FileUse]]) -> str:
+    places = []
+    for path, used in files:
+        lines = ", ".join(f"{start}-{end}" for start, end in used.ranges[-2:])
+        places.append(f"{path}:{lines}" if lines else path)
+    return f"{', '.join(places)} - {done.rstrip()}"
+
+
+def _describe_edits(path: str, used: FileUse, subjects: Mapping[str, str]) -> str:
+    """Return what was done to a file: the subject of the commit that holds it, else what was said
+    at its edits, else how often it was edited."""
+    made = "created, " * used.created
+    away = f"moved to {used.moved_to}" if used.moved_to else "removed"
+    since = f"; {away}" * used.gone
+    if path in subjects:
+        return f"{made}in the commit {quoted(subjects[path])}{since}"
+    if used.said:
+        by = "by a subagent: " * (used.by_agents > 0 and not used.edits)
+        return f"{made}{by}{'; '.join(quoted(one) for one in used.said[-2:])}{since}"
+    if used.edits:
+        return f"{made}edited {counted(used.edits, 'time')}{since}"
+    if used.gone:
+        return f"{made}{away}"
+    return f"{made}changed by {'a subagent' if used.by_agents else 'a command'}"
+
+
+def _edited(record: Record) -> list[tuple[str, FileUse]]:
+    """Return every edited file, the newest last. Files of another checkout are left out: a command
+    there names its files like this one, but what was edited there was not changed here."""
+    changed = [pair for pair in by_last_use(record) if pair[1].is_changed or pair[1].gone]
     away = "\n".join(f"{path}\n" for path, used in changed if path[:1] in "/~" and used.edits)
     return [
         (path, used)
@@ -240,100 +362,40 @@ def _without_twins(changed: list[tuple[str, FileUse]]) -> list[tuple[str, FileUs
     ]
 
 
-def _changed(path: str, used: FileUse) -> str:
-    lines = ", ".join(f"{first}-{last}" for first, last in used.ranges[-4:])
-    place = f"{path}:{lines}" if lines else path
-    away = f"moved to {used.moved_to}" if used.moved_to else "removed"
-    since = f", {away} since" if used.gone else ""
-    made = "created, " if used.created else ""
-    if not used.edits:
-        by = "a subagent" if used.by_agents else "a command"
-        return f"{place} - {made}" + (away if used.gone else f"changed by {by}")
-    return f"{place} - {made}edited {counted(used.edits, 'time')}{since}"
-
-
-def _is_changed(used: FileUse) -> bool:
-    return used.is_changed or used.gone
-
-
-def _most_used(record: Record) -> list[tuple[str, FileUse]]:
-    """Return files that were read, or named by a command with their folder, and not changed; those
-    used most come first. Files that a search listed or somebody mentioned were not used."""
-    used_files = [
-        (path, used)
-        for path, used in reversed(by_last_use(record))
-        if not _is_changed(used) and (used.reads or (used.runs and _is_path(path)))
-    ]
-    folders = tuple(f"{root}/" for root in record.roots)
-    known = [
-        pair for pair in used_files if not any(one.startswith(f"{pair[0]}/") for one in folders)
-    ]
-    return sorted(known, key=lambda pair: -(2 * pair[1].reads + pair[1].runs))[:MOST_USED]
-
-
-def _is_path(name: str) -> bool:
-    """Whether this is a path. In a script, `sys.stdin` and `sum(c.values` look like files."""
-    return "/" in name and not any(mark in name for mark in " ()<>$")
-
-
-def _used(path: str, used: FileUse) -> str:
-    how = [f"read {used.reads}"] if used.reads else []
-    return f"{path} - " + ", ".join(how + ([f"in commands {used.runs}"] if used.runs else []))
-
-
-def _pointers(record: Record) -> list[str]:
-    """Return the references. Ids of background work are left out, as they look like commits."""
-    return [text for text in record.references if text not in record.agents]
-
-
-def _lost(record: Record) -> Iterator[str]:
+def _issues(record: Record) -> Iterator[str]:
+    """Yield what could not be read, and the commands that failed and have not succeeded since."""
     if record.lost:
         yield f"{record.lost} entries of the transcript could not be read, and are missing here"
     if record.unread:
         yield describe_unread(record)
     if record.starts_midway:
         yield "the transcript begins midway: earlier words are in another file"
-
-
-def _failing(record: Record) -> Iterator[str]:
-    """Yield what failed and has not succeeded since, as in a brief."""
-    for line, failed in commands.failing(record)[:MOST_FAILURES]:
-        yield describe_failure(record, line, failed)
-
-
-def _resolved(line: str, failed: FailedRun) -> str:
-    at = f"succeeded at step {failed.closed.op}" if failed.closed else ""
-    by = f" as {failed.closed_by}" if failed.closed_by != line else ""
-    return cut(f"{line} {at}{by}; it had said: {' / '.join(failed.lines[:2])}")
+    began = record.turns[-1].place.op if record.turns else 0
+    for line, failed in commands.failing(record):
+        told = [single_marks(one) for one in failed.lines]
+        told = told if failed.place.op > began else told[:OLDER_LINES]
+        while len(told) > 1 and sum(map(len, told)) > OUTPUT_CHARS:
+            told.pop()
+        yield "\n".join([commands.describe(record, line, failed), *told])
 
 
 def _commands(record: Record) -> Iterator[str]:
-    """Yield the commands run last."""
-    states = {one.asked: one.status for one in record.agents.values() if one.kind == COMMAND}
-    known = sorted(record.commands.items(), key=lambda pair: pair[1].op)
-    for line, one in known[-MOST_COMMANDS:]:
-        state = states.get(line) if one.ok is None else None
-        yield shell.first_line(line) + (f" ({state})" if state else _MARKS[one.ok])
+    """Yield the commands that were run more than once, as they were typed, the latest first."""
+    marks = {True: "", False: " (failed)", None: " (no result yet)"}
+    known = [pair for pair in record.commands.items() if pair[1].count > 1]
+    known.sort(key=lambda pair: heat_at(pair[1], record.op), reverse=True)
+    for line, one in known[:MOST_COMMANDS]:
+        yield code(line, SHORT_CHARS) + marks[one.ok]
 
 
-def _reference(record: Record, text: str) -> str:
-    one = record.references[text]
-    return f"{one.kind} {text}" + (f": {cut(one.note)}" if one.note else "")
-
-
-def _agents(record: Record) -> list[Agent]:
-    """Return subagents, and the last background commands that do more than look."""
-    known = list(record.agents.values())
-    own = [one for one in known if one.kind != COMMAND][-MOST_AGENTS:]
-    ran = [one for one in known if one.kind == COMMAND]
-    living = [one for _, one in reversed(open_items.running(record)) if one.kind == COMMAND]
-    ended = [one for one in ran if one not in living]
-    return own + ended[-MOST_BACKGROUND:] + living[-MOST_AGENTS:]
-
-
-def _agent(one: Agent) -> str:
-    """Return what a subagent answered; for a command how it ended, because its output is in the
-    transcript."""
-    how = "" if one.status == "done" and one.answer and one.kind != COMMAND else f" ({one.status})"
-    answer = f" → {one.answer}" if one.answer and one.kind != COMMAND else ""
-    return cut(f"{one.kind}: {shell.first_line(one.asked)}{how}{answer}")
+def _agents(record: Record) -> Iterator[str]:
+    """Yield what runs without an end in the transcript, then what subagents answered, the newest
+    first."""
+    for name, one in open_items.running(record):
+        since = f"started in turn {turn_number(record, one.place)}, no end seen"
+        yield f"{one.kind or 'agent'} {name} ({since}): {flat(shell.first_line(one.asked), 160)}"
+    ended = [one for one in record.agents.values() if one.status != "running"]
+    for one in [one for one in reversed(ended) if one.kind != COMMAND][:MOST_AGENTS]:
+        answer = f" → {quoted(flat(one.answer, SHORT_CHARS))}" if one.answer else ""
+        how = f" ({one.status})" if one.status != "done" else ""
+        yield f"{one.kind or 'agent'}{how}: {flat(one.asked, 120)}{answer}"

@@ -7,7 +7,7 @@ files. That, and who made the file, are notes beside the verdict.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import msgspec
 from msgspec.structs import replace
@@ -46,7 +46,7 @@ def verify(path: str, entries: Iterable[CheckpointEntry] | None = None) -> Verif
         return VerifyReport(
             path, (CheckpointFinding(error.part, f"{error.words}{_way_out(error, entries)}"),)
         )
-    findings = [*_name(path, found.document), *_sections(found.document)]
+    findings = [*_form(path, found.document)]
     if not found.document.is_complete:
         words = "the transcript was not read to its end when this was saved"
         findings.append(CheckpointFinding("front matter", words))
@@ -56,33 +56,30 @@ def verify(path: str, entries: Iterable[CheckpointEntry] | None = None) -> Verif
     notes: tuple[str, ...] = ()
     if entries is not None:
         row = next((one for one in entries if one.path == path), None)
-        findings += _entry(row, found.content_hash)
-        notes = (*_missing(row), *_foreign(path))
+        if row is not None and row.content_hash != found.content_hash:
+            words = "the entry has another hash: the file was replaced"
+            findings.append(CheckpointFinding("index", words))
+        missing = "not in the index; `holdfast rebuild` adds it"
+        told = "" if row is not None else index.newer_version_error() or missing
+        notes = tuple(filter(None, (told, provenance.why_not_own(from_file(path)))))
     return VerifyReport(path, tuple(findings), found.document, found.content_hash, notes)
 
 
-def verify_entry(
-    entry: CheckpointEntry, entries: Iterable[CheckpointEntry]
-) -> tuple[CheckpointEntry, Document | None]:
-    """Return the entry with the result of a check now, and the document in the file: the index
-    does not know what happened to the file since."""
+def verify_entry(entry: CheckpointEntry, entries: Iterable[CheckpointEntry]) -> CheckpointEntry:
+    """Return the entry with the result of a check now: the index does not know what happened to the
+    file since."""
     same = [one for one in entries if one.path == entry.path]
-    report = verify(entry.path, same or None)
-    return replace(entry, verified=report.ok), report.document
-
-
-def verify_all(entries: Iterable[CheckpointEntry], projects: Iterable[str]) -> list[VerifyReport]:
-    """Check every file of every known folder, and every entry whose file is gone."""
-    entries = list(entries)
-    known = [one.path for one in entries]
-    places = [folder for one in projects for folder in folders.readable(one)]
-    return [verify(path, entries) for path in dict.fromkeys([*readable_in(places, known), *known])]
+    return replace(entry, verified=verify(entry.path, same or None).ok)
 
 
 def verify_projects(also: Iterable[str] = ()) -> list[VerifyReport]:
-    """Check every known or given project: without an index, only the caller can name one."""
-    given = {folders.resolve(one) for one in also}
-    return verify_all(index.load_or_empty(), sorted({*index.projects(), *given}))
+    """Check every file of every known or given project (without an index, only the caller can name
+    one), and every entry whose file is gone."""
+    entries = index.load_or_empty()
+    known = [one.path for one in entries]
+    projects = sorted({*index.projects(), *(folders.resolve(one) for one in also)})
+    places = [folder for one in projects for folder in folders.readable(one)]
+    return [verify(path, entries) for path in dict.fromkeys([*readable_in(places, known), *known])]
 
 
 def _way_out(error: DamagedCheckpoint, entries: Iterable[CheckpointEntry] | None) -> str:
@@ -92,36 +89,13 @@ def _way_out(error: DamagedCheckpoint, entries: Iterable[CheckpointEntry] | None
     return "; if you deleted it, `holdfast rebuild` forgets it" if gone else ""
 
 
-def _name(path: str, document: Document) -> list[CheckpointFinding]:
+def _form(path: str, document: Document) -> Iterator[CheckpointFinding]:
     name = path.rpartition("/")[2]
     if not timestamps.id_of(name):
-        return [CheckpointFinding("file", f"{name} is not the name of a checkpoint")]
-    if not name.startswith(timestamps.stamp(document.created)):
-        return [
-            CheckpointFinding(
-                "file", f"named {name}, made at {timestamps.to_iso(document.created)}"
-            )
-        ]
-    return []
-
-
-def _sections(document: Document) -> list[CheckpointFinding]:
-    missing = [name for name in REQUIRED if name not in document.sections]
-    return [CheckpointFinding("sections", f"no section {name!r}") for name in missing]
-
-
-def _entry(row: CheckpointEntry | None, content_hash: str) -> list[CheckpointFinding]:
-    if row is not None and row.content_hash != content_hash:
-        return [CheckpointFinding("index", "the entry has another hash: the file was replaced")]
-    return []
-
-
-def _missing(row: CheckpointEntry | None) -> list[str]:
-    if row is not None:
-        return []
-    return [index.newer_version_error() or "not in the index; `holdfast rebuild` adds it"]
-
-
-def _foreign(path: str) -> list[str]:
-    why = provenance.why_not_own(from_file(path))
-    return [why] if why else []
+        yield CheckpointFinding("file", f"{name} is not the name of a checkpoint")
+    elif not name.startswith(timestamps.stamp(document.created)):
+        made = timestamps.to_iso(document.created)
+        yield CheckpointFinding("file", f"named {name}, made at {made}")
+    for section in REQUIRED:
+        if section not in document.sections:
+            yield CheckpointFinding("sections", f"no section {section!r}")

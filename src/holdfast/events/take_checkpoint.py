@@ -9,14 +9,14 @@ fresh, otherwise from the transcript and the hooks' own lines.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from holdfast.checkpoint import workflow_state
+from holdfast.checkpoint import added, workflow_state
 from holdfast.checkpoint.document import Document, clean_document, texts, with_snapshot
 from holdfast.checkpoint.errors import CheckpointNotSaved
-from holdfast.checkpoint.sections import sections_of, snapshot_of
+from holdfast.checkpoint.sections import ROOM_CHARS, first, sections_of, size, snapshot_of
 from holdfast.checkpoint.write import SavedCheckpoint, keep
 from holdfast.hub.projection.projection_file import is_fresh, objects_in, read_projection
 from holdfast.record import storage
@@ -26,20 +26,23 @@ from holdfast.window.state import State
 from holdfast.wire import log, places, spool
 from holdfast.wire.errors import describe
 
+Added = Mapping[str, Iterable[str]]  # lines of the session's model, by kind
+MORE_CHARS = 1200  # of a section that the caller knows
 MOST_ACTIONS = 100
 SPOOL_BYTES = 32 << 10
 PLACES = ("hierarchy", "waves", "agent_states", "recent_messages", "recent_actions")
 
 
-def save_now(folder: str, now_ms: int) -> SavedCheckpoint:
-    """Save one of a window because somebody asks for it; CheckpointNotSaved if nothing took it."""
+def save_now(folder: str, now_ms: int, given: Added | None = None) -> SavedCheckpoint:
+    """Save one of a window because somebody asks for it, with the lines that its model adds;
+    CheckpointNotSaved if nothing took it."""
     from holdfast.settings import load as settings_load  # a hook has measured already
     from holdfast.window import view
     from holdfast.window.state import lock_state_if_possible
 
     with lock_state_if_possible(folder) as state:
         view.measure(state, settings_load.load(state.project), now_ms, folder)
-        kept = save(state, folder, "manual", now_ms)
+        kept = save(state, folder, "manual", now_ms, given=given)
         _log_notes(state, kept)
     return kept
 
@@ -81,14 +84,20 @@ def save(
     record: Record | None = None,
     used_tokens: int = 0,
     is_late: Callable[[], bool] | None = None,
+    given: Added | None = None,
 ) -> SavedCheckpoint:
     """Take a verified checkpoint of this window; CheckpointNotSaved if no place accepts it. `also`
     are sections that only the caller knows, `record` the session's if the caller has read it,
-    `used_tokens` a reading of the moment that is newer than the state's, `is_late` a hook's."""
+    `used_tokens` a reading of the moment that is newer than the state's, `is_late` a hook's,
+    `given` what the session's model adds."""
     used_tokens = used_tokens or state.used_tokens
-    sections, snapshot, is_complete = _content(state, folder, record, is_late)
     workflow, held = _workflow(state.project)
-    sections = {**sections, **workflow, **(also or {})}
+    more = {
+        name: first(list(items), MORE_CHARS) for name, items in {**workflow, **(also or {})}.items()
+    }
+    room = ROOM_CHARS - len(state.project) - sum(map(size, more.values()))
+    sections, snapshot, is_complete = _content(state, folder, record, is_late, given, room)
+    sections = {**sections, **more}
     document = Document(
         created=datetime.fromtimestamp(now_ms / 1000, UTC),
         trigger=trigger,
@@ -102,8 +111,8 @@ def save(
     if not are_clean(texts(document)):
         document = clean_document(document, redact)
     # The shared work was cleaned when it was written: once more would cost 40 ms.
-    document = with_snapshot(document, add_work(document.snapshot, state, folder, now_ms))
-    document = with_snapshot(document, {**document.snapshot, **_fill(used_tokens, state)})
+    work = add_work(document.snapshot, state, folder, now_ms)
+    document = with_snapshot(document, {**work, **_fill(used_tokens, state)})
     try:
         kept = keep(document)
     except OSError as error:
@@ -138,13 +147,21 @@ def _workflow(project: str) -> tuple[dict[str, list[str]], dict[str, Any]]:
 
 
 def _content(
-    state: State, folder: str, record: Record | None, is_late: Callable[[], bool] | None
+    state: State,
+    folder: str,
+    record: Record | None,
+    is_late: Callable[[], bool] | None,
+    given: Added | None,
+    room: int,
 ) -> tuple[dict[str, list[str]], dict[str, Any], bool]:
     """The content, and whether the transcript was read to its end. If reading fails, only what the
     window itself knows, and a note on that."""
     try:
         record = record or storage.read_on(state, folder, is_late)
-        return sections_of(record), snapshot_of(record), not record.unread
+        if given:
+            state.added = added.add(state.added, given, record)
+        lines = added.read(state.added)
+        return sections_of(record, lines, room), snapshot_of(record, lines), not record.unread
     except Exception as error:  # a smaller checkpoint is worth more than a stack trace
         log.add("ERROR", state.session_id[:8], f"the transcript was not read: {describe(error)}")
         sections = {

@@ -55,7 +55,14 @@ def compose_brief(
         work=shared_work(state, folder),
         budget=ledger.read(state.project, state.session_id),
         archived=find_archived(state.session_id, state.agent_id),
+        added=_added(state.added) if state.added else (),
     )
+
+
+def _added(stored: str) -> list[str]:
+    from holdfast.checkpoint.added import read  # seldom there
+
+    return [one.item for one in read(stored)]
 
 
 def shared_work(state: State, folder: str) -> dict[str, Any]:

@@ -40,30 +40,35 @@ class ToolArguments(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class StatusArguments(ToolArguments, frozen=True):
-    """How full the context window is, steps until compaction, last checkpoint, agents. task_tokens: does a task of that size still fit?"""  # noqa: E501
+    """How full the window is, steps until compaction, last checkpoint, agents. task_tokens: does a task of that size still fit?"""  # noqa: E501
 
     task_tokens: Tokens = 0
 
 
 class CheckpointArguments(ToolArguments, frozen=True):
-    """Save the state of this session now. Holdfast also saves by itself."""
+    """Save this session's state now; it is also saved by itself. You may add a few short lines, commands in backticks."""  # noqa: E501
+
+    what: ShortText = ""
+    why: ShortText = ""
+    decided: ShortText = ""
+    next: ShortText = ""
 
 
 class ResumeArguments(ToolArguments, frozen=True):
-    """Read earlier checkpoints of this project. which: an id, "latest", "previous"; "now": the brief a compaction would restore. Without it: the list."""  # noqa: E501
+    """Read earlier checkpoints of this project. which: an id, "latest", "previous"; "now": what a compaction would restore. None: the list."""  # noqa: E501
 
     which: ShortText = ""
 
 
 class PlanArguments(ToolArguments, frozen=True):
-    """Divide a task list into batches that fit the room left, with token estimates. text: markdown `- [ ]` list, YAML, JSON; or path: a file of this project."""  # noqa: E501
+    """Divide a task list into batches that fit the room left, with estimates. text: `- [ ]` list, YAML, JSON; or path: a file here."""  # noqa: E501
 
     text: Annotated[str, Meta(max_length=100_000)] = ""
     path: ShortText = ""
 
 
 class BoardArguments(ToolArguments, frozen=True):
-    """Messages and claims between the agents of this project. post: give topic and text; claim, settle (done or released): give work."""  # noqa: E501
+    """Messages and claims between this project's agents. post: give topic and text; claim, settle (done or released): give work."""  # noqa: E501
 
     op: Literal["read", "post", "claim", "settle", "claims"]
     topic: Id = ""
@@ -74,7 +79,7 @@ class BoardArguments(ToolArguments, frozen=True):
 
 
 class RecallArguments(ToolArguments, frozen=True):
-    """Search all that this project's sessions said, decided and saved, in this window or long before it. expand shows a result whole."""  # noqa: E501
+    """Search what this project's sessions said, decided and saved, also long ago. expand shows a result whole."""  # noqa: E501
 
     query: Annotated[str, Meta(max_length=4_000)]
     limit: ResultCount = 5
@@ -84,22 +89,22 @@ class RecallArguments(ToolArguments, frozen=True):
 
 
 class RememberArguments(ToolArguments, frozen=True):
-    """Save a lasting fact in Claude Code's memory folder; the same name replaces it."""
+    """Save a lasting fact in Claude Code's memory; the same name replaces it."""
 
     name: Id
-    description: Annotated[str, Meta(max_length=400, description="one line, for the index")]
+    description: Annotated[str, Meta(max_length=400, description="a line for the index")]
     text: Text
     type: Literal["user", "feedback", "project", "reference"] = "project"
 
 
 class ForgetArguments(ToolArguments, frozen=True):
-    """Remove what remember saved under a name."""
+    """Remove what remember saved."""
 
     name: Id
 
 
 class ContextBudgetArguments(ToolArguments, frozen=True):
-    """What the brief after a compaction will hold, in five compartments. pin, estimate: a text; unpin, evict: an id; allot: a share, none: the default."""  # noqa: E501
+    """What the brief after a compaction holds, in five compartments. pin, estimate: a text; unpin, evict: an id; allot: a share, none: the default."""  # noqa: E501
 
     op: Literal["status", "pin", "unpin", "evict", "estimate", "allot"]
     text: Text = ""
@@ -110,7 +115,7 @@ class ContextBudgetArguments(ToolArguments, frozen=True):
 
 
 class SegmentsArguments(ToolArguments, frozen=True):
-    """Topics of this project's sessions that were compressed, or of this session that wait for it. save: your summary of one, at most a fifth of its tokens."""  # noqa: E501
+    """Topics of this project's sessions that were compressed, or of this one that wait. save: your summary of one, at most a fifth of its size."""  # noqa: E501
 
     op: Literal["pending", "compressed", "save"]
     id: Id = ""
@@ -121,7 +126,7 @@ class SegmentsArguments(ToolArguments, frozen=True):
 
 
 class ExpandArguments(ToolArguments, frozen=True):
-    """The whole text behind an id: a recall result, an archived tool output, or a `more` handle of any answer. find: only lines with these words."""  # noqa: E501
+    """The whole text behind an id: a recall result, an archived tool output, or a `more` handle. find: lines with these words."""  # noqa: E501
 
     id: Id
     offset: Annotated[int, Meta(ge=0)] = 0

@@ -201,7 +201,8 @@ def note_edits(record: Record, transcript: str) -> None:
         start = start if start <= size else 0
         if start < size <= start + room:
             room -= size - start
-            start += _take_edits(record, path, start, size)
+            agent = record.agents.get(name[len(_AGENT_FILE) : -len(_ENDING)])
+            start += _take_edits(record, path, start, size, agent.asked if agent else "")
         record.looked[name] = start
     while len(record.looked) > MOST_LOOKED_AT:
         del record.looked[next(iter(record.looked))]
@@ -225,7 +226,7 @@ def _newest_agent_transcripts(folder: str) -> list[tuple[str, str, int]]:
     return newest[-MOST_LOOKED_AT:][::-1]
 
 
-def _take_edits(record: Record, path: str, start: int, end: int) -> int:
+def _take_edits(record: Record, path: str, start: int, end: int, asked: str) -> int:
     """Read the complete lines between `start` and `end`; return how many bytes they have."""
     # Others need only what a notification says.
     from holdfast.record import files, git
@@ -247,7 +248,7 @@ def _take_edits(record: Record, path: str, start: int, end: int) -> int:
             for failed in [one for one in edited if one.encode() in line]:
                 del edited[failed]
     for path, at in edited.values():
-        files.note_agent_edit(record, files.relative(record, path))
+        files.note_agent_edit(record, files.relative(record, path), asked)
         git.note_edit(record, at)
     return len(data)
 

@@ -34,7 +34,9 @@ def call(record: Record, tool: str, use_id: str, given: Given, place: Place) -> 
     if tool in record.tools or len(record.tools) < MOST_TOOLS:
         record.tools[tool] = record.tools.get(tool, 0) + 1
     earlier = _before(record, tool, given)
-    what = _BY_TOOL.get(tool, _other)(record, given, place, use_id)
+    what = _BY_TOOL.get(tool, _foreign_edit if edits(tool) else _other)(
+        record, given, place, use_id
+    )
     if tool not in AS_WRITTEN:
         what = agents.one_line(what, LONGEST)
     most = shell.LONGEST_LINE if tool == "Bash" else LONGEST
@@ -71,6 +73,12 @@ def _write(record: Record, given: Given, place: Place, use_id: str) -> str:
     manifests.note(record, name, content)
     plans.set_plan_file(record, name, content, place)
     return name
+
+
+def _foreign_edit(record: Record, given: Given, place: Place, use_id: str) -> str:
+    """Record an edit by a server's tool, if it names a file."""
+    path = text_of(given, "file_path") or text_of(given, "path")
+    return files.use(record, path, "edits", 2.0) or _other(record, given, place, use_id)
 
 
 def _wrote(record: Record, name: str, old: str, new: str) -> None:
@@ -229,7 +237,14 @@ _BY_TOOL: dict[str, Callable[[Record, Given, Place, str], str]] = {
 
 EDITS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
 # What these were called with is found again by its exact words.
+_EDITS_BY_NAME = ("edit", "write")  # in the name of a server's tool
 AS_WRITTEN = EDITS | {"Bash", "AskUserQuestion", "Read", "NotebookRead"}
+
+
+def edits(tool: str) -> bool:
+    """Whether a tool edits files: one of the client's, or a server's with such a name."""
+    is_servers = tool.startswith("mcp__")
+    return tool in EDITS or (is_servers and within(_EDITS_BY_NAME, tool.rpartition("__")[2]))
 
 
 def _before(record: Record, tool: str, given: dict[str, Any]) -> list[str]:
@@ -246,7 +261,7 @@ def _before(record: Record, tool: str, given: dict[str, Any]) -> list[str]:
 
 
 def undo(record: Record, call: Call) -> None:
-    if call.tool in EDITS:
+    if edits(call.tool):
         names.take_back(record, call.what, call.place.op)
         _undo_edit(record, call)
     elif call.tool == "TaskUpdate" and call.before and call.what in record.tasks:

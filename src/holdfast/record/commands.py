@@ -12,7 +12,7 @@ from os.path import normpath
 
 import msgspec
 
-from holdfast.record import shell, turns
+from holdfast.record import files, shell, turns
 from holdfast.record.model import Command, FailedRun, Place, Record, keep_warmest, warm
 from holdfast.redact import redact
 from holdfast.text.fence import code
@@ -198,8 +198,7 @@ def telling_lines(text: str) -> list[str]:
     for at in sorted(wrong, key=lambda at: at not in placed):
         group = {at, *_nearest(at, placed)}
         group |= {one + 1 for one in group if lines[one].endswith(":") and one + 1 < len(lines)}
-        below = range(at + 1, min(at + 1 + BELOW_LINES, len(lines)))
-        group |= {*takewhile(lambda one, at=at: indents[one] > indents[at], below)}
+        group |= {*_indented_below(at, indents)}
         if len(chosen.keys() | group) <= MOST_LINES:
             chosen.update(dict.fromkeys(sorted(group)))
     found = chosen or {*placed[-1:], *range(len(lines))[-2:]}
@@ -225,6 +224,11 @@ def _nearest(at: int, placed: list[int]) -> Iterator[int]:
     yield from sorted(near, key=lambda one: (abs(one - at), one < at))[:1]
 
 
+def _indented_below(at: int, indents: list[int]) -> Iterator[int]:
+    below = range(at + 1, min(at + 1 + BELOW_LINES, len(indents)))
+    return takewhile(lambda one: indents[one] > indents[at], below)
+
+
 def _ends(text: str) -> str:
     return f"{clip(text, EDGE_CHARS)}\n{clip_start(text, EDGE_CHARS)}"
 
@@ -234,3 +238,4 @@ def note_edit(record: Record, name: str) -> None:
     if name:
         record.edits += 1
         turns.note_edit(record, name)
+        files.note_words(record, name, turns.words_before(record))

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 import msgspec
 
 from holdfast.record.model import Decision, Place, Record
-from holdfast.record.replies import REFUSED
+from holdfast.record.replies import REFUSED, settles
 from holdfast.record.turns import turn_at, turn_number
-from holdfast.text.sentences import Lazy, sentences, within
+from holdfast.text.sentences import Lazy, clip_last, sentences, within
 
 MOST_DECISIONS = 60
-LONGEST_LABELLED = 600
+LONGEST_LABELLED, QUESTION_CHARS = 600, 160
 _LABELS = ("decision", "entscheidung", "décision", "decisión")
 # `Decision: …`, `**Decision 2:** …`, `- Entscheidung (Format): …`
 _LABEL = Lazy(rf"\W*(?:{'|'.join(_LABELS)})\b[^:.]{{0,40}}:", re.IGNORECASE)
@@ -29,14 +29,17 @@ class Decided(msgspec.Struct, frozen=True):
 
 
 def find_decisions(record: Record) -> Iterator[Decided]:
-    """Yield the words with which the user refused a call, the user's last answer to each question,
-    and then what the model labelled."""
+    """Yield the words with which the user refused a call, a very short reply to a question, the
+    user's last answer to each question of a tool, and then what the model labelled."""
     known = [turn for turn in record.turns if not turn.taken_back]
     last_word = {one.text: one for turn in known for one in turn.questions if one.answer}
     for turn in known:
         number = turn_number(record, turn.place)
         if turn.asked and turn.reply_to.startswith(REFUSED):
             yield Decided(turn.asked, turn.reply_to, number, turn.place, "user", turn.asked)
+        elif settles(turn.asked, turn.reply_to):
+            question = clip_last(turn.reply_to, QUESTION_CHARS).strip()
+            yield Decided(turn.asked, question, number, turn.place, "user", turn.asked)
         for one in turn.questions:
             if last_word.get(one.text) is one:
                 yield Decided(one.answer, one.text, number, one.place, "user", turn.asked)

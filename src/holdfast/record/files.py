@@ -13,6 +13,7 @@ MOST_FILES = 600  # not edited ones; at twice as many the coldest are removed
 MOST_ROOTS = 8
 MOST_RANGES = 12
 MOST_EDITED = 2000
+MOST_SAID = 3  # words at edits of one file
 COUNT_EVERY = 64  # counting thousands of files at each new one takes too long
 SEEN = 0.25  # the weight of a mention
 LONGEST_PATH = 300
@@ -142,9 +143,17 @@ def write(record: Record, names: list[str]) -> None:
         _change(record, name, "written")
 
 
-def note_agent_edit(record: Record, name: str) -> None:
+def note_agent_edit(record: Record, name: str, asked: str = "") -> None:
     if 3 < len(name) <= LONGEST_PATH and name.isprintable():
         _change(record, name, "by_agents")
+        note_words(record, name, asked)
+
+
+def note_words(record: Record, name: str, words: str) -> None:
+    """Record what was said at an edit; the same words once."""
+    used = record.files.get(name)
+    if used is not None and words and words not in used.said:
+        used.said = [*used.said, words][-MOST_SAID:]
 
 
 def _change(record: Record, name: str, how: str) -> None:

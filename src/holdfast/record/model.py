@@ -86,6 +86,7 @@ class FileUse(msgspec.Struct, array_like=True, gc=False):
     written: int = 0  # by commands: redirected into, edited in place, staged, restored
     moved_to: str = ""  # its current name, if a command has moved it
     by_agents: int = 0  # edits of subagents
+    said: list[str] = []  # the model's words at its edits, newest last
 
     @property
     def is_changed(self) -> bool:

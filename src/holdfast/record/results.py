@@ -78,7 +78,7 @@ def take_result(record: Record, entry: Result, block: ToolResult, place: Place) 
             calls.undo_read(record, call.what)
     else:
         plans.apply_success(record, tool, call.what)
-        if tool in calls.EDITS:
+        if calls.edits(tool) and call.what in record.files:
             commands.note_edit(record, call.what)
             git.note_edit(record)
     if tool == "Bash":

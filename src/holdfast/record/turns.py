@@ -27,6 +27,7 @@ MOST_TURNS, FIRST_TURNS, DROPPED_AT_ONCE = 1200, 40, 200
 SAID_CHARS, LAST_SAID_CHARS = 1600, 3200
 MOST_EDITED, MOST_RUNS, MOST_QUESTIONS = 60, 12, 40
 MOST_QUEUED, MOST_WAITING, MOST_UNSURE = 16, 64, 60
+NEAR_STEPS, READ_CHARS, BEFORE_CHARS = 3, 600, 160  # of the words before a call
 MOST_SAME = 3  # prompts with the same words, queued in one step
 MOST_LOOKED_AT = 2 * MOST_QUEUED  # turns from the end
 NOTIFICATION_CHARS = 20_000
@@ -238,6 +239,19 @@ def note_edit(record: Record, name: str) -> None:
     turn = current(record)
     if name and name not in turn.edited:
         turn.edited = [*turn.edited, name][-MOST_EDITED:]
+
+
+def words_before(record: Record) -> str:
+    """Return the end of what the model said in this step or just before it: why it makes a call."""
+    began = record.turns[-1].place.op if record.turns else 0
+    if not record.last_texts or record.last_said_op <= max(began, record.op - NEAR_STEPS):
+        return ""
+    words = ""
+    for sentence in reversed(sentences.sentences(record.last_texts[-1][-READ_CHARS:])):
+        if words and len(sentence) + len(words) >= BEFORE_CHARS:
+            break
+        words = f"{sentence} {words}".strip()
+    return sentences.clip_start(words, BEFORE_CHARS)
 
 
 def note_run(record: Record, command: str, passed: bool) -> None:

@@ -32,10 +32,9 @@ from holdfast.api.fields import (
 )
 from holdfast.api.responses import ApiAnswer, Router, respond
 from holdfast.brief.store_brief import compose_shared
-from holdfast.checkpoint import snapshot_form
 from holdfast.hub import row_times
 from holdfast.hub.store.rows import Row
-from holdfast.hub.tree import agent_contexts, agent_knowledge
+from holdfast.hub.tree import agent_contexts, agent_knowledge, snapshot_form
 from holdfast.settings import load as settings_load
 
 router = Router(prefix="/api/compact", tags=["compaction"])

@@ -38,8 +38,18 @@ OTHERS = "--session ID for another; `holdfast status --all` lists them"
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Save it in this folder's project.",
 )
+@click.option("--what", multiple=True, help="A line of the session's model: what was done.")
+@click.option("--why", multiple=True, help="The same: why.")
+@click.option("--decided", multiple=True, help="The same: what was decided.")
+@click.option("--next", multiple=True, help="The same: what is next.")
 @AS_JSON
-def checkpoint(transcript: Path | None, project: Path | None, session: str, as_json: bool) -> None:
+def checkpoint(
+    transcript: Path | None,
+    project: Path | None,
+    session: str,
+    as_json: bool,
+    **given: tuple[str, ...],
+) -> None:
     """Save a verified checkpoint now."""
     chosen = _chosen(transcript, session, project)
     now_ms = int(time.time() * 1000)
@@ -51,7 +61,7 @@ def checkpoint(transcript: Path | None, project: Path | None, session: str, as_j
         if chosen.folder:  # the end of a gzip file cannot be read alone
             view.measure(state, settings_load.load(state.project), now_ms, folder)
         own, state.project = state.project, str(project.resolve()) if project else state.project
-        kept = take_checkpoint.save(state, folder, "manual", now_ms)
+        kept = take_checkpoint.save(state, folder, "manual", now_ms, given=given)
         state.project = own
     if as_json:
         click.echo(json.dumps(plain(kept), indent=2))
@@ -96,7 +106,6 @@ def _fill(state: window_state.State, chosen: window_state.State) -> None:
 
 
 class NoSuchFile(HoldfastError):
-    exit_code = 2
     hint = "`holdfast resume --all` lists the checkpoints there are, with their ids"
 
 

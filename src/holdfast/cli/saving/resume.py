@@ -14,11 +14,8 @@ from holdfast.archive.transcripts import ArchivedSession
 from holdfast.brief import checkpoint_brief
 from holdfast.checkpoint import checkpoint_file, find, index, lineage, provenance, snapshot
 from holdfast.checkpoint import verify as checks
-from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.checkpoint.errors import Changed, NoCheckpoint
-from holdfast.checkpoint.next_steps import NOTHING_OPEN
-from holdfast.checkpoint.sections import ASKED
 from holdfast.cli import find_transcript
 from holdfast.cli.arguments import AS_JSON, PROJECT, must_be_folder
 from holdfast.cli.terminal import say
@@ -58,22 +55,22 @@ def resume(
         if isinstance(meant, ArchivedSession):
             find_transcript.show(meant, as_text, as_json)
             return
-        entry, _ = checks.verify_entry(meant, known)
+        entry = checks.verify_entry(meant, known)
         _warn(entry, refuse=as_text and not anyway)
         show_checkpoint(entry, as_text, as_json)
         return
     listed = find.sort_entries(known if everywhere else index.of_project(where, foreign=True))
     found = [checks.verify_entry(entry, known) for entry in listed]
     if as_json:
-        click.echo(json.dumps([row(entry) for entry, _ in found]))
+        click.echo(json.dumps([row(entry) for entry in found]))
         return
     if found:
         say(heading(found, everywhere), err=True)
-    own = {entry.path for entry in provenance.own_entries(entry for entry, _ in found)}
+    own = {entry.path for entry in provenance.own_entries(found)}
     for line in lines(found, datetime.now(UTC), own, everywhere):
         say(line)
     if found:
-        say(describe_triggers([entry.trigger for entry, _ in found]), err=True)
+        say(describe_triggers([entry.trigger for entry in found]), err=True)
     if not find_transcript.list_gone(where, everywhere) and not found:
         must_be_folder(
             None if everywhere else project, "`holdfast resume --all` lists all projects"
@@ -176,7 +173,6 @@ def _when(entry: CheckpointEntry) -> str:
     return f"{entry.trigger} ({words})" if words else entry.trigger
 
 
-Row = tuple[CheckpointEntry, Document | None]
 TRIGGERS = {
     "auto": "before a compaction",
     "manual": "on request",
@@ -195,26 +191,26 @@ def describe_triggers(listed: Container[str]) -> str:
 
 
 def lines(
-    rows: list[Row], now: datetime, own: Container[str], with_project: bool = False
+    rows: list[CheckpointEntry], now: datetime, own: Container[str], with_project: bool = False
 ) -> list[str]:
     """Return a line per checkpoint. The session is named only if there are several, the project
     only on request. Those whose path is not in `own` were made by others."""
     width = shutil.get_terminal_size((120, 24)).columns
-    several = len({(entry.session_id, entry.agent_id) for entry, _ in rows}) > 1
-    ids = max((len(entry.id) for entry, _ in rows), default=0)
-    named = _projects(rows) if with_project else {entry.project: "" for entry, _ in rows}
+    several = len({(entry.session_id, entry.agent_id) for entry in rows}) > 1
+    ids = max((len(entry.id) for entry in rows), default=0)
+    named = _projects(rows) if with_project else {entry.project: "" for entry in rows}
     texts = [
         f"{one.id:<{ids}} {_head(one, now, several, one.path in own)}{named[one.project]} "
-        f"{shown(_words(one, document))}"
-        for one, document in rows
+        f"{shown(one.summary)}"
+        for one in rows
     ]
     return [short(text, width) for text in texts]
 
 
-def heading(rows: list[Row], with_project: bool = False) -> str:
+def heading(rows: list[CheckpointEntry], with_project: bool = False) -> str:
     """Return the heading of these lines."""
-    ids = max((len(entry.id) for entry, _ in rows), default=0)
-    session = " session " if len({(one.session_id, one.agent_id) for one, _ in rows}) > 1 else ""
+    ids = max((len(entry.id) for entry in rows), default=0)
+    session = " session " if len({(one.session_id, one.agent_id) for one in rows}) > 1 else ""
     wide = max(map(len, _projects(rows).values())) if with_project else 0
     project = f"{' project':<{wide}}" if with_project else ""
     text = (
@@ -223,10 +219,10 @@ def heading(rows: list[Row], with_project: bool = False) -> str:
     return short(text, shutil.get_terminal_size((120, 24)).columns)
 
 
-def _projects(rows: list[Row]) -> dict[str, str]:
+def _projects(rows: list[CheckpointEntry]) -> dict[str, str]:
     """Return the name of each project: its folder's name, or its path if two folders share the
     name."""
-    folders = {entry.project: entry.project.rstrip("/").rpartition("/")[2] for entry, _ in rows}
+    folders = {entry.project: entry.project.rstrip("/").rpartition("/")[2] for entry in rows}
     shared = list(folders.values())
     names = {p: shown(name if shared.count(name) == 1 else p) for p, name in folders.items()}
     wide = max(map(len, ("project", *names.values())))
@@ -251,13 +247,3 @@ def _head(entry: CheckpointEntry, now: datetime, several: bool, own: bool) -> st
     mark = ("" if entry.verified else " NOT VERIFIED") + ("" if own else unknown)
     number = f"#{entry.iteration}"
     return f"{age(entry, now):>8} {entry.trigger:<11} {number:<3}{who}{mark}"
-
-
-def _words(entry: CheckpointEntry, document: Document | None) -> str:
-    """Return the last request, and how much was open then."""
-    doing = list(document.sections.get("In Progress", ())) if document else []
-    asked = next((one.partition(": ")[2] for one in doing if one.startswith(ASKED)), "")
-    steps = list(document.sections.get("Next Steps", ())) if document else []
-    count = sum(not one.startswith(NOTHING_OPEN) for one in steps)
-    left = f" ({count} open)" if count else ""
-    return " ".join((asked or entry.summary).split()) + left

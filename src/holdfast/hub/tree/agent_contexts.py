@@ -12,8 +12,6 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.checkpoint.snapshot_form import SNAPSHOT as SNAPSHOT
-from holdfast.checkpoint.snapshot_form import task_id, without_repeats
 from holdfast.hub import ids, row_times
 from holdfast.hub.store import pending_writes
 from holdfast.hub.store.prepared import PreparedQuery
@@ -21,6 +19,8 @@ from holdfast.hub.store.rows import Page, Row, fetch_page, first, rows, upsert
 from holdfast.hub.store.tables import actions, agent_contexts, requests, sessions, subtasks, tasks
 from holdfast.hub.tree import projects, totals
 from holdfast.hub.tree import sessions as known_sessions
+from holdfast.hub.tree.snapshot_form import SNAPSHOT as SNAPSHOT
+from holdfast.hub.tree.snapshot_form import task_id, without_repeats
 from holdfast.hub.tree.statuses import ENDED, OPEN
 
 

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.checkpoint.snapshot_form import normalize, requests_of, task_id
 from holdfast.hub import row_times
 from holdfast.hub.board.deliveries import hears, is_undelivered
 from holdfast.hub.errors import NotThere
@@ -36,6 +35,7 @@ from holdfast.hub.store.tables import (
 )
 from holdfast.hub.tree import waves
 from holdfast.hub.tree.agent_contexts import ENDED_SINCE, LATEST, TASK_FIELDS, open_now
+from holdfast.hub.tree.snapshot_form import normalize, requests_of, task_id
 from holdfast.hub.tree.statuses import OPEN
 from holdfast.hub.tree.waves import SETTLED
 from holdfast.window.view import EDITS

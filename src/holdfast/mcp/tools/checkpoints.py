@@ -9,7 +9,7 @@ from holdfast.archive import transcripts
 from holdfast.archive.errors import NoArchivedTranscript
 from holdfast.brief import checkpoint_brief
 from holdfast.brief.compose import NOTICE
-from holdfast.checkpoint import find, index, provenance
+from holdfast.checkpoint import added, find, index, provenance
 from holdfast.checkpoint import verify as checks
 from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.checkpoint.errors import NoCheckpoint
@@ -28,7 +28,8 @@ MAX_LISTED, MAX_ARCHIVED = 200, 10
 
 def answer_checkpoint(asked: CheckpointArguments) -> ToolAnswer:
     folder, _ = client_session.window()
-    kept = take_checkpoint.save_now(folder, int(time.time() * 1000))
+    given = {kind: [getattr(asked, kind)] for kind in added.SECTIONS}
+    kept = take_checkpoint.save_now(folder, int(time.time() * 1000), given)
     fields = {
         "id": kept.id,
         "path": kept.path,
@@ -49,7 +50,7 @@ def answer_resume(asked: ResumeArguments) -> ToolAnswer:
             meant = find.find_by_name(asked.which, client_session.project())
         except NoCheckpoint:
             return _archived_brief(asked.which)
-        entry, _ = checks.verify_entry(meant, known)
+        entry = checks.verify_entry(meant, known)
         return ToolAnswer(
             f"checkpoint {entry.id}",
             {"id": entry.id, "path": entry.path, "created": entry.created},
@@ -57,7 +58,7 @@ def answer_resume(asked: ResumeArguments) -> ToolAnswer:
             origin=checkpoint_brief.origin(entry),
         )
     found = find.sort_entries(index.of_project(client_session.project(), foreign=True))[:MAX_LISTED]
-    rows = [_checkpoint_row(checks.verify_entry(entry, known)[0]) for entry in found]
+    rows = [_checkpoint_row(checks.verify_entry(entry, known)) for entry in found]
     fields = {"archived_sessions": _archived_sessions() or None}
     return ToolAnswer(counted(len(rows), "checkpoint"), fields, under="checkpoints", rows=rows)
 

@@ -130,7 +130,9 @@ def _section_texts(name: str, entries: object) -> list[str]:
 
     texts = [one for one in entries if isinstance(one, str)]  # type: ignore[attr-defined]
     words = (somebodys(name, one) for one in texts)
-    listed = [clean(one) for one in words if one and not asks_us(one.removeprefix("Bash "))]
+    listed = [
+        clean(one) for one in words if one and not asks_us(one.rpartition("Bash ")[2].strip("`"))
+    ]
     if name == DECISIONS:
         return [part for one in listed for part in pieces(one)]
     return pieces("\n".join(listed))

@@ -143,7 +143,7 @@ async def listed(
             and agent in (None, one.agent_id)
         ]
         some = find.sort_entries(wanted)[offset : offset + limit]
-        return [verify.verify_entry(one, wanted)[0] for one in some], len(wanted)
+        return [verify.verify_entry(one, wanted) for one in some], len(wanted)
 
     found, total = await read_files(look)
     rows = await _rows(db, found)

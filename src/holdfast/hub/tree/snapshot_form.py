@@ -12,10 +12,11 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
+from holdfast.brief.store_brief import is_open
+
 Items: TypeAlias = list[Any]
 
 SNAPSHOT = "compact-snapshot"
-SETTLED = frozenset(("completed", "failed", "cancelled", "deleted"))
 LISTS = ("active_tasks", "modified_files", "key_decisions")
 MOST_AGENTS, MOST_MESSAGES, MOST_ACTIONS, MOST_TASKS = 50, 50, 100, 200
 MOST_TREE_CHARS = 100_000  # of the 400,000 that a field may hold; 1,000 subtasks are 436,000
@@ -87,10 +88,6 @@ def requests_of(tree: Mapping[str, Any], session_id: Any) -> list[dict[str, Any]
     """Return the requests of this session, and those that name no session."""
     named = (None, session_id)
     return [one for one in _below(tree, "requests") if _field(one, "session_id") in named]
-
-
-def is_open(task: Any) -> bool:
-    return _field(task, "status") not in SETTLED
 
 
 def _is_open_task(task: dict[str, Any]) -> bool:

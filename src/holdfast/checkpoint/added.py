@@ -1,0 +1,89 @@
+"""Lines that the session's own model adds to its checkpoints: what was done, why, what was decided,
+what is next. They stand in the sections under its name, also in later checkpoints of the window.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+import msgspec
+
+from holdfast.record import shell
+from holdfast.record.model import Place, Record
+from holdfast.record.turns import turn_number
+from holdfast.redact import redact
+from holdfast.text.fence import flat
+
+SECTIONS = {
+    "what": "What Changed",
+    "why": "Why Changed",
+    "decided": "Key Decisions",
+    "next": "Next Steps",
+}
+MOST_LINES, LINE_CHARS = 12, 300
+UNKNOWN = "(not in the transcript)"
+_CODE = re.compile(r"`([^`]+)`")
+
+
+class AddedLine(msgspec.Struct, frozen=True):
+    kind: str  # a key of SECTIONS
+    turn: int
+    text: str
+
+    @property
+    def item(self) -> str:
+        return f"Added by the model, turn {self.turn}: {self.text}"
+
+
+def read(stored: str) -> list[AddedLine]:
+    """Return the lines of a window, as its state stores them."""
+    found = (line.split(" ", 2) for line in stored.splitlines())
+    return [AddedLine(one[0], int(one[1]), one[2]) for one in found if _is_line(one)]
+
+
+def _is_line(words: list[str]) -> bool:
+    return len(words) == 3 and words[0] in SECTIONS and words[1].isdecimal()
+
+
+def add(stored: str, given: Mapping[str, Iterable[str]], record: Record) -> str:
+    """Return the stored lines with new ones; of very many, the newest. The same words once."""
+    turn = turn_number(record, Place(record.offset, "", record.op))
+    new = [
+        AddedLine(kind, turn, _marked(flat(redact(line), LINE_CHARS), record))
+        for kind, texts in given.items()
+        for line in "\n".join(texts).splitlines()
+        if line.strip()
+    ]
+    words = {one.text for one in new}
+    known = [one for one in read(stored) if one.text not in words]
+    kept = [*known, *new][-MOST_LINES:]
+    return "\n".join(f"{one.kind} {one.turn} {one.text}" for one in kept)
+
+
+def _marked(text: str, record: Record) -> str:
+    """Mark each path and each command in backticks that the transcript does not know."""
+    for name in dict.fromkeys(_named(text)):
+        if not _is_known(name, record):
+            at = text.index(name) + len(name)
+            at += text[at : at + 1] == "`"
+            text = f"{text[:at]} {UNKNOWN}{text[at:]}"
+    return text
+
+
+def _named(text: str) -> Iterator[str]:
+    yield from (one for one in _CODE.findall(text) if " " in one or shell.is_file(one))
+    yield from (one for one in shell.find_paths(text) if "/" in one)
+
+
+def _is_known(name: str, record: Record) -> bool:
+    """Whether the transcript names it before the call that adds the line: that has no result."""
+    if any(name in turn.asked or name in turn.said for turn in record.turns):
+        return True
+    if any(name in line and one.ok is not None for line, one in record.commands.items()):
+        return True
+    return any(
+        f"/{path}".endswith(f"/{name}") or f"/{path}/".rfind(f"/{name.rstrip('/')}/") >= 0
+        for path, used in record.files.items()
+        if used.reads or used.is_changed or used.op < record.op
+    )
