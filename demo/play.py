@@ -91,8 +91,8 @@ def _demo(console: Console, folder: Path) -> None:
         wide = os.environ | {"COLUMNS": str(console.width)}
         subprocess.run([*CLI, *arguments], check=True, env=wide)
     console.print(
-        "\nThe summary of this recording is written by hand. What is listed above does not stand in "
-        "it whole;\n[bold]the brief restored it[/] in the model's next request.\n"
+        "\nThe summary of this recording is written by hand. What is listed above does not stand "
+        "in it whole;\n[bold]the brief restored it[/] in the model's next request.\n"
         "Try it on a session of yours, nothing to install: "
         "[bold].venv/bin/holdfast replay[/]"
     )
