@@ -59,9 +59,10 @@ def test_what_a_repositorys_schedule_sends_is_not_the_users(
         terminal.wait(lambda: bool(briefs(terminal.asked("main")[-1])))
         terminal.type_line("/exit")
         assert terminal.ended_within(20)
-    [brief] = briefs(terminal.asked("main")[-1])
-    assert f"“{REQUEST}”" in brief and EVIL not in brief
-    assert COMMANDED not in brief.partition("## Not certain who said this")[0]
+    found = briefs(terminal.asked("main")[-1])
+    assert f"“{REQUEST}”" in found[0] and EVIL not in "".join(found)
+    for brief in found:
+        assert COMMANDED not in brief.partition("## Not certain who said this")[0]
     [asked] = terminal.asked("summary")
     instructions = json.dumps(asked.body["messages"][-1], ensure_ascii=False)
     told = instructions.partition("Additional Instructions")[2]
