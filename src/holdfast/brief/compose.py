@@ -46,7 +46,7 @@ FOUND_AGAIN = frozenset(("files", "names", "about"))
 NOTHING_SET = Ledger()
 MARGIN = 100  # for the cut line, the meaning of the star, and what redaction may add
 PINNED_SHARE, UNSURE_SHARE = 0.3, 0.15
-WORDS_SHARES = (0.5, 0.93)  # of the room
+WORDS_SHARES = (0.5, 0.98)  # of the room
 LITTLE_OPS = 2  # with so few steps after it, the transcript still ends in the summary
 GIVEN_CHARS = 120  # of a line that are looked for in what the model has
 

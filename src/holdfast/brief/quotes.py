@@ -14,13 +14,13 @@ from holdfast.brief.item import BriefItem
 from holdfast.budget.compartments import ACTIVE, units
 from holdfast.record.model import PLAN_ASKED, Place, Record, Turn
 from holdfast.record.plans import PROMPTED
-from holdfast.record.replies import LONGEST, REFUSED
+from holdfast.record.replies import LONGEST, REFUSED, TERSE_CHARS
 from holdfast.record.turns import TAKEN_BACK, clip_words, describe_stop, unsure_texts
 from holdfast.text.fence import both_ends, flat, quoted, single_marks
 
 LEAST_CHARS, USUAL_CHARS, MOST_CHARS, CURRENT_CHARS = 80, 400, 4000, 1000
 REPLY_CHARS = 80
-TERSE_CHARS, BARE_CHARS = 32, 8  # shorter words mean nothing without what they answer
+BARE_CHARS = 8  # shorter words mean nothing without what they answer
 ANSWER_CHARS, SHORTEST_ANSWER = 400, 30
 ANSWER_WORTH = 0.08
 PLAN_BEGIN_CHARS = 420  # of an approved plan that is shown whole further down

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from holdfast.brief.item import MOST_ARCHIVED, Archived
-from holdfast.brief.quotes import TERSE_CHARS, Quote, quotes
+from holdfast.brief.quotes import Quote, quotes
 from holdfast.budget.compartments import units
 from holdfast.record import commands, open_items
 from holdfast.record.model import Record
+from holdfast.record.replies import TERSE_CHARS
 from holdfast.redact import redact
 from holdfast.text import fence
 from holdfast.text.fence import code, flat, quoted
