@@ -85,7 +85,7 @@ def test_files_and_names_take_a_seventh_of_a_brief_at_most() -> None:
     for number in range(300):
         path = f"src/part{number % 7}/file_{number}.py"
         record.files[path] = FileUse(edits=number % 2, heat=20.0 / (1 + number), op=100)
-        record.names[f"call_{number}"] = NameUse(1, 5.0 / (1 + number), 100, path)
+        record.names[f"call_{number}"] = NameUse(1, 5.0 / (1 + number), 100)
     brief = compose(record, 2800)
     listed = [one for one in brief.items if one.section in ("files", "names")]
     assert 0 < sum(units(one.text) for one in listed) <= LISTED_SHARE * 9_990

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from holdfast.record import commands, open_items, shell
-from holdfast.record.files import by_last_use
 from holdfast.record.model import FailedRun, Record, ShownPlan, Task, Turn
 from holdfast.record.turns import turn_number
 from holdfast.text.fence import quoted, single_marks
@@ -81,13 +80,6 @@ def _open_work(record: Record) -> Iterator[str]:
 
 def _since(record: Record, task: Task) -> str:
     return f"since turn {turn_number(record, task.place)}"
-
-
-def left_behind(record: Record) -> Iterator[str]:
-    """Yield the notes in edited files that something is still to do."""
-    for path, used in by_last_use(record):
-        for note in used.left:
-            yield f"{path}: {cut(note)}"
 
 
 def describe_failure(record: Record, line: str, failed: FailedRun) -> str:

@@ -16,7 +16,6 @@ from holdfast.checkpoint.next_steps import (
     cut,
     describe_failure,
     format_request,
-    left_behind,
     next_steps,
 )
 from holdfast.record import commands, git, open_items, shell
@@ -31,6 +30,7 @@ from holdfast.record.model import (
     Turn,
     describe_unread,
 )
+from holdfast.record.names import is_reference
 from holdfast.record.turns import KEPT_CHARS, describe_stop, turn_number, unsure_texts
 from holdfast.text.fence import quoted
 from holdfast.text.numbers import counted
@@ -85,7 +85,7 @@ def sections_of(record: Record) -> dict[str, list[str]]:
         GIT: [text for text, _ in git.quotes(record)],
         "What Changed": list(_all_changed(record)),
         "Why Changed": list(_reasons(record)),
-        "Active Issues": [*_lost(record), *_failing(record), *left_behind(record)],
+        "Active Issues": [*_lost(record), *_failing(record)],
         "Key Decisions": list(decisions(record)),
         "Next Steps": list(next_steps(record)),
         "Open Questions": [cut(one.text) for one in open_items.questions(record)],
@@ -94,7 +94,7 @@ def sections_of(record: Record) -> dict[str, list[str]]:
         "Commands": [*_commands(record)],
         "Errors Resolved": [_resolved(*one) for one in commands.settled(record)[-MOST_FAILURES:]],
         "Files Used": [_used(*pair) for pair in _most_used(record)],
-        "References": [_reference(record, text) for text in _pointers(record)[-20:]],
+        "References": _references(record)[-20:],
         "Agents": [_agent(one) for one in _agents(record)],
     }
     most = {"User Words": MOST_WORDS, "What Changed": MOST_CHANGED}
@@ -243,13 +243,11 @@ def _without_twins(changed: list[tuple[str, FileUse]]) -> list[tuple[str, FileUs
 def _changed(path: str, used: FileUse) -> str:
     lines = ", ".join(f"{first}-{last}" for first, last in used.ranges[-4:])
     place = f"{path}:{lines}" if lines else path
-    away = f"moved to {used.moved_to}" if used.moved_to else "removed"
-    since = f", {away} since" if used.gone else ""
-    made = "created, " if used.created else ""
+    since = ", removed since" if used.gone else ""
     if not used.edits:
         by = "a subagent" if used.by_agents else "a command"
-        return f"{place} - {made}" + (away if used.gone else f"changed by {by}")
-    return f"{place} - {made}edited {counted(used.edits, 'time')}{since}"
+        return f"{place} - " + ("removed" if used.gone else f"changed by {by}")
+    return f"{place} - edited {counted(used.edits, 'time')}{since}"
 
 
 def _is_changed(used: FileUse) -> bool:
@@ -281,9 +279,8 @@ def _used(path: str, used: FileUse) -> str:
     return f"{path} - " + ", ".join(how + ([f"in commands {used.runs}"] if used.runs else []))
 
 
-def _pointers(record: Record) -> list[str]:
-    """Return the references. Ids of background work are left out, as they look like commits."""
-    return [text for text in record.references if text not in record.agents]
+def _references(record: Record) -> list[str]:
+    return [name for name in record.names if is_reference(name)]
 
 
 def _lost(record: Record) -> Iterator[str]:
@@ -314,11 +311,6 @@ def _commands(record: Record) -> Iterator[str]:
     for line, one in known[-MOST_COMMANDS:]:
         state = states.get(line) if one.ok is None else None
         yield shell.first_line(line) + (f" ({state})" if state else _MARKS[one.ok])
-
-
-def _reference(record: Record, text: str) -> str:
-    one = record.references[text]
-    return f"{one.kind} {text}" + (f": {cut(one.note)}" if one.note else "")
 
 
 def _agents(record: Record) -> list[Agent]:

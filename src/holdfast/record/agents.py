@@ -247,7 +247,7 @@ def _take_edits(record: Record, path: str, start: int, end: int) -> int:
             for failed in [one for one in edited if one.encode() in line]:
                 del edited[failed]
     for path, at in edited.values():
-        files.note_agent_edit(record, files.relative(record, path))
+        files.change(record, files.relative(record, path), "by_agents")
         git.note_edit(record, at)
     return len(data)
 

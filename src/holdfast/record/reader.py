@@ -11,7 +11,6 @@ from holdfast.record import (
     calls,
     decisions,
     files,
-    manifests,
     names,
     plans,
     results,
@@ -87,6 +86,7 @@ WHOLE_BYTES = 300_000  # of a new record that is searched as it is; finding its 
 SUMMARY_CHARS = 60_000
 SAID_CHARS = 8000
 MOST_TEXTS = 4
+MOST_READS = 20  # files read last
 OLD_CLIENTS = ("0.", "1.")  # they did not record what was typed while the model worked
 
 
@@ -97,7 +97,7 @@ class RecordReader:
         self.record = Record() if record is None else record
         self._sidechain = sidechain
         self._folder = self.record.cwd
-        self._reads: dict[str, tuple[int, ToolResult]] = {}  # by file, with the offset
+        self._reads: list[tuple[int, ToolResult]] = []  # the last files, with the offset
         self._heard_chars = 0
         self._heard: list[tuple[int, str]] = []  # texts in which names were found, and their lines
         self._offset = 0
@@ -195,7 +195,7 @@ class RecordReader:
 
     def _look_into_reads(self) -> None:
         """Look for secrets that the files read last name. Older reads are not worth decoding."""
-        for offset, block in self._reads.values():
+        for offset, block in self._reads:
             self._offset = offset
             self._save_heard(sentences.clip(block.text, names.READ_CHARS))
         self._reads.clear()
@@ -221,6 +221,7 @@ class RecordReader:
         if line.cwd != self._folder and line.cwd:
             self._folder = line.cwd
             files.enter(self.record, line.cwd[:1000])
+        self.record.branch = line.git_branch or self.record.branch
         if line.version and line.version != self.record.client:
             self.record.client = line.version[:20]
         if isinstance(entry, Answer):
@@ -315,8 +316,6 @@ class RecordReader:
 
     def _result(self, entry: Result) -> None:
         place = self.place_of(entry)
-        if not self.record.far:
-            files.branch(self.record, entry.data)
         for block in entry.message.blocks:
             if isinstance(block, ToolResult):
                 last = self.record.turns[-1:]
@@ -328,12 +327,7 @@ class RecordReader:
                     for question, words in results.answers(entry):
                         self._hear(f"{question}\n{words}", by_user=True)
                 if call is not None and call.tool == "Read" and call.what and not block.is_error:
-                    if manifests.is_manifest(call.what):
-                        manifests.note(self.record, call.what, block.text)
-                    self._reads.pop(call.what, None)
-                    self._reads[call.what] = entry.offset, block
-                    if len(self._reads) > names.MOST_SHOWN:
-                        del self._reads[next(iter(self._reads))]
+                    self._reads = [*self._reads[1 - MOST_READS :], (entry.offset, block)]
             elif isinstance(block, Text) and not entry.line.is_meta:
                 self._typed([block.text], place, author=author_of(entry))
 

@@ -352,4 +352,3 @@ def _words_at(text: str, one: SecretFinding) -> list[str]:
 def _drop(record: Record, pieces: set[str]) -> None:
     for word in pieces:
         record.names.pop(word, None)
-        record.references.pop(word, None)

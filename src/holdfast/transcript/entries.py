@@ -99,6 +99,7 @@ class TranscriptLine(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     session_id: str = ""
     cwd: str = ""
     version: str = ""
+    git_branch: str | None = ""
     is_sidechain: bool = False
     agent_id: str | None = None
     prompt_id: str | None = None

@@ -115,7 +115,6 @@ class UsedFile(ApiAnswer):
     path: str
     reads: int
     edits: int
-    is_created: bool
     is_gone: bool
     step: int
 
@@ -311,7 +310,6 @@ def _files(record: Record) -> list[dict[str, Any]]:
             "path": path,
             "reads": one.reads,
             "edits": one.edits + one.written,
-            "is_created": one.created,
             "is_gone": one.gone,
             "step": one.op,
         }
