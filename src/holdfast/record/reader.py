@@ -19,7 +19,6 @@ from holdfast.record import (
 )
 from holdfast.record.model import Decision, Place, Record, Turn
 from holdfast.record.user_input import author_of, own_words, texts_in
-from holdfast.redact.find import BETWEEN, LONG_CHARS, find
 from holdfast.redact.finding import REDACTED
 from holdfast.text import sentences
 from holdfast.transcript import (
@@ -82,7 +81,6 @@ _decode = msgspec.json.Decoder(dict[str, Any]).decode
 # when a long file is read for the first time. Rules, files, commands and tasks always are.
 NEAR_BYTES = 3 << 20
 FAR_BYTES = 20 << 20  # further back only `skim` reads
-WHOLE_BYTES = 300_000  # of a new record that is searched as it is; finding its texts takes 2 ms
 SUMMARY_CHARS = 60_000
 SAID_CHARS = 8000
 MOST_TEXTS = 4
@@ -117,21 +115,12 @@ class RecordReader:
         until: int | None = None,
         is_late: Callable[[], bool] | None = None,
     ) -> Record:
-        """Read, and remove secrets from every text that the record did not have before. One search
-        covers both what was read and the record: two searches took half as long again. `is_late`:
+        """Read, and remove secrets from every text that the record did not have before. `is_late`:
         asked before each entry; reading stops there if it says so."""
         searched = secrets.texts_of(self.record) if self.record.offset else frozenset()
         self._take_all(path, until, is_late)
-        data = msgspec.json.encode(self.record)
-        long = list[str]()
-        if not searched and len(data) < WHOLE_BYTES:
-            is_clean = self._forget_secrets(path, data.decode())
-        else:
-            new = secrets.texts_of(self.record) - searched
-            long = [text for text in new if len(text) >= LONG_CHARS]
-            is_clean = self._forget_secrets(path, BETWEEN.join(new.difference(long)))
-        if not is_clean or any(map(find, long)):
-            self.record = secrets.redact_record(self.record, searched)
+        self._forget_secrets(path)
+        self.record = secrets.redact_record(self.record, searched)
         return self.record
 
     def _take_all(
@@ -185,13 +174,12 @@ class RecordReader:
         self.record.lines -= 1  # its line is counted, and will be again
         log.add("WARN", "extract", "no time left to read the transcript: the next hook reads on")
 
-    def _forget_secrets(self, path: str | os.PathLike[str], beside: str = "") -> bool:
+    def _forget_secrets(self, path: str | os.PathLike[str]) -> None:
         """Remove secrets from the record, also those that earlier texts named and that now stand
-        without a name. Return True if the search found none beside the new texts."""
-        is_clean = self._search_heard(beside)
-        self.record.told = self.known.places(path)
+        without a name."""
+        self._search_heard()
+        self.record.told = self.known.lines
         self.record = secrets.forget(self.record, self.known)
-        return is_clean
 
     def _look_into_reads(self) -> None:
         """Look for secrets that the files read last name. Older reads are not worth decoding."""
@@ -261,11 +249,10 @@ class RecordReader:
         if self._heard_chars > secrets.BATCH_CHARS:
             self._search_heard()
 
-    def _search_heard(self, beside: str = "") -> bool:
-        is_clean = self.known.hear(self._heard, beside)
+    def _search_heard(self) -> None:
+        self.known.hear(self._heard)
         self._heard.clear()
         self._heard_chars = 0
-        return is_clean
 
     def _line(self) -> int:
         """Return the number of the current line in the transcript."""

@@ -118,10 +118,10 @@ class TranscriptPass:
 
     def _learn(self) -> None:
         """Learn the secrets named so far, so that rows omit them."""
-        self.known.hear_again(self.window.transcript, self.reached.secret_places)
+        self.known.hear_again(self.window.transcript, self.reached.secret_lines)
         self.known.hear(self._secret_texts)
         self._secret_texts.clear()
-        self.reached.secret_places = self.known.places(self.window.transcript)
+        self.reached.secret_lines = self.known.lines
 
     def _is_full(self) -> bool:
         for record in self.records[self._weighed :]:
