@@ -13,8 +13,7 @@ from holdfast.brief.files_and_commands import EVEN_SHARE, LISTED_SHARE, chances
 from holdfast.brief.item import MOST_UNITS, OUTPUT_TOKENS, hook_tokens
 from holdfast.budget.compartments import units
 from holdfast.events.after_compact import compose_second
-from holdfast.record import Record
-from holdfast.record.model import FileUse, NameUse, Place, Turn
+from holdfast.record.model import FileUse, NameUse, Place, Record, Turn
 from tests.brief.test_quotes import busy, said
 from tests.checkpoint.sessions import Session
 

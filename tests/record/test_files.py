@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.checkpoint.sections import sections_of
-from holdfast.record import Record, files
+from holdfast.record import files
 from holdfast.record.files import COUNT_EVERY, MOST_EDITED, MOST_FILES
+from holdfast.record.model import Record
 from tests.checkpoint.sessions import Session
 
 ODD_NAMES = [

@@ -8,8 +8,9 @@ import pytest
 
 from holdfast.brief.compose import compose
 from holdfast.checkpoint.sections import sections_of
-from holdfast.record import Record, commands, open_items
+from holdfast.record import commands, open_items
 from holdfast.record.agents import MOST_AGENTS
+from holdfast.record.model import Record
 from holdfast.record.turns import turn_number
 from tests.checkpoint.sessions import Session
 

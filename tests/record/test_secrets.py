@@ -9,8 +9,9 @@ from random import Random
 import pytest
 
 from holdfast.archive.transcript_secrets import Cleaner
-from holdfast.record import read_record, reader
+from holdfast.record import reader
 from holdfast.record.model import load, save
+from holdfast.record.reader import read_record
 from holdfast.record.secrets import redact_record
 from holdfast.redact import redact
 from tests.checkpoint.sessions import Session

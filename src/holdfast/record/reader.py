@@ -21,22 +21,18 @@ from holdfast.record.model import Decision, Place, Record, Turn
 from holdfast.record.user_input import author_of, own_words, texts_in
 from holdfast.redact.finding import REDACTED
 from holdfast.text import sentences
-from holdfast.transcript import (
+from holdfast.transcript.blocks import Image, Text, ToolResult, ToolUse
+from holdfast.transcript.entries import (
     Answer,
     Attachment,
     Boundary,
     Entry,
-    Image,
     Prompt,
     Queued,
-    Reader,
     Result,
     Summary,
-    Text,
-    ToolResult,
-    ToolUse,
 )
-from holdfast.transcript.reader import begins_midway
+from holdfast.transcript.reader import Reader, begins_midway
 from holdfast.transcript.user_words import Author
 from holdfast.wire import log, places
 from holdfast.wire.errors import describe

@@ -23,7 +23,8 @@ from holdfast.record.model import PLAN_ASKED, Call, Place, Record
 from holdfast.record.replies import REFUSED
 from holdfast.redact import redact_answer
 from holdfast.text.sentences import Lazy, clip
-from holdfast.transcript import Result, ToolResult, decoded
+from holdfast.transcript.blocks import ToolResult, decoded
+from holdfast.transcript.entries import Result
 
 HEAD_CHARS = 6000
 REPORT_CHARS = 20_000  # of a subagent's answer

@@ -23,13 +23,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from holdfast.files.digest import digest, sha256
-from holdfast.record import Record, secrets, storage
+from holdfast.record import secrets, storage
+from holdfast.record.model import Record
 from holdfast.segment import formats, steps
 from holdfast.segment.formats import Pending
 from holdfast.segment.segment import HOT, Segment, mention, segment_of
 from holdfast.segment.steps import SegmentStep
-from holdfast.transcript import Entry, Reader
-from holdfast.transcript.reader import PIECE_BYTES, TranscriptSource
+from holdfast.transcript.entries import Entry
+from holdfast.transcript.reader import PIECE_BYTES, Reader, TranscriptSource
 from holdfast.wire import log, places
 from holdfast.wire.errors import describe
 from holdfast.wire.mark import CHARS_PER_TOKEN

@@ -29,19 +29,9 @@ from holdfast.hub.ingest.records import (
 )
 from holdfast.record import secrets
 from holdfast.record.user_input import words_of
-from holdfast.transcript import (
-    Answer,
-    Boundary,
-    Entry,
-    Prompt,
-    Reader,
-    Result,
-    Summary,
-    Text,
-    ToolResult,
-    ToolUse,
-    Unreadable,
-)
+from holdfast.transcript.blocks import Text, ToolResult, ToolUse
+from holdfast.transcript.entries import Answer, Boundary, Entry, Prompt, Result, Summary
+from holdfast.transcript.reader import Reader, Unreadable
 from holdfast.wire import places
 
 LAST_SAID_CHARS = 400
