@@ -18,7 +18,10 @@ from pathlib import Path
 from benchmarks.readings import transcripts
 from holdfast.archive.outputs import preview
 from holdfast.cli.setup.install import ARCHIVE_CHARS
-from holdfast.transcript import Boundary, Operation, ToolResult, ToolUse, operations, read
+from holdfast.transcript.blocks import ToolResult, ToolUse
+from holdfast.transcript.entries import Boundary
+from holdfast.transcript.reader import read
+from holdfast.transcript.steps import Operation, operations
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
 LIMITS = (4_000, 6_000, 8_000, 12_000, 16_000)

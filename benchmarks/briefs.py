@@ -26,9 +26,9 @@ SIZES = {"5 MB": 5 << 20, "100 MB": 100 << 20}
 BARE = [sys.executable, "-I", "-S", "-c", "pass"]
 STAGES = {
     "importing": "import holdfast.record, holdfast.brief.compose",
-    "reading": "from holdfast.transcript import read; [0 for _ in read(path)]",
-    "extracting": "from holdfast.record import read_record; read_record(path)",
-    "extracting and composing": "from holdfast.record import read_record; "
+    "reading": "from holdfast.transcript.reader import read; [0 for _ in read(path)]",
+    "extracting": "from holdfast.record.reader import read_record; read_record(path)",
+    "extracting and composing": "from holdfast.record.reader import read_record; "
     "from holdfast.brief.compose import compose; compose(read_record(path))",
 }
 
@@ -36,7 +36,7 @@ STAGES = {
 def make_brief(path: str, budget: int) -> str:
     """What the evaluator calls: the brief that `holdfast brief --max-tokens` prints."""
     from holdfast.events import window_brief
-    from holdfast.record import read_record
+    from holdfast.record.reader import read_record
     from holdfast.record.secrets import redact_record
     from holdfast.window.state import State
 

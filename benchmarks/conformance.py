@@ -33,7 +33,7 @@ class Brief:
         self, turns: list[Turn], round_num: int = 1, budget_chars: int = 0
     ) -> CompactedContext:
         from holdfast.brief.compose import compose
-        from holdfast.record import read_record
+        from holdfast.record.reader import read_record
         from holdfast.wire.mark import CHARS_PER_TOKEN
 
         with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:

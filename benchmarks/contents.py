@@ -122,7 +122,7 @@ def measure(
 ) -> Iterator[tuple[str, list[Check]]]:
     """Each labelled session, and what its checkpoint got right and wrong."""
     from holdfast.checkpoint.sections import sections_of
-    from holdfast.record import read_record
+    from holdfast.record.reader import read_record
 
     for path in sorted(labels.glob("*.json")):
         label = json.loads(path.read_text())

@@ -36,7 +36,8 @@ from holdfast.plan.estimates.likeness import EstimateRequest
 from holdfast.plan.estimates.past_requests import PastRequest, read_requests
 from holdfast.plan.estimates.past_runs import RunTask
 from holdfast.plan.kinds import KINDS
-from holdfast.transcript import operations, read
+from holdfast.transcript.reader import read
+from holdfast.transcript.steps import operations
 
 FLOOR_TOKENS = 2000
 RIDGE = 20.0

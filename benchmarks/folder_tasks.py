@@ -14,7 +14,9 @@ from holdfast.plan.estimates.features import extract_features
 from holdfast.plan.estimates.past_requests import FILE_TOOLS, PastRequest
 from holdfast.plan.kinds import READ_CHARS
 from holdfast.record.user_input import words_of
-from holdfast.transcript import Boundary, Operation, Prompt, Summary, ToolUse
+from holdfast.transcript.blocks import ToolUse
+from holdfast.transcript.entries import Boundary, Prompt, Summary
+from holdfast.transcript.steps import Operation
 
 Told = Sequence[Operation | Boundary | Summary]
 _WORD = re.compile(r"(?<![\w:/.@-])@?(?:\.{1,2}/|~/|/)?(?:[\w.-]+/)+[\w-]*(?![\w.]|/)")

@@ -18,7 +18,8 @@ from typing import Any
 
 from benchmarks.readings import transcripts
 from holdfast.settings import load as settings_load
-from holdfast.transcript import operations, read
+from holdfast.transcript.reader import read
+from holdfast.transcript.steps import operations
 from holdfast.window import velocity
 from holdfast.window.replay import Point, Replay, Replayer
 

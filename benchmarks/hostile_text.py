@@ -12,7 +12,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from functools import partial
 from time import process_time
 from typing import Any, NamedTuple
 
@@ -31,7 +30,6 @@ from holdfast.record import (
     decisions,
     files,
     git,
-    manifests,
     names,
     plans,
     reader,
@@ -201,7 +199,6 @@ READERS: dict[str, Reader] = {
     ),
     "record.commands: output": _with_record(_output),
     "record.commands: later": _with_record(_later),
-    "record.files: commit": _with_record(files.note_commit),
     "record.files: mention": _with_record(files.mention),
     "record.git: command": _with_record(
         lambda record, text: git.note_answer(record, text, "a", Place(op=1), failed=False)
@@ -209,10 +206,6 @@ READERS: dict[str, Reader] = {
     "record.git: output": _with_record(
         lambda record, text: git.note_answer(record, "git status", text, Place(op=1), failed=True)
     ),
-    **{
-        f"record.manifests: {name}": partial(manifests.dependencies, name)
-        for name in manifests.NAMES
-    },
     "record.names: words": names.words,
     "record.names: heard": _with_record(lambda record, text: names.hear(record, text, 1.0)),
     "record.plans: plan": _with_record(
@@ -232,11 +225,9 @@ READERS: dict[str, Reader] = {
     "record.shell: removed": shell.find_removed,
     "record.shell: written": lambda text: shell.find_written(f"tee {text}"),
     "record.shell: script": lambda text: shell.find_written(f"python <<A\n.write_text({text}"),
-    "record.shell: moved": shell.find_moved,
     "record.shell: enters": shell.enters,
     "record.shell: files": shell.files,
     "record.shell: paths": shell.find_paths,
-    "record.shell: branches": lambda text: shell.branches(f"git push {text}"),
     "record.tasks": _with_record(
         lambda record, text: tasks.add_task(record, text, text, Place(op=1))
     ),

@@ -55,7 +55,7 @@ def _brief(number: str, at: int, path: str, budget: int) -> str:
 
 def _record(path: str) -> Any:
     """Read once for all values: the evaluator asks for them one after the other."""
-    from holdfast.record import read_record
+    from holdfast.record.reader import read_record
 
     global _last
     digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()

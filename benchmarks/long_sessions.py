@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from holdfast.record import read_record
+from holdfast.record.reader import read_record
 
 Row = tuple[str, str, str]
 PROMPTS, QUEUED_EACH, TIMES, ROUNDS = 5_000, 5, 4, 3

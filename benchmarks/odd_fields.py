@@ -23,8 +23,9 @@ from typing import Any
 
 from benchmarks.readings import transcripts
 from holdfast.record.user_input import texts_in
-from holdfast.transcript import Answer, Entry, LineTally, Result, Text, ToolUse
-from holdfast.transcript.parse import SYNTHETIC, parse
+from holdfast.transcript.blocks import Text, ToolUse
+from holdfast.transcript.entries import Answer, Entry, Result
+from holdfast.transcript.parse import SYNTHETIC, LineTally, parse
 
 Row = tuple[str, str, str]
 KINDS = ("user", "assistant", "queue-operation")

@@ -22,8 +22,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from holdfast.transcript import operations, read
-from holdfast.transcript.reader import BUFFER_BYTES
+from holdfast.transcript.reader import BUFFER_BYTES, read
+from holdfast.transcript.steps import operations
 
 ROUNDS = 3
 SMALL_BYTES = 10 << 20

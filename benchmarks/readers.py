@@ -30,7 +30,8 @@ from tests.api.live import Live, a_url, as_process
 from benchmarks.hooks import HOOK
 from benchmarks.readings import transcripts
 from holdfast.checkpoint.verify import verify
-from holdfast.transcript import Boundary, read
+from holdfast.transcript.entries import Boundary
+from holdfast.transcript.reader import read
 
 Row = tuple[str, str, str]
 SESSIONS, READERS, PATIENCE_SECONDS, PAGE = 60, 10, 120.0, 100

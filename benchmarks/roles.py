@@ -18,8 +18,8 @@ from pathlib import Path
 
 from holdfast.brief.compose import Brief, compose
 from holdfast.brief.roles import ROLES
-from holdfast.record import read_record
 from holdfast.record.model import Record
+from holdfast.record.reader import read_record
 
 Row = tuple[str, str, str]
 USUAL = "developer"

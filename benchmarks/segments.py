@@ -25,7 +25,8 @@ from pathlib import Path
 from statistics import mean, quantiles
 
 from benchmarks import used_again
-from holdfast.record import Record, read_record
+from holdfast.record.model import Record
+from holdfast.record.reader import read_record
 from holdfast.redact import redact
 from holdfast.segment import compress, cutter, segment, steps
 from holdfast.segment import cutter as cutting
@@ -33,7 +34,7 @@ from holdfast.segment.cutter import Cut
 from holdfast.segment.kept_items import ModelWords
 from holdfast.segment.segment import Segment
 from holdfast.segment.steps import SegmentStep
-from holdfast.transcript import read
+from holdfast.transcript.reader import read
 
 Row = tuple[str, str, str]
 LONG_STEPS, DUST_STEPS = 50, 3

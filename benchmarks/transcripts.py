@@ -26,7 +26,7 @@ from holdfast.archive import transcripts
 from holdfast.archive.save_transcripts import save_all
 from holdfast.client import sample_payloads
 from holdfast.events.archive_transcripts import LATE_SECONDS
-from holdfast.record import read_record
+from holdfast.record.reader import read_record
 
 Row = tuple[str, str, str]
 ROOM = 1 << 40

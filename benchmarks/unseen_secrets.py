@@ -20,7 +20,9 @@ from typing import Any
 
 from benchmarks.readings import transcripts
 from holdfast.redact import find, redact
-from holdfast.transcript import Answer, Prompt, Result, Summary, Text, ToolResult, read
+from holdfast.transcript.blocks import Text, ToolResult
+from holdfast.transcript.entries import Answer, Prompt, Result, Summary
+from holdfast.transcript.reader import read
 
 Row = tuple[str, str, str]
 BEFORE_CHARS, SHOWN_CHARS = 60, 80

@@ -75,7 +75,7 @@ def _kept(cut: Cut) -> tuple[int, int, int]:
     """How many prompts there are, and how many a brief of either kind holds."""
     from holdfast.brief.compose import compose
     from holdfast.brief.item import OUTPUT_TOKENS
-    from holdfast.record import read_record
+    from holdfast.record.reader import read_record
 
     with tempfile.NamedTemporaryFile(suffix=".jsonl") as file:
         file.write(cut.data)
@@ -158,7 +158,7 @@ def judge(path: Path) -> Judged:
     """Read a session, and compare what is kept as the user's words with what was typed."""
     from holdfast.brief.compose import compose
     from holdfast.brief.item import OUTPUT_TOKENS
-    from holdfast.record import read_record
+    from holdfast.record.reader import read_record
 
     expected = json.loads(path.with_suffix(".expected.json").read_text(encoding="utf-8"))
     record = read_record(str(path))

@@ -13,16 +13,10 @@ from benchmarks.readings import transcripts
 from holdfast.plan.estimates.features import CHARS_PER_TOKEN, WordFeatures, extract_features
 from holdfast.plan.estimates.past_requests import read_requests
 from holdfast.record.user_input import words_of
-from holdfast.transcript import (
-    Boundary,
-    Operation,
-    Prompt,
-    Result,
-    Summary,
-    ToolUse,
-    operations,
-    read,
-)
+from holdfast.transcript.blocks import ToolUse
+from holdfast.transcript.entries import Boundary, Prompt, Result, Summary
+from holdfast.transcript.reader import read
+from holdfast.transcript.steps import Operation, operations
 
 LEAST_TOKENS = 10_000
 Told = Sequence[Operation | Boundary | Summary]

@@ -14,7 +14,7 @@ from typing import Any
 
 from holdfast.brief.compose import compose
 from holdfast.brief.roles import ROLES
-from holdfast.record import read_record
+from holdfast.record.reader import read_record
 
 TOKENS = 460
 INTRO = f"""# One session, four roles

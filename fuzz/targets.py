@@ -29,8 +29,11 @@ def _folder() -> Iterator[Path]:
 
 def transcript(data: bytes) -> None:
     """No content raises; every line is counted; reading on equals reading at once."""
-    from holdfast.record import read_record
-    from holdfast.transcript import GZIP_MAGIC, LineTally, Reader, operations, read
+    from holdfast.record.reader import read_record
+    from holdfast.transcript import GZIP_MAGIC
+    from holdfast.transcript.parse import LineTally
+    from holdfast.transcript.reader import Reader, read
+    from holdfast.transcript.steps import operations
 
     with _folder() as folder:
         path = folder / "session.jsonl"

@@ -11,7 +11,7 @@ from holdfast.brief.compose import compose
 from holdfast.brief.item import OUTPUT_TOKENS
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
-from holdfast.record import read_record
+from holdfast.record.reader import read_record
 from holdfast.window import audit
 from holdfast.window.audit import FREED
 from tests.builders import a_boundary, a_summary

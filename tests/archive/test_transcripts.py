@@ -18,7 +18,7 @@ from holdfast.archive.save_transcripts import SaveResult, hold_archive, save_all
 from holdfast.archive.transcript_secrets import Cleaner
 from holdfast.archive.transcripts import damage
 from holdfast.redact import redact
-from holdfast.transcript import read
+from holdfast.transcript.reader import read
 from holdfast.wire import log, places
 from tests.archive.sessions import (
     ROOM,

@@ -14,7 +14,7 @@ from holdfast.cli.everyday.lost import lost
 from holdfast.cli.saving.brief import brief
 from holdfast.events.window_brief import compose_brief
 from holdfast.hub.projection import projection_file
-from holdfast.record import read_record
+from holdfast.record.reader import read_record
 from holdfast.window.state import State
 from tests.checkpoint.sessions import Session
 

@@ -31,7 +31,7 @@ def sessions(draw: st.DrawFn) -> Record:
             facts.turns.append(Turn(text, place, reply_to=question))
         elif kind == 2:
             facts.files[text.replace("\n", "")] = FileUse(1, 2, 3, 0, 2.0, number)
-            facts.names[f"name_{number}"] = NameUse(1, 1.0, number, text.replace("\n", ""))
+            facts.names[f"name_{number}"] = NameUse(1, 1.0, number)
         elif kind == 3:
             failed = FailedRun(place, place, [text])
             facts.commands[text] = Command(

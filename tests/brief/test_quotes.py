@@ -15,8 +15,8 @@ from holdfast.brief.item import BriefItem
 from holdfast.brief.quotes import LEAST_CHARS, USUAL_CHARS, WHERE_CHARS
 from holdfast.budget.compartments import units
 from holdfast.checkpoint.sections import sections_of
-from holdfast.record import Record, replies
-from holdfast.record.model import FileUse, Place, Question, Task, Turn
+from holdfast.record import replies
+from holdfast.record.model import FileUse, Place, Question, Record, Task, Turn
 from holdfast.record.turns import MOST_TURNS
 from tests.checkpoint.sessions import UNMARKING, Session
 from tests.transcript import builders as b

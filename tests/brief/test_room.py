@@ -13,8 +13,7 @@ from holdfast.brief.files_and_commands import EVEN_SHARE, LISTED_SHARE, chances
 from holdfast.brief.item import MOST_UNITS, OUTPUT_TOKENS, hook_tokens
 from holdfast.budget.compartments import units
 from holdfast.events.after_compact import compose_second
-from holdfast.record import Record
-from holdfast.record.model import FileUse, NameUse, Place, Turn
+from holdfast.record.model import FileUse, NameUse, Place, Record, Turn
 from tests.brief.test_quotes import busy, said
 from tests.checkpoint.sessions import Session
 
@@ -85,7 +84,7 @@ def test_files_and_names_take_a_seventh_of_a_brief_at_most() -> None:
     for number in range(300):
         path = f"src/part{number % 7}/file_{number}.py"
         record.files[path] = FileUse(edits=number % 2, heat=20.0 / (1 + number), op=100)
-        record.names[f"call_{number}"] = NameUse(1, 5.0 / (1 + number), 100, path)
+        record.names[f"call_{number}"] = NameUse(1, 5.0 / (1 + number), 100)
     brief = compose(record, 2800)
     listed = [one for one in brief.items if one.section in ("files", "names")]
     assert 0 < sum(units(one.text) for one in listed) <= LISTED_SHARE * 9_990

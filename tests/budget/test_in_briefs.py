@@ -33,7 +33,7 @@ def crowded(files: int = 150, commands: int = 24, tasks: int = 30) -> Record:
     for n in range(files):
         path = f"src/part_{n}/a_rather_long_name_of_a_file_{n}.py"
         facts.files[path] = FileUse(1, 2, 3, 0, 9.0, 200)
-        facts.names[f"some_function_{n}"] = NameUse(3, 9.0, 200, path)
+        facts.names[f"some_function_{n}"] = NameUse(3, 9.0, 200)
     for n in range(commands):
         line = f"make target_{n} WITH=options_{n}"
         facts.commands[line] = Command(Place(), count=3, heat=3.0, op=200 - n, ok=True)

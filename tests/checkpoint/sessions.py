@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from holdfast.record import read_record
 from holdfast.record.model import Record
+from holdfast.record.reader import read_record
 from tests.transcript import builders as b
 
 UNMARKING = "2.1.62"  # a client that does not say who wrote a line

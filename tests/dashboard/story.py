@@ -17,7 +17,7 @@ from holdfast.hub.board import blocking, claims, messages
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import requests, subtasks, tasks
-from holdfast.record import read_record
+from holdfast.record.reader import read_record
 from holdfast.window import audit
 from holdfast.window import state as states
 from holdfast.window.audit import FREED, PRESSURE

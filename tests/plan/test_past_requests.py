@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from holdfast.plan.estimates.past_requests import PastRequest, read_requests
-from holdfast.transcript import operations, read
+from holdfast.transcript.reader import read
+from holdfast.transcript.steps import operations
 from tests.builders import a_boundary, a_prompt, a_summary, a_transcript, an_answer
 
 

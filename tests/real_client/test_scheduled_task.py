@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.record import read_record
+from holdfast.record.reader import read_record
 from holdfast.setup.trial.cycle import SUMMARY
 from holdfast.setup.trial.run import transcripts_in
 from holdfast.setup.trial.script import Acts, ScriptedAnswer, usage_of

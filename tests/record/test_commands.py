@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.record import Record, commands
-from holdfast.record.model import load, save
+from holdfast.record import commands
+from holdfast.record.model import Record, load, save
 from tests.checkpoint.sessions import Session
 
 SAID = "Exit code 1\nE  ValueError: no such tide"

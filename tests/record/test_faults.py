@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.checkpoint.sections import sections_of
-from holdfast.record import RecordReader, turns
+from holdfast.record import turns
 from holdfast.record.model import load, save
+from holdfast.record.reader import RecordReader
 from holdfast.transcript.parse import LineTally, parse
 from holdfast.wire import log
 from tests.checkpoint.sessions import Session

@@ -12,8 +12,9 @@ from holdfast.brief.summary_instructions import write_instructions
 from holdfast.checkpoint.sections import sections_of, snapshot_of
 from holdfast.memory import transcript_text
 from holdfast.memory.item import Item
-from holdfast.record import model, read_record
+from holdfast.record import model
 from holdfast.record.model import Record
+from holdfast.record.reader import read_record
 from tests.checkpoint.sessions import Session
 
 from .forged_sessions import ASKED, EVIL, FORGED, HONEST

@@ -11,8 +11,9 @@ import pytest
 
 from holdfast.brief.compose import compose
 from holdfast.checkpoint.sections import sections_of
-from holdfast.record import git, read_record
+from holdfast.record import git
 from holdfast.record.model import GitAnswer, Place, Record, load, save
+from holdfast.record.reader import read_record
 from tests.checkpoint.sessions import Session
 from tests.transcript import builders as b
 

@@ -8,8 +8,9 @@ import pytest
 
 from holdfast.brief.compose import compose
 from holdfast.checkpoint.sections import sections_of
-from holdfast.record import Record, commands, open_items
+from holdfast.record import commands, open_items
 from holdfast.record.agents import MOST_AGENTS
+from holdfast.record.model import Record
 from holdfast.record.turns import turn_number
 from tests.checkpoint.sessions import Session
 
@@ -93,7 +94,7 @@ def test_the_id_of_an_agent_is_no_commit(tmp_path: Path) -> None:
     launched = LAUNCHED.replace("af12", "af12b34")
     session = Session().user(FIRST).calls("Agent", launched, subagent_type="Explore")
     record = session.says("Waiting for af12b34; the last commit is c0ffee1.").record(tmp_path)
-    assert "af12b34" in record.agents and list(record.references) == ["c0ffee1"]
+    assert "af12b34" in record.agents and set(record.names) == {"c0ffee1"}
 
 
 def test_a_notification_of_another_ends_nothing(tmp_path: Path) -> None:

@@ -36,8 +36,8 @@ def test_an_edit_that_missed_changed_nothing(tmp_path: Path) -> None:
     )
     facts = session.record(tmp_path)
     moon, tide = facts.files["moon.py"], facts.files["tide.py"]
-    assert (moon.edits, moon.reads, moon.left) == (0, 1, [])
-    assert (tide.edits, tide.left) == (1, ["# TODO: ebb"])
+    assert (moon.edits, moon.reads) == (0, 1)
+    assert tide.edits == 1
     assert facts.edits == 1
 
 
@@ -190,18 +190,3 @@ def test_words_given_when_leave_was_denied_are_the_users(tmp_path: Path) -> None
     words = f"{denied} The user said:\nNever run make here."
     session.calls("Bash", words, error=True, copy=f"Error: {words}", command="make b")
     assert session.record(tmp_path).turns[-1].asked == "Never run make here."
-
-
-def test_names_of_an_edit_that_was_refused_are_none(tmp_path: Path) -> None:
-    session = Session().calls("Read", "x", file_path=TIDE)
-    session.edits(TIDE, new="spring_tide()").calls(
-        "Edit",
-        REJECTED,
-        error=True,
-        copy=COPY,
-        file_path=TIDE,
-        old_string="spring_tide()",
-        new_string="spring_tide(push_moon_phase)",
-    )
-    names = session.record(tmp_path).names
-    assert "push_moon_phase" not in names and "spring_tide" in names

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.record import read_record, reader
+from holdfast.record import reader
 from holdfast.record.commands import MOST_COMMANDS
 from holdfast.record.model import Record, load, save
 from holdfast.record.names import MOST_NAMES
+from holdfast.record.reader import read_record
 from holdfast.record.turns import KEPT_CHARS
 from tests.checkpoint.sessions import UNMARKING, Session
 from tests.transcript import builders as b

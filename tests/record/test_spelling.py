@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from holdfast.record import read_record, reader
+from holdfast.record import reader
+from holdfast.record.reader import read_record
 from holdfast.transcript.blocks import may_hold_words, without_blanks
 from holdfast.transcript.lookup import find_calls
 from tests.checkpoint.sessions import UNMARKING, Session

@@ -68,9 +68,7 @@ def _set(**values: Any) -> Callable[[dict[str, Any]], None]:
     [
         _set(offset=-7),
         _set(offset=10**30),
-        _set(op=-(10**15)),
-        _set(names={"a": [1, 1e308, -(10**15), "x"]}),
-        _set(failures=[["x", ["y"], [0, "", 0], None, [], [], -1]]),
+        _set(names={"a": "x"}),
         lambda kept: kept.update(offset=kept["offset"] - 40),
     ],
 )

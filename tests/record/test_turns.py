@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from holdfast.record import RecordReader, commands, read_record
+from holdfast.record import commands
 from holdfast.record.model import Place, Record, save
+from holdfast.record.reader import RecordReader, read_record
 from holdfast.record.turns import (
     CUT,
     FIRST_TURNS,

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.record import Record, read_record
+from holdfast.record.model import Record
+from holdfast.record.reader import read_record
 from holdfast.segment import compress, formats, library
 from holdfast.segment.formats import Compressed
 from holdfast.segment.kept_items import SegmentSource

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from holdfast.record import Record, read_record
+from holdfast.record.model import Record
+from holdfast.record.reader import read_record
 from holdfast.segment import cutter as cutting
 from holdfast.segment.cutter import Cut
 from tests.checkpoint.sessions import Session

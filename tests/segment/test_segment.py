@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.record import Record, read_record
+from holdfast.record.model import Record
+from holdfast.record.reader import read_record
 from holdfast.segment import segment
 from holdfast.segment.segment import Segment
 from holdfast.segment.steps import EDITED, SegmentStep

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.record import Record
-from holdfast.record.model import Place, Turn
+from holdfast.record.model import Place, Record, Turn
 from holdfast.segment import tiers
 from holdfast.segment.cutter import Cut
 from holdfast.segment.segment import Segment

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from holdfast.record import read_record
+from holdfast.record.reader import read_record
 from holdfast.segment.cutter import Cut, read
 from tests.checkpoint.sessions import Session
 

@@ -4,7 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from holdfast.transcript import Entry, LineTally, read
+from holdfast.transcript.entries import Entry
+from holdfast.transcript.parse import LineTally
+from holdfast.transcript.reader import read
 
 Line = dict[str, Any]
 

@@ -4,22 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.transcript import (
+from holdfast.transcript.blocks import OtherBlock, Text, Thinking, ToolUse, decoded
+from holdfast.transcript.entries import (
     Answer,
     Attachment,
     Boundary,
     Entry,
-    OtherBlock,
     Prompt,
     Queued,
     Result,
     Summary,
-    Text,
-    Thinking,
-    ToolUse,
-    decoded,
-    task_events,
 )
+from holdfast.transcript.steps import task_events
 from tests.transcript.builders import (
     answer,
     attachment,

@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.record.user_input import texts_in
-from holdfast.transcript import Answer, Entry, LineTally, Result, Text, Thinking, ToolUse
-from holdfast.transcript.parse import parse
+from holdfast.transcript.blocks import Text, Thinking, ToolUse
+from holdfast.transcript.entries import Answer, Entry, Result
+from holdfast.transcript.parse import LineTally, parse
 from tests.transcript import builders as b
 
 DROPPED = object()

@@ -5,20 +5,10 @@ from typing import Any
 
 import pytest
 
-from holdfast.transcript import (
-    Answer,
-    Attachment,
-    Boundary,
-    Entry,
-    LineTally,
-    OtherBlock,
-    Prompt,
-    Result,
-    Text,
-    blocks,
-    decoded,
-    parse,
-)
+from holdfast.transcript import blocks, parse
+from holdfast.transcript.blocks import OtherBlock, Text, decoded
+from holdfast.transcript.entries import Answer, Attachment, Boundary, Entry, Prompt, Result
+from holdfast.transcript.parse import LineTally
 from tests.transcript.builders import (
     Line,
     answer,

@@ -5,20 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.transcript import (
-    Attachment,
-    Boundary,
-    Operation,
-    Prompt,
-    Result,
-    Summary,
-    Text,
-    ToolUse,
-    operations,
-    read,
-    steps,
-    task_events,
-)
+from holdfast.transcript import steps
+from holdfast.transcript.blocks import Text, ToolUse
+from holdfast.transcript.entries import Attachment, Boundary, Prompt, Result, Summary
+from holdfast.transcript.reader import read
+from holdfast.transcript.steps import Operation, operations, task_events
 from tests.transcript.builders import (
     USAGE,
     Line,

@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.transcript import GZIP_MAGIC, Entry, LineTally, Reader, operations, read
-from holdfast.transcript.entries import TranscriptLine, decode
-from holdfast.transcript.parse import without_tool_result
+from holdfast.transcript import GZIP_MAGIC
+from holdfast.transcript.entries import Entry, TranscriptLine, decode
+from holdfast.transcript.parse import LineTally, without_tool_result
+from holdfast.transcript.reader import Reader, read
+from holdfast.transcript.steps import operations
 from tests.transcript.builders import (
     answer,
     attachment,

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.transcript import Answer, Entry, LineTally, Reader, Unreadable, read, reader
-from holdfast.transcript.reader import TranscriptSource
+from holdfast.transcript import reader
+from holdfast.transcript.entries import Answer, Entry
+from holdfast.transcript.parse import LineTally
+from holdfast.transcript.reader import Reader, TranscriptSource, Unreadable, read
 from tests.transcript.builders import answer, encoded, jsonl, prompt, result, written
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.transcript import subagent_file, subagent_files
+from holdfast.transcript.lookup import subagent_file, subagent_files
 
 
 def test_subagents_are_found_beside_their_session(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.transcript import read
+from holdfast.transcript.reader import read
 from holdfast.window import tail_reader
 from tests.builders import a_prompt, a_result, an_answer
 

@@ -141,7 +141,7 @@ export interface SessionState {
   questions: ({ text: string } & Origin)[];
   rules: ({ text: string; reason: string | null } & Origin)[];
   decisions: ({ text: string } & Origin)[];
-  files: { path: string; reads: number; edits: number; is_created: boolean; is_gone: boolean }[];
+  files: { path: string; reads: number; edits: number; is_gone: boolean }[];
   agents: { kind: string; asked: string; status: string; answer: string }[];
 }
 

@@ -10,7 +10,7 @@ from math import log
 
 from holdfast.brief.item import EDITED, BriefItem, times
 from holdfast.budget.compartments import AMBIENT, BACKGROUND, units
-from holdfast.record.model import FLOOR, FileUse, NameUse, Record, Reference, heat_at
+from holdfast.record.model import FLOOR, FileUse, Record, heat_at
 from holdfast.record.shell import ELSEWHERE
 from holdfast.text.fence import code, plain_name
 
@@ -122,17 +122,16 @@ def _is_clients(path: str) -> bool:
 
 
 def _names(record: Record) -> Iterator[BriefItem]:
-    """Yield names and references (commits, branches, requests, addresses), rare ones before those
+    """Yield identifiers and references (commits, requests, addresses), rare ones before those
     that occur everywhere."""
     now = record.op
-    known: dict[str, NameUse | Reference] = {**record.names, **record.references}
     heats = {
         key: (heat_at(one, now) + FLOOR * one.count) * log(1 + max(now, 1) / (1 + one.count))
-        for key, one in known.items()
+        for key, one in record.names.items()
         if key not in _LANGUAGE and not key.startswith("__") and key not in record.agents
     }
     for rank, (key, chance) in enumerate([*chances(heats).items()][:MOST_NAMES]):
-        one = known[key]
+        one = record.names[key]
         reason = f"named {times(one.count)}, last at step {one.op}"
         yield BriefItem("names", plain_name(key), NAME_WORTH * chance, reason, order=rank)
 

@@ -335,19 +335,17 @@ def _files(done: str, files: list[tuple[str, FileUse]]) -> str:
 def _describe_edits(path: str, used: FileUse, subjects: Mapping[str, str]) -> str:
     """Return what was done to a file: the subject of the commit that holds it, else what was said
     at its edits, else how often it was edited."""
-    made = "created, " * used.created
-    away = f"moved to {used.moved_to}" if used.moved_to else "removed"
-    since = f"; {away}" * used.gone
+    since = "; removed since" * used.gone
     if path in subjects:
-        return f"{made}in the commit {quoted(subjects[path])}{since}"
+        return f"in the commit {quoted(subjects[path])}{since}"
     if used.said:
         by = "by a subagent: " * (used.by_agents > 0 and not used.edits)
-        return f"{made}{by}{'; '.join(quoted(one) for one in used.said[-2:])}{since}"
+        return f"{by}{'; '.join(quoted(one) for one in used.said[-2:])}{since}"
     if used.edits:
-        return f"{made}edited {counted(used.edits, 'time')}{since}"
+        return f"edited {counted(used.edits, 'time')}{since}"
     if used.gone:
-        return f"{made}{away}"
-    return f"{made}changed by {'a subagent' if used.by_agents else 'a command'}"
+        return "removed"
+    return f"changed by {'a subagent' if used.by_agents else 'a command'}"
 
 
 def _edited(record: Record) -> list[tuple[str, FileUse]]:

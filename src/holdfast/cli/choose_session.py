@@ -16,7 +16,8 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from holdfast.client.settings_files import transcripts_folder
-from holdfast.transcript import Unreadable, lookup, read
+from holdfast.transcript import lookup
+from holdfast.transcript.reader import Unreadable, read
 from holdfast.window import state as window_state
 from holdfast.window.state import State
 from holdfast.window.windows import LIVE_MS, for_transcript, is_live, is_over

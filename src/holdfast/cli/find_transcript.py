@@ -26,7 +26,7 @@ from holdfast.client.settings_files import transcripts_folder
 from holdfast.text import fence
 from holdfast.text.fence import shown
 from holdfast.text.numbers import short
-from holdfast.transcript import read
+from holdfast.transcript.reader import read
 from holdfast.window.state import State
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert

@@ -20,7 +20,9 @@ from holdfast.redact import redact
 from holdfast.text import fence
 from holdfast.text.fence import shown
 from holdfast.text.numbers import short
-from holdfast.transcript import Prompt, Unreadable, lookup, read
+from holdfast.transcript import lookup
+from holdfast.transcript.entries import Prompt
+from holdfast.transcript.reader import Unreadable, read
 
 PAST_SESSIONS = 10
 COUNTED_BYTES = 100 << 20  # a gigabyte takes a second

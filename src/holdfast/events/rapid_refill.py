@@ -13,18 +13,9 @@ from typing import NamedTuple
 from holdfast.record.model import Record
 from holdfast.redact import redact
 from holdfast.text.fence import flat
-from holdfast.transcript import (
-    Answer,
-    Attachment,
-    Boundary,
-    Entry,
-    Prompt,
-    Result,
-    Summary,
-    ToolResult,
-    ToolUse,
-    read,
-)
+from holdfast.transcript.blocks import ToolResult, ToolUse
+from holdfast.transcript.entries import Answer, Attachment, Boundary, Entry, Prompt, Result, Summary
+from holdfast.transcript.reader import read
 from holdfast.window.state import State
 from holdfast.wire.mark import CHARS_PER_TOKEN
 

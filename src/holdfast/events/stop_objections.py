@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from holdfast.hub.projection.projection_file import objects_in, read_projection, running, text
-from holdfast.record import RecordReader, commands
+from holdfast.record import commands
 from holdfast.record import model as known
+from holdfast.record.reader import RecordReader
 from holdfast.redact import redact
 from holdfast.window import stop_guard
 from holdfast.window.state import State

@@ -21,12 +21,14 @@ from holdfast.brief.summary_instructions import write_instructions
 from holdfast.budget.compartments import tokens_of, units
 from holdfast.events import after_compact
 from holdfast.events.window_brief import headline
-from holdfast.record import RecordReader
 from holdfast.record.model import Place, Record
+from holdfast.record.reader import RecordReader
 from holdfast.record.turns import place_of
 from holdfast.redact import redact
 from holdfast.text.fence import TAG
-from holdfast.transcript import Attachment, Boundary, Summary, decoded, read
+from holdfast.transcript.blocks import decoded
+from holdfast.transcript.entries import Attachment, Boundary, Summary
+from holdfast.transcript.reader import read
 from holdfast.window.state import State
 
 NO_ROOM = "there was no room for it"

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from holdfast.record import agents, commands, files, manifests, names, plans, shell, tasks, turns
+from holdfast.record import agents, commands, files, names, plans, shell, tasks, turns
 from holdfast.record.model import PLAN_ASKED, Agent, Call, Place, Record
-from holdfast.text.sentences import Lazy, clip, within
+from holdfast.text.sentences import clip
 
 MOST_CALLS = 64
 MOST_TOOLS = 64
@@ -13,17 +13,7 @@ MOST_RECENT = 6
 LONGEST = 400
 WRITTEN_CHARS = 4000
 MENTIONS_CHARS = 20_000  # of a document that are searched for names of files
-COPIED = 0.2  # the weight of a name that an edit left as it was
-MOST_LEFT = 4
 MOST_ASKED = 20
-_LEFT = ("TODO", "FIXME", "XXX:")
-_DATA = (*files.PROSE, ".json", ".jsonl", ".csv", ".html")
-# A mark in a comment: at its beginning, or followed by a colon.
-_LEFT_IN_COMMENT = Lazy(
-    r"(?:#|//|/\*|^\s*\*|--|<!--|^\s*;|%)"
-    r"(?:\W*(?:TODO|FIXME|XXX)\b|.*(?<![\w-])(?:TODO|FIXME|XXX) ?[:(])"
-)
-
 Given = dict[str, Any]
 text_of = files.text_of
 
@@ -58,19 +48,16 @@ def _edit(record: Record, given: Given, place: Place, use_id: str) -> str:
     for edit in edits[:50] if isinstance(edits, list) else [given]:
         if isinstance(edit, dict):
             new = text_of(edit, "new_string") or text_of(edit, "new_source")
-            _wrote(record, name, text_of(edit, "old_string"), new)
+            _wrote(record, text_of(edit, "old_string"), new)
     return name
 
 
 def _write(record: Record, given: Given, place: Place, use_id: str) -> str:
     name = files.use(record, text_of(given, "file_path"), "edits", 2.0)
     content = text_of(given, "content")
-    if name:
-        record.files[name].left = []  # the whole file is new
-    _wrote(record, name, "", content)
+    _wrote(record, "", content)
     if name.endswith(files.PROSE):
         files.mention(record, content[:MENTIONS_CHARS])
-    manifests.note(record, name, content)
     plans.set_plan_file(record, name, content, place)
     return name
 
@@ -81,36 +68,16 @@ def _foreign_edit(record: Record, given: Given, place: Place, use_id: str) -> st
     return files.use(record, path, "edits", 2.0) or _other(record, given, place, use_id)
 
 
-def _wrote(record: Record, name: str, old: str, new: str) -> None:
+def _wrote(record: Record, old: str, new: str) -> None:
     if not record.far:
-        before, after = names.words(old), names.words(clip(new, WRITTEN_CHARS))
-        names.note(record, after - before, 1.0, name)
-        names.note(record, after & before, COPIED, name)
-        if "http" in new:
-            names.refer(record, new, 0.5)
-    used = record.files.get(name)
-    if used is not None and (within(_LEFT, new) or within(_LEFT, old)):
-        gone, made = _left_in(name, old), _left_in(name, new)
-        used.left = [line for line in used.left if line not in gone or line in made]
-        used.left += [line for line in made if line not in gone and line not in used.left]
-        del used.left[:-MOST_LEFT]
-
-
-def _left_in(name: str, text: str) -> list[str]:
-    """Return the TODO and FIXME lines in comments. Documents are skipped: they only talk about such
-    marks."""
-    if name.endswith(_DATA):
-        return []
-    lines = [line for line in clip(text, 20_000).splitlines() if within(_LEFT, line)]
-    return [clip(line.strip(), 160) for line in lines if _LEFT_IN_COMMENT.pattern.search(line)]
+        new = clip(new, WRITTEN_CHARS)
+        names.note(record, names.words(new) - names.words(old), 1.0)
 
 
 def _bash(record: Record, given: Given, place: Place, use_id: str) -> str:
     line = clip(text_of(given, "command"), shell.LONGEST_LINE)
     for path in shell.files(line):
         files.use(record, path, "runs", 0.6)
-    for branch in shell.branches(line):
-        names.point(record, branch, "hash" if names.is_commit(branch) else "branch", 2.0)
     names.hear(record, line, 1.0)
     return commands.begin(record, line, place)
 
@@ -127,7 +94,7 @@ def _agent(record: Record, given: Given, place: Place, use_id: str) -> str:
     asked = text_of(given, "description") or text_of(given, "prompt")
     kind = text_of(given, "subagent_type")[:80]
     agents.add(record, use_id, Agent(kind, clip(asked, LONGEST), place))
-    names.hear(record, text_of(given, "prompt"), 0.7, 0.7)
+    names.hear(record, text_of(given, "prompt"), 0.7)
     files.mention(record, text_of(given, "prompt"))
     return clip(asked, LONGEST)
 
@@ -167,11 +134,6 @@ def _stop(record: Record, given: Given, place: Place, use_id: str) -> str:
     return name
 
 
-def _look(record: Record, given: Given, place: Place, use_id: str) -> str:
-    """Record a look at a background task. Its id refers to nothing outside the session."""
-    return text_of(given, "task_id") or text_of(given, "bash_id") or text_of(given, "agentId")
-
-
 def _monitor(record: Record, given: Given, place: Place, use_id: str) -> str:
     return text_of(given, "description") or text_of(given, "command")
 
@@ -201,7 +163,7 @@ def _other(record: Record, given: Given, place: Place, use_id: str) -> str:
     """Record the names in the short arguments of any other tool."""
     texts = [value for value in given.values() if isinstance(value, str)][:12]
     for text in texts:
-        names.hear(record, clip(text, WRITTEN_CHARS), 0.7, 0.7)
+        names.hear(record, clip(text, WRITTEN_CHARS), 0.7)
     return next((text for text in texts if text.strip()), "")
 
 
@@ -225,9 +187,6 @@ _BY_TOOL: dict[str, Callable[[Record, Given, Place, str], str]] = {
     "KillShell": _stop,
     "KillBash": _stop,
     "Monitor": _monitor,
-    "TaskOutput": _look,
-    "BashOutput": _look,
-    "AgentOutputTool": _look,
     "Skill": _skill,
     "TodoWrite": _todo,
     "TaskCreate": _task_create,
@@ -244,14 +203,11 @@ AS_WRITTEN = EDITS | {"Bash", "AskUserQuestion", "Read", "NotebookRead"}
 def edits(tool: str) -> bool:
     """Whether a tool edits files: one of the client's, or a server's with such a name."""
     is_servers = tool.startswith("mcp__")
-    return tool in EDITS or (is_servers and within(_EDITS_BY_NAME, tool.rpartition("__")[2]))
+    return tool in EDITS or (is_servers and any(name in tool for name in _EDITS_BY_NAME))
 
 
 def _before(record: Record, tool: str, given: dict[str, Any]) -> list[str]:
     """Return the current state of what a call is about to change."""
-    if tool in EDITS:
-        used = record.files.get(files.relative(record, files.path_argument(given).strip()))
-        return list(used.left) if used else []
     if tool == "TaskUpdate":
         task = record.tasks.get(f"task {given.get('taskId')}"[:80])
         return [task.text, task.status] if task else []
@@ -262,8 +218,7 @@ def _before(record: Record, tool: str, given: dict[str, Any]) -> list[str]:
 
 def undo(record: Record, call: Call) -> None:
     if edits(call.tool):
-        names.take_back(record, call.what, call.place.op)
-        _undo_edit(record, call)
+        _undo_use(record, call.what, "edits")
     elif call.tool == "TaskUpdate" and call.before and call.what in record.tasks:
         task = record.tasks[call.what]
         task.text, task.status = call.before
@@ -271,26 +226,16 @@ def undo(record: Record, call: Call) -> None:
         plans.remove_plan(record, call.place)
 
 
-def _undo_edit(record: Record, call: Call) -> None:
-    used = record.files.get(call.what)
-    if used is None:
-        return
-    used.edits, used.left = max(0, used.edits - 1), call.before
-    if used.edits:
-        return
-    if not used.count:
-        del record.files[call.what]
-        record.dependencies.pop(call.what, None)
-
-
 def undo_read(record: Record, name: str) -> None:
     """Forget a file that the session tried to read and that is not there."""
-    used = record.files.get(name)
-    if used is None:
-        return
-    used.reads = max(0, used.reads - 1)
-    if not used.count:
-        del record.files[name]
+    _undo_use(record, name, "reads")
+
+
+def _undo_use(record: Record, name: str, how: str) -> None:
+    if used := record.files.get(name):
+        setattr(used, how, max(0, getattr(used, how) - 1))
+        if not used.count:
+            del record.files[name]
 
 
 def undo_command(record: Record, key: str) -> None:

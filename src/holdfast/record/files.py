@@ -18,7 +18,6 @@ COUNT_EVERY = 64  # counting thousands of files at each new one takes too long
 SEEN = 0.25  # the weight of a mention
 LONGEST_PATH = 300
 SHOWS_IT = frozenset(("reads", "edits"))  # these uses prove that the file exists
-_BRANCH = b'"gitBranch":'
 CODE_MARKS = ("()", "$(", "&", "|", "<", ">", ";", "`", '"')
 BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"))
 PROSE = (".md", ".mdx", ".rst", ".txt", ".adoc")
@@ -112,14 +111,15 @@ def _thin(record: Record) -> None:
 
 
 def remove(record: Record, line: str) -> None:
-    """Record that a command removed files or folders, with everything left to do in them. This
-    changes a file that nobody had used before, too."""
-    for name in _named(record, line, shell.find_removed(line)):
-        known = _at(record, name)
+    """Record that a command removed files or folders, or moved them away. This changes a file that
+    nobody had used before, too."""
+    for name in (one.rstrip("/") for one in _named(record, line, shell.find_removed(line))):
+        known = [one for one in record.files if one == name or one.startswith(f"{name}/")]
         if not known and shell.is_file(name):
             record.files[name] = FileUse(op=record.op)
-        for used in _at(record, name).values() if not known else known.values():
-            used.left, used.gone, used.moved_to = [], True, ""
+            known = [name]
+        for one in known:
+            record.files[one].gone = True
 
 
 def find_written(record: Record, line: str) -> list[str]:
@@ -137,16 +137,9 @@ def _named(record: Record, line: str, paths: list[str]) -> list[str]:
     return [name for name in names if not name.startswith(shell.ELSEWHERE)]
 
 
-def write(record: Record, names: list[str]) -> None:
-    """Record that a command changed these files."""
-    for name in names:
-        _change(record, name, "written")
-
-
 def note_agent_edit(record: Record, name: str, asked: str = "") -> None:
-    if 3 < len(name) <= LONGEST_PATH and name.isprintable():
-        _change(record, name, "by_agents")
-        note_words(record, name, asked)
+    change(record, name, "by_agents")
+    note_words(record, name, asked)
 
 
 def note_words(record: Record, name: str, words: str) -> None:
@@ -156,68 +149,16 @@ def note_words(record: Record, name: str, words: str) -> None:
         used.said = [*used.said, words][-MOST_SAID:]
 
 
-def _change(record: Record, name: str, how: str) -> None:
+def change(record: Record, name: str, how: str) -> None:
+    """Record that a command (`written`) or a subagent (`by_agents`) changed a file."""
+    if not 3 < len(name) <= LONGEST_PATH or not name.isprintable():
+        return
     is_new = name not in record.files
     used = record.files.setdefault(name, FileUse())
     setattr(used, how, getattr(used, how) + 1)
     used.op, used.gone = record.op, False
     if is_new:
         _thin(record)
-
-
-def move(record: Record, line: str) -> None:
-    """Record that a command renamed files: everything known of the old name moves to the new
-    one."""
-    for old, new in shell.find_moved(line):
-        name, into = ("".join(_named(record, line, [one])) for one in (old, new))
-        known = _at(record, name) if name and into not in ("", name) else {}
-        if not known and shell.is_file(name) and shell.is_file(into):
-            known = {name: record.files.setdefault(name, FileUse(op=record.op))}
-        for file, used in known.items():
-            used.moved_to = f"{into}{file[len(name) :]}"
-            now = record.files.setdefault(used.moved_to, FileUse())
-            _take_over(now, used)
-            now.written, now.op = now.written + (file == name), record.op
-            _thin(record)
-
-
-def note_commit(record: Record, text: str) -> None:
-    """Record the files that git says a commit of this session created, removed or renamed."""
-    for line in text.splitlines():
-        mode, _, name = line.strip().partition(" mode ")
-        name = name.partition(" ")[2]
-        if not name or mode not in ("create", "delete") or not shell.is_file(name):
-            continue
-        used = record.files.setdefault(name, FileUse(op=record.op))
-        if mode == "delete":
-            used.left, used.gone = [], True
-        elif not used.edits:
-            used.written = used.written or 1
-
-
-def _take_over(new: FileUse, old: FileUse) -> None:
-    new.reads, new.edits = new.reads + old.reads, new.edits + old.edits
-    new.runs, new.seen = new.runs + old.runs, new.seen + old.seen
-    new.heat, new.op, new.left = max(new.heat, old.heat), max(new.op, old.op), old.left
-    old.left, old.gone = [], True
-
-
-def _at(record: Record, name: str) -> dict[str, FileUse]:
-    """Return the file of this name, or all files in this folder."""
-    name = name.rstrip("/")
-    known = record.files.items()
-    return {file: used for file, used in known if file == name or file.startswith(f"{name}/")}
-
-
-def branch(record: Record, data: bytes) -> None:
-    """Record the branch that the client saw; the typed line does not contain it."""
-    start = data.find(_BRANCH, 0, 1200)
-    if start < 0:
-        start = data.find(_BRANCH, max(0, len(data) - 1200))
-    start += len(_BRANCH)
-    value = data[start : start + 200].lstrip(b" ") if start >= len(_BRANCH) else b""
-    if value.startswith(b'"'):
-        record.branch = value[1:].partition(b'"')[0].decode("utf-8", "replace")
 
 
 def note_ranges(record: Record, name: str, lines: list[tuple[int, int]]) -> None:

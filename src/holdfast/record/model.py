@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import msgspec
 
-VERSION = 11
+VERSION = 12
 PLAN_ASKED = "carry out the plan? "  # before the title of a plan that the user has to approve
 
 
@@ -80,11 +80,8 @@ class FileUse(msgspec.Struct, array_like=True, gc=False):
     heat: float = 0.0
     op: int = 0
     ranges: list[tuple[int, int]] = []
-    left: list[str] = []  # TODO and FIXME the model wrote into it
     gone: bool = False  # a command has removed or moved it since
-    created: bool = False  # by this session
-    written: int = 0  # by commands: redirected into, edited in place, staged, restored
-    moved_to: str = ""  # its current name, if a command has moved it
+    written: int = 0  # by commands: redirected into, edited in place, moved, staged
     by_agents: int = 0  # edits of subagents
     said: list[str] = []  # the model's words at its edits, newest last
 
@@ -99,12 +96,11 @@ class FileUse(msgspec.Struct, array_like=True, gc=False):
 
 
 class NameUse(msgspec.Struct, array_like=True, gc=False):
-    """An identifier, and the file it was last written in."""
+    """An identifier, or what points elsewhere: an address, a request, a ticket, a commit."""
 
     count: int = 0
     heat: float = 0.0
     op: int = 0
-    file: str = ""
 
 
 class FailedRun(msgspec.Struct, array_like=True, gc=False):
@@ -153,16 +149,6 @@ class ShownPlan(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     text: str
     place: Place
-
-
-class Reference(msgspec.Struct, array_like=True, gc=False):
-    """A commit, branch, pull request, ticket or address; a hash may belong to anything."""
-
-    kind: str
-    count: int = 0
-    heat: float = 0.0
-    op: int = 0
-    note: str = ""
 
 
 class Agent(msgspec.Struct, array_like=True, gc=False):
@@ -252,7 +238,6 @@ class Record(msgspec.Struct):
     commands: dict[str, Command] = {}
     tasks: dict[str, Task] = {}
     plan: ShownPlan | None = None
-    references: dict[str, Reference] = {}
     agents: dict[str, Agent] = {}
     calls: dict[str, Call] = {}
     recent: list[Call] = []  # the last calls, newest last
@@ -262,7 +247,6 @@ class Record(msgspec.Struct):
     edits: int = 0  # of files, in the whole session
     summary: str = ""  # the client's summary, while the transcript ends in it
     since_summary: int = 0  # steps after it
-    dependencies: dict[str, list[str]] = {}  # of the manifests read or written, newest last
     read_from: str = ""  # see `storage.sign`
     looked: dict[str, int] = {}  # how far each subagent's transcript was read, oldest first
     told: list[int] = []  # where secrets are named, to find them elsewhere: `secrets.ToldSecrets`

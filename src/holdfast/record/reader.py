@@ -11,7 +11,6 @@ from holdfast.record import (
     calls,
     decisions,
     files,
-    manifests,
     names,
     plans,
     results,
@@ -20,25 +19,20 @@ from holdfast.record import (
 )
 from holdfast.record.model import Decision, Place, Record, Turn
 from holdfast.record.user_input import author_of, own_words, texts_in
-from holdfast.redact.find import BETWEEN, LONG_CHARS, find
 from holdfast.redact.finding import REDACTED
 from holdfast.text import sentences
-from holdfast.transcript import (
+from holdfast.transcript.blocks import Image, Text, ToolResult, ToolUse
+from holdfast.transcript.entries import (
     Answer,
     Attachment,
     Boundary,
     Entry,
-    Image,
     Prompt,
     Queued,
-    Reader,
     Result,
     Summary,
-    Text,
-    ToolResult,
-    ToolUse,
 )
-from holdfast.transcript.reader import begins_midway
+from holdfast.transcript.reader import Reader, begins_midway
 from holdfast.transcript.user_words import Author
 from holdfast.wire import log, places
 from holdfast.wire.errors import describe
@@ -71,10 +65,10 @@ _decode = msgspec.json.Decoder(dict[str, Any]).decode
 # when a long file is read for the first time. Rules, files, commands and tasks always are.
 NEAR_BYTES = 3 << 20
 FAR_BYTES = 20 << 20  # further back only `skim` reads
-WHOLE_BYTES = 300_000  # of a new record that is searched as it is; finding its texts takes 2 ms
 SUMMARY_CHARS = 60_000
 SAID_CHARS = 8000
 MOST_TEXTS = 4
+MOST_READS = 20  # files read last
 OLD_CLIENTS = ("0.", "1.")  # they did not record what was typed while the model worked
 
 
@@ -85,7 +79,7 @@ class RecordReader:
         self.record = Record() if record is None else record
         self._sidechain = sidechain
         self._folder = self.record.cwd
-        self._reads: dict[str, tuple[int, ToolResult]] = {}  # by file, with the offset
+        self._reads: list[tuple[int, ToolResult]] = []  # the last files, with the offset
         self._heard_chars = 0
         self._heard: list[tuple[int, str]] = []  # texts in which names were found, and their lines
         self._offset = 0
@@ -105,21 +99,12 @@ class RecordReader:
         until: int | None = None,
         is_late: Callable[[], bool] | None = None,
     ) -> Record:
-        """Read, and remove secrets from every text that the record did not have before. One search
-        covers both what was read and the record: two searches took half as long again. `is_late`:
+        """Read, and remove secrets from every text that the record did not have before. `is_late`:
         asked before each entry; reading stops there if it says so."""
         searched = secrets.texts_of(self.record) if self.record.offset else frozenset()
         self._take_all(path, until, is_late)
-        data = msgspec.json.encode(self.record)
-        long = list[str]()
-        if not searched and len(data) < WHOLE_BYTES:
-            is_clean = self._forget_secrets(path, data.decode())
-        else:
-            new = secrets.texts_of(self.record) - searched
-            long = [text for text in new if len(text) >= LONG_CHARS]
-            is_clean = self._forget_secrets(path, BETWEEN.join(new.difference(long)))
-        if not is_clean or any(map(find, long)):
-            self.record = secrets.redact_record(self.record, searched)
+        self._forget_secrets(path)
+        self.record = secrets.redact_record(self.record, searched)
         return self.record
 
     def _take_all(
@@ -173,17 +158,16 @@ class RecordReader:
         self.record.lines -= 1  # its line is counted, and will be again
         log.add("WARN", "extract", "no time left to read the transcript: the next hook reads on")
 
-    def _forget_secrets(self, path: str | os.PathLike[str], beside: str = "") -> bool:
+    def _forget_secrets(self, path: str | os.PathLike[str]) -> None:
         """Remove secrets from the record, also those that earlier texts named and that now stand
-        without a name. Return True if the search found none beside the new texts."""
-        is_clean = self._search_heard(beside)
-        self.record.told = self.known.places(path)
+        without a name."""
+        self._search_heard()
+        self.record.told = self.known.lines
         self.record = secrets.forget(self.record, self.known)
-        return is_clean
 
     def _look_into_reads(self) -> None:
         """Look for secrets that the files read last name. Older reads are not worth decoding."""
-        for offset, block in self._reads.values():
+        for offset, block in self._reads:
             self._offset = offset
             self._save_heard(sentences.clip(block.text, names.READ_CHARS))
         self._reads.clear()
@@ -209,6 +193,7 @@ class RecordReader:
         if line.cwd != self._folder and line.cwd:
             self._folder = line.cwd
             files.enter(self.record, line.cwd[:1000])
+        self.record.branch = line.git_branch or self.record.branch
         if line.version and line.version != self.record.client:
             self.record.client = line.version[:20]
         if isinstance(entry, Answer):
@@ -248,11 +233,10 @@ class RecordReader:
         if self._heard_chars > secrets.BATCH_CHARS:
             self._search_heard()
 
-    def _search_heard(self, beside: str = "") -> bool:
-        is_clean = self.known.hear(self._heard, beside)
+    def _search_heard(self) -> None:
+        self.known.hear(self._heard)
         self._heard.clear()
         self._heard_chars = 0
-        return is_clean
 
     def _line(self) -> int:
         """Return the number of the current line in the transcript."""
@@ -303,8 +287,6 @@ class RecordReader:
 
     def _result(self, entry: Result) -> None:
         place = self.place_of(entry)
-        if not self.record.far:
-            files.branch(self.record, entry.data)
         for block in entry.message.blocks:
             if isinstance(block, ToolResult):
                 last = self.record.turns[-1:]
@@ -316,12 +298,7 @@ class RecordReader:
                     for question, words in results.answers(entry):
                         self._hear(f"{question}\n{words}", by_user=True)
                 if call is not None and call.tool == "Read" and call.what and not block.is_error:
-                    if manifests.is_manifest(call.what):
-                        manifests.note(self.record, call.what, block.text)
-                    self._reads.pop(call.what, None)
-                    self._reads[call.what] = entry.offset, block
-                    if len(self._reads) > names.MOST_SHOWN:
-                        del self._reads[next(iter(self._reads))]
+                    self._reads = [*self._reads[1 - MOST_READS :], (entry.offset, block)]
             elif isinstance(block, Text) and not entry.line.is_meta:
                 self._typed([block.text], place, author=author_of(entry))
 

@@ -3,6 +3,7 @@
 Output of a tool is never taken for a rule. Only its head and tail are searched.
 """
 
+import re
 from collections.abc import Iterator
 
 import msgspec
@@ -13,7 +14,6 @@ from holdfast.record import (
     commands,
     files,
     git,
-    names,
     plans,
     shell,
     tasks,
@@ -22,24 +22,20 @@ from holdfast.record import (
 from holdfast.record.model import PLAN_ASKED, Call, Place, Record
 from holdfast.record.replies import REFUSED
 from holdfast.redact import redact_answer
-from holdfast.text.sentences import Lazy, clip, within
-from holdfast.transcript import Result, ToolResult, decoded
-from holdfast.transcript.blocks import without_blanks
+from holdfast.text.sentences import Lazy, clip
+from holdfast.transcript.blocks import ToolResult, decoded
+from holdfast.transcript.entries import Result
 
 HEAD_CHARS = 6000
 REPORT_CHARS = 20_000  # of a subagent's answer
 LISTED_CHARS = 1500
-REFERRED_CHARS = 1000
-LONGEST_NUMBER = 8
 MOST_CHARS = 1_000_000
 MOST_ANSWERS = 20
+MOST_HUNKS = 6
 _ANSWERS = b'"answers"'
 LONGEST_REFUSED = 200
-COPY_BYTES = 400_000  # of a line with an edit; ranges in longer ones are ignored
-_REQUESTS = ("/pull/", "/issues/", "/merge_requests/")
-_EDITS = frozenset({"Edit", "MultiEdit", "Write"})
 ASKED = "AskUserQuestion"
-_START, _COUNT = b'"newStart":', b',"newLines":'
+_HUNK = re.compile(rb'"newStart": ?(\d{1,9}), ?"newLines": ?(\d{1,9})')
 _GOES_ON = b" in background with ID"
 _decode = msgspec.json.Decoder(str).decode
 _RECORD = b'"toolUseResult":'
@@ -83,12 +79,12 @@ def take_result(record: Record, entry: Result, block: ToolResult, place: Place) 
             git.note_edit(record)
     if tool == "Bash":
         _ran(record, call, block, place)
-    elif tool in _EDITS and not record.far:
-        _edited(record, call, entry.data)
+    elif tool in calls.EDITS and not record.far:
+        files.note_ranges(record, call.what, _ranges(entry.data))
     elif tool in ("Task", "Agent"):
         _agent_answered(record, block)
     elif tool == "Grep" and not record.far:
-        _warm_matches(record, block.text[:HEAD_CHARS])
+        files.mention(record, block.text[:HEAD_CHARS])
     elif tool in ("TaskOutput", "AgentOutputTool"):
         files.mention(record, block.text[:REPORT_CHARS])
         agents.take_notification(record, block.text[:REPORT_CHARS], place)
@@ -131,17 +127,12 @@ def _ran(record: Record, call: Call, block: ToolResult, place: Place) -> None:
         git.note_answer(record, line, text, call.place, failed=block.is_error)
     commands.end(record, line, text, place, failed=block.is_error)
     if not block.is_error:
-        files.move(record, line)
         files.remove(record, line)
-        files.write(record, call.before)
         for name in call.before:
+            files.change(record, name, "written")
             commands.note_edit(record, name)
     if record.far:
         return
-    if "[" in text[:200] and "] " in text[:400]:
-        _committed(record, text[:HEAD_CHARS])
-    if "://" in text[:REFERRED_CHARS] or "#" in text[:REFERRED_CHARS]:
-        _referred(record, text[:REFERRED_CHARS])
     files.mention(record, text[:LISTED_CHARS], 0.15)
 
 
@@ -154,71 +145,10 @@ def _text(block: ToolResult) -> str:
     return (found if isinstance(found, str) else block.text)[:MOST_CHARS]
 
 
-def _edited(record: Record, call: Call, data: bytes) -> None:
-    if len(data) > COPY_BYTES:
-        return
-    data = without_blanks(data)
-    start = data.rfind(b'"structuredPatch":[')
-    if start >= 0:
-        files.note_ranges(record, call.what, _spans(data, start))
-
-
-def _spans(data: bytes, start: int) -> list[tuple[int, int]]:
+def _ranges(data: bytes) -> list[tuple[int, int]]:
     """Return the first and last line of each hunk in the client's own record."""
-    found: list[tuple[int, int]] = []
-    while len(found) < 6 and (start := data.find(_START, start)) >= 0:
-        start += len(_START)
-        first, comma, rest = data[start : start + 40].partition(_COUNT)
-        count = rest.partition(b",")[0].partition(b"}")[0]
-        if comma and first.isdigit() and count.isdigit():
-            found.append((int(first), int(first) + max(int(count), 1) - 1))
-    return found
-
-
-def _committed(record: Record, text: str) -> None:
-    """Record the commits that git says it made, and their branches."""
-    for line in text.splitlines():
-        if made := _commit_in(line):
-            files.note_commit(record, text)
-            branch, commit, subject = made
-            names.point(record, commit, "commit", 1.0, clip(subject, 120))
-            if " " not in branch and branch not in ("main", "master"):
-                names.point(record, branch, "branch", 1.0)
-
-
-def _commit_in(line: str) -> tuple[str, str, str] | None:
-    """Return branch, commit and subject from git's report of a new commit: `[main 1a2b3c4]
-    subject`."""
-    if not line.startswith("["):
-        return None
-    where, bracket, subject = line[1:].partition("] ")
-    branch, _, commit = where.rpartition(" ")
-    return (branch, commit, subject) if bracket and names.is_commit(commit) else None
-
-
-def _referred(record: Record, text: str) -> None:
-    """Record the pull requests and tickets that a command printed, by address or by number and
-    title."""
-    for line in text.splitlines():
-        number, *title = line.split(maxsplit=1)[:2] or [""]
-        if number.startswith("#") and number[1:].isdecimal() and title:
-            names.point(record, number[:LONGEST_NUMBER], "request", 0.5, clip(title[0], 120))
-        elif within(_REQUESTS, line):
-            names.refer(record, line, 0.5)
-
-
-def _warm_matches(record: Record, text: str) -> None:
-    """Warm the files that a search found a little. Lines of context name no files."""
-    heads = (line.partition(":")[0] for line in text.splitlines())
-    for name in list(dict.fromkeys(head for head in heads if _is_path(head)))[:30]:
-        files.use(record, name, "seen", files.SEEN)
-
-
-def _is_path(head: str) -> bool:
-    """Whether this is a path. `path-123-code` and `123-<tab>code` are context around a match."""
-    if "." not in head or not head.isprintable() or " " in head:
-        return False
-    return not any(part.isdecimal() for part in head.split("-"))
+    hunks = _HUNK.findall(data, max(0, data.rfind(b'"structuredPatch":')))[:MOST_HUNKS]
+    return [(int(first), int(first) + max(int(count), 1) - 1) for first, count in hunks]
 
 
 def _findings(text: str) -> str:

@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
-from holdfast.text.sentences import Lazy, clip, within
+from holdfast.text.sentences import Lazy, clip
 
 LONGEST_LINE = 4000
 KNOWN_LINES = 256  # split lately: each is used five times, and most are run again
@@ -20,14 +20,8 @@ _NO_FILE = ("http", "//", *ELSEWHERE)
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@~[]()")
 _INTO = Lazy(r">>? *([^\s&|;<>()]+)")
 _IN_QUOTES = Lazy(r"'[^']*'|\"[^\"]*\"")
-_WRITES = (">", "tee ", " -i", "git ", "<<")
-# An inline script that changes files. A name followed by a closing bracket is only read.
-_SCRIPT_WRITES = (".write_text(", ".write(", "writeFileSync(", ".writelines(")
-_IN_SCRIPT = Lazy(r"(open\()?[\"']((?:[\w.-]+/)+[\w.-]+\.\w{1,8}|/[\w./-]+\.\w{1,8})[\"'](\))?")
-_BRANCH = Lazy(
-    r"git\s+(?:checkout|switch)\s+(?:-[bBcC]\s+)?([\w./][\w./-]{2,})"
-    r"|git\s+push\s+(?:-\S+\s+)*\w+\s+([\w./][\w./-]{2,})"
-)
+# Each of these changes the files that follow it; `mv` its last one.
+_WRITES = re.compile(r"(?:tee|(?:sed|perl) -\S*i\S*|(?:git )?mv|git (?:add|restore|checkout))\s")
 _REDIRECTS = frozenset("<>&|")  # they mark words that are no file: `2>&1`
 _SETS = re.compile(r"[A-Za-z_]\w*=")
 _BEFORE = frozenset({"sudo", "time", "nohup", "env", "command", "exec"})
@@ -91,71 +85,37 @@ def first_line(line: str) -> str:
 
 
 def find_removed(line: str) -> list[str]:
-    """Return the files and folders that a line removes."""
+    """Return the files and folders that a line removes or moves away."""
     found: list[str] = []
     line = line.partition("||")[0]  # what follows may not have run
-    for part in parts(line) if "rm " in line else ():
-        words = part.removeprefix("git ").split()
-        if words and words[0] == "rm" and "--cached" not in words:
-            found += [word.strip("'\"") for word in words[1:] if not word.startswith("-")]
+    for part in parts(line):
+        program, *words = _operands(part) or [""]
+        if program == "rm" and "--cached" not in part:
+            found += words
+        elif program == "mv":
+            found += words[:-1]
     return found
 
 
+def _operands(part: str) -> list[str]:
+    """Return the program and its arguments, without options, quotes and redirections."""
+    words = part.removeprefix("git ").split()
+    return [one.strip("'\"") for one in words if one[0] != "-" and not _REDIRECTS & set(one)]
+
+
 def find_written(line: str) -> list[str]:
-    """Return the files that a line writes: by redirection, by editing in place, by git (staged or
-    restored), or in a script that writes."""
-    if not within(_WRITES, line):
-        return []
+    """Return the files that a line writes: by redirection, by editing in place, by a move, or by
+    git (staged, restored or checked out)."""
     bare = _IN_QUOTES.pattern.sub(" ", line[:LONGEST_LINE].partition("\n")[0])
     found = _INTO.pattern.findall(bare)
     looped: list[str] = []
     for part in parts(line):
-        words = [word.strip("'\"") for word in part.split()]
-        if words[0] == "for":
+        words = _operands(part.removeprefix("do "))
+        if part.startswith("for "):
             looped = words[3:]
-        elif _writes(words[1:] if words[0] == "do" else words):
-            found += [*words, *looped]
-    script = line[:LONGEST_LINE].partition("<<")[2]
-    if within(_SCRIPT_WRITES, script):
-        named = _IN_SCRIPT.pattern.findall(script)
-        found += [name for opens, name, closes in named if not (opens and closes)]
+        elif _WRITES.match(part.removeprefix("do ")):
+            found += words[-1:] if words[0] == "mv" else [*words, *looped]
     return [name for name in dict.fromkeys(found) if is_file(name)][:MOST_WRITTEN]
-
-
-def _writes(words: list[str]) -> bool:
-    """Whether a command changes the files among its words."""
-    if words[:1] == ["git"]:
-        return words[1:2] in (["add"], ["restore"]) or (
-            words[1:2] == ["checkout"] and not {"--", "--theirs", "--ours"}.isdisjoint(words)
-        )
-    in_place = words[:1] in (["sed"], ["perl"]) and any(word[:2] == "-i" for word in words)
-    return in_place or words[:1] == ["tee"]
-
-
-def find_moved(line: str) -> list[tuple[str, str]]:
-    """Return (from, to) for everything that a line renames; several files moved to a folder are
-    listed one by one."""
-    found: list[tuple[str, str]] = []
-    for part in parts(line) if "mv " in line else ():
-        words = part.removeprefix("git ").split()
-        words = [word for word in words if not _REDIRECTS & set(word)]
-        names = [word.strip("'\"") for word in words[1:] if not word.startswith("-")]
-        if words and words[0] == "mv" and len(names) > 1:
-            *old, new = names
-            is_folder = len(old) > 1 or new.endswith("/") or _is_folder(new, old[0])
-            into = new.rstrip("/")
-            found += [(one, f"{into}/{_last(one)}" if is_folder else new) for one in old]
-    return found
-
-
-def _is_folder(new: str, old: str) -> bool:
-    """Whether the target is a folder: a file with an ending keeps one, so a name without is a
-    folder."""
-    return "." in _last(old) and "." not in _last(new)
-
-
-def _last(path: str) -> str:
-    return path.rstrip("/").rpartition("/")[2]
 
 
 def enters(line: str) -> str:
@@ -197,11 +157,3 @@ def is_file(name: str) -> bool:
     if stem[-1] == "." or "..." in name or ".." in name.lstrip("./"):  # `main..HEAD`
         return False
     return _PLAIN.issuperset(name) or not name.isascii()
-
-
-def branches(line: str) -> list[str]:
-    if "git checkout" not in line and "git switch" not in line and "git push" not in line:
-        return []
-    found = [name for pair in _BRANCH.pattern.findall(line[:LONGEST_LINE]) for name in pair]
-    other = ("", "main", "master", "HEAD", "origin")
-    return [name for name in found if name not in other and not is_file(name)]

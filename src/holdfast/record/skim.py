@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator
 
 from holdfast.record.model import Record
 from holdfast.record.results import looks_rejected
-from holdfast.transcript import Result
 from holdfast.transcript.blocks import Malformed, without_blanks
-from holdfast.transcript.entries import Entry
+from holdfast.transcript.entries import Entry, Result
 from holdfast.transcript.parse import LineTally, parse
 from holdfast.transcript.reader import LONGEST_LINE_BYTES, TranscriptSource, behind_torn
 

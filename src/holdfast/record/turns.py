@@ -143,7 +143,7 @@ def begin(record: Record, words: str, place: Place, line: int = 0, reply_to: str
     if len(record.turns) > MOST_TURNS:
         del record.turns[FIRST_TURNS : FIRST_TURNS + DROPPED_AT_ONCE]
         record.turns_dropped += DROPPED_AT_ONCE
-    names.hear(record, turn.asked, 2.0, 1.5)
+    names.hear(record, turn.asked, 2.0)
     files.mention(record, turn.asked)
     return turn.asked
 

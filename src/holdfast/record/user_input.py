@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.transcript.user_words import Author, Words, find_words
 
 if TYPE_CHECKING:
-    from holdfast.transcript import Entry
+    from holdfast.transcript.entries import Entry
 
 RUN_BEGINS = "This is batch "  # other texts do not need `run_prompt`, which is loaded later
 _NOTIFICATIONS = ("<task-notification", "<agent-notification", '{"task_id"')
@@ -31,7 +31,8 @@ def words_of(entry: Entry) -> Words:
 
 def texts_in(entry: Entry) -> tuple[str, ...]:
     """Return the texts of an entry that is in the user's name."""
-    from holdfast.transcript import Attachment, Prompt, Queued, Result, decoded
+    from holdfast.transcript.blocks import decoded
+    from holdfast.transcript.entries import Attachment, Prompt, Queued, Result
 
     if isinstance(entry, Prompt):
         return () if entry.is_meta else entry.texts
@@ -50,8 +51,13 @@ def is_notification(text: str) -> bool:
 
 def author_of(entry: Entry) -> Author:
     """Return who wrote an entry that is in the user's name."""
-    from holdfast.transcript import Attachment, Prompt, Queued, decoded  # a restore reads none
-    from holdfast.transcript.entries import author
+    from holdfast.transcript.blocks import decoded
+    from holdfast.transcript.entries import (  # a restore reads none
+        Attachment,
+        Prompt,
+        Queued,
+        author,
+    )
 
     if isinstance(entry, Prompt) and entry.is_meta:
         return "other"

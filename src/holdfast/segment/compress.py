@@ -11,7 +11,9 @@ from functools import partial
 
 import msgspec
 
-from holdfast.record import Record, RecordReader, commands, files
+from holdfast.record import commands, files
+from holdfast.record.model import Record
+from holdfast.record.reader import RecordReader
 from holdfast.record.secrets import ToldSecrets
 from holdfast.redact import redact
 from holdfast.segment import formats, kept_items, library, segment
@@ -28,7 +30,9 @@ from holdfast.segment.kept_items import (
     WrittenText,
 )
 from holdfast.segment.segment import Segment
-from holdfast.transcript import Answer, Reader, Text, ToolUse
+from holdfast.transcript.blocks import Text, ToolUse
+from holdfast.transcript.entries import Answer
+from holdfast.transcript.reader import Reader
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
 MOST_TOKENS = 10_000  # a longer text is not read in one go

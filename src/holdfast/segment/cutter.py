@@ -23,19 +23,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from holdfast.files.digest import digest, sha256
-from holdfast.record import Record, secrets, storage
+from holdfast.record import secrets, storage
+from holdfast.record.model import Record
 from holdfast.segment import formats, steps
 from holdfast.segment.formats import Pending
 from holdfast.segment.segment import HOT, Segment, mention, segment_of
 from holdfast.segment.steps import SegmentStep
-from holdfast.transcript import Entry, Reader
-from holdfast.transcript.reader import PIECE_BYTES, TranscriptSource
+from holdfast.transcript.entries import Entry
+from holdfast.transcript.reader import PIECE_BYTES, Reader, TranscriptSource
 from holdfast.wire import log, places
 from holdfast.wire.errors import describe
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
 ID_DIGITS = 12
-VERSION = 2
+VERSION = 3
 MOST_SEGMENTS = 400
 MOST_SEEN = 6000
 LEAST_WORDS = 5
@@ -89,8 +90,7 @@ class Cut(msgspec.Struct):
     open: list[SegmentStep] = []
     segments: list[Segment] = []
     seen: dict[str, int] = {}  # in how many segments a word occurred
-    # where secrets are named: `secrets.ToldSecrets.places`
-    secret_places: list[int] = msgspec.field(default_factory=list, name="told")
+    secret_lines: list[int] = []  # in which secrets are named: `secrets.ToldSecrets.lines`
 
     @property
     def turn(self) -> int:
@@ -122,7 +122,7 @@ def _known_secrets(
     cut: Cut, path: str | os.PathLike[str], secret_texts: list[tuple[int, str]]
 ) -> secrets.ToldSecrets:
     known = secrets.ToldSecrets()
-    known.hear_again(path, cut.secret_places)
+    known.hear_again(path, cut.secret_lines)
     known.hear(secret_texts)
     return known
 
@@ -131,7 +131,7 @@ def _without_secrets(cut: Cut, path: str | os.PathLike[str], known: secrets.Told
     """Remove named secrets, also where they are quoted without their names."""
     if not known.bare:
         return cut
-    cut.secret_places = known.places(path)
+    cut.secret_lines = known.lines
     return msgspec.json.decode(known.without(save(cut)), type=Cut)
 
 

@@ -94,7 +94,6 @@ def list_items(source: SegmentSource) -> list[SegmentItem]:
         *_files(facts),
         *_commands(facts),
         *_names(facts),
-        *_references(facts),
         *_on_the_way(source.words, {one.offset for one in closing.values()}),
         *_changes(source),
     ]
@@ -261,13 +260,3 @@ def _names(facts: Record) -> Iterator[SegmentItem]:
     }
     for rank, (key, worth) in enumerate(_ranked(heats)[:MOST_NAMES]):
         yield SegmentItem("Names", key, 0.1 + 3.0 * worth, rank)
-
-
-def _references(facts: Record) -> Iterator[SegmentItem]:
-    """Yield references; a hash that occurs once is left out."""
-    named = [
-        pair for pair in facts.references.items() if pair[1].kind != "hash" or pair[1].count > 1
-    ]
-    for rank, (key, one) in enumerate(sorted(named, key=lambda pair: -pair[1].count)[:20]):
-        note = f" ({one_line(one.note, 60)})" if one.note else ""
-        yield SegmentItem("References", f"{one_line(key, 120)}{note}", 0.6 / (1 + rank / 5), rank)

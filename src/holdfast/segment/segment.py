@@ -259,10 +259,9 @@ def _ends_within_turn(record: Record, segment: Segment) -> bool:
 
 
 def _passed(record: Record, segment: Segment) -> bool:
-    """Return whether its last test or build passed, or a commit was made."""
-    made = (each.op for each in record.references.values() if each.kind == "commit")
+    """Return whether its last test or build passed."""
     ran = (each.op for each in record.commands.values() if each.ok)
-    return any(segment.start_turn <= op <= segment.end_turn for op in (*made, *ran))
+    return any(segment.start_turn <= op <= segment.end_turn for op in ran)
 
 
 def _offset(turn: Turn) -> int:

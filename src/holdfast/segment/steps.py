@@ -17,7 +17,8 @@ from holdfast.record.model import Turn
 from holdfast.record.replies import is_answer, width
 from holdfast.redact import redact
 from holdfast.text.sentences import ASKING, clip
-from holdfast.transcript import Answer, Attachment, Entry, Prompt, Result, Text, ToolResult, ToolUse
+from holdfast.transcript.blocks import Text, ToolResult, ToolUse
+from holdfast.transcript.entries import Answer, Attachment, Entry, Prompt, Result
 
 WORDS_CHARS = 3000
 LONGEST = 40

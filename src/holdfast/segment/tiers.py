@@ -16,7 +16,8 @@ import msgspec
 
 from holdfast.files import atomic, folders, lock
 from holdfast.files.folders import FolderPlace
-from holdfast.record import Record, read_record
+from holdfast.record.model import Record
+from holdfast.record.reader import read_record
 from holdfast.redact import redact
 from holdfast.segment import compress, cutter, disk, formats, library, segment
 from holdfast.segment.cutter import Cut
@@ -26,7 +27,7 @@ from holdfast.segment.segment import COLD, HOT, WARM, Segment
 from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
 from holdfast.text.numbers import counted
-from holdfast.transcript import Unreadable
+from holdfast.transcript.reader import Unreadable
 from holdfast.wire import log, places
 
 MOST_AT_ONCE = 20  # the rest waits for the next roll

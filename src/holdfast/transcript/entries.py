@@ -100,6 +100,7 @@ class TranscriptLine(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     cwd: str = ""
     version: str = ""
     entrypoint: str = ""
+    git_branch: str | None = ""
     is_sidechain: bool = False
     agent_id: str | None = None
     prompt_id: str | None = None

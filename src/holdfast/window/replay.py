@@ -13,7 +13,8 @@ from holdfast.client import compaction_limit as client_edge
 from holdfast.client.compaction_limit import CompactionLimit
 from holdfast.client.limit_settings import LimitSettings
 from holdfast.settings.load import Settings
-from holdfast.transcript import Boundary, Operation, Summary
+from holdfast.transcript.entries import Boundary, Summary
+from holdfast.transcript.steps import Operation
 from holdfast.window import guard, history
 from holdfast.window.guard import Alert, Crossing, Thresholds, cross
 from holdfast.window.state import State

@@ -10,7 +10,8 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 
-from holdfast.transcript import Entry, Reader
+from holdfast.transcript.entries import Entry
+from holdfast.transcript.reader import Reader
 
 MOST_FILES = 8
 

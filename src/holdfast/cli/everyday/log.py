@@ -15,9 +15,9 @@ import click
 
 from holdfast.cli.terminal import paint, say
 from holdfast.hub import row_times
-from holdfast.record import RecordReader
 from holdfast.record import model as known
 from holdfast.record.decisions import find_decisions
+from holdfast.record.reader import RecordReader
 from holdfast.redact import redact
 from holdfast.window import audit, log_lines
 from holdfast.window import state as states

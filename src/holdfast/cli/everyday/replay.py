@@ -20,7 +20,8 @@ from holdfast.client import limit_settings
 from holdfast.events.summary_losses import NO_ROOM, SummaryLoss, summary_losses
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted, short
-from holdfast.transcript import Reader, operations
+from holdfast.transcript.reader import Reader
+from holdfast.transcript.steps import operations
 from holdfast.window.replay import Raised, Replay, ReplayedCompaction, Replayer
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert

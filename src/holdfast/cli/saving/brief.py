@@ -16,9 +16,9 @@ from holdfast.cli.choose_session import Chosen
 from holdfast.cli.find_transcript import choose_to_read, say_where
 from holdfast.cli.terminal import say
 from holdfast.events import window_brief
-from holdfast.record import read_record
+from holdfast.record.reader import read_record
 from holdfast.record.secrets import redact_record
-from holdfast.transcript import Unreadable
+from holdfast.transcript.reader import Unreadable
 
 
 @click.command()

@@ -24,8 +24,9 @@ from holdfast.memory.sources.item_builder import (
 )
 from holdfast.memory.sources.known_secrets import KnownSecrets, check_entries
 from holdfast.memory.sources.source import HOW, SourceRead
-from holdfast.record import RecordReader, agents, results
+from holdfast.record import agents, results
 from holdfast.record.model import Place, Question, Record, Turn
+from holdfast.record.reader import RecordReader
 from holdfast.record.replies import is_answer
 from holdfast.record.storage import sign
 from holdfast.record.user_input import author_of, is_notification, own_words, texts_in

@@ -21,7 +21,8 @@ from holdfast.plan.estimates.features import WordFeatures
 from holdfast.plan.estimates.past_requests import PastRequest, read_requests
 from holdfast.plan.estimates.past_runs import RunTask
 from holdfast.text.numbers import Progress, silent
-from holdfast.transcript import Unreadable, operations, read
+from holdfast.transcript.reader import Unreadable, read
+from holdfast.transcript.steps import operations
 from holdfast.wire import places
 
 VERSION = 3

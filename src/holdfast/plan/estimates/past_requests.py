@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from holdfast.plan.estimates import past_runs
 from holdfast.plan.estimates.features import WordFeatures, extract_features
 from holdfast.record.run_prompt import is_of_a_run
-from holdfast.transcript import Attachment, Boundary, Operation, Prompt, Summary, ToolUse
-from holdfast.transcript.blocks import Text
-from holdfast.transcript.steps import Follower
+from holdfast.transcript.blocks import Text, ToolUse
+from holdfast.transcript.entries import Attachment, Boundary, Prompt, Summary
+from holdfast.transcript.steps import Follower, Operation
 from holdfast.transcript.user_words import find_words
 from holdfast.window import history
 from holdfast.wire import mark

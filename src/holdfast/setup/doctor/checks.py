@@ -39,7 +39,7 @@ from holdfast.setup.installs import (
 )
 from holdfast.setup.receipts import our_packages
 from holdfast.setup.wiring import SECOND_EVENT, prints_second_half
-from holdfast.transcript import Reader
+from holdfast.transcript.reader import Reader
 from holdfast.window import observed_limits
 from holdfast.window.state import State, all_windows
 from holdfast.wire import log as guard_log

@@ -26,7 +26,7 @@ from holdfast.hub.tree.readings import UsedAtStep
 from holdfast.record import commands, open_items, storage
 from holdfast.record.model import Place, Record, Turn
 from holdfast.record.turns import FIRST_TURNS, place_of
-from holdfast.transcript import Unreadable
+from holdfast.transcript.reader import Unreadable
 from holdfast.window.state import State
 from holdfast.wire import places
 
@@ -115,7 +115,6 @@ class UsedFile(ApiAnswer):
     path: str
     reads: int
     edits: int
-    is_created: bool
     is_gone: bool
     step: int
 
@@ -311,7 +310,6 @@ def _files(record: Record) -> list[dict[str, Any]]:
             "path": path,
             "reads": one.reads,
             "edits": one.edits + one.written,
-            "is_created": one.created,
             "is_gone": one.gone,
             "step": one.op,
         }

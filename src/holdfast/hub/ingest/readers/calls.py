@@ -23,7 +23,8 @@ from holdfast.hub.ingest.records import (
     RecordedTask,
 )
 from holdfast.record.agents import LAUNCHED
-from holdfast.transcript import Result, ToolResult, ToolUse, decoded
+from holdfast.transcript.blocks import ToolResult, ToolUse, decoded
+from holdfast.transcript.entries import Result
 from holdfast.wire.scan import text_of
 
 ToolType = Literal["builtin", "agent", "skill", "command", "mcp"]

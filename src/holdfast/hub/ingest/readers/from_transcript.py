@@ -29,19 +29,9 @@ from holdfast.hub.ingest.records import (
 )
 from holdfast.record import secrets
 from holdfast.record.user_input import words_of
-from holdfast.transcript import (
-    Answer,
-    Boundary,
-    Entry,
-    Prompt,
-    Reader,
-    Result,
-    Summary,
-    Text,
-    ToolResult,
-    ToolUse,
-    Unreadable,
-)
+from holdfast.transcript.blocks import Text, ToolResult, ToolUse
+from holdfast.transcript.entries import Answer, Boundary, Entry, Prompt, Result, Summary
+from holdfast.transcript.reader import Reader, Unreadable
 from holdfast.wire import places
 
 LAST_SAID_CHARS = 400
@@ -118,10 +108,10 @@ class TranscriptPass:
 
     def _learn(self) -> None:
         """Learn the secrets named so far, so that rows omit them."""
-        self.known.hear_again(self.window.transcript, self.reached.secret_places)
+        self.known.hear_again(self.window.transcript, self.reached.secret_lines)
         self.known.hear(self._secret_texts)
         self._secret_texts.clear()
-        self.reached.secret_places = self.known.places(self.window.transcript)
+        self.reached.secret_lines = self.known.lines
 
     def _is_full(self) -> bool:
         for record in self.records[self._weighed :]:

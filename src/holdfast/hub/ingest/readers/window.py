@@ -165,8 +165,7 @@ class ReadPosition(msgspec.Struct, omit_defaults=True, gc=False):
     message_id: str = ""  # of the last answer
     used: int = 0  # tokens, by the last answer
     asked: bool = False  # a subagent's first prompt was recorded
-    # where secrets are named: `secrets.ToldSecrets.places`
-    secret_places: list[int] = msgspec.field(default_factory=list, name="told")
+    secret_lines: list[int] = []  # in which secrets are named: `secrets.ToldSecrets.lines`
 
     def begin(self, transcript: str) -> None:
         """Start a new transcript from its beginning."""
