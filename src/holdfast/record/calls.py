@@ -186,7 +186,7 @@ _BY_TOOL: dict[str, Callable[[Record, Given, Place, str], str]] = {
 }
 
 
-EDITS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
+EDITS = files.EDITS
 # What these were called with is found again by its exact words.
 AS_WRITTEN = EDITS | {"Bash", "AskUserQuestion", "Read", "NotebookRead"}
 
