@@ -246,8 +246,6 @@ READERS: dict[str, Reader] = {
     "text.numbers": numbers.named,
     "text.sentences": sentences.sentences,
     "text.sentences: one line": sentences.split,
-    "text.sentences: question": sentences.asks,
-    "text.sentences: subjects": sentences.subjects,
     "transcript.user_words": lambda text: user_words.find_words([text]),
     "transcript.user_words: briefs": user_words.without_briefs,
 }

@@ -119,7 +119,7 @@ def test_a_changed_file_says_what_was_done_to_it(tmp_path: Path) -> None:
     assert sections_of(session.record(tmp_path))["What Changed"] == [
         "e.py, d.py - edited 1 time",
         "c.py - “The reader drops null fields. Fix it:”",
-        "b.py - edited 1 time; removed",
+        "b.py - edited 1 time; removed since",
         "a.py:10-13 - edited 2 times",
     ]
 

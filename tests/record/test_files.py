@@ -74,8 +74,6 @@ def test_references_are_names(tmp_path: Path) -> None:
     session = Session().user("See https://example.org/a?b=1, PR #42 and tide_table; 1a2b3c4.")
     record = session.record(tmp_path)
     assert set(record.names) == {"https://example.org/a?b=1", "#42", "tide_table", "1a2b3c4"}
-    references = sections_of(record)["References"]
-    assert set(references) == {"https://example.org/a?b=1", "#42", "1a2b3c4"}
 
 
 def _read_many(session: Session, count: int) -> Session:
@@ -183,9 +181,7 @@ def test_files_nobody_had_used_are_changed_by_a_move_or_a_removal(tmp_path: Path
         "git rm -q --cached kept.md"
     )
     assert what_changed(session, tmp_path) == [
-        "docs/ebb.md - removed",
-        "docs/flood.md - removed",
-        "notes/moon.md - removed",
+        "notes/moon.md, docs/flood.md, docs/ebb.md - removed",
     ]
 
 

@@ -97,7 +97,8 @@ def compose(
     opening = _opening(record, headline, _named(NOTICE, agent_type))
     room = limit - units(opening) - units(fence.closing()) - MARGIN
     fixed = _fixed(record, marked, budget, room, given)
-    free = room - sum(units(one.text) + quotes.PER_LINE for one in fixed)
+    kept = [*fixed, *in_progress.archived_topics(archived)]
+    free = room - sum(units(one.text) + quotes.PER_LINE for one in kept)
     words = _from("the user's words", lambda: quotes.items(record, _for_words(record, free), given))
     shown = {one.order for one in words}
     others = _sources(record, limit, work, archived, budget, shown)

@@ -48,9 +48,14 @@ def _text(path: str) -> str:
 
 
 def _decoded(form: str, text: str) -> Any:
-    decode = msgspec.toml.decode if form == "toml" else msgspec.json.decode
+    if not text:
+        return None
     try:
-        return decode(text) if text else None  # the module for TOML takes 3 ms
+        if form == "json":
+            return msgspec.json.decode(text)
+        import tomllib  # 3 ms, and most projects have no TOML
+
+        return tomllib.loads(text)
     except (ValueError, msgspec.DecodeError, RecursionError):
         return None
 

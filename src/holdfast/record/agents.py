@@ -1,20 +1,10 @@
 """Subagents and background commands: one call starts them, later calls and notifications report
 them.
-
-A subagent's calls are not in the session's transcript but in `<session>/subagents/agent-<id>.jsonl`
-beside it. Each pass reads only the new part of those files, and takes only the names of edited
-files from it.
 """
-
-import os
-from typing import Any
-
-import msgspec
 
 from holdfast.record.model import Agent, Call, Place, Record
 from holdfast.text.fence import plain_name
 from holdfast.text.sentences import clip, head_and_tail
-from holdfast.wire import places
 
 LAUNCHED = "Async agent launched"  # it answers later, in a file of its own
 LONGEST_ANSWER = 600
@@ -28,12 +18,6 @@ _GAVE_UP = "<event>[Monitor timed out"
 _RESUMED = b'"SessionStart:resume"'  # in the client's record of a hook
 _API_FAILED = "API Error"  # what the client returns in the agent's name
 _OVER = {"completed": "done", "failed": "failed", "killed": "failed", "stopped": "failed"}
-MOST_BYTES = 16 << 20  # read in one pass over all files, the newest first
-MOST_LOOKED_AT = 60
-_ENDING, _AGENT_FILE = ".jsonl", "agent-"
-_EDITING = (b'"name":"Edit"', b'"name":"Write"', b'"name":"MultiEdit"', b'"name":"NotebookEdit"')
-_EDIT_FAILED = b'"is_error":true'
-_decode_line = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 def report(text: str) -> str:
@@ -187,88 +171,3 @@ def add(record: Record, name: str, agent: Agent) -> None:
     while len(record.agents) > MOST_AGENTS:
         over = (key for key, one in record.agents.items() if one.status != "running")
         del record.agents[next(over, next(iter(record.agents)))]
-
-
-def note_edits(record: Record, transcript: str) -> None:
-    """Count files that subagents edited as changed."""
-    if not record.agents or not transcript.endswith(_ENDING):
-        return
-    room = MOST_BYTES
-    for name, path, size in _newest_agent_transcripts(
-        f"{transcript.removesuffix(_ENDING)}/subagents"
-    ):
-        start = record.looked.pop(name, 0)
-        start = start if start <= size else 0
-        if start < size <= start + room:
-            room -= size - start
-            agent = record.agents.get(name[len(_AGENT_FILE) : -len(_ENDING)])
-            start += _take_edits(record, path, start, size, agent.asked if agent else "")
-        record.looked[name] = start
-    while len(record.looked) > MOST_LOOKED_AT:
-        del record.looked[next(iter(record.looked))]
-
-
-def _newest_agent_transcripts(folder: str) -> list[tuple[str, str, int]]:
-    """Return name, path and size of the newest subagents' transcripts. Links are not followed."""
-    try:
-        with os.scandir(folder) as entries:
-            known = [
-                (entry.stat(follow_symlinks=False), entry)
-                for entry in entries
-                if entry.name.startswith(_AGENT_FILE)
-                and entry.name.endswith(_ENDING)
-                and entry.is_file(follow_symlinks=False)
-            ]
-    except OSError:
-        return []
-    known.sort(key=lambda pair: pair[0].st_mtime_ns)
-    newest = [(entry.name, entry.path, stat.st_size) for stat, entry in known]
-    return newest[-MOST_LOOKED_AT:][::-1]
-
-
-def _take_edits(record: Record, path: str, start: int, end: int, asked: str) -> int:
-    """Read the complete lines between `start` and `end`; return how many bytes they have."""
-    # Others need only what a notification says.
-    from holdfast.record import files, git
-    from holdfast.transcript.blocks import without_blanks
-
-    try:
-        with os.fdopen(places.open_regular(path), "rb") as file:
-            file.seek(start)
-            data = file.read(end - start)
-    except OSError:
-        return 0
-    data = data[: data.rfind(b"\n") + 1]
-    edited: dict[str, tuple[str, str]] = {}  # the path and the time, by the id of the call
-    for written in data.splitlines():
-        line = without_blanks(written)
-        if any(name in line for name in _EDITING):
-            edited |= _edits_in(written)
-        elif _EDIT_FAILED in line:
-            for failed in [one for one in edited if one.encode() in line]:
-                del edited[failed]
-    for path, at in edited.values():
-        files.note_agent_edit(record, files.relative(record, path), asked)
-        git.note_edit(record, at)
-    return len(data)
-
-
-def _edits_in(line: bytes) -> dict[str, tuple[str, str]]:
-    """Return the calls in a line that edit a file, each with its file and time."""
-    from holdfast.record import files
-
-    try:
-        entry = _decode_line(line)
-    except (msgspec.DecodeError, ValueError, RecursionError):
-        return {}
-    message = entry.get("message")
-    blocks = message.get("content") if isinstance(message, dict) else None
-    at = entry.get("timestamp")
-    if not isinstance(blocks, list) or not isinstance(at, str):
-        return {}
-    calls = [one for one in blocks if isinstance(one, dict) and isinstance(one.get("input"), dict)]
-    return {
-        name: (path, at)
-        for one in calls
-        if isinstance(name := one.get("id"), str) and (path := files.path_argument(one["input"]))
-    }

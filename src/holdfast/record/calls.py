@@ -194,7 +194,7 @@ _BY_TOOL: dict[str, Callable[[Record, Given, Place, str], str]] = {
 }
 
 
-EDITS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
+EDITS = files.EDITS
 # What these were called with is found again by its exact words.
 _EDITS_BY_NAME = ("edit", "write")  # in the name of a server's tool
 AS_WRITTEN = EDITS | {"Bash", "AskUserQuestion", "Read", "NotebookRead"}

@@ -9,6 +9,7 @@ from holdfast.record import shell
 from holdfast.record.model import FileUse, Record, keep_warmest, warm
 from holdfast.text.sentences import within
 
+EDITS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})  # the tools that edit one
 MOST_FILES = 600  # not edited ones; at twice as many the coldest are removed
 MOST_ROOTS = 8
 MOST_RANGES = 12
@@ -56,17 +57,6 @@ def relative(record: Rooted, path: str) -> str:
         if path.startswith(root) and path[len(root) : len(root) + 1] == "/":
             return path[len(root) + 1 :]
     return path[2:] if path.startswith("./") else path
-
-
-def folder(record: Record, entered: str) -> str:
-    """Return the folder that a command runs in, relative to the project; empty for the project
-    itself."""
-    if not entered and (not record.roots or record.cwd == record.roots[0]):
-        return ""
-    where = record.cwd
-    if entered:
-        where = normpath(entered if entered[0] == "/" else f"{where}/{entered}")
-    return "" if record.roots and where == record.roots[0] else relative(record, where)
 
 
 def use(record: Record, path: str, how: str, weight: float) -> str:

@@ -4,6 +4,7 @@ A plan is what the model showed to the user, wrote into the client's folder of p
 carry out. It is quoted, with the turn it is from; nothing here tells how much of it is done.
 """
 
+from holdfast.record.files import EDITS
 from holdfast.record.model import Place, Record, ShownPlan
 from holdfast.text.sentences import head_and_tail
 
@@ -12,7 +13,6 @@ PLAN_CHARS = 4000
 _CLIENTS = ".claude/plans/"  # the client's own folder
 _NOTES = {"plan_mode": True, "plan_mode_reentry": True, "plan_mode_exit": False}
 _TOOLS = {"EnterPlanMode": True, "ExitPlanMode": False}
-_EDITS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
 
 
 def set_plan(record: Record, text: str, place: Place) -> None:
@@ -46,7 +46,7 @@ def apply_note(record: Record, kind: str) -> None:
 def apply_success(record: Record, tool: str, what: str) -> None:
     """Record that a call succeeded: a plan was approved, or a file was changed, which ends plan
     mode. Writing the plan itself does not."""
-    if tool in _EDITS:
+    if tool in EDITS:
         record.planning = record.planning and _CLIENTS in what
     else:
         record.planning = _TOOLS.get(tool, record.planning)

@@ -2,11 +2,9 @@
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
-
-import msgspec
 
 from holdfast.record import (
+    agent_edits,
     agents,
     calls,
     decisions,
@@ -60,7 +58,6 @@ def _ended(sentence: str) -> str:
     return sentence if sentence.endswith(_ENDS) else f"{sentence};"
 
 
-_decode = msgspec.json.Decoder(dict[str, Any]).decode
 # Some 180 steps. Names used only before that have cooled to nothing, so they are not searched
 # when a long file is read for the first time. Rules, files, commands and tasks always are.
 NEAR_BYTES = 3 << 20
@@ -148,7 +145,7 @@ class RecordReader:
         record.far = False
         self._look_into_reads()
         if until is None and not self._sidechain and not self.is_stopped:
-            agents.note_edits(record, os.fspath(path))
+            agent_edits.note_edits(record, os.fspath(path))
 
     def _stop(self, entry: Entry) -> None:
         """Stop before an entry, because the client would end this hook. What was read is whole,
@@ -250,7 +247,7 @@ class RecordReader:
         self.begin_step(entry)
         for block in entry.message.blocks:
             if isinstance(block, ToolUse):
-                given = _input(block)
+                given = block.input
                 calls.call(record, block.name, block.id, given, self.place_of(entry))
                 if not record.far:
                     for one in secrets.texts(given):
@@ -342,14 +339,6 @@ class RecordReader:
         self.record.starts_midway = self.record.starts_midway or not self.record.turns
         self.record.summary = sentences.clip(entry.text, SUMMARY_CHARS)
         self.record.since_summary = 0
-
-
-def _input(block: ToolUse) -> dict[str, Any]:
-    """Decode the arguments of a call with the shared decoder; the block repairs broken ones."""
-    try:
-        return _decode(block.raw_input)
-    except (msgspec.DecodeError, ValueError, RecursionError):
-        return block.input
 
 
 def read_record(

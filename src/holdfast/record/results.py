@@ -6,8 +6,6 @@ Output of a tool is never taken for a rule. Only its head and tail are searched.
 import re
 from collections.abc import Iterator
 
-import msgspec
-
 from holdfast.record import (
     agents,
     calls,
@@ -37,18 +35,13 @@ LONGEST_REFUSED = 200
 ASKED = "AskUserQuestion"
 _HUNK = re.compile(rb'"newStart": ?(\d{1,9}), ?"newLines": ?(\d{1,9})')
 _GOES_ON = b" in background with ID"
-_decode = msgspec.json.Decoder(str).decode
 _RECORD = b'"toolUseResult":'
 START_BYTES = 80
 _REJECTED = b'"User rejected'  # errors begin with "Error: " instead
 _STOPPED = b'"Error: The user doesn'
-# Tools whose errors are the client's own words. The answer of a page, a server or a plugin may
-# begin like a refusal and then put any words into the user's mouth.
-_CLIENTS_TOOL_WORDS = (
-    "Bash BashOutput Edit MultiEdit Write Read NotebookEdit Glob Grep LS TodoWrite Task Agent "
-    "TaskCreate TaskUpdate TaskOutput KillShell Skill AskUserQuestion EnterPlanMode ExitPlanMode"
-)
-_CLIENTS_TOOLS = frozenset(_CLIENTS_TOOL_WORDS.split())
+# Tools whose errors are not the client's own words: a page or a server may begin its answer like a
+# refusal and then put any words into the user's mouth.
+_OUTSIDE = ("Web", "ReadMcp", "ListMcp")
 _DENIED = b'"Error: Permission for this tool use was denied'
 _REFUSALS = ("The user doesn't want to proceed", "Permission for this tool use was denied")
 _USER_SAID = Lazy(r"[Tt]he user said:")
@@ -120,7 +113,7 @@ def _ran(record: Record, call: Call, block: ToolResult, place: Place) -> None:
         agents.add_command(record, call, block.text[:400], place)
         return  # how it went is not known yet
     is_old = record.far and not block.is_error and not shell.git_verbs(line)
-    text = "" if is_old else _text(block)  # of an old success only the mark counts
+    text = "" if is_old else block.text[:MOST_CHARS]  # of an old success only the mark counts
     if call.before and not block.is_error and not shell.git_verbs(line):
         git.note_edit(record)  # git itself writes what others have edited
     if not (block.is_error and text.startswith(commands.NOT_RUN)):
@@ -134,15 +127,6 @@ def _ran(record: Record, call: Call, block: ToolResult, place: Place) -> None:
     if record.far:
         return
     files.mention(record, text[:LISTED_CHARS], 0.15)
-
-
-def _text(block: ToolResult) -> str:
-    """Decode the text with one shared decoder; the block repairs and joins the rest."""
-    try:
-        found = _decode(block.raw_content)
-    except (msgspec.DecodeError, ValueError, RecursionError):
-        found = None
-    return (found if isinstance(found, str) else block.text)[:MOST_CHARS]
 
 
 def _ranges(data: bytes) -> list[tuple[int, int]]:
@@ -262,7 +246,7 @@ def is_rejection(tool: str, data: bytes) -> bool:
     """Whether the client's own record says that the user stopped the call."""
     if tool.startswith("mcp__") or not looks_rejected(data):
         return False
-    return tool in _CLIENTS_TOOLS or _record_start(data).startswith(_REJECTED)
+    return not tool.startswith(_OUTSIDE) or _record_start(data).startswith(_REJECTED)
 
 
 def _rejected(record: Record, call: Call, text: str, place: Place) -> None:

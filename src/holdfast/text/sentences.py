@@ -8,16 +8,12 @@ same secret, and 1 MB that is made to be slow to search took 14 s.
 
 import re
 from collections.abc import Iterable
-from itertools import pairwise
 
 from holdfast.redact import redact
 
 LONGEST_WORD = 200
 ENDS_CHARS = 16_000  # of a long text, half at each end
 MARGIN_CHARS = 32_000  # a private key, the longest secret, has up to 24,000
-# Typographic quotes and dashes on purpose: people paste them.
-_BLANKS = ',;:!?()[]"“”«»—–*_`.'  # noqa: RUF001
-_PUNCTUATION = str.maketrans(dict.fromkeys(_BLANKS, " ") | {"\u2019": "'"})
 # Where a sentence ends. The patterns are linear: they never backtrack. The one for plain text
 # begins with a set, so that it is searched for in a tenth of the time.
 _END_PLAIN = re.compile(r"[.!?](?<![.!?][.!?])[.!?]*+[\"')\]*]*+\s+")
@@ -28,16 +24,7 @@ _SHORT_WORDS = (
 _SHORT = frozenset(_SHORT_WORDS.split())
 _MAYBE = frozenset({"etc", "usw", "al", "ff"})  # these may also end a sentence
 _QUOTED = (">", "|", "#", "⎿", "+", "at ", "$ ")
-_STOP_WORDS = (
-    "that this with from have what when then them they your about again should would could "
-    "there rule rules always never please dont don't must said just like need want make sure "
-    "longer forget ignore anymore more using used with only instead rather than also now from "
-    "the and for you are was not can may any all"
-)
-_STOP = frozenset(_STOP_WORDS.split())
 ASKING = ("?", "\uff1f")  # how a question ends
-# Verbs that say nothing about the subject.
-LIGHT = frozenset({"use", "run", "add", "make", "write", "get", "have", "put", "want", "fix"})
 
 
 def head(text: str, chars: int) -> str:
@@ -123,11 +110,6 @@ _END = Lazy(
 )
 
 
-def plain(text: str) -> str:
-    """Normalise a text for `within`: lower case, blanks for punctuation, a blank at each end."""
-    return f" {' '.join(text.lower().translate(_PUNCTUATION).split())} "
-
-
 def within(phrases: Iterable[str], text: str) -> bool:
     """Whether one of these phrases is in the text. `any` over a generator takes twice as long."""
     for phrase in phrases:  # noqa: SIM110
@@ -170,20 +152,3 @@ def _ends(line: str, start: int, dot: int, after: int) -> bool:
     if word.isdecimal():
         return dot - start != len(word)  # `1. First` is an item of a list
     return word not in _SHORT and not (len(word) == 1 and word.isalpha())
-
-
-def asks(sentence: str) -> bool:
-    """It ends with a question mark that is its own: one inside quotation marks, of which a
-    statement tells, asks nobody."""
-    bare = sentence.strip("*_`() \n")
-    if bare.endswith(('"', "”")):
-        return bare[:-1].endswith(ASKING) and bare.startswith(('"', "“"))
-    is_open = bare.count('"') % 2 or bare.count("“") > bare.count("”")
-    return bare.endswith(ASKING) and not is_open
-
-
-def subjects(said: str) -> set[str]:
-    """The words a sentence is about. For scripts without blanks: pairs of characters."""
-    found = {word.strip("'.")[:6] for word in said.split() if len(word) > 2 and word not in _STOP}
-    wide = [mark for mark in said if mark > "⺀" and mark.isalnum()]
-    return found | {a + b for a, b in pairwise(wide)}

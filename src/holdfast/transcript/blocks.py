@@ -43,6 +43,8 @@ class _Anything(msgspec.Struct):
 
 
 check_object = msgspec.json.Decoder(_Anything).decode
+_decode_any: Callable[[bytes], Any] = msgspec.json.Decoder().decode
+_decode_text: Callable[[bytes], Any] = msgspec.json.Decoder(str).decode
 
 
 def repair(data: bytes) -> bytes:
@@ -88,9 +90,8 @@ def may_hold_words(data: bytes) -> bool:
 
 def decoded(raw: msgspec.Raw) -> Any:
     """Decode a piece; None if it is empty or unreadable."""
-    small = memoryview(raw).nbytes <= LARGEST_TREE_BYTES
-    wanted: Any = Any if small else str
-    return attempt(msgspec.json.Decoder(wanted).decode, bytes(raw))
+    is_small = memoryview(raw).nbytes <= LARGEST_TREE_BYTES
+    return attempt(_decode_any if is_small else _decode_text, bytes(raw))
 
 
 def attempt(decode: Callable[[bytes], DecodedValue], data: bytes) -> DecodedValue | None:
