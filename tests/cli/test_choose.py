@@ -150,7 +150,7 @@ def test_a_checkpoint_is_saved_of_every_file_that_a_brief_reads(
     assert saved["path"].startswith(f"{project}/")
     document = checkpoint_file.parse(checkpoint_file.load(saved["path"])).document
     assert document.session_id == "s1"
-    assert "Map the harbour." in document.sections["User Words"][0]
+    assert "Map the harbour." in document.sections["Why Changed"][0]
     assert _invoke("verify", saved["path"]).exit_code == 0
     assert "Map the harbour." in _invoke("resume", str(file)).stdout
     assert not Path(places.windows()).exists(), "a file leaves no window"

@@ -110,7 +110,7 @@ def test_a_command_is_kept_exactly_as_typed(tmp_path: Path) -> None:
 
 
 def test_failing_commands_survive_many_others_and_a_reload(tmp_path: Path) -> None:
-    session = Session().runs("make deploy", SAID, fails=True)
+    session = Session().runs("make deploy", OUTPUTS["rustc"], fails=True)
     for number in range(2 * commands.MOST_COMMANDS + 2):
         session.runs(f"ls folder{number}")
     record = load(save(session.record(tmp_path)))
@@ -215,3 +215,9 @@ def test_without_a_known_word_the_end_is_kept() -> None:
         "Der Pegel ist zu niedrig",
         "Abbruch",
     ]
+
+
+def test_what_was_tried_once_and_names_no_place_is_past_after_ten_steps(tmp_path: Path) -> None:
+    session = Session().user("Look.").runs("gh pr checks 4", "HTTP 404: Not Found", fails=True)
+    assert [line for line, _ in commands.failing(session.record(tmp_path))] == ["gh pr checks 4"]
+    assert commands.failing(session.works(commands.TRIED_OPS + 1).record(tmp_path)) == []

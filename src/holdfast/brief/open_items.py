@@ -17,7 +17,7 @@ from holdfast.record.turns import turn_number
 from holdfast.redact import redact
 from holdfast.text.fence import agent_name, both_ends, flat, plain_name, quoted
 
-MOST_FAILING, MOST_TRIED, LINE_CHARS, OLDER_CHARS = 12, 3, 200, 320
+MOST_FAILING, LINE_CHARS, OLDER_CHARS = 12, 200, 320
 OFTEN_RUN_SINCE = 0.3  # the worth of a failure after which the same program was run otherwise
 MOST_PLAN_LINES, OLD_PLAN_LINES, PLAN_LINE_CHARS = 40, 12, 160
 MOST_ENDED = 8
@@ -75,14 +75,9 @@ def plan(record: Record) -> Iterator[BriefItem]:
 
 def failure_items(record: Record, most_lines: int, most: int = MOST_FAILING) -> Iterator[BriefItem]:
     """Yield the commands that failed and have not succeeded since, newest first; those of earlier
-    requests in one line, with their message and place, and only few without a place: most of them
-    were tried out once."""
+    requests in one line, with their message and place."""
     began = record.turns[-1].place.op if record.turns else 0
-    tried = 0
     for age, (line, failure) in enumerate(commands.failing(record)[:most]):
-        tried += failure.place.op <= began and not commands.names_place(failure.lines)
-        if tried > MOST_TRIED and not commands.names_place(failure.lines):
-            continue
         text, worth = commands.describe(record, line, failure), 0.1 / (1 + age / 3)
         worth *= OFTEN_RUN_SINCE if failure.later else 1.0
         if failure.place.op > began:

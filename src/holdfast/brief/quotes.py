@@ -87,7 +87,7 @@ def _of_turn(record: Record, number: int, turn: Turn, how: str) -> Iterator[Quot
             turn.line,
             is_current,
             turn.is_plan,
-            turn.waits and clip_words(turn.asked).strip() in record.queue,
+            _waits(record, number),
             how,
         )
     for at, one in enumerate(turn.questions):
@@ -99,6 +99,13 @@ def _of_turn(record: Record, number: int, turn: Turn, how: str) -> Iterator[Quot
             else:
                 question = flat(one.text, 2 * REPLY_CHARS)
                 yield Quote(words, one.place, order, question, len(words))
+
+
+def _waits(record: Record, number: int) -> bool:
+    """Whether words are in the client's queue for certain: nothing has left it since they came."""
+    turn = record.turns[number]
+    is_listed = turn.waits and clip_words(turn.asked).strip() in record.queue
+    return is_listed and number >= record.queue_left
 
 
 def _replied(turn: Turn, is_current: bool) -> str:
@@ -258,11 +265,11 @@ def unsure_items(record: Record, room: int, given: str) -> list[BriefItem]:
 
 def outcomes(record: Record, shown: Collection[float]) -> Iterator[BriefItem]:
     """Yield what answered the turns whose words are shown, in the model's words; the newest are
-    worth most. Words that were sent again stand at their last place. The answer of the last turn
-    stands where the work stood."""
+    worth most. Words that were sent again stand at their last place. Words behind which the work
+    went on answer nothing, and the answer of the last turn stands where the work stood."""
     last = len(record.turns) - 1
     for number, turn in enumerate(record.turns[:-1]):
-        if number in shown and len(turn.said) > SHORTEST_ANSWER:
+        if number in shown and not turn.works_on and len(turn.said) > SHORTEST_ANSWER:
             text = f"  → {quoted(both_ends(turn.said, ANSWER_CHARS))}"
             worth = ANSWER_WORTH / (1 + (last - number) / 4)
             yield BriefItem(

@@ -24,6 +24,7 @@ SHOWN_CHARS, LATER_CHARS = 300, 80  # of a command
 EDGE_CHARS = 6000  # of an output, at each end, that are searched for message and place
 MOST_LINES, LONGEST_LINE = 6, 240
 NEAR_LINES = 8  # between a message and its place
+TRIED_OPS = 10
 BELOW_LINES = 2  # that go on with a message
 _WRONG = (
     *("error", "exception", "panic", "fail", "cannot", "undefined", "expect", "not found"),
@@ -103,20 +104,25 @@ def _is_seen(key: str, other: str, command: Command) -> bool:
     return not is_script and (not command.ok or shell.shows_exit_code(key))
 
 
-def failing(record: Record) -> list[tuple[str, FailedRun]]:
+def unsettled(record: Record) -> list[tuple[str, FailedRun]]:
     """Return the commands that failed and have not succeeded since, newest first. A command that
-    failed without a word, as a search that finds nothing does, tells nothing; nor does one of an
-    earlier request that printed neither an error nor a place, as `diff` does."""
-    began = record.turns[-1].place.op if record.turns else 0
+    failed without a word, as a search that finds nothing does, tells nothing."""
     found = [
         (key, one.failed)
         for key, one in record.commands.items()
-        if one.failed is not None
-        and one.failed.closed is None
-        and one.failed.lines
-        and (one.failed.place.op > began or _tells(one.failed.lines))
+        if one.failed is not None and one.failed.closed is None and one.failed.lines
     ]
     return sorted(found, key=lambda pair: -pair[1].place.op)
+
+
+def failing(record: Record) -> list[tuple[str, FailedRun]]:
+    """Return those to show: one that was tried once and named no place is past after ten steps."""
+    known = [(key, failed, record.commands[key]) for key, failed in unsettled(record)]
+    return [
+        (key, failed)
+        for key, failed, one in known
+        if one.op >= record.op - TRIED_OPS or one.count > 1 or _names_place(failed.lines)
+    ]
 
 
 def settled(record: Record) -> list[tuple[str, FailedRun]]:
@@ -210,12 +216,8 @@ def _names_error(line: str) -> bool:
     return len(line.strip("=-_*# ").split()) > 1 and within(_WRONG, line.lower())
 
 
-def names_place(lines: list[str]) -> bool:
+def _names_place(lines: list[str]) -> bool:
     return any(_PLACE.pattern.search(line) for line in lines)
-
-
-def _tells(lines: list[str]) -> bool:
-    return names_place(lines) or any(map(_names_error, lines))
 
 
 def _nearest(at: int, placed: list[int]) -> Iterator[int]:

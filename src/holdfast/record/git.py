@@ -34,6 +34,8 @@ def note_answer(record: Record, line: str, text: str, place: Place, *, failed: b
     for verb in shell.git_verbs(line):
         if verb in QUOTED:
             text = text.strip("\n")
+            if verb == "commit":
+                text = text[max(0, text.rfind("\n[") + 1) :]  # above it stands what hooks said
             printed = clip_start(text, PRINTED_CHARS)
             cut = text.count("\n") - printed.count("\n")
             command = clip(line, COMMAND_CHARS)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import msgspec
 
-VERSION = 12
+VERSION = 13
 PLAN_ASKED = "carry out the plan? "  # before the title of a plan that the user has to approve
 
 
@@ -230,6 +230,7 @@ class Record(msgspec.Struct):
     unsure: list[UnsureText] = []
     clients: list[str] = []  # texts from the queue that the client marked as its own
     queue: list[str] = []  # the client's queue; an empty text for what is not the user's
+    queue_left: int = 0  # turns when something left it last; which entry, is not said
     queued: list[str] = []  # typed while the model worked, and not delivered yet
     decisions: list[Decision] = []
     remarks: list[Decision] = []  # what the model said while it worked, newest last

@@ -36,7 +36,7 @@ from holdfast.wire import log, places
 from holdfast.wire.errors import describe
 
 MOST_REMARKS = 80
-SHORTEST, REMARK_CHARS = 40, 600  # of a remark
+SHORTEST, REMARK_CHARS = 50, 600  # of a remark
 _ENDS = (".", "!", "?", ":", ";", ",", "。", "！", "？")  # noqa: RUF001
 
 

@@ -166,6 +166,7 @@ def queue(record: Record, operation: str, text: str, place: Place) -> str:
         # The prompt itself follows a "dequeue"; a removed one reached the model within a turn.
         is_missing = operation == "remove" and not record.queue
         record.words_missing = record.words_missing or is_missing
+        record.queue_left = len(record.turns)
         left = _leave_queue(record, clip_words(text.strip()))
         if operation == "dequeue":
             _drop_waiting(record, left)

@@ -237,7 +237,7 @@ def is_done(record: Record, segment: Segment) -> bool:
 
 def find_unresolved(record: Record, segment: Segment) -> list[tuple[str, FailedRun]]:
     """Return the commands that failed in the segment and have not succeeded since."""
-    return [pair for pair in commands.failing(record) if holds(segment, pair[1].place)]
+    return [pair for pair in commands.unsettled(record) if holds(segment, pair[1].place)]
 
 
 def left_to_do(record: Record, segment: Segment) -> list[Task]:
