@@ -15,7 +15,6 @@ from holdfast.transcript.entries import (
     Result,
     Summary,
 )
-from holdfast.transcript.steps import task_events
 from tests.transcript.builders import (
     answer,
     attachment,
@@ -171,19 +170,3 @@ def test_a_timestamp_is_parsed_when_asked(
     [entry] = entries_of(tmp_path, prompt(timestamp=timestamp))
     assert isinstance(entry, Entry)
     assert (entry.timestamp, entry.epoch_s) == (timestamp, seconds)
-
-
-def test_task_calls_are_told_apart_from_other_calls(tmp_path: Path) -> None:
-    calls = [
-        tool_use("TaskCreate", "t1", subject="paint"),
-        tool_use("Bash", "t2", command="ls"),
-        tool_use("TaskUpdate", "t3", taskId="1", status="completed"),
-        tool_use("TodoWrite", "t4", todos=[]),
-    ]
-    [entry] = entries_of(tmp_path, answer("m", *calls))
-    assert isinstance(entry, Answer)
-    assert [tuple(event) for event in task_events(entry)] == [
-        ("t1", "TaskCreate", {"subject": "paint"}),
-        ("t3", "TaskUpdate", {"taskId": "1", "status": "completed"}),
-        ("t4", "TodoWrite", {"todos": []}),
-    ]

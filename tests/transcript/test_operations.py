@@ -9,7 +9,7 @@ from holdfast.transcript import steps
 from holdfast.transcript.blocks import Text, ToolUse
 from holdfast.transcript.entries import Attachment, Boundary, Prompt, Result, Summary
 from holdfast.transcript.reader import read
-from holdfast.transcript.steps import Operation, operations, task_events
+from holdfast.transcript.steps import Operation, operations
 from tests.transcript.builders import (
     USAGE,
     Line,
@@ -143,15 +143,6 @@ def test_a_microcompact_boundary_does_not_part_an_answer(tmp_path: Path) -> None
     assert isinstance(operation, Operation)
     assert len(operation.lines) == 2
     assert len(operation.results) == 1
-
-
-def test_task_calls_are_found_in_a_whole_operation(tmp_path: Path) -> None:
-    operation = only(
-        tmp_path,
-        answer("m1", tool_use("TaskCreate", "t1", subject="a")),
-        answer("m1", tool_use("TaskCreate", "t2", subject="b")),
-    )
-    assert [event.input["subject"] for event in task_events(operation)] == ["a", "b"]
 
 
 def test_operations_are_told_as_soon_as_the_next_one_begins(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ such a summary is given the boundary it implies.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
-from holdfast.transcript.blocks import AnyBlock, ToolResult, ToolUse, Usage
+from holdfast.transcript.blocks import AnyBlock, ToolResult, Usage
 from holdfast.transcript.entries import (
     Answer,
     Attachment,
@@ -21,8 +21,6 @@ from holdfast.transcript.entries import (
 )
 
 Follower = Prompt | Result | Attachment
-# TodoWrite rewrites the whole list, on clients before TaskCreate and TaskUpdate came.
-TASK_TOOLS = frozenset({"TaskCreate", "TaskUpdate", "TodoWrite"})
 
 
 class Operation(NamedTuple):
@@ -95,21 +93,6 @@ class Operation(NamedTuple):
     @property
     def attachments(self) -> tuple[Attachment, ...]:
         return tuple(entry for entry in self.after if isinstance(entry, Attachment))
-
-
-class TaskEvent(NamedTuple):
-    """One call that changes the task list."""
-
-    tool_use_id: str
-    name: str
-    input: dict[str, Any]
-
-
-def task_events(answer: "Answer | Operation") -> Iterator[TaskEvent]:
-    """The task calls of one answer, in order."""
-    for block in answer.blocks:
-        if isinstance(block, ToolUse) and block.name in TASK_TOOLS:
-            yield TaskEvent(block.id, block.name, block.input)
 
 
 StepItem = Operation | Boundary | Summary
