@@ -164,7 +164,6 @@ def test_an_operation_without_end_is_not_held_in_memory(
     operation = only(tmp_path, *endless, answer("m1", message={"usage": last}))
     assert len(operation.after) < 10
     assert len(operation.lines) == 1
-    assert operation.dropped > 90
     assert operation.usage.output_tokens == 777
 
 

@@ -116,6 +116,8 @@ class TranscriptLine(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     microcompact_metadata: MicrocompactMetadata | None = None
     attachment: msgspec.Raw = NOTHING
     rendered: msgspec.Raw = NOTHING
+    operation: msgspec.Raw = NOTHING  # on the queue of prompts typed while the model works
+    content: msgspec.Raw = NOTHING  # the words of a line that has no message
 
     @property
     def author(self) -> Author:
@@ -141,22 +143,7 @@ class ResultCopy(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     tool_use_result: msgspec.Raw = NOTHING
 
 
-class QueueOperation(msgspec.Struct, frozen=True, gc=False):
-    """What was done to the queue of prompts typed while the model works."""
-
-    operation: msgspec.Raw = NOTHING
-    content: msgspec.Raw = NOTHING
-
-
-class SystemContent(msgspec.Struct, frozen=True, gc=False):
-    """The words of a `system` line."""
-
-    content: str | None = ""
-
-
 decode = msgspec.json.Decoder(TranscriptLine).decode
-decode_queueing = msgspec.json.Decoder(QueueOperation).decode
-decode_content = msgspec.json.Decoder(SystemContent).decode
 decode_copy = msgspec.json.Decoder(ResultCopy).decode
 
 

@@ -33,7 +33,6 @@ class Operation(NamedTuple):
     lines: tuple[Answer, ...]
     after: tuple[Follower, ...] = ()
     before: tuple[Follower, ...] = ()
-    dropped: int = 0  # entries not kept, because they cover too much of the file
 
     @property
     def message_id(self) -> str:
@@ -130,7 +129,6 @@ class _Gathering:
         self._before: list[Follower] = []
         self._after: list[Follower] = []
         self._held: list[Boundary] = []
-        self._dropped = 0
 
     def take(self, entry: Entry) -> list[StepItem]:
         if isinstance(entry, Answer):
@@ -146,7 +144,7 @@ class _Gathering:
     def close(self) -> list[StepItem]:
         if not self._lines:
             return []
-        done = Operation(tuple(self._lines), tuple(self._after), tuple(self._before), self._dropped)
+        done = Operation(tuple(self._lines), tuple(self._after), tuple(self._before))
         held = self._held
         self._begin(self._lines[-1].offset)
         self._remember(done.message_id)
@@ -187,7 +185,6 @@ class _Gathering:
 
     def _keep(self, kept: list[KeptEntry], entry: KeptEntry) -> bool:
         if entry.offset - self._start > LARGEST_SPAN_BYTES or len(kept) >= MOST_ENTRIES:
-            self._dropped += 1
             return False
         kept.append(entry)
         return True
