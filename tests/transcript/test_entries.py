@@ -32,11 +32,11 @@ from tests.transcript.builders import (
 
 
 def test_an_answer_carries_its_usage_and_where_it_came_from(tmp_path: Path) -> None:
-    line = answer("msg_7", requestedModel="sonnet", agentId="a1")
+    line = answer("msg_7", agentId="a1")
     [_, entry] = entries_of(tmp_path, prompt(), line)
     assert isinstance(entry, Answer)
     assert (entry.message_id, entry.model) == ("msg_7", "claude-sonnet-4-6")
-    assert (entry.requested_model, entry.stop_reason) == ("sonnet", "end_turn")
+    assert entry.stop_reason == "end_turn"
     assert (entry.session_id, entry.cwd, entry.version) == ("s-1", "/work/project", "2.1.325")
     assert (entry.uuid, entry.agent_id, entry.is_sidechain) == ("u-1", "a1", False)
     assert entry.offset == (tmp_path / "s-1.jsonl").read_bytes().index(b"\n") + 1

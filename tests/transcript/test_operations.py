@@ -55,7 +55,6 @@ def test_lines_that_share_a_message_id_are_one_operation(tmp_path: Path) -> None
     assert operation.epoch_s == 1767225600.0
     assert operation.offset == 0
     assert (operation.model, operation.version) == ("claude-sonnet-4-6", "2.1.325")
-    assert operation.requested_model is None
 
 
 def test_an_answer_that_never_said_it_ended_has_a_partial_count(tmp_path: Path) -> None:

@@ -104,7 +104,6 @@ class TranscriptLine(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     agent_id: str | None = None
     prompt_id: str | None = None
     message: TranscriptMessage | None = None
-    requested_model: str | None = None
     is_meta: bool | None = False
     is_compact_summary: bool | None = False
     is_visible_in_transcript_only: bool | None = False
@@ -200,10 +199,6 @@ class Answer(Entry, frozen=True, gc=False):
     @property
     def model(self) -> str:
         return self.message.model
-
-    @property
-    def requested_model(self) -> str | None:
-        return self.line.requested_model
 
     @property
     def stop_reason(self) -> str | None:

@@ -43,10 +43,6 @@ class Operation(NamedTuple):
         return self.lines[-1].model
 
     @property
-    def requested_model(self) -> str | None:
-        return self.lines[-1].requested_model
-
-    @property
     def version(self) -> str:
         return self.lines[-1].version
 
