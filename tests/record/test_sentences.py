@@ -16,7 +16,7 @@ from holdfast.text.sentences import sentences
         "Keep gauges, piers, etc. in one folder.",
         "Do not raise the version past 2.1.17 yet.",
         "Schreib Namen immer aus, z. B. Pegelstand.",
-        "Nutze immer die Norm, d.h. Meter bzw. Sekunden.",
+        "Nutze immer die Norm, d.h. Meter oder Fuß.",
         "Utilise toujours des noms longs, p.ex. maree_haute.",
         "Lee siempre tide.toml (p.ej. la sección main).",
         "1. Read src/tide.py first",

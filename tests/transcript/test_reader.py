@@ -161,19 +161,6 @@ def test_a_giant_line_without_an_end_is_left_for_later(
     assert (place.tally.torn, place.tally.oversized) == (1, 0)
 
 
-def test_progress_is_told_in_bytes_of_the_file_on_disk(tmp_path: Path) -> None:
-    lines = jsonl(*(prompt("x" * 100_000) for _ in range(40)))
-    plain, packed = tmp_path / "a.jsonl", tmp_path / "a.jsonl.gz"
-    plain.write_bytes(lines)
-    packed.write_bytes(gzip.compress(lines))
-    for path in (plain, packed):
-        told: list[int] = []
-        list(read(path, on_bytes=told.append))
-        assert len(told) >= 3
-        assert told == sorted(told)
-        assert told[-1] == path.stat().st_size
-
-
 @pytest.mark.requirement("X7")
 def test_what_is_not_a_regular_file_is_unreadable_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

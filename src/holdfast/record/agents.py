@@ -71,12 +71,8 @@ def id_in(text: str) -> str:
     return one_line(named.partition("<")[0])
 
 
-def use_agent_id(record: Record, use_id: str, text: str) -> None:
-    """Rename an agent from the id of its call to the id that the launch printed."""
-    _rename(record, use_id, text.partition("agentId: ")[2])
-
-
-def _rename(record: Record, use_id: str, printed: str) -> None:
+def rename(record: Record, use_id: str, printed: str) -> None:
+    """Rename an agent or a schedule from the id of its call to the id that the tool printed."""
     name = next(iter(printed[:80].split()), "").rstrip(".")
     if name and use_id in record.agents:
         record.agents[name] = record.agents.pop(use_id)
@@ -126,15 +122,10 @@ def add_monitor(record: Record, call: Call, text: str, place: Place) -> None:
 
 
 def take_hook(record: Record, kind: str, raw: bytes) -> None:
-    """Read the client's record of a hook: one of them tells that the session was resumed."""
-    if kind == "hook_success" and _RESUMED in raw:
-        _client_restarted(record)
-
-
-def _client_restarted(record: Record) -> None:
-    """End everything that still ran: the session continues in another process, and what the last
-    one had started ended with it."""
-    for one in record.agents.values():
+    """Read the client's record of a hook. One of them tells that the session was resumed in another
+    process: what the last one had started ended with it."""
+    resumed = kind == "hook_success" and _RESUMED in raw
+    for one in record.agents.values() if resumed else ():
         if one.status == "running":
             one.status = "ended with the client, before the session was resumed"
 
@@ -147,11 +138,6 @@ def mark_stopped(record: Record, name: str) -> None:
 def schedule(record: Record, use_id: str, when: str, prompt: str, place: Place) -> None:
     """Add a schedule: the client will send this prompt by itself, in the user's name."""
     add(record, use_id, Agent(SCHEDULE, clip(f"{when}: {prompt}", LONGEST_ASKED), place))
-
-
-def use_schedule_id(record: Record, use_id: str, text: str) -> None:
-    """Rename a schedule from the id of its call to the id with which it can be ended."""
-    _rename(record, use_id, text.partition(" job ")[2])
 
 
 def is_scheduled(record: Record, words: str) -> bool:

@@ -218,7 +218,7 @@ def _before(record: Record, tool: str, given: dict[str, Any]) -> list[str]:
 
 def undo(record: Record, call: Call) -> None:
     if edits(call.tool):
-        _undo_use(record, call.what, "edits")
+        undo_use(record, call.what, "edits")
     elif call.tool == "TaskUpdate" and call.before and call.what in record.tasks:
         task = record.tasks[call.what]
         task.text, task.status = call.before
@@ -226,12 +226,8 @@ def undo(record: Record, call: Call) -> None:
         plans.remove_plan(record, call.place)
 
 
-def undo_read(record: Record, name: str) -> None:
-    """Forget a file that the session tried to read and that is not there."""
-    _undo_use(record, name, "reads")
-
-
-def _undo_use(record: Record, name: str, how: str) -> None:
+def undo_use(record: Record, name: str, how: str) -> None:
+    """Forget a use of a file by a call that failed: an edit, or reading what is not there."""
     if used := record.files.get(name):
         setattr(used, how, max(0, getattr(used, how) - 1))
         if not used.count:

@@ -166,7 +166,7 @@ class RecordReader:
         """Look for secrets that the files read last name. Older reads are not worth decoding."""
         for offset, block in self._reads:
             self._offset = offset
-            self._save_heard(sentences.clip(block.text, names.READ_CHARS))
+            self._hear(sentences.clip(block.text, names.READ_CHARS))
         self._reads.clear()
 
     def take(self, entry: Entry) -> None:
@@ -216,15 +216,10 @@ class RecordReader:
     def _hear(self, text: str, *, by_user: bool = False) -> None:
         """Save the text for the search for secrets: a value named in a part that is cut may be
         quoted elsewhere. The user's words are saved from any distance, because all of them are
-        shown."""
-        if by_user and len(text) > turns.KEPT_CHARS:  # it was searched when it was cut
-            self.known.hear([(self._offset, text)])
-        elif text and (by_user or not self.record.far):
-            self._save_heard(text)
-
-    def _save_heard(self, text: str) -> None:
-        """Save the text, and search what was saved as soon as it is much: the time for searching
-        is limited, and is checked before the next entry is taken."""
+        shown. Much text is searched at once: the time for searching is limited, and is checked
+        before the next entry is taken."""
+        if not text or (self.record.far and not by_user):
+            return
         self._heard.append((self._offset, text))
         self._heard_chars += len(text)
         if self._heard_chars > secrets.BATCH_CHARS:
@@ -249,9 +244,8 @@ class RecordReader:
             if isinstance(block, ToolUse):
                 given = block.input
                 calls.call(record, block.name, block.id, given, self.place_of(entry))
-                if not record.far:
-                    for one in secrets.texts(given):
-                        self._save_heard(one)
+                for one in () if record.far else secrets.texts(given):
+                    self._hear(one)
             elif isinstance(block, Text):
                 self._hear(block.text)
                 self._take_text(block.text, self.place_of(entry))

@@ -64,7 +64,7 @@ def take_result(record: Record, entry: Result, block: ToolResult, place: Place) 
         _mark_failed(record, call)
         calls.undo(record, call)
         if tool == "Read" and _NO_FILE in block.text[:200]:
-            calls.undo_read(record, call.what)
+            calls.undo_use(record, call.what, "reads")
     else:
         plans.apply_success(record, tool, call.what)
         if calls.edits(tool) and call.what in record.files:
@@ -84,7 +84,7 @@ def take_result(record: Record, entry: Result, block: ToolResult, place: Place) 
     elif tool == "Monitor":
         agents.add_monitor(record, call, block.text[:400], place)
     elif tool == "CronCreate" and not block.is_error:
-        agents.use_schedule_id(record, use_id, block.text[:400])
+        agents.rename(record, use_id, block.text[:400].partition(" job ")[2])
     elif tool == "TaskCreate" and not block.is_error:
         tasks.add_task(record, call.what, block.text[:80], place)
     elif tool == ASKED and not block.is_error:
@@ -144,9 +144,10 @@ def _findings(text: str) -> str:
 
 def _agent_answered(record: Record, block: ToolResult) -> None:
     files.mention(record, block.text[:REPORT_CHARS])
-    agent = record.agents.get(agents.one_line(block.tool_use_id))
+    use_id = agents.one_line(block.tool_use_id)
+    agent = record.agents.get(use_id)
     if block.text.startswith(agents.LAUNCHED):
-        agents.use_agent_id(record, agents.one_line(block.tool_use_id), block.text)
+        agents.rename(record, use_id, block.text.partition("agentId: ")[2])
     elif agent is not None and block.is_error and block.text.startswith(commands.NOT_RUN[0]):
         agent.status = "refused by the user"
     elif agent is not None:

@@ -52,18 +52,10 @@ def read_on(state: State, folder: str, is_late: Callable[[], bool] | None = None
 
 def save(folder: str, record: Record) -> None:
     try:
-        _write(f"{folder}/record.json", model.save(record))
+        places.make_folder(folder)  # a session without hooks has none
+        places.replace_whole(f"{folder}/record.json", model.save(record))
     except OSError as error:
         log.add("WARN", "facts", f"not remembered: {error}")
-
-
-def _write(path: str, data: bytes) -> None:
-    """Write a file, and make its folder first: a session without hooks has none."""
-    try:
-        places.replace_whole(path, data)
-    except FileNotFoundError:
-        places.make_folder(os.path.dirname(path))  # noqa: PTH120
-        places.replace_whole(path, data)
 
 
 def _goes_on(record: Record, path: str) -> bool:

@@ -17,12 +17,6 @@ MARGIN_CHARS = 32_000  # a private key, the longest secret, has up to 24,000
 # Where a sentence ends. The patterns are linear: they never backtrack. The one for plain text
 # begins with a set, so that it is searched for in a tenth of the time.
 _END_PLAIN = re.compile(r"[.!?](?<![.!?][.!?])[.!?]*+[\"')\]*]*+\s+")
-_SHORT_WORDS = (
-    "vs e.g eg i.e ie cf approx resp incl excl esp fig dr mr mrs ms st jr sr inc ltd z.b d.h u.a "
-    "bzw ca evtl ggf inkl bspw vgl nr usw zb p.ex par.ex ex p.ej ej sra núm pág aprox a.k.a w.r.t"
-)
-_SHORT = frozenset(_SHORT_WORDS.split())
-_MAYBE = frozenset({"etc", "usw", "al", "ff"})  # these may also end a sentence
 _QUOTED = (">", "|", "#", "⎿", "+", "at ", "$ ")
 ASKING = ("?", "\uff1f")  # how a question ends
 
@@ -143,12 +137,10 @@ def split(line: str) -> list[str]:
 
 
 def _ends(line: str, start: int, dot: int, after: int) -> bool:
-    """A dot ends the sentence that begins at `start` unless it belongs to a short word, an initial
-    or a number."""
-    word_start = line.rfind(" ", start, dot) + 1 or start
-    word = line[word_start:dot].lstrip("(\"'“").lower()
-    if word in _MAYBE:
-        return not line[after : after + 1].islower()
+    """A dot ends the sentence that begins at `start` unless it belongs to an initial, `e.g.` or a
+    number, or what follows goes on in small letters."""
+    word = line[line.rfind(" ", start, dot) + 1 or start : dot].lstrip("(\"'“")
     if word.isdecimal():
         return dot - start != len(word)  # `1. First` is an item of a list
-    return word not in _SHORT and not (len(word) == 1 and word.isalpha())
+    is_short = all(len(part) == 1 for part in word.split("."))
+    return not (is_short or line[after : after + 1].islower())

@@ -105,7 +105,6 @@ class TranscriptLine(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     agent_id: str | None = None
     prompt_id: str | None = None
     message: TranscriptMessage | None = None
-    requested_model: str | None = None
     is_meta: bool | None = False
     is_compact_summary: bool | None = False
     is_visible_in_transcript_only: bool | None = False
@@ -117,6 +116,8 @@ class TranscriptLine(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     microcompact_metadata: MicrocompactMetadata | None = None
     attachment: msgspec.Raw = NOTHING
     rendered: msgspec.Raw = NOTHING
+    operation: msgspec.Raw = NOTHING  # on the queue of prompts typed while the model works
+    content: msgspec.Raw = NOTHING  # the words of a line that has no message
 
     @property
     def author(self) -> Author:
@@ -144,22 +145,7 @@ class ResultCopy(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     tool_use_result: msgspec.Raw = NOTHING
 
 
-class QueueOperation(msgspec.Struct, frozen=True, gc=False):
-    """What was done to the queue of prompts typed while the model works."""
-
-    operation: msgspec.Raw = NOTHING
-    content: msgspec.Raw = NOTHING
-
-
-class SystemContent(msgspec.Struct, frozen=True, gc=False):
-    """The words of a `system` line."""
-
-    content: str | None = ""
-
-
 decode = msgspec.json.Decoder(TranscriptLine).decode
-decode_queueing = msgspec.json.Decoder(QueueOperation).decode
-decode_content = msgspec.json.Decoder(SystemContent).decode
 decode_copy = msgspec.json.Decoder(ResultCopy).decode
 
 
@@ -216,10 +202,6 @@ class Answer(Entry, frozen=True, gc=False):
     @property
     def model(self) -> str:
         return self.message.model
-
-    @property
-    def requested_model(self) -> str | None:
-        return self.line.requested_model
 
     @property
     def stop_reason(self) -> str | None:

@@ -123,15 +123,6 @@ def subagent_files(transcript: str | os.PathLike[str]) -> list[tuple[str, Path]]
     return [(match[1], folder / match[0]) for match in named if match]
 
 
-def subagent_file(transcript: str | os.PathLike[str], agent_id: str) -> Path | None:
-    """Return the path of this agent's transcript, whether it exists or not; None if the id is
-    invalid."""
-    folder = _folder(Path(transcript))
-    if folder is None or not _A_NAME.fullmatch(agent_id):
-        return None
-    return folder / f"agent-{agent_id}.jsonl"
-
-
 def _folder(transcript: Path) -> Path | None:
     session = transcript.name.removesuffix(".gz").removesuffix(".jsonl")
     return transcript.parent / session / "subagents" if _A_NAME.fullmatch(session) else None

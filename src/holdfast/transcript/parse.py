@@ -12,12 +12,13 @@ the next key is cut with it: nothing on clients up to 2.1.62, `sandboxed` on 2.1
 from collections import Counter
 from collections.abc import Callable, Iterable
 
+import msgspec
+
 from holdfast.transcript.blocks import (
     UNDECODABLE,
     ToolResult,
     ToolUse,
     Usage,
-    attempt,
     check_object,
     decoded,
     without_blanks,
@@ -37,8 +38,6 @@ from holdfast.transcript.entries import (
     TranscriptLine,
     TranscriptMessage,
     decode,
-    decode_content,
-    decode_queueing,
 )
 
 # Line types written by clients 1.0.53 to 2.1.325. Only the first five become entries.
@@ -79,34 +78,16 @@ NO_USAGE = Usage()
 SYNTHETIC = "<synthetic>"  # the client's own words where an answer should be: no model, no usage
 
 
-class LineTally:  # no dataclass: that import costs 20 ms, and a compaction waits
+class LineTally(msgspec.Struct):
     """Counts of lines: by type, and by what was wrong with them."""
 
-    __slots__ = (
-        "by_type",
-        "malformed",
-        "misfit",
-        "misfit_fields",
-        "oversized",
-        "torn_tail",
-        "words_lost",
-    )
-
-    def __init__(self) -> None:
-        self.by_type: dict[str, int] = {}
-        self.malformed = 0  # whole lines that are not a JSON object
-        self.torn_tail = False  # the last line has no end yet, and is not whole
-        self.oversized = 0
-        self.words_lost = 0  # of the malformed and oversized, those that may hold a prompt
-        self.misfit = 0  # lines that needed mending, kept or not
-        self.misfit_fields: Counter[str] = Counter()
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, LineTally):
-            return NotImplemented
-        return all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
-
-    __hash__ = None  # type: ignore[assignment]  # it changes
+    by_type: dict[str, int] = {}
+    malformed: int = 0  # whole lines that are not a JSON object
+    torn_tail: bool = False  # the last line has no end yet, and is not whole
+    oversized: int = 0
+    words_lost: int = 0  # of the malformed and oversized, those that may hold a prompt
+    misfit: int = 0  # lines that needed mending, kept or not
+    misfit_fields: Counter[str] = msgspec.field(default_factory=Counter)
 
     @property
     def lines(self) -> int:
@@ -205,8 +186,7 @@ def _system_entry(offset: int, line: TranscriptLine, data: bytes) -> Boundary | 
             cleared_ids=thinned.compacted_tool_ids,
         )
     if kind in ("local_command", None):  # `/model x`; others are lines of the user
-        found = attempt(decode_content, data)
-        content = (found.content if found else "") or ""
+        content = "\n".join(words_within(line.content))
         if kind or content.startswith(_COMMANDS):
             return Prompt(offset, line, TranscriptMessage(role="user", content=content))
     return None
@@ -223,10 +203,7 @@ def _attachment(offset: int, line: TranscriptLine, data: bytes) -> Attachment | 
 
 
 def _queued_entry(offset: int, line: TranscriptLine, data: bytes) -> Queued | None:
-    found = attempt(decode_queueing, data)
-    if found is None:
-        return None
-    operation, text = decoded(found.operation), "\n".join(words_within(found.content))
+    operation, text = decoded(line.operation), "\n".join(words_within(line.content))
     if not isinstance(operation, str):
         operation = "enqueue" if text else ""
     return Queued(offset, line, operation, text)

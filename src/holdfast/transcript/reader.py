@@ -5,8 +5,9 @@ The file may be plain or gzip. It must be a regular file, so that opening it nev
 
 import io
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import islice
 from types import TracebackType
 from typing import Self, cast
 
@@ -24,11 +25,9 @@ PIECE_BYTES = 1 << 20  # what is too long to be kept need not be read in long pi
 NEWLINE = ord("\n")
 LONGEST_LINE_BYTES = 64 << 20
 SHORTEST_LINE_BYTES = len(b'{"a":1}\n')  # no shorter line says anything
-REPORT_EVERY_BYTES = 1 << 20
 
-OnBytes = Callable[[int], object]
 # A session opens with lines that belong to no conversation: titles of others by the hundred.
-MOST_LINES, MOST_BYTES = 5000, 4 << 20
+MOST_LINES = 5000
 
 
 class Unreadable(OSError):
@@ -91,11 +90,6 @@ class TranscriptSource:
         unzipped = gzip.GzipFile(fileobj=self._file)
         return io.BufferedReader(cast(io.RawIOBase, unzipped), BUFFER_BYTES)
 
-    @property
-    def disk_bytes(self) -> int:
-        """How much of the file on disk has been taken in; for gzip, less than the text."""
-        return self._file.tell()
-
 
 def _regular_file(path: str | os.PathLike[str], buffer_bytes: int) -> io.BufferedReader:
     try:
@@ -122,27 +116,20 @@ class Reader:
         *,
         start: int = 0,
         tally: LineTally | None = None,
-        on_bytes: OnBytes | None = None,
     ) -> None:
         self.path = path
         self.offset = start
         self.tally = LineTally() if tally is None else tally
-        self._on_bytes = on_bytes
 
     def __iter__(self) -> Iterator[Entry]:
         self.tally.torn_tail = False
-        report_at = self.offset + REPORT_EVERY_BYTES
         with TranscriptSource(self.path) as source:
             lines = source.lines(self.offset, LONGEST_LINE_BYTES)
             for data in lines:
                 entry = self._entry(data, lines)
-                if self.offset >= report_at:
-                    report_at = self.offset + REPORT_EVERY_BYTES
-                    self._report(source)
                 if entry is not None:
                     yield entry
             self.tally.torn_tail |= source.is_damaged
-            self._report(source)
 
     def _entry(self, data: bytes, lines: Iterator[bytes]) -> Entry | None:
         offset = self.offset
@@ -176,10 +163,6 @@ class Reader:
         self.tally.torn_tail = True
         self.offset = offset
 
-    def _report(self, source: TranscriptSource) -> None:
-        if self._on_bytes is not None:
-            self._on_bytes(source.disk_bytes)
-
 
 def behind_torn(data: bytes, offset: int, tally: LineTally) -> Entry | None:
     """Return the entry of a complete line that was written behind a torn one, in a line that
@@ -199,14 +182,12 @@ def read(
     *,
     start: int = 0,
     tally: LineTally | None = None,
-    on_bytes: OnBytes | None = None,
 ) -> Iterator[Entry]:
     """Every entry from byte `start`, the start of a line, to the end.
 
-    Raises Unreadable when there is no file to read, and nothing for what is in it. `on_bytes` is
-    told now and then how many bytes of the file have been taken in, for a progress bar.
+    Raises Unreadable when there is no file to read, and nothing for what is in it.
     """
-    return iter(Reader(path, start=start, tally=tally, on_bytes=on_bytes))
+    return iter(Reader(path, start=start, tally=tally))
 
 
 def read_at(path: str | os.PathLike[str], offsets: Iterable[int]) -> Iterator[Entry]:
@@ -230,20 +211,13 @@ def begins_midway(path: str | os.PathLike[str]) -> bool:
     """Whether the first line of the conversation follows a line that this file does not hold.
     Old clients wrote subagents' lines in between; a subagent's own file has no others."""
     first: _Opening | None = None
-    try:
-        with TranscriptSource(path, OPENING_BYTES) as source:  # an archived copy is a gzip
-            lines, seen_bytes = source.lines(0, LONGEST_LINE_BYTES), 0
-            for _, line in zip(range(MOST_LINES), lines, strict=False):
-                opening = _decode_opening(line)
-                if opening and opening.parent_uuid is not msgspec.UNSET:
-                    first = first or opening
-                    if not opening.is_sidechain:
-                        return _follows(opening)
-                seen_bytes += len(line)
-                if seen_bytes > MOST_BYTES:
-                    break
-    except (OSError, ValueError):
-        return False
+    with suppress(OSError, ValueError), TranscriptSource(path, OPENING_BYTES) as source:
+        for line in islice(source.lines(0, LONGEST_LINE_BYTES), MOST_LINES):
+            opening = _decode_opening(line)
+            if opening and opening.parent_uuid is not msgspec.UNSET:
+                first = first or opening
+                if not opening.is_sidechain:
+                    return _follows(opening)
     return first is not None and _follows(first)
 
 

@@ -7,9 +7,9 @@ such a summary is given the boundary it implies.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
-from holdfast.transcript.blocks import AnyBlock, ToolResult, ToolUse, Usage
+from holdfast.transcript.blocks import AnyBlock, ToolResult, Usage
 from holdfast.transcript.entries import (
     Answer,
     Attachment,
@@ -21,8 +21,6 @@ from holdfast.transcript.entries import (
 )
 
 Follower = Prompt | Result | Attachment
-# TodoWrite rewrites the whole list, on clients before TaskCreate and TaskUpdate came.
-TASK_TOOLS = frozenset({"TaskCreate", "TaskUpdate", "TodoWrite"})
 
 
 class Operation(NamedTuple):
@@ -35,7 +33,6 @@ class Operation(NamedTuple):
     lines: tuple[Answer, ...]
     after: tuple[Follower, ...] = ()
     before: tuple[Follower, ...] = ()
-    dropped: int = 0  # entries not kept, because they cover too much of the file
 
     @property
     def message_id(self) -> str:
@@ -44,10 +41,6 @@ class Operation(NamedTuple):
     @property
     def model(self) -> str:
         return self.lines[-1].model
-
-    @property
-    def requested_model(self) -> str | None:
-        return self.lines[-1].requested_model
 
     @property
     def version(self) -> str:
@@ -97,21 +90,6 @@ class Operation(NamedTuple):
         return tuple(entry for entry in self.after if isinstance(entry, Attachment))
 
 
-class TaskEvent(NamedTuple):
-    """One call that changes the task list."""
-
-    tool_use_id: str
-    name: str
-    input: dict[str, Any]
-
-
-def task_events(answer: "Answer | Operation") -> Iterator[TaskEvent]:
-    """The task calls of one answer, in order."""
-    for block in answer.blocks:
-        if isinstance(block, ToolUse) and block.name in TASK_TOOLS:
-            yield TaskEvent(block.id, block.name, block.input)
-
-
 StepItem = Operation | Boundary | Summary
 KeptEntry = TypeVar("KeptEntry", bound=Entry)
 
@@ -147,7 +125,6 @@ class _Gathering:
         self._before: list[Follower] = []
         self._after: list[Follower] = []
         self._held: list[Boundary] = []
-        self._dropped = 0
 
     def take(self, entry: Entry) -> list[StepItem]:
         if isinstance(entry, Answer):
@@ -163,7 +140,7 @@ class _Gathering:
     def close(self) -> list[StepItem]:
         if not self._lines:
             return []
-        done = Operation(tuple(self._lines), tuple(self._after), tuple(self._before), self._dropped)
+        done = Operation(tuple(self._lines), tuple(self._after), tuple(self._before))
         held = self._held
         self._begin(self._lines[-1].offset)
         self._remember(done.message_id)
@@ -204,7 +181,6 @@ class _Gathering:
 
     def _keep(self, kept: list[KeptEntry], entry: KeptEntry) -> bool:
         if entry.offset - self._start > LARGEST_SPAN_BYTES or len(kept) >= MOST_ENTRIES:
-            self._dropped += 1
             return False
         kept.append(entry)
         return True

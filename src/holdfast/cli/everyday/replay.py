@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from holdfast.client import limit_settings
 from holdfast.events.summary_losses import NO_ROOM, SummaryLoss, summary_losses
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted, short
+from holdfast.transcript.entries import Entry
 from holdfast.transcript.reader import Reader
 from holdfast.transcript.steps import operations
 from holdfast.window.replay import Raised, Replay, ReplayedCompaction, Replayer
@@ -131,12 +132,19 @@ def play(transcript: Path, *, progress: bool = False) -> tuple[Replay, dict[str,
         from rich.progress import Progress
 
         with Progress(console=Console(file=unfiltered(sys.stderr)), transient=True) as bar:
-            task = bar.add_task("reading", total=transcript.stat().st_size)
-            reader = Reader(transcript, on_bytes=lambda done: bar.update(task, completed=done))
-            player.feed(operations(reader, sidechain=sidechain))
+            is_packed = transcript.suffix == ".gz"  # the length of its text is not known
+            task = bar.add_task("reading", total=None if is_packed else transcript.stat().st_size)
+            entries = _with_progress(reader, lambda done: bar.update(task, completed=done))
+            player.feed(operations(entries, sidechain=sidechain))
     else:
         player.feed(operations(reader, sidechain=sidechain))
     return player.replay, reader.tally.as_dict()
+
+
+def _with_progress(reader: Reader, tell: Callable[[int], None]) -> Iterator[Entry]:
+    for entry in reader:
+        tell(reader.offset)
+        yield entry
 
 
 def _alert_values(one: Raised) -> dict[str, Any]:
