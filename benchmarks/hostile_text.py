@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 
 from holdfast.brief import roles
 from holdfast.brief.summary_coverage import contents_of
-from holdfast.brief.summary_passages import passages
 from holdfast.memory import results, words
 from holdfast.memory.sources import calls as memory_calls
 from holdfast.memory.sources import source
@@ -175,7 +174,6 @@ READERS: dict[str, Reader] = {
     "brief.roles": roles.parse,
     "brief.summary_coverage": _with_record(lambda record, text: contents_of(text, record)),
     "brief.summary_coverage: the user's words": _coverage_of_words,
-    "brief.summary_passages": lambda text: list(passages(text)),
     "memory.results": lambda text: results.snippet(text, ("login", "a")),
     "memory.results: title": results.snippet_title,
     "memory.sources.calls: ends": memory_calls.ends,

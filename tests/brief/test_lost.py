@@ -74,12 +74,11 @@ ANSWERS = """Summary.
 
 @pytest.mark.requirement("B6")
 def test_messages_that_the_summary_quotes_are_not_lost(tmp_path: Path) -> None:
-    """Without regard to capitals, marks and typing errors; short answers by their quotation."""
+    """Without regard to capitals, marks and typing errors. A word or two mean nothing there."""
     session = Session().user(REQUEST).says("Shall I rename the column?").user("yes")
     session.says("Renamed.").user("no").says("Left as it was.").compacts(ANSWERS)
     found = json.loads(_lost(tmp_path, session, "--json"))
-    assert [one["text"].partition("”")[0] for one in found["lost"]] == ["“no"]
-    assert found["shortened"] == []
+    assert found["lost"] == [] and found["shortened"] == []
 
 
 @pytest.mark.requirement("B6")

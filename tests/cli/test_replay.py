@@ -155,7 +155,7 @@ def _with_failures() -> list[dict[str, Any] | str]:
     """A message, a test that fails, and a command that has succeeded since it failed."""
     probes: list[dict[str, Any] | str] = _ran(0, "light lamp", "error: no lamp", fails=True)
     probes += _ran(1, "light lamp", "lit", fails=False)
-    probes += _ran(8, "pytest -q tests/lamps", "E  KeyError: 'wick'", fails=True)
+    probes += _ran(8, "pytest -q tests/lamps", "tests/test_wick.py:7: KeyError: 'wick'", fails=True)
     probes += _ran(9, "light --all", "all lit", fails=False)
     rest = _filled(summary=f"The user asked: “{KEPT}”")
     return [*rest[:3], *probes, *rest[3:]]

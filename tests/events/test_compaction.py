@@ -398,7 +398,7 @@ def test_the_next_prompt_tells_the_user_once_what_was_restored(work: Work) -> No
     work.round(25_000)
     said = work.hook("UserPromptSubmit", prompt="Go on.").get("systemMessage", "")
     assert said.startswith("Holdfast restored 2 of your messages")
-    assert said.endswith("; 2 are not in the summary: holdfast lost")
+    assert said.endswith("; 1 is not in the summary: holdfast lost")
     assert "restored" not in work.hook("UserPromptSubmit", prompt="Go on.").get("systemMessage", "")
 
 

@@ -34,7 +34,8 @@ def test_what_was_said_between_calls_is_kept_in_any_wording(words: str, tmp_path
 @pytest.mark.parametrize(
     "words",
     [
-        "Let me look at the kiln.",
+        "Let me look at the kiln once more before we go on.",
+        "Now I will run the whole set of firing checks again.",
         "Ok.",
         "The change to the firing schedule looks like this:",
     ],

@@ -38,19 +38,31 @@ from holdfast.wire.errors import describe
 MOST_REMARKS = 80
 SHORTEST, REMARK_CHARS = 50, 600  # of a remark
 _ENDS = (".", "!", "?", ":", ";", ",", "。", "！", "？")  # noqa: RUF001
+_ANNOUNCING = (
+    *("let me ", "now ", "i'll ", "i will ", "next", "good", "great", "perfect", "ok", "time to "),
+    *("jetzt ", "nun ", "ich werde ", "lass mich ", "ahora ", "voy a ", "maintenant ", "je vais "),
+)
 
 
 def hear(record: Record, text: str, place: Place) -> None:
-    """Save a remark of the model: its sentences, without code, and without the one that announces
-    the call behind it."""
+    """Save a remark of the model: its sentences, without code, and without those that only announce
+    the next call."""
     if record.far or len(text) < SHORTEST:
         return
     said = sentences.sentences(text)
     if said and said[-1].endswith(":"):
         said.pop()  # the call says the same
-    kept = turns.shorten(" ".join(map(_ended, said)), REMARK_CHARS)
+    told = [_ended(one) for one in said if not _announces(one)]
+    kept = turns.shorten(" ".join(told), REMARK_CHARS)
     if len(kept) >= SHORTEST:
         record.remarks = [*record.remarks, Decision(kept, place)][-MOST_REMARKS:]
+
+
+def _announces(sentence: str) -> bool:
+    """Whether a sentence only says what is done next, without a reason. Without this, half of the
+    remarks in a brief are such sentences."""
+    one_clause = not any(mark in sentence[:-1] for mark in ",;:")
+    return one_clause and sentence.lower().startswith(_ANNOUNCING)
 
 
 def _ended(sentence: str) -> str:
