@@ -43,8 +43,8 @@ def test_a_path_or_a_command_that_the_transcript_does_not_know_is_marked(tmp_pat
     session = worked().starts("Bash", command=f"holdfast checkpoint --next '{text}'")
     [line] = added.read(added.add("", {"next": [text]}, session.record(tmp_path)))
     assert line.text == (
-        "Run `make tides` and `make moon` (not in the transcript) on src/tide.py, tide.py, "
-        "lib/ghost.py (not in the transcript) and Node.js"
+        "Run `make tides` and `make moon` (not in the record) on src/tide.py, tide.py, "
+        "lib/ghost.py (not in the record) and Node.js"
     )
 
 
@@ -56,3 +56,27 @@ def test_the_newest_are_kept_the_same_words_once(tmp_path: Path) -> None:
     assert len(lines) == added.MOST_LINES and lines.count("The same") == 1
     assert lines[-2:] == ["Step 29", "The same"]
     assert added.read("what x y\nnothing\nnext 3 Go\n") == [added.AddedLine("next", 3, "Go")]
+
+
+@pytest.mark.requirement("C12")
+def test_lines_of_the_model_never_push_out_the_users_words(tmp_path: Path) -> None:
+    session = Session()
+    for number in range(12):
+        session.user(f"Rule {number}: the gate of dock {number} stays shut at night.").says(
+            "Noted."
+        )
+    record = session.record(tmp_path)
+    files = ", ".join(f"docs/part{number}.md" for number in range(16))
+    stored = ""
+    for number in range(added.MOST_LINES):
+        stored = added.add(stored, {"next": [f"write {number} {files}"]}, record)
+    sections = sections_of(record, added.read(stored))
+    assert sum("stays shut at night" in one for one in sections["Why Changed"]) == 12
+    assert sum("Added by the model" in one for one in sections["Next Steps"]) >= 3
+
+
+@pytest.mark.requirement("X4")
+def test_a_secret_of_several_lines_is_removed_from_what_the_model_adds(tmp_path: Path) -> None:
+    record = Session().user("Connect.").record(tmp_path)
+    stored = added.add("", {"why": ["api_key:\nq8Zt4VbN2xLr7WmKp0Yd3Hs"]}, record)
+    assert "q8Zt4VbN2xLr7WmKp0Yd3Hs" not in stored

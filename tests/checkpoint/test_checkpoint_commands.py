@@ -187,7 +187,7 @@ def test_the_command_takes_the_models_lines(
     found = _json(checkpoint, "--transcript", str(file), "--project", str(tmp_path), *lines)
     assert isinstance(found, dict)
     text = Path(found["path"]).read_text()
-    assert "turn 1: Draw `make moon` (not in the transcript)\n- Added by the model" in text
+    assert "turn 1: Draw `make moon` (not in the record)\n- Added by the model" in text
     assert "## Why Changed\n- Added by the model, turn 1: It leaked\n- turn 1: " in text
 
 

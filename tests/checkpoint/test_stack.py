@@ -69,3 +69,10 @@ def test_a_hostile_manifest_stays_small(tmp_path: Path) -> None:
     (tmp_path / "package.json").write_text(f'{{"dependencies": {{{names}}}}}')
     assert len(dependencies(str(tmp_path))) == 40
     assert dependencies("/none/such") == []
+
+
+@pytest.mark.requirement("X7", "B3")
+def test_a_manifest_that_takes_the_square_of_its_length_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(".".join(["a"] * 32_000) + "=1\n")
+    (tmp_path / "requirements.txt").write_text("flask>=3\n")
+    assert dependencies(str(tmp_path)) == ["flask"]

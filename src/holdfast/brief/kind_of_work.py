@@ -19,6 +19,7 @@ from holdfast.wire import places
 
 LARGEST_BYTES = 64 << 10
 MOST_READ, LONGEST_NAME = 40, 60
+MOST_DOTS = 100  # of a line of TOML: reading a dotted key takes the square of its parts
 _LISTS = ("dependencies", "devDependencies", "require", "project", "tool", "poetry")
 _ENDS = "[<>=!~; @("  # behind the name in a requirement
 _KNOWN = (
@@ -53,6 +54,8 @@ def _decoded(form: str, text: str) -> Any:
     try:
         if form == "json":
             return msgspec.json.decode(text)
+        if max(line.count(".") for line in text.splitlines()) > MOST_DOTS:
+            return None
         import tomllib  # 3 ms, and most projects have no TOML
 
         return tomllib.loads(text)

@@ -14,6 +14,7 @@ from holdfast.record.model import Place, Record
 from holdfast.record.turns import turn_number
 from holdfast.redact import redact
 from holdfast.text.fence import flat
+from holdfast.text.sentences import clip
 
 SECTIONS = {
     "what": "What Changed",
@@ -22,7 +23,7 @@ SECTIONS = {
     "next": "Next Steps",
 }
 MOST_LINES, LINE_CHARS = 12, 300
-UNKNOWN = "(not in the transcript)"
+UNKNOWN = "(not in the record)"
 _CODE = re.compile(r"`([^`]+)`")
 
 
@@ -50,15 +51,19 @@ def add(stored: str, given: Mapping[str, Iterable[str]], record: Record) -> str:
     """Return the stored lines with new ones; of very many, the newest. The same words once."""
     turn = turn_number(record, Place(record.offset, "", record.op))
     new = [
-        AddedLine(kind, turn, _marked(flat(redact(line), LINE_CHARS), record))
+        AddedLine(kind, turn, clip(_marked(words, record), LINE_CHARS))
         for kind, texts in given.items()
-        for line in "\n".join(texts).splitlines()
-        if line.strip()
+        for line in redact("\n".join(texts)).splitlines()  # a secret may have several lines
+        if (words := flat(line, LINE_CHARS)).strip()
     ]
-    words = {one.text for one in new}
-    known = [one for one in read(stored) if one.text not in words]
-    kept = [*known, *new][-MOST_LINES:]
-    return "\n".join(f"{one.kind} {one.turn} {one.text}" for one in kept)
+    by_words = {one.text: one for one in (*read(stored), *reversed(new))}
+    for one in new:  # again, so that they are the newest
+        by_words[one.text] = by_words.pop(one.text)
+    return written([*by_words.values()][-MOST_LINES:])
+
+
+def written(lines: Iterable[AddedLine]) -> str:
+    return "\n".join(f"{one.kind} {one.turn} {one.text}" for one in lines)
 
 
 def _marked(text: str, record: Record) -> str:

@@ -29,6 +29,7 @@ HEAD_CHARS = 800  # front matter, and characters that are written longer in the 
 ROOM_CHARS = int(TOKENS * CHARS_PER_TOKEN) - HEAD_CHARS
 ENDLESS = 1 << 30
 PER_ITEM, PER_SECTION = 3, 6  # what an item and a heading cost beside their words
+ADDED_SHARE = 0.2  # for all lines that the model added
 NEWEST_SHARE, EDITED_SHARE = 0.4, 0.8  # of a section: for turns in full, files with words
 WORDS_CHARS, ANSWER_CHARS, LEAST_CHARS = 160, 120, 80  # of an older turn
 SAID_CHARS, ITEM_CHARS, END_CHARS, SHORT_CHARS = 800, 400, 240, 200
@@ -67,7 +68,11 @@ def sections_of(
         "Commands": (0.05, lambda room: first([*_commands(record)], room)),
         "Agents": (0.08, lambda room: first([*_agents(record)], room)),
     }
-    known = {name: [one.item for one in added if ADDED_TO[one.kind] == name] for name in builders}
+    shown = last([one.item for one in added], int(room * ADDED_SHARE))
+    known = {
+        name: [one.item for one in added if ADDED_TO[one.kind] == name and one.item in shown]
+        for name in builders
+    }
     room -= sum(size(known[name]) + len(name) + PER_SECTION for name in builders)
     needs = {name: size(build(ENDLESS)) for name, (_, build) in builders.items()}
     rooms = share_out(needs, {name: share for name, (share, _) in builders.items()}, room)
@@ -96,7 +101,7 @@ def first(items: list[str], room: int) -> list[str]:
     if size(items) <= room:
         return items
     kept: list[str] = []
-    room -= size([_rest(len(items))])
+    room = max(0, room - size([_rest(len(items))]))
     while size([*kept, items[len(kept)]]) <= room:
         kept.append(items[len(kept)])
     left = room - size(kept) - PER_ITEM

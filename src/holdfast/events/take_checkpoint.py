@@ -160,6 +160,8 @@ def _content(
         record = record or storage.read_on(state, folder, is_late)
         if given:
             state.added = added.add(state.added, given, record)
+        if state.added:
+            state.added = _without_told_secrets(state, record)
         lines = added.read(state.added)
         return sections_of(record, lines, room), snapshot_of(record, lines), not record.unread
     except Exception as error:  # a smaller checkpoint is worth more than a stack trace
@@ -169,6 +171,15 @@ def _content(
             "Next Steps": [f"read the transcript: {state.transcript}"],
         }
         return sections, {"context_summary": "the transcript could not be read"}, False
+
+
+def _without_told_secrets(state: State, record: Record) -> str:
+    """The model's lines without what the session named as a secret, before or after them."""
+    from holdfast.record.secrets import ToldSecrets
+
+    known = ToldSecrets()
+    known.hear_again(state.transcript, record.told)
+    return known.without_in(state.added)
 
 
 def add_work(snapshot: Mapping[str, Any], state: State, folder: str, now_ms: int) -> dict[str, Any]:

@@ -7,6 +7,7 @@ is quoted beside it, not judged.
 """
 
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import takewhile
 from os.path import normpath
 
@@ -25,6 +26,7 @@ EDGE_CHARS = 6000  # of an output, at each end, that are searched for message an
 MOST_LINES, LONGEST_LINE = 6, 240
 NEAR_LINES = 8  # between a message and its place
 TRIED_OPS = 10
+MOST_WRONG = 40  # lines with an error that are looked at
 BELOW_LINES = 2  # that go on with a message
 _WRONG = (
     *("error", "exception", "panic", "fail", "cannot", "undefined", "expect", "not found"),
@@ -157,6 +159,7 @@ def describe_edits(record: Record, command: Command) -> str:
     return f"{count} edit{'s'[: count > 1]} since" if count else ""
 
 
+@lru_cache(shell.KNOWN_LINES)
 def _run(line: str, cwd: str) -> Run:
     entered = shell.enters(line)
     folder = normpath(entered if entered[:1] == "/" else f"{cwd}/{entered}") if entered else cwd
@@ -201,7 +204,8 @@ def telling_lines(text: str) -> list[str]:
     placed = [at for at, line in enumerate(lines) if _PLACE.pattern.search(line)]
     wrong = [at for at, line in enumerate(lines) if _names_error(line)]
     chosen: dict[int, None] = {}
-    for at in sorted(wrong, key=lambda at: at not in placed):
+    has_place = set(placed)
+    for at in sorted(wrong, key=lambda at: at not in has_place)[:MOST_WRONG]:
         group = {at, *_nearest(at, placed)}
         group |= {one + 1 for one in group if lines[one].endswith(":") and one + 1 < len(lines)}
         group |= {*_indented_below(at, indents)}

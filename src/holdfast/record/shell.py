@@ -7,7 +7,7 @@ from itertools import pairwise
 from holdfast.text.sentences import Lazy, clip
 
 LONGEST_LINE = 4000
-KNOWN_LINES = 256  # split lately: each is used five times, and most are run again
+KNOWN_LINES = 1024  # split lately: more than a record has commands, as each is looked at again
 MOST_WRITTEN = 60
 _QUOTED = Lazy(r"[\"']([^\"'\n]{1,200}\.\w{1,8})[\"']")
 _CUT = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"|&&|\|\||[;|\n]")

@@ -70,7 +70,9 @@ def checkpoint(
     others = "" if transcript or session else choose_session.others_note(chosen, OTHERS)
     for note in filter(None, (others, _describe_place(kept), *kept.notes)):
         say(f"note: {shown(note)}", err=True)
-    again = "the same state was saved already" if kept.reused else "verified by reading it back"
+    how = "verified by reading it back"
+    how = how if kept.document.is_complete else "NOT VERIFIED: the transcript was not read"
+    again = "the same state was saved already" if kept.reused else how
     whose = f"session {shown(chosen.state.session_id[:8])}"
     say(f"{whose}, {again}; `holdfast resume {kept.id}` shows it", err=True)
 

@@ -33,12 +33,13 @@ def answer_checkpoint(asked: CheckpointArguments) -> ToolAnswer:
     fields = {
         "id": kept.id,
         "path": kept.path,
-        "verified": True,  # a checkpoint gets its name only after it was read back
+        "verified": kept.document.is_complete,  # it was read back in any case
         "reused": kept.reused,
         "why_elsewhere": kept.why_elsewhere or None,
     }
-    again = "the same state was already saved" if kept.reused else "verified"
-    return ToolAnswer(f"checkpoint {kept.id}: {again}", fields)
+    how = "verified" if kept.document.is_complete else "NOT VERIFIED: the transcript was not read"
+    told = ["the same state was already saved" if kept.reused else how, *kept.notes]
+    return ToolAnswer(f"checkpoint {kept.id}: {'; '.join(told)}", fields)
 
 
 def answer_resume(asked: ResumeArguments) -> ToolAnswer:
