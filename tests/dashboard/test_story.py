@@ -48,7 +48,7 @@ def test_ten_questions_are_answered_without_scrolling(afternoon: Any, visit: Beg
         f"session/{atlas}": ["steps left", "mountains_300mb", "Drop atlases"],
         f"compaction/{atlas}/2": [
             "lost by the summary",  # what did the last compaction lose?
-            "its last run failed",  # why was this line restored?
+            "said by the user",  # why was this line restored?
         ],
         f"checkpoints?session={atlas}": ["verified", "Copy resume command"],
         "work": ["needs the list of views", "Wave 2", "59 min left"],  # who is blocked by whom?
