@@ -117,7 +117,7 @@ class ToldSecrets:
         if not bare:
             return data
         plain = msgspec.json.decode(data)
-        told = set(_texts_in(plain))
+        told = set(texts_in(plain))
         words = "\n".join(set(_RUN.pattern.findall("\n".join(told))))
         forms = {form: gone for value, gone in bare for form in (value, value.lower())}
         known = [(form, gone) for form, gone in forms.items() if _longest_run(form) in words]
@@ -128,7 +128,7 @@ class ToldSecrets:
             for form, gone in known:
                 clean = clean.replace(form, gone[: len(form) if fits else None])
             others[text] = clean
-        return msgspec.json.encode(_with(plain, others)) if others else data
+        return msgspec.json.encode(with_texts(plain, others)) if others else data
 
     def _within_limit(self, heard: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
         """Yield the texts. Long ones share a number of characters: each may use half of what is
@@ -191,41 +191,41 @@ def forget(record: Record, known: ToldSecrets) -> Record:
 
 
 def texts_of(record: Record) -> frozenset[str]:
-    return frozenset(_texts_in(msgspec.to_builtins(record)))
+    return frozenset(texts_in(msgspec.to_builtins(record)))
 
 
 def redact_record(record: Record, searched: Collection[str] = ()) -> Record:
     """Return the record without a secret in any text; the same object if there is none. `searched`:
     texts that have none."""
     plain = msgspec.to_builtins(record)
-    told = [text for text in dict.fromkeys(_texts_in(plain)) if text not in searched]
+    told = [text for text in dict.fromkeys(texts_in(plain)) if text not in searched]
     clean = which_are_clean(told)
     without = {
         text: redact(text) for text, is_clean in zip(told, clean, strict=True) if not is_clean
     }
-    return msgspec.convert(_with(plain, without), Record) if without else record
+    return msgspec.convert(with_texts(plain, without), Record) if without else record
 
 
-def _texts_in(value: Any) -> Iterator[str]:
+def texts_in(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
         yield from value
         for inner in value.values():
-            yield from _texts_in(inner)
+            yield from texts_in(inner)
     elif isinstance(value, list | tuple):
         for inner in value:
-            yield from _texts_in(inner)
+            yield from texts_in(inner)
 
 
-def _with(value: Any, others: dict[str, str]) -> Any:
+def with_texts(value: Any, others: dict[str, str]) -> Any:
     """Return the value with some of its texts replaced."""
     if isinstance(value, str):
         return others.get(value, value)
     if isinstance(value, dict):
-        return {others.get(key, key): _with(inner, others) for key, inner in value.items()}
+        return {others.get(key, key): with_texts(inner, others) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_with(inner, others) for inner in value]
+        return [with_texts(inner, others) for inner in value]
     return value
 
 
