@@ -260,3 +260,13 @@ def test_a_client_that_died_while_we_loaded_is_noticed(wire: tuple[int, int]) ->
     waiting.join(20)
     assert not waiting.is_alive()
     os.close(reads)
+
+
+@pytest.mark.requirement("X1")
+def test_a_server_that_cannot_start_says_so_in_one_line() -> None:
+    started = subprocess.run(
+        ["/bin/sh", "-c", 'ulimit -n 5; exec "$@"', "sh", *COMMAND], capture_output=True, text=True
+    )
+    assert started.returncode == 1
+    assert started.stderr.startswith("holdfast mcp could not start: ")
+    assert started.stderr.count("\n") == 1

@@ -12,6 +12,7 @@ import json
 import os
 import select
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -126,14 +127,10 @@ CHECK_PARENT_MS = 1000
 
 def serve(parent: int = 0) -> None:
     """Answer until stdin ends, stdout has no reader, or the client (process `parent`) is gone."""
-    os.umask(0o077)
-    places.protect_home()
-    exit_with_client(parent or os.getppid(), 1)
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # safe: everything we write is complete or absent
-    secret_patterns.use()
-    history.follow()
-    embedders.run_apart()
-    lines, answers = _take_streams()
+    try:
+        lines, answers = _start(parent)
+    except OSError as error:  # a full disk, no descriptor left
+        sys.exit(f"holdfast mcp could not start: {describe(error)}")
     calls = ActiveCalls()
     background = BackgroundWork(calls)
     server = McpServer(answers, calls, background.start)
@@ -144,6 +141,17 @@ def serve(parent: int = 0) -> None:
         log.add("WARN", "mcp", f"ended: {describe(error)}")
     background.stop()
     os._exit(0)  # do not wait for running tools: nobody reads their answers
+
+
+def _start(parent: int) -> tuple[BinaryIO, int]:
+    os.umask(0o077)
+    places.protect_home()
+    exit_with_client(parent or os.getppid(), 1)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # safe: everything we write is complete or absent
+    secret_patterns.use()
+    history.follow()
+    embedders.run_apart()
+    return _take_streams()
 
 
 class McpServer:
