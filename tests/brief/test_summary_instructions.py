@@ -136,3 +136,13 @@ def test_many_messages_push_out_neither_open_work_nor_the_closing_sentence(tmp_p
         assert ": `make chart`: error: no ink" in text
         assert text.splitlines()[-1].startswith("Say what is done only")
         assert len(text) <= most
+
+
+@pytest.mark.requirement("B1")
+def test_pins_are_named_and_words_that_were_taken_back_are_not(tmp_path: Path) -> None:
+    session = Session().user("Draw the tide charts in blue.").says("They are blue.")
+    record = session.user("Draw the moon.").says("Drawn.").record(tmp_path)
+    record.turns[1].taken_back = True
+    told = write_instructions(record, pins=["Never push to main."])
+    assert "- pinned: Never push to main." in told
+    assert "tide charts" in told and "moon" not in told

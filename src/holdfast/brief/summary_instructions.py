@@ -15,13 +15,14 @@ from holdfast.budget.compartments import units
 from holdfast.record import commands, open_items
 from holdfast.record.model import Record
 from holdfast.record.replies import TERSE_CHARS
+from holdfast.record.turns import TAKEN_BACK
 from holdfast.redact import redact
 from holdfast.text import fence
 from holdfast.text.fence import code, flat, quoted
 
 MOST_UNITS = 2000
 SHOWN_UNITS = 600  # `/compact` shows them on screen, and the next request contains them again
-OPEN_SHARE = 0.5  # of the room, for what is open
+OPEN_SHARE, PIN_SHARE = 0.5, 0.3  # of the room, for what is open and for pins
 WORDS_UNITS = 1000  # of the user's words, beside the request
 MOST_FAILING, MOST_TASKS, MOST_QUESTIONS, MOST_COMMANDS = 3, 4, 2, 3
 HEADING = "Keep these word for word in the summary:"
@@ -32,6 +33,7 @@ def write_instructions(
     record: Record,
     whose: str = "the user",
     archived: Sequence[Archived] = (),
+    pins: Sequence[str] = (),
     *,
     shown: bool = False,
 ) -> str:
@@ -40,11 +42,14 @@ def write_instructions(
     rest. Empty for an empty record."""
     most = (SHOWN_UNITS if shown else MOST_UNITS) * 9 // 10  # redaction may lengthen a line
     room = most - _cost([HEADING, CLOSING])
-    known = [one for one in quotes(record) if not one.text.startswith("/compact")]
+    known = [quote for quote in quotes(record) if _still_holds(quote)]
     typed = [one for one in known if one.order == int(one.order)]  # not answers to questions
     request = typed[-1] if typed else None
     lines = _fitting(_at_hand(record, request, 160 if shown else 300), room)
-    room -= _cost(lines)
+    lines += _fitting(
+        (f"- pinned: {flat(pin, 160)}" for pin in pins), min(room, int(most * PIN_SHARE))
+    )
+    room = most - _cost([HEADING, *lines, CLOSING])
     lines += _fitting(_open(record, 80 if shown else 120), min(room, int(most * OPEN_SHARE)))
     words = _words([one for one in known if one is not request], whose)
     lines += _fitting(words, min(WORDS_UNITS, most - _cost([HEADING, *lines, CLOSING])))
@@ -56,6 +61,12 @@ def write_instructions(
     if not shown:
         lines += _fitting(_droppable(archived), most - _cost(lines))
     return redact("\n".join(lines))
+
+
+def _still_holds(quote: Quote) -> bool:
+    """Whether the summary should hold these words: `/compact` itself and what the user took back
+    are of the past."""
+    return not (quote.text.startswith("/compact") or quote.stopped.startswith(TAKEN_BACK))
 
 
 def _at_hand(record: Record, request: Quote | None, longest: int) -> Iterator[str]:

@@ -107,9 +107,9 @@ def _steering(state: State, record: Record | None, *, shown: bool) -> str:
         return ""
     whose = "the caller" if state.agent_id else "the user"
     try:
-        return write_instructions(
-            record, whose, find_archived(state.session_id, state.agent_id), shown=shown
-        )
+        archived = find_archived(state.session_id, state.agent_id)
+        pins = [str(pin["text"]) for pin in take_checkpoint.pins_of(state) if pin["by"] == "user"]
+        return write_instructions(record, whose, archived, pins, shown=shown)
     except Exception as error:  # the compaction is not held up for this
         _log_error(state, "the summariser is not told what to keep", error)
         return ""

@@ -185,7 +185,7 @@ def _without_told_secrets(state: State, record: Record) -> str:
 def add_work(snapshot: Mapping[str, Any], state: State, folder: str, now_ms: int) -> dict[str, Any]:
     """The snapshot with the shared work and the pins. What is unknown stays as it was."""
     work = read_projection(folder)
-    more = {"recent_messages": objects_in(work, "recent_messages")[-50:], "pins": _pins(state)}
+    more = {"recent_messages": objects_in(work, "recent_messages")[-50:], "pins": pins_of(state)}
     if not is_fresh(work, now_ms):
         return {**snapshot, **_work_from_snapshot(snapshot, folder), **more}
     places = {name: work[name] for name in PLACES if work.get(name)}
@@ -198,7 +198,7 @@ def _fill(used_tokens: int, state: State) -> dict[str, int]:
     return {"used_tokens": used_tokens, "limit_tokens": state.edge_tokens} if known else {}
 
 
-def _pins(state: State) -> list[dict[str, Any]]:
+def pins_of(state: State) -> list[dict[str, Any]]:
     """The pins. Without any, two file checks are all it costs: a compaction waits for us."""
     of_session = f"{places.window(state.session_id)}/budget.json"
     if not any(map(os.path.exists, (f"{places.home()}/budget", of_session))):
