@@ -34,9 +34,9 @@ def test_reports_that_just_came_back_are_told_with_their_findings(tmp_path: Path
 
 
 @pytest.mark.requirement("B4")
-def test_a_report_the_model_has_spoken_of_is_told_in_short(tmp_path: Path) -> None:
+def test_a_report_of_an_earlier_request_is_told_in_short(tmp_path: Path) -> None:
     session = looked_into(1).says("Column 1 is one hour late, so the importer subtracts it.")
-    text = compose(session.record(tmp_path)).text
+    text = compose(session.user("Now the moon.").record(tmp_path)).text
     assert "Table 1 was looked at." in text and "Finding: column 1" in text
     assert text.count("agree with the harbour's own") < 6
 

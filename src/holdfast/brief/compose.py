@@ -20,7 +20,7 @@ from holdfast.brief.item import (
 from holdfast.brief.kind_of_work import about
 from holdfast.brief.open_items import shared_work
 from holdfast.brief.roles import Section, emphasise, role_for, sections_of
-from holdfast.brief.trim import Choice, choose
+from holdfast.brief.trim import Choice, choose, fill
 from holdfast.budget.compartments import Allotment, units
 from holdfast.budget.ledger import Ledger
 from holdfast.record.model import Place, Record, describe_unread
@@ -107,6 +107,7 @@ def compose(
     items = emphasise(_not_evicted(items, budget.evicted), role, record)
     choice = choose(items, sections, room, budget.shares)
     _lengthen(choice, words, record, given)
+    fill(choice, items)
     return _laid_out(opening, choice, sections, limit, role, len(items) - choice.merged)
 
 

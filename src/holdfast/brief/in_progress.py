@@ -3,7 +3,7 @@ remarks."""
 
 from collections.abc import Iterator, Sequence
 
-from holdfast.brief.item import MOST_ARCHIVED, Archived, BriefItem, quote
+from holdfast.brief.item import MOST_ARCHIVED, Archived, BriefItem, quote_ends
 from holdfast.record import commands, open_items
 from holdfast.record.git import quotes
 from holdfast.record.model import Call, Record
@@ -32,7 +32,7 @@ def flight(record: Record, room: int) -> Iterator[BriefItem]:
         if record.turns and record.last_said_op <= record.turns[-1].place.op:
             when = "said before the user's last words"
         begins, whole = f"{when}: ", redact(record.last_texts[-1])
-        text = quote(begins, whole, max(140, min(LAST_CHARS, int(room * 0.07))))
+        text = quote_ends(begins, whole, max(140, min(LAST_CHARS, int(room * 0.07))))
         why = "the model's last words"
         item = BriefItem("flight", text, 0.05, why, pinned=True, begins=begins, whole=whole)
         yield item
@@ -89,14 +89,17 @@ def _step(call: Call) -> str:
 def remarks(record: Record) -> Iterator[BriefItem]:
     """Yield what the model said at work, equal words once; the newest are worth most. Answers are
     shown with their turn, and the last words by themselves."""
-    answers = {turn.said_op for turn in record.turns if turn.said and not turn.works_on}
-    shown = {*answers, record.last_said_op}
-    newest = {both_ends(one.text, REMARK_CHARS): one for one in record.remarks}
-    known = [(text, one) for text, one in newest.items() if one.place.op not in shown]
-    known.sort(key=lambda pair: -pair[1].place.op)
-    for age, (text, one) in enumerate(known):
+    answers = sorted(turn.said_op for turn in record.turns[:-1] if turn.said and not turn.works_on)
+    shown, answered_until = {*answers, record.last_said_op}, max(answers, default=-1)
+    newest = {both_ends(remark.text, REMARK_CHARS): remark.place for remark in record.remarks}
+    known = [(text, place) for text, place in newest.items() if place.op not in shown]
+    known.sort(key=lambda pair: -pair[1].op)
+    for age, (text, place) in enumerate(known):
         worth = REMARK_WORTH * len(text) / (1 + age / 4)
-        yield BriefItem("decisions", text, worth, "said at work", one.place, order=-age)
+        is_spare = place.op < answered_until
+        yield BriefItem(
+            "decisions", text, worth, "said at work", place, order=-age, is_spare=is_spare
+        )
 
 
 def added(items: Sequence[str]) -> Iterator[BriefItem]:

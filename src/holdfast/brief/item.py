@@ -55,6 +55,7 @@ class BriefItem(msgspec.Struct, gc=False):
     compartment: str = ""  # of the budget, if not that of its section
     begins: str = ""  # precedes `whole`
     whole: str = ""  # the full text, of which more is shown if there is room
+    is_spare: bool = False  # shown only in room that nothing else needs
 
 
 def find_archived(session_id: str, agent_id: str) -> list[Archived]:
@@ -74,7 +75,7 @@ def item_id(item: BriefItem) -> str:
     return f"{crc32(f'{item.section}|{item.text}'.encode('utf-8', 'replace')):08x}"
 
 
-def quote(begins: str, whole: str, most: int) -> str:
+def quote_ends(begins: str, whole: str, most: int) -> str:
     """Return words in quotes; only head and end if they are long."""
     return f"{begins}{quoted(both_ends(whole, most))}"
 

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from holdfast.brief.item import LAST_FAILED, STILL_RUNNING, BriefItem, quote
+from holdfast.brief.item import LAST_FAILED, STILL_RUNNING, BriefItem, quote_ends
 from holdfast.record import commands, shell
 from holdfast.record import open_items as still
 from holdfast.record.model import Agent, Place, Record
 from holdfast.record.turns import turn_number
 from holdfast.redact import redact
-from holdfast.text.fence import agent_name, both_ends, flat, plain_name, quoted
+from holdfast.text.fence import agent_name, flat, plain_name, quoted
 
 MOST_FAILING, LINE_CHARS, OLDER_CHARS = 12, 200, 320
 OFTEN_RUN_SINCE = 0.3  # the worth of a failure after which the same program was run otherwise
@@ -110,12 +110,25 @@ def agents(record: Record, *, roomy: bool) -> Iterator[BriefItem]:
         if roomy and _is_news(record, one):
             yield _news(one, f"{text} → ", why, order)
             continue
-        most = REPORT_CHARS if roomy and one.place.op >= turn_began else OLD_REPORT_CHARS
-        report = both_ends(_findings(one.report or one.answer), most)
+        is_older = one.place.op < turn_began
+        report = redact(_findings(one.report or one.answer))
         if not report and one.status == "done":
             continue  # its output stands with the commands
-        text += f" → {report}" if report else ""
-        yield BriefItem("agents", text, worth, why, one.place, order=order)
+        begins = f"{text} → " if report else text
+        most = OLD_REPORT_CHARS if is_older or not roomy else REPORT_CHARS
+        text = quote_ends(begins, report, most) if report else text
+        whole = "" if is_older else report
+        yield BriefItem(
+            "agents",
+            text,
+            worth,
+            why,
+            one.place,
+            order=order,
+            begins=begins,
+            whole=whole,
+            is_spare=is_older,
+        )
 
 
 def _is_news(record: Record, agent: Agent) -> bool:
@@ -125,7 +138,7 @@ def _is_news(record: Record, agent: Agent) -> bool:
 def _news(agent: Agent, begins: str, why: str, order: int) -> BriefItem:
     """Return a report that the model has not mentioned yet: the next step begins with it."""
     whole = redact(_findings(agent.report))
-    text = quote(begins, whole, LEAST_NEWS)
+    text = quote_ends(begins, whole, LEAST_NEWS)
     place = agent.place
     return BriefItem("agents", text, 1.0, why, place, True, order=order, begins=begins, whole=whole)
 

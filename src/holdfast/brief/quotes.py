@@ -10,13 +10,14 @@ from collections.abc import Collection, Iterator, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from holdfast.brief.item import BriefItem
+from holdfast.brief.item import BriefItem, quote_ends
 from holdfast.budget.compartments import ACTIVE, units
 from holdfast.record.model import PLAN_ASKED, Place, Record, Turn
 from holdfast.record.plans import PROMPTED
 from holdfast.record.replies import LONGEST, REFUSED, TERSE_CHARS
 from holdfast.record.turns import TAKEN_BACK, clip_words, describe_stop, unsure_texts
-from holdfast.text.fence import both_ends, flat, quoted, single_marks
+from holdfast.redact import redact
+from holdfast.text.fence import flat, quoted, single_marks
 
 LEAST_CHARS, USUAL_CHARS, MOST_CHARS, CURRENT_CHARS = 80, 400, 4000, 1000
 REPLY_CHARS = 80
@@ -270,8 +271,15 @@ def outcomes(record: Record, shown: Collection[float]) -> Iterator[BriefItem]:
     last = len(record.turns) - 1
     for number, turn in enumerate(record.turns[:-1]):
         if number in shown and not turn.works_on and len(turn.said) > SHORTEST_ANSWER:
-            text = f"  → {quoted(both_ends(turn.said, ANSWER_CHARS))}"
-            worth = ANSWER_WORTH / (1 + (last - number) / 4)
+            begins, whole = "  → ", redact(turn.said)
             yield BriefItem(
-                SECTION, text, worth, OUTCOME, turn.place, order=number + 0.9, compartment=ACTIVE
+                SECTION,
+                quote_ends(begins, whole, ANSWER_CHARS),
+                ANSWER_WORTH / (1 + (last - number) / 4),
+                OUTCOME,
+                turn.place,
+                order=number + 0.9,
+                compartment=ACTIVE,
+                begins=begins,
+                whole=whole,
             )

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from holdfast.brief.item import BriefItem, quote, short
+from holdfast.brief.item import BriefItem, quote_ends, short
 from holdfast.brief.roles import Section
 from holdfast.budget.compartments import (
     ACTIVE,
@@ -123,7 +123,7 @@ class Choice:
         cut.sort(key=lambda one: len(one.whole))
         for number, item in enumerate(cut):
             most = units(item.text) - units(item.begins) + room // (len(cut) - number)
-            text = quote(item.begins, item.whole, most - 2)
+            text = quote_ends(item.begins, item.whole, most - 2)
             if (more := units(text) - units(item.text)) > 0:
                 self.taken[self.taken.index(item)] = replace(item, text=text)
                 self._pay(of(item), more)
@@ -154,7 +154,7 @@ def choose(
     refused = [one for one in items if one.pinned and not choice.take(one)]
     if any(one.section in NEVER_CUT for one in refused if choice.knows(one)):
         return choice  # no lesser item takes room that these did not get
-    known = [one for one in items if not one.pinned and one.worth > 0 and choice.knows(one)]
+    known = [one for one in items if _competes(one) and choice.knows(one)]
     sizes = [units(one.text) + PER_LINE for one in known]
     by_density = sorted(range(len(known)), key=lambda at: known[at].worth / sizes[at], reverse=True)
     ranked = [known[at] for at in by_density]
@@ -170,8 +170,20 @@ def choose(
     choice.allotment = allot(room, five, _wishes(choice, five, free, could, room))
     left = choice.take_each(ranked, choice.allotment)
     choice.refused = bool(choice.take_each(left))
-    choice.lengthen([*NEWS, "flight"], choice.room)
     return choice
+
+
+def fill(choice: Choice, items: Sequence[BriefItem]) -> None:
+    """Use the room that is left: for more of the texts that were cut, then for spare items, those
+    of most worth first."""
+    choice.lengthen([*NEWS, "flight"], choice.room)
+    choice.lengthen(["said"], choice.room)
+    spare = [one for one in items if one.is_spare and choice.knows(one)]
+    choice.take_each(sorted(spare, key=lambda item: -item.worth))
+
+
+def _competes(item: BriefItem) -> bool:
+    return not item.pinned and not item.is_spare and item.worth > 0
 
 
 def _wishes(
