@@ -107,6 +107,7 @@ def compose(
     items = emphasise(_not_evicted(items, budget.evicted), role, record)
     choice = choose(items, sections, room, budget.shares)
     _lengthen(choice, words, record, given)
+    _say_once(choice)
     fill(choice, items)
     return _laid_out(opening, choice, sections, limit, role, len(items) - choice.merged)
 
@@ -185,6 +186,15 @@ def _lengthen(choice: Choice, words: Sequence[BriefItem], record: Record, given:
     if 0 < more <= choice.room:
         choice.taken = [*(one for one in choice.taken if one not in words), *longer]
         choice.room -= more
+
+
+def _say_once(choice: Choice) -> None:
+    """Leave out what short words answer where it stands in the line above them."""
+    answered = {int(one.order) for one in choice.taken if one.reason == quotes.OUTCOME}
+    for at, one in enumerate(choice.taken):
+        if one.bare and one.order - 1 in answered:
+            choice.room += units(one.text) - units(one.bare)
+            choice.taken[at] = replace(one, text=one.bare)
 
 
 def _not_evicted(items: list[BriefItem], evicted: frozenset[str]) -> list[BriefItem]:

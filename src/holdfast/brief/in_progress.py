@@ -66,7 +66,7 @@ def printed(record: Record) -> Iterator[BriefItem]:
         edits = commands.describe_edits(record, one)
         end = flat(clip_start(redact(one.printed), PRINTED_CHARS), PRINTED_CHARS)
         text = f"{code(line, SHOWN_CHARS)} printed at step {one.op}{edits and ', '}{edits}: {end}"
-        worth = 0.02 / (1 + age / 2)
+        worth = 0.02 / (1 + age / 2) / (1 + record.edits - one.edits_before)
         order = 1.1 + age / 99
         yield BriefItem("flight", text, worth, "a newest output", one.place, key=line, order=order)
 
@@ -98,7 +98,7 @@ def remarks(record: Record) -> Iterator[BriefItem]:
         worth = REMARK_WORTH * len(text) / (1 + age / 4)
         is_spare = place.op < answered_until
         yield BriefItem(
-            "decisions", text, worth, "said at work", place, order=-age, is_spare=is_spare
+            "decisions", text, worth, "said at work", place, order=age, is_spare=is_spare
         )
 
 
@@ -106,7 +106,9 @@ def added(items: Sequence[str]) -> Iterator[BriefItem]:
     """Yield the newest lines that the model added to its checkpoints."""
     for age, item in enumerate(reversed(items[-MOST_ADDED:])):
         text = flat(item, REMARK_CHARS)
-        yield BriefItem("decisions", text, 0.03 / (1 + age), "added to a checkpoint", order=1 - age)
+        yield BriefItem(
+            "decisions", text, 0.03 / (1 + age), "added to a checkpoint", order=-1 + age / 9
+        )
 
 
 def archived_topics(archived: Sequence[Archived]) -> Iterator[BriefItem]:

@@ -21,7 +21,7 @@ MOST_FAILING, LINE_CHARS, OLDER_CHARS = 12, 200, 320
 OFTEN_RUN_SINCE = 0.3  # the worth of a failure after which the same program was run otherwise
 MOST_PLAN_LINES, OLD_PLAN_LINES, PLAN_LINE_CHARS = 40, 12, 160
 MOST_ENDED = 8
-REPORT_CHARS, OLD_REPORT_CHARS = 400, 200  # of a report: of this turn, and older
+REPORT_CHARS, OLD_REPORT_CHARS = 600, 200  # of a report: of this turn, and older
 LEAST_NEWS = 200  # of each new report, before more of it is shown
 LONGEST_ANNOUNCEMENT = 160
 RUNNING_CHARS, LEAST_ASKED = 1600, 40  # of all requests to what runs, and of each
@@ -114,21 +114,9 @@ def agents(record: Record, *, roomy: bool) -> Iterator[BriefItem]:
         report = redact(_findings(one.report or one.answer))
         if not report and one.status == "done":
             continue  # its output stands with the commands
-        begins = f"{text} → " if report else text
         most = OLD_REPORT_CHARS if is_older or not roomy else REPORT_CHARS
-        text = quote_ends(begins, report, most) if report else text
-        whole = "" if is_older else report
-        yield BriefItem(
-            "agents",
-            text,
-            worth,
-            why,
-            one.place,
-            order=order,
-            begins=begins,
-            whole=whole,
-            is_spare=is_older,
-        )
+        text = quote_ends(f"{text} → ", report, most) if report else text
+        yield BriefItem("agents", text, worth, why, one.place, order=order, is_spare=is_older)
 
 
 def _is_news(record: Record, agent: Agent) -> bool:

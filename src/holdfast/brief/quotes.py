@@ -17,12 +17,13 @@ from holdfast.record.plans import PROMPTED
 from holdfast.record.replies import LONGEST, REFUSED, TERSE_CHARS
 from holdfast.record.turns import TAKEN_BACK, clip_words, describe_stop, unsure_texts
 from holdfast.redact import redact
-from holdfast.text.fence import flat, quoted, single_marks
+from holdfast.text.fence import both_ends, flat, quoted, single_marks
 
 LEAST_CHARS, USUAL_CHARS, MOST_CHARS, CURRENT_CHARS = 80, 400, 4000, 1000
 REPLY_CHARS = 80
 BARE_CHARS = 8  # shorter words mean nothing without what they answer
 ANSWER_CHARS, SHORTEST_ANSWER = 400, 30
+OLD_ANSWER_CHARS, RECENT_TURNS = 200, 5  # of an answer that other turns followed
 ANSWER_WORTH = 0.08
 PLAN_BEGIN_CHARS = 420  # of an approved plan that is shown whole further down
 WAITING_FIRST = 1e6
@@ -54,6 +55,7 @@ class Quote(msgspec.Struct, frozen=True):
     line: int = 0
     is_current: bool = False
     is_act: bool = False  # an act of the user, not typed words
+    follows: bool = False  # what it answers ends the turn before
     waits: bool = False  # in the client's queue: the model has not seen it
     stopped: str = ""  # how the user stopped it before the model had done it
 
@@ -88,6 +90,7 @@ def _of_turn(record: Record, number: int, turn: Turn, how: str) -> Iterator[Quot
             turn.line,
             is_current,
             turn.is_plan,
+            _follows(record, number),
             _waits(record, number),
             how,
         )
@@ -107,6 +110,13 @@ def _waits(record: Record, number: int) -> bool:
     turn = record.turns[number]
     is_listed = turn.waits and clip_words(turn.asked).strip() in record.queue
     return is_listed and number >= record.queue_left
+
+
+def _follows(record: Record, number: int) -> bool:
+    """Whether what these words answer ends the turn before, and is shown there if there is room."""
+    before = " ".join(record.turns[number - 1].said.split()) if number else ""
+    to = record.turns[number].reply_to
+    return bool(to) and before.endswith(to[-SHORTEST_ANSWER:])
 
 
 def _replied(turn: Turn, is_current: bool) -> str:
@@ -217,7 +227,9 @@ def _least(quote: Quote) -> int:
 def _item(quote: Quote, most: int) -> BriefItem:
     reason = WITHDRAWN if quote.stopped.startswith(TAKEN_BACK) else "said by the user"
     order = quote.order - WAITING_FIRST if quote.waits else quote.order
-    return BriefItem(SECTION, _text(quote, most), 1.0, reason, quote.place, True, order=order)
+    text = _text(quote, most)
+    bare = _text(replace(quote, reply_to=""), most) if quote.follows else ""
+    return BriefItem(SECTION, text, 1.0, reason, quote.place, True, order=order, bare=bare)
 
 
 def _text(quote: Quote, most: int) -> str:
@@ -272,6 +284,8 @@ def outcomes(record: Record, shown: Collection[float]) -> Iterator[BriefItem]:
     for number, turn in enumerate(record.turns[:-1]):
         if number in shown and not turn.works_on and len(turn.said) > SHORTEST_ANSWER:
             begins, whole = "  → ", redact(turn.said)
+            if last - number > RECENT_TURNS:
+                whole = both_ends(whole, OLD_ANSWER_CHARS)
             yield BriefItem(
                 SECTION,
                 quote_ends(begins, whole, ANSWER_CHARS),
