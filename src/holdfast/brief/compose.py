@@ -168,14 +168,18 @@ def _without_given(items: Iterable[BriefItem], given: str) -> list[BriefItem]:
     is found again in the project."""
     if not given:
         return list(items)
-    held, left_out = " ".join(given.split()), KEPT_BY_CLIENT | FOUND_AGAIN
+    held, left_out = _words(given), KEPT_BY_CLIENT | FOUND_AGAIN
     return [one for one in items if one.section not in left_out and _begin(one) not in held]
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _begin(item: BriefItem) -> str:
     """Return the beginning of an item's line; of a command, without its result."""
     text = item.text.rpartition("`")[0] if item.section == "commands" else item.text
-    return " ".join(text.split())[:GIVEN_CHARS]
+    return _words(text)[:GIVEN_CHARS]
 
 
 def _lengthen(choice: Choice, words: Sequence[BriefItem], record: Record, given: str) -> None:
@@ -189,8 +193,15 @@ def _lengthen(choice: Choice, words: Sequence[BriefItem], record: Record, given:
 
 
 def _say_once(choice: Choice) -> None:
-    """Leave out what short words answer where it stands in the line above them."""
-    answered = {int(one.order) for one in choice.taken if one.reason == quotes.OUTCOME}
+    """Leave out what short words answer where it stands in the line above them, and the model's
+    last words where they are the answer shown last."""
+    answers = [one for one in choice.taken if one.reason == quotes.OUTCOME]
+    answered = {int(one.order) for one in answers}
+    said = {_words(one.whole) for one in answers}
+    again = [one for one in choice.taken if one.section == "flight" and _words(one.whole) in said]
+    for one in again:
+        choice.taken.remove(one)
+        choice.room += units(one.text)
     for at, one in enumerate(choice.taken):
         if one.bare and one.order - 1 in answered:
             choice.room += units(one.text) - units(one.bare)

@@ -19,7 +19,7 @@ from holdfast.text.fence import agent_name, flat, plain_name, quoted
 
 MOST_FAILING, LINE_CHARS, OLDER_CHARS = 12, 200, 320
 OFTEN_RUN_SINCE = 0.3  # the worth of a failure after which the same program was run otherwise
-MOST_PLAN_LINES, OLD_PLAN_LINES, PLAN_LINE_CHARS = 40, 12, 160
+MOST_PLAN_LINES, OLD_PLAN_LINES, PLAN_LINE_CHARS = 40, 5, 160
 MOST_ENDED = 8
 REPORT_CHARS, OLD_REPORT_CHARS = 600, 200  # of a report: of this turn, and older
 LEAST_NEWS = 200  # of each new report, before more of it is shown
