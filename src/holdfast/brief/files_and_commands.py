@@ -16,7 +16,7 @@ from holdfast.text.fence import code, plain_name
 
 TERSE_CHARS = 3600
 LISTED_SHARE, EDITED_SHARE, NAMES_SHARE = 0.08, 0.06, 0.01  # of the brief
-MOST_COMMANDS, LONGEST_COMMAND = 8, 200
+MOST_COMMANDS, LONGEST_COMMAND = 12, 200
 MOST_NAMES = 200
 # Items with this share of the heat are used again in half of all cases: files and commands alike,
 # in 401 simulated cuts of real sessions as in 47 real compactions.
