@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.hub.ingest.readers import from_hooks
+from holdfast.hub.ingest import from_hooks
 from holdfast.hub.ingest.records import RecordedAuditLine, RecordedEvent
 from holdfast.window import audit
 

@@ -259,3 +259,16 @@ def test_a_span_of_a_transcript_can_be_read_with_whole_outputs(tmp_path: Path) -
     (again,) = read_turns(path, start=second.start, until=second.end, output_chars=50_000)
     assert (again.asked, again.answer) == ("Second.", "Two.")
     assert again.calls[0].output == "0123456789" * 1000
+
+
+def test_a_call_that_the_user_refused_with_words_has_its_result_in_the_turn_of_those_words(
+    tmp_path: Path,
+) -> None:
+    why = "The user doesn't want to proceed with this tool use. To tell you how to proceed, "
+    why += "the user said:\nLeave that folder alone."
+    copy = "Error: The user doesn't want to proceed with this tool use."
+    session = Session().user("Clean up.")
+    session.calls("Bash", why, error=True, copy=copy, command="rm -r out")
+    first, second = parts_of(session, tmp_path)
+    assert (first.calls, second.asked) == ([], "Leave that folder alone.")
+    assert [(call.what, call.is_error) for call in second.calls] == [("rm -r out", True)]

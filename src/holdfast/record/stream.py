@@ -201,8 +201,9 @@ class _Stream:
             part.asked = clip(words_of(entry).typed, TEXT_CHARS) or part.asked
         part.reply_to, part.is_plan = begun[0].reply_to, begun[0].is_plan
         part.planning, part.prompt_id = state.record.planning, (entry.line.prompt_id or "")[:200]
-        part.calls += state.calls.values()  # they will not get a result
-        state.calls.clear()
+        if isinstance(entry, Prompt):
+            part.calls += state.calls.values()  # they will not get a result
+            state.calls.clear()
 
     def _gather(self, entry: Entry) -> None:
         part = self.part
@@ -227,6 +228,7 @@ class _Stream:
         if not steps or steps[-1].number != record.op:
             steps.append(TurnStep(record.op, entry.offset, entry.timestamp[:40]))
         step = steps[-1]
+        step.ended_at = entry.timestamp[:40]
         for block in entry.blocks:
             if isinstance(block, Text) and (text := without_briefs(block.text).strip()):
                 step.chars += len(text)

@@ -23,6 +23,7 @@ class TurnStep(msgspec.Struct, array_like=True, gc=False):
     used_tokens: int = 0  # that the answer left; estimated where it was written down too early
     stop_reason: str = ""
     chars: int = 0
+    ended_at: str = ""
 
 
 class TurnText(msgspec.Struct, array_like=True, gc=False):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from holdfast.hub import row_times
 from holdfast.hub.ingest import gather, set_aside
 from holdfast.hub.ingest import sync as ingest
-from holdfast.hub.ingest.readers.window import all_windows
+from holdfast.hub.ingest.windows import all_windows
 from holdfast.hub.projection import refresh
 from holdfast.hub.repair import cleanup
 from holdfast.hub.store import write_health

@@ -13,21 +13,12 @@ from collections.abc import Iterable
 from typing import Any
 from zlib import crc32
 
-import msgspec
-
+from holdfast.client.compaction_limit import CompactionLimit
 from holdfast.files import folders
 from holdfast.hub import ids, row_times
 from holdfast.hub.clean_text import clean, clean_value, replace_unstorable
-from holdfast.hub.ingest.readers import from_hooks
-from holdfast.hub.ingest.readers import window as windows
-from holdfast.hub.ingest.readers.from_transcript import TranscriptPass
-from holdfast.hub.ingest.readers.window import (
-    ReadPosition,
-    Span,
-    WindowReader,
-    parse_position,
-    position_text,
-)
+from holdfast.hub.ingest import from_hooks, windows
+from holdfast.hub.ingest.from_turns import TurnRecords
 from holdfast.hub.ingest.records import (
     MOST_CHARS,
     NAME_CHARS,
@@ -41,13 +32,20 @@ from holdfast.hub.ingest.records import (
     RecordedEvent,
     RecordedWindow,
 )
-from holdfast.record.secrets import ToldSecrets
+from holdfast.hub.ingest.windows import (
+    ReadPosition,
+    Span,
+    WindowReader,
+    parse_position,
+    position_text,
+)
 from holdfast.settings import load as settings_load
 from holdfast.window import guard, velocity
-from holdfast.window.guard import Alert, Thresholds
-from holdfast.window.health import judge_status, recommend_action
+from holdfast.window.guard import Alert, Reading, Thresholds, Verdict
+from holdfast.window.health import describe
 from holdfast.window.state import State
-from holdfast.window.view import COMPACTING_MS
+from holdfast.window.velocity import Forecast
+from holdfast.window.view import COMPACTING_MS, View, WindowFacts
 from holdfast.wire import places
 from holdfast.wire.scan import text_of
 
@@ -120,31 +118,21 @@ def _read_window(name: str, position: Position) -> tuple[Position, list[Recorded
     held = parse_position(position)
     span = Span(held.first_ms, held.last_ms)
     records = from_hooks.read_spool(window, held, span)
-    transcript_pass = TranscriptPass(window, held, span)
-    transcript_pass.read()
-    records += transcript_pass.records
+    turns = TurnRecords(window, held, span)
+    if window.transcript:
+        turns.read()
+    records += turns.records
     moved = (span.first_ms, span.last_ms) != (held.first_ms, held.last_ms)
     held.first_ms, held.last_ms = span.first_ms, span.last_ms
     held.note_ends(span.ends)
     health = _read_health(window, held) if span.last_ms else []
     is_named = bool(health and window.agent_id)  # a hook may note its kind after its first line
     if records or moved or span.has_turned or is_named:
-        records.append(_context(window, transcript_pass, span))
+        records.append(_context(window, turns, span))
     records += health
     if records:
         records = [*span.records(window), *records]
-    return _without_secrets(transcript_pass.known, position_text(held), records)
-
-
-def _without_secrets(
-    known: ToldSecrets, until: Position, records: list[RecordedEvent]
-) -> tuple[Position, list[RecordedEvent]]:
-    """Remove secrets that are named elsewhere; each record was already redacted by itself."""
-    if not known.bare:
-        return until, records
-    data = known.without(msgspec.json.encode(records), fits=True)
-    kept = msgspec.json.decode(data, type=list[RecordedEvent])
-    return msgspec.json.decode(known.without(msgspec.json.encode(until))), kept
+    return position_text(held), records
 
 
 def _read_health(window: WindowReader, held: ReadPosition) -> list[RecordedEvent]:
@@ -181,7 +169,7 @@ def _is_compacting(state: State, held: ReadPosition) -> bool:
     return same and 0 <= ago_ms < COMPACTING_MS
 
 
-def _context(window: WindowReader, transcript_pass: TranscriptPass, span: Span) -> RecordedContext:
+def _context(window: WindowReader, turns: TurnRecords, span: Span) -> RecordedContext:
     subtask = ids.subtask_id(window.session_id, window.agent_id) if window.agent_id else ""
     return RecordedContext(
         id=ids.context_id(window.session_id, window.agent_id),
@@ -191,8 +179,8 @@ def _context(window: WindowReader, transcript_pass: TranscriptPass, span: Span) 
         agent_type=window.agent_type or (UNKNOWN_AGENT if window.agent_id else MAIN_TYPE),
         at_ms=span.last_ms,
         subtask_id=subtask,
-        skills=transcript_pass.skills[-50:],
-        progress_summary=transcript_pass.progress,
+        skills=turns.skills[-50:],
+        progress_summary=turns.progress,
     )
 
 
@@ -205,50 +193,31 @@ def health_of(state: State, used_tokens: int, at_ms: int, *, estimated: bool) ->
     edge = state.edge_tokens
     ratio = used_tokens / edge
     settings = settings_load.load(state.project)
-    thresholds, watch_at = Thresholds.of(settings), settings.share("watch_at")
-    left = max(0, edge - used_tokens)
-    ops, low, high = velocity.steps_left(left, state.velocity, state.growth)
-    paced = ops is not None and state.pace_ms > 0
-    found = {
-        "status": judge_status(ratio, watch_at),
-        "recommended_action": recommend_action(
-            used_tokens, edge, state.checkpoint_tokens, watch_at
+    thresholds = Thresholds.of(settings)
+    ratio, room = used_tokens / state.edge_tokens, max(0, state.edge_tokens - used_tokens)
+    ops, low, high = velocity.steps_left(room, state.velocity, state.growth)
+    seen = View(
+        Reading(used_tokens, at_ms, state.basis, estimated=estimated),
+        CompactionLimit(
+            *(state.window_tokens, state.edge_tokens, state.edge_kind, state.edge_source)
         ),
-        "session_id": state.session_id,
-        "agent_id": state.agent_id or None,
-        "agent_type": state.agent_type or None,
-        "used_tokens": used_tokens,
-        "window_tokens": state.window_tokens,
-        "edge_tokens": edge,
-        "edge_kind": state.edge_kind,
-        "edge_source": state.edge_source,
-        "used_ratio": round(ratio, 4),
-        "room_tokens": left,
-        "zone": guard.place(ratio, thresholds.zones).name.lower(),
-        "alert": Alert(min(state.alert, Alert.CRITICAL)).name.lower() if state.alert else None,
-        "velocity_tokens_per_op": round(state.velocity, 1) or None,
-        "ops_left": ops,
-        "ops_left_low": low,
-        "ops_left_high": high,
-        "minutes_left": round((ops or 0) * state.pace_ms / 60_000, 1) if paced else None,
-        "forecast_basis": "as the hooks last measured" if ops is not None else "unknown",
-        "basis": state.basis,
-        "estimated": estimated,
-        "compacting": state.basis == "compacting",
-        "at_ms": at_ms,
-        "model": state.model or None,
-        "client_version": state.client_version or None,
-        "switches": state.switches,
-        "compactions": state.compactions,
-        "checkpoint_ms": state.saved_ms or None,
-        "checkpoint_trigger": state.checkpoint_trigger or None,
-        "checkpoint_path": state.checkpoint_path or None,
-        "cwd": state.cwd or None,
-        "project": state.project or None,
-        "transcript": state.transcript or None,
-        "machine": os.uname().nodename,
-    }
-    cleaned: dict[str, Any] = clean_value(found, TEXT_CHARS)
+        Forecast(
+            velocity_tokens_per_op=state.velocity or None,
+            ops_left=ops,
+            minutes_left=round(ops * state.pace_ms / 60_000, 1) if ops and state.pace_ms else None,
+            basis="as the hooks last measured" if ops is not None else "unknown",
+            ops_left_low=low,
+            ops_left_high=high,
+        ),
+        Verdict(
+            guard.place(ratio, thresholds.zones),
+            Alert(min(state.alert, Alert.CRITICAL)),
+            *(ratio, thresholds.warning_left, False),
+        ),
+        WindowFacts(*(state.model, state.client_version, state.density, 0, 0)),
+    )
+    health = describe(seen, state, settings.share("watch_at"))
+    cleaned: dict[str, Any] = clean_value(health | {"machine": os.uname().nodename}, TEXT_CHARS)
     return cleaned
 
 

@@ -26,6 +26,7 @@ Name = Annotated[str, Meta(max_length=NAME_CHARS)]
 Text = Annotated[str, Meta(max_length=TEXT_CHARS)]
 Id = Annotated[str, Meta(min_length=36, max_length=36)]
 Position = dict[str, Any]
+ToolType = Literal["builtin", "agent", "skill", "command", "mcp"]
 
 
 class _RecordedEvent(msgspec.Struct, frozen=True, tag_field="deed", omit_defaults=True, gc=False):
@@ -109,7 +110,7 @@ class RecordedAction(_RecordedEvent, frozen=True, tag="action", gc=False):
     project_id: Id
     reported_by: Literal["hook", "transcript"] = msgspec.field(name="told_by")
     tool_name: Name
-    tool_type: Literal["builtin", "agent", "skill", "command", "mcp"]
+    tool_type: ToolType
     at_ms: Ms
     agent_id: Name = ""
     exit_code: Annotated[int, Meta(ge=-(1 << 31), lt=1 << 31)] = 0

@@ -20,7 +20,6 @@ from sqlalchemy.exc import DBAPIError
 from holdfast.hub import row_times
 from holdfast.hub.clean_text import clean
 from holdfast.hub.ingest import gather, set_aside
-from holdfast.hub.ingest.readers.window import parse_position
 from holdfast.hub.ingest.records import (
     Position,
     RecordBatch,
@@ -31,6 +30,7 @@ from holdfast.hub.ingest.records import (
     RecordedSubtask,
     RecordedWindow,
 )
+from holdfast.hub.ingest.windows import parse_position
 from holdfast.hub.ingest.writers.actions import Actions
 from holdfast.hub.ingest.writers.sessions import (
     create_missing,

@@ -11,13 +11,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from holdfast.hub import ids
 from holdfast.hub.clean_text import clean_value, replace_unstorable
-from holdfast.hub.ingest.readers.calls import type_of
-from holdfast.hub.ingest.readers.window import ReadPosition, Span, WindowReader
+from holdfast.hub.ingest.from_turns import type_of
 from holdfast.hub.ingest.records import (
     MOST_RECORDS,
     NAME_CHARS,
@@ -27,6 +25,7 @@ from holdfast.hub.ingest.records import (
     RecordedEvent,
     RecordedSubtask,
 )
+from holdfast.hub.ingest.windows import ReadPosition, Span, WindowReader
 from holdfast.wire import places, spool
 from holdfast.wire.spool import SpoolLine
 
@@ -34,57 +33,47 @@ HEAD_BYTES = 64
 CHUNK_BYTES = 1 << 20
 
 
-def fresh_lines(
-    path: str, offsets: dict[str, int], most_lines: int
-) -> tuple[str, int, list[bytes]] | None:
-    """Return a file's head, the offset reached and the complete lines after its known offset.
+def read_new_lines(
+    path: str, offsets: dict[str, int], most: int
+) -> tuple[dict[str, int], list[bytes]]:
+    """Return the new offsets, by the first bytes of each file, and the complete lines after the
+    known ones. A rotated file is read to its end first.
 
-    A last line that is still being written is left for the next time. None: there is no file.
+    The newer file is opened first: if it is rotated in between, it is still read under one name.
+    A last line that is still being written is left for the next time.
     """
-    with _open(path) as fd:
-        if fd < 0:
-            return None
-        head = _head(fd)
-        if not head:
-            return None
-        size = os.fstat(fd).st_size
-        start = offsets.get(head, 0)
-        start = start if start <= size else 0
-        lines, end = _lines(fd, start, most_lines)
-        return head, end, lines
+    newer, older = (_read_lines(one, offsets, most) for one in (path, f"{path}.1"))
+    reached, lines = {}, list[bytes]()
+    for file in (older, newer):
+        if file is not None and file[0] not in reached:
+            head, end, some = file
+            reached[head] = offsets.get(head, 0) if lines else end
+            lines = lines or some
+    return reached, lines
 
 
-@contextmanager
-def _open(path: str) -> Iterator[int]:
+def _read_lines(
+    path: str, offsets: dict[str, int], most: int
+) -> tuple[str, int, list[bytes]] | None:
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        fd = places.open_regular(path)
     except (OSError, ValueError):
-        yield -1
-        return
-    try:
-        yield fd if places.is_regular(fd) else -1
-    finally:
-        os.close(fd)
-
-
-def _head(fd: int) -> str:
-    begins = os.pread(fd, HEAD_BYTES, 0)
-    if len(begins) < HEAD_BYTES and b"\n" not in begins:
-        return ""
-    return begins.partition(b"\n")[0].decode("ascii", "replace")
-
-
-def _lines(fd: int, start: int, most: int) -> tuple[list[bytes], int]:
-    found: list[bytes] = []
-    held, end = b"", start
-    while len(found) < most and (data := os.pread(fd, CHUNK_BYTES, end + len(held))):
-        *whole, held = (held + data).split(b"\n")
-        for line in whole[: most - len(found)]:
-            end += len(line) + 1
-            found.append(line)
-        if len(held) > CHUNK_BYTES:  # Holdfast writes no line that long: skip it
-            end, held = end + len(held), b""
-    return found, end
+        return None
+    lines = list[bytes]()
+    with os.fdopen(fd, "rb") as file:
+        first = file.readline(HEAD_BYTES)
+        if len(first) < HEAD_BYTES and not first.endswith(b"\n"):
+            return None
+        head = first.rstrip(b"\n").decode("ascii", "replace")
+        at = offsets.get(head, 0)
+        at = at if at <= os.fstat(fd).st_size else 0
+        file.seek(at)
+        while len(lines) < most and (line := file.readline(CHUNK_BYTES)):
+            if not line.endswith(b"\n") and len(line) < CHUNK_BYTES:
+                break
+            at += len(line)
+            lines.append(line.rstrip(b"\n"))
+    return head, at, lines
 
 
 MOST_SPOOL_LINES = MOST_RECORDS // 2
@@ -94,25 +83,9 @@ OPENED = frozenset(("SessionStart", "UserPromptSubmit"))
 
 
 def read_spool(window: WindowReader, held: ReadPosition, span: Span) -> list[RecordedEvent]:
-    """Read what happened since, and move `held` forward.
-
-    The spool is opened before `spool.1`: if it is rotated in between, it is read twice rather than
-    never.
-    """
-    offsets, reached = held.spool, {}
-    newer = fresh_lines(f"{window.folder}/spool", offsets, MOST_SPOOL_LINES)
-    older = fresh_lines(f"{window.folder}/spool.1", offsets, MOST_SPOOL_LINES)
-    if older and newer and older[0] == newer[0]:
-        older = None
-    records: list[RecordedEvent] = []
-    for head, end, lines in filter(None, (older, newer)):
-        if len(records) >= MOST_SPOOL_LINES:  # the older file first
-            reached[head] = offsets.get(head, 0)
-            continue
-        reached[head] = end
-        records += _parse_spool_lines(window, lines, held, span)
-    held.spool = reached
-    return records
+    """Read what happened since, and move `held` forward."""
+    held.spool, lines = read_new_lines(f"{window.folder}/spool", held.spool, MOST_SPOOL_LINES)
+    return list(_parse_spool_lines(window, lines, held, span))
 
 
 def _parse_spool_lines(
@@ -183,18 +156,8 @@ MOST_AUDIT_LINES = 60  # a server takes bodies of 5 MB
 
 
 def read_audit(offsets: dict[str, int]) -> tuple[dict[str, int], list[RecordedEvent]]:
-    """Read what was added since; a rotated file is read to its end first.
-
-    The newer file is opened first: if it is rotated now, it is still read under one name.
-    """
-    newer = fresh_lines(f"{places.home()}/audit.jsonl", offsets, MOST_AUDIT_LINES)
-    older = fresh_lines(f"{places.home()}/audit.jsonl.1", offsets, MOST_AUDIT_LINES)
-    if older and newer and older[0] == newer[0]:
-        older = None
-    if older and older[2]:
-        newer = None
-    reached = {head: end for head, end, _ in filter(None, (older, newer))}
-    lines = [line for _, _, some in filter(None, (older, newer)) for line in some]
+    """Read what was added since."""
+    reached, lines = read_new_lines(f"{places.home()}/audit.jsonl", offsets, MOST_AUDIT_LINES)
     records = [record for record in map(_parse_audit_line, lines) if record is not None]
     return reached or offsets, records
 

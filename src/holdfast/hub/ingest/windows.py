@@ -7,6 +7,7 @@ again: ids are made from what things are, so reading twice changes nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -124,28 +125,14 @@ class Span:
         ]
 
 
-MOST_CALLS = 100
 MOST_ENDS = 500  # of a session that is resumed again and again
-_STAY = (
-    *("spool", "state", "ends", "first_ms", "last_ms"),
-    *("newest_ms", "newest_used", "newest_estimated"),
-)
-
-
-class OpenCall(msgspec.Struct, array_like=True, gc=False):
-    """A tool call whose result is not there yet."""
-
-    tool: str
-    at_ms: int
-    input: str = ""
-    file_paths: list[str] = []
-    details: dict[str, Any] = {}  # used once its result is there: a task, an agent, a skill
 
 
 class ReadPosition(msgspec.Struct, omit_defaults=True, gc=False):
+    """`turns`: where the pass over the transcript stopped (`record.stream.save_state`)."""
+
     spool: dict[str, int] = {}
-    transcript: str = ""
-    offset: int = 0
+    turns: dict[str, Any] = {}
     state: str = ""  # a checksum of the window's state when its health was last recorded
     first_ms: int = 0  # first and last time of everything recorded
     last_ms: int = 0
@@ -153,35 +140,25 @@ class ReadPosition(msgspec.Struct, omit_defaults=True, gc=False):
     newest_ms: int = 0  # the last reading of its spool
     newest_used: int = 0
     newest_estimated: bool = False
-    calls: dict[str, OpenCall] = {}
     request: str = ""
     prompt_id: str = ""
     standing: str = ""  # the request's status, as last recorded
     task: str = ""  # the task of the list that is under way
     waves: int = 0  # number of tasks under this request
-    compactions: int = 0
-    bounded: bool = False  # a boundary was read whose summary has not come yet
-    step: int = 0  # answers so far, counted as the record counts them
-    message_id: str = ""  # of the last answer
-    used: int = 0  # tokens, by the last answer
-    asked: bool = False  # a subagent's first prompt was recorded
-    secret_lines: list[int] = []  # in which secrets are named: `secrets.ToldSecrets.lines`
 
-    def begin(self, transcript: str) -> None:
-        """Start a new transcript from its beginning."""
-        fresh = ReadPosition(transcript=transcript)
-        for name in self.__struct_fields__:
-            if name not in _STAY:
-                setattr(self, name, getattr(fresh, name))
+    def begin(self) -> None:
+        """Start a transcript from its beginning."""
+        self.request = self.prompt_id = self.standing = self.task = ""
+        self.waves = 0
 
     def note_ends(self, ends: Iterable[int]) -> None:
         """Remember these ends too. A line that is read twice is one end."""
         self.ends = list(dict.fromkeys([*self.ends, *ends]))[-MOST_ENDS:]
 
-    def hold(self, use_id: str, call: OpenCall) -> None:
-        self.calls[use_id] = call
-        while len(self.calls) > MOST_CALLS:
-            del self.calls[next(iter(self.calls))]
+    @property
+    def message_id(self) -> str:
+        """The last answer that was read."""
+        return str(self.turns.get("record", {}).get("message_id", ""))
 
 
 def parse_position(position: dict[str, Any]) -> ReadPosition:
@@ -192,5 +169,10 @@ def parse_position(position: dict[str, Any]) -> ReadPosition:
 
 
 def position_text(reached: ReadPosition) -> dict[str, Any]:
-    found: dict[str, Any] = msgspec.to_builtins(reached)
+    """Return the position as plain values that both databases can store."""
+    data = _NUL.sub(rb"\1?", msgspec.json.encode(reached))
+    found: dict[str, Any] = msgspec.json.decode(data)
     return found
+
+
+_NUL = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")

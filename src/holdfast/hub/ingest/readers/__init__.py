@@ -1,1 +1,0 @@
-"""One reader per source: the spool, the transcript, the audit log, the checkpoints' snapshots."""
