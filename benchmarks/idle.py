@@ -15,9 +15,8 @@ from pathlib import Path
 from tests.real_client.briefs import briefs
 from tests.real_client.stage import a_stage, hook_settings, newest_client
 from tests.real_client.terminal import in_a_terminal
-
-from holdfast.setup.trial.cycle import SUMMARY, rounds
-from holdfast.setup.trial.script import Acts, ScriptedAnswer, usage_of
+from tests.trial.cycle import SUMMARY, rounds
+from tests.trial.script import Acts, ScriptedAnswer, usage_of
 
 RULE = "Always write depths in metres."
 USAGE = (30_000, 120_000, 150_000)  # below the compaction limit of 167,000

@@ -15,9 +15,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from holdfast.setup.trial.namespace import NamespaceImpossible
-from holdfast.setup.trial.run import run_trial
-from holdfast.setup.trial.script import Acts, ReceivedRequest, ScriptedAnswer, Step, bash, usage_of
+from tests.trial.namespace import NamespaceImpossible
+from tests.trial.run import run_trial
+from tests.trial.script import Acts, ReceivedRequest, ScriptedAnswer, Step, bash, usage_of
+
 from holdfast.setup.wiring import hook_table
 
 ROUNDS = 25

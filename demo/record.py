@@ -1,4 +1,4 @@
-"""Record the demo's session with the real client: `python demo/record.py [CLIENT]`.
+"""Record the demo's session with the real client: `PYTHONPATH=. python demo/record.py [CLIENT]`.
 
 Leaves `session.jsonl`, the client's own transcript, and `payloads.jsonl`, every hook payload in
 order with `_transcript_bytes`, the length of session.jsonl at that moment. Paths become those of a
@@ -17,11 +17,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from tests.trial.cycle import MODEL, compactions, hook_faults
+from tests.trial.run import Trial, run_trial
 from tide_files import plant
 from tide_story import PROMPT, story
-
-from holdfast.setup.trial.cycle import MODEL, compactions, hook_faults
-from holdfast.setup.trial.run import Trial, run_trial
 
 HERE = Path(__file__).resolve().parent
 EVENTS = (

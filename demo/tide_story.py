@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import tide_files as files
-
-from holdfast.setup.trial.script import Acts, ScriptedAnswer, ScriptedToolCall, bash, usage_of
+from tests.trial.script import Acts, ScriptedAnswer, ScriptedToolCall, bash, usage_of
 
 START_TOKENS = 21_000
 AFTER_TOKENS = 25_500

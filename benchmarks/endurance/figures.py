@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
+from tests.trial.namespace import NamespaceImpossible
+
 from benchmarks.endurance.facts import CORE, HERE, KINDS
 from benchmarks.endurance.measure import SIDES, Course, Result, measure
 from benchmarks.endurance.score import Seen
 from benchmarks.wait import newest_client
-from holdfast.setup.trial.namespace import NamespaceImpossible
 
 Row = tuple[str, str, str]
 Count = tuple[int, int]  # how many, of how many

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from tests.trial.namespace import NamespaceImpossible
+
 from benchmarks.endurance.figures import Row
 from benchmarks.endurance.measure import SIDES, Course, Result, long_course, measure
 from benchmarks.wait import newest_client
-from holdfast.setup.trial.namespace import NamespaceImpossible
 
 LONG = 20
 STEP_SECONDS = 35  # of a person's session: 240 minutes are 410 steps

@@ -11,12 +11,13 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from tests.trial.cycle import texts
+from tests.trial.script import ReceivedRequest
+
 from benchmarks.endurance.facts import OR, Fact
 from benchmarks.endurance.failures import command_of
 from benchmarks.endurance.session import Ran, SessionFailed
 from benchmarks.endurance.story import Story
-from holdfast.setup.trial.cycle import texts
-from holdfast.setup.trial.script import ReceivedRequest
 
 _OURS = re.compile(r"<holdfast-brief.*?</holdfast-brief>", re.DOTALL)
 CHARS_PER_TOKEN = 3.5  # as the brief counts them

@@ -21,18 +21,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.endurance import installation, workplace
-from benchmarks.endurance.installation import Installation
-from benchmarks.endurance.story import AFTER, Stage, Story
-from holdfast.setup.trial.cycle import texts
-from holdfast.setup.trial.namespace import Patience, confine
-from holdfast.setup.trial.run import (
+from tests.trial.cycle import texts
+from tests.trial.namespace import Patience, confine
+from tests.trial.run import (
     notes_folder,
     prepare_home,
     skipped_hooks,
     trial_environment,
 )
-from holdfast.setup.trial.script import (
+from tests.trial.script import (
     ReceivedRequest,
     ScriptedAnswer,
     ScriptedToolCall,
@@ -40,7 +37,11 @@ from holdfast.setup.trial.script import (
     bash,
     usage_of,
 )
-from holdfast.setup.trial.scripted_api import ScriptedApi
+from tests.trial.scripted_api import ScriptedApi
+
+from benchmarks.endurance import installation, workplace
+from benchmarks.endurance.installation import Installation
+from benchmarks.endurance.story import AFTER, Stage, Story
 
 MODEL = "claude-sonnet-4-6"  # compacts at 167,000 of 200,000
 FIRST, LAST, OVER = 24_000, 152_000, 169_000  # what the model reports as used in each window

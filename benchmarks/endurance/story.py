@@ -8,9 +8,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from tests.trial.script import ScriptedToolCall, bash
+
 from benchmarks.endurance.facts import HERE, Fact, choose, of_window, pools
 from benchmarks.endurance.failures import command_of, failing_output, passing_output
-from holdfast.setup.trial.script import ScriptedToolCall, bash
 
 STEPS = (16, 26)  # answers of the model in one window
 # The steps right after a compaction: the request after each of them is still scored.

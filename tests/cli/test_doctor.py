@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 from pathlib import Path
@@ -17,12 +16,8 @@ from holdfast.cli.main import holdfast_command
 from holdfast.client.sample_payloads import EVENTS
 from holdfast.setup import wiring
 from holdfast.setup.doctor.checks import NO_SECOND_HALF
-from holdfast.setup.doctor.compaction import judge
 from holdfast.setup.doctor.hooks import FiredHook, read_output
 from holdfast.setup.errors import SettingsIsALink
-from holdfast.setup.trial.namespace import NamespaceImpossible
-from holdfast.setup.trial.run import Trial
-from holdfast.setup.trial.script import Kind, ReceivedRequest
 from holdfast.window.state import lock_state
 from holdfast.wire import log, places
 from tests.builders import a_transcript, an_answer
@@ -153,22 +148,6 @@ def test_hooks_that_run_and_do_nothing_are_not_well(tmp_path: Path, own_home: Pa
     first, second = found["troubles"]
     assert "no checkpoint was saved and the summariser was not told what to keep" in first
     assert "no brief was restored" in second
-
-
-@pytest.mark.requirement("U2", "B1", "B2")
-def test_what_the_real_client_did_not_pass_on_is_a_trouble() -> None:
-    def asked(number: int, kind: Kind, text: str) -> ReceivedRequest:
-        return ReceivedRequest(number, kind, "", 0.0, {"messages": [{"content": text}]})
-
-    asked_for = (asked(1, "summary", "Summarise."), asked(2, "main", "Holdfast: 75 % full"))
-    events = ({"subtype": "compact_boundary"},)
-    trial = Trial(0, False, 1.0, events, (), asked_for, (), "", "")
-    found = judge(trial, kept=False)
-    assert found["troubles"] == [
-        "no checkpoint was saved",
-        "the summariser did not get our text",
-        "the brief was not in the request after the compaction",
-    ]
 
 
 @pytest.mark.requirement("U2")
@@ -411,68 +390,6 @@ def test_an_enabled_plugin_whose_hooks_are_not_found_is_said_as_that(
     assert "hooks of the plugin were not found" in trouble
     assert "enabledPlugins" in trouble
     assert [install["scope"] for install in found["installs"]] == ["user"]
-
-
-@pytest.mark.requirement("U2")
-@pytest.mark.usefixtures("quick")
-def test_without_a_client_the_rest_is_still_told(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    _install()
-    monkeypatch.setenv("PATH", str(tmp_path))
-    code, out, err = _says("--client")
-    assert code == 1
-    assert "ok  SessionStart" in out
-    assert "no `claude` was found" in err
-    assert "about 20 s" not in err, "nothing is started"
-    code, out, err = _says("--client-binary", "/nope")
-    assert code == 1
-    assert "ok  SessionStart" in out
-    assert "trouble: /nope is not a program" in err
-
-
-@pytest.mark.requirement("U2")
-@pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize("option", ["--client", "--client-binary"])
-def test_a_trial_is_announced_before_anything_else(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, option: str
-) -> None:
-    _install()
-    claude = tmp_path / "claude"
-    claude.write_text("#!/bin/sh\n")
-    claude.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.defpath}")
-    done = dict.fromkeys(
-        ("checkpoint_kept", "summariser_got_our_text", "brief_in_next_request"), True
-    )
-    well = {"requests": 3, "compactions": 1, "alerts_the_api_received": ["full"], "troubles": []}
-    well |= done
-    monkeypatch.setattr(
-        "holdfast.cli.setup.doctor._cycle", lambda binary: {"binary": str(binary)} | well
-    )
-    run = CliRunner().invoke(
-        holdfast_command, ["doctor", option, *([str(claude)] if "binary" in option else [])]
-    )
-    assert run.exit_code == 0, run.output
-    assert "about 20 s" in run.output.splitlines()[0]
-    assert "about 20 s" in run.stderr
-    assert "real client: 3 requests" in run.stdout
-    assert "our brief was in the next request" in run.stdout
-
-
-@pytest.mark.requirement("U2")
-@pytest.mark.usefixtures("quick")
-def test_a_trial_that_cannot_be_is_a_trouble(monkeypatch: pytest.MonkeyPatch) -> None:
-    _install()
-
-    def impossible(_: Path) -> dict[str, Any]:
-        raise NamespaceImpossible("unshare failed")
-
-    monkeypatch.setattr("holdfast.cli.setup.doctor._cycle", impossible)
-    code, out, err = _says("--client-binary", "/bin/sh")
-    assert code == 1
-    assert "ok  SessionStart" in out
-    assert "the trial of the client: unshare failed" in err
 
 
 @pytest.mark.requirement("U2")

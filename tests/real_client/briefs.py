@@ -8,9 +8,9 @@ from pathlib import Path
 from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.index import load_or_empty
 from holdfast.checkpoint.verify import verify
-from holdfast.setup.trial.cycle import texts
-from holdfast.setup.trial.run import Trial
-from holdfast.setup.trial.script import ReceivedRequest
+from tests.trial.cycle import texts
+from tests.trial.run import Trial
+from tests.trial.script import ReceivedRequest
 
 MOST_TOKENS = 2_000
 _BRIEF = re.compile(r"<holdfast-brief.*?</holdfast-brief>", re.DOTALL)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.setup.trial.cycle import run_cycle
-from holdfast.setup.trial.namespace import NamespaceImpossible, unshare_command
-from holdfast.setup.trial.run import Trial
+from tests.trial.cycle import run_cycle
+from tests.trial.namespace import NamespaceImpossible, unshare_command
+from tests.trial.run import Trial
 
 from .stage import LOUD, Stage, a_stage, hook_settings, newest_client
 

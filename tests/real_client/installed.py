@@ -10,9 +10,9 @@ from typing import Any
 from holdfast.setup.install import apply, plan_install
 from holdfast.setup.receipts import our_packages
 from holdfast.setup.targets import settings_target
-from holdfast.setup.trial.cycle import MODEL
-from holdfast.setup.trial.run import Trial, prepare_home, run_trial
-from holdfast.setup.trial.script import (
+from tests.trial.cycle import MODEL
+from tests.trial.run import Trial, prepare_home, run_trial
+from tests.trial.script import (
     ReceivedRequest,
     ScriptedAnswer,
     ScriptedToolCall,

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from holdfast.setup.trial.cycle import MODEL, texts
-from holdfast.setup.trial.namespace import children_of, confine, wait_for_end
-from holdfast.setup.trial.run import notes_folder, prepare_home, trial_environment
-from holdfast.setup.trial.script import ReceivedRequest, Script
-from holdfast.setup.trial.scripted_api import ScriptedApi
+from tests.trial.cycle import MODEL, texts
+from tests.trial.namespace import children_of, confine, wait_for_end
+from tests.trial.run import notes_folder, prepare_home, trial_environment
+from tests.trial.script import ReceivedRequest, Script
+from tests.trial.scripted_api import ScriptedApi
 
 from .stage import LOUD, Stage, hook_settings
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from holdfast.setup.trial.cycle import MODEL
-from holdfast.setup.trial.run import Trial, run_trial
-from holdfast.setup.trial.script import Script
 from holdfast.setup.wiring import hook_table
+from tests.trial.cycle import MODEL
+from tests.trial.run import Trial, run_trial
+from tests.trial.script import Script
 
 LOUD = {"HOLDFAST_RAISE": "1"}  # our hooks fail open for users; here their faults must show
 CACHE = Path(__file__).resolve().parents[2] / ".cache" / "client"

@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from holdfast.setup.trial.cycle import MODEL
-from holdfast.setup.trial.namespace import ConfinedProcess, Patience, confine
-from holdfast.setup.trial.run import notes_folder, prepare_home, trial_environment
-from holdfast.setup.trial.script import Kind, ReceivedRequest, Script
-from holdfast.setup.trial.scripted_api import ScriptedApi
+from tests.trial.cycle import MODEL
+from tests.trial.namespace import ConfinedProcess, Patience, confine
+from tests.trial.run import notes_folder, prepare_home, trial_environment
+from tests.trial.script import Kind, ReceivedRequest, Script
+from tests.trial.scripted_api import ScriptedApi
 
 from .stage import LOUD, Stage
 

@@ -9,9 +9,9 @@ from click.testing import CliRunner
 
 from holdfast.archive import transcripts
 from holdfast.cli.main import holdfast_command
-from holdfast.setup.trial.cycle import MODEL, hook_faults
-from holdfast.setup.trial.run import run_trial
-from holdfast.setup.trial.script import Acts, ScriptedAnswer, bash, usage_of
+from tests.trial.cycle import MODEL, hook_faults
+from tests.trial.run import run_trial
+from tests.trial.script import Acts, ScriptedAnswer, bash, usage_of
 from tests.waiting import until
 
 from .stage import LOUD, Stage, hook_settings

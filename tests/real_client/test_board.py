@@ -15,9 +15,12 @@ from holdfast.hub import row_times
 from holdfast.hub.board import messages, outboxes
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import projects
-from holdfast.setup.trial.cycle import hook_faults, rounds, texts
-from holdfast.setup.trial.run import Trial
-from holdfast.setup.trial.script import (
+from holdfast.watcher.watch import Watch
+from holdfast.wire import places
+from tests.builders import EDGE
+from tests.trial.cycle import hook_faults, rounds, texts
+from tests.trial.run import Trial
+from tests.trial.script import (
     Acts,
     ReceivedRequest,
     ScriptedAnswer,
@@ -26,9 +29,6 @@ from holdfast.setup.trial.script import (
     bash,
     usage_of,
 )
-from holdfast.watcher.watch import Watch
-from holdfast.wire import places
-from tests.builders import EDGE
 
 from .stage import Stage, perform
 

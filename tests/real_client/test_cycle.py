@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 
 import pytest
 
-from holdfast.setup.doctor.compaction import judge
-from holdfast.setup.trial.cycle import (
+from holdfast.text.fence import TAG
+from tests.trial.cycle import (
     EDGE_TOKENS,
     FILL,
     REFILL,
@@ -16,10 +17,11 @@ from holdfast.setup.trial.cycle import (
     hook_faults,
     our_texts,
 )
-from holdfast.setup.trial.run import Trial
-from holdfast.setup.trial.script import ReceivedRequest
+from tests.trial.run import Trial
+from tests.trial.script import ReceivedRequest
 
 pytestmark = pytest.mark.real_client
+STEERS = "Keep these word for word in the summary:"
 
 # Percent of the edge at which the model is told; at 50 and 70 only the log is.
 TOLD_AT = (75, 85, 90, 93, 97)
@@ -59,10 +61,13 @@ def test_the_client_holds_nothing_against_our_hooks(with_hooks: Trial) -> None:
 
 
 @pytest.mark.requirement("U2", "B1", "B2")
-def test_the_doctor_sees_that_the_client_passed_our_words_on(with_hooks: Trial) -> None:
-    found = judge(with_hooks, kept=True)
-    assert found["troubles"] == []
-    assert found["summariser_got_our_text"] and found["brief_in_next_request"]
+def test_the_client_passes_our_words_to_the_summariser_and_the_brief_to_the_model(
+    with_hooks: Trial,
+) -> None:
+    assert any(STEERS in json.dumps(one.body) for one in with_hooks.asked("summary"))
+    at = next(n for n, one in enumerate(with_hooks.requests) if one.kind == "summary")
+    after = next(one for one in with_hooks.requests[at:] if one.kind == "main")
+    assert f"<{TAG} " in json.dumps(after.body)
 
 
 def test_our_hooks_run_at_every_event_of_the_cycle(with_hooks: Trial) -> None:

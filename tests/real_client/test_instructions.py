@@ -9,8 +9,8 @@ import pytest
 
 from holdfast.client import instructions
 from holdfast.client.memory_folder import find_memory_folder
-from holdfast.setup.trial.cycle import SUMMARY
-from holdfast.setup.trial.script import Acts, ScriptedAnswer, ScriptedToolCall, bash, usage_of
+from tests.trial.cycle import SUMMARY
+from tests.trial.script import Acts, ScriptedAnswer, ScriptedToolCall, bash, usage_of
 
 from .stage import Stage, perform
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.setup.trial.cycle import SUMMARY, rounds
-from holdfast.setup.trial.run import skipped_hooks
-from holdfast.setup.trial.script import Acts, ScriptedAnswer, usage_of
 from holdfast.setup.wiring import status_line
+from tests.trial.cycle import SUMMARY, rounds
+from tests.trial.run import skipped_hooks
+from tests.trial.script import Acts, ScriptedAnswer, usage_of
 
 from .briefs import MOST_TOKENS, briefs, checkpoints, tokens
 from .stage import Stage, a_stage, hook_settings

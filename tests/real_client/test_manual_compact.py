@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from holdfast.setup.trial.cycle import MODEL, SUMMARY, compactions, hook_faults, rounds
-from holdfast.setup.trial.run import Trial, run_trial
-from holdfast.setup.trial.script import Acts, ScriptedAnswer, usage_of
+from tests.trial.cycle import MODEL, SUMMARY, compactions, hook_faults, rounds
+from tests.trial.run import Trial, run_trial
+from tests.trial.script import Acts, ScriptedAnswer, usage_of
 
 from .briefs import MOST_TOKENS, briefs, checkpoints, tokens
 from .stage import LOUD, Stage, a_stage, hook_settings

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.setup.trial.cycle import MODEL
-from holdfast.setup.trial.namespace import confine
-from holdfast.setup.trial.run import notes_folder, trial_environment
-from holdfast.setup.trial.script import Acts, ReceivedRequest, ScriptedAnswer, Step, bash, usage_of
-from holdfast.setup.trial.scripted_api import ScriptedApi
 from holdfast.setup.wiring import SERVER_ENTRY
 from tests.mcp.clients import ended
+from tests.trial.cycle import MODEL
+from tests.trial.namespace import confine
+from tests.trial.run import notes_folder, trial_environment
+from tests.trial.script import Acts, ReceivedRequest, ScriptedAnswer, Step, bash, usage_of
+from tests.trial.scripted_api import ScriptedApi
 
 from .installed import Waiting, ask_through, call, install, results
 from .stage import LOUD, Stage

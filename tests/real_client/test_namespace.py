@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.setup.trial.namespace import (
+from tests.trial.namespace import (
     NamespaceImpossible,
     Patience,
     children_of,
@@ -18,8 +18,8 @@ from holdfast.setup.trial.namespace import (
     unshare_command,
     wait_for_end,
 )
-from holdfast.setup.trial.script import Acts
-from holdfast.setup.trial.scripted_api import ScriptedApi
+from tests.trial.script import Acts
+from tests.trial.scripted_api import ScriptedApi
 
 
 @pytest.fixture(autouse=True)

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.setup.trial.cycle import compactions, hook_faults, our_texts, rounds
-from holdfast.setup.trial.namespace import wait_for_end
-from holdfast.setup.trial.run import run_trial
-from holdfast.setup.trial.script import (
+from holdfast.wire import spool
+from tests.trial.cycle import compactions, hook_faults, our_texts, rounds
+from tests.trial.namespace import wait_for_end
+from tests.trial.run import run_trial
+from tests.trial.script import (
     Acts,
     ScriptedAnswer,
     ScriptedError,
@@ -19,7 +20,6 @@ from holdfast.setup.trial.script import (
     bash,
     usage_of,
 )
-from holdfast.wire import spool
 
 from .stage import LOUD, Stage, hook_settings, perform
 

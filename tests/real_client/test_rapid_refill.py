@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.setup.trial.cycle import OVER, SUMMARY, compactions, our_texts, rounds
-from holdfast.setup.trial.script import Acts, ScriptedAnswer, usage_of
+from tests.trial.cycle import OVER, SUMMARY, compactions, our_texts, rounds
+from tests.trial.script import Acts, ScriptedAnswer, usage_of
 
 from .stage import Stage, perform
 

@@ -9,10 +9,10 @@ import pytest
 
 from holdfast.brief.compose import CONTINUES, TO_BE_CONTINUED
 from holdfast.checkpoint.verify import verify
-from holdfast.setup.trial.cycle import MODEL, SUMMARY, compactions, hook_faults
-from holdfast.setup.trial.run import Trial, run_trial
-from holdfast.setup.trial.script import Acts, ReceivedRequest, ScriptedAnswer, bash, usage_of
 from tests.real_client.stage import LOUD, Stage, a_stage, hook_settings
+from tests.trial.cycle import MODEL, SUMMARY, compactions, hook_faults
+from tests.trial.run import Trial, run_trial
+from tests.trial.script import Acts, ReceivedRequest, ScriptedAnswer, bash, usage_of
 
 pytestmark = pytest.mark.real_client
 

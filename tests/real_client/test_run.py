@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.checkpoint.verify import verify
-from holdfast.setup.trial.script import ReceivedRequest, ScriptedAnswer, Step, bash, usage_of
 from holdfast.window import make_mark
+from tests.trial.script import ReceivedRequest, ScriptedAnswer, Step, bash, usage_of
 
 from .running import Ran, batch_of, run_plan, text_of, told_of
 from .stage import Stage, a_stage

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from holdfast.plan.estimates import past
-from holdfast.setup.trial.cycle import SUMMARY
-from holdfast.setup.trial.script import (
+from tests.trial.cycle import SUMMARY
+from tests.trial.script import (
     ReceivedRequest,
     ScriptedAnswer,
     ScriptedError,

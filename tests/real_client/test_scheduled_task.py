@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from holdfast.record.reader import read_record
-from holdfast.setup.trial.cycle import SUMMARY
-from holdfast.setup.trial.run import transcripts_in
-from holdfast.setup.trial.script import Acts, ScriptedAnswer, usage_of
 from tests.record.test_forged_sessions import lines_of_user
+from tests.trial.cycle import SUMMARY
+from tests.trial.run import transcripts_in
+from tests.trial.script import Acts, ScriptedAnswer, usage_of
 
 from .briefs import briefs, checkpoints
 from .stage import a_stage, hook_settings

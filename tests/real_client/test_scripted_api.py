@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from holdfast.setup.trial.script import Acts, ScriptedAnswer, ScriptedError, Step, bash, usage_of
-from holdfast.setup.trial.scripted_api import ScriptedApi, kind_of
+from tests.trial.script import Acts, ScriptedAnswer, ScriptedError, Step, bash, usage_of
+from tests.trial.scripted_api import ScriptedApi, kind_of
 
 TOOLS = [{"name": "Bash"}]
 SUMMARY = "Your task is to create a detailed summary of the conversation so far, paying attention"

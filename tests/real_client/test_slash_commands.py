@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from holdfast.segment import library
-from holdfast.setup.trial.cycle import MODEL, hook_faults, texts
-from holdfast.setup.trial.run import Trial, run_trial
-from holdfast.setup.trial.script import ReceivedRequest, ScriptedAnswer, Step, bash, usage_of
 from tests.segment.library_builders import a_segment, kept
+from tests.trial.cycle import MODEL, hook_faults, texts
+from tests.trial.run import Trial, run_trial
+from tests.trial.script import ReceivedRequest, ScriptedAnswer, Step, bash, usage_of
 
 from .installed import install, results
 from .stage import LOUD, Stage, a_stage

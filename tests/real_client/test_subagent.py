@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.setup.trial.cycle import hook_faults, our_texts, rounds
-from holdfast.setup.trial.script import Acts, ScriptedAnswer, ScriptedToolCall, bash, usage_of
 from holdfast.wire import spool
+from tests.trial.cycle import hook_faults, our_texts, rounds
+from tests.trial.script import Acts, ScriptedAnswer, ScriptedToolCall, bash, usage_of
 
 from .stage import Stage, perform
 

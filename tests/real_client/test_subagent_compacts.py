@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.setup.trial.cycle import MODEL, SUMMARY, hook_faults
-from holdfast.setup.trial.run import Trial, run_trial
-from holdfast.setup.trial.script import Acts, ScriptedAnswer, ScriptedToolCall, bash, usage_of
+from tests.trial.cycle import MODEL, SUMMARY, hook_faults
+from tests.trial.run import Trial, run_trial
+from tests.trial.script import Acts, ScriptedAnswer, ScriptedToolCall, bash, usage_of
 
 from .briefs import MOST_TOKENS, after_compactions, briefs, checkpoints, tokens
 from .stage import LOUD, Stage, a_stage, hook_settings

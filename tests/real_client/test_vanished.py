@@ -13,9 +13,9 @@ import pytest
 
 import holdfast
 from holdfast.setup import wiring
-from holdfast.setup.trial.cycle import MODEL, hook_faults
-from holdfast.setup.trial.run import Trial, run_trial
-from holdfast.setup.trial.script import Acts, ScriptedAnswer, bash, usage_of
+from tests.trial.cycle import MODEL, hook_faults
+from tests.trial.run import Trial, run_trial
+from tests.trial.script import Acts, ScriptedAnswer, bash, usage_of
 
 from .stage import Stage
 

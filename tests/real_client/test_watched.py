@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from holdfast.setup.trial.cycle import hook_faults, texts
-from holdfast.setup.trial.run import Trial
-from holdfast.setup.trial.script import (
+from tests.builders import EDGE
+from tests.trial.cycle import hook_faults, texts
+from tests.trial.run import Trial
+from tests.trial.script import (
     Acts,
     Kind,
     ReceivedRequest,
@@ -21,7 +22,6 @@ from holdfast.setup.trial.script import (
     bash,
     usage_of,
 )
-from tests.builders import EDGE
 
 from .briefs import checkpoints
 from .installed import ask_through, call, install, results

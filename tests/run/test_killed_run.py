@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.run import claude_process, supervisor
-from holdfast.setup.trial.namespace import children_of, wait_for_end
 from tests.run.theatre import PATIENCE_SECONDS, Theatre
+from tests.trial.namespace import children_of, wait_for_end
 
 pytestmark = pytest.mark.slow
 NIGHTLY = pytest.mark.nightly

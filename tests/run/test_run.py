@@ -23,9 +23,9 @@ from holdfast.run.errors import (
     ReservedOption,
 )
 from holdfast.run.supervisor import WAITING
-from holdfast.setup.trial.namespace import wait_for_end
 from holdfast.wire import places
 from tests.run.theatre import ALONE, PATIENCE_SECONDS, TWO, Theatre
+from tests.trial.namespace import wait_for_end
 
 IN_ORDER = ["cart", "price", "docs"]
 

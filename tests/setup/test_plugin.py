@@ -24,7 +24,7 @@ from holdfast.setup.install import (
     plan_uninstall,
 )
 from holdfast.setup.targets import SKILLS, plugin_target, read_packaged
-from holdfast.setup.trial.namespace import NamespaceImpossible, unshare_command
+from tests.trial.namespace import NamespaceImpossible, unshare_command
 
 from .machine import Desk, all_hooks
 

@@ -326,10 +326,7 @@ TOPICS: dict[str, HelpTopic] = {
         "Run every installed hook once and report what works.",
         "It plays a compaction through the hooks and starts the MCP server, as Claude Code "
         "would. Ends with 1 if something is wrong, and says how to fix it.",
-        (
-            Example("holdfast doctor", "without Claude Code"),
-            Example("holdfast doctor --client", "with the real one, offline"),
-        ),
+        (Example("holdfast doctor", "without Claude Code"),),
         "troubleshooting",
     ),
     "settings": HelpTopic(

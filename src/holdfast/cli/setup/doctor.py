@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from holdfast.cli.saving.transcripts import in_words as transcripts_in_words
 from holdfast.cli.terminal import paint, say
 from holdfast.setup.doctor.checks import examine
 from holdfast.text.numbers import short
-from holdfast.wire.errors import HoldfastError
 
 SHOWN_CHARS = 90
 ERRORS_BEFORE = (
@@ -32,62 +30,21 @@ TEXT_COLUMN = 37  # right of mark, name and time
     help="Check this project's settings too.",
 )
 @click.option("--plugin", type=click.Path(path_type=Path), help="Check this plugin folder.")
-@click.option(
-    "--client", is_flag=True, help="Also run the real Claude Code, offline, through a compaction."
-)
-@click.option(
-    "--client-binary",
-    type=click.Path(path_type=Path),
-    help="The `claude` to run; implies --client.",
-)
 @click.pass_context
 def doctor(
     ctx: click.Context,
     as_json: bool,
     project: Path,
     plugin: Path | None,
-    client: bool,
-    client_binary: Path | None,
 ) -> None:
     """Fire every installed hook, start the MCP server; exit 1 when something is wrong."""
-    wanted = client or client_binary is not None
-    binary = _binary(client_binary) if wanted else None
-    if binary:
-        say("This starts a trial of the real client, offline: about 20 s.", err=True)
     found = examine(project, plugin)
-    if wanted:
-        _try_client(found, binary, client_binary)
     found["ok"] = not found["troubles"]
     if as_json:
         click.echo(json.dumps(found, indent=2))
     else:
         _show(found)
     ctx.exit(0 if found["ok"] else 1)
-
-
-def _binary(named: Path | None) -> Path | None:
-    which = shutil.which(named or "claude")
-    return Path(which) if which else None
-
-
-def _try_client(found: dict[str, Any], binary: Path | None, named: Path | None) -> None:
-    if binary is None:
-        missing = f"{named} is not a program" if named else "no `claude` was found"
-        words = "install Claude Code, or name the binary: --client-binary FILE"
-        found["troubles"].append(f"{missing}; {words}")
-        return
-    try:
-        found["client"] = _cycle(binary)
-        found["troubles"] += found["client"]["troubles"]
-    except HoldfastError as error:
-        found["troubles"].append(f"the trial of the client: {error}; {error.hint}")
-
-
-def _cycle(binary: Path) -> dict[str, Any]:
-    """Try the real client. Its modules are imported only for this."""
-    from holdfast.setup.doctor.compaction import try_cycle
-
-    return try_cycle(binary)
 
 
 def _show(found: dict[str, Any]) -> None:
@@ -113,10 +70,6 @@ def _show(found: dict[str, Any]) -> None:
         say(f"  logged: {error}")
     if found["transcript_lines"]:
         say(f"  newest transcript: {_in_words(found['transcript_lines'])}")
-    if "client" in found:
-        from holdfast.setup.doctor.compaction import in_words
-
-        say("\n".join(in_words(found["client"])))
     for note in found["notes"]:
         say(f"note: {note}", err=True)
     for trouble in found["troubles"]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, cast
 
-from holdfast.setup.trial.script import (
+from tests.trial.script import (
     Kind,
     ReceivedRequest,
     Script,

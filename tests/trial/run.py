@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from holdfast.setup.trial.namespace import Patience, confine
-from holdfast.setup.trial.script import Kind, ReceivedRequest, Script
-from holdfast.setup.trial.scripted_api import ScriptedApi
+from tests.trial.namespace import Patience, confine
+from tests.trial.script import Kind, ReceivedRequest, Script
+from tests.trial.scripted_api import ScriptedApi
 
 _TOOLS = "Bash,Read,Write,Edit,Agent"
 _KEY = "sk-ant-scripted-api-on-loopback-only"  # opens nothing: the scripted API never looks at it

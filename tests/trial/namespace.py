@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import IO
 
 from holdfast.setup.errors import HoldfastError
-from holdfast.setup.trial import enter_namespace
+from tests.trial import enter_namespace
 
 _START_SECONDS = 20.0
 _GRACE_SECONDS = 3.0

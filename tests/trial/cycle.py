@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from holdfast.setup.trial.run import Trial, run_trial
-from holdfast.setup.trial.script import Acts, ReceivedRequest, ScriptedAnswer, bash, usage_of
+from tests.trial.run import Trial, run_trial
+from tests.trial.script import Acts, ReceivedRequest, ScriptedAnswer, bash, usage_of
 
 MODEL = "claude-sonnet-4-6"
 EDGE_TOKENS = 167_000  # the compaction limit of a 200,000 window
