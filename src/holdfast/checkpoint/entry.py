@@ -55,10 +55,8 @@ class CheckpointEntry(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fiel
         return bool(self.id) and self.id == id_of(self.path.rpartition("/")[2])
 
     def line(self) -> str:
-        try:
-            return msgspec.json.encode(self).decode()
-        except UnicodeEncodeError:  # a path that is not UTF-8
-            return json.dumps(asdict(self))
+        # Unlike msgspec, json can write a path that is not UTF-8.
+        return json.dumps(asdict(self), separators=(",", ":"))
 
 
 def from_file(path: str) -> CheckpointEntry:

@@ -69,9 +69,10 @@ def find_by_name(word: str, project: str) -> CheckpointEntry:
         return _before(_first(here, project), here)
     foreign = sort_entries(index.of_project(project, foreign=True))
     everywhere = sort_entries(index.load_or_empty())
-    return (
-        _by_id(word, here) or _by_id(word, foreign) or _by_id(word, everywhere) or _raise_none(word)
-    )
+    found = _by_id(word, here) or _by_id(word, foreign) or _by_id(word, everywhere)
+    if found is None:
+        raise NoCheckpoint(f"there is no checkpoint {word}")
+    return found
 
 
 def newest_of_session(session_id: str) -> CheckpointEntry | None:
@@ -139,7 +140,3 @@ def _by_id(word: str, entries: list[CheckpointEntry]) -> CheckpointEntry | None:
             paths += f"\n  … {len(fits) - MOST_NAMED:,} more"
         raise UnclearCheckpoint(f"{word} matches {len(fits)} checkpoints:\n  {paths}")
     return fits[0] if fits else None
-
-
-def _raise_none(word: str) -> CheckpointEntry:
-    raise NoCheckpoint(f"there is no checkpoint {word}")

@@ -31,24 +31,15 @@ def extend(document: Document, entries: Iterable[CheckpointEntry]) -> Document:
 
 
 def trace(entry: CheckpointEntry, entries: Iterable[CheckpointEntry]) -> list[CheckpointEntry]:
-    """Return this one, its parent, and so on to the first known; a circle ends where it closes."""
-    by_id: dict[str, list[CheckpointEntry]] = {}
-    for one in entries:
-        by_id.setdefault(one.id, []).append(one)
+    """Return this one, its parent, and so on to the first known; a circle ends where it closes. Ids
+    are unique only within a project, and a parent is of the same session."""
+    known = {(one.project, one.session_id, one.id): one for one in entries}
     line = [entry]
-    while (parent := _parent(line[-1], by_id)) is not None and parent not in line:
+    while parent := known.get((entry.project, entry.session_id, line[-1].parent)):
+        if parent in line:
+            break
         line.append(parent)
     return line
-
-
-def _parent(
-    child: CheckpointEntry, by_id: dict[str, list[CheckpointEntry]]
-) -> CheckpointEntry | None:
-    """Return the parent. Ids are unique only within a project; a parent of the same session is
-    preferred."""
-    fits = [one for one in by_id.get(child.parent, ()) if one.project == child.project]
-    same = [one for one in fits if one.session_id == child.session_id]
-    return next(iter(same or fits), None)
 
 
 def compare(older: Document, newer: Document) -> list[SectionChange]:

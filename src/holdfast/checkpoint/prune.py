@@ -150,8 +150,9 @@ def folders_left(also: Iterable[str] = ()) -> list[Left]:
         with suppress(UnusableFolder):
             place = folders.project_folder(project)
             names = tuple(sorted(folders.names_in(place.path)))
+            stays = {name: why for name in names if (why := _why(place.path, name))}
             if names:
-                found.append(Left(project, place, names, _stays(place.path, names)))
+                found.append(Left(project, place, names, stays))
     return found
 
 
@@ -170,11 +171,6 @@ def remove_own(left: Left) -> str:
         with suppress(OSError):  # the parent is ours too if it is empty
             os.rmdir(left.path.rpartition("/")[0])  # noqa: PTH106
     return "; ".join(index.refresh(left.project))
-
-
-def _stays(folder: str, names: tuple[str, ...]) -> dict[str, str]:
-    reasons = {name: _why(folder, name) for name in names}
-    return {name: why for name, why in reasons.items() if why}
 
 
 def _why(folder: str, name: str) -> str:

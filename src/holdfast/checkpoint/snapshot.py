@@ -81,11 +81,9 @@ def load(project: str, checkpoint_id: str) -> dict[str, Any]:
 
 
 def load_fill(project: str, checkpoint_id: str) -> CheckpointFill:
-    """Return the fill alone: the rest of the file is skipped, not built."""
     try:
-        data = places.read_small(path_of(project, checkpoint_id), LARGEST_BYTES)
-        return msgspec.json.decode(data, type=CheckpointFill)
-    except (msgspec.DecodeError, ValueError, RecursionError):
+        return msgspec.convert(load(project, checkpoint_id), CheckpointFill)
+    except msgspec.ValidationError:
         return CheckpointFill()
 
 
