@@ -51,3 +51,22 @@ def test_a_shell_line_or_a_question_with_a_picture_decides_nothing(
 ) -> None:
     session = Session().user("Go.").says("Done. Shall I print it?").user(words)
     assert [*decisions(session.record(tmp_path))] == []
+
+
+def test_what_the_user_types_on_interrupting_is_a_decision(tmp_path: Path) -> None:
+    session = Session().user("Draw the tides.").says("First I commit. Now the north:")
+    session.user("[Request interrupted by user]").user("do not commit anything")
+    session.says("Understood.").user("[Request interrupted by user]").user("Why the north?")
+    assert [*decisions(session.record(tmp_path))] == [
+        "turn 2: “interrupted: First I commit. Now the north:” → “do not commit anything”"
+    ]
+
+
+def test_an_answer_stands_beside_the_whole_question(tmp_path: Path) -> None:
+    said = "One line:\n```\ndraw(\n```\n" + "The tides are drawn. " * 20
+    question = f"Shall I print {'the tides of the north and ' * 8}of the south?"
+    session = Session().user("Draw the tides.").says(f"{said}\n- {question}")
+    session.user("only those of the north, and without the moon, please")
+    assert [*decisions(session.record(tmp_path))] == [
+        f"turn 2: “{question}” → “only those of the north, and without the moon, please”"
+    ]

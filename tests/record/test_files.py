@@ -63,10 +63,21 @@ def test_files_are_those_used_not_only_those_edited(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("C2")
-def test_an_edit_tells_its_lines(tmp_path: Path) -> None:
-    patch = {"structuredPatch": [{"oldStart": 9, "oldLines": 2, "newStart": 10, "newLines": 4}]}
-    session = Session().edits("/work/project/a.py", copy=patch)
-    assert session.record(tmp_path).files["a.py"].ranges == [(10, 13)]
+@pytest.mark.parametrize(
+    ("lines", "change"),
+    [
+        ([" a = 1", "-b = 2", "+", "+b = 3", "+c = 4"], "+ b = 3"),
+        ([" }", "-b = 2"], "- b = 2"),
+        (["+}"], ""),
+        (None, ""),
+        ([7], ""),
+    ],
+)
+def test_an_edit_tells_its_first_new_line(lines: object, change: str, tmp_path: Path) -> None:
+    hunks = [{"newStart": 3, "lines": ["+def ebb():"]}, {"newStart": 10, "lines": lines}]
+    session = Session().edits("/work/project/a.py", copy={"structuredPatch": hunks})
+    used = session.record(tmp_path).files["a.py"]
+    assert (used.line, used.change) == (10 if change else used.line, change)
 
 
 @pytest.mark.requirement("C2")
@@ -180,9 +191,8 @@ def test_files_nobody_had_used_are_changed_by_a_move_or_a_removal(tmp_path: Path
     session.runs("rm notes/moon.md /tmp/a.txt /private/var/folders/x1/T/b.txt").runs(
         "git rm -q --cached kept.md"
     )
-    assert what_changed(session, tmp_path) == [
-        "notes/moon.md, docs/flood.md, docs/ebb.md - removed",
-    ]
+    removed = ("notes/moon.md", "docs/flood.md", "docs/ebb.md")
+    assert what_changed(session, tmp_path) == [f"{name} - removed" for name in removed]
 
 
 def test_a_redirection_is_no_place_to_move_to(tmp_path: Path) -> None:

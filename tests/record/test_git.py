@@ -133,7 +133,7 @@ def test_what_subagents_edited_is_changed_and_counted_since(tmp_path: Path) -> N
         )
     )
     changed = sections_of(record)["What Changed"]
-    assert changed[0] == "ebb.py, old.py - changed by a subagent"
+    assert changed[:2] == ["ebb.py - changed by a subagent", "old.py - changed by a subagent"]
     assert record.git["status"].edits == 1, "the first was before it"
 
 

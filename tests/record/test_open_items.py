@@ -165,7 +165,7 @@ def test_a_turn_is_open_until_the_models_words_end_it(how: str, why: str, tmp_pa
     found = open_items.request(record)
     assert found is not None
     assert (found.turn.asked, found.why) == (FIRST, why)
-    assert f"turn 2, {why}: “{FIRST}”" in sections_of(record)["Next Steps"]
+    assert f"turn 2, 2026-11-15 06:25, {why}: “{FIRST}”" in sections_of(record)["Next Steps"]
 
 
 def test_a_call_left_open_at_a_compaction_is_not_in_flight_afterwards(tmp_path: Path) -> None:

@@ -73,4 +73,6 @@ def test_words_of_the_model_change_no_task(words: str, tmp_path: Path) -> None:
 def test_a_checkpoint_never_says_that_nothing_is_open(tmp_path: Path) -> None:
     session = Session().user("Print the tides.").says("They are printed. Shall I push?")
     [step] = sections_of(session.record(tmp_path))["Next Steps"]
-    assert step == ("turn 1 was answered; the end of the answer: “They are printed. Shall I push?”")
+    assert step == (
+        "the model's last words, turn 1, 2026-11-15 06:25: “They are printed. Shall I push?”"
+    )

@@ -16,8 +16,17 @@ from holdfast.record import commands, git, open_items, shell
 from holdfast.record.agents import COMMAND
 from holdfast.record.decisions import find_decisions
 from holdfast.record.files import by_last_use
-from holdfast.record.model import FileUse, Record, Task, Turn, describe_unread, heat_at
-from holdfast.record.replies import TERSE_CHARS, is_answer, width
+from holdfast.record.model import (
+    FailedRun,
+    FileUse,
+    Place,
+    Record,
+    ShownPlan,
+    Task,
+    Turn,
+    describe_unread,
+)
+from holdfast.record.replies import REFUSED, TERSE_CHARS, is_answer, question_at_end, width
 from holdfast.record.turns import describe_stop, turn_number, unsure_texts
 from holdfast.text.fence import both_ends, code, flat, quoted, single_marks
 from holdfast.text.numbers import counted
@@ -34,9 +43,9 @@ NEWEST_SHARE, EDITED_SHARE = 0.4, 0.8  # of a section: for turns in full, files 
 WORDS_CHARS, ANSWER_CHARS, LEAST_CHARS = 160, 120, 80  # of an older turn
 SAID_CHARS, ITEM_CHARS, END_CHARS, SHORT_CHARS = 800, 400, 240, 200
 OUTPUT_CHARS, OLDER_LINES = 600, 2  # of a failed command: its output, and lines of an older one
-MOST_PATHS = 8  # of files in one item
 MOST_PLAN_LINES, PLAN_LINE_CHARS = 12, 160
 MOST_COMMANDS, MOST_AGENTS = 5, 5
+MINUTE_CHARS = len("2026-11-19T08:15")
 MOST_CHANGED, MOST_ITEMS = 400, 40  # in the snapshot
 MORE = "see `holdfast search`, or the tool `recall`"
 PLAN_MODE = "mode: plan mode is on; read and plan only until the user approves the plan"
@@ -59,13 +68,13 @@ def sections_of(
     builders: dict[str, tuple[float, Callable[[int], list[str]]]] = {
         IN_PROGRESS: (0.14, lambda room: first([*_in_progress(record)], room)),
         "What Changed": (0.22, lambda room: _changed(record, room)),
-        "Why Changed": (0.45, lambda room: _turns(record, room)),
+        "Why Changed": (0.4, lambda room: _turns(record, room)),
         "Active Issues": (0.12, lambda room: first([*_issues(record)], room)),
         "Key Decisions": (0.1, lambda room: last([*decisions(record)], room)),
-        "Next Steps": (0.16, lambda room: first([*next_steps(record)], room)),
+        "Next Steps": (0.22, lambda room: first([*next_steps(record)], room)),
+        "Commands": (0.1, lambda room: first([*_commands(record)], room)),
         GIT: (0.06, lambda room: first([text for text, _ in git.quotes(record)], room)),
         UNSURE: (0.03, lambda room: last([one.text for one in unsure_texts(record)], room)),
-        "Commands": (0.05, lambda room: first([*_commands(record)], room)),
         "Agents": (0.08, lambda room: first([*_agents(record)], room)),
     }
     shown = last([one.item for one in added], int(room * ADDED_SHARE))
@@ -173,10 +182,18 @@ def title(record: Record, at: int) -> str:
     if not words or width(words) > TERSE_CHARS:
         return words
     if is_answer(turn.reply_to):
-        return f"{clip_last(turn.reply_to, LEAST_CHARS).strip()} → {words}"
+        return f"{_question(record, at)} → {words}"
     earlier = (one.asked for one in reversed(record.turns[:at]) if width(one.asked) > TERSE_CHARS)
     before = flat(next(earlier, ""), SHORT_CHARS)
     return f"{before} → {words}" if before else words
+
+
+def _question(record: Record, at: int) -> str:
+    """Return what a turn answers: a call that the user refused, or the question before it."""
+    turn = record.turns[at]
+    before = next((one.said for one in reversed(record.turns[:at]) if not one.taken_back), "")
+    is_refused = turn.reply_to.startswith(REFUSED)
+    return flat(turn.reply_to if is_refused else question_at_end(before), ITEM_CHARS)
 
 
 def decisions(record: Record) -> Iterator[str]:
@@ -184,7 +201,7 @@ def decisions(record: Record) -> Iterator[str]:
     as a decision."""
     for one in find_decisions(record):
         words = quoted(flat(one.text, ITEM_CHARS))
-        to = f"{quoted(flat(one.question, SHORT_CHARS))} → " if one.question else ""
+        to = f"{quoted(flat(one.question, ITEM_CHARS))} → " if one.question else ""
         yield f"turn {one.turn}{'' if one.by == 'user' else ', the model'}: {to}{words}"
 
 
@@ -194,31 +211,50 @@ def next_steps(record: Record) -> Iterator[str]:
     found = open_items.request(record)
     if found:
         at = record.turns.index(found.turn)
-        words = quoted(flat(title(record, at), ITEM_CHARS))
-        yield f"turn {turn_number(record, found.turn.place)}, {found.why}: {words}"
+        words = quoted(flat(title(record, at), SAID_CHARS))
+        yield f"{_when(record, found.turn.place)}, {found.why}: {words}"
+    elif record.turns and record.turns[-1].said:
+        turn = record.turns[-1]
+        words = quoted(_end_of(turn.said))
+        yield f"the model's last words, {_when(record, turn.place)}: {words}"
     for one in open_items.questions(record):
         yield f"asked of the user, not answered: {quoted(flat(one.text, ITEM_CHARS))}"
     listed = open_items.tasks(record)
     yield from (_task(record, one) for one in listed)
     done = [one for one in record.tasks.values() if one.status == "completed"]
-    if done:
-        names = "; ".join(flat(one.text, 80) for one in reversed(done[-3:]))
-        of, place = (
-            len(done) + len(listed),
-            max((one.set_at for one in done), key=lambda one: one.op),
-        )
-        when = f"in turn {turn_number(record, place)}"
-        yield f"[x] {len(done)} of {of} tasks completed, the last {when}: {names}"
+    places = [max(one.place, one.set_at, key=lambda place: place.op) for one in [*listed, *done]]
+    place = max(places, key=lambda place: place.op, default=Place())
     if record.plan:
-        lines = [flat(one, PLAN_LINE_CHARS) for one in record.plan.text.splitlines() if one.strip()]
-        rest = len(lines) - MOST_PLAN_LINES
-        more = [f"({counted(rest, 'more line')})"] if rest > 0 else []
-        when = f"the newest plan, as it stood in turn {turn_number(record, record.plan.place)}:"
-        yield "\n".join([when, *lines[:MOST_PLAN_LINES], *more])
-    if not found and record.turns and record.turns[-1].said:
-        number, said = turn_number(record, record.turns[-1].place), record.turns[-1].said
-        end = flat(clip_last(" ".join(said.split()), END_CHARS), END_CHARS + 2)
-        yield f"turn {number} was answered; the end of the answer: {quoted(end)}"
+        yield _plan(record, record.plan, place.op)
+    if done:
+        when = f"set in turn {turn_number(record, place)}"
+        yield f"[x] {len(done)} of {len(places)} tasks completed, {when}"
+
+
+def _when(record: Record, place: Place) -> str:
+    """Return the turn and the minute of what happened."""
+    minute = f", {clip(place.at, MINUTE_CHARS).replace('T', ' ')}" if place.at else ""
+    return f"turn {turn_number(record, place)}{minute}"
+
+
+def _end_of(said: str) -> str:
+    """Return the end of the model's words, in their lines."""
+    lines = [line for line in single_marks(said.strip()).splitlines() if line.strip()]
+    words = "\n".join(lines)
+    return words if len(words) <= SAID_CHARS else f"… {clip_last(words, SAID_CHARS).lstrip()}"
+
+
+def _plan(record: Record, plan: ShownPlan, tasks_set_op: int) -> str:
+    """Return the plan; of one that is older than the current request or than the task list, only
+    its title."""
+    lines = [flat(one, PLAN_LINE_CHARS) for one in plan.text.splitlines() if one.strip()]
+    asked_op = max((one.place.op for one in record.turns if one.asked), default=0)
+    when = f"the newest plan, as it stood in turn {turn_number(record, plan.place)}"
+    rest = len(lines) - MOST_PLAN_LINES
+    if plan.place.op < max(asked_op, tasks_set_op):
+        return f"{when}: {quoted(lines[0].lstrip('# '))} ({counted(len(lines), 'line')})"
+    more = [f"({counted(rest, 'more line')})"] if rest > 0 else []
+    return "\n".join([f"{when}:", *lines[:MOST_PLAN_LINES], *more])
 
 
 def _task(record: Record, task: Task) -> str:
@@ -236,8 +272,7 @@ def _in_progress(record: Record) -> Iterator[str]:
     if open_items.request(record) is None:
         return
     if record.last_texts:
-        end = flat(clip_start(record.last_texts[-1], SAID_CHARS), SAID_CHARS + 2)
-        yield f"last said: {quoted(end)}"
+        yield f"last said: {quoted(_end_of(record.last_texts[-1]))}"
     running = [*record.calls.values()][-3:]
     for call in running or record.recent[-1:]:
         label = "no result yet" if running else "last call"
@@ -278,9 +313,10 @@ def _turn(record: Record, at: int, turn: Turn, most: int) -> str:
     how = describe_stop(record.turns, at)
     begins = f"turn {turn_number(record, turn.place)}{f' ({how})' if how else ''}: "
     asked = single_marks(turn.asked.strip()) if most > WORDS_CHARS else flat(turn.asked, ENDLESS)
+    most = min(most, SAID_CHARS) if turn.is_plan else most
     asked = asked if len(asked) <= most else both_ends(asked, most)
     by = f"({PLAN_OF_MODEL}) " * turn.is_plan
-    to = clip_last(turn.reply_to, WORDS_CHARS) if is_answer(turn.reply_to) else ""
+    to = _question(record, at) if is_answer(turn.reply_to) else ""
     words = f"{by}{quoted(asked)}" + f" (to {quoted(to)})" * bool(to) if asked else "(went on)"
     is_now = turn is record.turns[-1] and open_items.request(record) is not None
     if not turn.said or is_now or most <= LEAST_CHARS:
@@ -288,29 +324,34 @@ def _turn(record: Record, at: int, turn: Turn, most: int) -> str:
     if most <= WORDS_CHARS:
         return f"{begins}{words} → {quoted(flat(turn.said, ANSWER_CHARS))}"
     answer = single_marks(turn.said)
-    room = SAID_CHARS if turn is record.turns[-1] else ITEM_CHARS
-    room = min(room, max(ANSWER_CHARS, most - len(words)))
-    answer = answer if len(answer) <= room else both_ends(answer, room)
+    room = min(ITEM_CHARS, max(ANSWER_CHARS, most - len(words)))
+    if len(answer) > room:  # the end of the last answer stands in the next steps
+        answer = flat(answer, room) if turn is record.turns[-1] else both_ends(answer, room)
     return f"{begins}{words}\n→ {quoted(answer)}"
 
 
 def _changed(record: Record, room: int) -> list[str]:
     """Return every edited file with what was done to it, the newest first. If there is no room for
     that, the oldest are grouped by folder."""
-    subjects = git.subjects(record)
-    groups: dict[str, list[tuple[str, FileUse]]] = {}
-    for path, used in reversed(_edited(record)):
-        key = _describe_edits(path, used, subjects)
-        key += "\n" * (len(groups.get(key, ())) >= MOST_PATHS)
-        groups.setdefault(key, []).append((path, used))
-    items, grouped = [_files(done, files) for done, files in groups.items()], [*groups.values()]
+    items, said = [], ""
+    files, subjects = _edited(record)[::-1], git.subjects(record)
+    for path, used in files:
+        words = _words_at_edit(path, used, subjects)
+        done = [words] * (bool(words) and words != said) + [code(used.change, SHORT_CHARS)] * bool(
+            used.change
+        )
+        said = words or said
+        where = f":{used.line}" if used.line else ""
+        items.append(f"{path}{where} - {', '.join(done) or words or _how_changed(used)}")
+        items[-1] += "; removed since" * (used.gone and used.is_changed)
     if size(items) <= room:
         return items
     count = 0
     while size(items[: count + 1]) <= room * EDITED_SHARE:
         count += 1
-    rest = [path for files in grouped[count:] for path, _ in files]
-    return items[:count] + _by_folder(rest, room - size(items[:count]))
+    return items[:count] + _by_folder(
+        [path for path, _ in files[count:]], room - size(items[:count])
+    )
 
 
 def _by_folder(paths: list[str], room: int) -> list[str]:
@@ -318,37 +359,23 @@ def _by_folder(paths: list[str], room: int) -> list[str]:
     for path in paths:
         folder, _, name = path.rpartition("/")
         folders.setdefault(folder or ".", []).append(name)
-    named = [
-        f"{folder}/ - {counted(len(names), 'file')} edited earlier: {', '.join(names)}"
-        for folder, names in folders.items()
-    ]
-    if size(named) <= room:
-        return named
-    short = [f"{folder}/ ({len(names)})" for folder, names in folders.items()]
-    text = flat(", ".join(short), max(SHORT_CHARS, room - SHORT_CHARS))
-    return [f"{counted(len(paths), 'file')} edited earlier ({MORE}): {text}"]
+    begins = f"{counted(len(paths), 'file')} edited earlier ({MORE}): "
+    named = "; ".join(f"{folder}/: {', '.join(names)}" for folder, names in folders.items())
+    return [begins + flat(named, max(SHORT_CHARS, room - len(begins) - PER_ITEM))]
 
 
-def _files(done: str, files: list[tuple[str, FileUse]]) -> str:
-    places = []
-    for path, used in files:
-        lines = ", ".join(f"{start}-{end}" for start, end in used.ranges[-2:])
-        places.append(f"{path}:{lines}" if lines else path)
-    return f"{', '.join(places)} - {done.rstrip()}"
-
-
-def _describe_edits(path: str, used: FileUse, subjects: Mapping[str, str]) -> str:
-    """Return what was done to a file: the subject of the commit that holds it, else what was said
-    at its edits, else how often it was edited."""
-    since = "; removed since" * used.gone
+def _words_at_edit(path: str, used: FileUse, subjects: Mapping[str, str]) -> str:
+    """Return the subject of the commit that holds a file, else what was said at its last edit."""
     if path in subjects:
-        return f"in the commit {quoted(subjects[path])}{since}"
-    if used.said:
-        by = "by a subagent: " * (used.by_agents > 0 and not used.edits)
-        return f"{by}{'; '.join(quoted(one) for one in used.said[-2:])}{since}"
+        return f"in the commit {quoted(subjects[path])}"
+    by = "by a subagent: " * (used.by_agents > 0 and not used.edits)
+    return f"{by}{quoted(used.said[-1])}" if used.said else ""
+
+
+def _how_changed(used: FileUse) -> str:
     if used.edits:
-        return f"edited {counted(used.edits, 'time')}{since}"
-    if used.gone:
+        return f"edited {counted(used.edits, 'time')}"
+    if used.gone and not used.is_changed:
         return "removed"
     return f"changed by {'a subagent' if used.by_agents else 'a command'}"
 
@@ -374,21 +401,28 @@ def _issues(record: Record) -> Iterator[str]:
     if record.starts_midway:
         yield "the transcript begins midway: earlier words are in another file"
     began = record.turns[-1].place.op if record.turns else 0
+    by_output: dict[str, list[tuple[str, FailedRun]]] = {}
     for line, failed in commands.failing(record):
+        by_output.setdefault("\n".join(failed.lines), []).append((line, failed))
+    for (line, failed), *others in by_output.values():
         told = [single_marks(one) for one in failed.lines]
         told = told if failed.place.op > began else told[:OLDER_LINES]
         while len(told) > 1 and sum(map(len, told)) > OUTPUT_CHARS:
             told.pop()
-        yield "\n".join([commands.describe(record, line, failed), *told])
+        same = f"(the same of {counted(len(others), 'earlier command')})"
+        yield "\n".join([commands.describe(record, line, failed), *told, *[same] * bool(others)])
 
 
 def _commands(record: Record) -> Iterator[str]:
-    """Yield the commands that were run more than once, as they were typed, the latest first."""
-    marks = {True: "", False: " (failed)", None: " (no result yet)"}
-    known = [pair for pair in record.commands.items() if pair[1].count > 1]
-    known.sort(key=lambda pair: heat_at(pair[1], record.op), reverse=True)
-    for line, one in known[:MOST_COMMANDS]:
-        yield code(line, SHORT_CHARS) + marks[one.ok]
+    """Yield the commands that followed an edit or were run more than once, as they were typed, each
+    with the end of what it printed last."""
+    marks = {True: "", False: "failed, ", None: "no result yet, "}
+    for line, one in commands.last_runs(record)[:MOST_COMMANDS]:
+        edits = commands.describe_edits(record, one) or "no edit since"
+        end = flat(clip_start(one.printed, SHORT_CHARS), SHORT_CHARS)
+        words = f": {quoted(end)}" if end else ""
+        when = f"{marks[one.ok]}{_when(record, one.place)}, {edits}"
+        yield f"{code(line, SHORT_CHARS)} ({when}){words}"
 
 
 def _agents(record: Record) -> Iterator[str]:
@@ -399,6 +433,8 @@ def _agents(record: Record) -> Iterator[str]:
         yield f"{one.kind or 'agent'} {name} ({since}): {flat(shell.first_line(one.asked), 160)}"
     ended = [one for one in record.agents.values() if one.status != "running"]
     for one in [one for one in reversed(ended) if one.kind != COMMAND][:MOST_AGENTS]:
-        answer = f" → {quoted(flat(one.answer, SHORT_CHARS))}" if one.answer else ""
+        answer = (
+            f" → {quoted(both_ends(one.report or one.answer, END_CHARS))}" if one.answer else ""
+        )
         how = f" ({one.status})" if one.status != "done" else ""
         yield f"{one.kind or 'agent'}{how}: {flat(one.asked, 120)}{answer}"

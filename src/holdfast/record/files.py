@@ -12,7 +12,6 @@ from holdfast.text.sentences import within
 EDITS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})  # the tools that edit one
 MOST_FILES = 600  # not edited ones; at twice as many the coldest are removed
 MOST_ROOTS = 8
-MOST_RANGES = 12
 MOST_EDITED = 2000
 MOST_SAID = 3  # words at edits of one file
 COUNT_EVERY = 64  # counting thousands of files at each new one takes too long
@@ -149,18 +148,6 @@ def change(record: Record, name: str, how: str) -> None:
     used.op, used.gone = record.op, False
     if is_new:
         _thin(record)
-
-
-def note_ranges(record: Record, name: str, lines: list[tuple[int, int]]) -> None:
-    """Record the lines that an edit touched, newest last, each range once."""
-    used = record.files.get(name)
-    if used is None:
-        return
-    for span in lines:
-        if span in used.ranges:
-            used.ranges.remove(span)
-        used.ranges.append(span)
-    del used.ranges[:-MOST_RANGES]
 
 
 def mention(record: Record, text: str, weight: float = SEEN) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-VERSION = 13
+VERSION = 14
 PLAN_ASKED = "carry out the plan? "  # before the title of a plan that the user has to approve
 
 
@@ -79,7 +79,8 @@ class FileUse(msgspec.Struct, array_like=True, gc=False):
     seen: int = 0  # named by a search, a subagent or the user
     heat: float = 0.0
     op: int = 0
-    ranges: list[tuple[int, int]] = []
+    line: int = 0  # of the newest edit
+    change: str = ""  # the first line of the newest edit, or the length of a whole file
     gone: bool = False  # a command has removed or moved it since
     written: int = 0  # by commands: redirected into, edited in place, moved, staged
     by_agents: int = 0  # edits of subagents

@@ -5,13 +5,14 @@ are replies.
 """
 
 from holdfast.record.model import Record
-from holdfast.text.sentences import ASKING, clip_last
+from holdfast.text.sentences import ASKING, clip_last, last_sentences
 
 REFUSED = "refused: "  # before a call that the user stopped
 SHORT_CHARS = 80
 TERSE_CHARS = 32  # shorter words mean little without what they answer
 WIDE = 3  # letters that one character of a script without blanks counts
 LONGEST = 500
+QUESTION_CHARS = 160  # more if its last sentence is longer
 
 
 def reply_to(record: Record, words: str) -> str:
@@ -23,15 +24,15 @@ def reply_to(record: Record, words: str) -> str:
     return clip_last(" ".join(before.split()), LONGEST)
 
 
+def question_at_end(said: str, most: int = QUESTION_CHARS) -> str:
+    """Return the end of the last line of the model's words, in whole sentences."""
+    line = said.strip().rpartition("\n")[2]
+    return last_sentences(line, most) or line
+
+
 def is_answer(reply_to: str) -> bool:
     """Whether these words answer a question, or a call that the user refused."""
     return reply_to.rstrip("*_`) ").endswith(ASKING) or reply_to.startswith(REFUSED)
-
-
-def settles(words: str, reply_to: str) -> bool:
-    """Whether very short words follow a question, and are no question, command or shell line."""
-    is_terse = width(words) <= TERSE_CHARS and words[:1] not in ("/", "!")
-    return is_answer(reply_to) and is_terse and not any(mark in words for mark in ASKING)
 
 
 def width(words: str) -> int:

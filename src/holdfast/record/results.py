@@ -3,8 +3,9 @@
 Output of a tool is never taken for a rule. Only its head and tail are searched.
 """
 
-import re
 from collections.abc import Iterator
+
+import msgspec
 
 from holdfast.record import (
     agents,
@@ -17,11 +18,12 @@ from holdfast.record import (
     tasks,
     turns,
 )
-from holdfast.record.model import PLAN_ASKED, Call, Place, Record
+from holdfast.record.model import PLAN_ASKED, Call, FileUse, Place, Record
 from holdfast.record.replies import REFUSED
 from holdfast.redact import redact_answer
+from holdfast.text.numbers import counted
 from holdfast.text.sentences import Lazy, clip
-from holdfast.transcript.blocks import ToolResult, decoded
+from holdfast.transcript.blocks import ToolResult, attempt, decoded
 from holdfast.transcript.entries import Result
 
 HEAD_CHARS = 6000
@@ -29,11 +31,10 @@ REPORT_CHARS = 20_000  # of a subagent's answer
 LISTED_CHARS = 1500
 MOST_CHARS = 1_000_000
 MOST_ANSWERS = 20
-MOST_HUNKS = 6
+LINE_CHARS = 160
 _ANSWERS = b'"answers"'
 LONGEST_REFUSED = 200
 ASKED = "AskUserQuestion"
-_HUNK = re.compile(rb'"newStart": ?(\d{1,9}), ?"newLines": ?(\d{1,9})')
 _GOES_ON = b" in background with ID"
 _RECORD = b'"toolUseResult":'
 START_BYTES = 80
@@ -51,6 +52,21 @@ _NOTE = "\n\nNote: The user's next message"
 _NOTED, _PREVIEW = '" user notes: ', '" selected preview:\n'  # behind an answer
 _NO_FILE = "File does not exist"
 PREAMBLE_CHARS = 800
+
+
+class _Hunk(msgspec.Struct, rename="camel"):
+    new_start: int = 0
+    lines: list[str] = []
+
+
+class _Edit(msgspec.Struct, rename="camel"):
+    """What the client says about an edit."""
+
+    structured_patch: list[_Hunk] = []
+    content: str = ""  # of a file that was written
+
+
+_decode_edit = msgspec.json.Decoder(_Edit).decode
 
 
 def take_result(record: Record, entry: Result, block: ToolResult, place: Place) -> Call | None:
@@ -72,8 +88,8 @@ def take_result(record: Record, entry: Result, block: ToolResult, place: Place) 
             git.note_edit(record)
     if tool == "Bash":
         _ran(record, call, block, place)
-    elif tool in calls.EDITS and not record.far:
-        files.note_ranges(record, call.what, _ranges(entry.data))
+    elif tool in calls.EDITS and not block.is_error and call.what in record.files:
+        _note_change(record.files[call.what], entry)
     elif tool in ("Task", "Agent"):
         _agent_answered(record, block)
     elif tool == "Grep" and not record.far:
@@ -129,10 +145,21 @@ def _ran(record: Record, call: Call, block: ToolResult, place: Place) -> None:
     files.mention(record, text[:LISTED_CHARS], 0.15)
 
 
-def _ranges(data: bytes) -> list[tuple[int, int]]:
-    """Return the first and last line of each hunk in the client's own record."""
-    hunks = _HUNK.findall(data, max(0, data.rfind(b'"structuredPatch":')))[:MOST_HUNKS]
-    return [(int(first), int(first) + max(int(count), 1) - 1) for first, count in hunks]
+def _note_change(used: FileUse, entry: Result) -> None:
+    """Record where an edit was and the first line that it added, or else removed, from the client's
+    own record."""
+    edit = attempt(_decode_edit, bytes(entry.tool_use_result)) or _Edit()
+    used.line, used.change = 0, ""
+    if edit.structured_patch:
+        hunk = edit.structured_patch[-1]
+        told = [line for line in hunk.lines if any(map(str.isalnum, line))]
+        changed = [line for mark in "+-" for line in told if line[0] == mark]
+        used.line = hunk.new_start
+        used.change = "".join(
+            f"{one[0]} {clip(one[1:].strip(), LINE_CHARS)}" for one in changed[:1]
+        )
+    elif edit.content:
+        used.change = f"written, {counted(len(edit.content.splitlines()), 'line')}"
 
 
 def _findings(text: str) -> str:

@@ -17,6 +17,7 @@ from holdfast.redact import redact
 from holdfast.redact.finding import REDACTED
 from holdfast.redact.value import looks_random
 from holdfast.text import sentences
+from holdfast.text.fence import flat
 from holdfast.text.sentences import Lazy
 from holdfast.transcript.user_words import Author, Words, marks_all
 
@@ -27,7 +28,7 @@ MOST_TURNS, FIRST_TURNS, DROPPED_AT_ONCE = 1200, 40, 200
 SAID_CHARS, LAST_SAID_CHARS = 1600, 3200
 MOST_EDITED, MOST_RUNS, MOST_QUESTIONS = 60, 12, 40
 MOST_QUEUED, MOST_WAITING, MOST_UNSURE = 16, 64, 60
-NEAR_STEPS, READ_CHARS, BEFORE_CHARS = 3, 600, 160  # of the words before a call
+READ_CHARS, BEFORE_CHARS = 600, 160  # of the words before an edit
 MOST_SAME = 3  # prompts with the same words, queued in one step
 MOST_LOOKED_AT = 2 * MOST_QUEUED  # turns from the end
 NOTIFICATION_CHARS = 20_000
@@ -243,16 +244,14 @@ def note_edit(record: Record, name: str) -> None:
 
 
 def words_before(record: Record) -> str:
-    """Return the end of what the model said in this step or just before it: why it makes a call."""
+    """Return the end of what the model said before an edit, if nothing but edits came between."""
     began = record.turns[-1].place.op if record.turns else 0
-    if not record.last_texts or record.last_said_op <= max(began, record.op - NEAR_STEPS):
+    between = (one for one in record.recent if record.last_said_op <= one.place.op < record.op)
+    is_far = any(one.tool not in files.EDITS for one in between)
+    if not record.last_texts or record.last_said_op <= began or is_far:
         return ""
-    words = ""
-    for sentence in reversed(sentences.sentences(record.last_texts[-1][-READ_CHARS:])):
-        if words and len(sentence) + len(words) >= BEFORE_CHARS:
-            break
-        words = f"{sentence} {words}".strip()
-    return sentences.clip_start(words, BEFORE_CHARS)
+    words = sentences.last_sentences(record.last_texts[-1][-READ_CHARS:], BEFORE_CHARS)
+    return flat(words, BEFORE_CHARS)
 
 
 def note_run(record: Record, command: str, passed: bool) -> None:

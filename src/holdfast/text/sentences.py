@@ -125,6 +125,16 @@ def sentences(text: str) -> list[str]:
     return found
 
 
+def last_sentences(text: str, most: int) -> str:
+    """The last sentences, as many whole ones as fit; at least one."""
+    kept = ""
+    for one in reversed(sentences(text)):
+        if kept and len(one) + len(kept) >= most:
+            break
+        kept = f"{one} {kept}".strip()
+    return kept
+
+
 def split(line: str) -> list[str]:
     """The sentences of one line."""
     found, start = [], 0
