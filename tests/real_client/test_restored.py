@@ -110,7 +110,8 @@ def test_a_long_session_has_both_halves_of_its_brief_in_the_next_request(
     [first] = [text for text in briefs if TO_BE_CONTINUED in text]
     [second] = [text for text in briefs if CONTINUES in text]
     assert "pier 0 stays closed" in first
-    assert "Finding 40" in second
+    assert "Finding 40" in first
+    assert "Finding 9:" in second
     assert "persisted-output" not in _text(after), "an output over 10,000 characters"
 
 
