@@ -17,8 +17,10 @@ import sqlalchemy as sa
 from holdfast.checkpoint import index
 from holdfast.checkpoint import rebuild as index_rebuild
 from holdfast.checkpoint.verify import verify
-from holdfast.hub import ids
+from holdfast.hub import ids, row_times
+from holdfast.hub.ingest import set_aside
 from holdfast.hub.ingest.sync import sync
+from holdfast.hub.repair import cleanup
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import actions, compactions, metadata, requests, sessions
 from holdfast.run.claude_command import CONDUCTED
@@ -83,13 +85,15 @@ def no_secret(text: str, secrets: Iterable[str], where: str) -> None:
 
 
 def checkpoints(place: Place, reported: set[str], spoiled: frozenset[str] = frozenset()) -> int:
-    """All that was reported, and all that has a final name, verifies; how many there are."""
+    """All that was reported, and all that has a final name, verifies; how many there are. One of a
+    transcript that a fault kept from being read to its end says so, and nothing else is wrong."""
     found = set(_final_files(place))
     gone = reported - found
     must(not gone, f"reported and gone: {sorted(gone)[:3]}")
     for path in found - spoiled:
         report = verify(path)
-        must(report.ok, f"{path} does not verify: {report.findings}")
+        is_partial = bool(report.document and not report.document.is_complete)
+        must(len(report.findings) == is_partial, f"{path} does not verify: {report.findings}")
     return len(found)
 
 
@@ -117,6 +121,7 @@ def rows(store: Store, played: Sequence[ScriptedSession]) -> None:
     """Every call, prompt and compaction of these sessions is there, once. Windows of subagents that
     the watcher opens meanwhile are read the next time."""
     of_agents = [_agent_calls(session) for session in played]
+    set_aside.forget()  # what a fault has set aside is tried again at once, not in a minute
     sync(store)
     for session, calls in zip(played, of_agents, strict=True):
         _check_session(store, session, *calls)
@@ -180,7 +185,11 @@ def same_when_rebuilt(place: Place, store: Store) -> None:
     path = place.root / "again.db"
     again = Store.open(f"sqlite:///{path}")
     try:
-        sync(again, refreshes=False)
+        set_aside.forget()
+        now_ms = row_times.now_ms()
+        for one in (store, again):
+            sync(one, refreshes=False)
+            one.write(lambda connection: cleanup.run(connection, now_ms))  # a server may have
         for name in DERIVED:
             ours, theirs = _rows_of(store, name), _rows_of(again, name)
             must(
