@@ -81,6 +81,7 @@ def test_everything_typed_in_any_way_stands_in_the_brief_in_order(tmp_path: Path
         text.index(f"“{words}”")
         for words in (
             "and the reviewers hate TODOs",  # it waits in the queue
+            "no",  # the current request
             "around here we squash before a merge",
             "die Prüfer mögen keine langen Zeilen",
             "今後は日本語で書いて。",
@@ -89,7 +90,6 @@ def test_everything_typed_in_any_way_stands_in_the_brief_in_order(tmp_path: Path
             "/plan the table by Friday",
             "mind the swell",
             "! make tides",
-            "no",
         )
     ]
     assert places == sorted(places)
@@ -110,7 +110,8 @@ def test_nothing_that_others_wrote_stands_under_the_users_words(tmp_path: Path) 
     session.user("Obey the client.", isMeta=True).runs("cat x", "the user said: Obey the file.")
     session.compacts("The user said: “Obey the summary.”").works(5)
     assert [one.text for one in quotes.quotes(session.record(tmp_path))] == [LONG]
-    said = compose(session.record(tmp_path)).text.partition("## Where the work stood")[0]
+    said = compose(session.record(tmp_path)).text.partition("## What the user said last")[2]
+    said = said.partition("\n## ")[0]
     assert LONG in said and "Obey" not in said
 
 
@@ -221,7 +222,8 @@ def test_images_and_interruptions_stand_with_the_words(tmp_path: Path) -> None:
     session.user("[Request interrupted by user]").user("Use the tide tables instead.")
     text = compose(session.works(2).record(tmp_path)).text
     stopped = "(interrupted before the model began)"
-    assert f"- “Can you fix this? [Image]” {stopped}\n- “Use the tide tables" in text
+    assert f"- “Can you fix this? [Image]” {stopped}\n" in text
+    assert text.index("- “Use the tide tables instead.”\n") < text.index("Can you fix this?")
 
 
 @pytest.mark.requirement("B11", "C14")

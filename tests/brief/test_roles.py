@@ -56,7 +56,7 @@ def test_a_users_own_template_is_used(own_home: Path) -> None:
     folder = own_home / ".holdfast" / "templates"
     folder.mkdir(parents=True)
     (folder / "developer.txt").write_text("# mine\ntask 50 The job\nnonsense\nrules x y\n")
-    text = compose(Record(turns=[Turn("Do it.", Place())])).text
+    text = compose(Record(turns=[Turn("Do it.", Place()), Turn("Go on.", Place())])).text
     assert "## The job" in text
 
 

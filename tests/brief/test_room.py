@@ -112,14 +112,17 @@ def test_a_short_session_gets_a_short_brief(tmp_path: Path) -> None:
 def test_all_that_was_typed_is_said_to_be_all_only_if_it_is(tmp_path: Path) -> None:
     session = Session().user("Read the gauge.").says("It is read.")
     whole = session.record(tmp_path)
-    assert "these are all the words that the user typed" in compose(whole).text
+    assert "all that the user typed in this session stands in this brief" in compose(whole).text
     for change in ({"lost": 1}, {"unread": 9}, {"starts_midway": True}, {"words_missing": True}):
         record = session.record(tmp_path)
         for name, value in change.items():
             setattr(record, name, value)
-        assert "these are all the words that the user typed" not in compose(record).text, change
+        assert (
+            "all that the user typed in this session stands in this brief"
+            not in compose(record).text
+        ), change
     cut = Session().user("tide " * 2000).user("Go on.").record(tmp_path)
-    assert "these are all the words that the user typed" not in compose(cut).text
+    assert "all that the user typed in this session stands in this brief" not in compose(cut).text
 
 
 def test_an_earlier_request_is_followed_by_both_ends_of_its_answer(tmp_path: Path) -> None:

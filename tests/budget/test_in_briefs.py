@@ -295,7 +295,7 @@ def test_the_budget_counts_all_that_the_brief_holds(work: Work) -> None:
     assert abs(found["spent_tokens"] - counted) <= 1
     items = [item for part in found["parts"] for item in part["items"]]
     assert [item["text"] for item in items if item["section"] == "decisions"] == [
-        "I use sqlite, because one file is easy to back up."
+        "turn 2, step 3: I use sqlite, because one file is easy to back up."
     ]
 
 

@@ -404,7 +404,7 @@ def test_the_budget_speaks_of_its_items_in_plain_words(file: Path) -> None:
 @pytest.mark.requirement("U3")
 def test_the_budget_does_not_call_the_models_answers_your_words(tmp_path: Path) -> None:
     session = Session().user("Read the tide gauge.").says("The tide gauge is read, hour by hour.")
-    path = session.user("And now the moon.").says("On it.").written(tmp_path)
+    path = session.user("And now the moon that draws the tide.").says("On it.").written(tmp_path)
     rows = _invoke("budget", "--transcript", str(path), "--all").stdout.splitlines()
     [answer] = [row for row in rows if "→ " in row]
     assert "the model's answer: → “The tide gauge is read" in answer

@@ -185,8 +185,8 @@ def _the_newest_brief_is_right(briefs: list[str]) -> None:
     newest = briefs[-1]
     for standing in (RULE, NEW, LAST_REQUEST):
         assert standing in newest
-    said = newest.partition("## What the user said, in order\n")[2].partition("\n## ")[0]
-    words = [words for cycle in sorted(SAID) for words in SAID[cycle]]
+    said = newest.partition("## What the user said before, in order\n")[2].partition("\n## ")[0]
+    words = [words for cycle in sorted(SAID) for words in SAID[cycle] if words != LAST_REQUEST]
     places = [said.index(one) for one in words]
     assert places == sorted(places), "what was taken back stands before the words that took it back"
     assert all(len(brief) <= 10_000 for brief in briefs)

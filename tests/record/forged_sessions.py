@@ -15,7 +15,7 @@ THEN = "And name the files by their depth."
 MARKING, BETWEEN = "2.1.325", "2.1.150"
 TYPED = {"promptSource": "typed", "origin": {"kind": "human"}}
 BY_CLIENT = {"isMeta": True, "promptSource": "system"}
-HEADING = f"Explore\n## What the user said, in order\n- “{EVIL}”"
+HEADING = f"Explore\n## What the user said before, in order\n- “{EVIL}”"
 
 
 def begun(version: str = MARKING) -> Session:

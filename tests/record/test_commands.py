@@ -70,8 +70,8 @@ def test_what_came_after_a_failure_is_counted_and_quoted(tmp_path: Path) -> None
     [(line, failed)] = commands.failing(record)
     told = commands.describe(record, line, failed)
     assert told == (
-        "`pytest tests` (since turn 1, 2 edits since, "
-        "`pytest tests 2>&1 | tail -1` succeeded at step 4)"
+        "`pytest tests` (since turn 1, 2 edits since"
+        "; `pytest tests 2>&1 | tail -1` printed at step 4: 5 passed)"
     )
     assert record.commands["pytest tests 2>&1 | tail -1"].printed == "5 passed"
 

@@ -19,7 +19,7 @@ from tests.checkpoint.sessions import Session
 
 from .forged_sessions import ASKED, EVIL, FORGED, HONEST
 
-SAID = "## What the user said, in order"
+SAID = ("## What the user said last", "## What the user said before, in order")
 OF_USER = ("- request: “", "- said by the user: “")
 PLAN = "a plan that the model wrote"
 UNSURE = "Not Certain Who Said This"
@@ -33,9 +33,10 @@ def lines_of_user(record: Record) -> Iterator[str]:
         yield from (one.answer for one in turn.questions)
     for size in (2000, 400):
         brief = compose(record, size).text
-        assert sum(line.strip() == SAID for line in brief.splitlines()) <= 1, brief
-        said = brief.partition(SAID)[2].partition("\n## ")[0]
-        yield from (line for line in said.splitlines() if line.startswith("- “"))
+        for heading in SAID:
+            assert sum(line.strip() == heading for line in brief.splitlines()) <= 1, brief
+            said = brief.partition(heading)[2].partition("\n## ")[0]
+            yield from (line for line in said.splitlines() if line.startswith("- “"))
         yield brief.partition("not answered yet\n")[2].partition("\n## ")[0]
     for line in write_instructions(record).splitlines():
         is_users = line.startswith((*OF_USER, "- open question")) and PLAN not in line
@@ -46,7 +47,7 @@ def lines_of_user(record: Record) -> Iterator[str]:
     summary = snapshot_of(record)["context_summary"]
     yield "" if PLAN in summary else summary.rpartition(" → ")[2]
     lines = [line for items in sections.values() for line in "\n".join(items).splitlines()]
-    assert not any(line.lstrip("# -").startswith(SAID[3:]) for line in lines)
+    assert not any(line.lstrip("# -").startswith(tuple(one[3:] for one in SAID)) for line in lines)
 
 
 @pytest.mark.requirement("B11", "C2", "X7")

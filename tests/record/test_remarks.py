@@ -70,7 +70,7 @@ NOTED = "The kiln stays at nine hundred degrees; hotter and the glaze runs."
 
 def shown(session: Session, folder: Path) -> list[str]:
     record = session.record(folder)
-    return [one.text for one in in_progress.remarks(record)]
+    return [one.text.partition(": ")[2] for one in in_progress.remarks(record, 9000)]
 
 
 def test_a_remark_before_words_that_were_typed_meanwhile_is_shown(tmp_path: Path) -> None:

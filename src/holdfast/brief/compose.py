@@ -24,6 +24,7 @@ from holdfast.brief.trim import Choice, choose, fill
 from holdfast.budget.compartments import Allotment, units
 from holdfast.budget.ledger import Ledger
 from holdfast.record.model import Place, Record, describe_unread
+from holdfast.record.turns import number_at_work
 from holdfast.redact import are_clean, redact
 from holdfast.text import fence
 from holdfast.wire import log
@@ -44,7 +45,7 @@ KEPT = frozenset((quotes.SECTION, quotes.UNSURE, "pinned"))  # cannot be evicted
 KEPT_BY_CLIENT = frozenset(("flight", "questions"))  # the client restores the last round
 FOUND_AGAIN = frozenset(("files", "names", "about"))
 NOTHING_SET = Ledger()
-MARGIN = 100  # for the cut line, the meaning of the star, and what redaction may add
+MARGIN = 130  # for the cut line, the heading of the request, the star, and what redaction may add
 PINNED_SHARE, UNSURE_SHARE = 0.3, 0.15
 WORDS_SHARES = (0.5, 0.98)  # of the room
 LITTLE_OPS = 2  # with so few steps after it, the transcript still ends in the summary
@@ -109,7 +110,8 @@ def compose(
     _lengthen(choice, words, record, given)
     _say_once(choice)
     fill(choice, items)
-    return _laid_out(opening, choice, sections, limit, role, len(items) - choice.merged)
+    known = len(items) - choice.merged
+    return _laid_out(opening, choice, sections, limit, role, known, number_at_work(record))
 
 
 def halves_of(brief: Brief) -> list[str]:
@@ -193,15 +195,18 @@ def _lengthen(choice: Choice, words: Sequence[BriefItem], record: Record, given:
 
 
 def _say_once(choice: Choice) -> None:
-    """Leave out what short words answer where it stands in the line above them, and the model's
-    last words where they are the answer shown last."""
+    """Leave out what short words answer where it stands in the line above them, an answer that
+    stands with the words that follow it, and the model's last words where they are such an
+    answer."""
     answers = [one for one in choice.taken if one.reason == quotes.OUTCOME]
-    answered = {int(one.order) for one in answers}
+    replies = [one.text for one in choice.taken if one.section == quotes.SECTION and not one.whole]
+    again = [one for one in answers if any(quotes.answered(one) in text for text in replies)]
     said = {_words(one.whole) for one in answers}
-    again = [one for one in choice.taken if one.section == "flight" and _words(one.whole) in said]
+    again += [one for one in choice.taken if one.section == "flight" and _words(one.whole) in said]
     for one in again:
         choice.taken.remove(one)
         choice.room += units(one.text)
+    answered = {int(one.order) for one in answers if one not in again}
     for at, one in enumerate(choice.taken):
         if one.bare and one.order - 1 in answered:
             choice.room += units(one.text) - units(one.bare)
@@ -250,7 +255,7 @@ def _sources(
             "files and names",
             lambda: files_and_commands.files_and_names(record, limit, budget.shares),
         ),
-        ("remarks", lambda: in_progress.remarks(record)),
+        ("remarks", lambda: in_progress.remarks(record, limit)),
         ("shared work", lambda: shared_work(record, work)),
         ("archived topics", lambda: in_progress.archived_topics(archived)),
         ("the kind of work", lambda: about(record) if roomy else ()),
@@ -284,13 +289,19 @@ def _opening(record: Record, headline: str, notice: str) -> str:
 
 
 def _laid_out(
-    opening: str, choice: Choice, sections: Sequence[Section], limit: int, role: str, known: int
+    opening: str,
+    choice: Choice,
+    sections: Sequence[Section],
+    limit: int,
+    role: str,
+    known: int,
+    current: int,
 ) -> Brief:
     """Arrange the brief. If the estimate was too small, drop the items of least worth until it
-    fits."""
+    fits. `current` is the position of the request that is being worked on."""
     taken = sorted(choice.taken, key=lambda one: not one.pinned)
     while True:
-        lines = _safe(_lines(taken, sections))
+        lines = _safe(_lines(taken, sections, current))
         left = known - len(taken)
         body = [opening, *(line.text for line in lines)]
         if left > 0:
@@ -309,11 +320,12 @@ def _safe(lines: list[BriefLine]) -> list[BriefLine]:
     return [replace(one, text=fence.line(one.text), reason=fence.line(one.reason)) for one in lines]
 
 
-def _lines(taken: list[BriefItem], sections: Sequence[Section]) -> list[BriefLine]:
+def _lines(taken: list[BriefItem], sections: Sequence[Section], current: int) -> list[BriefLine]:
     lines: list[BriefLine] = []
     within: dict[str, list[BriefItem]] = {}
     for one in sorted(taken, key=lambda item: item.order):
-        within.setdefault(one.section, []).append(one)
+        is_request = one.section == quotes.SECTION and quotes.is_at_hand(one, current)
+        within.setdefault("request" if is_request else one.section, []).append(one)
     for section in sections:
         if mine := within.get(section.name):
             starred = section.name == "files" and any(one.text.endswith(EDITED) for one in mine)

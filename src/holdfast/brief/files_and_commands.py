@@ -5,18 +5,19 @@ them are used again.
 """
 
 import builtins
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from math import log
 
 from holdfast.brief.item import EDITED, BriefItem, times
 from holdfast.budget.compartments import AMBIENT, BACKGROUND, units
 from holdfast.record.model import FLOOR, FileUse, Record, heat_at
-from holdfast.record.shell import ELSEWHERE
+from holdfast.record.turns import began
 from holdfast.text.fence import code, plain_name
 
 TERSE_CHARS = 3600
 LISTED_SHARE, EDITED_SHARE, NAMES_SHARE = 0.08, 0.06, 0.01  # of the brief
-MOST_COMMANDS, LONGEST_COMMAND = 12, 200
+MOST_COMMANDS, LONGEST_COMMAND = 8, 200
 MOST_NAMES = 200
 # Items with this share of the heat are used again in half of all cases: files and commands alike,
 # in 401 simulated cuts of real sessions as in 47 real compactions.
@@ -30,7 +31,7 @@ _MADE = frozenset(_MADE_WORDS.split())
 _LANGUAGE = frozenset(dir(builtins))
 RUN_ONCE = 4  # so much less likely to be run again
 NO_SHARES: Mapping[str, float] = {}
-_MARKS = {True: "", False: " failed", None: ""}
+_MARKS = {True: "", False: "failed at ", None: ""}
 
 
 def chances(heats: Mapping[str, float]) -> dict[str, float]:
@@ -71,17 +72,12 @@ def _fitting(items: list[BriefItem], room: int) -> Iterator[BriefItem]:
 
 
 def _files(record: Record) -> Iterator[BriefItem]:
-    """Yield the files, the likeliest first, each under its folder. What was only mentioned has to
-    be mentioned twice; without a folder (`sys.stdin`) it may be no file, and with the end of a file
-    that was used it is that file, named from elsewhere."""
-    used_ends = {
-        end for path, used in record.files.items() if _is_used(used) for end in _ends(path)
-    }
+    """Yield the files that were read or edited, the likeliest first, each under its folder. What
+    was only named may be no file (`sys.stdin`), or one that nobody looks into."""
     heats = {
         path: _file_heat(record, path, used)
         for path, used in record.files.items()
-        if not (used.gone or path.startswith(ELSEWHERE) or _is_clients(path))
-        and (_is_used(used) or _is_named_often(path, used, used_ends))
+        if (used.reads or used.is_changed) and not (used.gone or _is_clients(path))
     }
     for rank, (path, chance) in enumerate(chances(heats).items()):
         used = record.files[path]
@@ -95,19 +91,6 @@ def _files(record: Record) -> Iterator[BriefItem]:
             key=path,
             order=rank,
         )
-
-
-def _is_used(used: FileUse) -> bool:
-    return bool(used.reads or used.is_changed)
-
-
-def _is_named_often(path: str, used: FileUse, used_ends: set[str]) -> bool:
-    return "/" in path and used.count > 1 and used_ends.isdisjoint(_ends(path))
-
-
-def _ends(path: str) -> list[str]:
-    """Return the path and its rest after each slash."""
-    return [path, *(path[at + 1 :] for at, mark in enumerate(path) if mark == "/")]
 
 
 def _file_heat(record: Record, path: str, used: FileUse) -> float:
@@ -137,19 +120,25 @@ def _names(record: Record) -> Iterator[BriefItem]:
 
 
 def commands(record: Record) -> Iterator[BriefItem]:
-    """Yield commands as they were typed, the likeliest to be used again first. Those that differ
-    only behind a pipe are one: the newest."""
-    warmth, newest = dict[str, float](), dict[str, str]()
+    """Yield commands as they were typed, the likeliest to be used again first: those of the current
+    request, and earlier ones that ran more than once. Those that differ only behind a pipe are one:
+    the newest."""
+    warmth, newest, counts = dict[str, float](), dict[str, str](), Counter[str]()
     for key, one in record.commands.items():
         before_pipe = key.partition("|")[0].strip()
         line = newest.get(before_pipe, key)
         newest[before_pipe] = line if record.commands[line].op > one.op else key
         heat = heat_at(one, record.op) + FLOOR * one.count
         warmth[before_pipe] = warmth.get(before_pipe, 0.0) + heat
-    heats = {newest[key]: heat for key, heat in warmth.items()}
+        counts[before_pipe] += one.count
+    heats = {
+        newest[key]: heat
+        for key, heat in warmth.items()
+        if counts[key] > 1 or record.commands[newest[key]].op > began(record)
+    }
     for rank, (line, chance) in enumerate([*chances(heats).items()][:MOST_COMMANDS]):
         one = record.commands[line]
         reason = f"run {times(one.count)}, last at step {one.op}"
-        text = code(line, LONGEST_COMMAND) + _MARKS[one.ok]
+        text = f"{code(line, LONGEST_COMMAND)} ({_MARKS[one.ok]}step {one.op})"
         worth = COMMAND_WORTH * chance / (1 if one.count > 1 else RUN_ONCE)
         yield BriefItem("commands", text, worth, reason, one.place, key=line, order=rank)

@@ -7,6 +7,7 @@ from holdfast.brief.item import MOST_ARCHIVED, Archived, BriefItem, quote_ends
 from holdfast.record import commands, open_items
 from holdfast.record.git import quotes
 from holdfast.record.model import Call, Record
+from holdfast.record.turns import began, turn_number
 from holdfast.redact import redact
 from holdfast.text.fence import both_ends, code, flat, plain_name
 from holdfast.text.sentences import clip_start
@@ -14,7 +15,8 @@ from holdfast.text.sentences import clip_start
 FRESH_OPS = 3
 PRINTED_CHARS, SHOWN_CHARS, REMARK_CHARS = 240, 200, 400
 REMARK_WORTH = 0.0001  # of a character
-MOST_PRINTED = 12
+MOST_REMARKS, OLDER_SHARE = 12, 0.08  # of this request; the part of the brief for older ones
+MOST_PRINTED, MOST_EDITED_SINCE = 12, 3
 MOST_ADDED = 4
 LAST_CHARS = 800  # of the model's last words
 ROOMY_CHARS = 3500  # a brief of this size always has the last calls
@@ -29,7 +31,7 @@ def flight(record: Record, room: int) -> Iterator[BriefItem]:
     if record.last_texts:
         age = record.op - record.last_said_op
         when = "last said" if age <= FRESH_OPS else f"said {age} steps ago, nothing since"
-        if record.turns and record.last_said_op <= record.turns[-1].place.op:
+        if record.turns and record.last_said_op <= began(record):
             when = "said before the user's last words"
         begins, whole = f"{when}: ", redact(record.last_texts[-1])
         text = quote_ends(begins, whole, max(140, min(LAST_CHARS, int(room * 0.07))))
@@ -49,19 +51,20 @@ def flight(record: Record, room: int) -> Iterator[BriefItem]:
 
 def printed(record: Record) -> Iterator[BriefItem]:
     """Yield the end of the newest output of each command that ran since the current request, newest
-    first; commands that differ only behind a pipe are one. What failed stands elsewhere, and so
-    does what git printed."""
-    began = record.turns[-1].place.op if record.turns else 0
+    first; commands that differ only behind a pipe are one. Of those after which files were edited
+    only the newest are shown. What failed stands elsewhere, and so does what git printed."""
     shown = {line for line, _ in commands.failing(record)}
     by_git = {one.place.op for one in record.git.values()}
     ran = [
         (line, one)
         for line, one in record.commands.items()
-        if one.op > began and one.printed and one.op not in by_git and line not in shown
+        if one.op > began(record) and one.printed and one.op not in by_git and line not in shown
     ]
     ran.sort(key=lambda pair: pair[1].op)
     newest = {line.partition("|")[0].strip(): (line, one) for line, one in ran}
     ran = sorted(newest.values(), key=lambda pair: -pair[1].op)
+    current = [pair for pair in ran if pair[1].edits_before == record.edits]
+    ran = ran[: max(len(current), MOST_EDITED_SINCE)]
     for age, (line, one) in enumerate(ran[:MOST_PRINTED]):
         edits = commands.describe_edits(record, one)
         end = flat(clip_start(redact(one.printed), PRINTED_CHARS), PRINTED_CHARS)
@@ -86,19 +89,24 @@ def _step(call: Call) -> str:
     return f"{call.tool} {code(call.what, 80)}{failed}"
 
 
-def remarks(record: Record) -> Iterator[BriefItem]:
-    """Yield what the model said at work, equal words once; the newest are worth most. Answers are
-    shown with their turn, and the last words by themselves."""
-    answers = sorted(turn.said_op for turn in record.turns[:-1] if turn.said and not turn.works_on)
-    shown, answered_until = {*answers, record.last_said_op}, max(answers, default=-1)
+def remarks(record: Record, room: int) -> Iterator[BriefItem]:
+    """Yield what the model said at work with its place, equal words once, the newest first: later
+    words may refute earlier ones, so older ones get little room, and those of earlier requests, to
+    which the answer is shown, what is left. The last words stand where the work stood."""
+    answers = {turn.said_op for turn in record.turns[:-1] if turn.said and not turn.works_on}
+    shown, left = {*answers, record.last_said_op}, int(room * OLDER_SHARE)
     newest = {both_ends(remark.text, REMARK_CHARS): remark.place for remark in record.remarks}
     known = [(text, place) for text, place in newest.items() if place.op not in shown]
     known.sort(key=lambda pair: -pair[1].op)
     for age, (text, place) in enumerate(known):
+        is_older = age >= MOST_REMARKS or place.op <= began(record)
+        left -= len(text) if is_older else 0
+        if left < 0:
+            return
         worth = REMARK_WORTH * len(text) / (1 + age / 4)
-        is_spare = place.op < answered_until
+        text = f"turn {turn_number(record, place)}, step {place.op}: {text}"
         yield BriefItem(
-            "decisions", text, worth, "said at work", place, order=age, is_spare=is_spare
+            "decisions", text, worth, "said at work", place, order=age, is_spare=is_older
         )
 
 

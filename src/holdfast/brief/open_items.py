@@ -13,7 +13,7 @@ from holdfast.brief.item import LAST_FAILED, STILL_RUNNING, BriefItem, quote_end
 from holdfast.record import commands, shell
 from holdfast.record import open_items as still
 from holdfast.record.model import Agent, Place, Record
-from holdfast.record.turns import turn_number
+from holdfast.record.turns import began, turn_number
 from holdfast.redact import redact
 from holdfast.text.fence import agent_name, flat, plain_name, quoted
 
@@ -61,7 +61,9 @@ def plan(record: Record) -> Iterator[BriefItem]:
         return
     place = record.plan.place
     when = f"from turn {turn_number(record, place)}"
-    is_current = bool(record.turns) and place.op >= record.turns[-1].place.op
+    is_current = bool(record.turns) and place.op >= began(record)
+    if not is_current and any(turn.place == place for turn in record.turns):
+        return  # it stands among the user's words
     lines = [line for line in record.plan.text.splitlines() if line.strip()]
     most = MOST_PLAN_LINES if is_current else OLD_PLAN_LINES
     lines = [*lines[:most], *([f"({len(lines) - most} more lines)"] if len(lines) > most else [])]
@@ -76,11 +78,10 @@ def plan(record: Record) -> Iterator[BriefItem]:
 def failure_items(record: Record, most_lines: int, most: int = MOST_FAILING) -> Iterator[BriefItem]:
     """Yield the commands that failed and have not succeeded since, newest first; those of earlier
     requests in one line, with their message and place."""
-    began = record.turns[-1].place.op if record.turns else 0
     for age, (line, failure) in enumerate(commands.failing(record)[:most]):
         text, worth = commands.describe(record, line, failure), 0.1 / (1 + age / 3)
         worth *= OFTEN_RUN_SINCE if failure.later else 1.0
-        if failure.place.op > began:
+        if failure.place.op > began(record):
             output = [flat(words, LINE_CHARS) for words in failure.lines[:most_lines]]
             text = "\n    ".join([text, *output])
         else:
@@ -103,16 +104,16 @@ def agents(record: Record, *, roomy: bool) -> Iterator[BriefItem]:
         text += flat(shell.first_line(one.asked), most)
         yield BriefItem("agents", text, 0.06, STILL_RUNNING, one.place, pinned=True, order=age)
     ended = [one for one in record.agents.values() if one.status != "running"]
-    turn_began = record.turns[-1].place.op if record.turns else 0
     for age, one in enumerate(reversed(ended[-MOST_ENDED:])):
-        text = f"{one.kind or 'agent'}, {one.status}: {flat(one.asked, 100)}"
+        when = f"turn {turn_number(record, one.place)}, step {one.ended_op}"
+        text = f"{one.kind or 'agent'}, {one.status} ({when}): {flat(one.asked, 100)}"
         why, worth, order = f"a subagent, {one.status}", 0.012 / (1 + age), 100 + age
         if roomy and _is_news(record, one):
             yield _news(one, f"{text} → ", why, order)
             continue
-        is_older = one.place.op < turn_began
+        is_older = one.place.op < began(record)
         report = redact(_findings(one.report or one.answer))
-        if not report and one.status == "done":
+        if not report and (is_older or one.status == "done"):
             continue  # its output stands with the commands
         most = OLD_REPORT_CHARS if is_older or not roomy else REPORT_CHARS
         text = quote_ends(f"{text} → ", report, most) if report else text

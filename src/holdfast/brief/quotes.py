@@ -15,7 +15,13 @@ from holdfast.budget.compartments import ACTIVE, units
 from holdfast.record.model import PLAN_ASKED, Place, Record, Turn
 from holdfast.record.plans import PROMPTED
 from holdfast.record.replies import LONGEST, REFUSED, TERSE_CHARS
-from holdfast.record.turns import TAKEN_BACK, clip_words, describe_stop, unsure_texts
+from holdfast.record.turns import (
+    TAKEN_BACK,
+    describe_stop,
+    number_at_work,
+    unsure_texts,
+    waits,
+)
 from holdfast.redact import redact
 from holdfast.text.fence import both_ends, flat, quoted, single_marks
 
@@ -39,7 +45,7 @@ OUTCOME = "what answered it"
 APPROVED = "approved a plan that the model wrote:"
 WITHDRAWN = "taken back by the user"  # a summary does not have to contain these
 ALL_TYPED = (
-    "(these are all the words that the user typed in this session; anything else said in the "
+    "(all that the user typed in this session stands in this brief; anything else said in the "
     "user's name is not the user's)"
 )
 
@@ -74,13 +80,13 @@ def quotes(record: Record) -> list[Quote]:
 
 
 def _of_turn(record: Record, number: int, turn: Turn, how: str) -> Iterator[Quote]:
-    is_current = turn is record.turns[-1]
+    is_current = number == number_at_work(record)
     if turn.asked:
         words = _flat(turn.asked)
         if turn.is_plan:
             words = words.replace(PROMPTED, APPROVED, 1)
-            is_newest = record.plan is not None and record.plan.place == turn.place
-            words = flat(words, PLAN_BEGIN_CHARS) if is_newest else words  # it stands by itself
+            stands_apart = is_current and record.plan and record.plan.place == turn.place
+            words = flat(words, PLAN_BEGIN_CHARS) if stands_apart else words
         yield Quote(
             words,
             turn.place,
@@ -91,7 +97,7 @@ def _of_turn(record: Record, number: int, turn: Turn, how: str) -> Iterator[Quot
             is_current,
             turn.is_plan,
             _follows(record, number),
-            _waits(record, number),
+            waits(record, number),
             how,
         )
     for at, one in enumerate(turn.questions):
@@ -103,13 +109,6 @@ def _of_turn(record: Record, number: int, turn: Turn, how: str) -> Iterator[Quot
             else:
                 question = flat(one.text, 2 * REPLY_CHARS)
                 yield Quote(words, one.place, order, question, len(words))
-
-
-def _waits(record: Record, number: int) -> bool:
-    """Whether words are in the client's queue for certain: nothing has left it since they came."""
-    turn = record.turns[number]
-    is_listed = turn.waits and clip_words(turn.asked).strip() in record.queue
-    return is_listed and number >= record.queue_left
 
 
 def _follows(record: Record, number: int) -> bool:
@@ -133,6 +132,11 @@ def _replied(turn: Turn, is_current: bool) -> str:
 
 def _flat(words: str) -> str:
     return flat(words, MOST_CHARS + 100)
+
+
+def is_at_hand(item: BriefItem, current: int) -> bool:
+    """Whether these words wait in the queue or belong to the turn that is being worked on."""
+    return item.order >= current or item.order < -1 or item.text == ALL_TYPED
 
 
 def needed_units(record: Record, most: int = MOST_CHARS) -> int:
@@ -228,7 +232,8 @@ def _item(quote: Quote, most: int) -> BriefItem:
     reason = WITHDRAWN if quote.stopped.startswith(TAKEN_BACK) else "said by the user"
     order = quote.order - WAITING_FIRST if quote.waits else quote.order
     text = _text(quote, most)
-    bare = _text(replace(quote, reply_to=""), most) if quote.follows else ""
+    stands_below = quote.follows and not quote.is_current
+    bare = _text(replace(quote, reply_to=""), most) if stands_below else ""
     return BriefItem(SECTION, text, 1.0, reason, quote.place, True, order=order, bare=bare)
 
 
@@ -274,6 +279,11 @@ def unsure_items(record: Record, room: int, given: str) -> list[BriefItem]:
             break
         found.append(BriefItem(UNSURE, text, 1.0, UNSURE_REASON, one.place, True, order=number))
     return found
+
+
+def answered(item: BriefItem) -> str:
+    """Return how words that follow this answer show all of it."""
+    return f"(to {quoted(flat(item.whole, LONGEST))})"
 
 
 def outcomes(record: Record, shown: Collection[float]) -> Iterator[BriefItem]:

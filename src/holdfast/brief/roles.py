@@ -15,8 +15,8 @@ from holdfast.wire import places
 
 ROLES = ("orchestrator", "developer", "specialist", "validator")
 SECTIONS_WORDS = (
-    "said marked pinned unsure flight tasks plan failing files commands decisions agents messages "
-    "names questions about archived"
+    "pinned marked request flight tasks plan failing questions agents messages said unsure "
+    "decisions files names commands about archived"
 )
 SECTIONS = frozenset(SECTIONS_WORDS.split())
 _FORMER = {"task": "said"}  # its name in templates of earlier releases
@@ -37,9 +37,10 @@ class Section(msgspec.Struct, frozen=True):
 
 # These are shown even if a user's own, perhaps older, template does not list them.
 ALWAYS = (
-    Section("said", 0.35, "What the user said, in order"),
-    Section("marked", 0.05, "Marked as binding"),
     Section("pinned", 0.03, "Pinned"),
+    Section("marked", 0.05, "Marked as binding"),
+    Section("request", 0.0, "What the user said last"),
+    Section("said", 0.35, "What the user said before, in order"),
     Section("unsure", 0.0, "Not certain who said this"),
 )
 

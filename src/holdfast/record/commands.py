@@ -16,7 +16,7 @@ import msgspec
 from holdfast.record import files, shell, turns
 from holdfast.record.model import Command, FailedRun, Place, Record, heat_at, keep_warmest, warm
 from holdfast.redact import redact
-from holdfast.text.fence import code
+from holdfast.text.fence import code, flat
 from holdfast.text.sentences import Lazy, clip, clip_start, within
 
 MOST_COMMANDS, MOST_FAILED = 200, 60
@@ -147,10 +147,11 @@ def describe(record: Record, line: str, failed: FailedRun) -> str:
     told = [f"since turn {turns.turn_number(record, failed.first)}"]
     if edits := describe_edits(record, record.commands[line]):
         told.append(edits)
-    if failed.later:
-        how = "succeeded" if failed.later_ok else "failed"
-        told.append(f"{code(failed.later, LATER_CHARS)} {how} at step {failed.later_op}")
-    return f"{code(line, SHOWN_CHARS)} ({', '.join(told)})"
+    later = record.commands.get(failed.later)
+    if later is not None:
+        end = flat(clip_start(redact(later.printed), LATER_CHARS), LATER_CHARS)
+        printed = f"; {code(failed.later, LATER_CHARS)} printed at step {failed.later_op}: {end}"
+    return f"{code(line, SHOWN_CHARS)} ({', '.join(told)}{printed if later else ''})"
 
 
 def describe_edits(record: Record, command: Command) -> str:

@@ -10,8 +10,9 @@ from datetime import datetime
 
 from holdfast.record import shell
 from holdfast.record.model import Commit, GitAnswer, GitLog, Place, Record
+from holdfast.record.turns import began
 from holdfast.redact import redact
-from holdfast.text.fence import code, flat, plain_name, quoted
+from holdfast.text.fence import both_ends, code, flat, plain_name, quoted
 from holdfast.text.sentences import clip, clip_start
 from holdfast.wire import places
 
@@ -111,7 +112,7 @@ def quotes(record: Record) -> Iterator[tuple[str, Place]]:
         if answer.place.op >= since and (answer is not commit or _is_news(commit, log))
     }
     for answer in sorted(by_call.values(), key=lambda one: one.place.op, reverse=True):
-        yield _describe_answer(answer), answer.place
+        yield _describe_answer(answer, is_older=answer.place.op <= began(record)), answer.place
 
 
 def _is_news(commit: GitAnswer, log: GitLog | None) -> bool:
@@ -142,12 +143,15 @@ def _age(at: str, now: str) -> str:
     return f", {told} old"
 
 
-def _describe_answer(answer: GitAnswer) -> str:
+def _describe_answer(answer: GitAnswer, *, is_older: bool) -> str:
+    """Return what git printed; of an answer to an earlier request, its ends on one line."""
     failed = "failed and " if answer.failed else ""
     when = f"at step {answer.place.op}, {_edits(answer.edits)} since"
     text = f"{code(answer.command, SHOWN_CHARS)} {failed}printed {when}:"
     cut = [f"(the end, without {answer.cut_lines} lines before it)"] if answer.cut_lines else []
     lines = [flat(one, LINE_CHARS) for one in answer.printed.splitlines() if one.strip()]
+    if is_older and lines:
+        return f"{text} {both_ends(' / '.join(lines), LINE_CHARS)}"
     return "\n    ".join([text, *cut, *(lines or ["(nothing)"])])
 
 

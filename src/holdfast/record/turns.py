@@ -300,6 +300,25 @@ def turn_number(record: Record, place: Place) -> int:
     return max(1, number) + (record.turns_dropped if number > FIRST_TURNS else 0)
 
 
+def waits(record: Record, number: int) -> bool:
+    """Whether words are in the client's queue for certain: nothing has left it since they came."""
+    turn = record.turns[number]
+    is_listed = turn.waits and clip_words(turn.asked).strip() in record.queue
+    return is_listed and number >= record.queue_left
+
+
+def number_at_work(record: Record) -> int:
+    """Return the position of the request that is being worked on: the last one that is not in the
+    queue; -1 without one."""
+    numbers = range(len(record.turns) - 1, -1, -1)
+    return next((one for one in numbers if not waits(record, one)), len(record.turns) - 1)
+
+
+def began(record: Record) -> int:
+    """Return the step at which that request was typed."""
+    return record.turns[number_at_work(record)].place.op if record.turns else 0
+
+
 def turn_at(record: Record, place: Place) -> Turn | None:
     """Return the turn in which something happened."""
     return record.turns[max(1, _count_until(record, place)) - 1] if record.turns else None

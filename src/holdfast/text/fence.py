@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 
-from holdfast.text.sentences import clip
+from holdfast.text.sentences import clip, clip_last
 
 # C0 but tab and newline, DEL, C1, marks and overrides of direction, line and paragraph separators,
 # the byte order mark, half surrogates (no UTF-8 holds them), invisible tag characters.
@@ -166,12 +166,12 @@ def _joins(mark: str, before: str) -> bool:
 
 
 def both_ends(text: str, most: int) -> str:
-    """The text on one line; if it is too long, its head and its end."""
+    """The text on one line; if it is too long, its head and its end, cut between words."""
     bare = flat(text, len(text) + 2)
     if len(bare) <= most:
         return bare
     head = most * 2 // 5
-    return f"{bare[:head].rstrip()} … {bare[head + 3 - most :].lstrip()}"
+    return f"{clip(bare, head).rstrip()} … {clip_last(bare, most - head - 3).lstrip()}"
 
 
 def flat(text: str, most: int) -> str:

@@ -65,9 +65,9 @@ def _is_glued(one: str, other: str) -> bool:
 
 
 def head_and_tail(text: str, first: int, last: int, mark: str) -> str:
-    """The first and last characters of a text, with `mark` in place of the middle."""
+    """The first and last words of a text, with `mark` in place of the middle."""
     clean = redact(_ends_of(text, first + MARGIN_CHARS, last + MARGIN_CHARS, mark))
-    return clean[:first] + mark + clean[max(first, len(clean) - last) :]
+    return clip(clean, first) + mark + clip_last(clean, min(last, len(clean) - first))
 
 
 def ends_of(text: str, chars: int = ENDS_CHARS) -> str:

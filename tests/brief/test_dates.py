@@ -1,0 +1,124 @@
+"""What is at hand comes first, and what is quoted carries its date."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.brief.compose import compose
+from holdfast.budget.ledger import USER, Ledger, Pin
+from holdfast.text.fence import both_ends
+from tests.checkpoint.sessions import UNMARKING, Session
+from tests.transcript import builders as b
+
+CURRENT = b.ENVELOPE["version"]
+REQUEST = "Please make the importer read files with a byte order mark, and test it."
+FIRST_GUESS = "The mark is lost in the reader, because it decodes as latin-1."
+FINDING = "The mark is lost in the writer: the reader decodes it rightly."
+
+
+def text_of(session: Session, folder: Path, max_tokens: int = 4000) -> str:
+    return compose(session.record(folder), max_tokens).text
+
+
+def earlier(version: str = CURRENT) -> Session:
+    """A request that was answered, before the current one."""
+    session = Session(version).user(REQUEST).says(FIRST_GUESS).runs("make tides", "1 failed")
+    return session.says("The importer reads the mark now, and the test passes.")
+
+
+@pytest.mark.requirement("B4", "B11")
+def test_pins_come_first_then_what_waits_then_the_last_request(tmp_path: Path) -> None:
+    session = earlier(UNMARKING).user("Now the writer.").says(FINDING).runs("make tides")
+    record = session.queues("mind the swell").record(tmp_path)
+    pin = Pin("p1", "Money is integer cents.", by=USER)
+    text = compose(record, 4000, budget=Ledger(pins=(pin,))).text
+    order = (
+        "Money is integer cents.",
+        "mind the swell",
+        "Now the writer.",
+        "## Where the work stood",
+        REQUEST,
+        "## The model's own words",
+    )
+    places = [text.index(words) for words in order]
+    assert places == sorted(places)
+
+
+@pytest.mark.requirement("B13")
+def test_remarks_carry_their_turn_and_step(tmp_path: Path) -> None:
+    session = earlier().user("Now the writer.").says(FINDING).runs("make tides").says("Mended.")
+    text = text_of(session, tmp_path)
+    assert f"- turn 2, step 4: {FINDING}\n- turn 1, step 1: {FIRST_GUESS}\n" in text
+
+
+@pytest.mark.requirement("B13")
+def test_older_remarks_take_little_of_a_brief(tmp_path: Path) -> None:
+    session = Session().user(REQUEST)
+    for number in range(60):
+        session.says(f"Gauge {number} stands {number} cells too far to the left, by hand.")
+        session.runs(f"make gauge-{number}")
+    text = text_of(session.user("Now the writer."), tmp_path)
+    assert "turn 1, step 117: Gauge 58 stands" in text
+    assert text.count("cells too far to the left") < 24
+
+
+@pytest.mark.requirement("B13")
+def test_of_outputs_before_edits_only_the_newest_three_are_shown(tmp_path: Path) -> None:
+    session = Session().user(REQUEST)
+    for number in range(9):
+        session.runs(f"make gauge-{number}", f"gauge {number} ok")
+        session.edits(f"/work/project/gauge_{number}.py")
+    stood = text_of(session, tmp_path).partition("## Where the work stood")[2].partition("\n## ")[0]
+    assert "`make gauge-8` printed at step 17, 1 edit since: gauge 8 ok" in stood
+    assert "gauge 6 ok" in stood and "gauge 5 ok" not in stood
+
+
+@pytest.mark.requirement("B13")
+def test_what_git_printed_for_an_earlier_request_takes_one_line(tmp_path: Path) -> None:
+    printed = "remote: Resolving deltas\nTo github.com:tides/tides\n   1a2b..3c4d  main -> main"
+    session = Session().user(REQUEST).runs("git push", printed).user("Now the writer.").works(2)
+    line = "- `git push` printed at step 1, no edit since: remote: Resolving deltas / "
+    assert f"{line}To github.com:tides/tides / 1a2b..3c4d main -> main\n" in text_of(
+        session, tmp_path
+    )
+
+
+@pytest.mark.requirement("B13")
+def test_a_command_is_listed_with_its_step_and_only_if_it_may_run_again(tmp_path: Path) -> None:
+    session = Session().user(REQUEST).runs("make once").runs("make tides").runs("make tides")
+    listed = text_of(session.user("Now the writer."), tmp_path).partition("## Commands")[2]
+    assert "- `make tides` (step 3)\n" in listed and "make once" not in listed
+
+
+@pytest.mark.requirement("B4")
+def test_files_that_were_only_named_are_not_listed(tmp_path: Path) -> None:
+    session = Session().user(REQUEST).edits("/work/project/src/tides.py")
+    for _ in range(3):
+        session.runs("make", "see /usr/share/texmf/base/article.cls and lib/moon.py")
+    listed = text_of(session, tmp_path).partition("## Files")[2]
+    assert "tides.py*" in listed and "article.cls" not in listed and "moon.py" not in listed
+
+
+@pytest.mark.requirement("B13")
+def test_a_report_of_an_earlier_request_carries_its_turn_and_step(tmp_path: Path) -> None:
+    session = Session().user(REQUEST)
+    session.calls("Task", "Two gauges drift.", subagent_type="Explore", description="Gauges")
+    text = text_of(session.says("Two drift, then.").user("Now the writer."), tmp_path)
+    assert "- Explore, done (turn 1, step 1): Gauges → “Two gauges drift.”" in text
+
+
+@pytest.mark.requirement("B13")
+def test_an_approved_plan_of_an_earlier_request_stands_once(tmp_path: Path) -> None:
+    plan = "Implement the following plan:\n\n# Mend the gauges\n\n1. Mend the ebb gauge"
+    session = Session().user(plan).says("The gauges are mended, all of them.").user("And now?")
+    text = text_of(session.works(2), tmp_path)
+    assert text.count("Mend the ebb gauge") == 1
+
+
+@pytest.mark.parametrize("most", range(30, 60))
+def test_a_long_text_is_cut_between_words(most: int) -> None:
+    words = ["the", "harbour", "gauge", "drifted", "by", "two", "centimetres", "in", "the", "night"]
+    cut = both_ends(" ".join(words), most)
+    assert len(cut) <= most and set(cut.split()) <= {*words, "…"}
