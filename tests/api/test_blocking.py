@@ -3,20 +3,15 @@ from __future__ import annotations
 import pytest
 from starlette.testclient import TestClient
 
-from holdfast.api.routes import blocking
-
 PAIR = {"blocked_by": "a", "blocked_agent": "b"}
 
 
 @pytest.mark.requirement("A2", "S2")
 def test_who_waits_for_whom_is_told_from_both_sides(api: TestClient) -> None:
     made = api.post("/api/blocking", json={**PAIR, "reason": "needs the schema"})
-    blocking.BlockingMade.model_validate(made.json())
     assert made.status_code == 201
     row = made.json()["blocking"]
     waits, holds = api.get("/api/blocking/b").json(), api.get("/api/blocking/a").json()
-    for one in (waits, holds):
-        blocking.BlockingStatus.model_validate(one)
     assert (waits["is_blocked"], waits["is_blocking"]) == (True, False)
     related = {"id": row["id"], "reason": "needs the schema", "since": row["created_at"]}
     assert waits["blocked_by"] == [{**related, "by_agent": "a"}]
@@ -38,7 +33,6 @@ def test_one_pair_can_be_asked_for(api: TestClient) -> None:
 def test_a_pair_ends_by_name_or_by_id_and_only_once(api: TestClient) -> None:
     made = api.post("/api/blocking", json=PAIR).json()["blocking"]
     ended = api.post("/api/unblock", json=PAIR)
-    blocking.Unblocked.model_validate(ended.json())
     assert ended.json()["unblocked"] == {"id": made["id"], **PAIR, "reason": None}
     assert api.post("/api/unblock", json=PAIR).status_code == 404
     again = api.post("/api/blocking", json=PAIR).json()["blocking"]

@@ -5,8 +5,6 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from holdfast.api.routes import claims
-
 
 @pytest.fixture
 def project_id(api: TestClient) -> str:
@@ -22,10 +20,8 @@ def test_work_is_taken_by_one_and_the_other_is_told_by_whom(
     api: TestClient, project_id: str
 ) -> None:
     taken = api.post("/api/claims", json=_claim(project_id, "a", ttl_seconds=60))
-    claims.ClaimMade.model_validate(taken.json())
     assert taken.status_code == 201
     refused = api.post("/api/claims", json=_claim(project_id, "b"))
-    claims.ClaimHolder.model_validate(refused.json())
     assert refused.status_code == 409
     assert refused.json()["agent_id"] == "a"
     assert refused.json()["expires_at"] == taken.json()["claim"]["expires_at"]
@@ -37,7 +33,6 @@ def test_only_the_holder_lets_go(api: TestClient, project_id: str) -> None:
     api.post("/api/claims", json=_claim(project_id, "a"))
     assert api.delete("/api/claims", params=_claim(project_id, "b")).status_code == 409
     released = api.delete("/api/claims", params=_claim(project_id, "a"))
-    claims.ClaimsReleased.model_validate(released.json())
     assert released.status_code == 200
     assert api.delete("/api/claims", params=_claim(project_id, "a")).status_code == 404
     assert api.delete("/api/claims").status_code == 400
@@ -47,7 +42,6 @@ def test_only_the_holder_lets_go(api: TestClient, project_id: str) -> None:
 def test_claims_are_listed(api: TestClient, project_id: str) -> None:
     api.post("/api/claims", json=_claim(project_id, "a"))
     page = api.get("/api/claims", params={"project_id": project_id, "agent_id": "a"}).json()
-    claims.ClaimList.model_validate(page)
     assert [one["work"] for one in page["claims"]] == ["the tests"]
     assert api.get("/api/claims", params={"agent_id": "b"}).json()["total"] == 0
 

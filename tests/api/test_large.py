@@ -29,12 +29,12 @@ def test_others_are_answered_while_a_large_body_is_looked_through(
     began, go = threading.Event(), threading.Event()
     order: list[str] = []
 
-    def slowly(text: str) -> str:
+    def slowly(given: dict[str, Any]) -> dict[str, Any]:
         began.set()
         go.wait(WAIT_SECONDS)
-        return text
+        return given
 
-    monkeypatch.setattr(fields, "redact", slowly)
+    monkeypatch.setattr(fields, "clean_fields", slowly)
     bait = "x" * (responses.LARGE_BYTES + 1)
 
     def post() -> int:

@@ -15,9 +15,9 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from holdfast.api import address, link_client, login_tickets, pages, server
+from holdfast.api import address, login, pages
 from holdfast.api.gate import Gate, Rules
-from holdfast.api.login_tickets import Tickets
+from holdfast.api.login import Tickets
 from holdfast.files import lock
 from holdfast.settings import secret_file
 from tests.api.live import MAIN, Live, a_url, as_process, run
@@ -54,11 +54,11 @@ def test_a_ticket_is_good_for_a_time_and_only_so_many_are_out(
     api: TestClient, stranger: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old = api.post("/api/login/tickets").json()["ticket"]
-    for _ in range(login_tickets.MOST_TICKETS):
+    for _ in range(login.MOST_TICKETS):
         newest = api.post("/api/login/tickets").json()["ticket"]
     assert stranger.post("/api/login", json={"ticket": old}).status_code == 401
     assert stranger.post("/api/login", json={"ticket": newest}).status_code == 200
-    monkeypatch.setattr(login_tickets, "GOOD_SECONDS", 0.0)
+    monkeypatch.setattr(login, "GOOD_SECONDS", 0.0)
     late = api.post("/api/login/tickets").json()["ticket"]
     assert stranger.post("/api/login", json={"ticket": late}).status_code == 401
 
@@ -170,14 +170,14 @@ def test_a_stranger_on_the_port_is_told_no_token_and_gives_no_link() -> None:
     link = b'{"link": "http://127.0.0.1:1/"}'
     reply = b"HTTP/1.1 201 Created\r\nContent-Length: %d\r\n\r\n%s" % (len(link), link)
     told: list[bytes] = []
-    secret_file.read_or_create(server.token_file())
+    secret_file.read_or_create(login.token_file())
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-        server.lock_file(port).touch()  # as a server that was killed leaves it
+        login.lock_file(port).touch()  # as a server that was killed leaves it
         thread = threading.Thread(target=_overhear, args=(listener, reply, told))
         thread.start()
-        with pytest.raises(link_client.NoLink, match="no Holdfast of yours"):
-            link_client.running_link(port)
+        with pytest.raises(login.NoLink, match="no Holdfast of yours"):
+            login.running_link(port)
         thread.join()
     assert told == [b""]
 
@@ -194,9 +194,9 @@ def _overhear(listener: socket.socket, reply: bytes, told: list[bytes]) -> None:
 def test_a_server_that_ended_leaves_no_lock(tmp_path: Path) -> None:
     with as_process(a_url(tmp_path / "a.db")) as live:
         assert live.get("/health").status == 200  # from then on a signal ends it well
-        assert lock.is_held(str(server.lock_file(live.port)))
+        assert lock.is_held(str(login.lock_file(live.port)))
         assert live.kill(signal.SIGTERM) == 0
-        assert not server.lock_file(live.port).exists()
+        assert not login.lock_file(live.port).exists()
 
 
 @pytest.mark.requirement("U5", "X5")
@@ -209,7 +209,7 @@ def test_of_two_that_begin_at_once_the_later_asks_the_first(tmp_path: Path) -> N
             running.enter_context(first)
             address.bind(address.Address("127.0.0.1", port))
 
-        assert "/ui/#/login?ticket=" in link_client.link_or_serve(port, late)
+        assert "/ui/#/login?ticket=" in login.link_or_serve(port, late)
 
 
 @pytest.mark.requirement("U5", "X5")

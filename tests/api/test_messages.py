@@ -11,7 +11,6 @@ import pytest
 from starlette.testclient import TestClient
 
 from holdfast.api.app import create
-from holdfast.api.routes import messages
 from holdfast.hub.board import outboxes
 from holdfast.hub.store.store import Store
 from holdfast.wire import places
@@ -24,7 +23,6 @@ HELLO = {"from_agent": "a", "topic": "task.created", "content": {"n": 1}}
 def _posted(api: TestClient, **more: Any) -> dict[str, Any]:
     answer = api.post("/api/messages", json={**HELLO, **more})
     assert answer.status_code == 201, answer.text
-    messages.MessageMade.model_validate(answer.json())
     found: dict[str, Any] = answer.json()["message"]
     return found
 
@@ -32,7 +30,6 @@ def _posted(api: TestClient, **more: Any) -> dict[str, Any]:
 def _inbox(api: TestClient, agent: str, **asked: Any) -> dict[str, Any]:
     answer = api.get(f"/api/messages/{agent}", params=asked)
     assert answer.status_code == 200, answer.text
-    messages.AgentInbox.model_validate(answer.json())
     found: dict[str, Any] = answer.json()
     return found
 
@@ -86,7 +83,6 @@ def test_the_raw_list_has_the_names_of_the_rows(api: TestClient, path: str) -> N
     _posted(api, to_agent="b")
     _inbox(api, "b", project_id=project)
     page = api.get(path, params={"limit": 1}).json()
-    messages.MessageList.model_validate(page)
     assert (page["count"], page["total"], page["limit"], page["offset"]) == (1, 2, 1, 0)
     [row] = page["messages"]
     assert (row["from_agent_id"], row["to_agent_id"]) == ("a", "b")

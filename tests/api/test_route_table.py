@@ -9,8 +9,7 @@ import pytest
 from fastapi.routing import APIRoute
 from starlette.testclient import TestClient
 
-from holdfast.api.app import ROUTERS
-from holdfast.api.route_table import Listed, RouteTable
+from holdfast.api.app import ROUTERS, Listed, RouteTable
 
 START = "import sys, holdfast.api.server; print(*(m for m in sys.modules if '.api.routes.' in m))"
 

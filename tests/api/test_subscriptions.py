@@ -5,13 +5,10 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from holdfast.api.routes import subscriptions
-
 
 def _subscribed(api: TestClient, agent: str, topic: str, **more: Any) -> dict[str, Any]:
     answer = api.post("/api/subscribe", json={"agent_id": agent, "topic": topic, **more})
     assert answer.status_code == 201, answer.text
-    subscriptions.SubscriptionMade.model_validate(answer.json())
     found: dict[str, Any] = answer.json()["subscription"]
     return found
 
@@ -30,11 +27,9 @@ def test_subscriptions_are_listed_by_agent_and_by_topic(api: TestClient) -> None
     for agent, topic in (("b", "task.failed"), ("b", "task.created"), ("c", "task.created")):
         _subscribed(api, agent, topic)
     page = api.get("/api/subscriptions", params={"topic": "task.created"}).json()
-    subscriptions.SubscriptionList.model_validate(page)
     assert ([one["agent_id"] for one in page["subscriptions"]], page["count"]) == (["b", "c"], 2)
     assert api.get("/api/subscriptions", params={"agent_id": "b", "limit": 1}).json()["total"] == 2
     mine = api.get("/api/subscriptions/b").json()
-    subscriptions.AgentSubscriptions.model_validate(mine)
     assert (mine["agent_id"], mine["count"]) == ("b", 2)
     assert set(mine["topics"]) == {"task.failed", "task.created"}
 
@@ -44,7 +39,6 @@ def test_a_subscription_ends_by_pair_or_by_id_and_only_once(api: TestClient) -> 
     pair = {"agent_id": "b", "topic": "task.failed"}
     _subscribed(api, agent="b", topic="task.failed")
     ended = api.post("/api/unsubscribe", json=pair)
-    subscriptions.SubscriptionsDeleted.model_validate(ended.json())
     assert ended.status_code == 200
     assert api.post("/api/unsubscribe", json=pair).status_code == 404
     made = _subscribed(api, "b", "task.failed")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.api import server
+from holdfast.api import login
 from holdfast.api.gate import Rules
 from holdfast.hub.store.store import Store
 from holdfast.settings import secret_file
@@ -22,14 +22,14 @@ OTHER = "another-token-for-tests"
 def live(sqlite_url: str) -> Iterator[Live]:
     """With the token `holdfast serve` would use."""
     store = Store.open(sqlite_url)
-    with in_thread(store, Rules(token=server.token())) as found:
-        found.token = secret_file.read(server.token_file())
+    with in_thread(store, Rules(token=login.token())) as found:
+        found.token = secret_file.read(login.token_file())
         yield found
     store.close()
 
 
 def _rotate(text: str) -> None:
-    file = server.token_file()
+    file = login.token_file()
     draft = file.with_name("draft")
     draft.touch(0o600)
     draft.write_text(text + "\n")
@@ -42,7 +42,7 @@ def _statuses(live: Live, *tokens: str) -> list[int]:
 
 def test_a_deleted_token_opens_nothing_and_neither_does_none(live: Live) -> None:
     assert _statuses(live, live.token) == [200]
-    server.token_file().unlink()
+    login.token_file().unlink()
     assert _statuses(live, live.token, "", " ", "None", OTHER) == [401] * 5
     assert live.get("/stats", Authorization="Bearer").status == 401
     assert live.get("/health", Authorization="").status == 200
@@ -52,7 +52,7 @@ def test_a_new_token_holds_at_once_and_the_old_one_no_more(live: Live) -> None:
     for text in (OTHER, OTHER[::-1], OTHER):
         _rotate(text)
         assert _statuses(live, live.token, text) == [401, 200]
-    server.token_file().write_text(OTHER[::-1] + "\n")  # in place, as long as the one before
+    login.token_file().write_text(OTHER[::-1] + "\n")  # in place, as long as the one before
     assert _statuses(live, OTHER, OTHER[::-1]) == [401, 200]
 
 
@@ -63,9 +63,9 @@ def test_a_file_that_holds_no_token_opens_nothing(live: Live, text: str) -> None
 
 
 def test_a_file_others_may_read_opens_nothing(live: Live) -> None:
-    server.token_file().chmod(0o644)
+    login.token_file().chmod(0o644)
     assert _statuses(live, live.token) == [401]
-    server.token_file().chmod(0o600)
+    login.token_file().chmod(0o600)
     assert _statuses(live, live.token) == [200]
 
 
@@ -102,7 +102,7 @@ def test_a_token_of_the_environment_needs_no_file(
 ) -> None:
     monkeypatch.setenv("HOLDFAST_API_TOKEN", OTHER)
     store = Store.open(sqlite_url)
-    with in_thread(store, Rules(token=server.token())) as live:
-        assert not Path(server.token_file()).exists()
+    with in_thread(store, Rules(token=login.token())) as live:
+        assert not Path(login.token_file()).exists()
         assert _statuses(live, OTHER, "") == [200, 401]
     store.close()

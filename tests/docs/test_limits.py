@@ -9,7 +9,7 @@ from fastapi.routing import APIRoute
 
 from holdfast.api import fields, gate, responses
 from holdfast.api.app import ROUTERS
-from holdfast.api.routes import team
+from holdfast.api.routes import events
 from holdfast.brief import item
 from holdfast.hub.store import rows
 from holdfast.wire.mark import CHARS_PER_TOKEN
@@ -32,7 +32,7 @@ GETS = [
         f"| {fields.MOST_TEXT:,} characters",
         f"{fields.MOST_JSON:,} characters as JSON, nested {fields.MOST_DEPTH} deep",
         f"| {fields.MOST_ID} characters",
-        f"{team.MOST_RECORDS:,} deeds",
+        f"{events.MOST_RECORDS:,} deeds",
         f"counted as far as {rows.MOST_COUNTED:,}",
         f"characters / {CHARS_PER_TOKEN}",
         f"{item.MOST_UNITS:,} units",

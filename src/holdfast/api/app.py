@@ -1,23 +1,28 @@
 """The application: routes, and one database behind them. `serve` puts the gate in front.
 
-To add a route: a module in `routes/`, and its router in `ROUTERS` here."""
+To add a route: in a module of `routes/`, whose addresses are listed in `ROUTERS`. A module of
+routes is imported at the first request for one of its addresses: importing all of them took a third
+of the time in which `serve` starts.
+"""
 
 from __future__ import annotations
 
+import importlib
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from starlette.routing import BaseRoute, Match
+from starlette.types import Receive, Scope, Send
 
 import holdfast
-from holdfast.api import pages, responses
+from holdfast.api import pages, responses, routes
 from holdfast.api.database import Database
-from holdfast.api.event_listeners import Hub
+from holdfast.api.event_listeners import Hub, MessageHandout
 from holdfast.api.gate import Token
-from holdfast.api.login_tickets import Tickets
-from holdfast.api.message_handout import MessageHandout
-from holdfast.api.route_table import Listed, RouteTable
+from holdfast.api.login import Tickets
 from holdfast.hub.board.messages import known_topics
 from holdfast.hub.store.store import Store
 from holdfast.settings import load
@@ -25,41 +30,88 @@ from holdfast.settings import load
 if TYPE_CHECKING:  # older releases of FastAPI have no telemetry
     from fastapi.telemetry import TelemetryConfig
 
+
+class Listed:
+    """The router of a module in `routes/`, and the addresses of its routes: the first two parts of
+    their paths."""
+
+    def __init__(self, name: str, *addresses: str) -> None:
+        self.name = name
+        self.addresses = addresses
+
+    @property
+    def routes(self) -> list[BaseRoute]:
+        router = importlib.import_module(f"{routes.__name__}.{self.name}").router
+        assert isinstance(router, responses.Router)
+        return router.routes
+
+
 ROUTERS = (  # in the order in which they are tried and described
-    Listed("actions:router", "/api/actions"),
-    Listed("messages:router", "/api/messages"),
-    Listed("team:exchange_router", "/api/messages"),
-    Listed("health:router", "/health", "/api/server", "/stats", "/api/cleanup"),
-    Listed("health:metrics_router", "/metrics"),
-    Listed("projects:router", "/api/projects"),
     # before the sessions, whose ids may hold a slash
-    Listed("machine.readings:router", "/api/sessions"),
-    Listed("machine.session_view:router", "/api/sessions"),
-    Listed("sessions:router", "/api/sessions"),
-    Listed("sessions:active_router", "/api/active-sessions"),
-    Listed("requests:router", "/api/requests"),
-    Listed("tasks:router", "/api/tasks"),
-    Listed("subtasks:router", "/api/subtasks"),
-    Listed("projects:hierarchy_router", "/api/hierarchy"),
-    Listed("tasks:wave_router", "/api/waves"),
-    Listed("compact:router", "/api/compact"),
-    Listed("machine.compactions:router", "/api/compactions"),
-    Listed("machine.checkpoints:router", "/api/checkpoints"),
-    Listed("machine.search:router", "/api/search"),
-    Listed("machine.settings:router", "/api/settings", "/api/log"),
-    Listed("machine.budget:router", "/api/budget"),
-    Listed("machine.today:router", "/api/today"),
-    Listed("login:router", "/api/login"),
-    Listed("capacity:router", "/api/tokens", "/api/capacity", "/api/context"),
-    Listed("agent_contexts:context_router", "/api/context"),
-    Listed("agent_contexts:router", "/api/agent-contexts"),
-    Listed("events:audit_router", "/api/audit"),
-    Listed("subscriptions:router", "/api/subscribe", "/api/subscriptions", "/api/unsubscribe"),
-    Listed("blocking:router", "/api/blocking", "/api/unblock"),
-    Listed("claims:router", "/api/claims"),
-    Listed("events:router", "/api/events"),
-    Listed("team:router", "/api/intake"),
+    Listed("machine.readings", "/api/sessions"),
+    Listed("machine.session_view", "/api/sessions"),
+    Listed("sessions", "/api/sessions", "/api/active-sessions", "/api/actions"),
+    Listed(
+        "tree",
+        *("/api/projects", "/api/requests", "/api/tasks", "/api/subtasks"),
+        *("/api/hierarchy", "/api/waves"),
+    ),
+    Listed(
+        "board",
+        *("/api/messages", "/api/subscribe", "/api/subscriptions", "/api/unsubscribe"),
+        *("/api/blocking", "/api/unblock", "/api/claims"),
+    ),
+    # before the contexts, of whose agents none is called "health"
+    Listed("capacity", "/api/tokens", "/api/capacity", "/api/context"),
+    Listed("contexts", "/api/compact", "/api/context", "/api/agent-contexts"),
+    Listed("events", "/api/events", "/api/audit", "/api/intake"),
+    Listed("server", "/health", "/api/server", "/stats", "/api/cleanup", "/metrics", "/api/login"),
+    Listed("machine.compactions", "/api/compactions"),
+    Listed("machine.checkpoints", "/api/checkpoints"),
+    Listed("machine.search", "/api/search"),
+    Listed("machine.settings", "/api/settings", "/api/log"),
+    Listed("machine.budget", "/api/budget"),
+    Listed("machine.today", "/api/today"),
 )
+
+
+class RouteTable(BaseRoute):
+    """One route for the framework, which hands each request to the route that it is for. Only the
+    routes at the address of a request are tried."""
+
+    def __init__(self, routers: Sequence[Listed]) -> None:
+        self._routers = routers
+        self._loaded: dict[str, list[BaseRoute]] = {}
+        self._addresses = {address for router in routers for address in router.addresses}
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Return the first route that fits, else the first that fits but for its method."""
+        fitting: tuple[Match, Scope] = Match.NONE, {}
+        for route in self.routes_at(scope["path"]):
+            match, child_scope = route.matches(scope)
+            if match is Match.FULL:
+                return match, child_scope
+            if fitting[0] is Match.NONE:
+                fitting = match, child_scope
+        return fitting
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """`scope["route"]` is what `matches` found."""
+        await scope["route"].handle(scope, receive, send)
+
+    def routes_at(self, path: str) -> list[BaseRoute]:
+        address = address_of(path)
+        if address in self._addresses and address not in self._loaded:
+            here = (router for router in self._routers if address in router.addresses)
+            known = (route for router in here for route in router.routes)
+            at_address = [one for one in known if address_of(getattr(one, "path", "")) == address]
+            self._loaded[address] = at_address
+        return self._loaded.get(address, [])
+
+
+def address_of(path: str) -> str:
+    return "/".join(path.split("/", 3)[:3])
+
 
 # FastAPI can report every request to a collector that the environment names: nothing of ours does.
 NO_TELEMETRY: TelemetryConfig = {

@@ -1,4 +1,5 @@
-"""The event listeners of this process. A poke tells them to look for new events. Listeners at the
+"""Who hears of new rows: the event listeners of this process, and the windows of this machine, to
+which posted messages are handed. A poke tells them to look for new events. Listeners at the
 same position share one read, and each sends at its own pace, so a slow one delays no other. Commits
 of other processes poke too: PostgreSQL notifies, and SQLite is polled twice a second.
 """
@@ -6,13 +7,18 @@ of other processes poke too: PostgreSQL notifies, and SQLite is polled twice a s
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Hashable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing, asynccontextmanager, suppress
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from sqlalchemy.engine import Engine
 
+from holdfast.hub.board import local_agents, outboxes
 from holdfast.hub.store import pending_writes
+from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
@@ -154,3 +160,42 @@ async def _wait_for_postgres(engine: Engine) -> AsyncGenerator[None, None]:
     finally:
         with suppress(Exception):
             await connection.close()
+
+
+HANDOUT_SECONDS = 0.25
+LOOK_SECONDS = 0.02
+
+
+class MessageHandout:
+    """Hands posted messages to their recipients on this machine before the post is answered, so
+    that the next hook prints them. If there are very many recipients, the answer does not wait for
+    the last. There is one thread: a call takes everything that waits.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._waiting: SimpleQueue[Row] = SimpleQueue()
+        self._looked_at, self._has_windows = 0.0, False
+        self._thread = ThreadPoolExecutor(1, "holdfast-handing")
+
+    async def hand(self, row: Row) -> None:
+        if not self._has_recipients():
+            return  # starting the thread takes longer than the rest of a post
+        self._waiting.put(row)
+        going = asyncio.get_running_loop().run_in_executor(self._thread, self._hand_all)
+        await asyncio.wait([going], timeout=HANDOUT_SECONDS)
+
+    def _has_recipients(self) -> bool:
+        """Whether this machine has windows, cached for a moment: each access to the disk gives up
+        the thread's turn."""
+        now = time.monotonic()
+        if now - self._looked_at > LOOK_SECONDS:
+            self._looked_at, self._has_windows = now, local_agents.has_windows()
+        return self._has_windows
+
+    def _hand_all(self) -> None:
+        going = list[Row]()
+        with suppress(Empty):
+            while True:
+                going.append(self._waiting.get_nowait())
+        outboxes.hand_out_posted(self._store, going)

@@ -1,12 +1,11 @@
 """What each kind of field may hold, defined once. Values that no database can store are refused
-here, with the field's name. Secrets are removed from every free text before a route sees it.
+here, with the field's name. Secrets are removed from every text of a body before a route sees it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated, Any
 from uuid import UUID
@@ -20,6 +19,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PrivateAttr,
 )
 from starlette.convertors import StringConvertor, register_url_convertor
 
@@ -84,51 +84,10 @@ def storable(value: Any, depth: int = 0) -> Any:
     return value
 
 
-def clean(text: str) -> str:
-    return redact(plain(text))
-
-
-def clean_name(text: str) -> str:
-    """As `clean`, for one of the few names that come with many calls, such as the type of an agent:
-    searching for secrets takes 0.1 ms, however short the text."""
-    with suppress(ValueError):
-        if len(text) <= MOST_ID:
-            return public(text)
-    return clean(text)
-
-
 def bounded_each(texts: list[str]) -> list[str]:
     if sum(map(len, texts)) > MOST_TEXT:
         raise ValueError(f"must hold at most {MOST_TEXT} characters together")
     return [plain(text) for text in texts]
-
-
-def clean_each(texts: list[str]) -> list[str]:
-    if are_clean(bounded_each(texts)):
-        return texts
-    return [redact(text) for text in texts]
-
-
-def clean_fields(texts: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Remove secrets from the fields of a large body. They are searched as one text, which takes
-    2 ms for 50 KB; only if there is a secret, field by field, which takes 8. `values` are JSON,
-    in which a key may show that its value is a secret; keys in `texts` show nothing."""
-    named = {name: redact_named_values(value) for name, value in values.items()}
-    if are_clean([*_texts(texts), *(_bounded_json(value) for value in named.values())]):
-        return {**texts, **named}
-    cleaned = {name: clean_value(value) for name, value in named.items()}
-    return {**{name: redact_each(value) for name, value in texts.items()}, **cleaned}
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from _texts(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _texts(inner)
 
 
 def not_large(value: Any) -> Any:
@@ -139,46 +98,48 @@ def not_large(value: Any) -> Any:
 
 
 def bounded_value(value: Any) -> Any:
-    """Check that a JSON value may be stored; its secrets are removed later."""
-    _bounded_json(value)
+    """Check that a JSON value may be stored."""
+    if len(_json(storable(value))) > MOST_JSON:
+        raise ValueError(f"must hold at most {MOST_JSON} characters of JSON")
     return value
 
 
-def _bounded_json(value: Any) -> str:
-    storable(value)
-    text = msgspec.json.encode(value).decode()
-    if len(text) > MOST_JSON:
-        raise ValueError(f"must hold at most {MOST_JSON} characters of JSON")
-    return text
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
 
 
-def clean_value(value: Any) -> Any:
-    """Remove secrets from a JSON value; the name before a value often shows that it is a secret."""
-    text = _bounded_json(value)
-    named = redact_named_values(value)
-    if named != value:
-        value, text = named, msgspec.json.encode(named).decode()
+def clean_fields(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Remove secrets from the fields of a body. A search takes 0.1 ms however short the text is,
+    so all fields are searched as one text, and one by one only if there is a secret. Within a JSON
+    value, the name before a value may show that it is a secret."""
+    fields = {name: _hide_named(value) for name, value in given.items()}
+    texts = (_json(value) if isinstance(value, dict | list) else value for value in fields.values())
+    if are_clean([text for text in texts if isinstance(text, str)]):
+        return fields
+    return {name: _clean(value) for name, value in fields.items()}
+
+
+def _hide_named(value: Any) -> Any:
+    return redact_named_values(value) if isinstance(value, dict | list) else value
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, str) or (isinstance(value, list) and all(type(x) is str for x in value)):
+        return redact_each(value)
+    if not isinstance(value, dict | list):
+        return value
+    text = _json(value)
     kept = redact(text)
     if kept == text:
         return value
     try:
         return msgspec.json.decode(kept)
     except msgspec.DecodeError:  # a placeholder broke the text: then value by value
-        return _each_clean(value)
-
-
-def _each_clean(value: Any) -> Any:
-    if isinstance(value, str):
-        return redact(value)
-    if isinstance(value, dict):
-        return {redact(key): _each_clean(inner) for key, inner in value.items()}
-    return [_each_clean(inner) for inner in value] if isinstance(value, list) else value
+        return redact_each(value)
 
 
 def _parse_time(text: Any) -> Any:
-    if not isinstance(text, str):
-        raise ValueError("must be a date and time, ISO 8601")
-    ms = row_times.from_iso(text)
+    ms = row_times.from_iso(text) if isinstance(text, str) else None
     if ms is None:
         raise ValueError("must be a date and time, ISO 8601")
     return ms
@@ -197,20 +158,17 @@ def at_most(most: int) -> AfterValidator:
     return AfterValidator(lambda asked: min(asked, most))
 
 
-Text = Annotated[str, Field(max_length=MOST_TEXT), AfterValidator(clean)]
-AgentType = Annotated[str, Field(max_length=MOST_TEXT), AfterValidator(clean_name)]
-# As `Text`, for a body whose model looks for secrets in all of it at once: `clean_fields`.
-UncheckedText = Annotated[str, Field(max_length=MOST_TEXT), AfterValidator(plain)]
-UncheckedTexts = Annotated[list[str], Field(max_length=1_000), AfterValidator(bounded_each)]
-UncheckedValue = Annotated[Any, AfterValidator(bounded_value)]
+Text = Annotated[str, Field(max_length=MOST_TEXT), AfterValidator(plain)]
 Word = Annotated[str, Field(min_length=1, max_length=MOST_ID), AfterValidator(public)]
-Words = Annotated[str, Field(min_length=1, max_length=MOST_TEXT), AfterValidator(clean)]
+Words = Annotated[str, Field(min_length=1, max_length=MOST_TEXT), AfterValidator(plain)]
 FilePath = Annotated[str, Field(min_length=1, max_length=4096), AfterValidator(public)]
-Texts = Annotated[list[str], Field(max_length=1_000), AfterValidator(clean_each)]
-Object = Annotated[dict[str, Any], AfterValidator(clean_value)]
+Texts = Annotated[list[str], Field(max_length=1_000), AfterValidator(bounded_each)]
+Value = Annotated[Any, AfterValidator(bounded_value)]
+Object = Annotated[dict[str, Any], AfterValidator(bounded_value)]
 # Two of them in one index must fit PostgreSQL's 2,704 bytes: 2 x 256 characters of 4 bytes.
 AgentName = Annotated[str, Field(min_length=1, max_length=256), AfterValidator(public)]
 Natural = Annotated[int, Field(ge=0, le=MOST_BIGINT)]
+Size = Annotated[int, Field(ge=0, le=MOST_INT)]
 TimeMs = Annotated[
     int,
     BeforeValidator(_parse_time),
@@ -219,12 +177,12 @@ TimeMs = Annotated[
 Id = Annotated[str, AfterValidator(_uuid), Field(json_schema_extra={"format": "uuid"})]
 IdPath = Annotated[UUID, Path()]
 SessionPath = Annotated[str, Path(min_length=1, max_length=MOST_ID), AfterValidator(plain)]
-AgentPath = Annotated[str, Path(min_length=1, max_length=MOST_ID), AfterValidator(plain)]
+AgentPath = SessionPath
 Limit = Annotated[int, Query(ge=1, le=MOST_INT), at_most(100)]
+LargeLimit = Annotated[int, Query(ge=1, le=1_000)]
 Offset = Annotated[int, Query(ge=0, le=MOST_INT)]
-WordQuery = Annotated[
-    Annotated[str, Field(min_length=1, max_length=MOST_ID), AfterValidator(plain)] | None, Query()
-]
+Name = Annotated[str, Field(min_length=1, max_length=MOST_ID), AfterValidator(plain)]
+WordQuery = Annotated[Name | None, Query()]
 IdQuery = Annotated[Id | None, Query()]
 
 
@@ -232,11 +190,26 @@ class Body(BaseModel):
     """What a client sends. Unknown fields are ignored, as existing clients expect."""
 
     model_config = ConfigDict(extra="ignore")
+    _given: dict[str, Any] = PrivateAttr(default_factory=dict)
+
+    def model_post_init(self, _context: Any, /) -> None:
+        """With the rest of the validation, which is done on another thread for a large body."""
+        self._given = clean_fields(self.normalized())
+        for name in self.__dict__.keys() & self._given.keys():
+            self.__dict__[name] = self._given[name]
+
+    def normalized(self) -> dict[str, Any]:
+        return self.model_dump(exclude_none=True)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What was sent, without secrets."""
+        return self._given
 
 
 async def _known_topics(request: Request) -> frozenset[str]:
-    found: frozenset[str] = request.app.state.topics
-    return found
+    topics: frozenset[str] = request.app.state.topics
+    return topics
 
 
 Topic = Annotated[
@@ -249,12 +222,9 @@ Topic = Annotated[
 Topics = Annotated[frozenset[str], Depends(_known_topics)]
 
 
-def require_topic(known: frozenset[str], topic: str, where: str = "body") -> None:
+def require_topic(known: frozenset[str], topic: str | None, where: str = "body") -> None:
     """Report an unknown topic like any other invalid field."""
-    if topic not in known:
-        error = {
-            "type": "value_error",
-            "loc": (where, "topic"),
-            "msg": messages.unknown_topic(topic),
-        }
+    if topic is not None and topic not in known:
+        message = messages.unknown_topic(topic)
+        error = {"type": "value_error", "loc": (where, "topic"), "msg": message}
         raise RequestValidationError([error])

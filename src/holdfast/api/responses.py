@@ -15,11 +15,11 @@ import re
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from operator import itemgetter
 from types import GenericAlias
-from typing import Any, ClassVar, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 import msgspec
+import sqlalchemy as sa
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -33,9 +33,11 @@ from holdfast.api.event_listeners import Crowded
 from holdfast.hub import row_times
 from holdfast.hub.errors import AlreadyThere, NotThere, Refused
 from holdfast.hub.store.rows import Page, Row
+from holdfast.hub.store.tables import Json
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
 
+DURATIONS = frozenset(("duration_ms", "age_ms", "left_ms"))  # other times are points in time
 LARGE_BYTES = 64 << 10  # a smaller body is done before a thread has started
 _ASIDE = ThreadPoolExecutor(1, "holdfast-large")
 
@@ -117,32 +119,57 @@ class ErrorAnswer(BaseModel):
 
 
 def install(app: FastAPI) -> None:
-    """Install a handler for every kind of error."""
-    app.add_exception_handler(RequestValidationError, _on_invalid)
-    app.add_exception_handler(RecursionError, _on_too_deep)
-    app.add_exception_handler(NotThere, _on_not_there)
-    app.add_exception_handler(Refused, _on_refused)
-    app.add_exception_handler(AlreadyThere, _on_already_there)
-    app.add_exception_handler(HoldfastError, _on_failure)
-    app.add_exception_handler(Crowded, _on_crowded)
-    app.add_exception_handler(HTTPException, _on_http_error)
-    app.add_exception_handler(Exception, _on_unknown_error)
+    """Install one handler for every kind of error."""
+    ours = (NotThere, Refused, AlreadyThere, Crowded, HoldfastError)
+    for kind in (RequestValidationError, RecursionError, *ours, HTTPException, Exception):
+        app.add_exception_handler(kind, _on_error)
 
 
-def _error_response(status: int, error: str, **more: Any) -> JSONResponse:
-    return JSONResponse({"error": error, **more}, status)
+def _on_error(request: Request, error: Exception) -> JSONResponse:
+    status, words, more, headers = _describe_error(request, error)
+    return JSONResponse({"error": words, **more}, status, headers=headers)
 
 
-def _on_invalid(_request: Request, failure: Exception) -> JSONResponse:
-    assert isinstance(failure, RequestValidationError)
+def _describe_error(
+    request: Request, error: Exception
+) -> tuple[int, str, dict[str, Any], Mapping[str, str] | None]:
+    """Return the status, the words, further fields and headers of an error."""
+    match error:
+        case RequestValidationError():
+            return 400, *_invalid_fields(error), None
+        case RecursionError():
+            return 400, "Validation failed", {"details": {"body": ["nested too deep"]}}, None
+        case Refused():
+            details = {"details": {error.field: [str(error)]}} if error.field else {}
+            return 400, str(error), details, None
+        case NotThere():
+            return 404, str(error), {}, None
+        case AlreadyThere():
+            return 409, str(error), {"id": error.which, **error.more}, None
+        case Crowded():
+            return 503, str(error), {}, {"Retry-After": "5"}
+        case HoldfastError():  # the database or the disk failed; the error says how
+            log.add("ERROR", "api", str(error))
+            return 503, str(error), {"try_next": error.hint}, None
+        case HTTPException(status_code=405):
+            return 405, "Method not allowed", {}, {"Allow": _allowed_methods(request)}
+        case HTTPException():
+            words = "Not found" if error.status_code == 404 else str(error.detail)
+            return error.status_code, words, {}, error.headers
+    first = str(error).partition("\n")[0]  # below it PostgreSQL quotes the row
+    log.add("ERROR", "api", f"{type(error).__name__}: {first}"[:300])
+    return 500, "Something went wrong; holdfast log says what", {}, None
+
+
+def _invalid_fields(failure: RequestValidationError) -> tuple[str, dict[str, Any]]:
     details: dict[str, list[str]] = {}
-    for one in failure.errors():
-        where, *rest = (str(part) for part in one["loc"] if not _is_inner(part))
-        name = ".".join(rest) if rest and one["type"] != "json_invalid" else where
-        details.setdefault(name, []).append(str(one["msg"]))
-    query_only = all(str(one["loc"][0]) == "query" for one in failure.errors())
-    error = "Invalid query parameters" if query_only else "Validation failed"
-    return _error_response(400, error, details=details)
+    for error in failure.errors():
+        where, *rest = (str(part) for part in error["loc"] if not _is_inner(part))
+        name = ".".join(rest) if rest and error["type"] != "json_invalid" else where
+        details.setdefault(name, []).append(str(error["msg"]))
+    query_only = all(str(error["loc"][0]) == "query" for error in failure.errors())
+    words = "Invalid query parameters" if query_only else "Validation failed"
+    return words, {"details": details}
 
 
 def _is_inner(part: object) -> bool:
@@ -151,60 +178,14 @@ def _is_inner(part: object) -> bool:
     return isinstance(part, str) and re.fullmatch(r"(?!constrained-)[\w-]+", part) is None
 
 
-def _on_too_deep(_request: Request, _error: Exception) -> JSONResponse:
-    return _error_response(400, "Validation failed", details={"body": ["nested too deep"]})
-
-
-def _on_not_there(_request: Request, error: Exception) -> JSONResponse:
-    return _error_response(404, str(error))
-
-
-def _on_refused(_request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, Refused)
-    details = {error.field: [str(error)]} if error.field else {}
-    return _error_response(400, str(error), **({"details": details} if details else {}))
-
-
-def _on_already_there(_request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, AlreadyThere)
-    return _error_response(409, str(error), id=error.which, **error.more)
-
-
-def _on_failure(_request: Request, error: Exception) -> JSONResponse:
-    """The database or the disk failed; the error says how."""
-    assert isinstance(error, HoldfastError)
-    log.add("ERROR", "api", str(error))
-    return _error_response(503, str(error), try_next=error.hint)
-
-
-def _on_crowded(_request: Request, error: Exception) -> JSONResponse:
-    return JSONResponse({"error": str(error)}, 503, headers={"Retry-After": "5"})
-
-
-def _on_http_error(request: Request, failure: Exception) -> JSONResponse:
-    assert isinstance(failure, HTTPException)
-    words = {404: "Not found", 405: "Method not allowed"}
-    error = words.get(failure.status_code, str(failure.detail))
-    headers = (
-        {"Allow": _allowed_methods(request)} if failure.status_code == 405 else failure.headers
-    )
-    return JSONResponse({"error": error}, failure.status_code, headers=headers)
-
-
 def _allowed_methods(request: Request) -> str:
     """Return the methods of every route at this address; the framework returns only those of the
     first."""
     here = request.app.state.route_table.routes_at(request.scope["path"])
     routes = (*request.app.routes, *here)
     fits = (one for one in routes if one.matches(request.scope)[0] is not Match.NONE)
-    found = {method for route in fits for method in getattr(route, "methods", None) or ()}
-    return ", ".join(sorted(found))
-
-
-def _on_unknown_error(_request: Request, error: Exception) -> JSONResponse:
-    first = str(error).partition("\n")[0]  # below it PostgreSQL quotes the row
-    log.add("ERROR", "api", f"{type(error).__name__}: {first}"[:300])
-    return _error_response(500, "Something went wrong; holdfast log says what")
+    methods = {method for route in fits for method in getattr(route, "methods", None) or ()}
+    return ", ".join(sorted(methods))
 
 
 NOT_FOUND: dict[int | str, dict[str, Any]] = {
@@ -220,6 +201,96 @@ class ApiAnswer(BaseModel):
     when `/openapi.json` is requested, not at every start."""
 
     model_config = ConfigDict(extra="forbid", defer_build=True)
+
+
+class Paged(ApiAnswer):
+    count: int
+    total: int
+    limit: int
+    offset: int
+
+
+# Fields that answers have under another name than the column.
+RENAMED = {
+    "task_list_id": "task_id",
+    "from_agent_id": "from_agent",
+    "to_agent_id": "to_agent",
+    "message_type": "topic",
+    "payload": "content",
+    "by_agent": "blocked_by",
+    "since": "created_ms",
+    "last_updated": "updated_ms",
+}
+
+
+class RowAnswer(ApiAnswer):
+    """An answer made from a row. Each field is the column of its name, or the one in `RENAMED`;
+    `at` and `…_at` are the times in `at_ms` and `…_ms`; a list or object that is NULL becomes
+    empty."""
+
+    @classmethod
+    def of(cls, row: Row, **derived: Any) -> dict[str, Any]:
+        """Build the answer. `derived` are fields that are no column, or that differ from their
+        column."""
+        columns = _columns(cls, tuple(derived))
+        return {name: read(row[column]) for name, column, read in columns} | derived
+
+    @classmethod
+    def of_each(cls, rows: Iterable[Row]) -> list[dict[str, Any]]:
+        columns = _columns(cls, ())
+        return [{name: read(row[column]) for name, column, read in columns} for row in rows]
+
+
+@cache
+def _columns(
+    answer: type[RowAnswer], derived: tuple[str, ...]
+) -> list[tuple[str, str, Callable[[Any], Any]]]:
+    """Return each field with its column and how its value is shown; read from the model once."""
+    found = []
+    for name, field in answer.model_fields.items():
+        is_time = name == "at" or name.endswith("_at")
+        column = RENAMED.get(name, f"{name.removesuffix('_at')}_ms" if is_time else name)
+        if name not in derived:
+            found.append((name, column, _reader(column, get_origin(field.annotation))))
+    return found
+
+
+def _reader(column: str, kind: Any) -> Callable[[Any], Any]:
+    if column.endswith("_ms") and column not in DURATIONS:
+        return row_times.to_iso
+    if kind in (list, dict):
+        return lambda value: value or kind()
+    return lambda value: value
+
+
+def answer(name: str, base: type[ApiAnswer] = ApiAnswer, /, **fields: Any) -> Any:
+    """Make the model of an answer. `[Model]` means a list of them."""
+    made: Any = {
+        key: (GenericAlias(list, *kind) if isinstance(kind, list) else kind, ...)
+        for key, kind in fields.items()
+    }
+    return create_model(name, __base__=base, **made)
+
+
+def row_answer(name: str, table: sa.Table, columns: str = "", /, **other: Any) -> Any:
+    """Make the model of a row's answer: a field for each column of the table, or for those that are
+    named. `other`: fields of another type than their column tells, and further ones."""
+    known = {_public(column): column for column in table.columns}
+    fields = {key: _kind(known[key]) for key in columns.split() or known}
+    return answer(name, RowAnswer, **{**fields, **other})
+
+
+def _public(column: sa.Column[Any]) -> str:
+    is_time = column.name.endswith("_ms") and column.name not in DURATIONS
+    return f"{column.name[:-3]}_at" if is_time else column.name
+
+
+def _kind(column: sa.Column[Any]) -> Any:
+    if isinstance(column.type, Json):
+        return dict[str, Any]
+    is_number = isinstance(column.type, sa.Integer) and not _public(column).endswith("_at")
+    kind: Any = int if is_number else str
+    return kind | None if column.nullable else kind
 
 
 def answer_of(name: str, source: type, **nested: type[ApiAnswer]) -> type[ApiAnswer]:
@@ -240,58 +311,6 @@ def respond(content: Any, status: int = 200) -> Response:
     return Response(msgspec.json.encode(content), status, media_type="application/json")
 
 
-class RowAnswer(ApiAnswer):
-    """An answer made from a row. Each field is the column of its name, or the one in `RENAMED`;
-    `at` and `…_at` are the times in `at_ms` and `…_ms`; a list or object that is NULL becomes
-    empty."""
-
-    RENAMED: ClassVar[Mapping[str, str]] = {}
-
-    @classmethod
-    def of(cls, row: Row, **derived: Any) -> dict[str, Any]:
-        """Build the answer. `derived` are fields that are no column, or that differ from their
-        column."""
-        [found] = _columns(cls, tuple(derived)).answers([row])
-        found.update(derived)
-        return found
-
-    @classmethod
-    def of_each(cls, rows: Iterable[Row]) -> list[dict[str, Any]]:
-        """Build the answers of many rows: that takes two thirds of the time of `of` for each."""
-        return _columns(cls, ()).answers(rows)
-
-
-class _Columns(NamedTuple):
-    names: tuple[str, ...]  # of the fields
-    values: Callable[[Row], Iterable[Any]]  # of the fields, in their order
-    times: tuple[str, ...]
-    lists_and_objects: tuple[tuple[str, type], ...]
-
-    def answers(self, rows: Iterable[Row]) -> list[dict[str, Any]]:
-        names, values = self.names, self.values
-        found = [dict(zip(names, values(row), strict=True)) for row in rows]
-        for name in self.times:
-            for one in found:
-                if one[name] is not None:
-                    one[name] = row_times.to_iso(one[name])
-        for name, empty in self.lists_and_objects:
-            for one in found:
-                one[name] = one[name] or empty()
-        return found
-
-
-@cache
-def _columns(answer: type[RowAnswer], derived: tuple[str, ...]) -> _Columns:
-    """Cached for each answer class: a page of actions reads its fields 11,000 times."""
-    fields = {name: one for name, one in answer.model_fields.items() if name not in derived}
-    times = tuple(name for name in fields if name == "at" or name.endswith("_at"))
-    columns = {**{name: f"{name.removesuffix('_at')}_ms" for name in times}, **answer.RENAMED}
-    kinds = {name: get_origin(field.annotation) for name, field in fields.items()}
-    empty = ((name, kind) for name, kind in kinds.items() if kind in (list, dict))
-    values = itemgetter(*(columns.get(name, name) for name in fields))
-    return _Columns(tuple(fields), values, times, tuple(empty))
-
-
 def no_content() -> Response:
     return Response(status_code=204)
 
@@ -305,10 +324,3 @@ def paging(page: Page) -> dict[str, int]:
         "limit": page.limit,
         "offset": page.offset,
     }
-
-
-class Paged(ApiAnswer):
-    count: int
-    total: int
-    limit: int
-    offset: int

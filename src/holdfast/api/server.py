@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from types import FrameType
 from typing import Any, cast
 
@@ -26,8 +25,8 @@ from holdfast.api import address as addresses
 from holdfast.api.address import Address
 from holdfast.api.app import create
 from holdfast.api.event_listeners import Hub
-from holdfast.api.gate import KNOWN, Gate, Rules, Token
-from holdfast.api.login_tickets import link
+from holdfast.api.gate import KNOWN, Gate, Rules
+from holdfast.api.login import link, lock_file, needs_token, token, token_file
 from holdfast.files import lock
 from holdfast.hub.ingest.background import Warm
 from holdfast.hub.repair import rebuild
@@ -37,9 +36,8 @@ from holdfast.hub.store.store import Store
 from holdfast.memory.background import Filler
 from holdfast.memory.embed import embedders
 from holdfast.memory.sources import sessions
-from holdfast.settings import secret_file
 from holdfast.watcher.loop import Watcher
-from holdfast.wire import log, places
+from holdfast.wire import log
 
 HEAD_SECONDS = 30.0
 MOST_CONNECTIONS = 600  # of the 1,024 files a process may usually open
@@ -160,37 +158,6 @@ class Plan:
     address: Address
     database: str = ""
     on_link: Callable[[str], None] | None = None
-
-
-def token_file() -> Path:
-    return Path(places.home()) / "token"
-
-
-def lock_file(port: int) -> Path:
-    """The lock that the server of this home holds on a port of 127.0.0.1. The token is sent to
-    no other program."""
-    return Path(places.home()) / f"serve-{port}.lock"
-
-
-def held_ports() -> list[int]:
-    """The ports on which servers of this home run."""
-    files = Path(places.home()).glob("serve-*.lock")
-    ports = sorted(int(one.stem[6:]) for one in files if one.stem[6:].isdecimal())
-    return [port for port in ports if lock.is_held(str(lock_file(port)))]
-
-
-def needs_token() -> bool:
-    return os.environ.get("HOLDFAST_API_AUTH", "").strip().lower() != "off"
-
-
-def token() -> Token:
-    """Return the token: `HOLDFAST_API_TOKEN`, else our file's content at each request. It is
-    created at the first start."""
-    given = os.environ.get("HOLDFAST_API_TOKEN")
-    if given is not None:
-        return secret_file.usable(given, "HOLDFAST_API_TOKEN")
-    secret_file.read_or_create(token_file())
-    return secret_file.SecretFile(token_file()).now
 
 
 def serve(plan: Plan, say: Callable[[str], None]) -> None:

@@ -11,19 +11,17 @@ import time
 from typing import Annotated, Any
 
 from fastapi import Query, Request, Response
-from pydantic import Field
 from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Db
-from holdfast.api.fields import MOST_INT, AgentPath, Body, IdQuery, Text, Word
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, no_content, respond
+from holdfast.api.fields import MOST_INT, AgentPath, Body, IdQuery, Size, Text, Word
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, answer, no_content, respond
 from holdfast.hub import row_times
 from holdfast.hub.errors import NotThere, StoreError
 from holdfast.hub.store.rows import Row
 from holdfast.hub.tree import capacity
 
 router = Router(prefix="/api", tags=["capacity"])
-Size = Annotated[int, Field(ge=0, le=MOST_INT)]
 Fits = Annotated[int | None, Query(ge=0, le=MOST_INT)]
 SAVES = frozenset(("advisory", "urgent"))
 ADVICE = {
@@ -50,43 +48,28 @@ class Track(Body):
     model_id: Text | None = None
 
 
-class Capacity(ApiAnswer):
-    agent_id: str
-    session_id: str
-    current_usage: int
-    max_capacity: int
-    window_tokens: int
-    usage_percent: float
-    consumption_rate: float
-    zone: str
-    alert: str | None
-    estimated: bool
-    minutes_remaining: str
-    shouldIntervene: bool  # noqa: N815 (the name existing clients read)
-    compact_count: int
-    last_compact_at: str | None
-    last_updated_at: str
-
-
-class ServerCapacity(ApiAnswer):
-    status: str
-    uptime_seconds: int
-
-
-class ShortCapacity(ApiAnswer):
-    zone: str
-    alert: str | None
-    usage_percent: float
-    estimated: bool
-    minutes_remaining: str
-    current_usage: int
-    max_capacity: int
-    compact_count: int
-
-
-class Recommendation(ApiAnswer):
-    action: str
-    message: str
+Short = answer(
+    "ShortCapacity",
+    zone=str,
+    alert=str | None,
+    usage_percent=float,
+    estimated=bool,
+    minutes_remaining=str,
+    current_usage=int,
+    max_capacity=int,
+    compact_count=int,
+)
+Capacity = answer(
+    "Capacity",
+    Short,
+    agent_id=str,
+    session_id=str,
+    window_tokens=int,
+    consumption_rate=float,
+    shouldIntervene=bool,
+    last_compact_at=str | None,
+    last_updated_at=str,
+)
 
 
 class CapacityRoom(ApiAnswer):
@@ -136,17 +119,15 @@ class AgentCapacity(CapacityRoom):
     trend: list[float]
 
 
-class AgentCapacityList(ApiAnswer):
-    agents: list[AgentCapacity]
-    count: int
-
-
-class CapacityHealth(ApiAnswer):
-    server: ServerCapacity
-    capacity: ShortCapacity
-    room: CapacityRoom
-    recommendation: Recommendation
-    shouldCompact: bool  # noqa: N815
+AgentCapacityList = answer("AgentCapacityList", agents=[AgentCapacity], count=int)
+CapacityHealth = answer(
+    "CapacityHealth",
+    server=answer("ServerCapacity", status=str, uptime_seconds=int),
+    capacity=Short,
+    room=CapacityRoom,
+    recommendation=answer("Recommendation", action=str, message=str),
+    shouldCompact=bool,
+)
 
 
 @router.post("/tokens/track", status_code=204, response_class=Response)
@@ -207,7 +188,7 @@ async def health(agent_id: AgentPath, db: Db, request: Request, fits: Fits = Non
     return respond(
         {
             "server": {"status": status, "uptime_seconds": int(time.monotonic() - started)},
-            "capacity": {name: whole[name] for name in ShortCapacity.model_fields},
+            "capacity": {name: whole[name] for name in Short.model_fields},
             "room": capacity.room(row, fits),
             "recommendation": {"action": action, "message": _advice(row, action)},
             "shouldCompact": action == "compact",

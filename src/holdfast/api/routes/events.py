@@ -1,4 +1,6 @@
-"""`/api/events`: live as a stream, or in pages. `/api/audit`: alerts and decisions."""
+"""What happened: `/api/events`, live as a stream or in pages; `/api/audit`, alerts and decisions;
+`/api/intake` takes what sessions of other machines report, in order and exactly once.
+"""
 
 from __future__ import annotations
 
@@ -11,20 +13,46 @@ from typing import Annotated, Any, Literal
 import msgspec
 from fastapi import Depends, Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
+from sqlalchemy.engine import Connection
+from sqlalchemy.exc import DataError, IntegrityError
 from starlette.types import Message, Receive, Scope, Send
 
 from holdfast.api.database import Database, Db
 from holdfast.api.event_listeners import Hub
-from holdfast.api.fields import MOST_BIGINT, MOST_ID, IdQuery, Offset, WordQuery, plain
-from holdfast.api.responses import ApiAnswer, ErrorAnswer, Paged, Router, RowAnswer, paging, respond
-from holdfast.hub import row_times
-from holdfast.hub.errors import StoreError
+from holdfast.api.fields import (
+    MOST_BIGINT,
+    MOST_ID,
+    IdQuery,
+    LargeLimit,
+    Offset,
+    Word,
+    WordQuery,
+    plain,
+    storable,
+)
+from holdfast.api.responses import (
+    ApiAnswer,
+    ErrorAnswer,
+    Paged,
+    Router,
+    RowAnswer,
+    answer,
+    paging,
+    respond,
+    row_answer,
+)
+from holdfast.hub.errors import Refused, StoreError
+from holdfast.hub.ingest import records
+from holdfast.hub.ingest.sync import StalePosition, ingest_batch
+from holdfast.hub.store import tables
 from holdfast.hub.store.rows import Page, Row
 from holdfast.hub.tree import event_log
 from holdfast.hub.tree.event_log import EventFilter, EventsSince
+from holdfast.redact import are_clean, redact, redact_named_values
+from holdfast.wire import log
 
-router = Router(prefix="/api/events", tags=["events"])
+router = Router(tags=["events"])
 HEARTBEAT_SECONDS = 15.0
 STUCK_SECONDS = 60.0
 AGAIN_SECONDS = 1.0
@@ -38,20 +66,14 @@ LastId = Annotated[
 ]
 
 
-class EventRow(RowAnswer):
-    id: int
-    kind: str
-    project_id: str | None
-    session_id: str | None
-    at: str | None
-    body: dict[str, Any]
+EventRow = row_answer("Event", tables.events, body=dict[str, Any])
 
 
 class EventList(ApiAnswer):
     """`last`: pass it as `after` to get the next events. `missed`: events after the given number
     were already pruned."""
 
-    events: list[EventRow]
+    events: list[dict[str, Any]]
     count: int
     limit: int
     last: int
@@ -70,7 +92,7 @@ STREAM: dict[int | str, dict[str, Any]] = {
 }
 
 
-@router.get("", response_model=EventList, responses=STREAM)
+@router.get("/api/events", response_model=EventList, responses=STREAM)
 async def get(
     request: Request,
     db: Db,
@@ -80,7 +102,7 @@ async def get(
     session_id: Name | None = None,
     kind: Name | None = None,
     wait: Annotated[int, Query(ge=0, le=25)] | None = None,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    limit: LargeLimit = 100,
     last_event_id: Annotated[LastId, Header()] = None,
 ) -> Response:
     """A stream without an end. With `wait` (seconds), or `Accept: application/json`, a page. A
@@ -185,24 +207,11 @@ def format_event(row: Row) -> bytes:
     return b"id: %d\nevent: %s\ndata: %s\n\n" % (row["id"], kind.encode(), data)
 
 
-audit_router = Router(prefix="/api/audit", tags=["audit"])
-Limit = Annotated[int, Query(ge=1, le=1000)]
+AuditEvent = row_answer("AuditEvent", tables.audit)
+AuditEventList = answer("AuditEventList", Paged, events=[AuditEvent])
 
 
-class AuditEvent(RowAnswer):
-    id: str
-    kind: str
-    session_id: str | None
-    agent_id: str | None
-    at: str
-    body: dict[str, Any]
-
-
-class AuditEventList(Paged):
-    events: list[AuditEvent]
-
-
-class PressureDecision(ApiAnswer):
+class PressureDecision(RowAnswer):
     """`zone`, `level` and `used_ratio` are those of the last alert before the decision;
     `question` is what it answers, `turn` the turn it was taken in, `by` the user or the model."""
 
@@ -218,52 +227,123 @@ class PressureDecision(ApiAnswer):
     used_ratio: float | None
 
 
-class PressureDecisionList(Paged):
-    decisions: list[PressureDecision]
+DecisionList = answer("PressureDecisionList", Paged, decisions=[PressureDecision])
 
 
-@audit_router.get("/decisions", response_model=PressureDecisionList)
+@router.get("/api/audit/decisions", response_model=DecisionList)
 async def decisions(
-    db: Db, session_id: WordQuery = None, limit: Limit = 100, offset: Offset = 0
+    db: Db, session_id: WordQuery = None, limit: LargeLimit = 100, offset: Offset = 0
 ) -> Response:
     """Decisions taken in an orange or red window, newest first, for review."""
     found = await db.read(lambda c: event_log.list_decisions(c, session_id))
-    page = [_decision(one) for one in found[offset : offset + limit]]
-    figures = {"count": len(page), "total": len(found), "limit": limit, "offset": offset}
-    return respond({"decisions": page, **figures})
+    page = Page(found[offset : offset + limit], len(found), limit, offset)
+    return respond({"decisions": PressureDecision.of_each(page.rows), **paging(page)})
 
 
-@audit_router.get(
-    "",
+@router.get(
+    "/api/audit",
     response_model=AuditEventList,
     responses={200: {"content": {"application/x-ndjson": {}}}},
-    name="listed",
 )
-async def audit_listed(
+async def list_audit(
     db: Db,
     project_id: IdQuery = None,
     session_id: WordQuery = None,
     kind: WordQuery = None,
     format: Literal["json", "jsonl"] = "json",  # noqa: A002 (the name in the address)
-    limit: Limit = 100,
+    limit: LargeLimit = 100,
     offset: Offset = 0,
 ) -> Response:
     """Newest first; `format=jsonl` gives one event a line."""
-    page = await db.read(
-        lambda c: event_log.list_page(
-            c, limit, offset, project_id=project_id, session_id=session_id, kind=kind
-        )
-    )
+    wanted = {"project_id": project_id, "session_id": session_id, "kind": kind}
+    page = await db.read(lambda c: event_log.list_page(c, limit, offset, **wanted))
+    events = AuditEvent.of_each(page.rows)
     if format == "jsonl":
-        return Response(b"".join(_lines(page)), media_type="application/x-ndjson")
-    return respond({"events": [AuditEvent.of(row) for row in page.rows], **paging(page)})
+        lines = b"".join(msgspec.json.encode(event) + b"\n" for event in events)
+        return Response(lines, media_type="application/x-ndjson")
+    return respond({"events": events, **paging(page)})
 
 
-def _lines(page: Page) -> Iterator[bytes]:
-    for row in page.rows:
-        yield msgspec.json.encode(AuditEvent.of(row)) + b"\n"
+MOST_RECORDS = 10_000
+Position = Annotated[dict[str, Any], AfterValidator(storable)]
 
 
-def _decision(one: dict[str, Any]) -> dict[str, Any]:
-    rest = {name: value for name, value in one.items() if name != "at_ms"}
-    return {**rest, "at": row_times.to_iso(one["at_ms"])}
+class IntakeBatch(BaseModel):
+    """What one source reported between two positions. Only the source interprets its positions."""
+
+    source: Word
+    since: Position
+    until: Position
+    deeds: Annotated[list[Any], Field(max_length=MOST_RECORDS), AfterValidator(storable)]
+    version: Literal[1] = 1
+
+
+class IntakeAnswer(ApiAnswer):
+    """Everything up to this position is stored; continue from here."""
+
+    position: dict[str, Any]
+
+
+class IntakeRefused(ApiAnswer):
+    error: str
+    position: dict[str, Any]
+
+
+class BatchIntake:
+    """How a batch is decoded, redacted and ingested; a test may replace it."""
+
+    behind: type[StalePosition] = StalePosition
+
+    def read(self, batch: dict[str, Any]) -> records.RecordBatch:
+        try:
+            cleaned = {**batch, "deeds": clean(batch["deeds"])}
+            return records.decode(msgspec.json.encode(cleaned))
+        except records.NoBatch as error:
+            raise Refused(str(error), "deeds") from error
+
+    def take(self, connection: Connection, batch: records.RecordBatch) -> None:
+        ingest_batch(connection, batch)
+
+
+@router.post("/api/intake", response_model=IntakeAnswer, responses={409: {"model": IntakeRefused}})
+async def take_in(body: IntakeBatch, db: Db, request: Request) -> Response:
+    """Store a batch completely. 409: the batch does not begin at this source's position, which
+    the answer states."""
+    taking = getattr(request.app.state, "taking", None) or BatchIntake()
+    batch = await asyncio.to_thread(lambda: taking.read(body.model_dump()))
+    try:
+        await db.write(lambda c: taking.take(c, batch))
+    except (IntegrityError, DataError) as error:  # of rows that are not there, or are others
+        log.add("ERROR", "intake", f"{body.source}: {error.orig}"[:300])
+        raise Refused("These deeds do not fit what is here", "deeds") from error
+    except taking.behind as elsewhere:
+        words = "The batch does not begin at this source's position"
+        return respond({"error": words, "position": elsewhere.position}, 409)
+    return respond({"position": body.until})
+
+
+def clean(records: list[Any]) -> list[Any]:
+    named: list[Any] = redact_named_values(records)
+    if are_clean(_texts(named)):
+        return named
+    return [_clean(one) for one in named]
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield key
+            yield from _texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner)
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, str):
+        return redact(value)[: len(value)]  # a placeholder may be longer than its secret
+    if isinstance(value, dict):
+        return {redact(key): _clean(inner) for key, inner in value.items()}
+    return [_clean(inner) for inner in value] if isinstance(value, list) else value

@@ -1,45 +1,55 @@
-"""`/api/sessions`, and `/api/active-sessions`: sessions and agents that work now."""
+"""`/api/sessions` and `/api/active-sessions`: who works and has worked; `/api/actions`: the tool
+calls."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Annotated, Any, Literal
 
-from fastapi import Response
+from fastapi import Query, Response
+from pydantic import Field
 from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Db
 from holdfast.api.fields import (
+    MOST_INT,
     Body,
+    FilePath,
     Id,
-    IdQuery,
     Limit,
+    Name,
     Natural,
     Offset,
     SessionPath,
+    Text,
+    Texts,
     TimeMs,
     Word,
+    WordQuery,
+    at_most,
 )
+from holdfast.api.resource import Noun, add_list
 from holdfast.api.responses import (
     CONFLICT,
     NOT_FOUND,
-    ApiAnswer,
     Paged,
     Router,
-    RowAnswer,
-    no_content,
+    answer,
     paging,
     respond,
+    row_answer,
 )
 from holdfast.hub import row_times
+from holdfast.hub.store import tables
 from holdfast.hub.store.rows import Page, Row
-from holdfast.hub.tree import sessions
+from holdfast.hub.tree import actions, sessions
 from holdfast.hub.tree.capacity import session_titles
 from holdfast.hub.tree.requests import latest
-from holdfast.hub.tree.sessions import agents_at_work, live_sessions, session_as_agent
 
-router = Router(prefix="/api/sessions", tags=["sessions"])
+router = Router(tags=["sessions"])
 COLUMNS = {"started_at": "started_ms", "ended_at": "ended_ms"}
+SHOWN = "id project_id started_at ended_at total_tools_used total_success total_errors"
 
 
 class SessionChange(Body):
@@ -48,6 +58,13 @@ class SessionChange(Body):
     total_success: Natural | None = None
     total_errors: Natural | None = None
 
+    def normalized(self) -> dict[str, Any]:
+        """With the names of columns. `ended_at: null` re-opens a session."""
+        given = super().normalized()
+        if self.ended_at is None and "ended_at" in self.model_fields_set:
+            given["ended_at"] = None
+        return {COLUMNS.get(name, name): value for name, value in given.items()}
+
 
 class NewSession(SessionChange):
     id: Word
@@ -55,181 +72,210 @@ class NewSession(SessionChange):
     started_at: TimeMs | None = None
 
 
-class SessionRow(RowAnswer):
-    id: str
-    project_id: str | None
-    started_at: str
-    ended_at: str | None
-    total_tools_used: int
-    total_success: int
-    total_errors: int
+SessionRow = row_answer("Session", tables.sessions, SHOWN)
+ListedSession = answer("ListedSession", SessionRow, title=str | None)
+SessionRequest = row_answer(
+    "SessionRequest", tables.requests, "id prompt prompt_type status created_at"
+)
+WholeSession = answer("SessionWithRequests", SessionRow, requests=[SessionRequest])
 
 
-class SessionQuery(RowAnswer):
-    id: str
-    prompt: str
-    prompt_type: str
-    status: str
-    created_at: str
+def _list(connection: Connection, limit: int, offset: int, **wanted: Any) -> Page:
+    page = sessions.list_page(connection, limit, offset, now_ms=row_times.now_ms(), **wanted)
+    titles = session_titles(connection, {row["id"] for row in page.rows})
+    return replace(page, rows=[{**row, "title": titles.get(row["id"])} for row in page.rows])
 
 
-class SessionWithRequests(SessionRow):
-    requests: list[SessionQuery]
+def _read(connection: Connection, session_id: str) -> dict[str, Any]:
+    row, asked = sessions.get(connection, session_id), latest(connection, 20, session_id=session_id)
+    return {**SessionRow.of(row), "requests": SessionRequest.of_each(asked)}
 
 
-class SessionOverview(ApiAnswer):
-    total_sessions: int
-    active_sessions: int
-    total_tools: int
-    total_tools_used: int
-    total_success: int
-    total_errors: int
-    avg_tools_per_session: float
-    oldest_session: str | None
-    newest_session: str | None
+session = Noun(
+    router, "/api/sessions", "session", "sessions", SessionRow, bare=True, key=SessionPath
+)
+session.create(
+    NewSession,
+    lambda c, given, now: sessions.add(c, given, now),
+    "Add a session; an existing id is a conflict.",
+    {**NOT_FOUND, **CONFLICT},
+)
+add_list(
+    router,
+    "/api/sessions",
+    "sessions",
+    ListedSession,
+    _list,
+    "Newest first, each with its first request as its title. Active sessions have not ended, or "
+    "ended less than half an hour ago.",
+    usual=50,
+    project_id=Id,
+    active_only=bool,
+)
+SessionOverview = answer(
+    "SessionOverview",
+    total_sessions=int,
+    active_sessions=int,
+    total_tools=int,
+    total_tools_used=int,
+    total_success=int,
+    total_errors=int,
+    avg_tools_per_session=float,
+    oldest_session=str | None,
+    newest_session=str | None,
+)
+ProjectSessions = answer(
+    "ProjectSessions",
+    project_name=str | None,
+    project_path=str,
+    session_count=int,
+    total_tools=int,
+)
+SessionStats = answer(
+    "SessionStats", overview=SessionOverview, by_project=[ProjectSessions], timestamp=str
+)
 
 
-class ProjectSessions(ApiAnswer):
-    project_name: str | None
-    project_path: str
-    session_count: int
-    total_tools: int
-
-
-class SessionStats(ApiAnswer):
-    overview: SessionOverview
-    by_project: list[ProjectSessions]
-    timestamp: str
-
-
-class ListedSession(SessionRow):
-    """`title` is the first request of the session."""
-
-    title: str | None
-
-
-class SessionList(Paged):
-    sessions: list[ListedSession]
-
-
-@router.post("", status_code=201, response_model=SessionRow, responses={**NOT_FOUND, **CONFLICT})
-async def post(body: NewSession, db: Db) -> Response:
-    """Add a session; an existing id is a conflict."""
-    now, row = row_times.now_ms(), columns(body.model_dump(exclude_none=True))
-    return respond(SessionRow.of(await db.write(lambda c: sessions.add(c, row, now))), 201)
-
-
-@router.get("", response_model=SessionList)
-async def listed(
-    db: Db,
-    project_id: IdQuery = None,
-    active_only: bool = False,
-    limit: Limit = 50,
-    offset: Offset = 0,
-) -> Response:
-    """Newest first. Active sessions have not ended, or ended less than half an hour ago."""
-    now = row_times.now_ms()
-
-    def both(connection: Connection) -> tuple[Page, dict[str, str]]:
-        page = sessions.list_page(
-            connection, limit, offset, now_ms=now, project_id=project_id, active_only=active_only
-        )
-        return page, session_titles(connection, {row["id"] for row in page.rows})
-
-    page, titles = await db.read(both)
-    found = [ListedSession.of(row, title=titles.get(row["id"])) for row in page.rows]
-    return respond({"sessions": found, **paging(page)})
-
-
-@router.get("/stats", response_model=SessionStats)
+@router.get("/api/sessions/stats", response_model=SessionStats)
 async def stats(db: Db) -> Response:
     """Totals of all sessions, and by project."""
     now = row_times.now_ms()
-    found = await db.read(lambda c: sessions.stats(c, now))
-    return respond({**found, "timestamp": row_times.to_iso(now)})
+    totals = await db.read(lambda c: sessions.stats(c, now))
+    return respond({**totals, "timestamp": row_times.to_iso(now)})
 
 
-@router.get("/{session_id:text}", response_model=SessionWithRequests, responses=NOT_FOUND)
-async def get(session_id: SessionPath, db: Db) -> Response:
-    """The session and its last 20 requests."""
+session.get(WholeSession, _read, "The session and its last 20 requests.")
+session.change(
+    SessionChange,
+    lambda c, session_id, given, _now: sessions.change(c, session_id, given),
+    "End a session, re-open it (`ended_at: null`), or set its totals.",
+)
+session.remove(lambda c, session_id, _now: sessions.remove(c, session_id), "Delete the session.")
 
-    def both(connection: Connection) -> tuple[Row, list[Row]]:
-        row = sessions.get(connection, session_id)
-        return row, latest(connection, 20, session_id=session_id)
-
-    row, request_rows = await db.read(both)
-    last = [SessionQuery.of(one) for one in request_rows]
-    return respond({**SessionRow.of(row), "requests": last})
-
-
-@router.patch("/{session_id:text}", response_model=SessionRow, responses=NOT_FOUND)
-async def patch(session_id: SessionPath, body: SessionChange, db: Db) -> Response:
-    """End a session, re-open it (`ended_at: null`), or set its totals."""
-    changes = columns(body.model_dump(exclude_unset=True))
-    given = {name: value for name, value in changes.items() if _may_set(name, value)}
-    return respond(SessionRow.of(await db.write(lambda c: sessions.change(c, session_id, given))))
-
-
-@router.delete("/{session_id:text}", status_code=204, response_class=Response, responses=NOT_FOUND)
-async def remove(session_id: SessionPath, db: Db) -> Response:
-    await db.write(lambda c: sessions.remove(c, session_id))
-    return no_content()
-
-
-def columns(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {COLUMNS.get(name, name): value for name, value in values.items()}
-
-
-def _may_set(name: str, value: Any) -> bool:
-    return value is not None or name == "ended_ms"
+ActiveAgent = row_answer(
+    "ActiveAgent",
+    tables.subtasks,
+    "agent_type agent_id description started_at created_at session_id",
+    subtask_id=str | None,
+    request_id=str | None,
+    project_path=str | None,
+    project_name=str | None,
+    actions_count=int,
+)
+ActiveSession = answer(
+    "ActiveSession", SessionRow, project_path=str | None, project_name=str | None
+)
+ActiveSessions = answer(
+    "ActiveSessionList",
+    Paged,
+    active_agents=[ActiveAgent],
+    active_sessions=[ActiveSession],
+    agents_count=int,
+)
 
 
-active_router = Router(prefix="/api/active-sessions", tags=["sessions"])
-
-
-class ActiveAgent(RowAnswer):
-    subtask_id: str | None
-    agent_type: str | None
-    agent_id: str | None
-    description: str
-    started_at: str | None
-    created_at: str
-    session_id: str
-    request_id: str | None
-    project_path: str | None
-    project_name: str | None
-    actions_count: int
-
-
-class ActiveSession(SessionRow):
-    project_path: str | None
-    project_name: str | None
-
-
-class ActiveSessionList(Paged):
-    """`count` and `total` count sessions; `agents_count` counts running agents."""
-
-    active_agents: list[ActiveAgent]
-    active_sessions: list[ActiveSession]
-    agents_count: int
-
-
-@active_router.get("", response_model=ActiveSessionList, name="get")
+@router.get("/api/active-sessions", response_model=ActiveSessions)
 async def get_active(db: Db, limit: Limit = 100, offset: Offset = 0) -> Response:
-    """Running agents and active sessions. If no agent runs, the sessions are listed as agents."""
+    """Running agents and active sessions. If no agent runs, the sessions are listed as agents.
+    `count` and `total` count sessions; `agents_count` counts running agents."""
     now = row_times.now_ms()
 
     def both(connection: Connection) -> tuple[list[Row], Page]:
-        page = live_sessions(connection, limit, offset, now)
-        return agents_at_work(connection, limit, offset), page
+        page = sessions.live_sessions(connection, limit, offset, now)
+        return sessions.agents_at_work(connection, limit, offset), page
 
     running, page = await db.read(both)
-    shown_agents = running or [session_as_agent(row) for row in page.rows]
+    agents = running or [sessions.session_as_agent(row) for row in page.rows]
     return respond(
         {
-            "active_agents": [ActiveAgent.of(row) for row in shown_agents],
-            "active_sessions": [ActiveSession.of(row) for row in page.rows],
+            "active_agents": ActiveAgent.of_each(agents),
+            "active_sessions": ActiveSession.of_each(page.rows),
             "agents_count": len(running),
             **paging(page),
         }
     )
+
+
+ToolType = Literal["builtin", "agent", "skill", "command", "mcp"]
+Many = Annotated[int, Query(ge=1, le=MOST_INT), at_most(5_000)]
+MOST_DURATION_MS = 10**12
+ActionMade = row_answer(
+    "Action",
+    tables.actions,
+    "id tool_name tool_type exit_code duration_ms created_at session_id",
+    keywords_extracted=Annotated[int, Field(ge=0, le=actions.MOST_KEYWORDS)],
+)
+ActionRow = answer(
+    "ListedAction", ActionMade, file_paths=list[str], subtask_id=str | None, keywords=list[str]
+)
+
+
+class NewAction(Body):
+    tool_name: Word
+    tool_type: ToolType
+    input: Text | None = None
+    output: Text | None = None
+    exit_code: Annotated[int, Field(ge=-MOST_INT, le=MOST_INT)] | None = None
+    duration_ms: Annotated[int, Field(ge=0, le=MOST_DURATION_MS)] | None = None
+    file_paths: Texts | None = None
+    subtask_id: Id | None = None
+    session_id: Word | None = None
+    agent_id: Word | None = None
+    project_path: FilePath | None = None
+
+
+def _counted(rows: Iterable[Row]) -> list[Row]:
+    return [{**row, "keywords_extracted": len(row["keywords"] or [])} for row in rows]
+
+
+def actions_shown(rows: Iterable[Row]) -> list[dict[str, Any]]:
+    return list(ActionRow.of_each(_counted(rows)))
+
+
+def _add_action(connection: Connection, given: Row, now_ms: int) -> Row:
+    draft = actions.draft(given, now_ms)
+    return _counted([actions.add(connection, draft, given.get("project_path"))])[0]
+
+
+def _list_actions(connection: Connection, limit: int, offset: int, **wanted: Any) -> Page:
+    page = actions.list_page(connection, limit, offset, **wanted)
+    return replace(page, rows=_counted(page.rows))
+
+
+Noun(router, "/api/actions", "action", "actions", ActionMade).create(
+    NewAction,
+    _add_action,
+    "Record one tool call. Its project (by path) and session are created if they are new.",
+)
+add_list(
+    router,
+    "/api/actions",
+    "actions",
+    ActionRow,
+    _list_actions,
+    "Newest first.",
+    most=Many,
+    session_id=Name,
+    tool_type=ToolType,
+    tool_name=Name,
+    project_id=Id,
+)
+Hour = answer("Hour", hour=str, count=int)
+ToolCount = answer("ToolCount", tool_name=str, tool_type=str, count=int)
+
+
+@router.get("/api/actions/hourly", response_model=answer("Hourly", data=[Hour], period=str))
+async def hourly(db: Db, session_id: WordQuery = None) -> Response:
+    """Count the calls in each hour of the last day."""
+    now = row_times.now_ms()
+    data = await db.read(lambda c: actions.hourly(c, now, session_id))
+    return respond({"data": data, "period": "24h"})
+
+
+@router.get(
+    "/api/actions/top-tools", response_model=answer("TopTools", data=[ToolCount], limit=int)
+)
+async def top_tools(db: Db, tool_type: ToolType | None = None, limit: Limit = 10) -> Response:
+    """The tools called most among the newest 10,000 calls."""
+    data = await db.read(lambda c: actions.top_tools(c, limit, tool_type))
+    return respond({"data": data, "limit": limit})

@@ -98,9 +98,9 @@ def _say_link(link: str) -> None:
 
 
 def _print_link(port: int) -> None:
-    from holdfast.api import link_client
+    from holdfast.api import login
 
-    found = link_client.running_link(port)
+    found = login.running_link(port)
     if not found:
         raise NotRunning(f"no server runs on port {port}")
     click.echo(found)
@@ -152,7 +152,7 @@ SCREENS = ("DISPLAY", "WAYLAND_DISPLAY")
 def ui(port: int | None, database: str, no_open: bool) -> None:
     """Open the dashboard."""
     try:
-        from holdfast.api import link_client, server
+        from holdfast.api import login, server
     except ModuleNotFoundError as error:
         raise NotInstalled(f"the dashboard needs {error.name}, which is not installed") from error
     from holdfast.api.address import Address
@@ -165,7 +165,7 @@ def ui(port: int | None, database: str, no_open: bool) -> None:
     plan = server.Plan(Address("127.0.0.1", port or PORT), database, show)
     serve = lambda: server.serve(plan, lambda words: say(words, err=True))  # noqa: E731
     on_any_port = port is None and not database
-    if found := link_client.link_or_serve(port or PORT, serve, on_any_port=on_any_port):
+    if found := login.link_or_serve(port or PORT, serve, on_any_port=on_any_port):
         show(found)
 
 

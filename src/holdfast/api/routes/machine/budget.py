@@ -9,8 +9,8 @@ from fastapi import Path, Query, Response
 from pydantic import AfterValidator, Field
 
 from holdfast.api.fields import MOST_ID, Body, Word, WordQuery, Words
-from holdfast.api.machine_files import local_window, read_files
 from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, answer_of, respond
+from holdfast.api.routes.machine.files import local_window, read_files
 from holdfast.budget import operations
 from holdfast.budget.compartments import NAMES, PREFERENCES
 from holdfast.budget.ledger import API, InvalidPin, NoSuchPin, Pin, TooManyPins

@@ -11,8 +11,8 @@ from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Database, Db
 from holdfast.api.fields import Body, IdQuery, Limit, Offset, Word, WordQuery
-from holdfast.api.machine_files import local_window, read_files
 from holdfast.api.responses import CONFLICT, NOT_FOUND, ApiAnswer, Paged, Router, respond
+from holdfast.api.routes.machine.files import local_window, read_files
 from holdfast.checkpoint import (
     checkpoint_file,
     find,

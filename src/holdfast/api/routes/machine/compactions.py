@@ -10,8 +10,8 @@ from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Db
 from holdfast.api.fields import MOST_INT, IdQuery, Limit, Offset, SessionPath, WordQuery
-from holdfast.api.machine_files import read_files
 from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, paging, respond
+from holdfast.api.routes.machine.files import read_files
 from holdfast.events.summary_losses import compaction_report
 from holdfast.hub import row_times
 from holdfast.hub.errors import NotThere

@@ -9,8 +9,8 @@ from pydantic import AfterValidator
 
 from holdfast.api.database import Db
 from holdfast.api.fields import MOST_INT, IdQuery, plain
-from holdfast.api.machine_files import local_project, read_files
 from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, respond
+from holdfast.api.routes.machine.files import local_project, read_files
 from holdfast.hub.errors import NotThere, Refused, Unreachable
 from holdfast.memory import locations, recall, sync
 from holdfast.memory.errors import FitsSeveral, NotFound, OfIndex

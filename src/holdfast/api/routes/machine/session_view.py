@@ -12,9 +12,9 @@ from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Db
 from holdfast.api.fields import Limit, Offset, SessionPath, WordQuery
-from holdfast.api.machine_files import read_files
 from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, respond
 from holdfast.api.routes.machine.compactions import SourcePlace
+from holdfast.api.routes.machine.files import read_files
 from holdfast.budget import ledger
 from holdfast.client.instructions import collect_marked_rules
 from holdfast.events import window_brief

@@ -11,8 +11,8 @@ from pydantic import Field
 
 from holdfast.api.database import Db
 from holdfast.api.fields import IdQuery, WordQuery
-from holdfast.api.machine_files import local_project, read_files
 from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, respond
+from holdfast.api.routes.machine.files import local_project, read_files
 from holdfast.hub.clean_text import replace_unstorable
 from holdfast.redact import redact
 from holdfast.settings import load

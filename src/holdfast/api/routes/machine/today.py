@@ -10,8 +10,8 @@ from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Db
 from holdfast.api.fields import IdQuery, TimeMs
-from holdfast.api.machine_files import read_files
 from holdfast.api.responses import ApiAnswer, Router, respond
+from holdfast.api.routes.machine.files import read_files
 from holdfast.checkpoint import find, index, verify
 from holdfast.hub import ids, row_times
 from holdfast.hub.tree import capacity, compactions, readings

@@ -1,5 +1,6 @@
-"""`/health` (the only route without a token), `/api/server`, `/stats`, `/api/cleanup/stats`, and
-`/metrics` for Prometheus: one line per live window, and the state of writes.
+"""The server itself: `/health` (the only route without a token), `/api/server`, `/stats`,
+`/api/cleanup/stats`; `/metrics` for Prometheus; and `/api/login`, which exchanges a link that works
+once for the token.
 """
 
 from __future__ import annotations
@@ -7,15 +8,18 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import Response
+from fastapi import Request, Response
+from pydantic import BaseModel, Field
 from sqlalchemy.engine import Connection
 
 import holdfast
 from holdfast.api.database import Db
-from holdfast.api.machine_files import read_files
-from holdfast.api.responses import ApiAnswer, Router, respond
+from holdfast.api.gate import NO_TOKEN
+from holdfast.api.login import GOOD_SECONDS, Tickets, link
+from holdfast.api.responses import ApiAnswer, Router, answer, respond
+from holdfast.api.routes.machine.files import read_files
 from holdfast.hub import row_times
 from holdfast.hub.errors import StoreError
 from holdfast.hub.ingest import set_aside
@@ -64,69 +68,54 @@ class SourceFigures(ApiAnswer):
     set_aside: int
 
 
-class ServerHealth(ApiAnswer):
-    status: str
-    timestamp: str
-    version: str
-    database: DatabaseHealth
-    sources: SourceFigures
-    features: dict[str, str]
-
-
-class ServerDatabase(ApiAnswer):
-    engine: str
-    name: str
-
-
 class RunningWatcher(ApiAnswer):
+    """The process that watches the sessions of this machine; null where none does."""
+
     words: str
     inside: str
     since: str | None
 
 
-class ServerDescription(ApiAnswer):
-    """`watcher` is null where no process watches the sessions of this machine."""
-
-    version: str
-    machine: str
-    database: ServerDatabase
-    watcher: RunningWatcher | None
-
-
-class ServerStats(ApiAnswer):
-    projectCount: int  # noqa: N815
-    requestCount: int  # noqa: N815
-    actionCount: int  # noqa: N815
-    messageCount: int  # noqa: N815
-    timestamp: str
-
-
-class LastCleanup(ApiAnswer):
-    deletedMessages: int  # noqa: N815
-    closedSessions: int  # noqa: N815
-    deletedAgentContexts: int  # noqa: N815
-    failedSubtasks: int  # noqa: N815
-    deletedAt: str  # noqa: N815
-    durationMs: int  # noqa: N815
-
-
-class MessageFigures(ApiAnswer):
-    total: int
-    expired: int
-    active: int
-    unread: int
-    byTopic: dict[str, int]  # noqa: N815
-
-
-class CleanupStats(ApiAnswer):
-    last_cleanup: LastCleanup | None
-    messages: MessageFigures
-    proactive_snapshots: int
-    last_snapshot: str | None
-    timestamp: str
+Health = answer(
+    "ServerHealth",
+    status=str,
+    timestamp=str,
+    version=str,
+    database=DatabaseHealth,
+    sources=SourceFigures,
+    features=dict[str, str],
+)
+Description = answer(
+    "ServerDescription",
+    version=str,
+    machine=str,
+    database=answer("ServerDatabase", engine=str, name=str),
+    watcher=RunningWatcher | None,
+)
+Stats = answer("ServerStats", **dict.fromkeys(COUNTED, int), timestamp=str)
+LastCleanup = answer(
+    "LastCleanup",
+    deletedMessages=int,
+    closedSessions=int,
+    deletedAgentContexts=int,
+    failedSubtasks=int,
+    deletedAt=str,
+    durationMs=int,
+)
+MessageFigures = answer(
+    "MessageFigures", total=int, expired=int, active=int, unread=int, byTopic=dict[str, int]
+)
+CleanupStats = answer(
+    "CleanupStats",
+    last_cleanup=LastCleanup | None,
+    messages=MessageFigures,
+    proactive_snapshots=int,
+    last_snapshot=str | None,
+    timestamp=str,
+)
 
 
-@router.get("/health", response_model=ServerHealth, responses={503: {"model": ServerHealth}})
+@router.get("/health", response_model=Health, responses={503: {"model": Health}})
 async def health(db: Db) -> Response:
     """Whether the server runs and its database answers. `degraded`: it answers, but a valid
     write failed in the last ten minutes, none has succeeded since one failed, or a session could
@@ -171,7 +160,7 @@ def _health(database: dict[str, Any], writes: WriteHealth, began: float) -> dict
     }
 
 
-@router.get("/api/server", response_model=ServerDescription)
+@router.get("/api/server", response_model=Description)
 async def describe(db: Db) -> Response:
     """Which database this server uses, and which process saves the sessions of its machine."""
     engine = db.store.engine
@@ -198,7 +187,7 @@ def _watcher(held: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-@router.get("/stats", response_model=ServerStats)
+@router.get("/stats", response_model=Stats)
 async def stats(db: Db) -> Response:
     """How many rows there are."""
     found = await db.read(
@@ -226,7 +215,6 @@ async def cleanup_stats(db: Db) -> Response:
     return respond(await db.read(look))
 
 
-metrics_router = Router(tags=["health"])
 KIND = "text/plain; version=0.0.4; charset=utf-8"
 LABELS = ("session_id", "agent_id", "zone", "alert")
 GAUGES = {
@@ -243,9 +231,7 @@ GAUGES = {
 }
 
 
-@metrics_router.get(
-    "/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}}
-)
+@router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
 async def metrics(db: Db) -> Response:
     """Windows that reported in the last half hour; writes since the server started."""
     from prometheus_client import CollectorRegistry, generate_latest
@@ -294,3 +280,40 @@ class _Writes:
             "1 while a valid write failed in the last ten minutes, or none succeeded since",
             value=int(self._health.is_degraded(row_times.now_ms())),
         )
+
+
+NOT_GOOD = "This link was used already, or is too old: holdfast ui makes another"
+
+
+class LoginTicket(BaseModel):  # a `Body` would redact it
+    ticket: Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class LoginToken(ApiAnswer):
+    """The token; empty if this server needs none."""
+
+    token: str
+
+
+NewTicket = answer("NewTicket", ticket=str, expires_at=str, link=str)
+
+
+@router.post("/api/login", response_model=LoginToken)
+async def login(body: LoginTicket, request: Request) -> Response:
+    """Exchange a ticket for the token. This request needs no token."""
+    tickets: Tickets = request.app.state.tickets
+    if tickets.token is None:
+        return respond({"token": ""})
+    if not tickets.take(body.ticket):
+        return respond({"error": NOT_GOOD}, NO_TOKEN.status)
+    return respond({"token": tickets.current_token()})
+
+
+@router.post("/api/login/tickets", status_code=201, response_model=NewTicket)
+async def ticket(request: Request) -> Response:
+    """A ticket that works once, for five minutes, and the link to open in a browser."""
+    tickets: Tickets = request.app.state.tickets
+    made = tickets.new()
+    until = row_times.now_ms() + int(GOOD_SECONDS * 1000)
+    where = link(str(request.base_url), made)
+    return respond({"ticket": made, "expires_at": row_times.to_iso(until), "link": where}, 201)

@@ -1,19 +1,96 @@
-"""Get a link to the dashboard from a server that already runs on this machine."""
+"""How a program or a browser of this machine gets in: the token, and tickets for it.
+
+A page in a browser cannot read the file that holds the token. A program that can, such as `holdfast
+ui`, requests a ticket and opens a link with it; the page sends the ticket and gets the token. The
+ticket is in the fragment of the link, which no browser sends to a server.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import secrets
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
+from pathlib import Path
 
-from holdfast.api import server
 from holdfast.api.address import PortTaken
+from holdfast.api.gate import Token
+from holdfast.api.pages import PLACE
 from holdfast.files import lock
 from holdfast.settings import secret_file
+from holdfast.wire import places
 from holdfast.wire.errors import HoldfastError
+
+GOOD_SECONDS = 300.0
+MOST_TICKETS = 100
+
+
+@dataclass(slots=True)
+class Tickets:
+    """Valid tickets, by hash: each works once, for five minutes."""
+
+    token: Token | None = None
+    out: dict[bytes, float] = field(default_factory=dict)
+
+    def new(self) -> str:
+        ticket = secrets.token_urlsafe(24)
+        self.out[_hashed(ticket)] = time.monotonic() + GOOD_SECONDS
+        while len(self.out) > MOST_TICKETS:
+            del self.out[next(iter(self.out))]
+        return ticket
+
+    def take(self, ticket: str) -> bool:
+        until = self.out.pop(_hashed(ticket), 0.0)
+        return time.monotonic() < until
+
+    def current_token(self) -> str:
+        """The token; empty if the server needs none."""
+        return self.token() if callable(self.token) else self.token or ""
+
+
+def _hashed(ticket: str) -> bytes:
+    return hashlib.sha256(ticket.encode("utf-8", "replace")).digest()
+
+
+def link(base: str, ticket: str) -> str:
+    return f"{base.rstrip('/')}{PLACE}#/login?ticket={ticket}"
+
+
+def token_file() -> Path:
+    return Path(places.home()) / "token"
+
+
+def lock_file(port: int) -> Path:
+    """The lock that the server of this home holds on a port of 127.0.0.1. The token is sent to
+    no other program."""
+    return Path(places.home()) / f"serve-{port}.lock"
+
+
+def held_ports() -> list[int]:
+    """The ports on which servers of this home run."""
+    files = Path(places.home()).glob("serve-*.lock")
+    ports = sorted(int(one.stem[6:]) for one in files if one.stem[6:].isdecimal())
+    return [port for port in ports if lock.is_held(str(lock_file(port)))]
+
+
+def needs_token() -> bool:
+    return os.environ.get("HOLDFAST_API_AUTH", "").strip().lower() != "off"
+
+
+def token() -> Token:
+    """Return the token: `HOLDFAST_API_TOKEN`, else our file's content at each request. It is
+    created at the first start."""
+    given = os.environ.get("HOLDFAST_API_TOKEN")
+    if given is not None:
+        return secret_file.usable(given, "HOLDFAST_API_TOKEN")
+    secret_file.read_or_create(token_file())
+    return secret_file.SecretFile(token_file()).now
+
 
 PATIENCE_SECONDS = 10.0
 LOCK_SECONDS = 1.0
@@ -42,7 +119,7 @@ def link_or_serve(port: int, serve: Callable[[], None], *, on_any_port: bool = F
 
 def _link_of_any() -> str:
     """Return a link from the first server of this home that gives one."""
-    for port in server.held_ports():
+    for port in held_ports():
         with suppress(NoLink):  # one with TLS or another token
             if found := running_link(port):
                 return found
@@ -74,7 +151,7 @@ def running_link(port: int) -> str:
 def _is_ours(port: int) -> bool:
     """Try for a moment: a server that has just started to listen is about to take the lock."""
     until = time.monotonic() + LOCK_SECONDS
-    while not lock.is_held(str(server.lock_file(port))):
+    while not lock.is_held(str(lock_file(port))):
         if time.monotonic() >= until:
             return False
         time.sleep(lock.POLL_SECONDS)
@@ -82,7 +159,7 @@ def _is_ours(port: int) -> bool:
 
 
 def _headers() -> dict[str, str]:
-    token = os.environ.get("HOLDFAST_API_TOKEN") or secret_file.read(server.token_file())
+    token = os.environ.get("HOLDFAST_API_TOKEN") or secret_file.read(token_file())
     return {"Authorization": f"Bearer {token}"} if token else {}
 
 

@@ -1,0 +1,383 @@
+"""`/api/compact`: save what a session knows, and restore it as a brief. `/api/context`: what an
+agent should know now, as a brief or as rows. `/api/agent-contexts`: what is known of each agent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any, Literal
+
+import msgspec
+from fastapi import Query, Response
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from sqlalchemy.engine import Connection
+
+from holdfast.api.database import Db
+from holdfast.api.fields import (
+    AgentPath,
+    Body,
+    IdQuery,
+    LargeLimit,
+    Offset,
+    SessionPath,
+    Text,
+    Texts,
+    Value,
+    Word,
+    WordQuery,
+    bounded_value,
+    not_large,
+)
+from holdfast.api.responses import (
+    NOT_FOUND,
+    ApiAnswer,
+    Paged,
+    Router,
+    answer,
+    paging,
+    respond,
+    row_answer,
+)
+from holdfast.brief.store_brief import compose_shared
+from holdfast.hub import ids, row_times
+from holdfast.hub.store import tables
+from holdfast.hub.store.rows import Row
+from holdfast.hub.tree import agent_contexts, agent_knowledge, snapshot_form
+from holdfast.hub.tree.agent_knowledge import KnowledgeQuery, KnownWork
+from holdfast.settings import load as settings_load
+from holdfast.wire.mark import CHARS_PER_TOKEN
+
+router = Router(tags=["contexts"])
+Trigger = Literal[
+    "auto", "manual", "proactive", "guard", "monitor", "watcher", "batch", "session-end"
+]
+BriefTokens = Annotated[int, Field(ge=100, le=8000)]
+
+
+class ActiveTask(BaseModel):
+    id: Text
+    description: Text
+    status: Text
+    agent_type: Text | None = None
+    parent_agent_id: Text | None = None
+
+
+class AgentState(BaseModel):
+    """The state of one agent. Further fields, such as the `role_context` of a listed context,
+    are stored too."""
+
+    model_config = ConfigDict(extra="allow")
+    agent_id: Text
+    agent_type: Text | None = None
+    status: Text | None = None
+    summary: Text | None = None
+
+
+# As a list, as the answer of `/api/agent-contexts`, or as an object keyed by the agent.
+AgentStates = Annotated[
+    list[AgentState],
+    BeforeValidator(bounded_value),
+    BeforeValidator(snapshot_form.agent_states),
+    WithJsonSchema({"anyOf": [{"type": "array", "items": {"type": "object"}}, {"type": "object"}]}),
+]
+
+
+class Save(Body):
+    session_id: Word
+    trigger: Trigger = "auto"
+    context_summary: Text | None = None
+    active_tasks: Annotated[list[ActiveTask], BeforeValidator(not_large)] = Field(
+        default_factory=list
+    )
+    modified_files: Texts = Field(default_factory=list)
+    key_decisions: Texts = Field(default_factory=list)
+    agent_states: AgentStates = Field(default_factory=list)
+    wave_state: Annotated[dict[str, Any], AfterValidator(bounded_value)] | None = None
+    hierarchy: Annotated[Value, BeforeValidator(snapshot_form.work_tree)] = None
+    recent_messages: Annotated[Value, BeforeValidator(snapshot_form.recent_messages)] = None
+    recent_actions: Annotated[Value, BeforeValidator(snapshot_form.recent_actions)] = None
+    timestamp: Text | None = None
+
+    def normalized(self) -> dict[str, Any]:
+        return snapshot_form.normalize(super().normalized())
+
+
+class Restore(Body):
+    session_id: Word
+    agent_id: Word
+    agent_type: Text = "developer"
+    compact_summary: Text | None = None
+    max_tokens: BriefTokens | None = None
+
+
+COUNTED = {
+    "tasks_count": "active_tasks",
+    "files_count": "modified_files",
+    "decisions_count": "key_decisions",
+    "agents_count": "agent_states",
+}
+SavedCounts = answer("SavedCounts", session_id=str, trigger=str, **dict.fromkeys(COUNTED, int))
+Saved = answer("SnapshotSaved", success=bool, id=str, snapshot=SavedCounts, saved_at=str)
+
+
+@router.post("/api/compact/save", status_code=201, response_model=Saved)
+async def save(body: Save, db: Db) -> Response:
+    """Save what a session knows. Secrets are removed first."""
+    now, snapshot = row_times.now_ms(), body.given
+    row = await db.write(lambda c: agent_contexts.save_snapshot(c, body.session_id, snapshot, now))
+    counts = {name: len(snapshot[field]) for name, field in COUNTED.items()}
+    whose = {"session_id": body.session_id, "trigger": body.trigger}
+    done = {"success": True, "id": row["id"], "snapshot": {**whose, **counts}}
+    return respond({**done, "saved_at": row_times.to_iso(now)}, 201)
+
+
+class Snapshot(ApiAnswer):
+    session_id: str
+    exists: bool
+    snapshot: dict[str, Any] | None
+    summary: str | None = None
+    modified_files: list[Any] = Field(default_factory=list)
+    saved_at: str | None = None
+
+
+@router.get("/api/compact/snapshot/{session_id:text}", response_model=Snapshot)
+async def get_snapshot(session_id: SessionPath, db: Db) -> Response:
+    """The newest of exactly this session."""
+    row = await db.read(lambda c: agent_contexts.latest_snapshot(c, session_id))
+    if row is None:
+        return respond({"session_id": session_id, "exists": False, "snapshot": None})
+    saved_at = row_times.to_iso(row["updated_ms"])
+    held = {**snapshot_form.normalize(row["role_context"]), "saved_at": saved_at}
+    beside = {"modified_files": held["modified_files"], "saved_at": saved_at}
+    whose = {"session_id": session_id, "exists": True, "summary": held["context_summary"]}
+    return respond({**whose, "snapshot": held, **beside})
+
+
+Source = answer("RestoreSource", type=str, id=str, relevance=float, summary=str)
+Restored = answer(
+    "SnapshotRestored",
+    success=bool,
+    brief=str,
+    additionalContext=str,  # the name Claude Code's hooks answer by
+    sources=[Source],
+    session_compacted=bool,
+    restored_at=str,
+)
+
+
+@router.post("/api/compact/restore", response_model=Restored)
+async def restore(body: Restore, db: Db) -> Response:
+    """Restore the brief, within `max_tokens`; an unknown session gets an empty one."""
+    now, summary = row_times.now_ms(), body.compact_summary or ""
+    who = body.session_id, summary, body.agent_id
+    # At once: while the note goes to the disk, the brief is composed on the thread that has read.
+    _, restored = await asyncio.gather(
+        db.write(lambda c: agent_contexts.note_compaction(c, *who, now)),
+        db.read(lambda c: _restore(c, body, now)),
+    )
+    return respond({"success": True, **restored, "restored_at": row_times.to_iso(now)})
+
+
+def _restore(connection: Connection, body: Restore, now_ms: int) -> dict[str, Any]:
+    wanted = KnowledgeQuery(agent_type=False, for_brief=True)
+    work = agent_knowledge.find_work(connection, body.agent_id, body.session_id, wanted, now_ms)
+    is_known = work.data["session"] or agent_contexts.snapshot_status(connection, body.session_id)
+    brief, _ = compose_shared(
+        {**work.snapshot_fields, "compact_summary": body.compact_summary},
+        _wanted_tokens(body.max_tokens),
+        agent_type=body.agent_type,
+        agent_id=body.agent_id,
+        origin=f"session {body.session_id}",
+    )
+    beside = {"sources": work.sources, "session_compacted": is_known is not None}
+    return {"brief": brief, "additionalContext": brief, **beside}
+
+
+def _wanted_tokens(asked: int | None) -> int:
+    """The size the client asks for, else the user's setting."""
+    return settings_load.load().whole("brief_tokens") if asked is None else asked
+
+
+class SnapshotStatus(ApiAnswer):
+    session_id: str
+    exists: bool
+    compacted: bool
+    compacted_at: str | None = None
+    compact_summary: str | None = None
+    compact_agent: str | None = None
+
+
+@router.get("/api/compact/status/{session_id:text}", response_model=SnapshotStatus)
+async def status(session_id: SessionPath, db: Db) -> Response:
+    """Whether this session has been compacted."""
+    row = await db.read(lambda c: agent_contexts.snapshot_status(c, session_id))
+    if row is None:
+        return respond({"session_id": session_id, "exists": False, "compacted": False})
+    at_ms = row["compacted_ms"]
+    whose = {"session_id": session_id, "exists": True, "compacted": at_ms is not None}
+    by = {name: row.get(name) for name in ("compact_summary", "compact_agent")}
+    return respond({**whose, "compacted_at": row_times.to_iso(at_ms), **by})
+
+
+History = Annotated[int, Field(ge=0, le=500)]
+
+
+class Generate(Body):
+    agent_id: Word
+    session_id: Word
+    agent_type: Text | None = None
+    max_tokens: BriefTokens | None = None
+    include_history: bool = True
+    include_messages: bool = True
+    include_blocking: bool = True
+    history_limit: History = 50
+
+
+Brief = answer("AgentBrief", id=str, content=str, token_count=int, truncated=bool, generated_at=str)
+Whose = answer("KnownAgent", agent_id=str, session_id=str | None, agent_type=str | None)
+BriefAnswer = answer("BriefAnswer", Whose, brief=Brief, sources=[Source])
+RawAnswer = answer("RawAnswer", Whose, data=dict[str, Any], counts=dict[str, int])
+NamedBrief = answer("NamedBrief", Brief, agent_id=str, session_id=str)
+Generated = answer("Generated", success=bool, brief=NamedBrief, sources=[Source])
+
+
+@router.get(
+    "/api/context/{agent_id:text}", response_model=BriefAnswer | RawAnswer, responses=NOT_FOUND
+)
+async def get_context(
+    agent_id: AgentPath,
+    db: Db,
+    session_id: WordQuery = None,
+    format: Literal["brief", "raw"] = "brief",  # noqa: A002 (the name in the address)
+    agent_type: WordQuery = None,
+    max_tokens: Annotated[BriefTokens | None, Query()] = None,
+    include_history: bool = True,
+    include_messages: bool = True,
+    include_blocking: bool = True,
+    history_limit: Annotated[History, Query()] = 50,
+) -> Response:
+    """If no session is named, the agent's newest session is used."""
+    wanted = KnowledgeQuery(include_history, include_messages, include_blocking, history_limit)
+    now = row_times.now_ms()
+    work = await db.read(lambda c: agent_knowledge.find_work(c, agent_id, session_id, wanted, now))
+    kind = agent_type or work.agent_type
+    who = {"agent_id": agent_id, "session_id": work.session_id, "agent_type": kind}
+    if format == "raw":
+        return respond({**who, "data": work.data, "counts": work.counts})
+    brief = _brief(work, agent_id, kind, max_tokens, now)
+    return respond({**who, "brief": brief, "sources": work.sources})
+
+
+@router.post(
+    "/api/context/generate", status_code=201, response_model=Generated, responses=NOT_FOUND
+)
+async def generate(body: Generate, db: Db) -> Response:
+    """The brief of an agent in a session."""
+    wanted = KnowledgeQuery(
+        body.include_history, body.include_messages, body.include_blocking, body.history_limit
+    )
+    now, who = row_times.now_ms(), (body.agent_id, body.session_id)
+    work = await db.read(lambda c: agent_knowledge.find_work(c, *who, wanted, now))
+    kind = body.agent_type or work.agent_type
+    brief = _brief(work, body.agent_id, kind, body.max_tokens, now)
+    named = {**brief, "agent_id": body.agent_id, "session_id": body.session_id}
+    return respond({"success": True, "brief": named, "sources": work.sources}, 201)
+
+
+def _brief(
+    work: KnownWork, agent_id: str, kind: str | None, max_tokens: int | None, now_ms: int
+) -> dict[str, Any]:
+    origin = f"session {work.session_id}" if work.session_id else "the store"
+    most = _wanted_tokens(max_tokens)
+    text, cut = compose_shared(work.snapshot_fields, most, agent_type=kind or "", origin=origin)
+    return {
+        "id": ids.new(),
+        "content": text,
+        "token_count": round(len(text) / CHARS_PER_TOKEN),
+        "truncated": cut,
+        "generated_at": row_times.to_iso(now_ms),
+    }
+
+
+Context = row_answer(
+    "AgentContext",
+    tables.agent_contexts,
+    "id project_id agent_id agent_type session_id status progress_summary compact_id",
+    role_context=dict[str, Any],
+    skills_to_restore=list[Any],
+    tools_used=list[Any],
+    trigger=str | None,
+    token_count=int | None,
+    last_updated=str,
+)
+Figures = answer(
+    "ContextFigures", total=int, unique_types=int, running=int, completed=int, failed=int
+)
+OfType = answer("AgentTypeContexts", agent_type=str, count=int)
+ContextList = answer(
+    "AgentContextList",
+    Paged,
+    contexts=[Context],
+    stats=Figures,
+    type_distribution=[OfType],
+    timestamp=str,
+)
+ContextOverview = answer(
+    "ContextOverview",
+    overview=Figures,
+    top_types=[OfType],
+    recent_activity=[Context],
+    tools_used=dict[str, int],
+    timestamp=str,
+)
+
+
+@router.get("/api/agent-contexts", response_model=ContextList)
+async def list_contexts(
+    db: Db,
+    agent_id: WordQuery = None,
+    agent_type: WordQuery = None,
+    status: WordQuery = None,
+    session_id: WordQuery = None,
+    project_id: IdQuery = None,
+    limit: LargeLimit = 100,
+    offset: Offset = 0,
+) -> Response:
+    """What is known of agents; snapshots have the type `compact-snapshot`."""
+    wanted = {"agent_id": agent_id, "agent_type": agent_type, "status": status}
+    place = {"session_id": session_id, "project_id": project_id}
+
+    def look(connection: Connection) -> dict[str, Any]:
+        page = agent_contexts.list_page(connection, limit, offset, **wanted, **place)
+        listed = {"contexts": [_context(row) for row in page.rows], **paging(page)}
+        return {**listed, **agent_contexts.figures(connection)}
+
+    return respond({**await db.read(look), "timestamp": row_times.to_iso(row_times.now_ms())})
+
+
+@router.get("/api/agent-contexts/stats", response_model=ContextOverview)
+async def stats(db: Db) -> Response:
+    """Figures of all contexts, and the newest ten."""
+
+    def look(connection: Connection) -> dict[str, Any]:
+        figures = agent_contexts.figures(connection)
+        newest = agent_contexts.list_page(connection, 10, 0)
+        return {
+            "overview": figures["stats"],
+            "top_types": figures["type_distribution"][:10],
+            "recent_activity": [_context(row) for row in newest.rows],
+            "tools_used": agent_contexts.tools_used(connection),
+        }
+
+    return respond({**await db.read(look), "timestamp": row_times.to_iso(row_times.now_ms())})
+
+
+def _context(row: Row) -> dict[str, Any]:
+    """The tokens of a snapshot are estimated from the characters of its JSON."""
+    role = row["role_context"] if isinstance(row["role_context"], dict) else {}
+    more: Row = {"role_context": role, "trigger": None, "token_count": None}
+    if row["agent_type"] == agent_contexts.SNAPSHOT:
+        chars = len(msgspec.json.encode(role).decode())
+        more |= {"trigger": role.get("trigger"), "token_count": round(chars / CHARS_PER_TOKEN)}
+    shown: dict[str, Any] = Context.of({**row, **more})
+    return shown

@@ -1,0 +1,362 @@
+"""The tree of work: `/api/projects`, `/api/requests`, `/api/tasks`, `/api/subtasks`, all of it in
+`/api/hierarchy`; and `/api/waves`, the stages of a session's tasks.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from fastapi import Query, Response
+from pydantic import AfterValidator, Field
+from sqlalchemy.engine import Connection
+
+from holdfast.api.database import Db
+from holdfast.api.fields import (
+    MOST_INT,
+    MOST_TEXT,
+    Body,
+    FilePath,
+    Id,
+    IdPath,
+    Limit,
+    Name,
+    Object,
+    Offset,
+    SessionPath,
+    Text,
+    Word,
+    Words,
+    plain,
+)
+from holdfast.api.resource import Noun
+from holdfast.api.responses import (
+    NOT_FOUND,
+    ApiAnswer,
+    Paged,
+    Router,
+    answer,
+    paging,
+    respond,
+    row_answer,
+)
+from holdfast.api.routes import sessions
+from holdfast.hub import row_times
+from holdfast.hub.errors import Refused
+from holdfast.hub.store import tables
+from holdfast.hub.store.rows import Row
+from holdfast.hub.tree import projects, requests, subtasks, tasks, waves
+from holdfast.hub.tree.statuses import RequestStatus, WorkStatus
+
+router = Router(tags=["tree"])
+PromptType = Literal["feature", "debug", "explain", "search", "refactor", "test", "review", "other"]
+WaveNumber = Annotated[int, Field(ge=0, le=1_000_000)]
+Blockers = Annotated[list[Id], Field(max_length=1_000)]
+
+
+ProjectRow = row_answer("Project", tables.projects)
+RequestRow = row_answer("Request", tables.requests)
+TaskRow = row_answer("Task", tables.tasks)
+SubtaskRow = row_answer(
+    "Subtask",
+    tables.subtasks,
+    task_list_id=str,
+    blocked_by=list[str],
+    context_snapshot=dict[str, Any] | None,
+    result=dict[str, Any] | None,
+)
+WholeTask = answer("TaskWithSubtasks", TaskRow, subtasks=[SubtaskRow])
+WholeRequest = answer("RequestWithTasks", RequestRow, tasks=[TaskRow])
+WholeSubtask = answer("SubtaskWithActions", SubtaskRow, actions=[sessions.ActionRow])
+
+
+class NewProject(Body):
+    path: FilePath
+    name: Text | None = None
+    metadata: Object | None = None
+
+
+class RequestChange(Body):
+    status: RequestStatus | None = None
+    metadata: Object | None = None
+
+
+class NewRequest(RequestChange):
+    project_id: Id
+    session_id: Word
+    prompt: Words
+    prompt_type: PromptType | None = None
+
+
+class TaskChange(Body):
+    name: Words | None = None
+    wave_number: WaveNumber | None = None
+    status: WorkStatus | None = None
+
+
+class NewTask(TaskChange):
+    request_id: Id
+
+
+class SubtaskChange(Body):
+    status: WorkStatus | None = None
+    result: Object | None = None
+    agent_id: Word | None = None
+    parent_agent_id: Word | None = None
+    blocked_by: Blockers | None = None
+
+
+class NewSubtask(Body):
+    task_id: Id
+    description: Words
+    agent_type: Word | None = None
+    agent_id: Word | None = None
+    parent_agent_id: Word | None = None
+    max_turns: Annotated[int, Field(gt=0, le=MOST_INT)] | None = None
+    status: WorkStatus | None = None
+    blocked_by: Blockers | None = None
+    context_snapshot: Object | None = None
+
+
+def _put_project(connection: Connection, given: Row, now_ms: int) -> Row:
+    name, metadata = given.get("name"), given.get("metadata")
+    return projects.put(connection, given["path"], now_ms, name=name, metadata=metadata)
+
+
+ProjectStats = answer(
+    "ProjectStats",
+    project_id=str,
+    project_name=str | None,
+    path=str,
+    total_requests=int,
+    total_subtasks=int,
+    total_actions=int,
+    successful_actions=int,
+    avg_duration_ms=float | None,
+    last_activity=str,
+)
+
+
+def _stats(figures: Row) -> dict[str, Any]:
+    last_activity = row_times.to_iso(figures["last_activity_ms"])
+    known = {**figures, "last_activity": last_activity}
+    return {name: known[name] for name in ProjectStats.model_fields}
+
+
+project = Noun(router, "/api/projects", "project", "projects", ProjectRow)
+project.create(NewProject, _put_project, "Create a project, or change the one at this path.", {})
+project.list(projects.list_page, "Newest first.")
+BareProject = answer("ProjectFound", ProjectRow, project=ProjectRow)
+
+
+@router.get("/api/projects/by-path", response_model=BareProject, responses=NOT_FOUND)
+async def by_path(
+    db: Db, path: Annotated[str, Query(max_length=MOST_TEXT), AfterValidator(plain)] = ""
+) -> Response:
+    """The project at this path, both wrapped and bare, for two kinds of clients."""
+    if not path:
+        raise Refused("Missing query parameter: path", "path")
+    row = ProjectRow.of(await db.read(lambda c: projects.by_path(c, path)))
+    return respond({**row, "project": row})
+
+
+WithRequests = answer("ProjectWithRequests", ProjectRow, requests=[RequestRow])
+ProjectView = answer(
+    "WholeProject", project=WithRequests, requests=[RequestRow], stats=ProjectStats
+)
+
+
+@router.get("/api/projects/{project_id}", response_model=ProjectView, responses=NOT_FOUND)
+async def get_project(project_id: IdPath, db: Db) -> Response:
+    """The project with its figures and its last 50 requests, which are both inside it and beside
+    it."""
+
+    def both(connection: Connection) -> dict[str, Any]:
+        row, figures = projects.figures(connection, str(project_id))
+        last = RequestRow.of_each(requests.latest(connection, 50, project_id=row["id"]))
+        whole = {**ProjectRow.of(row), "requests": last}
+        return {"project": whole, "requests": last, "stats": _stats(figures)}
+
+    return respond(await db.read(both))
+
+
+project.remove(
+    lambda c, project_id, _now: projects.remove(c, project_id),
+    "Delete the project and everything that belongs to it.",
+)
+
+
+def _read_request(connection: Connection, request_id: str) -> dict[str, Any]:
+    row, below = requests.get(connection, request_id), requests.tasks_of(connection, request_id)
+    return {**RequestRow.of(row), "tasks": TaskRow.of_each(below)}
+
+
+request = Noun(router, "/api/requests", "request", "requests", RequestRow)
+request.create(
+    NewRequest, requests.add, "Add a request of the user. The session is created if it is new."
+)
+request.list(
+    requests.list_page, "Newest first.", project_id=Id, session_id=Name, status=RequestStatus
+)
+request.get(WholeRequest, _read_request, "The request with its tasks, by wave.")
+request.change(
+    RequestChange,
+    requests.change,
+    "Change the status, or add metadata. The time of completion is recorded.",
+)
+request.remove(requests.remove, "Delete the request with its tasks and everything below them.")
+
+
+def _read_task(connection: Connection, task_id: str) -> dict[str, Any]:
+    row, below = tasks.get(connection, task_id), tasks.subtasks_of(connection, task_id)
+    return {**TaskRow.of(row), "subtasks": SubtaskRow.of_each(below)}
+
+
+task = Noun(router, "/api/tasks", "task", "tasks", TaskRow)
+task.create(
+    NewTask,
+    tasks.add,
+    "Add a task, in the wave after the last of its request unless `wave_number` is given.",
+)
+task.list(
+    tasks.list_page,
+    "Newest first; by wave within one request.",
+    request_id=Id,
+    status=WorkStatus,
+    session_id=Name,
+    project_id=Id,
+)
+task.get(WholeTask, _read_task, "The task with its subtasks, oldest first.")
+task.change(
+    TaskChange,
+    tasks.change,
+    "Change a task. Completing the last task of a wave ends the wave, and the next one starts.",
+)
+task.remove(tasks.remove, "Delete the task with its subtasks and their actions.")
+
+
+def _read_subtask(connection: Connection, subtask_id: str) -> dict[str, Any]:
+    row, calls = subtasks.get(connection, subtask_id), subtasks.actions_of(connection, subtask_id)
+    return {**SubtaskRow.of(row), "actions": sessions.actions_shown(calls)}
+
+
+subtask = Noun(router, "/api/subtasks", "subtask", "subtasks", SubtaskRow)
+subtask.create(
+    NewSubtask,
+    subtasks.add,
+    "Add a subtask. With a type and an id, its agent is followed in `/api/agent-contexts`.",
+)
+
+
+class SessionSubtasks(Body):
+    session_id: Word
+
+
+Closed = answer("SubtasksClosed", closed=int, session_id=str)
+
+
+@router.post("/api/subtasks/close-session", response_model=Closed)
+async def close_session(body: SessionSubtasks, db: Db) -> Response:
+    """Mark running, paused and blocked subtasks of this session as failed, because the session
+    ended."""
+    now = row_times.now_ms()
+    closed = await db.write(lambda c: subtasks.close_session(c, body.session_id, now))
+    return respond({"closed": closed, "session_id": body.session_id})
+
+
+subtask.list(
+    subtasks.list_page,
+    "List subtasks, newest first; with `task_id`, oldest first.",
+    task_id=Id,
+    session_id=Name,
+    status=WorkStatus,
+    agent_type=Name,
+    agent_id=Name,
+    project_id=Id,
+    is_subagent=bool,
+)
+subtask.get(WholeSubtask, _read_subtask, "Return the subtask with its actions, oldest first.")
+subtask.change(
+    SubtaskChange,
+    subtasks.change,
+    "Change a subtask. The first change to `running` records the start time; `completed` and "
+    "`failed` record the end time.",
+)
+subtask.remove(subtasks.remove, "Delete the subtask with its actions.")
+
+RequestTree = answer("HierarchyRequest", RequestRow, tasks=[WholeTask])
+ProjectTree = answer("HierarchyProject", ProjectRow, requests=[RequestTree])
+
+
+class HierarchyCounts(ApiAnswer):
+    """Totals of the project, not only of this page."""
+
+    requests: int
+    tasks: int
+    subtasks: int
+
+
+Hierarchy = answer(
+    "Hierarchy",
+    Paged,
+    hierarchy=ProjectTree,
+    project=ProjectRow,
+    requests=[RequestTree],
+    stats=ProjectStats,
+    counts=HierarchyCounts,
+)
+
+
+@router.get("/api/hierarchy/{project_id}", response_model=Hierarchy, responses=NOT_FOUND)
+async def get_hierarchy(
+    project_id: IdPath, db: Db, limit: Limit = 50, offset: Offset = 0
+) -> Response:
+    """A page of requests, newest first; in each its tasks by wave, with their subtasks. `count`,
+    `total`, `limit` and `offset` count requests."""
+    tree = await db.read(lambda c: requests.tree_of_project(c, str(project_id), limit, offset))
+    row, figures = ProjectRow.of(tree.project), tree.figures
+    below = msgspec.Raw(msgspec.json.encode([_branch(row) for row in tree.requests.rows]))
+    return respond(
+        {
+            "hierarchy": {**row, "requests": below},
+            "project": row,
+            "requests": below,
+            "stats": _stats(figures),
+            "counts": {name: figures[f"total_{name}"] for name in HierarchyCounts.model_fields},
+            **paging(tree.requests),
+        }
+    )
+
+
+def _branch(row: Row) -> dict[str, Any]:
+    below = [
+        {**TaskRow.of(one), "subtasks": SubtaskRow.of_each(one["subtasks"])} for one in row["tasks"]
+    ]
+    return {**RequestRow.of(row), "tasks": below}
+
+
+WaveRow = row_answer(
+    "Wave", tables.waves, id=str, total_tasks=int, completed_tasks=int, failed_tasks=int
+)
+CurrentWave = answer("CurrentWave", wave=WaveRow)
+
+
+@router.get("/api/waves/{session_id}/current", response_model=CurrentWave, responses=NOT_FOUND)
+async def current_wave(session_id: SessionPath, db: Db) -> Response:
+    """The lowest wave that has not ended."""
+    row = await db.read(lambda c: waves.current(c, session_id))
+    if row is None:
+        return respond({"error": "No active wave found for session"}, 404)
+    return respond({"wave": WaveRow.of(row)})
+
+
+WaveHistory = answer("WaveHistory", Paged, waves=[WaveRow])
+
+
+@router.get("/api/waves/{session_id}/history", response_model=WaveHistory)
+async def wave_history(
+    session_id: SessionPath, db: Db, limit: Limit = 100, offset: Offset = 0
+) -> Response:
+    """All waves of the session, in order."""
+    page = await db.read(lambda c: waves.history(c, session_id, limit, offset))
+    return respond({"waves": WaveRow.of_each(page.rows), **paging(page)})
