@@ -21,7 +21,7 @@ export PYTHONDONTWRITEBYTECODE :=
 PARTS := check client browser docs
 PYTEST := $(BIN)/pytest -n auto --dist worksteal -p no:schemathesis
 
-.PHONY: help demo test nightly shuffle cover quick store parts check python page docs reference bench report audit fuzz torture client dashboard browser lock clean
+.PHONY: help demo test nightly shuffle cover quick store parts check python page docs reference bench report audit fuzz torture client dashboard browser plugin release lock clean
 .DEFAULT_GOAL := help
 
 help: ## what can be made
@@ -50,6 +50,14 @@ client: ## the real Claude Code, for the tests that judge us by it
 
 dashboard: $(VENV)/.ready ## the page that serve shows, built if its sources changed
 	@$(BIN)/python dashboard/build.py
+
+plugin: dashboard ## what a marketplace offers, in build/plugin
+	@$(BIN)/python plugin/build.py
+
+release: ## raise the version and build the plugin: make release VERSION=0.3.0
+	@test -n "$(VERSION)" || { echo "say make release VERSION=…"; exit 2; }
+	@sed -i 's/^__version__ = .*/__version__ = "$(VERSION)"/' src/holdfast/__init__.py
+	@$(MAKE) --no-print-directory plugin
 
 browser: ## Debian's Chromium, for the tests of the dashboard
 	@$(PYTHON) tests/dashboard/fetch_browser.py
@@ -113,6 +121,7 @@ torture: $(VENV)/.ready ## sessions at work while processes die and disks fill: 
 lock: ## write requirements.lock anew from pyproject.toml
 	$(BIN)/pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-strip-extras --group dev --extra serve --extra postgres --extra semantic pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-annotate --extra serve pyproject.toml -o plugin/requirements.lock
 
 clean:
 	rm -rf $(VENV) build .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

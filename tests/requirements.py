@@ -223,6 +223,10 @@ REQUIREMENTS: dict[str, str] = {
         "(within the client's 1.5 s) (002 REQ-CTX-012)"
     ),
     "U10": "Session resumption from saved state (002 REQ-CTX-010)",
+    "U11": (
+        "One line installs it as a plugin that is portable and works before its environment is "
+        "complete (beyond)"
+    ),
     "X1": "A hook never breaks a session",
     "X2": "The per-call hook adds no wait",
     "X3": "No model call, no network, no telemetry, unless the user configures it",

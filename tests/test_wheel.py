@@ -32,7 +32,7 @@ def test_the_built_wheel_runs_the_hook_in_an_empty_place(tmp_path: Path, own_hom
     assert "Tutorial (`holdfast help tutorial`)" in shown  # no link that leads nowhere
     assert re.findall(r"\]\((?!https?:)", shown) == []
     place = tmp_path / "place" / "holdfast"
-    assert (place / "setup" / "plugin_files" / "LICENSE").is_file()
+    assert (place / "setup" / "skills" / "status.md").is_file()
     assert (place / "py.typed").is_file()
     recorded = (ROOT / "demo" / "session.jsonl").read_bytes()  # for `holdfast replay --demo`
     assert (place / "cli" / "everyday" / "demo.jsonl").read_bytes() == recorded

@@ -193,7 +193,7 @@ def test_doctor_and_install_say_the_same_of_a_settings_file_that_is_a_link(
     refused = CliRunner().invoke(holdfast_command, ["install", "--yes"]).exception
     assert isinstance(refused, SettingsIsALink)
     assert f"would refuse, because {refused}; {refused.hint}" in trouble
-    assert "another --scope (user, project, local), or with --plugin DIR" in refused.hint
+    assert "another --scope (user, project, local), or as a plugin" in refused.hint
 
 
 @pytest.mark.requirement("U2")
@@ -357,24 +357,19 @@ def test_hooks_that_are_silenced_are_not_well(
     assert "DISABLE_AUTO_CONTEXT_MANAGER is set in `env`" in second
 
 
-@pytest.mark.requirement("U2")
+@pytest.mark.requirement("U2", "U11")
 @pytest.mark.usefixtures("quick")
-def test_a_plugin_folder_can_be_checked_before_it_is_enabled(tmp_path: Path) -> None:
-    folder = tmp_path / "plug"
-    line = ["install", "--yes", "--plugin", str(folder)]
-    assert CliRunner().invoke(holdfast_command, line).exit_code == 0
-    code, out, err = _says("--plugin", str(folder))
-    assert code == 0, err
-    assert f"installed: plugin, {folder}/hooks/hooks.json" in out
-    assert "a plugin cannot set it" in err
-    code, _, err = _says()
-    assert code == 1
-    assert f"doctor --plugin {folder}` checks it" in err
-    _install()
-    assert "hooks run twice" in _says("--plugin", str(folder))[2]
-    code, _, err = _says("--plugin", str(tmp_path / "other"))
-    assert code == 1
-    assert "hooks of the plugin were not found" in err
+def test_a_plugin_whose_environment_could_not_be_built_is_said(
+    tmp_path: Path, own_home: Path
+) -> None:
+    _change(own_home, enabledPlugins={"holdfast@holdfast": True})
+    places = own_home / ".holdfast"
+    places.mkdir(mode=0o700, exist_ok=True)
+    (places / "plugin").write_text(f"{tmp_path}\n")
+    known = {"name": "env-1", "state": "failed", "words": "no such package", "at": 1}
+    (tmp_path / "environment.json").write_text(json.dumps(known))
+    troubles = _doctor(tmp_path)[1]["troubles"]
+    assert any("could not be built: no such package" in trouble for trouble in troubles)
 
 
 @pytest.mark.requirement("U2")
@@ -388,7 +383,6 @@ def test_an_enabled_plugin_whose_hooks_are_not_found_is_said_as_that(
     assert code == 1
     [trouble] = found["troubles"]
     assert "hooks of the plugin were not found" in trouble
-    assert "enabledPlugins" in trouble
     assert [install["scope"] for install in found["installs"]] == ["user"]
 
 

@@ -268,7 +268,6 @@ def test_completion_prints_the_script_of_a_shell(shell: str) -> None:
 def test_a_usage_line_is_not_broken_inside_a_word_and_a_folder_is_called_one() -> None:
     assert "COMPARTMENT SHARE" in _run("budget", "allot", "--help").stdout
     assert "--project DIR" in _run("rebuild", "--help").stdout
-    assert "Remove this plugin folder" in " ".join(_run("uninstall", "--help").stdout.split())
     assert "fish > ~/.config/" in _run("completion", "--help").stdout
     assert "holdfast statusline --preview" in " ".join(_run("status", "--help").stdout.split())
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -84,15 +83,6 @@ def test_a_limit_below_a_preview_s_own_size_is_refused() -> None:
     run = CliRunner().invoke(holdfast_command, ["install", "--yes", "--archive-outputs", "500"])
     assert run.exit_code == 2
     assert "4,000 or more" in run.output
-
-
-def test_a_plugin_can_have_it_too(desk: Desk) -> None:
-    _call("install --yes --plugin plug --archive-outputs 9000")
-    hooks = Path("plug/hooks/hooks.json")
-    assert wiring.archive_chars(installed_commands(hooks)) == 9_000
-    assert "nothing to change" in _call("install --yes --plugin plug")
-    _call("uninstall --yes --plugin plug")
-    assert not Path("plug").exists()
 
 
 @pytest.mark.parametrize(

@@ -175,8 +175,6 @@ def test_it_says_in_one_line_what_it_does(desk: Desk, monkeypatch: pytest.Monkey
     rest = skills.removeprefix("/holdfast:status, ")
     hooks = f"This removes 11 hooks and the status line from {desk.settings}"
     assert left == f"{hooks}, {server.format('from')}, the commands {rest}."
-    plugin = call("install --dry-run --plugin plug").stdout
-    assert f"This adds {len(SKILLS) + 6} files of the plugin in {desk.project / 'plug'}." in plugin
 
 
 @pytest.mark.slow
@@ -279,15 +277,16 @@ def test_a_project_is_named_by_its_folder(desk: Desk, tmp_path: Path) -> None:
     assert "use --scope local" in said.stderr
 
 
-def test_a_plugin_folder_comes_and_goes(desk: Desk) -> None:
-    said = call("install --yes --plugin ./plug").stdout
-    assert "uninstall --plugin" in said
-    place = shlex.quote(str(desk.project / "plug"))
-    assert f"claude plugin marketplace add {place} && claude plugin install" in said
-    assert f"doctor --plugin {place}" in said
-    assert (desk.project / "plug" / "hooks" / "hooks.json").exists()
-    assert call("uninstall --yes --plugin plug").exit_code == 0
-    assert desk.tree() == {}
+def test_the_status_line_alone_comes_and_goes_beside_a_plugin(desk: Desk) -> None:
+    desk.write(SAMPLES["hooked, minified"])
+    before = desk.tree()
+    call("install --yes --status-line")
+    settings = json.loads(desk.settings.read_bytes())
+    assert "statusline" in settings["statusLine"]["command"]
+    assert installed_commands(desk.settings) == []
+    assert set(desk.tree()) == set(before)
+    call("uninstall --yes")
+    assert desk.tree() == before
 
 
 def test_a_text_of_one_long_line_is_shown_so_that_it_can_be_read(desk: Desk) -> None:

@@ -9,10 +9,8 @@ import pytest
 
 from holdfast.setup import wiring
 from holdfast.setup.errors import AlreadyInstalledElsewhere
-from holdfast.setup.install import apply, find_installs, installed_commands, plan_install
-from holdfast.setup.installs import plugin_in
+from holdfast.setup.install import find_installs, installed_commands
 from holdfast.setup.receipts import our_packages
-from holdfast.setup.targets import plugin_target
 
 from .machine import Desk, all_hooks
 
@@ -50,6 +48,19 @@ def test_settings_of_each_scope_are_found_with_their_commands(desk: Desk, scope:
     [install] = find_installs(desk.home, desk.project, our_packages(desk.ours))
     assert (install.scope, install.path) == (scope, desk.target(scope).anchor)
     assert list(install.commands) == installed_commands(install.path) == all_hooks()
+
+
+def test_the_portable_plugin_is_found_with_its_folder_in_its_commands(desk: Desk) -> None:
+    hooks = register(desk)
+    hooks.write_text(json.dumps({"hooks": wiring.plugin_table()}))
+    [install] = find_installs(desk.home, desk.project, our_packages(desk.ours))
+    launcher = f'sh "{hooks.parents[1]}/bin/holdfast" hook'
+    wanted = [
+        (event, command.replace(wiring.hook_command().removesuffix(wiring.OR_NOTHING), launcher))
+        for event, command in all_hooks()
+    ]
+    assert list(install.commands) == wanted
+    assert any(wiring.prints_second_half(command) for _, command in install.commands)
 
 
 def test_an_installed_plugin_is_found_with_its_commands(desk: Desk) -> None:
@@ -90,13 +101,6 @@ def test_installs_in_other_projects_are_said_as_long_as_they_stand(
     desk.uninstall()
     (desk.project / ".claude" / "settings.local.json").write_text("{}")
     assert said not in desk.install().notes
-
-
-def test_a_plugin_folder_of_ours_is_said(desk: Desk) -> None:
-    folder = desk.home / "plug"
-    apply(plan_install(plugin_target(folder), desk.home, desk.ours))
-    assert plugin_in(folder).commands
-    assert any(f"{folder}: where it is enabled" in note for note in desk.install().notes)
 
 
 def test_a_disabled_plugin_does_not_count(desk: Desk) -> None:

@@ -20,8 +20,10 @@ def main() -> None:
     try:
         bytecode.survive_cut_files()
         from holdfast.cli.main import main as run_command
+        from holdfast.files.plugin_environment import hold
 
         _open_closed_streams()
+        hold()
         run_command()
     except KeyboardInterrupt:
         sys.exit(130)

@@ -16,12 +16,17 @@ from holdfast.wire.errors import describe
 # A model that was told to make the folder writable would have changed its permissions itself.
 GO_ON = "; the user is told. Go on: rules and open work are still restored, from the transcript."
 NOT_RESTORED = "the user's rules and open work could not be restored after this compaction"
+OUR_HOOK = b"/holdfast/hook/__main__.py"
+TWICE = (
+    "Holdfast is installed twice, as a plugin and in {path}, so every hook runs twice. Run "
+    "`holdfast uninstall`, or `claude plugin uninstall holdfast`."
+)
 OFFERED = frozenset(("startup", "resume", "clear", "fork"))
 
 
 def tell(moment: Moment) -> str:
     source = scan.text_of(moment.payload, "source") or "unknown"
-    alarm = unsaved = ""
+    alarm = unsaved = twice = ""
     with lock_state_if_possible(moment.folder) as state:
         record_session.record(state, moment)
         if source == "compact":
@@ -31,6 +36,7 @@ def tell(moment: Moment) -> str:
         else:
             state.started_ms, state.ended_ms = moment.now_ms, 0
             _ask_settings(state, moment.now_ms)
+            twice = _runs_twice(state.project)
         text, failure = _text_for(source, state, moment)
         make_mark.rouse(moment.folder, state)
     log.add(
@@ -41,7 +47,7 @@ def tell(moment: Moment) -> str:
     if failure:
         return _tell_failure(state, failure)
     if not alarm:
-        return hook_outputs.add_context("SessionStart", to_model=text)
+        return hook_outputs.add_context("SessionStart", to_model=text, to_user=twice)
     log.add("ALERT", record_session.log_name(state), alarm)
     to_user = f"{alarm}. Make that folder writable." if unsaved else alarm
     to_model = f"{alarm}{GO_ON}" if unsaved else alarm
@@ -58,6 +64,18 @@ def _cannot_save() -> str:
     if os.path.isdir(home) and os.access(home, os.W_OK | os.X_OK):  # noqa: PTH112
         return ""
     return f"no checkpoint can be saved, as {home} cannot be written"
+
+
+def _runs_twice(project: str) -> str:
+    """What to tell the user if settings run our hooks beside the plugin that runs this one."""
+    if "CLAUDE_PLUGIN_ROOT" not in os.environ:
+        return ""
+    from holdfast.client import settings_files
+
+    for path in settings_files.list_files(project, os.environ):
+        if path.is_file() and OUR_HOOK in path.read_bytes():
+            return TWICE.format(path=path)
+    return ""
 
 
 def _ask_settings(state: State, now_ms: int) -> None:

@@ -78,9 +78,3 @@ class HomeUnusable(InstallError):
     """The place for Holdfast's files, HOME or HOLDFAST_HOME, is not a folder we can write to."""
 
     hint = "nothing was changed; set HOLDFAST_HOME to a folder of yours, or HOME to yours"
-
-
-class NotAPluginFolder(InstallError):
-    """The folder for the plugin holds something else."""
-
-    hint = "name a new or empty folder"

@@ -216,8 +216,6 @@ def _refuse_second_place(target: Target, home: Path, ours: Path) -> None:
         if not one.program.missing:
             raise AlreadyInstalledElsewhere(one.words, hint=ANOTHER)
     for other in find_installs(home, project, packages):
-        if target.scope == "plugin" and other.scope == "plugin":
-            continue  # it may be the folder that is installed
         # A plugin may be known only from the file that we would write.
         if other.scope == "plugin" or other.path.resolve() != target.anchor.resolve():
             raise AlreadyInstalledElsewhere(

@@ -49,7 +49,7 @@ class BytesBefore:
 UNKNOWN = BytesBefore(known=False)
 ELSEWHERE = (
     "or leave it and install elsewhere: `holdfast install` with another --scope (user, project, "
-    "local), or with --plugin DIR"
+    "local), or as a plugin"
 )
 
 
@@ -118,13 +118,12 @@ class SettingsPart:
 
 @dataclass(frozen=True, slots=True)
 class OwnFile:
-    """A file that is completely ours. `varying` are the words in it that differ between machines.
-    In a `shared` place another Holdfast may have written its own."""
+    """A file that is completely ours. `varying` are the words in it that differ between machines;
+    another Holdfast may have written its own."""
 
     path: Path
     content: str
     varying: tuple[str, ...] = ()
-    shared: bool = False
 
     def read(self) -> bytes | None:
         """The bytes. A link or a folder in this place belongs to someone else."""
@@ -155,7 +154,7 @@ class OwnFile:
         pieces = re.split(cuts, self.content) if cuts else [self.content]
         pattern = "([^\n]+?)".join(re.escape(piece) for piece in pieces)
         same = re.fullmatch(pattern, data.decode("utf-8", "replace"))
-        return same is not None and not (self.shared and any(map(self._is_another, same.groups())))
+        return same is not None and not any(map(self._is_another, same.groups()))
 
     def _is_another(self, word: str) -> bool:
         """True for the command of another Holdfast that still exists."""

@@ -21,7 +21,14 @@ from holdfast.setup.errors import InstallError, SettingsBroken
 from holdfast.setup.install_parts import InstallPart, OwnFile, ServerPart, SettingsPart
 from holdfast.setup.json_text import read
 from holdfast.setup.receipts import our_packages
-from holdfast.setup.settings_text import installed_commands, settings_in, status_command_in
+from holdfast.setup.settings_text import (
+    check,
+    commands,
+    installed_commands,
+    or_empty,
+    settings_in,
+    status_command_in,
+)
 from holdfast.setup.targets import SCOPES, Target, settings_file
 from holdfast.setup.wiring import (
     ENTRY,
@@ -114,13 +121,14 @@ def _settings_files(home: Path, project: Path) -> dict[Path, str]:
     return files
 
 
-def plugin_in(folder: Path) -> Install:
-    """A plugin folder, enabled or not."""
-    return _plugin(folder / HOOKS)
-
-
 def _plugin(hooks: Path) -> Install:
-    return Install("plugin", hooks, tuple(installed_commands(hooks)))
+    """The plugin's commands, with its folder in the place of the client's variable."""
+    root = json.dumps(str(hooks.parents[1]))[1:-1].encode()
+    try:
+        text = (bytes_of(hooks) or b"").replace(b"${CLAUDE_PLUGIN_ROOT}", root).decode()
+        return Install("plugin", hooks, tuple(commands(check(or_empty(text)))))
+    except (OSError, UnicodeDecodeError, SettingsBroken):
+        return Install("plugin", hooks, ())
 
 
 def _plugins(claude: Path, project: Path, settings_files: list[Path]) -> Iterator[Install]:
@@ -253,9 +261,7 @@ def other_receipts(ours: Path, *, but: Path) -> Iterator[str]:
     for kept in receipts.load_all(ours):
         if Path(kept.anchor).resolve() == but.resolve():
             continue
-        if kept.scope == "plugin" and plugin_in(Path(kept.anchor)).commands:
-            yield f"a plugin folder is in {kept.anchor}: where it is enabled, hooks run twice"
-        elif kept.project and installed_commands(Path(kept.anchor), packages):
+        if kept.project and installed_commands(Path(kept.anchor), packages):
             yield f"also installed in project {kept.project}: hooks run twice there"
 
 

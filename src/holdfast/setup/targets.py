@@ -1,24 +1,16 @@
-"""Where an install goes: the files of each scope, or a plugin folder.
-
-A plugin folder is also its own marketplace; it is written completely, for this machine.
-"""
+"""Where an install goes: the files of each scope."""
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
-import holdfast
 from holdfast.client.settings_files import claude_folder
 from holdfast.files.executable import console_command
 from holdfast.setup import wiring
-from holdfast.setup.changes import bytes_of
-from holdfast.setup.errors import NotAPluginFolder
 from holdfast.setup.install_parts import InstallPart, OwnFile, ServerPart, SettingsPart
 from holdfast.setup.settings_text import installed_commands
 
@@ -31,10 +23,6 @@ BELOW: dict[str, tuple[str, ...]] = {  # whom each one overrides
 
 
 SKILLS = ("status", "checkpoint", "resume", "search", "compress", "plan")
-NAME = "holdfast"
-DESCRIPTION = "Claude Code stops forgetting your rules and your open work when it compacts."
-MANIFEST = ".claude-plugin/plugin.json"
-HOOKS = "hooks/hooks.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +38,8 @@ class Target:
     @property
     def words(self) -> str:
         """The options that name this place on the command line."""
-        if self.scope == "user":
-            return ""
         if self.project is None:
-            return f" --plugin {shlex.quote(str(self.anchor))}"
+            return ""
         return f" --scope {self.scope} --project {shlex.quote(str(self.project))}"
 
     @property
@@ -91,11 +77,15 @@ def settings_target(
     *,
     server: bool = True,
     archive_chars: int | None = None,
+    only_status_line: bool = False,
 ) -> Target:
     """Our parts in one settings scope; add a new kind of part here. If nothing is said about
-    archiving, it stays as it is installed."""
+    archiving, it stays as it is installed. Beside a plugin, only the status line is wanted."""
     settings = settings_file(scope, home, project)
     below = tuple(settings_file(s, home, project) for s in BELOW[scope])
+    if only_status_line:
+        line = SettingsPart(settings, packages, below, {})
+        return Target(scope, settings, None if scope == "user" else project, (line,), packages)
     parts: tuple[InstallPart, ...] = (
         SettingsPart(settings, packages, below, hooks_for(settings, archive_chars, packages)),
         server_part(scope, home, project, packages, wanted=server),
@@ -104,7 +94,6 @@ def settings_target(
                 settings.parent / "commands" / "holdfast" / f"{name}.md",
                 skill(name),
                 (console_command(),),
-                shared=True,
             )
             for name in SKILLS
         ),
@@ -126,82 +115,5 @@ def skill(name: str) -> str:
 
 
 def read_packaged(name: str) -> str:
-    folder = resources.files("holdfast.setup") / "plugin_files"
+    folder = resources.files("holdfast.setup") / "skills"
     return (folder / name).read_text("utf-8")
-
-
-def plugin_target(folder: Path, *, archive_chars: int | None = None) -> Target:
-    """All files of the plugin. A folder with other content is refused."""
-    if folder.exists() and not folder.is_dir():
-        raise NotAPluginFolder(f"{folder} is not a folder")
-    if folder.is_dir() and any(folder.iterdir()) and not _is_ours(folder):
-        raise NotAPluginFolder(f"{folder} is not empty and holds no Holdfast plugin")
-    starts = wiring.server_entry()
-    hooks = hooks_for(folder / HOOKS, archive_chars)
-    lines = {
-        hook["command"] for groups in hooks.values() for one in groups for hook in one["hooks"]
-    }
-    varying = (
-        *(_escape(line) for line in (*lines, wiring.status_command())),
-        console_command(),
-        holdfast.__version__,
-        *(_escape(word) for word in (starts["command"], starts["args"][-1])),
-    )
-    files = _files(folder, hooks)
-    return Target(
-        scope="plugin",
-        anchor=folder,
-        project=None,
-        parts=tuple(OwnFile(folder / name, text, varying) for name, text in files.items()),
-    )
-
-
-def _files(folder: Path, hooks: wiring.HookTable) -> dict[str, str]:
-    return {
-        MANIFEST: _json(_manifest()),
-        ".claude-plugin/marketplace.json": _json(_marketplace()),
-        HOOKS: _json({"hooks": hooks}),
-        ".mcp.json": _json({"mcpServers": {wiring.SERVER: wiring.server_entry()}}),
-        **{f"skills/{name}/SKILL.md": skill(name) for name in SKILLS},
-        "README.md": _readme(folder),
-        "LICENSE": read_packaged("LICENSE"),
-    }
-
-
-def _manifest() -> dict[str, Any]:
-    return {
-        "name": NAME,
-        "version": holdfast.__version__,
-        "description": DESCRIPTION,
-        "author": {"name": "The Holdfast authors"},
-        "license": "Apache-2.0",
-    }
-
-
-def _marketplace() -> dict[str, Any]:
-    return {
-        "name": NAME,
-        "description": "Holdfast alone, as installed on this machine.",
-        "owner": {"name": "The Holdfast authors"},
-        "plugins": [{"name": NAME, "source": "./"}],
-    }
-
-
-def _readme(folder: Path) -> str:
-    text = read_packaged("README.md").replace("{folder}", shlex.quote(str(folder)))
-    return text.replace("{status_line}", _json({"statusLine": wiring.status_line()}).rstrip())
-
-
-def _is_ours(folder: Path) -> bool:
-    try:
-        return bool(json.loads(bytes_of(folder / MANIFEST) or b"")["name"] == NAME)
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
-
-
-def _escape(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)[1:-1]
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"

@@ -17,6 +17,7 @@ from typing import Any
 
 import holdfast
 from holdfast.client.hook_outputs import MATCHER
+from holdfast.files import plugin_environment
 
 ENTRY = "holdfast/hook/__main__.py"
 OR_NOTHING = " || :"  # whatever happens to our files, the shell exits with 0
@@ -27,6 +28,9 @@ ARCHIVE_WORD, ARCHIVE_EVENT, ARCHIVE_TIMEOUT = "archive", "PostToolUse", 10
 # Prints the second half of a brief: the client takes 10,000 characters per hook, and runs hooks
 # with the same command once.
 SECOND_WORD, SECOND_EVENT, SECOND_MATCHER = "second", "SessionStart", "compact"
+
+PLUGIN_LAUNCHER = 'sh "${CLAUDE_PLUGIN_ROOT}/bin/holdfast"'
+ENVIRONMENT_EVENTS = {"SessionStart": "start", "UserPromptSubmit": "tell"}
 
 # Seconds, as Claude Code counts them. Without a value, SessionEnd is killed after about 1.5 s. A
 # hook needs less than half of them, unless a session has megabytes of pasted text and the machine
@@ -69,7 +73,9 @@ class Program:
 
 def this_program() -> Program:
     # Links are kept: a virtual environment's python is a link, and only that finds its packages.
-    return Program(sys.executable, str(Path(holdfast.__file__).parent))
+    python, package = sys.executable, str(Path(holdfast.__file__).parent)
+    lasting = plugin_environment.lasting_prefix()
+    return Program(*(path.replace(sys.prefix, lasting, 1) for path in (python, package)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +130,21 @@ def hook_table(archive_chars: int = 0, program: Program | None = None) -> HookTa
     return table
 
 
+def plugin_table() -> HookTable:
+    """The hooks of the portable plugin. One quoted command each: some clients ignore `args`."""
+    table = hook_table()
+    for groups in table.values():
+        for group in groups:
+            for hook in group["hooks"]:
+                word = f" {SECOND_WORD}" if prints_second_half(hook["command"]) else ""
+                hook["command"] = f"{PLUGIN_LAUNCHER} hook{word}{OR_NOTHING}"
+    for event, word in ENVIRONMENT_EVENTS.items():
+        command = f"{PLUGIN_LAUNCHER} environment {word}{OR_NOTHING}"
+        hook = {"type": "command", "command": command, "timeout": TIMEOUTS[event]}
+        table[event].append({"hooks": [hook]})
+    return table
+
+
 def archive_chars(commands: Iterable[tuple[str, str]]) -> int:
     """The limit for archiving in our installed commands; 0 if there is none."""
     return next((limit for _, command in commands if (limit := archives_from(command))), 0)
@@ -153,6 +174,8 @@ def read_server(entry: object) -> Program | None:
     arguments = entry.get("args") if isinstance(entry, dict) else None
     if not isinstance(entry, dict) or not isinstance(arguments, list) or len(arguments) != 2:
         return None
+    if str(arguments[0]).endswith("/bin/holdfast") and arguments[1] == "mcp":
+        return Program(arguments[0], f"{Path(arguments[0]).parents[1]}/lib/holdfast")
     if arguments[0] != "-I" or not str(arguments[1]).endswith("/" + SERVER_ENTRY):
         return None
     return Program(str(entry.get("command")), str(Path(arguments[1]).parents[1]))
@@ -162,11 +185,15 @@ def read_command(command: object) -> HoldfastCommand | None:
     """Parse a command line in our form; None for any other.
 
     `ruff check src/holdfast/hook/__main__.py` is someone else's hook, and so is a pipe around ours.
-    Up to 0.1.0 a line ended without `|| :`.
+    Up to 0.1.0 a line ended without `|| :`. A plugin's line starts its launcher.
     """
     if not isinstance(command, str):
         return None
     words = _words(command)
+    launched = words[:1] == ["sh"] and words[2:3] == ["hook"] and words[-2:] == ["||", ":"]
+    if launched and words[1].endswith("/bin/holdfast") and _are_arguments(words[3:-2]):
+        root = words[1].removesuffix("/bin/holdfast")
+        return HoldfastCommand(Program(words[1], f"{root}/lib/holdfast"), tuple(words[3:-2]))
     if words[:2] == ["set", "--"]:
         inner, theirs = words[4:-4], words[2:3]
         found = _read_words([*inner, *theirs])

@@ -29,16 +29,14 @@ TEXT_COLUMN = 37  # right of mark, name and time
     default=Path.cwd,
     help="Check this project's settings too.",
 )
-@click.option("--plugin", type=click.Path(path_type=Path), help="Check this plugin folder.")
 @click.pass_context
 def doctor(
     ctx: click.Context,
     as_json: bool,
     project: Path,
-    plugin: Path | None,
 ) -> None:
     """Fire every installed hook, start the MCP server; exit 1 when something is wrong."""
-    found = examine(project, plugin)
+    found = examine(project)
     found["ok"] = not found["troubles"]
     if as_json:
         click.echo(json.dumps(found, indent=2))

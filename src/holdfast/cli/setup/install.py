@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from holdfast.setup.errors import ChangedMeanwhile, LeftBehind
 from holdfast.setup.install import InstallPlan
 from holdfast.setup.installs import other_places
 from holdfast.setup.receipts import our_packages
-from holdfast.setup.targets import SCOPES, Target, plugin_target, settings_target
+from holdfast.setup.targets import SCOPES, Target, settings_target
 from holdfast.wire import places
 
 Command = Callable[..., Any]
@@ -51,21 +50,14 @@ _OPTIONS = (
 )
 
 
-def _place_options(plugin_help: str) -> Callable[[Command], Command]:
-    plugin = click.option(
-        "--plugin", "plugin_folder", type=click.Path(path_type=Path), help=plugin_help
-    )
-
-    def with_options(command: Command) -> Command:
-        for option in reversed((*_OPTIONS[:2], plugin, *_OPTIONS[2:])):
-            command = option(command)
-        return command
-
-    return with_options
+def _place_options(command: Command) -> Command:
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
 
 
 @click.command()
-@_place_options("Write a plugin folder instead of changing settings.")
+@_place_options
 @click.option("--force", is_flag=True, help="Install although another Holdfast is installed.")
 @click.option(
     "--archive-outputs",
@@ -83,24 +75,34 @@ def _place_options(plugin_help: str) -> Callable[[Command], Command]:
     default=None,
     help="Keep copies of transcripts after Claude Code deletes its own.",
 )
+@click.option("--status-line", is_flag=True, help="Only the status line; a plugin cannot set it.")
 @click.option("--no-mcp", is_flag=True, help="Without the MCP server; removes it if it is there.")
 def install(
     scope: str,
     project: Path,
-    plugin_folder: Path | None,
     yes: bool,
     dry_run: bool,
     force: bool,
     archive_chars: int | None,
     archive_transcripts: bool | None,
+    status_line: bool,
     no_mcp: bool,
 ) -> None:
     """Wire hooks, status line, MCP server and /holdfast: commands into Claude Code."""
     ours = _ours()
-    target = _target(scope, project, plugin_folder, ours, not no_mcp, _bound(archive_chars))
+    target = settings_target(
+        scope,
+        Path(places.user_home()),
+        project.resolve(),
+        our_packages(ours),
+        server=not no_mcp,
+        archive_chars=_bound(archive_chars),
+        only_status_line=status_line,
+    )
 
     def look() -> InstallPlan:
-        return installing.plan_install(target, Path(places.user_home()), ours, force=force)
+        home, both = Path(places.user_home()), force or status_line
+        return installing.plan_install(target, home, ours, force=both)
 
     plan = first_look(look)
     if _confirm(target, plan, yes, dry_run):
@@ -117,7 +119,7 @@ def install(
 
 
 @click.command()
-@_place_options("Remove this plugin folder instead of changing settings.")
+@_place_options
 @click.option(
     "--checkpoints",
     is_flag=True,
@@ -126,7 +128,6 @@ def install(
 def uninstall(
     scope: str,
     project: Path,
-    plugin_folder: Path | None,
     yes: bool,
     dry_run: bool,
     checkpoints: bool,
@@ -136,7 +137,8 @@ def uninstall(
         leave_checkpoints(go=yes and not dry_run)
         return
     ours = _ours()
-    target = _target(scope, project, plugin_folder, ours)
+    home = Path(places.user_home())
+    target = settings_target(scope, home, project.resolve(), our_packages(ours))
 
     def look() -> InstallPlan:
         return installing.plan_uninstall(target, Path(places.user_home()), ours)
@@ -157,26 +159,6 @@ def uninstall(
     say_what_stays()
     if plan.left and not dry_run:
         raise LeftBehind("; ".join(plan.left))
-
-
-def _target(
-    scope: str,
-    project: Path,
-    plugin_folder: Path | None,
-    ours: Path,
-    server: bool = True,
-    archive_chars: int | None = None,
-) -> Target:
-    if plugin_folder is not None:
-        return plugin_target(plugin_folder.absolute(), archive_chars=archive_chars)
-    return settings_target(
-        scope,
-        Path(places.user_home()),
-        project.resolve(),
-        our_packages(ours),
-        server=server,
-        archive_chars=archive_chars,
-    )
 
 
 def _bound(chars: int | None) -> int | None:
@@ -244,13 +226,6 @@ def _confirm(target: Target, plan: InstallPlan, yes: bool, dry_run: bool) -> boo
 
 
 def _say_next(target: Target) -> None:
-    if target.scope == "plugin":
-        folder = shlex.quote(str(target.anchor))
-        say(f"for one session: claude --plugin-dir {folder}")
-        say(
-            f"for good: claude plugin marketplace add {folder} && "
-            "claude plugin install holdfast@holdfast"
-        )
     say(f"next: {typed_command()} doctor{target.doctor_words}")
 
 

@@ -25,7 +25,7 @@ from holdfast.settings import load as settings_load
 from holdfast.setup import receipts, settings_text
 from holdfast.setup.changes import InstallChange
 from holdfast.setup.errors import CheckpointsStay
-from holdfast.setup.installs import find_installs, plugin_in
+from holdfast.setup.installs import find_installs
 from holdfast.setup.receipts import our_packages, packages_in
 from holdfast.setup.settings_text import installed_commands
 from holdfast.setup.targets import Target
@@ -71,9 +71,6 @@ def _indent(text: str) -> str:
 
 def in_one_line(target: Target, shown: Sequence[InstallChange]) -> str:
     """For example: adds 10 hooks and the status line to FILE, the command /holdfast:status."""
-    if target.scope == "plugin":
-        verb = _verb(*(any(_both_bytes(change)[at] for change in shown) for at in (0, 1)))
-        return f"{verb} {counted(len(shown), 'file')} of the plugin in {target.anchor}"
     parts = [_describe_change(change, target) for change in shown]
     skills = [at for at, part in enumerate(parts) if " /holdfast:" in part]
     if skills:
@@ -318,10 +315,10 @@ def _still_there() -> Iterator[tuple[str, str]]:
     description."""
     packages = our_packages(Path(places.home()))
     for one in find_installs(Path(places.user_home()), Path.cwd(), packages):
-        if one.scope != "plugin":  # for a plugin, its receipt has the folder
+        if one.scope != "plugin":  # the client removes it
             project = None if one.scope == "user" else Path.cwd()
             yield str(one.path), Target(one.scope, one.path, project, ()).words
     for kept in receipts.load_all(Path(places.home())):
         place, project = Path(kept.anchor), Path(kept.project) if kept.project else None
-        if installed_commands(place, packages) or plugin_in(place).commands:
+        if installed_commands(place, packages):
             yield kept.anchor, Target(kept.scope, place, project, ()).words

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import tempfile
 import time
 from collections.abc import Iterator
@@ -16,10 +15,10 @@ from holdfast.client import sample_payloads
 from holdfast.client.settings_files import claude_folder
 from holdfast.events import breadcrumb
 from holdfast.events.archive_transcripts import state as transcripts_state
+from holdfast.files import plugin_environment
 from holdfast.hub.ingest import set_aside
 from holdfast.hub.store import write_health
 from holdfast.settings import load as settings_load
-from holdfast.setup import receipts
 from holdfast.setup.doctor import hooks as client_doctor
 from holdfast.setup.doctor.compaction import RehearsalStep, rehearse
 from holdfast.setup.doctor.hooks import FiredHook
@@ -33,7 +32,6 @@ from holdfast.setup.installs import (
     find_installs,
     find_others,
     other_receipts,
-    plugin_in,
     settings_against_hooks,
     unusable_settings,
 )
@@ -61,10 +59,11 @@ OTHER_REMEDY = "correct or remove it: `holdfast settings` shows the values that 
 COPIES_SECONDS = 1.0  # for reading archived transcripts
 
 
-def examine(project: Path, plugin_folder: Path | None = None) -> dict[str, Any]:
+def examine(project: Path) -> dict[str, Any]:
     """What is installed, what its hooks do, and each problem with its solution."""
     packages = our_packages(Path(places.home()))
-    installs = _installs(project, plugin_folder, packages)
+    found = find_installs(Path(places.user_home()), project, packages)
+    installs = list(dict.fromkeys(found))
     unusable = unusable_settings(Path(places.user_home()), project)
     others = find_others(Path(places.user_home()), project, packages)
     fired = {install: client_doctor.fire_all(list(install.runnable)) for install in installs}
@@ -85,6 +84,7 @@ def examine(project: Path, plugin_folder: Path | None = None) -> dict[str, Any]:
         *(f"{one}; {DamagedTranscript.hint}" for one in damaged_copies(COPIES_SECONDS)),
         *_write_troubles(int(time.time() * 1000)),
         *_ingest_troubles(),
+        *_plugin_troubles(installs),
         *map(_settings_trouble, settings.errors),
         *filter(None, [breadcrumb.check(settings, int(time.time() * 1000))]),
     ]
@@ -104,15 +104,6 @@ def examine(project: Path, plugin_folder: Path | None = None) -> dict[str, Any]:
         "notes": [*line.notes, *servers.notes, *_notes_on_other_installs(installs)],
         "troubles": troubles,
     }
-
-
-def _installs(project: Path, plugin_folder: Path | None, packages: frozenset[str]) -> list[Install]:
-    """The installs to check. A named folder stands for the plugin, whether it is enabled or not."""
-    found = find_installs(Path(places.user_home()), project, packages)
-    if plugin_folder is None:
-        return list(dict.fromkeys(found))
-    settings = [install for install in found if install.scope != "plugin"]
-    return [plugin_in(plugin_folder.absolute()), *settings]
 
 
 def _way_out(other: OtherHoldfast) -> str:
@@ -188,19 +179,11 @@ def _fix(install: Install) -> str:
     if install.scope != "plugin":
         scope = "" if install.scope == "user" else f" --scope {install.scope}"
         return f"run `holdfast install{scope}`"
-    return (
-        "write it with `holdfast install --plugin DIR`, enable it with "
-        "`claude plugin install holdfast@holdfast`, or remove it from enabledPlugins"
-    )
+    return "`claude plugin update holdfast` renews it, `claude plugin uninstall holdfast` ends it"
 
 
 def _notes_on_other_installs(installs: list[Install]) -> Iterator[str]:
-    """Notes from our receipts: a plugin folder to check, projects where hooks run twice."""
-    if not installs:
-        for kept in receipts.load_all(Path(places.home())):
-            if kept.scope == "plugin":
-                folder = shlex.quote(kept.anchor)
-                yield f"a plugin was written: `holdfast doctor --plugin {folder}` checks it"
+    """Notes from our receipts: projects where hooks run twice."""
     for install in installs:
         if install.scope == "user":
             yield from other_receipts(Path(places.home()), but=install.path)
@@ -284,6 +267,17 @@ def _ingest_troubles() -> list[str]:
     more = f" and {len(found) - len(shown):,} more" if len(found) > len(shown) else ""
     words = f"{len(found):,} sources could not be read into the database, and are tried again"
     return [f"{words}: {', '.join(shown)}{more}; see `holdfast log`"] if found else []
+
+
+def _plugin_troubles(installs: list[Install]) -> list[str]:
+    """Whether the plugin's environment could not be built."""
+    data = plugin_environment.place()
+    known = plugin_environment.state(data) if data else {}
+    if known.get("state") != "failed" or not any(one.scope == "plugin" for one in installs):
+        return []
+    log = f"{data}/environment.log"
+    words = f"the plugin's environment could not be built: {known.get('words')}"
+    return [f"{words}; a new session tries again, and {log} has the details"]
 
 
 def _tallies() -> dict[str, Any]:

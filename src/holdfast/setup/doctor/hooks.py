@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.client import sample_payloads
+from holdfast.files import plugin_environment
 from holdfast.setup.wiring import SECOND_MATCHER, archives_from, prints_second_half, read_command
 
 SESSION = "holdfast-doctor"
@@ -158,6 +159,7 @@ def environment_in(folder: Path) -> dict[str, str]:
         "HOLDFAST_HOME": str(folder / "home"),
         "CLAUDE_PROJECT_DIR": str(folder),
         "CLAUDE_CONFIG_DIR": str(folder),
+        "CLAUDE_PLUGIN_DATA": str(plugin_environment.place() or folder),
     }
 
 

@@ -84,9 +84,17 @@ def _installed_servers(
     files = [(place.path, place.servers) for place in places]
     files += [(folder / ".mcp.json", ("mcpServers",)) for folder in _plugin_folders(installs)]
     for path, keys in dict.fromkeys(files):
-        entry = _read(path, (*keys, SERVER))
+        entry = _in_folder(_read(path, (*keys, SERVER)), path.parent)
         if read_server(entry) is not None:
             yield path, entry
+
+
+def _in_folder(entry: Any, plugin: Path) -> Any:
+    """A plugin's entry with its folder in the place of the client's variable."""
+    if not isinstance(entry, dict) or not isinstance(entry.get("args"), list):
+        return entry
+    root = "${CLAUDE_PLUGIN_ROOT}"
+    return {**entry, "args": [str(word).replace(root, str(plugin)) for word in entry["args"]]}
 
 
 def _read(path: Path, keys: tuple[str, ...]) -> Any:

@@ -79,7 +79,7 @@ def _describe_removed(install: Install) -> str:
 def _why(installs: list[Install]) -> str:
     if any(install.scope != "plugin" for install in installs):
         return "; `holdfast install` adds it"
-    return "; a plugin cannot set it, its README.md says how"
+    return "; a plugin cannot set it: `holdfast install --status-line` does"
 
 
 def _check_foreign(path: Path, fired: FiredHook) -> StatusLineCheck:

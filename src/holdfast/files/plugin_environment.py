@@ -1,0 +1,244 @@
+"""The plugin's environment: built once, in the background, from the user's own package index.
+
+The plugin's launcher runs this file as it is, with the standard library alone, before anything is
+installed. An environment is named by the packages it holds, so an update that needs others builds
+its own beside it; one that no process uses any more is removed.
+
+`plugin_environment.py start|tell|build ROOT DATA HOME`
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+BUILD_SECONDS = 1_200
+RETRY_SECONDS = 600
+LOCK, WHEELS = "requirements.lock", "wheels"
+IN_USE, LINK = "in-use", "environment"
+
+BEGINS = (
+    "Holdfast works in this session. Once, in the background, it fetches the {count} packages of "
+    "its lock file from your package index into {data}: for speed, its commands, search and the "
+    "dashboard."
+)
+ENDED = "Holdfast's environment is complete: its commands, search and the dashboard work now."
+FAILED = (
+    "Holdfast could not build its environment: {words}. It still restores your words after a "
+    "compaction; its commands, search and the dashboard are missing. A new session tries again; "
+    "details are in {log}."
+)
+
+
+def main(arguments: list[str]) -> None:
+    word, (root, data, home) = arguments[0], map(Path, arguments[1:])
+    if word == "build":
+        return build(root, data)
+    message = start(root, data, home) if word == "start" else ""
+    message = message or tell(root, data)
+    if message:
+        sys.stdout.write(json.dumps({"systemMessage": message}))
+
+
+def name_of(root: Path) -> str:
+    """The name of the environment for the plugin's packages."""
+    known = hashlib.sha256((root / LOCK).read_bytes())
+    for wheel in sorted((root / WHEELS).glob("*.whl")):
+        known.update(wheel.read_bytes())
+    return f"env-{known.hexdigest()[:16]}"
+
+
+def state(data: Path) -> dict[str, Any]:
+    """What is known of the newest build: `name`, `state`, `words`, `at`; empty before the first."""
+    try:
+        known = json.loads((data / "environment.json").read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return known if isinstance(known, dict) else {}
+
+
+def start(root: Path, data: Path, home: Path) -> str:
+    """Start a build if one is due; returns what to tell the user."""
+    data.mkdir(parents=True, exist_ok=True)
+    # Commands are given no place by the client: this tells them where the environment lies.
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _replace(home / "plugin", f"{data}\n")
+    name = _named(root)
+    if (data / name / "ready").is_file():
+        remove_unused(data, but=name)
+        return ""
+    known = state(data)
+    is_same = known.get("name") == name
+    if is_same and known["state"] == "failed" and time.time() - known["at"] < RETRY_SECONDS:
+        return ""
+    with (data / "environment.lock").open("w") as lock:
+        if not locked(lock):
+            return ""  # another session builds it
+    with (data / "environment.log").open("ab") as log:
+        subprocess.Popen(
+            [sys.executable, "-I", "-S", __file__, "build", str(root), str(data), str(home)],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    if is_same:
+        return ""  # it was announced before the first try
+    count = sum(line[:1].isalnum() for line in (root / LOCK).read_text().splitlines())
+    return BEGINS.format(count=count, data=data)
+
+
+def tell(root: Path, data: Path) -> str:
+    """How the build ended, once."""
+    name, known = _named(root), state(data)
+    if known.get("name") != name or known["state"] == "building":
+        return ""
+    told = data / ("told-failure" if known["state"] == "failed" else f"{name}/told")
+    if told.exists():
+        return ""
+    told.touch()
+    if known["state"] == "failed":
+        return FAILED.format(words=known["words"], log=data / "environment.log")
+    return ENDED
+
+
+def build(root: Path, data: Path) -> None:
+    """Build the environment, unless another session does."""
+    with (data / "environment.lock").open("w") as lock:
+        if not locked(lock):
+            return
+        name = _named(root)
+        folder = data / name
+        if (folder / "ready").is_file():
+            return
+        _save(data, name, "building")
+        try:
+            _install(root, folder)
+        except (OSError, subprocess.SubprocessError) as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            _save(data, name, "failed", _in_words(error))
+            return
+        (folder / IN_USE).touch()
+        (folder / "ready").touch()
+        link = data / f"{LINK}.new"
+        link.unlink(missing_ok=True)
+        link.symlink_to(folder)
+        link.replace(data / LINK)
+        (data / "told-failure").unlink(missing_ok=True)
+        _save(data, name, "ready")
+        remove_unused(data, but=name)
+
+
+def _install(root: Path, folder: Path) -> None:
+    """uv if it is there, else venv and pip: both with the user's own settings."""
+    deadline = time.monotonic() + BUILD_SECONDS
+    shutil.rmtree(folder, ignore_errors=True)
+    python = str(folder / "bin" / "python")
+    uv = shutil.which("uv")
+    if uv:
+        _run(
+            [uv, "venv", "--no-python-downloads", "--python", sys.executable, str(folder)], deadline
+        )
+        install = [uv, "pip", "install", "--python", python]
+    else:
+        _run([sys.executable, "-I", "-m", "venv", str(folder)], deadline)
+        install = [python, "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
+    wheels = [str(wheel) for wheel in sorted((root / WHEELS).glob("*.whl"))]
+    _run([*install, "--require-hashes", "-r", str(root / LOCK)], deadline)
+    _run([*install, "--no-deps", *wheels], deadline)
+    _run([python, "-I", "-c", "import holdfast.cli.start, msgspec"], deadline)
+
+
+def _run(command: list[str], deadline: float) -> None:
+    sys.stdout.write(f"$ {command}\n")
+    room = max(1.0, deadline - time.monotonic())
+    done = subprocess.run(command, capture_output=True, text=True, timeout=room, check=False)
+    sys.stdout.write(f"{done.stdout}{done.stderr}")
+    sys.stdout.flush()
+    if done.returncode:
+        lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
+        errors = [line for line in lines if "error" in line.lower()]
+        raise OSError((errors or lines or [f"exit code {done.returncode}"])[-1][:200])
+
+
+def remove_unused(data: Path, but: str) -> None:
+    """Remove the environments that no running process holds, but this one."""
+    for folder in data.glob("env-*"):
+        if folder.name == but:
+            continue
+        try:
+            with (folder / IN_USE).open("ab") as used:
+                if locked(used):
+                    shutil.rmtree(folder, ignore_errors=True)
+        except OSError:
+            continue
+
+
+def lasting_prefix() -> str:
+    """The prefix of this Python under a name that lasts when an update builds another one."""
+    prefix = Path(sys.prefix)
+    link = prefix.parent / LINK
+    is_ours = (prefix / IN_USE).exists() and link.resolve() == prefix.resolve()
+    return str(link if is_ours else prefix)
+
+
+def place() -> Path | None:
+    """Where the plugin's environments are, if a plugin has run here."""
+    from holdfast.wire import places  # the launcher runs this file where nothing of ours is found
+
+    try:
+        return Path((Path(places.home()) / "plugin").read_text().strip() or "/nonexistent")
+    except OSError:
+        return None
+
+
+def hold() -> None:
+    """Keep the environment this process runs in from being removed; elsewhere nothing happens."""
+    try:
+        used = os.open(f"{sys.prefix}/{IN_USE}", os.O_RDONLY)
+    except OSError:
+        return
+    fcntl.flock(used, fcntl.LOCK_SH)  # until the process ends
+    os.set_inheritable(used, False)
+
+
+def locked(file: Any) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _named(root: Path) -> str:
+    """The name as the plugin's build wrote it, for the launcher too."""
+    return (root / "environment").read_text("ascii").strip()
+
+
+def _save(data: Path, name: str, how: str, words: str = "") -> None:
+    known = {"name": name, "state": how, "words": words, "at": int(time.time())}
+    _replace(data / "environment.json", json.dumps(known))
+
+
+def _replace(path: Path, text: str) -> None:
+    new = path.with_name(f"{path.name}.{os.getpid()}")
+    new.write_text(text)
+    new.replace(path)
+
+
+def _in_words(error: Exception) -> str:
+    if isinstance(error, subprocess.TimeoutExpired):
+        return f"it took more than {BUILD_SECONDS // 60} minutes"
+    return str(error).rstrip(".") or type(error).__name__
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
