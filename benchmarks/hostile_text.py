@@ -42,7 +42,7 @@ from holdfast.record import (
     results as record_results,
 )
 from holdfast.record.model import Agent, Place, Record, Turn
-from holdfast.segment import segment, steps
+from holdfast.segment import segment
 from holdfast.text import fence, numbers, sentences
 from holdfast.transcript import user_words
 
@@ -231,9 +231,6 @@ READERS: dict[str, Reader] = {
     ),
     "record.turns": _with_record(lambda record, text: turns.prompt(record, [text], Place(op=2))),
     "segment.segment": segment.name_of,
-    "segment.steps": steps.words,
-    "segment.steps: line": lambda text: steps.one_line(text, 200),
-    "segment.steps: visible": steps.visible,
     "text.fence: clean": fence.clean,
     "text.fence: escape": fence.escape,
     "text.fence: unescape": fence.unescape,

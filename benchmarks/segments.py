@@ -2,12 +2,9 @@
 
     python -m benchmarks.segments --corpus DIR [--sample 20 --seed 7]
 
-Distribution: segments of a session, steps and tokens of a segment, sessions over 50 steps in one
-piece, segments under 3 steps. Agreement: of the user's requests, questions not among them, those a
-segment begins with (recall); of the segments' beginnings, those within a step of a turn
-(precision). Names: those that end in an ellipsis. Compression: how many tokens fewer; outcomes cut
-short; segments called done that hold something not resolved; and of what the segment had (files,
-commands, names, references, rules) and the session used again after it, the share its words name.
+Distribution: segments of a session, steps of a segment, segments that are done. Names: those that
+are cut. Compression: how many tokens fewer; and of what the segment had (files, commands, names,
+references, rules) and the session used again after it, the share its words name.
 
 What was used again is found by code of its own (`benchmarks.used_again`), not by the product's.
 """
@@ -27,26 +24,19 @@ from statistics import mean, quantiles
 from benchmarks import used_again
 from holdfast.record.model import Record
 from holdfast.record.reader import read_record
-from holdfast.redact import redact
-from holdfast.segment import compress, cutter, segment, steps
-from holdfast.segment import cutter as cutting
-from holdfast.segment.cutter import Cut
-from holdfast.segment.kept_items import ModelWords
+from holdfast.segment import compress, formats, kept_items, segment
 from holdfast.segment.segment import Segment
-from holdfast.segment.steps import SegmentStep
-from holdfast.transcript.reader import read
+from holdfast.text.fence import flat
 
 Row = tuple[str, str, str]
-LONG_STEPS, DUST_STEPS = 50, 3
 COLD_AFTER, LEAST_MESSAGES = 20, 5
 
 
 @dataclass
 class Session:
     path: Path
-    steps: list[SegmentStep]
-    cut: Cut
     record: Record
+    segments: list[Segment]
 
 
 def sessions(corpus: Path) -> Iterator[Session]:
@@ -64,101 +54,49 @@ def sessions(corpus: Path) -> Iterator[Session]:
 
 
 def _session(path: Path) -> Session:
-    """`steps` are those that were cut, as the product reads them."""
     record = read_record(path)
-    found: list[SegmentStep] = []
-    known = Cut()
-    for entry in read(path):
-        if not entry.is_sidechain and (done := steps.feed(known.reading, entry)) is not None:
-            cutting.add_user_words(known, done, record)
-            found.append(done)
-    return Session(path, found, cutting.read(Cut(session_id=path.stem), path, record), record)
+    return Session(path, record, segment.segments(record, path.stem))
 
 
 @dataclass
 class Counts:
     segments: list[int] = field(default_factory=list)
     steps: list[int] = field(default_factory=list)
-    tokens: list[int] = field(default_factory=list)
-    long: list[bool] = field(default_factory=list)  # whether one piece, of each long session
-    asked: list[bool] = field(default_factory=list)
-    anew: list[bool] = field(default_factory=list)
-    near: list[bool] = field(default_factory=list)
     cold: list[bool] = field(default_factory=list)
     done: list[bool] = field(default_factory=list)
     names_cut: list[bool] = field(default_factory=list)
-    outcomes_cut: list[bool] = field(default_factory=list)
-    contradicted: int = 0
     reduction: list[float] = field(default_factory=list)
-    small: int = 0
     ratios: list[tuple[int, int]] = field(default_factory=list)
     recall: list[float] = field(default_factory=list)
     classes: dict[str, list[float]] = field(default_factory=dict)
 
 
 def count(counts: Counts, session: Session) -> None:
-    segments, last = session.cut.segments, session.cut.open
-    runs = [one.turns for one in segments] + ([len(last)] if last else [])
-    counts.segments.append(len(runs))
-    counts.steps += runs
-    counts.tokens += [one.tokens for one in segments]
-    if len(session.steps) > LONG_STEPS:
-        counts.long.append(not segments)
-    _agreement(counts, session)
-    for one in segments:
-        if session.cut.turn - one.end_turn >= COLD_AFTER:
-            counts.cold.append(session.cut.since_mention(one) >= COLD_AFTER)
-        if session.cut.since_mention(one) >= COLD_AFTER:
-            counts.done.append(segment.is_done(session.record, one))
-        counts.names_cut.append(segment.topic(session.record, one).endswith("…"))
-
-
-def _agreement(counts: Counts, session: Session) -> None:
-    """Gaps that could be judged: `AHEAD` steps of the session come after them."""
-    known = session.steps
-    starts = {one.end_turn + 1 for one in session.cut.segments}
-    marks = {step.number for step in known if step.is_prompted}
-    for at, step in enumerate(known[: len(known) - cutter.AHEAD]):
-        if at and step.asks and not step.inquires:
-            counts.asked.append(step.number in starts)
-            before = {name for one in known[max(0, at - 10) : at] for name in one.files}
-            after = {name for one in known[at : at + 5] for name in one.files}
-            if before.isdisjoint(after):
-                counts.anew.append(step.number in starts)
-    for start in starts:
-        counts.near.append(not marks.isdisjoint({start - 1, start, start + 1}))
+    record = session.record
+    counts.segments.append(len(session.segments))
+    for one in session.segments:
+        counts.steps.append(one.end_turn - one.start_turn + 1)
+        if record.op - one.end_turn >= COLD_AFTER:
+            counts.cold.append(record.op - one.last_mention >= COLD_AFTER)
+        counts.done.append(segment.is_done(record, one))
+        counts.names_cut.append(segment.topic(record, one).endswith("…"))
 
 
 def keep(counts: Counts, session: Session) -> None:
     """Compress every segment that may be, and look what the session used of it afterwards."""
     lines = used_again.lines(session.path)
-    for one in session.cut.segments:
+    for one in session.segments:
         if one.message_count < LEAST_MESSAGES:
             continue
-        source = compress.source_of(one, session.record, str(session.path))
+        source = kept_items.read_source(one, session.record, str(session.path))
         text = compress.content(source)
-        tokens = -int(-len(text) // 3.5)
-        counts.outcomes_cut.append(_is_cut(source.words, text) and tokens < 0.9 * _budget(one))
-        done = segment.is_done(session.record, one)
-        counts.contradicted += done and ("\nNot resolved:" in text or "\nLeft to do:" in text)
-        counts.ratios.append((one.tokens, tokens))
-        counts.reduction.append(1 - tokens / max(1, one.tokens))
-        counts.small += tokens > one.tokens * 0.2
+        counts.ratios.append((source.tokens, formats.tokens(text)))
+        counts.reduction.append(1 - formats.tokens(text) / max(1, source.tokens))
         scores = used_again.recall(lines, one.start_byte, one.end_byte, text)
         if scores:
             counts.recall.append(used_again.weighted(scores))
             for name, score in scores.items():
                 counts.classes.setdefault(name, []).append(score)
-
-
-def _budget(one: Segment) -> int:
-    return compress.budget(one.tokens)
-
-
-def _is_cut(words: Sequence[ModelWords], text: str) -> bool:
-    """The end of the model's last words is not in the text."""
-    last = " ".join(redact(words[-1].text).split())[-60:] if words else ""
-    return last not in " ".join(text.split())
 
 
 def rows(corpus: Path | None) -> Iterator[Row]:
@@ -173,27 +111,15 @@ def rows(corpus: Path | None) -> Iterator[Row]:
 
 
 def _told(counts: Counts) -> Iterator[Row]:
-    yield "sessions, segments", f"{len(counts.segments)}, {sum(counts.segments)}", ""
+    yield "sessions, segments that are over", f"{len(counts.segments)}, {sum(counts.segments)}", ""
     yield "segments of a session", _spread(counts.segments), ""
     yield "steps of a segment", _spread(counts.steps), ""
-    yield "tokens of a segment (characters / 3.5)", _spread(counts.tokens), ""
-    yield f"one piece, of {len(counts.long)} sessions over 50 steps", _share(counts.long), ""
-    dust = [one < DUST_STEPS for one in counts.steps]
-    yield "segments under 3 steps", _share(dust), ""
-    yield f"{len(counts.asked)} requests begin a segment", _share(counts.asked), ""
-    yield f"of {len(counts.anew)} that turn to other files", _share(counts.anew), ""
-    yield "segments begin at a turn, within a step", _share(counts.near), ""
     yield "20 steps old at the end of the session, and not mentioned", _share(counts.cold), ""
-    yield "of those, done", _share(counts.done), ""
+    yield "done", _share(counts.done), ""
     yield "names that are cut", _share(counts.names_cut), ""
     before, after = (sum(side) for side in zip(*counts.ratios, strict=True))
     yield "compressed: tokens fewer, all together", f"{1 - after / before:.1%}", "80-90 %"
     yield "compressed: tokens fewer, of a segment", _spread(counts.reduction, "{:.1%}"), "80-90 %"
-    small = f"{counts.small} of {len(counts.reduction)}"
-    yield "too small to be told in a fifth", small, ""
-    cut = f"{sum(counts.outcomes_cut)} of {len(counts.outcomes_cut)}"
-    yield "outcome cut while a tenth of the budget is unspent", cut, "0"
-    yield "called done, with something open inside", str(counts.contradicted), "0"
     told = f"next-need recall of its own items, {len(counts.recall)} segments"
     yield told, f"{mean(counts.recall):.3f}", "≥ .75"
     for name, scores in counts.classes.items():
@@ -212,29 +138,27 @@ def _share(values: Sequence[bool]) -> str:
 
 
 def sample(corpus: Path, size: int, seed: int) -> Iterator[str]:
-    """Some segments to be read: what they are called, begin and end with, and keep."""
+    """Some segments to be read: name, turns and those around them, and the text."""
     found: list[list[str]] = []
     for session in sessions(corpus):
-        found += [list(_shown(session, one)) for one in session.cut.segments]
+        found += [list(_shown(session, one)) for one in session.segments]
     for lines in random.Random(seed).sample(found, min(size, len(found))):
         yield "\n".join(lines)
 
 
 def _shown(session: Session, one: Segment) -> Iterator[str]:
-    done = "done" if segment.is_done(session.record, one) else "not done"
-    yield f"=== {session.path.name} {one.segment_id}: steps {one.start_turn}-{one.end_turn}"
-    yield f"{one.tokens:,} tokens, {done}; topic: {segment.topic(session.record, one)}"
-    for step in session.steps:
-        near = min(abs(step.number - one.start_turn), abs(step.number - one.end_turn)) <= 2
-        if near or (step.is_prompted and one.start_turn <= step.number <= one.end_turn):
-            edge = "|" if one.start_turn <= step.number <= one.end_turn else " "
-            mark = "asks" if step.asks else "replies" if step.is_prompted else ""
-            names = [name.rpartition("/")[2] for name in step.files][:4]
-            yield f"{edge} {step.number:4} {mark:7} {names} {list(step.words)[:8]}"
-    if session.path.exists():
-        source = compress.source_of(one, session.record, str(session.path))
-        text = compress.content(source)
-        yield f"--- {-int(-len(text) // 3.5):,} tokens\n{text}"
+    record = session.record
+    done = "done" if segment.is_done(record, one) else "not done"
+    yield f"=== {session.path.name}: steps {one.start_turn}-{one.end_turn}, {done}"
+    yield f"topic: {segment.topic(record, one)}"
+    first, last = record.turns.index(one.turns[0]), record.turns.index(one.turns[-1])
+    for at, turn in enumerate(record.turns[max(0, first - 2) : last + 3], max(0, first - 2)):
+        names = [name.rpartition("/")[2] for name in [*turn.edited, "|", *turn.read]][:8]
+        edge = "|" if first <= at <= last else " "
+        yield f"{edge} {turn.place.op:4} {flat(turn.asked, 160)} {names}"
+    source = kept_items.read_source(one, record, str(session.path))
+    text = compress.content(source)
+    yield f"--- {source.tokens:,} → {formats.tokens(text):,} tokens\n{text}"
 
 
 def main() -> None:

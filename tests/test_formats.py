@@ -26,7 +26,7 @@ from holdfast.memory import locations as memory_places
 from holdfast.memory.sources import sessions
 from holdfast.plan.estimates import past
 from holdfast.record import model as record
-from holdfast.segment import archived_topics, cutter, disk
+from holdfast.segment import archived_topics, disk
 from holdfast.segment.formats import Done, Queue
 from holdfast.setup import receipts
 from holdfast.setup.receipts import Receipt
@@ -76,12 +76,6 @@ def _limits(folder: Path) -> Path:
 def _record(folder: Path) -> Path:
     path = folder / "record.json"
     path.write_bytes(record.save(record.Record(offset=7)))
-    return path
-
-
-def _cut(folder: Path) -> Path:
-    path = folder / "cut.json"
-    path.write_bytes(cutter.save(cutter.Cut(offset=7)))
     return path
 
 
@@ -169,7 +163,6 @@ FORMATS = {
     "record.json": Format(
         _record, lambda folder: record.load((folder / "record.json").read_bytes())
     ),
-    "cut": Format(_cut, lambda folder: cutter.load((folder / "cut.json").read_bytes())),
     "queue": Format(_queue, lambda folder: archived_topics.list_archived("s1")),
     "work.json": Format(
         _projection, lambda folder: projection_file.read_projection(_window(folder))

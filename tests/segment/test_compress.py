@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.record.model import Record
+from holdfast.record.model import Place, Record, Turn
 from holdfast.record.reader import read_record
-from holdfast.segment import compress, formats, library
+from holdfast.segment import compress, formats, kept_items, library
 from holdfast.segment.formats import Compressed
 from holdfast.segment.kept_items import SegmentSource
 from holdfast.segment.segment import Segment
@@ -23,10 +23,9 @@ NOISE = "noise of a tool " * 400
 
 def _compressed(session: Session, folder: Path) -> Compressed:
     """The first segment of a session, as a roll would make it."""
-    found = cut(session, folder)
+    [first, *_] = cut(session, folder)
     path = str(session.written(folder))
-    [first, *_] = found.segments
-    source = compress.source_of(first, read_record(path), path)
+    source = kept_items.read_source(first, read_record(path), path)
     given = {"session_id": "s-1", "project": "/work/project", "transcript": path}
     return compress.compress(source, now_ms=NOW_MS, **given)
 
@@ -92,22 +91,29 @@ def test_the_outcome_is_whole_and_the_rest_of_the_room_is_used(tmp_path: Path) -
 
 
 @pytest.mark.requirement("R3")
-def test_a_completed_segment_holds_nothing_that_is_not_resolved(tmp_path: Path) -> None:
-    """What failed in it and was fixed later is told as resolved."""
+def test_a_failure_is_quoted_and_so_is_that_it_passed_since(tmp_path: Path) -> None:
     session = Session().user(TABLE)
     for _ in range(4):
         session.calls("Read", NOISE, file_path="/work/project/src/table/reader.py")
     session.runs("pytest -q tests/test_reader.py", "E  KeyError: 'bom'", fails=True)
     session.says("The reader is written; its test still fails.")
     works_on(session, MAIL, 12)
-    open_one = _compressed(session, tmp_path)
-    assert "\nNot resolved: `pytest -q tests/test_reader.py`" in open_one.compressed_content
-    assert not open_one.metadata.task_completed
+    failed = "\nFailed: `pytest -q tests/test_reader.py`: E KeyError: 'bom'"
+    assert f"{failed}\n" in _compressed(session, tmp_path).compressed_content
     session.runs("pytest -q tests/test_reader.py", "3 passed").works(9)
-    done = _compressed(session, tmp_path)
-    assert "Not resolved" not in done.compressed_content
-    assert "\nResolved: `pytest -q tests/test_reader.py`" in done.compressed_content
-    assert done.metadata.task_completed
+    assert f"{failed} (passed at step 33)\n" in _compressed(session, tmp_path).compressed_content
+
+
+@pytest.mark.requirement("R3")
+def test_the_last_answer_is_kept_and_not_the_guesses_before_it(tmp_path: Path) -> None:
+    session = Session().user(TABLE)
+    for number in range(12):
+        session.says(f"Perhaps guess {number} explains it: {'some words of a guess ' * 20}")
+        session.calls("Read", NOISE, file_path="/work/project/src/table/reader.py")
+    session.says("It was none of these: the mark is read twice.\n\nThat is all.")
+    text = _compressed(works_on(session, MAIL, 12), tmp_path).compressed_content
+    assert "the mark is read twice" in text
+    assert "That is all." in text
 
 
 @pytest.mark.requirement("R3", "M6")
@@ -127,6 +133,7 @@ def test_secrets_are_taken_out_of_every_field(tmp_path: Path) -> None:
     session = Session().user(f"Use {token} for the upload of the tables, and decide how to.")
     session.says(f"I decided to go with {token} because it works.")
     session.runs(f"upload --token {token}", "ok").runs(f"check --token {token}", "ok")
+    session.calls("Read", file_path=f"/work/project/{token}.py").works(5)
     works_on(session, MAIL, 12)
     for number in range(4):
         session.calls("Read", file_path=f"/work/project/{token}/{number}.py")
@@ -150,12 +157,15 @@ def test_hostile_words_stay_on_their_line_and_in_the_budget(tmp_path: Path) -> N
     for number in range(300):
         session.edits(f"/work/project/a{number}/{'x' * 200}.py", "o", f"someName{number} = 1")
     path = session.written(tmp_path)
-    whole = Segment(1, 302, 0, path.stat().st_size, tokens=20_000)
-    text = compress.content(compress.source_of(whole, read_record(path), str(path)))
-    assert formats.tokens(text) <= 4_000
+    record = read_record(path)
+    whole = Segment("x_seg_1", record.turns, 1, 302, 0, path.stat().st_size, [], 302)
+    source = kept_items.read_source(whole, record, str(path))
+    text = compress.content(source)
+    assert formats.tokens(text) <= compress.budget(source.tokens)
     assert all(mark.isprintable() or mark == "\n" for mark in text)
 
 
 def test_of_nothing_there_is_nothing_to_say() -> None:
-    source = SegmentSource(Segment(0, 0, 0, 0), Record(), Record(), [])
+    nothing = Segment("x_seg_1", [Turn("", Place())], 0, 0, 0, 0, [], 0)
+    source = SegmentSource(nothing, Record(), [])
     assert compress.content(source) == ""

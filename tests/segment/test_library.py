@@ -171,7 +171,7 @@ def test_a_file_that_does_not_parse_is_set_aside_and_said(own_home: Path, broken
     kept(a_segment(), a_segment("s1_seg_20_1"))
     _warm_file(own_home).write_bytes(broken)
     assert [one.segment_id for one in library.warm()] == ["s1_seg_20_1"]
-    [aside] = _warm_file(own_home).parent.glob("*.damaged-*")
+    [aside] = _warm_file(own_home).parent.glob("*.damaged")
     assert aside.read_bytes() == broken
     assert "set aside" in (own_home / ".holdfast" / "guard.log").read_text()
 

@@ -6,43 +6,29 @@ import pytest
 
 from holdfast.record.model import Place, Record, Turn
 from holdfast.segment import tiers
-from holdfast.segment.cutter import Cut
 from holdfast.segment.segment import Segment
-from holdfast.segment.steps import StepReading
 from holdfast.segment.tiers import Limits
 from holdfast.settings import load
 from tests.segment.library_builders import DAY_MS, NOW_MS, a_segment
 
 
-def _segment(**fields: object) -> Segment:
-    given = {"message_count": 5, "last_mention": 30, **fields}
-    return Segment(1, 30, 0, 100, "x_seg_1_0", **given)  # type: ignore[arg-type]
-
-
-def _record(*, answered: bool = True) -> Record:
-    """A turn that came to rest at step 30, and the next one."""
-    first = Turn("Make the reader skip the mark.", Place(0, op=0), said="Done.")
-    first.said_op = 30 if answered else 29
-    return Record(turns=[first, Turn("Now the mail.", Place(100, op=30))])
-
-
 @pytest.mark.requirement("R2")
 @pytest.mark.parametrize(
-    ("fields", "turn", "answered", "cold"),
+    ("end", "mentioned", "step", "said", "cold"),
     [
-        ({}, 50, True, True),
-        ({}, 49, True, False),
-        ({}, 50, False, False),
-        ({"message_count": 4}, 50, True, False),
-        ({"last_mention": 31}, 50, True, False),
-        ({"tier": "warm"}, 50, True, False),
+        (30, 30, 50, "Done.", True),
+        (30, 30, 49, "Done.", False),
+        (30, 31, 50, "Done.", False),
+        (30, 30, 50, "", False),
+        (2, 2, 50, "Done.", False),
     ],
 )
 def test_cold_is_unmentioned_for_twenty_steps_done_and_of_five_messages(
-    fields: dict[str, object], turn: int, answered: bool, cold: bool
+    end: int, mentioned: int, step: int, said: str, cold: bool
 ) -> None:
-    known = Cut(reading=StepReading(count=turn), segments=[_segment(**fields)])
-    assert bool(tiers.cold_segments(known, _record(answered=answered), Limits())) is cold
+    turn = Turn("Make the reader skip the mark.", Place(), said=said)
+    one = Segment("x_seg_1", [turn], 1, end, 0, 100, [], mentioned)
+    assert bool(tiers.cold_segments(Record(op=step), [one], Limits())) is cold
 
 
 @pytest.mark.requirement("R2")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from holdfast.record.reader import read_record
-from holdfast.segment.cutter import Cut, read
+from holdfast.segment.segment import Segment, segments
 from tests.checkpoint.sessions import Session
 
 TABLE = "Make the table reader skip a byte order mark, and cover it with a test."
@@ -51,12 +50,6 @@ def a_session(*asked: str, steps: int = 8) -> Session:
     return session
 
 
-def cut(session: Session, folder: Path, session_id: str = "s-1") -> Cut:
-    path = session.written(folder)
-    return read(Cut(session_id=session_id), path, read_record(path))
-
-
-def starts(found: Cut) -> list[int]:
-    """The steps with which segments begin, the open one's among them."""
-    opened = [found.open[0].number] if found.open else []
-    return [one.start_turn for one in found.segments] + opened
+def cut(session: Session, folder: Path, session_id: str = "s-1") -> list[Segment]:
+    """The segments that are over."""
+    return segments(session.record(folder), session_id)

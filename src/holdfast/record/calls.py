@@ -39,7 +39,9 @@ def call(record: Record, tool: str, use_id: str, given: Given, place: Place) -> 
 
 
 def _read(record: Record, given: Given, place: Place, use_id: str) -> str:
-    return files.use(record, files.path_argument(given), "reads", 1.2)
+    name = files.use(record, files.path_argument(given), "reads", 1.2)
+    turns.note_read(record, name)
+    return name
 
 
 def _edit(record: Record, given: Given, place: Place, use_id: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-VERSION = 14
+VERSION = 15
 PLAN_ASKED = "carry out the plan? "  # before the title of a plan that the user has to approve
 
 
@@ -51,6 +51,7 @@ class Turn(msgspec.Struct, array_like=True, gc=False):
     notified: bool = False  # something in the background reported after the model's last words
     is_plan: bool = False  # the request is a plan that the model wrote and the user approved
     works_on: bool = False  # calls followed the model's last words, so they close nothing
+    read: list[str] = []
 
 
 class UnsureText(msgspec.Struct, array_like=True, gc=False):

@@ -243,6 +243,12 @@ def note_edit(record: Record, name: str) -> None:
         turn.edited = [*turn.edited, name][-MOST_EDITED:]
 
 
+def note_read(record: Record, name: str) -> None:
+    turn = current(record)
+    if name and name not in turn.read:
+        turn.read = [*turn.read, name][-MOST_EDITED:]
+
+
 def words_before(record: Record) -> str:
     """Return the end of what the model said before an edit, if nothing but edits came between."""
     began = record.turns[-1].place.op if record.turns else 0
@@ -429,6 +435,7 @@ def _take_over(turn: Turn, other: Turn) -> None:
         turn.said, turn.said_op, turn.works_on = other.said, other.said_op, False
     turn.works_on = turn.works_on or other.works_on
     turn.edited = list(dict.fromkeys([*turn.edited, *other.edited]))[-MOST_EDITED:]
+    turn.read = list(dict.fromkeys([*turn.read, *other.read]))[-MOST_EDITED:]
     turn.runs = list(dict([*turn.runs, *other.runs]).items())[-MOST_RUNS:]
     turn.questions = [*turn.questions, *other.questions][-MOST_QUESTIONS:]
     turn.interrupted = other.interrupted

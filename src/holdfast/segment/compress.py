@@ -1,107 +1,73 @@
 """Compress a segment to a tenth to a fifth of its tokens, without a model.
 
-Requests and outcomes, decisions, errors and their fixes, files, commands and names are kept; tool
-output is dropped. Turns come first. Of the rest, the items most likely to be used again per
-character are taken.
+Requests and answers come first. Then decisions, failures, tasks, subagents, files and commands;
+then, where there is room, the model's other words and the lines it wrote. Tool output is dropped.
 """
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Iterable
 
 import msgspec
 
-from holdfast.record import commands, files
 from holdfast.record.model import Record
-from holdfast.record.reader import RecordReader
 from holdfast.record.secrets import ToldSecrets
 from holdfast.redact import redact
 from holdfast.segment import formats, kept_items, library, segment
 from holdfast.segment.formats import Compressed, Metadata
-from holdfast.segment.kept_items import (
-    FIRST,
-    LAST,
-    SECTIONS,
-    TURNS,
-    USUAL,
-    ModelWords,
-    SegmentItem,
-    SegmentSource,
-    WrittenText,
-)
-from holdfast.segment.segment import Segment
-from holdfast.transcript.blocks import Text, ToolUse
-from holdfast.transcript.entries import Answer
-from holdfast.transcript.reader import Reader
+from holdfast.segment.kept_items import RANKS, SECTIONS, TURNS, SegmentItem, SegmentSource
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
 MOST_TOKENS = 10_000  # a longer text is not read in one go
 SHARE = 0.19  # of the segment; redaction may lengthen the text, which must stay under a fifth
-FIRST_SHARE = 0.6  # of that, for requests and outcomes
+FIRST_SHARE = 0.6  # of that, for requests and answers
 MOST_DECISIONS, MOST_FILES = 12, 40
-
-
-def source_of(one: Segment, record: Record, transcript: str) -> SegmentSource:
-    """Read what a segment is compressed from; Unreadable if the transcript is gone."""
-    begun = Record(offset=one.start_byte, roots=list(record.roots))
-    facts = RecordReader(begun).read(transcript, until=one.end_byte)
-    source = SegmentSource(one, record, facts, [], [])
-    for entry in Reader(transcript, start=one.start_byte):
-        if entry.offset >= one.end_byte:
-            break
-        if isinstance(entry, Answer) and not entry.is_sidechain:
-            _read_answer(source, entry)
-    return source
-
-
-def _read_answer(source: SegmentSource, entry: Answer) -> None:
-    texts = [block.text for block in entry.message.blocks if isinstance(block, Text)]
-    if said := "\n".join(texts).strip():
-        source.words.append(ModelWords(entry.offset, said))
-    for block in entry.message.blocks:
-        if isinstance(block, ToolUse) and block.name in ("Edit", "Write"):
-            text_of = partial(files.text_of, block.input)
-            new = text_of("new_string") or text_of("content")
-            change = WrittenText(entry.offset, text_of("file_path"), text_of("old_string"), new)
-            source.changes.append(change)
 
 
 def compress(
     source: SegmentSource, *, session_id: str, project: str, transcript: str, now_ms: int
 ) -> Compressed:
-    one, facts = source.segment, source.facts
-    text = content(source)
-    edited = [name for name, used in facts.files.items() if used.edits]
-    settled = (failed.place for _, failed in commands.settled(source.record))
-    now = formats.stamp(now_ms)
+    one, record = source.segment, source.record
+    text, now = content(source), formats.stamp(now_ms)
+    decisions = [redact(words) for words in kept_items.list_decisions(source)[:MOST_DECISIONS]]
+    edited, failed = source.edited, any(call.is_error for call in source.calls)
     made = Compressed(
         segment_id=one.segment_id,
-        topic=redact(segment.topic(source.record, one)),
+        topic=redact(segment.topic(record, one)),
         session_id=session_id,
         start_turn=one.start_turn,
         end_turn=one.end_turn,
-        original_tokens=one.tokens,
+        original_tokens=source.tokens,
         compressed_tokens=formats.tokens(text),
-        compression_ratio=formats.ratio(one.tokens, formats.tokens(text)),
+        compression_ratio=formats.ratio(source.tokens, formats.tokens(text)),
         compressed_at=now,
         last_accessed=now,
         compressed_content=text,
-        key_decisions=[
-            redact(words) for words in kept_items.list_decisions(source)[:MOST_DECISIONS]
-        ],
-        key_files=[redact(name) for name in kept_items.main_files(facts)[:MOST_FILES]],
-        metadata=_metadata(source, project, transcript),
-    )
-    made.metadata.contains_code = bool(edited)
-    made.metadata.contains_errors = any(each.failed for each in facts.commands.values())
-    made.metadata.substance = formats.substance(
-        decisions=bool(made.key_decisions),
-        changes=bool(edited),
-        fixes=any(segment.holds(one, place) for place in settled),
-        rules=any(turn.reply_to or turn.questions for turn in segment.turns(source.record, one)),
+        key_decisions=decisions,
+        key_files=[redact(name) for name in (edited or source.read)[:MOST_FILES]],
+        metadata=Metadata(
+            contains_code=bool(edited),
+            contains_errors=failed,
+            task_completed=segment.is_done(record, one),
+            project=project,
+            transcript=transcript,
+            first_uuid=source.parts[0].first_uuid if source.parts else "",
+            last_uuid=source.parts[-1].last_uuid if source.parts else "",
+            start_byte=one.start_byte,
+            end_byte=one.end_byte,
+            started_at=source.parts[0].at if source.parts else "",
+            ended_at=source.parts[-1].ended_at if source.parts else "",
+            message_count=one.message_count,
+            substance=formats.substance(
+                decisions=bool(decisions),
+                changes=bool(edited),
+                fixes=any(run.closed for _, run in segment.failures(record, one)),
+                rules=any(turn.reply_to or turn.questions for turn in one.turns),
+            ),
+        ),
     )
     made.relevance_score = formats.score(made, now_ms)
-    return _without_secrets(made, source.record)
+    return _without_secrets(made, record)
 
 
 def _without_secrets(made: Compressed, record: Record) -> Compressed:
@@ -114,30 +80,14 @@ def _without_secrets(made: Compressed, record: Record) -> Compressed:
     return msgspec.json.decode(data, type=Compressed)
 
 
-def _metadata(source: SegmentSource, project: str, transcript: str) -> Metadata:
-    one = source.segment
-    return Metadata(
-        task_completed=segment.is_done(source.record, one),
-        project=project,
-        transcript=transcript,
-        first_uuid=one.first_uuid,
-        last_uuid=one.last_uuid,
-        start_byte=one.start_byte,
-        end_byte=one.end_byte,
-        started_at=one.started_at,
-        ended_at=one.ended_at,
-        message_count=one.message_count,
-    )
-
-
 def budget(original_tokens: int) -> int:
     """Return how many tokens the compressed text may have."""
     return max(library.FLOOR_TOKENS, min(MOST_TOKENS, int(original_tokens * SHARE)))
 
 
 def content(source: SegmentSource) -> str:
-    """Render the most valuable items within the budget, section by section."""
-    most = budget(source.segment.tokens)
+    """Render what fits into the budget, section by section."""
+    most = budget(source.tokens)
     items, room = kept_items.list_items(source), int(most * CHARS_PER_TOKEN)
     while True:
         text = redact(_render(_choose(items, room)))
@@ -147,63 +97,48 @@ def content(source: SegmentSource) -> str:
 
 
 def _choose(items: list[SegmentItem], room: int) -> list[SegmentItem]:
-    """Choose the first-ranked items, then the most valuable per character, then the rest.
-    First-ranked items are shortened only if they would leave no room for others."""
-    first = sorted((one for one in items if one.rank == FIRST), key=lambda one: -one.worth)
-    at_first = int(room * FIRST_SHARE)
-    usual = _choose_most_valuable(items, USUAL, room - _size(_fit(first, at_first)))
-    taken = _fit(first, max(at_first, room - _size(usual))) + usual
-    return taken + _choose_most_valuable(items, LAST, room - _size(taken))
+    """Choose requests and answers, cut where they are too long, then of each rank what fits. They
+    are cut only as far as the rest needs the room."""
+    turns, others, rest = ([one for one in items if one.rank == rank] for rank in RANKS)
+    least = _size(_cut(turns, int(room * FIRST_SHARE)))
+    usual = _fit(others, room - least)
+    taken = _cut(turns, room - _size(usual)) + usual
+    return taken + _fit(rest, room - _size(taken))
 
 
-def _choose_most_valuable(items: list[SegmentItem], rank: int, room: int) -> list[SegmentItem]:
-    mine = [one for one in items if one.rank == rank]
-    taken: list[SegmentItem] = []
-    paid: set[tuple[str, str]] = set()
-    for one in sorted(mine, key=lambda one: one.worth / (len(one.text) + 3), reverse=True):
-        cost = len(one.text) + 2 + _headings(_groups(one) - paid)
+def _fit(items: Iterable[SegmentItem], room: int) -> list[SegmentItem]:
+    """Take the items that fit, the first ones first; each heading is written once."""
+    taken, headings = list[SegmentItem](), set[str]()
+    for one in items:
+        cost = _size([one]) - (len(one.section) + 3 if one.section in headings else 0)
         if cost <= room:
             room -= cost
-            paid |= _groups(one)
+            headings.add(one.section)
             taken.append(one)
     return taken
 
 
-def _size(taken: list[SegmentItem]) -> int:
-    groups = {group for one in taken for group in _groups(one)}
-    return sum(len(one.text) + 2 for one in taken) + _headings(groups)
-
-
-def _groups(one: SegmentItem) -> set[tuple[str, str]]:
-    """Return the section and the folder of an item: each heading is written once."""
-    return {(one.section, ""), (one.section, one.under)}
-
-
-def _headings(groups: set[tuple[str, str]]) -> int:
-    return sum(len(name or section) + 3 for section, name in groups)
-
-
-def _fit(items: list[SegmentItem], room: int) -> list[SegmentItem]:
+def _cut(items: Iterable[SegmentItem], room: int) -> list[SegmentItem]:
     taken: list[SegmentItem] = []
     for one in items:
         if len(one.text) > room:
             one = msgspec.structs.replace(one, text=one.text[: max(0, room - 2)].rstrip() + " …")
         if len(one.text) <= room:
             taken.append(one)
-            room -= len(one.text) + 1
+            room -= len(one.text) + 2
     return taken
+
+
+def _size(taken: list[SegmentItem]) -> int:
+    headings = {one.section for one in taken}
+    return sum(len(one.text) + 2 for one in taken) + sum(len(name) + 3 for name in headings)
 
 
 def _render(taken: list[SegmentItem]) -> str:
     lines: list[str] = []
     for section, separator in SECTIONS.items():
         mine = sorted((one for one in taken if one.section == section), key=lambda one: one.order)
-        groups: dict[str, list[str]] = {}
-        for one in mine:
-            groups.setdefault(one.under, []).append(one.text)
-        rows = [(f"{name} " if name else "") + separator.join(g) for name, g in groups.items()]
-        if section == TURNS:
-            lines += rows
-        elif rows:
-            lines.append(f"{section}: " + ("; " if separator == ", " else "\n- ").join(rows))
+        text = separator.join(one.text for one in mine)
+        if text:
+            lines.append(text if section == TURNS else f"{section}: {text}")
     return "\n".join(lines)

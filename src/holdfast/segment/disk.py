@@ -17,8 +17,7 @@ import msgspec
 
 from holdfast.client.memory_folder import slug
 from holdfast.client.settings_files import config_folder
-from holdfast.files import atomic, folders, lock
-from holdfast.files.folders import FolderPlace
+from holdfast.files import folders, lock, small_files
 from holdfast.redact import are_clean, redact
 from holdfast.segment import formats
 from holdfast.segment.errors import DamagedSegment, NewerSegments, NotStored, SegmentsBusy
@@ -26,7 +25,8 @@ from holdfast.segment.formats import Compressed, Done, Pending, Queue
 from holdfast.wire import log, places
 
 MOST_BYTES = 1 << 20
-MOST_ASIDE = 100  # names tried for what is set aside
+ENDING = ".json"
+SESSION_SECONDS = 0.5  # to wait for another process that compresses the same session
 QUEUES = ".claude/data/context_queue"
 WARM = "data/knowledge-db/compressed_context"
 SESSIONS, ARCHIVED = ".claude/data/sessions", "archived_context"
@@ -35,19 +35,42 @@ MOST_SESSIONS = 200
 Kind = TypeVar("Kind", Pending, Compressed)
 
 
-def place(*below: str) -> FolderPlace:
-    return FolderPlace(places.home(), "/".join(("segments", *below)))
+def folder(*below: str) -> str:
+    return "/".join((places.home(), "segments", *below))
 
 
 @contextmanager
 def hold_segments() -> Iterator[None]:
     """Hold the lock of all segments; SegmentsBusy if it was not free in time."""
-    with lock.hold(place()) as ours:
+    with _hold(folder("lock"), lock.PATIENCE_SECONDS) as ours:
         if not ours:
-            if why := lock.why_not_lockable(place()):
-                raise NotStored(why)
             raise SegmentsBusy("another session or command is writing segments")
         yield
+
+
+@contextmanager
+def hold_session(session_id: str) -> Iterator[bool]:
+    """Hold the lock of one session; False if another process compresses it."""
+    path = folder("queue", f"{places.plain(session_id or 'unknown')}.lock")
+    with _hold(path, SESSION_SECONDS) as ours:
+        yield ours
+
+
+@contextmanager
+def _hold(path: str, patience: float) -> Iterator[bool]:
+    try:
+        fd = lock.open_file(path)
+    except (OSError, ValueError) as error:
+        inside = path.rpartition("/")[0]
+        raise NotStored(f"{inside} cannot be written: {_reason(error)}") from None
+    try:
+        yield lock.acquire(fd, patience)
+    finally:
+        os.close(fd)
+
+
+def _reason(error: Exception) -> object:
+    return getattr(error, "strerror", "") or error
 
 
 def read(path: str) -> bytes:
@@ -56,46 +79,20 @@ def read(path: str) -> bytes:
     return data if len(data) <= MOST_BYTES else b"?"  # cannot be decoded
 
 
-def put(where: FolderPlace, name: str, data: bytes) -> None:
+def put(path: str, data: bytes) -> None:
     """Write a file to disk. On failure: NotStored, and the old file stays."""
     try:
-        with folders.enter(where) as folder:
-            atomic.clear_left(folder)
-            atomic.replace_whole(folder, name, data, flushed=True)
-            atomic.flush(folder)
+        small_files.put(path, data)
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", "") or error
-        raise NotStored(f"{where.path}/{name} was not written: {why}") from None
+        raise NotStored(f"{path} was not written: {_reason(error)}") from None
 
 
-def names(where: FolderPlace) -> list[str]:
-    """List the ids of the segments in a folder."""
-    found = folders.names_in(where.path)
-    return sorted(name.removesuffix(".json") for name in found if name.endswith(".json"))
-
-
-def remove(where: FolderPlace, name: str) -> bool:
+def remove(path: str) -> bool:
     """Remove a file and return whether it existed; NotStored if it cannot be removed."""
-    path = f"{where.path}/{name}"
     try:
-        os.unlink(path)  # noqa: PTH108
-    except (FileNotFoundError, NotADirectoryError):
-        return False
+        return small_files.remove(path)
     except OSError as error:
         raise NotStored(f"{path} was not removed: {error.strerror}") from None
-    return True
-
-
-def set_aside(path: str, why: str) -> None:
-    """Rename a file that cannot be read, and report it. Nothing is deleted."""
-    for number in range(1, MOST_ASIDE):
-        aside = f"{path}.damaged-{number}"
-        if os.path.lexists(aside):
-            continue
-        with suppress(OSError):
-            os.rename(path, aside)  # noqa: PTH104
-            log.add("WARN", "segments", f"set aside as {aside}: {why}")
-        return
 
 
 def foreign_warm(project: str) -> list[Compressed]:
@@ -178,12 +175,8 @@ def _redact_all(value: Any) -> Any:
 MOST_PENDING, MOST_DONE = 200, 500
 
 
-def queue_name(session_id: str) -> str:
-    return f"{places.plain(session_id)}_pending.json"
-
-
 def queue_path(session_id: str) -> str:
-    return f"{place('queue').path}/{queue_name(session_id)}"
+    return folder("queue", f"{places.plain(session_id)}_pending.json")
 
 
 def load_queue(session_id: str) -> Queue:
@@ -194,7 +187,8 @@ def load_queue(session_id: str) -> Queue:
     try:
         return formats.queue(data)
     except DamagedSegment as error:
-        set_aside(queue_path(session_id), str(error))
+        with suppress(OSError):
+            small_files.set_aside(queue_path(session_id), str(error))
         return Queue()
 
 
@@ -202,7 +196,7 @@ def save_queue(session_id: str, queue: Queue) -> None:
     """Save it. Past the limit the oldest compressed entry is dropped; its segment stays stored."""
     del queue.pending[:-MOST_PENDING]
     del queue.compressed[:-MOST_DONE]
-    put(place("queue"), queue_name(session_id), formats.encode(queue))
+    put(queue_path(session_id), formats.encode(queue))
 
 
 def settle_queue(queue: Queue, done: Done) -> None:
@@ -221,7 +215,7 @@ def done_entry(one: Compressed, turn: int, location: str = "") -> Done:
         original_tokens=one.original_tokens,
         compressed_tokens=one.compressed_tokens,
         compression_ratio=one.compression_ratio,
-        storage_location=location or f"{place('warm').path}/{one.segment_id}.json",
+        storage_location=location or folder("warm", f"{one.segment_id}{ENDING}"),
         timestamp=one.compressed_at,
         key_files=one.key_files[:3],
         start_turn=one.start_turn,

@@ -1,100 +1,98 @@
-"""The items of a segment that are kept, each with its worth to a later reader.
-
-Each turn's request and outcome come first and are complete. Then comes what is likely to be used
-again: decisions, errors and their fixes, files and commands by how recently they were used, names
-by that and by how rare they are. The remaining room goes to the model's other words.
-"""
+"""What a segment keeps: what was asked and answered, then what is likely to be used again."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from holdfast.record import commands, files
-from holdfast.record import decisions as record_decisions
-from holdfast.record.model import FLOOR, Command, FileUse, Place, Record, Turn, heat_at
-from holdfast.record.turns import CUT
+from holdfast.record.decisions import find_decisions
+from holdfast.record.model import Record, Turn
+from holdfast.record.stream import read_turns
+from holdfast.record.turn_part import StreamState, TurnCall, TurnPart, TurnText
 from holdfast.segment import segment
 from holdfast.segment.segment import Segment
-from holdfast.segment.steps import one_line, visible
+from holdfast.text.fence import clean, flat
+from holdfast.wire.mark import CHARS_PER_TOKEN
 
 TURNS = "Turns"
 # Section names, each with the separator of its items.
 SECTIONS = {
     TURNS: "\n",
     "Decided": "\n- ",
-    "Resolved": "\n- ",
-    "Not resolved": "\n- ",
+    "Failed": "\n- ",
     "Left to do": "\n- ",
     "Subagents": "\n- ",
     "Files": ", ",
     "Commands": "\n- ",
-    "References": ", ",
-    "Names": ", ",
     "On the way": "\n- ",
     "Changed": "\n- ",
 }
 CHANGED = "*"  # after the name of a changed file
-MOST_NAMES = 60  # more would help nobody
-LONGEST_ASKED, LONGEST_REPLY, LONGEST_LINE = 800, 240, 200
-LONGEST_COMMAND = 160
-LONGEST_CHANGE = 800
-LONGEST_WORDS, LEAST_WORDS = 2400, 60  # of the model between requests: shorter ones only announce
-FIRST, USUAL, LAST = 0, 1, 2
-
-
-class ModelWords(msgspec.Struct, gc=False):
-    """One complete text of the model in the segment."""
-
-    offset: int
-    text: str
-
-
-class WrittenText(msgspec.Struct, gc=False):
-    """Text the model wrote into a file."""
-
-    offset: int
-    path: str
-    old: str
-    new: str
+ASKED_CHARS, REPLY_CHARS, LINE_CHARS = 800, 240, 200
+REPORT_CHARS, COMMAND_CHARS, CHANGE_CHARS = 600, 160, 800
+WORDS_CHARS, LEAST_WORDS = 2400, 60  # of the model between requests: shorter ones only announce
+RANKS = FIRST, USUAL, LAST = 0, 1, 2
 
 
 class SegmentItem(msgspec.Struct, gc=False):
-    """One thing that a compressed segment may keep."""
+    """One thing that a compressed segment may keep; `order` is its place in its section."""
 
     section: str
     text: str
-    worth: float
-    order: float = 0.0
-    under: str = ""  # the folder a file is written under
+    order: float
     rank: int = USUAL
 
 
-class SegmentSource(msgspec.Struct, gc=False):
-    """What a segment is compressed from: its cut, the session's record, the record of its lines
-    alone, and what the model said in them and wrote into files."""
+class SegmentSource:
+    """What a segment is compressed from: its turns, the session's record, and what the model did
+    and said in it."""
 
-    segment: Segment
-    record: Record
-    facts: Record
-    words: list[ModelWords]
-    changes: list[WrittenText] = []
+    def __init__(self, one: Segment, record: Record, parts: list[TurnPart]) -> None:
+        self.segment, self.record, self.parts = one, record, parts
+        self.texts: list[TurnText] = [text for part in parts for text in part.texts]
+        self.calls: list[TurnCall] = [call for part in parts for call in part.calls]
+
+    @property
+    def tokens(self) -> int:
+        """Characters / 3.5 of prompts, answers, tool inputs and results."""
+        chars = sum(turn.chars for turn in self.segment.turns)
+        chars += sum(step.chars for part in self.parts for step in part.steps)
+        return int((chars + sum(call.output_chars for call in self.calls)) / CHARS_PER_TOKEN)
+
+    @property
+    def edited(self) -> list[str]:
+        """The changed files, those that were changed most often first."""
+        counts = Counter(name for call in self.calls for name in call.edited)
+        return [name for name, _ in counts.most_common()]
+
+    @property
+    def read(self) -> list[str]:
+        return list(dict.fromkeys(name for call in self.calls for name in call.read))
+
+
+def read_source(one: Segment, record: Record, transcript: str) -> SegmentSource:
+    """Read the segment's lines; Unreadable if the transcript is gone."""
+    begun = Record(
+        far=True, offset=one.start_byte, cwd=record.cwd, roots=record.roots, told=record.told
+    )
+    parts = list(read_turns(transcript, StreamState(begun), until=one.end_byte))
+    return SegmentSource(one, record, parts)
 
 
 def list_items(source: SegmentSource) -> list[SegmentItem]:
-    facts = source.facts
-    closing = _closing(source)
+    """List what may be kept, the most useful of each rank first."""
+    answers = _answers(source)
     return [
-        *_turns(source, closing),
-        *_decided(source),
-        *_failures(source),
-        *_left_to_do(source),
-        *_subagents(facts),
-        *_files(facts),
-        *_commands(facts),
-        *_names(facts),
-        *_on_the_way(source.words, {one.offset for one in closing.values()}),
+        *_turns(source.segment.turns, answers),
+        *_numbered("Decided", reversed(list_decisions(source))),
+        *_numbered("Failed", reversed(list(_failures(source)))),
+        *_numbered("Left to do", _open_tasks(source)),
+        *_numbered("Subagents", _subagents(source)),
+        *_numbered("Files", _files(source)),
+        *_numbered("Commands", _commands(source)),
+        *_on_the_way(source.texts, {answer.offset for answer in answers.values()}),
         *_changes(source),
     ]
 
@@ -102,161 +100,96 @@ def list_items(source: SegmentSource) -> list[SegmentItem]:
 def list_decisions(source: SegmentSource) -> list[str]:
     """List the decisions, each with its question."""
     return [
-        one_line(f"{one.question} → {one.text}" if one.question else one.text, 240)
-        for one in record_decisions.find_decisions(source.record)
+        flat(f"{one.question} → {one.text}" if one.question else one.text, REPLY_CHARS)
+        for one in find_decisions(source.record)
         if segment.holds(source.segment, one.place)
     ]
 
 
-def main_files(facts: Record) -> list[str]:
-    """List the changed files, most used first; if there are none, the files read."""
-    ranked = sorted(facts.files, key=lambda name: (-_heat(facts, facts.files[name]), name))
-    changed = [name for name in ranked if facts.files[name].edits]
-    return changed or [name for name in ranked if facts.files[name].reads]
+def _numbered(section: str, texts: Iterable[str]) -> Iterator[SegmentItem]:
+    return (SegmentItem(section, text, number) for number, text in enumerate(texts))
 
 
-def _closing(source: SegmentSource) -> dict[int, ModelWords]:
-    """Return the model's last words of each turn, by the turn's offset."""
-    found: dict[int, ModelWords] = {}
-    starts = [source.segment.start_byte, *(turn.place.offset for turn in _turns_of(source))]
-    for one in source.words:
-        found[max(start for start in starts if start <= one.offset)] = one
-    return found
+def _answers(source: SegmentSource) -> dict[int, TurnText]:
+    """Return the model's last words of each turn, by the turn's number in the segment."""
+    starts = [turn.place.offset for turn in source.segment.turns]
+    return {
+        sum(start <= text.offset for start in starts) - 1: text
+        for text in source.texts
+        if text.offset >= starts[0]
+    }
 
 
-def _turns_of(source: SegmentSource) -> list[Turn]:
-    return segment.turns(source.record, source.segment)
+def _turns(turns: list[Turn], answers: dict[int, TurnText]) -> Iterator[SegmentItem]:
+    """Yield the first request and the last answer, then the others, the newest first."""
+    newest_first = list(range(len(turns)))[::-1]
+    for at in [*newest_first[-1:], *newest_first[:-1]]:
+        if turns[at].asked:
+            yield SegmentItem(TURNS, f"Asked: {_request(turns[at])}", at, FIRST)
+        shown = newest_first[0] if at == 0 else at - 1
+        if answer := answers.get(shown):
+            yield SegmentItem(TURNS, f"Answer: {_indented(answer.text)}", shown + 0.5, FIRST)
 
 
-def _turns(source: SegmentSource, closing: dict[int, ModelWords]) -> Iterator[SegmentItem]:
-    """Yield turns, newest first; if not all fit, the first request and the last outcome do."""
-    start, own = source.segment.start_byte, _turns_of(source)
-    turns = [(one.place.offset, one) for one in own]
-    if not own or own[0].place.offset != start:
-        asked = segment.part_of(source.record, source.segment)
-        turns.insert(0, (start, Turn(asked, Place(start))))
-    for age, (offset, turn) in enumerate(reversed(turns)):
-        number = len(turns) - 1 - age
-        worth = 9.0 if not number else 8.0 / (1 + age)
-        if turn.asked:
-            label = "Asked" if (own and turn is own[0]) or number else "Part of"
-            text = f"{label}: {_request_of(turn)}"
-            yield SegmentItem(TURNS, text, worth, number, rank=FIRST)
-        if said := closing.get(offset):
-            text = f"Outcome: {_indented(said.text)}"
-            rank = USUAL if age else FIRST
-            yield SegmentItem(TURNS, text, 10.0 if not age else worth, number + 0.5, rank=rank)
-
-
-def _request_of(turn: Turn) -> str:
-    asked = one_line(turn.asked.replace(CUT, " […] "), LONGEST_ASKED)
-    return f"{asked} (to: {one_line(turn.reply_to, LONGEST_REPLY)})" if turn.reply_to else asked
+def _request(turn: Turn) -> str:
+    asked = flat(turn.asked, ASKED_CHARS)
+    return f"{asked} (to: {flat(turn.reply_to, REPLY_CHARS)})" if turn.reply_to else asked
 
 
 def _indented(text: str) -> str:
     """Indent the text, so that no line can be taken for one of Holdfast's."""
-    rows = [row.rstrip() for row in visible(text).strip().splitlines()]
+    rows = [row.rstrip() for row in clean(text).strip().splitlines()]
     return "\n  ".join(row for row in rows if row)
 
 
-def _decided(source: SegmentSource) -> Iterator[SegmentItem]:
-    for age, words in enumerate(reversed(list_decisions(source))):
-        yield SegmentItem("Decided", words, 6.0 / (1 + age / 6), -age)
+def _failures(source: SegmentSource) -> Iterator[str]:
+    for line, failed in segment.failures(source.record, source.segment):
+        later = f" (passed at step {failed.closed.op})" if failed.closed else ""
+        yield f"`{flat(line, 80)}`: {flat(' '.join(failed.lines[:2]), LINE_CHARS)}{later}"
 
 
-def _failures(source: SegmentSource) -> Iterator[SegmentItem]:
-    record, one = source.record, source.segment
-    settled = [pair for pair in commands.settled(record) if segment.holds(one, pair[1].place)]
-    for age, (line, failed) in enumerate(reversed(settled)):
-        text = f"`{one_line(line, 80)}`: {one_line(failed.lines[0], 120)}"
-        yield SegmentItem("Resolved", text, 2.5 / (1 + age / 3), -age)
-    for age, (line, failed) in enumerate(segment.find_unresolved(record, one)):
-        text = f"`{one_line(line, 80)}`: {one_line(' '.join(failed.lines[:2]), LONGEST_LINE)}"
-        yield SegmentItem("Not resolved", text, 2.5 / (1 + age / 2), -age)
+def _open_tasks(source: SegmentSource) -> list[str]:
+    return [flat(task.text, 120) for task in segment.open_tasks(source.record, source.segment)]
 
 
-def _left_to_do(source: SegmentSource) -> Iterator[SegmentItem]:
-    for number, task in enumerate(segment.left_to_do(source.record, source.segment)):
-        yield SegmentItem("Left to do", one_line(task.text, 120), 1.0 / (1 + number / 3), number)
+def _subagents(source: SegmentSource) -> Iterator[str]:
+    called = [call.report for call in source.calls if call.report is not None]
+    for one in [*called, *(report for part in source.parts for report in part.reports)]:
+        if one.text:
+            yield f"{one.kind or 'agent'}: {flat(one.asked, 160)} → {flat(one.text, REPORT_CHARS)}"
 
 
-def _subagents(facts: Record) -> Iterator[SegmentItem]:
-    for number, one in enumerate(facts.agents.values()):
-        answer = f" → {one_line(one.answer, 600)}" if one.answer else ""
-        text = f"{one.kind or 'agent'}: {one_line(one.asked, 160)}{answer}"
-        yield SegmentItem("Subagents", text, 2.0, number)
+def _files(source: SegmentSource) -> Iterator[str]:
+    changed = source.edited
+    yield from (f"{flat(name, 120)}{CHANGED}" for name in changed)
+    yield from (flat(name, 120) for name in source.read if name not in changed)
 
 
-def _on_the_way(words: Sequence[ModelWords], closing: set[int]) -> Iterator[SegmentItem]:
-    """Yield the model's other words, the longest first."""
-    for one in words:
-        text = one_line(one.text, LONGEST_WORDS)
-        if one.offset not in closing and len(text) >= LEAST_WORDS:
-            yield SegmentItem("On the way", text, float(len(text)) ** 2, one.offset, rank=LAST)
+def _commands(source: SegmentSource) -> Iterator[str]:
+    """Yield each command once, newest first, with the mark of its last run."""
+    runs = {call.what: call for call in source.calls if call.tool == "Bash" and call.end}
+    for call in sorted(runs.values(), key=lambda call: -call.offset):
+        line = flat(call.what.partition("\n")[0], COMMAND_CHARS)
+        yield f"`{line}` {'failed' if call.is_error else 'ok'}"
+
+
+def _on_the_way(texts: list[TurnText], answers: set[int]) -> Iterator[SegmentItem]:
+    """Yield the model's other words, the newest first."""
+    for one in reversed(texts):
+        text = flat(one.text, WORDS_CHARS)
+        if one.offset not in answers and len(text) >= LEAST_WORDS:
+            yield SegmentItem("On the way", text, one.offset, LAST)
 
 
 def _changes(source: SegmentSource) -> Iterator[SegmentItem]:
-    """Yield the added lines, newest first; they are used if there is room."""
-    for age, one in enumerate(reversed(source.changes)):
-        before = set(map(str.strip, one.old.splitlines()))
-        added = [row.strip() for row in one.new.splitlines() if row.strip() not in before]
-        text = one_line(" ⏎ ".join(row for row in added if len(row) > 1), LONGEST_CHANGE)
-        if text:
-            text = f"{one_line(files.relative(source.record, one.path), 120)}: {text}"
-            yield SegmentItem("Changed", text, 1e-3 / (1 + age), one.offset, rank=LAST)
-
-
-def _files(facts: Record) -> Iterator[SegmentItem]:
-    heats = {
-        name: _heat(facts, used)
-        for name, used in facts.files.items()
-        if used.count > used.seen
-        or used.seen > 1  # a file that only a search listed once is left out
-    }
-    shown = _split(facts.files)
-    for rank, (name, worth) in enumerate(_ranked(heats)):
-        folder, short = shown[name]
-        text = one_line(short, 120) + (CHANGED if facts.files[name].edits else "")
-        yield SegmentItem("Files", text, 0.5 + 5.0 * worth, rank, folder)
-
-
-def _split(files: dict[str, FileUse]) -> dict[str, tuple[str, str]]:
-    """Split paths into folder and name; a folder with only one file stays in its name."""
-    found = {name: name.rpartition("/") for name in files}
-    counts: dict[str, int] = {}
-    for folder, _, _ in found.values():
-        counts[folder] = counts.get(folder, 0) + 1
-    return {
-        name: (f"{folder}/:", short) if folder and counts[folder] > 1 else ("", name)
-        for name, (folder, _, short) in found.items()
-    }
-
-
-def _heat(facts: Record, used: FileUse | Command) -> float:
-    """Return how much it was used; recency counts less, because anything may be used again."""
-    return heat_at(used, facts.op, 3 * 40.0) + 10 * FLOOR * used.count
-
-
-def _ranked(heats: dict[str, float]) -> list[tuple[str, float]]:
-    """Return the most used first, each with its worth: nearly 1 for the first, then less."""
-    total = sum(heats.values()) or 1.0
-    ranked = sorted(heats, key=lambda key: (-heats[key], key))
-    return [(key, heats[key] / (heats[key] + 0.08 * total)) for key in ranked]
-
-
-def _commands(facts: Record) -> Iterator[SegmentItem]:
-    heats = {key: _heat(facts, one) for key, one in facts.commands.items()}
-    for rank, (key, worth) in enumerate(_ranked(heats)):
-        how = {True: " ok", False: " failed", None: ""}[facts.commands[key].ok]
-        text = f"`{one_line(key.partition(chr(10))[0], LONGEST_COMMAND)}`{how}"
-        yield SegmentItem("Commands", text, 0.5 + 5.0 * worth, rank)
-
-
-def _names(facts: Record) -> Iterator[SegmentItem]:
-    heats = {
-        key: (heat_at(one, facts.op, 120.0) + 10 * FLOOR * one.count)
-        for key, one in facts.names.items()
-        if not key.startswith("__") and not key.isdigit()
-    }
-    for rank, (key, worth) in enumerate(_ranked(heats)[:MOST_NAMES]):
-        yield SegmentItem("Names", key, 0.1 + 3.0 * worth, rank)
+    """Yield the lines that edits added, newest first."""
+    for call in reversed(source.calls):
+        if not call.edited:
+            continue
+        given = {key: text for key, text in call.input.items() if isinstance(text, str)}
+        before = set(map(str.strip, given.get("old_string", "").splitlines()))
+        new = given.get("new_string") or given.get("content", "")
+        added = [row.strip() for row in new.splitlines() if row.strip() not in before]
+        if text := flat(" ⏎ ".join(row for row in added if len(row) > 1), CHANGE_CHARS):
+            text = f"{flat(call.edited[0], 120)}: {text}"
+            yield SegmentItem("Changed", text, call.offset, LAST)

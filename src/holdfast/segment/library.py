@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 
-from holdfast.files import folders
-from holdfast.files.folders import FolderPlace
+from holdfast.files import folders, small_files
 from holdfast.redact import redact
 from holdfast.segment import disk, formats
+from holdfast.segment.disk import ENDING
 from holdfast.segment.errors import (
     DamagedSegment,
     NewerSegments,
@@ -27,13 +28,17 @@ from holdfast.segment.errors import (
     SegmentsBusy,
 )
 from holdfast.segment.formats import Compressed, Pending
-from holdfast.segment.steps import one_line, visible
+from holdfast.text import fence
 from holdfast.wire import log, places
 
 LARGEST_SHARE = 0.2  # at least 80 % fewer tokens
 FLOOR_TOKENS = 120  # a small segment needs more than a fifth of itself
 MOST_LISTED, LONGEST_LISTED = 60, 400
 WARM, COLD = "warm", "cold"
+KEPT_WHEN_PRUNED = (
+    *("task_completed", "project", "transcript", "first_uuid", "last_uuid"),
+    *("start_byte", "end_byte", "written_by", "archived_at"),
+)
 
 
 def most_tokens(original_tokens: int) -> int:
@@ -45,7 +50,7 @@ def replace_text(
     one: Compressed, text: str, decisions: list[str], files: list[str], now_ms: int
 ) -> None:
     """Replace a segment's text. Empty lists change nothing; Holdfast's own text stays stored."""
-    words = redact(visible(text)).strip()
+    words = redact(fence.clean(text)).strip()
     if not words:
         raise NotASave("there are no words to save")
     most = most_tokens(one.original_tokens)
@@ -65,7 +70,7 @@ def replace_text(
 
 
 def _clean_list(texts: list[str]) -> list[str]:
-    cleaned = [redact(one_line(text, LONGEST_LISTED)) for text in texts[:MOST_LISTED]]
+    cleaned = [redact(fence.flat(text, LONGEST_LISTED)) for text in texts[:MOST_LISTED]]
     return list(dict.fromkeys(filter(None, cleaned)))
 
 
@@ -84,10 +89,10 @@ def cold(project: str = "", session_id: str = "") -> list[Compressed]:
 def ours(tier: str, session_id: str = "") -> list[Compressed]:
     """List the segments of one tier that Holdfast wrote."""
     if tier == WARM:
-        found = list(_within(disk.place(WARM)))
+        found = _within(disk.folder(WARM))
         return [one for one in found if session_id in ("", one.session_id)]
-    warm_ids = set(disk.names(disk.place(WARM)))
-    found = [one for place in _cold_places(session_id) for one in _within(place)]
+    warm_ids = set(small_files.stems(disk.folder(WARM), ENDING))
+    found = (one for folder in _cold_folders(session_id) for one in _within(folder))
     return [one for one in found if one.segment_id not in warm_ids]
 
 
@@ -105,9 +110,8 @@ def list_pending(session_id: str, project: str = "") -> list[Pending]:
 
 def find(segment_id: str) -> Compressed | None:
     """Find a segment by its id: warm, then cold."""
-    folder = _find_folder(segment_id)
-    if folder is not None:
-        return _load(folder, segment_id)
+    if path := location(segment_id):
+        return _load(path)
     theirs = [*disk.foreign_warm(""), *disk.foreign_cold("")]
     return next((one for one in theirs if one.segment_id == segment_id), None)
 
@@ -118,14 +122,16 @@ def find_by_prefix(start: str) -> list[Compressed]:
 
 
 def tier(segment_id: str) -> str:
-    folder = _find_folder(segment_id)
-    return "" if folder is None else WARM if folder.inside.endswith(WARM) else COLD
+    path = location(segment_id)
+    return "" if not path else WARM if path == _warm_path(segment_id) else COLD
 
 
 def location(segment_id: str) -> str:
-    """Return the segment's file, or an empty string."""
-    folder = _find_folder(segment_id)
-    return f"{folder.path}/{segment_id}.json" if folder else ""
+    """Return the segment's file; empty if there is none or the id cannot be a file name."""
+    if not formats.is_plain(segment_id):
+        return ""
+    found = [_warm_path(segment_id), *(f"{one}/{segment_id}{ENDING}" for one in _cold_folders(""))]
+    return next((path for path in found if os.path.lexists(path)), "")
 
 
 def note_access(segment_id: str, now_ms: int) -> None:
@@ -139,24 +145,24 @@ def note_access(segment_id: str, now_ms: int) -> None:
 
 def _note_access(segment_id: str, now_ms: int) -> None:
     with disk.hold_segments():
-        folder = _find_folder(segment_id)
-        one = _load(folder, segment_id) if folder else None
-        if folder is None or one is None:
-            return
-        one.access_count += 1
-        one.last_accessed = formats.stamp(now_ms)
-        one.relevance_score = formats.score(one, now_ms)
-        _put(folder, one)
+        path = location(segment_id)
+        one = _load(path) if path else None
+        if one is not None:
+            one.access_count += 1
+            one.last_accessed = formats.stamp(now_ms)
+            one.relevance_score = formats.score(one, now_ms)
+            _put(path, one)
 
 
 def keep(one: Compressed, now_ms: int) -> Compressed:
     """Store a segment as warm; a model's text already there stays. The caller holds the lock."""
-    before = _load(disk.place(WARM), one.segment_id)
+    path = _warm_path(one.segment_id)
+    before = _load(path)
     if before is not None and before.metadata.written_by == formats.MODEL:
         before.metadata.own_content = one.compressed_content
         one = before
     one.relevance_score = formats.score(one, now_ms)
-    _put(disk.place(WARM), one)
+    _put(path, one)
     return one
 
 
@@ -166,13 +172,13 @@ def save(
     """Save a model's text in place of Holdfast's, which stays stored; it is redacted, and limited
     in length."""
     with disk.hold_segments():
-        folder = _find_folder(segment_id)
-        one = _load(folder, segment_id) if folder else None
-        if folder is None or one is None:
+        path = location(segment_id)
+        one = _load(path) if path else None
+        if one is None:
             raise NoSegment(f"there is no segment {places.plain(segment_id)} to save words for")
         replace_text(one, text, decisions, files, now_ms)
-        _put(folder, one)
-        disk.update_queue_entry(one, f"{folder.path}/{segment_id}.json")
+        _put(path, one)
+        disk.update_queue_entry(one, path)
     return one
 
 
@@ -180,82 +186,64 @@ def demote(one: Compressed, now_ms: int) -> str:
     """Move a segment from warm to cold and return its new path. The caller holds the lock."""
     one.metadata.archived_at = formats.stamp(now_ms)
     one.relevance_score = formats.score(one, now_ms)
-    _put(_cold_place(one.session_id), one)
-    disk.remove(disk.place(WARM), f"{one.segment_id}.json")
+    _put(_cold_path(one), one)
+    disk.remove(_warm_path(one.segment_id))
     return location(one.segment_id)
 
 
 def prune(one: Compressed, now_ms: int) -> None:
     """Reduce an old archive to its summary and identifiers. The caller holds the lock."""
-    kept = formats.Metadata(
-        task_completed=one.metadata.task_completed,
-        project=one.metadata.project,
-        transcript=one.metadata.transcript,
-        first_uuid=one.metadata.first_uuid,
-        last_uuid=one.metadata.last_uuid,
-        start_byte=one.metadata.start_byte,
-        end_byte=one.metadata.end_byte,
-        written_by=one.metadata.written_by,
-        archived_at=one.metadata.archived_at,
-        pruned_at=formats.stamp(now_ms),
-    )
-    one.key_decisions, one.key_files, one.metadata = [], [], kept
-    _put(_cold_place(one.session_id), one)
+    left = {name: getattr(one.metadata, name) for name in KEPT_WHEN_PRUNED}
+    one.metadata = formats.Metadata(**left, pruned_at=formats.stamp(now_ms))
+    one.key_decisions, one.key_files = [], []
+    _put(_cold_path(one), one)
 
 
 def clear(one: Compressed) -> bool:
     """Remove it from every tier. The caller holds the lock."""
-    name = f"{one.segment_id}.json"
-    was_warm = disk.remove(disk.place(WARM), name)
-    return disk.remove(_cold_place(one.session_id), name) or was_warm
+    was_warm = disk.remove(_warm_path(one.segment_id))
+    return disk.remove(_cold_path(one)) or was_warm
 
 
-def _find_folder(segment_id: str) -> FolderPlace | None:
-    """Return the folder of a segment; None if there is none or the id cannot be a file name."""
-    if not formats.is_plain(segment_id):
-        return None
-    name = f"{segment_id}.json"
-    found = [disk.place(WARM), *_cold_places("")]
-    return next((place for place in found if os.path.lexists(f"{place.path}/{name}")), None)
+def _warm_path(segment_id: str) -> str:
+    return disk.folder(WARM, f"{segment_id}{ENDING}")
 
 
-def _cold_place(session_id: str) -> FolderPlace:
-    return disk.place(COLD, places.plain(session_id or "unknown"))
+def _cold_path(one: Compressed) -> str:
+    return f"{_cold_folders(one.session_id or 'unknown')[0]}/{one.segment_id}{ENDING}"
 
 
-def _cold_places(session_id: str) -> list[FolderPlace]:
+def _cold_folders(session_id: str) -> list[str]:
     if session_id:
-        return [_cold_place(session_id)]
-    return [disk.place(COLD, name) for name in sorted(folders.names_in(disk.place(COLD).path))]
+        return [disk.folder(COLD, places.plain(session_id))]
+    return [disk.folder(COLD, name) for name in sorted(folders.names_in(disk.folder(COLD)))]
 
 
-def _within(place: FolderPlace) -> Iterator[Compressed]:
-    for segment_id in disk.names(place):
-        found = _load(place, segment_id)
-        if found is not None:
-            yield found
+def _within(folder: str) -> Iterator[Compressed]:
+    found = (_load(f"{folder}/{name}{ENDING}") for name in small_files.stems(folder, ENDING))
+    return (one for one in found if one is not None)
 
 
-def _load(place: FolderPlace, segment_id: str) -> Compressed | None:
-    path = f"{place.path}/{segment_id}.json"
+def _load(path: str) -> Compressed | None:
     data = disk.read(path)
     if not data:
         return None
     try:
-        found = formats.decode_compressed(data, segment_id)
+        found = formats.decode_compressed(data, path.rpartition("/")[2].removesuffix(ENDING))
         if found.metadata.written_by != formats.MODEL:
             found.metadata.written_by = formats.OURS
         return found
     except DamagedSegment as error:
-        disk.set_aside(path, str(error))
+        with suppress(OSError):
+            small_files.set_aside(path, str(error))
     except NewerSegments as error:
         log.add("WARN", "segments", f"{path} was left alone: {error}")
     return None
 
 
-def _put(place: FolderPlace, one: Compressed) -> None:
+def _put(path: str, one: Compressed) -> None:
     one.version = formats.VERSION
-    disk.put(place, f"{one.segment_id}.json", formats.encode(one))
+    disk.put(path, formats.encode(one))
 
 
 def _select(found: list[Compressed], project: str, session_id: str) -> list[Compressed]:

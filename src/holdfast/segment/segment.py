@@ -1,146 +1,135 @@
-"""A segment as it was cut, and its topic according to the session's record.
+"""Segments: runs of turns about the same thing, made from the session's record.
 
-It holds its steps and files, when it was last mentioned, and its characteristic words. Requests,
-turns, failures, tasks and whether it is done come from the record: a segment uses those between its
-two offsets.
+A turn continues the segment before it, unless it works in other folders and in other words; after
+30 steps new words are enough. Replies and small turns always continue it. Nothing is stored: the
+same record gives the same segments.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from math import log
-from typing import TypeVar
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import msgspec
 
+from holdfast.checkpoint import sections
+from holdfast.files.digest import digest
 from holdfast.record import commands, open_items
-from holdfast.record.model import Decision, FailedRun, Place, Record, Task, Turn
-from holdfast.segment.steps import EDITED, READ, SegmentStep, goes_on, is_name, one_line
-from holdfast.text.sentences import clip, split
-from holdfast.wire.mark import CHARS_PER_TOKEN
+from holdfast.record.model import FailedRun, Place, Record, Task, Turn
+from holdfast.record.replies import TERSE_CHARS, is_answer, width
+from holdfast.text.fence import flat
+from holdfast.text.sentences import split
+from holdfast.text.telling import telling
+from holdfast.wire import places
 
-HOT, WARM, COLD = "hot", "warm", "cold"
+SAID = 0.5  # a request in other folders, of whose words less were said before, begins a segment
+SAID_HERE, LONG_STEPS = 0.25, 30  # the same in any folder, after so many steps
+LEAST_WORDS = 4  # telling ones; fewer name no topic
+LEAST_STEPS = 5  # fewer are no topic of their own
 MOST_FILES = 30
-MOST_WORDS = 10
-MOST_NAMED = 3  # segments that one step can name
-LONGEST_TOPIC = 140  # it is never shortened where it is shown
-LEAST_TOPIC = 24  # "ok great." names nothing: the next sentence, or a part of it, is added
-ENOUGH_TOPIC = 60  # "First, we have a small bug." says little: the next one is added if it fits
-LONGEST_PART = 40
-MOST_LINES, LEAST_LETTERS = 20, 3
-_SIGNS = " \t#*->•|"
-_QUOTES = "“„«¿¡"
-_PAUSES = (", ", "; ", ": ", " - ", " \u2013 ", " — ", " (")
-Placed = TypeVar("Placed", Turn, Task, Decision)
+CLIENTS = "/.claude/"
+LONGEST_TOPIC, ENOUGH_TOPIC = 140, 60
+MOST_LINES = 20
+ID_DIGITS, ID_CHARS = 12, 40
+_SIGNS = " \t#*->•|`"
+_MARKS = ".,:;!?()\"'“”`*"
 
 
 class Segment(msgspec.Struct):
-    start_turn: int  # steps: the files of this format call them turns
+    """A run of turns that is over; what the formats on disk call turns are steps, from 1."""
+
+    segment_id: str
+    turns: list[Turn]
+    start_turn: int
     end_turn: int
     start_byte: int
     end_byte: int
-    segment_id: str = ""  # made from its bytes; empty until they were read
-    first_uuid: str = ""
-    last_uuid: str = ""
-    started_at: str = ""
-    ended_at: str = ""
-    files: list[str] = []  # its own: those it changed, else those it read
-    words: list[str] = []  # its characteristic words
-    tokens: int = 0  # characters / 3.5 of prompts, answers, tool inputs and results
-    message_count: int = 0
-    last_mention: int = 0
-    tier: str = HOT
+    files: list[str]  # that were changed; if there are none, those that were read
+    last_mention: int  # the last step that touched one of them, or its own last one
 
     @property
-    def turns(self) -> int:
-        return self.end_turn - self.start_turn + 1
+    def message_count(self) -> int:
+        """Prompts, answers and results: a turn ends with an answer that has no result."""
+        return 2 * (self.end_turn - self.start_turn + 1)
 
 
-def segment_of(
-    steps: Sequence[SegmentStep], after: Sequence[SegmentStep], seen: Mapping[str, int]
-) -> Segment:
-    """Make a segment of these steps; `after` are the steps read since, `seen` says in how many
-    segments each word occurred before."""
-    first, last = steps[0], steps[-1]
-    found = Segment(
-        start_turn=first.number,
-        end_turn=last.number,
-        start_byte=first.start,
-        end_byte=after[0].start,
-        first_uuid=first.first_uuid,
-        last_uuid=last.last_uuid,
-        started_at=first.at,
-        ended_at=last.at,
-        files=_files(steps),
-        words=_distinctive(steps, seen),
-        tokens=int(sum(step.chars for step in steps) / CHARS_PER_TOKEN),
-        message_count=sum(step.messages for step in steps),
-        last_mention=last.number,
-    )
-    for step in after:
-        mention([found], step)
+def segments(record: Record, session_id: str) -> list[Segment]:
+    """Return the segments that are over, oldest first: all but the last run of turns."""
+    turns = [turn for turn in record.turns if not turn.waits]
+    starts = list(_starts(turns, record.op))
+    found = []
+    for start, end in pairwise(starts):
+        run, following = turns[start:end], turns[end].place
+        files = _files(run)
+        last_mention = _last_mention(set(files), turns[end:], record.op)
+        found.append(
+            Segment(
+                *(_segment_id(session_id, run), run, run[0].place.op + 1, following.op),
+                *(run[0].place.offset, following.offset, files, max(following.op, last_mention)),
+            )
+        )
     return found
 
 
-def mention(segments: Sequence[Segment], step: SegmentStep) -> None:
-    """Note which earlier segments a step mentions: by a file, or by their words. A text with the
-    words of many of them, such as a report on the whole session, singles out none."""
-    earlier = [one for one in segments if one.end_turn < step.number]
-    touched = [one for one in earlier if _is_touched(one, step)]
-    named = [one for one in earlier if _is_named(one, step)]
-    for one in [*touched, *(named if len(named) <= MOST_NAMED else ())]:
-        one.last_mention = max(one.last_mention, step.number)
+def _starts(turns: Sequence[Turn], last_step: int) -> Iterator[int]:
+    """Yield where each run of turns begins."""
+    start, files, words = -1, set[str](), set[str]()
+    ends = [*(turn.place.op for turn in turns[1:]), last_step]
+    for at, (turn, end) in enumerate(zip(turns, ends, strict=True)):
+        before, steps = turn.place.op - turns[start].place.op, end - turn.place.op
+        is_large = min(before, steps) >= LEAST_STEPS
+        if start < 0 or (is_large and _begins(turn, files, words, is_long=before > LONG_STEPS)):
+            yield at
+            start, files, words = at, set(), set()
+        files |= _touched(turn)
+        words |= telling(f"{turn.asked} {turn.said}")
 
 
-def _is_touched(segment: Segment, step: SegmentStep) -> bool:
-    return any(step.files.get(name, 0) >= READ for name in segment.files)
-
-
-def _is_named(segment: Segment, step: SegmentStep) -> bool:
-    """Return whether the step has two of its words, one of them a name; in plain words three, or
-    two if the user speaks."""
-    named = [word for word in segment.words if word in step.words]
-    if len(named) < 2:
+def _begins(turn: Turn, files: set[str], words: set[str], *, is_long: bool) -> bool:
+    """Return whether a turn begins a segment, after work on these files in these words."""
+    touched, asked = _touched(turn), telling(turn.asked)
+    if is_answer(turn.reply_to) or len(asked) < LEAST_WORDS:
         return False
-    return any(map(is_name, named)) or len(named) > 2 or step.is_prompted
+    turns_away = bool(touched and files) and _places(touched).isdisjoint(_places(files))
+    share = SAID if turns_away else SAID_HERE
+    return (turns_away or is_long) and len(asked & words) < share * len(asked)
 
 
-def _files(steps: Sequence[SegmentStep]) -> list[str]:
-    how: dict[str, int] = {}
-    counts: Counter[str] = Counter()
-    for step in steps:
-        for name, degree in step.files.items():
-            how[name] = max(degree, how.get(name, 0))
-            counts[name] += degree
-    own = EDITED if any(degree == EDITED for degree in how.values()) else READ
-    found = [name for name in how if how[name] >= own]
-    return sorted(found, key=lambda name: (-counts[name], name))[:MOST_FILES]
+def _touched(turn: Turn) -> set[str]:
+    """Return the files of a turn, without the client's own: every topic has notes and plans."""
+    names = (*turn.edited, *turn.read)
+    return {name for name in names if not (name[:1] == "/" and CLIENTS in name)}
 
 
-def _distinctive(steps: Sequence[SegmentStep], seen: Mapping[str, int]) -> list[str]:
-    """Return the words used often here and seldom before; a word used once does not count."""
-    counts: Counter[str] = Counter()
-    for step in steps:
-        counts.update(step.words)
-    known = max(seen.values(), default=0) + 2
-    worth = {
-        word: count * log(known / (1 + seen.get(word, 0)))
-        for word, count in counts.items()
-        if count > 1 and len(word) > 3
-    }
-    ranked = sorted(worth, key=lambda word: (-worth[word], word))
-    return [word for word in ranked if worth[word] > 0][:MOST_WORDS]
+def _places(files: set[str]) -> set[str]:
+    """Return their folders; files at the top of the project stand for themselves."""
+    return {name.rpartition("/")[0] or name for name in files}
 
 
-def turns(record: Record, segment: Segment) -> list[Turn]:
-    """Return the turns that begin in the segment."""
-    return [turn for turn in within(record.turns, segment) if turn.asked]
+def _files(turns: Sequence[Turn]) -> list[str]:
+    """List the files, those of most turns first."""
+    counts = Counter(name for turn in turns for name in turn.edited)
+    counts = counts or Counter(name for turn in turns for name in turn.read)
+    return [name for name, _ in counts.most_common(MOST_FILES)]
 
 
-def within(found: Sequence[Placed], segment: Segment) -> list[Placed]:
-    return [each for each in found if holds(segment, each.place)]
+def _last_mention(files: set[str], turns: Sequence[Turn], last_step: int) -> int:
+    """Return the end of the last of these turns that touched one of the files."""
+    ends = [*(turn.place.op for turn in turns[1:]), last_step]
+    touching = (
+        end for turn, end in zip(turns, ends, strict=True) if not files.isdisjoint(_touched(turn))
+    )
+    return max(touching, default=0)
+
+
+def _segment_id(session_id: str, turns: Sequence[Turn]) -> str:
+    """Return an id that begins with its session's, so that no two sessions share one. It is
+    made of the times and first words of its turns, so turns that only moved are found again."""
+    head = places.plain(session_id)[:8].strip("%-_.") or "x"
+    session = digest(session_id.encode("utf-8", "surrogatepass"))[:8]
+    named = "\n".join(f"{turn.place.at} {turn.chars} {turn.asked[:ID_CHARS]}" for turn in turns)
+    return f"{head}-{session}_seg_{digest(named.encode())[:ID_DIGITS]}"
 
 
 def holds(segment: Segment, place: Place) -> bool:
@@ -148,121 +137,58 @@ def holds(segment: Segment, place: Place) -> bool:
 
 
 def topic(record: Record, segment: Segment) -> str:
-    """Return the request that took the most steps. For a part of a longer turn: that turn's
-    request, with the files that were changed."""
-    own = turns(record, segment)
-    requests = [turn for turn in own if not goes_on(turn)]
-    if requests:
-        return name_of(_longest(requests, own, segment).asked)
-    begins = own[:1] and own[0].place.offset == segment.start_byte
-    asked = _longest(own, own, segment).asked if begins else part_of(record, segment)
-    files = one_line(", ".join(name.rpartition("/")[2] for name in segment.files[:2]), LONGEST_PART)
-    name = name_of(asked)
-    return f"{name} ({files})" if name and files else name or files
-
-
-def _longest(some: Sequence[Turn], own: Sequence[Turn], segment: Segment) -> Turn:
-    """Return which of some of its turns took the most steps."""
-    ends = [*(turn.place.op for turn in own[1:]), segment.end_turn]
-    took = {turn.place: end - turn.place.op for turn, end in zip(own, ends, strict=True)}
-    return max(some, key=lambda turn: took[turn.place])
-
-
-def part_of(record: Record, segment: Segment) -> str:
-    """Return the request under way when it began; empty if it begins with one."""
-    own = turns(record, segment)
-    if own and not goes_on(own[0]):
-        return ""
-    before = record.turns[: bisect_left(record.turns, segment.start_byte, key=_offset)]
-    asked = [turn for turn in before if turn.asked]
-    last = next((turn for turn in reversed(asked) if not goes_on(turn)), asked[-1:] and asked[-1])
-    return last.asked if last else ""
+    """Return what was asked: the first request that says something; if all are short, the first
+    one with what it answers."""
+    asked = next((one.asked for one in segment.turns if width(one.asked) > TERSE_CHARS), "")
+    return name_of(asked or sections.title(record, record.turns.index(segment.turns[0])))
 
 
 def name_of(asked: str) -> str:
-    """Return whole sentences until they say enough; of one that is too long, whole clauses. Words
-    that only introduce the next line ("the following plan:") include it."""
-    sentences = [one_line(sentence, 4 * LONGEST_TOPIC) for sentence in _sentences(asked)]
-    name, *rest = sentences or [one_line(asked, 400)]
-    while rest and _says_little(name) and len(name) + len(rest[0]) < LONGEST_TOPIC:
-        name = f"{name} {rest.pop(0)}"
-    if rest and _leads_on(name):
-        name = f"{name} {rest[0]}"
-    return name if len(name) <= LONGEST_TOPIC else _clauses(name)
+    """Return the first sentences until they say enough. Commands and printed lines, of which less
+    than half are plain words, are used only if there is nothing else."""
+    rows = (row.strip(_SIGNS) for row in asked.splitlines()[:MOST_LINES])
+    sentences = [sentence for row in rows for sentence in split(row)]
+    name = ""
+    for sentence in [one for one in sentences if _is_plain(one)] or sentences:
+        name = f"{name} {sentence}".strip()
+        if len(name) >= ENOUGH_TOPIC:
+            break
+    return flat(name, LONGEST_TOPIC)
 
 
-def _says_little(name: str) -> bool:
-    """Return whether the next sentence is needed; a heading, which ends without a sign, is not
-    continued by the text below it."""
-    return _leads_on(name) or (len(name) < ENOUGH_TOPIC and name.endswith((".", "!", "?")))
-
-
-def _leads_on(name: str) -> bool:
-    return len(name) < LEAST_TOPIC or name.endswith(":")
-
-
-def _sentences(asked: str) -> Iterator[str]:
-    """Yield the sentences of lines with words; printed and quoted lines only if there are no
-    others."""
-    rows = [row for row in map(str.strip, asked.splitlines()[:MOST_LINES]) if row]
-    for row in [row for row in rows if not _is_printed(row)] or rows:
-        for sentence in split(row.strip(_SIGNS)):
-            if sum(map(str.isalnum, sentence)) >= LEAST_LETTERS:
-                yield sentence
-
-
-def _is_printed(row: str) -> bool:
-    """Return whether the line begins with a sign that is on no keyboard, or is a quotation."""
-    is_sign = row[0] > "\x7f" and not row[0].isalnum() and row[0] not in _QUOTES
-    return is_sign or row.startswith("> ")
-
-
-def _clauses(sentence: str) -> str:
-    head = clip(sentence, LONGEST_TOPIC)
-    end = max(head.rfind(pause) for pause in _PAUSES)
-    if end >= LEAST_TOPIC:
-        return head[:end]
-    return head[: head.rfind(" ") if " " in head else LONGEST_TOPIC].rstrip(" ,;:") + " …"
+def _is_plain(sentence: str) -> bool:
+    words = sentence.split()
+    plain = sum(word.strip(_MARKS).replace("'", "").isalpha() for word in words)
+    return 2 * plain >= len(words)
 
 
 def is_done(record: Record, segment: Segment) -> bool:
-    """Return whether the request was answered (or, within a turn, a run passed) and nothing that
-    began in the segment is still open."""
-    if find_unresolved(record, segment) or left_to_do(record, segment):
+    """Return whether the tasks that began in it are closed, or, if there was none, its last request
+    was answered; and whether nothing that failed in it has failed since."""
+    if open_tasks(record, segment) or _fails_since(record, segment):
         return False
-    return is_answered(record, segment) or (
-        _ends_within_turn(record, segment) and _passed(record, segment)
+    listed = any(holds(segment, task.place) for task in record.tasks.values())
+    last = segment.turns[-1]
+    return listed or (bool(last.said) and not last.interrupted and not last.works_on)
+
+
+def open_tasks(record: Record, segment: Segment) -> list[Task]:
+    return [task for task in open_items.tasks(record) if holds(segment, task.place)]
+
+
+def failures(record: Record, segment: Segment) -> list[tuple[str, FailedRun]]:
+    """List the commands that failed in the segment, each with its newest failure there."""
+    found = ((key, one.failed) for key, one in record.commands.items())
+    return [
+        (key, failed)
+        for key, failed in found
+        if failed is not None and failed.lines and holds(segment, failed.place)
+    ]
+
+
+def _fails_since(record: Record, segment: Segment) -> bool:
+    answered = segment.turns[-1].said_op
+    return any(
+        holds(segment, failed.first) and failed.place.op > answered
+        for _, failed in commands.unsettled(record)
     )
-
-
-def find_unresolved(record: Record, segment: Segment) -> list[tuple[str, FailedRun]]:
-    """Return the commands that failed in the segment and have not succeeded since."""
-    return [pair for pair in commands.unsettled(record) if holds(segment, pair[1].place)]
-
-
-def left_to_do(record: Record, segment: Segment) -> list[Task]:
-    return within(open_items.tasks(record), segment)
-
-
-def is_answered(record: Record, segment: Segment) -> bool:
-    """Return whether its last turn ended with an answer and the user then spoke again."""
-    at = bisect_left(record.turns, segment.end_byte, key=_offset)
-    if not 0 < at < len(record.turns):
-        return False
-    turn, following = record.turns[at - 1], record.turns[at]
-    return not turn.interrupted and bool(turn.said) and turn.said_op == following.place.op
-
-
-def _ends_within_turn(record: Record, segment: Segment) -> bool:
-    """Return whether work on the request continues after it."""
-    return not any(turn.place.offset == segment.end_byte for turn in record.turns)
-
-
-def _passed(record: Record, segment: Segment) -> bool:
-    """Return whether its last test or build passed."""
-    ran = (each.op for each in record.commands.values() if each.ok)
-    return any(segment.start_turn <= op <= segment.end_turn for op in ran)
-
-
-def _offset(turn: Turn) -> int:
-    return turn.place.offset

@@ -14,24 +14,20 @@ from dataclasses import dataclass
 
 import msgspec
 
-from holdfast.files import atomic, folders, lock
-from holdfast.files.folders import FolderPlace
 from holdfast.record.model import Record
 from holdfast.record.reader import read_record
 from holdfast.redact import redact
-from holdfast.segment import compress, cutter, disk, formats, library, segment
-from holdfast.segment.cutter import Cut
+from holdfast.segment import compress, disk, formats, kept_items, library, segment
 from holdfast.segment.errors import NewerSegments, NotStored, SegmentsBusy
-from holdfast.segment.formats import Compressed, Done, Queue
-from holdfast.segment.segment import COLD, HOT, WARM, Segment
+from holdfast.segment.formats import Compressed, Done, Pending, Queue
+from holdfast.segment.library import COLD, WARM
+from holdfast.segment.segment import Segment
 from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
 from holdfast.text.numbers import counted
 from holdfast.transcript.reader import Unreadable
-from holdfast.wire import log, places
 
 MOST_AT_ONCE = 20  # the rest waits for the next roll
-MOST_STATE_BYTES = 32 << 20
 MOST_WARM = 2000  # beyond it the least relevant move to the cold tier, of any session
 
 
@@ -65,18 +61,15 @@ def is_due(turn: int, last_turn: int, every: int) -> bool:
     return turn - last_turn >= every or turn < last_turn
 
 
-def _is_cold(cut: Cut, one: Segment, record: Record, limits: Limits) -> bool:
-    """Whether a segment was not mentioned for long, is done, and is long enough to compress."""
-    return (
-        one.tier == HOT
-        and one.message_count >= limits.cold_messages
-        and cut.since_mention(one) >= limits.cold_turns
+def cold_segments(record: Record, found: Sequence[Segment], limits: Limits) -> list[Segment]:
+    """List those that were not mentioned for long, are done, and are long enough to compress."""
+    return [
+        one
+        for one in found
+        if one.message_count >= limits.cold_messages
+        and record.op - one.last_mention >= limits.cold_turns
         and segment.is_done(record, one)
-    )
-
-
-def cold_segments(cut: Cut, record: Record, limits: Limits) -> list[Segment]:
-    return [one for one in cut.segments if _is_cold(cut, one, record, limits)]
+    ]
 
 
 def old_segments(warm: Sequence[Compressed], turn: int, limits: Limits) -> list[Compressed]:
@@ -116,27 +109,18 @@ class RollReport(msgspec.Struct):
         """The report for the user. Writing a file frees no tokens; it makes them safe to drop."""
         gone = sum("/cold/" in one.storage_location for one in self.compressed)
         older = self.archived - gone
+        where = f"`holdfast segments{' --cold' if gone or older else ''}` lists them"
         if not self.compressed:
-            return (
-                f"Archived {_count_segments(older)}; `holdfast segments --cold` lists them"
-                if older
-                else ""
-            )
+            return f"Archived {_count_segments(older)}; {where}" if older else ""
         before = sum(one.original_tokens for one in self.compressed)
         after = sum(one.compressed_tokens for one in self.compressed)
         count = _count_segments(len(self.compressed))
-        line = f"Compressed {count} ({counted(before, 'token')} → {counted(after, 'token')})"
-        line += f"; {_where(len(self.compressed) - gone, gone)}"
+        line = (
+            f"Compressed {count} ({counted(before, 'token')} → {counted(after, 'token')}); {where}"
+        )
         line += f"; {older} older ones moved to the archive" if older else ""
         safe = counted(self.safe_tokens, "token")
         return f"{line}; the next compaction can drop about {safe}" if self.safe_tokens else line
-
-
-def _where(warm: int, cold: int) -> str:
-    """Say which command lists the segments: the oldest may be archived at once."""
-    if warm and cold:
-        return f"`holdfast segments` lists {warm}, with --cold also the {cold} oldest"
-    return f"`holdfast segments{' --cold' if cold else ''}` lists them"
 
 
 def _count_segments(number: int) -> str:
@@ -159,186 +143,137 @@ def roll(
     now_ms = now_ms or int(time.time() * 1000)
     record = record or read_record(transcript)
     report = RollReport(session_id)
-    with lock.hold(_place(session_id), patience=0.5) as ours:
+    with disk.hold_session(session_id) as ours:
         if not ours:
-            if why := lock.why_not_lockable(_place(session_id)):
-                raise NotStored(why)
             report.why_not = "another process compresses this session"
             return report
-        known = cut_of(transcript, session_id, record)
-        report.turn = known.turn
+        report.turn = record.op
+        found = segment.segments(record, session_id)
+        known = _Roll(session_id, transcript, project, record, now_ms, report, found)
         try:
-            _look(known, record, transcript, project, used_ratio, now_ms, force, report)
+            known.look(Limits.of(settings_load.load(project)), used_ratio, force=force)
         except (NewerSegments, NotStored, SegmentsBusy) as error:
             report.errors.append(str(error))
             report.exit_code = error.exit_code
-        _remember(known)
     return report
 
 
-def cut_of(transcript: str, session_id: str, record: Record) -> Cut:
-    """Cut the session as far as it goes, reading only new lines."""
-    path = f"{_place(session_id).path}/state.json"
-    known = cutter.load(places.read_small(path, MOST_STATE_BYTES))
-    if known is None or known.session_id != session_id or not cutter.goes_on(known, transcript):
-        known = Cut(session_id=session_id)
-    return cutter.read(known, transcript, record)
+@dataclass(frozen=True, slots=True)
+class _Roll:
+    """One look at a session."""
 
+    session_id: str
+    transcript: str
+    project: str
+    record: Record
+    now_ms: int
+    report: RollReport
+    segments: list[Segment]
 
-def _look(
-    known: Cut,
-    record: Record,
-    transcript: str,
-    project: str,
-    used_ratio: float,
-    now_ms: int,
-    force: bool,
-    report: RollReport,
-) -> None:
-    limits = Limits.of(settings_load.load(project))
-    with disk.hold_segments():
-        mine = disk.load_queue(known.session_id)
-        if not force and not is_due(known.turn, mine.last_check_turn, limits.check_turns):
-            report.why_not = f"last looked at step {mine.last_check_turn}"
-            report.ready = _count_ready(known, record, mine, limits)
-            return
-        report.looked = True
-        _settle_tiers(known, mine)
-        _forget_strangers(known, mine, transcript)
-        if force or used_ratio >= limits.queue_from:
-            _queue(known, record, mine, limits, now_ms)
-        else:
-            report.why_not = (
-                f"the window is {used_ratio:.0%} full, and topics are compressed from "
-                f"{limits.queue_from:.0%} on"
-            )
-            report.ready = _count_ready(known, record, mine, limits)
-        mine.last_check_turn = known.turn
-        disk.save_queue(known.session_id, mine)
-    _compress(known, record, mine, transcript, project, now_ms, report)
-    with disk.hold_segments():
-        if used_ratio >= limits.archive_from:
-            _archive(known, limits, now_ms, report)
-        if force or is_due(known.turn, mine.last_prune_turn, limits.prune_turns):
-            _prune(known, limits, now_ms, report)
+    def look(self, limits: Limits, used_ratio: float, *, force: bool) -> None:
+        report, step = self.report, self.record.op
+        with disk.hold_segments():
+            mine = disk.load_queue(self.session_id)
+            for row in mine.compressed:  # a roll may have been killed while it moved one
+                row.storage_location = library.location(row.segment_id) or row.storage_location
+            known = {one.segment_id for one in self.segments}
+            mine.pending = [row for row in mine.pending if row.segment_id in known]
+            cold = self._cold(mine, limits)
+            report.looked = force or is_due(step, mine.last_check_turn, limits.check_turns)
+            if not report.looked:
+                report.why_not = f"last looked at step {mine.last_check_turn}"
+            elif force or used_ratio >= limits.queue_from:
+                mine.pending, cold = [*mine.pending, *map(self._pending, cold)], []
+            else:
+                report.why_not = (
+                    f"the window is {used_ratio:.0%} full, and topics are compressed from "
+                    f"{limits.queue_from:.0%} on"
+                )
+            report.ready = len(cold)
+            if not report.looked:
+                return
+            mine.last_check_turn = step
+            disk.save_queue(self.session_id, mine)
+        waiting = {row.segment_id for row in mine.pending}
+        self._compress([one for one in self.segments if one.segment_id in waiting])
+        with disk.hold_segments():
+            if used_ratio >= limits.archive_from:
+                self._archive(limits)
+            if force or is_due(step, mine.last_prune_turn, limits.prune_turns):
+                self._prune(limits)
 
+    def _cold(self, mine: Queue, limits: Limits) -> list[Segment]:
+        known = {one.segment_id for one in mine.pending}
+        known |= {one.segment_id for one in mine.compressed}
+        cold = cold_segments(self.record, self.segments, limits)
+        new = (one for one in cold if one.segment_id not in known)
+        return [one for one in new if not library.location(one.segment_id)]
 
-def _settle_tiers(known: Cut, mine: Queue) -> None:
-    """Skip what is stored already: the cut may have been lost, or a roll interrupted."""
-    for row in mine.compressed:
-        row.storage_location = library.location(row.segment_id) or row.storage_location
-    done = {row.segment_id for row in mine.compressed}
-    for one in known.segments:
-        if one.segment_id in done:
-            one.tier = library.tier(one.segment_id) or one.tier
-
-
-def _forget_strangers(known: Cut, mine: Queue, transcript: str) -> None:
-    """Drop entries of a transcript that was replaced: other text is there now."""
-    cut_now = {one.segment_id for one in known.segments}
-    for one in list(mine.pending):
-        if one.segment_id not in cut_now and one.segment_id != cutter.segment_id(
-            known.session_id, transcript, one.start_byte, one.end_byte
-        ):
-            mine.pending.remove(one)
-            log.add("INFO", "segments", f"{one.segment_id} is not in the transcript any more")
-
-
-def _queue(known: Cut, record: Record, mine: Queue, limits: Limits, now_ms: int) -> None:
-    queued = {one.segment_id for one in mine.pending}
-    for one in cold_segments(known, record, limits):
-        if one.segment_id not in queued:
-            topic = redact(segment.topic(record, one))
-            mine.pending.append(cutter.queue_entry(known, one, topic, now_ms))
-
-
-def _count_ready(known: Cut, record: Record, mine: Queue, limits: Limits) -> int:
-    """Count what `force` would compress."""
-    waiting = {one.segment_id for one in mine.pending}
-    return len(waiting | {one.segment_id for one in cold_segments(known, record, limits)})
-
-
-def _compress(
-    known: Cut,
-    record: Record,
-    mine: Queue,
-    transcript: str,
-    project: str,
-    now_ms: int,
-    report: RollReport,
-) -> None:
-    """Compress without the lock, so that others can write meanwhile."""
-    segments = {one.segment_id: one for one in known.segments}
-    window_from = known.turn - record.since_summary if record.compactions else 0
-    for row in mine.pending[:MOST_AT_ONCE]:
-        one = segments.get(row.segment_id) or cutter.segment_from_queue(row)
-        try:
-            source = compress.source_of(one, record, transcript)
-        except Unreadable as error:
-            report.errors.append(f"{one.segment_id} stays pending: {error}")
-            continue
-        made = compress.compress(
-            source,
-            session_id=known.session_id,
-            project=project,
-            transcript=os.fspath(transcript),
-            now_ms=now_ms,
+    def _pending(self, one: Segment) -> Pending:
+        return Pending(
+            segment_id=one.segment_id,
+            topic=redact(segment.topic(self.record, one)),
+            start_turn=one.start_turn,
+            end_turn=one.end_turn,
+            message_count=one.message_count,
+            turns_since_mention=self.record.op - one.last_mention,
+            queued_at_turn=self.record.op,
+            timestamp=formats.stamp(self.now_ms),
+            start_byte=one.start_byte,
+            end_byte=one.end_byte,
         )
-        _store(known, made, now_ms, report)
-        one.tier = WARM
-        if one.start_turn > window_from:
-            report.safe_tokens += max(0, made.original_tokens - made.compressed_tokens)
-    report.still_pending = len(disk.load_queue(known.session_id).pending)
 
+    def _compress(self, ready: list[Segment]) -> None:
+        """Compress without the lock, so that others can write meanwhile."""
+        record, report = self.record, self.report
+        window_from = record.op - record.since_summary if record.compactions else 0
+        for one in ready[:MOST_AT_ONCE]:
+            try:
+                source = kept_items.read_source(one, record, self.transcript)
+            except Unreadable as error:
+                report.errors.append(f"{one.segment_id} stays pending: {error}")
+                continue
+            made = compress.compress(
+                source,
+                session_id=self.session_id,
+                project=self.project,
+                transcript=os.fspath(self.transcript),
+                now_ms=self.now_ms,
+            )
+            self._store(made)
+            if one.start_turn > window_from:
+                report.safe_tokens += max(0, made.original_tokens - made.compressed_tokens)
+        report.still_pending = len(disk.load_queue(self.session_id).pending)
 
-def _store(known: Cut, made: Compressed, now_ms: int, report: RollReport) -> None:
-    """Store it first, then take it out of the queue."""
-    with disk.hold_segments():
-        made = library.keep(made, now_ms)
-        mine = disk.load_queue(known.session_id)
-        done = disk.done_entry(made, known.turn)
-        disk.settle_queue(mine, done)
-        disk.save_queue(known.session_id, mine)
-    report.compressed.append(done)
+    def _store(self, made: Compressed) -> None:
+        """Store it first, then take it out of the queue."""
+        with disk.hold_segments():
+            made = library.keep(made, self.now_ms)
+            mine = disk.load_queue(self.session_id)
+            done = disk.done_entry(made, self.record.op)
+            disk.settle_queue(mine, done)
+            disk.save_queue(self.session_id, mine)
+        self.report.compressed.append(done)
 
+    def _archive(self, limits: Limits) -> None:
+        mine = disk.load_queue(self.session_id)
+        for one in old_segments(library.ours(WARM, self.session_id), self.record.op, limits):
+            location = library.demote(one, self.now_ms)
+            for row in (*mine.compressed, *self.report.compressed):
+                if row.segment_id == one.segment_id:
+                    row.storage_location = location
+            self.report.archived += 1
+        if self.report.archived:
+            disk.save_queue(self.session_id, mine)
 
-def _archive(known: Cut, limits: Limits, now_ms: int, report: RollReport) -> None:
-    segments = {one.segment_id: one for one in known.segments}
-    mine = disk.load_queue(known.session_id)
-    for one in old_segments(library.ours(WARM, known.session_id), known.turn, limits):
-        location = library.demote(one, now_ms)
-        for row in (*mine.compressed, *report.compressed):
-            if row.segment_id == one.segment_id:
-                row.storage_location = location
-        if one.segment_id in segments:
-            segments[one.segment_id].tier = COLD
-        report.archived += 1
-    if report.archived:
-        disk.save_queue(known.session_id, mine)
-
-
-def _prune(known: Cut, limits: Limits, now_ms: int, report: RollReport) -> None:
-    for one in outdated_archives(library.ours(COLD), now_ms, limits):
-        library.prune(one, now_ms)
-        report.pruned += 1
-    warm = sorted(library.ours(WARM), key=lambda one: formats.score(one, now_ms), reverse=True)
-    for one in warm[MOST_WARM:]:
-        library.demote(one, now_ms)
-        report.archived += 1
-    mine = disk.load_queue(known.session_id)
-    mine.last_prune_turn = known.turn
-    disk.save_queue(known.session_id, mine)
-
-
-def _place(session_id: str) -> FolderPlace:
-    return disk.place("cut", places.plain(session_id or "unknown"))
-
-
-def _remember(known: Cut) -> None:
-    """Save the cut. It is an index: if lost, the session is cut again from its transcript."""
-    try:
-        with folders.enter(_place(known.session_id)) as folder:
-            atomic.clear_left(folder)
-            atomic.replace_whole(folder, "state.json", cutter.save(known))
-    except OSError as error:
-        log.add("WARN", "segments", f"the cut was not remembered: {error}")
+    def _prune(self, limits: Limits) -> None:
+        for one in outdated_archives(library.ours(COLD), self.now_ms, limits):
+            library.prune(one, self.now_ms)
+            self.report.pruned += 1
+        warm = sorted(library.ours(WARM), key=lambda one: -formats.score(one, self.now_ms))
+        for least in warm[MOST_WARM:]:
+            library.demote(least, self.now_ms)
+            self.report.archived += 1
+        mine = disk.load_queue(self.session_id)
+        mine.last_prune_turn = self.record.op
+        disk.save_queue(self.session_id, mine)
