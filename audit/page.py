@@ -19,6 +19,7 @@ REASONS = {
     "pyyaml": "reads plans that are written in YAML",
     "rich": "tables and colours in a terminal",
     "sqlalchemy": "one set of queries for SQLite and PostgreSQL",
+    "psutil": "finds and ends the processes of a session that a run started",
     "tree-sitter": "finds what a TypeScript or JavaScript file imports, for the size of a task",
     "tree-sitter-typescript": "the grammar of both languages for it",
     "fastapi": "the HTTP interface and its description",

@@ -16,7 +16,8 @@ from random import Random
 
 from holdfast.run.claude_process import note_path, read_note
 from holdfast.run.journal import Journal, journal_folder
-from holdfast.run.journal_state import DONE, SessionRecord, build_history
+from holdfast.run.journal_state import SessionRecord, build_history
+from holdfast.run.report import DONE
 from torture import damage, promises, stand_in
 from torture.board import must
 from torture.commands import Command, cli
@@ -198,7 +199,7 @@ class Plans:
                 yield one.session_id
 
     def _noted_done(self, session: str) -> bool:
-        return read_note(note_path(self.plan.folder, session)).done
+        return read_note(note_path(self.plan.folder, session)).is_success
 
     def _known_done(self) -> set[str]:
         done = {*self._done_sessions()}

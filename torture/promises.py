@@ -23,7 +23,7 @@ from holdfast.hub.ingest.sync import sync
 from holdfast.hub.repair import cleanup
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import actions, compactions, metadata, requests, sessions
-from holdfast.run.claude_command import CONDUCTED
+from holdfast.run.supervisor import CONDUCTED
 from holdfast.setup.doctor.hooks import read_output
 from holdfast.window import state as states
 from holdfast.wire import places
@@ -264,26 +264,28 @@ def no_client_left(place: Place, *, at_once: bool = False) -> None:
     """No Claude that a run started is left, no supervisor, and nothing that either started. Those
     of a killed run have time to end; a run that ends by itself ends them before."""
     end = time.monotonic() + (0 if at_once else CLIENT_SECONDS)
-    while left := _running(place, f"{CONDUCTED}=1"):
+    while left := _running(place, CONDUCTED):
         must(time.monotonic() < end, f"clients are left: {[_words_of(pid) for pid in left]}")
         time.sleep(0.05)
 
 
 def end_clients(place: Place) -> None:
     """End what was left when a run and a supervisor of its sessions were killed together."""
-    for pid in _running(place, f"{CONDUCTED}=1"):
+    for pid in _running(place, CONDUCTED):
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
 
 
-def _running(place: Place, *marks: str) -> set[int]:
-    """The processes whose environment leads into this place and has all these marks."""
-    wanted = {f"HOLDFAST_HOME={place.holdfast}".encode(), *map(str.encode, marks)}
+def _running(place: Place, variable: str = "HOLDFAST_HOME") -> set[int]:
+    """The processes whose environment leads into this place and has this variable."""
+    home = f"HOLDFAST_HOME={place.holdfast}".encode()
     found = set()
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal() and int(entry.name) != os.getpid():
             try:
-                if wanted <= {*(entry / "environ").read_bytes().split(b"\0")}:
+                environ = (entry / "environ").read_bytes().split(b"\0")
+                named = (word.startswith(f"{variable}=".encode()) for word in environ)
+                if home in environ and any(named):
                     found.add(int(entry.name))
             except OSError:
                 continue

@@ -20,7 +20,7 @@ from holdfast.plan.estimates.past_runs import SAME, WORTH, RunTask
 from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask
 from holdfast.record.run_prompt import is_of_a_run
-from holdfast.run import prompt, supervisor
+from holdfast.run import prompt
 from holdfast.run.prompt import PromptContext
 from tests.builders import a_prompt, a_transcript, an_answer
 from tests.plan.builders import a_past, a_piece, a_request, a_task, estimated
@@ -66,39 +66,6 @@ def test_what_the_conductor_tells_a_session_is_read_back() -> None:
         past_runs.PromptTask("Repair the ship\nAll of it.", None),
         past_runs.PromptTask("Sweep", 2),
     ]
-
-
-MARKS = [
-    "NOT DONE",
-    "Not done",
-    "NOT",
-    "none",
-    "tasks",
-    "no",
-    "left",
-    "1.",
-    "Nothing",
-    "twice",
-    "but",
-    "|",
-    "0",
-    "n/a",
-    "price",
-    " ",
-    ":",
-    "*",
-    "_",
-    "-",
-    "`",
-    ".",
-]
-
-
-@pytest.mark.requirement("P5")
-@given(st.lists(st.sampled_from([*MARKS, "\n", "> ", "é"]), max_size=12).map("".join))
-def test_what_a_run_takes_for_not_done_is_not_learnt_from(answer: str) -> None:
-    for words in (answer, f"Well.\n{supervisor.NOT_DONE}{answer}"):
-        assert past_runs.names_not_done(words) == bool(supervisor.find_claims(words))
 
 
 @pytest.mark.requirement("P1", "P5")
@@ -178,15 +145,8 @@ def test_tasks_of_one_session_share_what_it_took(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("P1")
-@pytest.mark.parametrize(
-    "last",
-    [
-        {"calls": ("t1",)},
-        {"stop_reason": "end_turn", "text": "I tried.\nNOT DONE chart: no pen."},
-    ],
-)
-def test_one_that_did_not_end_well_tells_nothing(tmp_path: Path, last: dict[str, Any]) -> None:
-    _session(tmp_path, _said(CHART), last=last)
+def test_one_that_did_not_end_well_tells_nothing(tmp_path: Path) -> None:
+    _session(tmp_path, _said(CHART), last={"calls": ("t1",)})
     assert _ran(tmp_path) == []
 
 

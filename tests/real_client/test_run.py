@@ -13,7 +13,14 @@ import pytest
 
 from holdfast.checkpoint.verify import verify
 from holdfast.window import make_mark
-from tests.trial.script import ReceivedRequest, ScriptedAnswer, Step, bash, usage_of
+from tests.trial.script import (
+    ReceivedRequest,
+    ScriptedAnswer,
+    ScriptedToolCall,
+    Step,
+    bash,
+    usage_of,
+)
 
 from .running import Ran, batch_of, run_plan, text_of, told_of
 from .stage import Stage, a_stage
@@ -53,7 +60,16 @@ class Model:
             call = bash(f"sleep 0.2; echo buoy-{batch} >> done.txt{again}", f"Mark buoy {batch}")
             return ScriptedAnswer(f"Setting buoy {batch}.", (call,), usage_of(20_000))
         self.answered[batch] = self.answered.get(batch, 0) + 1
-        return ScriptedAnswer(ENDED.format(batch), usage=usage_of(30_000))
+        return ScriptedAnswer(ENDED.format(batch), (_report(request),), usage_of(30_000))
+
+
+def _report(request: ReceivedRequest) -> ScriptedToolCall:
+    """A report on all tasks that the schema names: all are done."""
+    [tool] = [tool for tool in request.body["tools"] if tool["name"] == "StructuredOutput"]
+    names = tool["input_schema"]["properties"]["tasks"]["items"]["properties"]["id"]["enum"]
+    rows = [{"id": name, "state": "done", "reason": "", "files": ["done.txt"]} for name in names]
+    summary = f"Did {', '.join(names)}."
+    return ScriptedToolCall("StructuredOutput", {"tasks": rows, "summary": summary})
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +110,17 @@ def test_the_brief_of_batch_one_is_in_the_first_request_of_batch_two(runs: Runs)
     assert "<holdfast-brief" in brief
     assert "echo buoy-1 >> done.txt" in brief
     assert brief.count("</holdfast-brief>") == 1
+
+
+@pytest.mark.requirement("P5")
+def test_the_report_of_a_session_is_kept_and_told_to_the_next(runs: Runs) -> None:
+    _, first, second, _ = runs
+    assert [one["summary"] for one in second.answer["sessions"]] == [
+        "Did draw-the-chart.",
+        "Did write-the-log.",
+    ]
+    told = next(one for one in first.requests if one.kind == "main" and batch_of(one) == 2)
+    assert "It reported: Did measure-the-tide." in told_of(told)
 
 
 @pytest.mark.requirement("P5")

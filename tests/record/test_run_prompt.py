@@ -108,15 +108,3 @@ def test_of_a_long_plan_a_session_knows_the_tasks_around_its_own() -> None:
     lines = told(tasks[49], tasks=tasks).splitlines()
     assert "> (29 tasks before these)" in lines and "> (30 more tasks)" in lines
     assert "> 30. Knot 30" in lines and "> 70. Knot 70" in lines
-
-
-@pytest.mark.requirement("P5")
-def test_a_task_that_goes_on_with_another_is_told_what_the_plan_says_of_that() -> None:
-    same = a_task("chart", title="Draw", description="Same for the chart.", joins="gauge")
-    said = told(same, tasks=(GAUGE, same))
-    assert 'It refers to another task, "Read the gauge", of which the plan says:' in said
-    assert "\n> Never round a height.\n" in said
-    assert "It refers to another task" not in own_words(said), "nobody said that"
-    assert (
-        "Never round a height." not in told(GAUGE, same, tasks=(GAUGE, same)).split("## Task 2")[1]
-    )

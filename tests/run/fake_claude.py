@@ -28,7 +28,7 @@ SEEN = ("HOLDFAST_CONDUCTED", "HOLDFAST_STOP_GUARD", "FAKE_OWN")
 def main(words: list[str]) -> int:
     prompt = sys.stdin.read()
     session = words[words.index("--session-id") + 1]
-    task = _first_task(prompt)
+    task = [*_tasks(prompt), ""][0]
     deed = _deed(task)
     _log({"session": session, "task": task, "deed": deed, "prompt": prompt, "words": words[1:]})
     _transcript(session, prompt, task, deed)
@@ -36,7 +36,7 @@ def main(words: list[str]) -> int:
         os.unlink(deed.partition(":")[2])
     elif deed != "idle":
         _create_files(prompt)
-    return _act(deed, task)
+    return _act(deed, task, _tasks(prompt), "--json-schema" in words)
 
 
 def _create_files(prompt: str) -> None:
@@ -50,12 +50,11 @@ def _create_files(prompt: str) -> None:
                     pass
 
 
-def _first_task(prompt: str) -> str:
-    """Of `## Task 1: Title  [id]`, the id."""
-    for line in prompt.split("\n"):
-        if line.startswith("## Task ") and line.endswith("]"):
-            return line.rpartition("[")[2][:-1]
-    return ""
+def _tasks(prompt: str) -> list[str]:
+    """Of each `## Task 1: Title  [id]`, the id."""
+    lines = prompt.split("\n")
+    heads = [line for line in lines if line.startswith("## Task ") and line.endswith("]")]
+    return [line.rpartition("[")[2][:-1] for line in heads]
 
 
 def _deed(task: str) -> str:
@@ -123,10 +122,10 @@ def _transcript(session: str, prompt: str, task: str, deed: str) -> None:
         file.write(text)
 
 
-def _act(deed: str, task: str) -> int:
+def _act(deed: str, task: str, tasks: list[str], knows_schema: bool) -> int:
     _say_usage(20_000)
     if deed in ("hang", "deaf", "brood", "linger", "stray"):
-        return _stay(deed)
+        return _stay(deed, tasks)
     if deed.startswith("remove:"):
         _remove(deed.partition(":")[2])
     if deed == "chatter":
@@ -152,14 +151,12 @@ def _act(deed: str, task: str) -> int:
         sys.stdout.flush()
     if deed == "meet":
         _meet()
-    words = f"Nearly.\nNOT DONE {task}: no compiler here" if deed == "not-done" else "All built."
-    words = deed.partition(":")[2] if deed.startswith("say:") else words
     if deed == "turns":
         errors = ["Reached maximum number of turns (1)"]
         subtype = "error_max_turns"
         _say({"type": "result", "subtype": subtype, "is_error": False, "errors": errors})
         return 0
-    _say_result(words, is_error=deed == "error")
+    _say_result(deed, tasks, knows_schema)
     return 1 if deed == "error" else 0
 
 
@@ -181,7 +178,7 @@ def _leave_a_talker() -> None:
         file.write(str(talker))
 
 
-def _stay(deed: str) -> int:
+def _stay(deed: str, tasks: list[str]) -> int:
     """`deaf` hears no request to end, and `stray` has left its group as well; `brood` has a child
     in a session of its own; `linger` has said its result and stays."""
     hears = deed not in ("deaf", "stray")
@@ -192,7 +189,7 @@ def _stay(deed: str) -> int:
     if deed == "brood":
         others = f" {os.posix_spawnp('sleep', ['sleep', '600'], os.environ, setsid=True)}"
     if deed == "linger":
-        _say_result("All built.", is_error=False)
+        _say_result(deed, tasks, knows_schema=True)
     with open(f"{FOLDER}/here", "w") as pipe:
         pipe.write(f"{os.getpid()}{others}\n")
     while True:
@@ -220,11 +217,34 @@ def _say_refused(status: int) -> None:
     _say({"type": "system", "subtype": "api_retry", **told})
 
 
-def _say_result(words: str, is_error: bool) -> None:
+def _report(deed: str, tasks: list[str]) -> dict[str, object]:
+    """All tasks are done, but for `report:ID=STATE=REASON;…`; `left-out` is in no report."""
+    told = deed.partition("report:")[2].split(";")
+    differ = {words.split("=")[0]: words.split("=")[1:] for words in told if words}
+    states = {task: differ.get(task, ["done", ""]) for task in tasks}
+    files = [deed.partition(":")[2]] if deed.startswith("writes:") else []
+    rows = [
+        {"id": task, "state": state, "reason": reason, "files": files}
+        for task, (state, reason) in states.items()
+        if state != "left-out"
+    ]
+    return {"tasks": rows, "summary": f"Built {', '.join(tasks)}."}
+
+
+def _say_result(deed: str, tasks: list[str], knows_schema: bool) -> None:
     """Said and counted, or neither: a request to end waits until both are done."""
+    is_error = deed == "error"
     subtype = "error_during_execution" if is_error else "success"
+    report = _report(deed, tasks)
+    event = {"type": "result", "subtype": subtype, "is_error": is_error, "result": "All built."}
+    if deed.startswith("say:"):
+        event["result"] = deed.partition(":")[2]
+    elif knows_schema:
+        event["structured_output"] = report
+    else:
+        event["result"] = f"All built.\n```json\n{_json(report)}\n```"
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
-    _say({"type": "result", "subtype": subtype, "is_error": is_error, "result": words})
+    _say(event)
     with open(f"{FOLDER}/results", "a") as file:
         file.write("one\n")
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])

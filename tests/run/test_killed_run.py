@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.run import claude_process, supervisor
+from holdfast.run.report import SessionEnd
 from tests.run.theatre import PATIENCE_SECONDS, Theatre
 from tests.trial.namespace import children_of, wait_for_end
 
@@ -201,10 +202,10 @@ def test_work_that_cannot_be_noted_is_not_begun(theatre: Theatre) -> None:
 @pytest.mark.requirement("P5")
 def test_a_note_that_was_never_written_says_that_nothing_is_known(tmp_path: Path) -> None:
     path = str(tmp_path / "x.end")
-    claude_process.create_note(path)
-    assert claude_process.read_note(path) == claude_process.ExitNote()
-    assert not claude_process.read_note(path).done
-    assert not claude_process.read_note(str(tmp_path / "none")).done
+    claude_process.reserve_note(path)
+    assert claude_process.read_note(path) == SessionEnd()
+    assert not claude_process.read_note(path).is_success
+    assert not claude_process.read_note(str(tmp_path / "none")).is_success
 
 
 @pytest.mark.nightly

@@ -15,13 +15,13 @@ from holdfast.plan.planner import make_workflow
 from holdfast.plan.task import PlanTask, TaskPlan
 from holdfast.plan.workflow import Workflow
 from holdfast.run.journal_state import (
-    DONE,
     RunHistory,
     TaskShare,
     index_tasks,
     remove_done,
     share_of,
 )
+from holdfast.run.report import DONE
 
 NOBODY = estimate.Past()
 FILES = tuple(f"f{n}.py" for n in range(6))

@@ -106,12 +106,12 @@ def test_a_task_that_waits_for_a_person_is_shown_as_waiting_until_it_has_an_answ
 ) -> None:
     plan = "- [ ] One\n  - files: a\n- [ ] Two\n  - files: b\n- [ ] Three\n  - files: c\n"
     theatre.plan.write_text(plan)
-    theatre.play(one=["say:NOT DONE two: waiting for Lena: approve it"])
+    theatre.play(one=["report:two=waiting=Lena: approve it;three=left-out="])
     theatre.run()
     assert _states(theatre) == ["done", "waiting", "left"]
     head, _, two, three = theatre.run("--status").stdout.splitlines()
     assert "waiting; write the answer below the task in the plan, then run `holdfast run`" in head
-    assert two.endswith("): waiting for Lena: approve it") and "Lena" not in three
+    assert two.endswith("): Lena: approve it") and "Lena" not in three
     theatre.plan.write_text(plan.replace("Two", "Two\n  Lena: yes, in blue."))
     assert _states(theatre) == ["done", "left", "left"]
     assert "run `holdfast run` again to resume" in theatre.run("--status").stdout
@@ -120,11 +120,11 @@ def test_a_task_that_waits_for_a_person_is_shown_as_waiting_until_it_has_an_answ
 @pytest.mark.slow
 def test_a_file_that_no_session_wrote_is_named_until_it_is_there(theatre: Theatre) -> None:
     theatre.plan.write_text("- [ ] Cart\n  - files: cart.md\n")
-    theatre.play(cart=["idle", "idle"])
+    theatre.play(cart=["idle"])
     theatre.run()
     said = theatre.run("--status").stdout
     assert "1 of 1 task done, nothing left" in said
-    assert "not there, though reported as done twice: cart.md" in said
+    assert "not there, though reported as done: cart.md" in said
     assert _status(theatre)["missing"] == ["cart.md"]
     (theatre.project / "cart.md").touch()
     assert "not there" not in theatre.run("--status").stdout
@@ -136,10 +136,10 @@ def test_of_tasks_that_one_session_had_each_has_its_own_state(
 ) -> None:
     names = ("Alpha", "Beta", "Gamma")
     theatre.plan.write_text("".join(f"- [ ] {name}\n  - estimate: 20k\n" for name in names))
-    theatre.play(alpha=["say:NOT DONE beta: no permission"], beta=["exit"])
+    theatre.play(alpha=["report:beta=failed=no permission"], beta=["exit"])
     ran = theatre.run()
     assert "failed: 2 of 3 tasks done, 2 sessions of Claude in this run" in ran.stdout
-    assert "no permission; done nevertheless: alpha, gamma" in ran.stderr
+    assert "no permission); done nevertheless: alpha, gamma" in ran.stderr
     alpha, beta, gamma = theatre.run("--status").stdout.splitlines()[1:]
     assert alpha.startswith("  done ") and gamma.startswith("  done ")
     assert "permission" not in alpha + gamma

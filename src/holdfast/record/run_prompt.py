@@ -17,8 +17,6 @@ OWN_NUMBER = re.compile(r"^\d+[.)] ")
 TERMS = '\n## What "done" means\n'
 STEP_OF = "This is one step of a larger task,"
 OTHER_STEPS = "Its other steps are tasks of their own."
-REFERS_TO = "It refers to another task,"
-OF_WHICH = "of which the plan says:"
 PLAN_SAYS = "Of all of it the plan says:"
 STANDS_BELOW = "In the plan it stands below:"
 RULES = "What the plan says besides its tasks (a rule in it applies to every task):"
@@ -30,7 +28,6 @@ _STEP = re.compile(
     rf'^{re.escape(STEP_OF)} "(.*)"\. {re.escape(OTHER_STEPS)}$\n?(?:{re.escape(PLAN_SAYS)}\n\n)?',
     re.MULTILINE,
 )
-_REFERS = re.compile(rf'^{REFERS_TO} "(.*)", {OF_WHICH}$', re.MULTILINE)
 
 
 def is_of_a_run(prompt: str) -> bool:
@@ -76,7 +73,7 @@ def _lines(head: str, tasks: list[tuple[str, str]], numbered: list[str]) -> Iter
     if len(tasks) > 1:
         yield from numbered
     for title, body in tasks:
-        said = _REFERS.sub(r"\1:", _STEP.sub(r"Part of: \1\n", body))
+        said = _STEP.sub(r"Part of: \1\n", body)
         said = said.replace(OTHER_FILES, "").strip()
         if len(tasks) == 1:
             yield numbered[0].removeprefix("1. ")

@@ -1,91 +1,184 @@
-"""One session of Claude as a child process that cannot outlive us: it lives while we hold its pipe.
-
-How it ended is written by its supervisor into a small file that we create before the start. What a
-killed supervisor leaves behind becomes our child on Linux, and is ours to end.
-"""
+"""The `claude` program: where it is, its version, the command line of a session, and a session as a
+child process that cannot outlive us: it lives while we hold its pipe."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import select
+import shutil
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from holdfast.files.unnamed import unnamed_file
 from holdfast.run import supervisor
+from holdfast.run.errors import NoClient, ReservedOption
+from holdfast.run.report import SCHEMA_SINCE, SessionEnd, build_schema, decode_end, quote
+from holdfast.run.supervisor import CONDUCTED, NOTE_BYTES, end_session
 from holdfast.wire import places
+from holdfast.wire.log import inert
 
-SUCCESS = "success"
+STOP_GUARD = "HOLDFAST_STOP_GUARD"
+# Our tests run the newest version. The formats were first written down from the oldest. No version
+# between them is known to differ, but none is tested.
+SEEN = ((2, 1, 197), (2, 1, 325))
+VERSION_SECONDS = 30.0
+VERSION_BYTES = 4096
 QUIET_SECONDS = 600.0  # then the user is told that it is silent
+MAX_NOTE_BYTES = 1 << 20
+# Options that we set ourselves, and options that would open another session than the new one.
+RESERVED = (
+    "--output-format",
+    "--input-format",
+    "--json-schema",
+    "--session-id",
+    "--resume",
+    "-r",
+    "--continue",
+    "-c",
+)
+PERMITS = (
+    "--permission-mode",
+    "--allowedTools",
+    "--allowed-tools",
+    "--dangerously-skip-permissions",
+    "--permission-prompt-tool",
+    "--settings",
+)
+PERMISSIONS = "--allowedTools Bash,Edit,Write"  # what most tasks need
+USAGE = (
+    "input_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+    "output_tokens",
+)
+_VERSION = re.compile(r"\b(\d{1,4})\.(\d{1,4})\.(\d{1,6})\b")
 
 
 @dataclass(frozen=True, slots=True)
-class ExitNote:
-    """How a session ended. An `exit_code` of None means unknown."""
-
-    exit_code: int | None = None
-    result: str = ""  # as Claude Code reports it: success, error_max_turns, …; empty if it did not
-    is_error: bool = True
-    not_done: int = 0  # how often it calls something not done
+class ClaudeProgram:
+    path: str
+    version: tuple[int, ...] = ()  # empty if it names none
+    warning: str = ""
 
     @property
-    def done(self) -> bool:
-        """Whether the work is done. It also is if the session was ended after it had given its
-        result."""
-        return self.is_success and not self.not_done
+    def knows_schema(self) -> bool:
+        return self.version >= SCHEMA_SINCE
 
-    @property
-    def is_success(self) -> bool:
-        """Whether Claude Code ended well, whatever it says about its tasks."""
-        return self.result == SUCCESS and not self.is_error and (self.exit_code or 0) <= 0
+
+def find(named: Path | None) -> ClaudeProgram:
+    """Find the program and its version; NoClient if there is none that can be started."""
+    path = shutil.which(named.absolute() if named and named.exists() else named or "claude")
+    if path is None:
+        raise NoClient(f"{named} is not a program" if named else "no `claude` was found on PATH")
+    path = str(Path(path).absolute())  # links are kept: a launcher may look at its own name
+    words = _read_version(path)
+    match = _VERSION.search(words)
+    if match is None:
+        return ClaudeProgram(path, (), f"{path} names no version: {inert(words, 80)!r}; going on")
+    version = tuple(map(int, match.groups()))
+    known = " to ".join(".".join(map(str, each)) for each in SEEN)
+    tested = SEEN[0] <= version <= SEEN[1]
+    warning = f"Claude Code {match.group()} was not tested ({known} were); going on"
+    return ClaudeProgram(path, version, "" if tested else warning)
+
+
+def _read_version(path: str) -> str:
+    """The first words of `--version`. What it starts is ended."""
+    mark = f"version-{os.getpid()}"
+    with unnamed_file(b"") as errors:
+        try:
+            program = subprocess.Popen(
+                [path, "--version"],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                env={**os.environ, CONDUCTED: mark},
+            )
+        except OSError as error:
+            raise NoClient(f"{path} cannot be started: {error.strerror}") from error
+        assert program.stdout is not None
+        try:
+            with program.stdout as out:
+                ready = select.select([out], [], [], VERSION_SECONDS)[0]
+                words = os.read(out.fileno(), VERSION_BYTES) if ready else b""
+            code = program.wait(VERSION_SECONDS if ready else 0)
+        except subprocess.TimeoutExpired:
+            raise NoClient(f"{path} --version did not end") from None
+        finally:
+            end_session(mark)
+            program.wait()
+        failures = os.pread(errors.fileno(), VERSION_BYTES, 0).decode("utf-8", "replace")
+    if code:
+        raise NoClient(f"{path} --version ended with {code}: {inert(failures.strip(), 200)}")
+    return words.decode("utf-8", "replace").strip()
+
+
+def build_command(
+    client: ClaudeProgram,
+    session_id: str,
+    tasks: Sequence[str],
+    model: str,
+    permission_mode: str,
+    extra: Sequence[str],
+) -> list[str]:
+    """The command line. The prompt is passed on stdin: there it may have any length, and no list
+    of processes shows it."""
+    words = [client.path, "-p", "--output-format", "stream-json", "--verbose"]
+    words += ["--session-id", session_id]
+    words += ["--json-schema", json.dumps(build_schema(tasks))] if client.knows_schema else []
+    words += ["--model", model] if model else []
+    words += ["--permission-mode", permission_mode] if permission_mode else []
+    return [*words, *extra]
+
+
+def gives_permissions(permission_mode: str, extra: Sequence[str]) -> bool:
+    """Whether the command line says what Claude Code may do without asking."""
+    return bool(permission_mode) or any(word.partition("=")[0] in PERMITS for word in extra)
+
+
+def check_options(extra: Sequence[str]) -> None:
+    """Refuse options with which we could not identify or follow a session, before it costs
+    anything."""
+    wrong = [word for word in extra if word.partition("=")[0] in RESERVED]
+    if wrong:
+        raise ReservedOption(f"{', '.join(wrong)}: `holdfast run` sets this option itself")
+
+
+def is_nested(environ: Mapping[str, str]) -> bool:
+    return bool(environ.get(CONDUCTED))
 
 
 def note_path(folder: str, session_id: str) -> str:
     return f"{folder}/{places.plain(session_id)}.end"
 
 
-def create_note(path: str) -> int:
-    """Create the note with its full size before the start; returns it open, for the supervisor."""
+def reserve_note(path: str) -> None:
+    """Create the note with its full size before the start."""
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
-        if os.pwrite(fd, b" " * supervisor.NOTE_BYTES, 0) != supervisor.NOTE_BYTES:
+        if os.pwrite(fd, b" " * NOTE_BYTES, 0) != NOTE_BYTES:
             raise OSError(f"{path} was cut short")
         places.flush_to_disk(fd)
-    except OSError:
+    finally:
         os.close(fd)
-        raise
-    return fd
 
 
-def read_note(path: str) -> ExitNote:
-    return parse_note(places.read_small(path, supervisor.NOTE_BYTES))
-
-
-def parse_note(data: bytes) -> ExitNote:
-    try:
-        value = json.loads(data)
-        code, named = value.get("exit"), value.get("not_done", 0)
-        return ExitNote(
-            code if isinstance(code, int) else None,
-            str(value.get("result", "")),
-            bool(value.get("is_error", True)),
-            named if isinstance(named, int) else 0,
-        )
-    except (ValueError, AttributeError, RecursionError):
-        return ExitNote()  # blank: the machine crashed, or the supervisor was killed
+def read_note(path: str) -> SessionEnd:
+    return decode_end(places.read_small(path, MAX_NOTE_BYTES))
 
 
 def remove_note(folder: str, session_id: str) -> None:
     """Remove a note that is in the journal."""
     with suppress(OSError):
-        os.unlink(note_path(folder, session_id))  # noqa: PTH108 (as `places` has it)
+        Path(note_path(folder, session_id)).unlink()
 
 
 def remove_notes(folder: str) -> None:
@@ -96,48 +189,50 @@ def remove_notes(folder: str) -> None:
 
 
 class ClaudeProcess:
-    """A running session. `note` is the open exit note, which this object closes."""
+    """A running session with its supervisor. `lock` is the plan's, held until both have ended."""
 
     def __init__(
         self,
+        session_id: str,
         command: Sequence[str],
         prompt: str,
         folder: Path,
-        environment: Mapping[str, str],
-        note: int,
+        note: str,
         lock: int,
     ) -> None:
+        self._session_id = session_id
+        self.ending = SessionEnd()
+        self.timed_out = False
+        self._timer: threading.Timer | None = None
         life, held = os.pipe()
         self._held = open(held, "wb", buffering=0)  # noqa: SIM115, PTH123 (closing it is the signal)
-        self._note = note
+        words = [sys.executable, "-P", "-m", supervisor.__name__, str(life), note, session_id]
         try:
-            self._process = _start_supervisor(
-                command, prompt, folder, environment, (life, lock, note)
-            )
+            # A file, not a pipe: a client that never reads its prompt must not block us.
+            with unnamed_file(prompt.encode("utf-8", "replace")) as prompt_file:
+                self._process = subprocess.Popen(
+                    [*words, *command],
+                    cwd=folder,
+                    # Its hooks start no other Claude, and guard its stops unless the user said not.
+                    env={STOP_GUARD: "on", **os.environ, CONDUCTED: session_id},
+                    stdin=prompt_file,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    pass_fds=(life, lock),
+                    start_new_session=True,  # Ctrl-C reaches only us, and we pass it on
+                )
         except OSError:
             self._held.close()
-            os.close(note)
             raise
         finally:
             os.close(life)
-        self._timer: threading.Timer | None = None
-        self.timed_out = False
-
-    @property
-    def pid(self) -> int:
-        return self._process.pid
-
-    @property
-    def supervisor_died(self) -> bool:
-        """Whether the supervisor was killed, so that what Claude left behind still runs."""
-        return (self._process.returncode or 0) < 0
 
     def end_after(self, seconds: float) -> None:
-        self._timer = threading.Timer(seconds, self._late)
+        self._timer = threading.Timer(seconds, self._time_out)
         self._timer.daemon = True
         self._timer.start()
 
-    def _late(self) -> None:
+    def _time_out(self) -> None:
         self.timed_out = True
         self.end()
 
@@ -148,8 +243,8 @@ class ClaudeProcess:
     def lines(self) -> Iterator[bytes]:
         """Lines until Claude and all it left behind have ended. An empty line stands for a long
         silence, the next one after twice as long."""
+        quiet_seconds, last = QUIET_SECONDS, b""
         assert self._process.stdout is not None
-        parts, quiet_seconds = supervisor.Lines(), QUIET_SECONDS
         with self._process.stdout as out:
             while True:
                 if not select.select([out], [], [], quiet_seconds)[0]:
@@ -157,72 +252,80 @@ class ClaudeProcess:
                     yield b""
                     continue
                 data = os.read(out.fileno(), 1 << 16)
-                yield from filter(None, parts.feed(data or b"\n"))
                 if not data:
                     break
-        self._process.wait()
+                *lines, last = (last + data).split(b"\n")
+                for line in filter(None, lines):
+                    if line.startswith(supervisor.END):
+                        self.ending = decode_end(line[len(supervisor.END) : -1])
+                    else:
+                        yield line
+        if self._process.wait():  # it was killed, so what Claude left behind still runs
+            end_session(self._session_id)
         self.end()
         if self._timer is not None:
             self._timer.cancel()
 
-    def read_exit_note(self) -> ExitNote:
-        """How it ended. To be called after the end."""
-        data = os.pread(self._note, supervisor.NOTE_BYTES, 0)
-        os.close(self._note)
-        return parse_note(data)
 
-    def last_errors(self) -> str:
-        """The end of what it wrote to stderr."""
-        assert self._process.stderr is not None
-        with self._process.stderr as file:
-            return file.read(2 * supervisor.ERROR_BYTES).decode("utf-8", "replace").strip()
+@dataclass(slots=True)
+class StreamReading:
+    """What a session has printed so far. The format is not ours: lines that do not fit are ignored.
+    `first_tokens`: its window before any work;
+    `most_tokens`: its window at its fullest."""
+
+    first_tokens: int = 0
+    most_tokens: int = 0
+    now_tokens: int = 0
+    compactions: int = 0
+    waits_for: str = ""  # why there is no answer, and how often it was tried; empty after an answer
+
+    @property
+    def grown_tokens(self) -> int:
+        return max(0, self.most_tokens - self.first_tokens)
+
+    def hear(self, line: bytes) -> bool:
+        """Read one line; true if it reports how full the window is."""
+        event = _event(line)
+        kind = event.get("type")
+        if kind == "system" and event.get("subtype") == "compact_boundary":
+            self.compactions += 1
+        if kind == "system" and event.get("subtype") == "api_retry":
+            self.waits_for = _waits_for(event)
+        if kind != "assistant" or event.get("parent_tool_use_id"):
+            return False  # a subagent has a window of its own
+        return self._take(*_tokens(event))
+
+    def _take(self, total: int, sent: int) -> bool:
+        if not total:
+            return False
+        self.first_tokens = self.first_tokens or sent
+        self.now_tokens, self.waits_for = total, ""
+        self.most_tokens = max(self.most_tokens, total)
+        return True
 
 
-def _start_supervisor(
-    command: Sequence[str],
-    prompt: str,
-    folder: Path,
-    environment: Mapping[str, str],
-    kept: tuple[int, int, int],
-) -> subprocess.Popen[bytes]:
-    """Start the supervisor. `kept` are the descriptors it gets (see `supervisor.main`)."""
-    program = str(Path(supervisor.__file__).resolve())
-    # A file, not a pipe: a client that never reads its prompt must not block us.
-    with unnamed_file(prompt.encode("utf-8", "replace")) as prompt_file:
-        return subprocess.Popen(
-            [sys.executable, "-I", "-S", program, *map(str, kept), *command],
-            cwd=folder,
-            env=dict(environment),
-            stdin=prompt_file,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            pass_fds=kept,
-            start_new_session=True,  # Ctrl-C reaches only us, and we pass it on
-        )
+def _waits_for(event: dict[str, Any]) -> str:
+    status, error = event.get("error_status"), quote(str(event.get("error") or ""))
+    what = f"the API answered {status}" if type(status) is int else "the API does not answer"
+    why = f" ({error})" if error not in ("", "unknown") else ""
+    tries = f"{event.get('attempt', '?')!s:.4} of {event.get('max_retries', '?')!s:.4}"
+    return f"{what}{why}; Claude Code tries again, {tries}"
 
 
-@contextmanager
-def adopt_orphans() -> Iterator[None]:
-    """Adopt orphans while sessions run, and stop afterwards: a process that goes on would collect
-    other programs' daemons as dead children."""
-    supervisor.adopt()
+def _event(line: bytes) -> dict[str, Any]:
     try:
-        yield
-    finally:
-        supervisor.adopt(on=False)
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
-def find_strays(but: Collection[int]) -> list[int]:
-    """List children that a killed supervisor left; `but` are the living supervisors.
-
-    Programs that we run ourselves (git, for example) are in our own process session; supervisors
-    never are.
-    """
-    ours = os.getsid(0)
-    return [pid for pid, session in supervisor.children() if session != ours and pid not in but]
-
-
-def end_strays(found: Callable[[], list[int]]) -> None:
-    """End all of them. The list is read again each time, because supervisors start meanwhile."""
-    if supervisor.LINUX:
-        supervisor.end_all(found, 0, lambda: time.sleep(0.05))
+def _tokens(event: dict[str, Any]) -> tuple[int, int]:
+    """The tokens in the window after one answer, and how many of them were sent."""
+    message = event.get("message")
+    usage = message.get("usage") if isinstance(message, dict) else None
+    if not isinstance(usage, dict):
+        return 0, 0
+    numbers = [usage.get(name) for name in USAGE]
+    known = [n if type(n) is int and 0 <= n < 1 << 40 else 0 for n in numbers]
+    return sum(known), sum(known[:3])

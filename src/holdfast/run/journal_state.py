@@ -12,14 +12,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from holdfast.plan.findings import choose_briefs
 from holdfast.plan.formats import read
 from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask, TaskPlan
 from holdfast.run.errors import JournalNotWritten, NewerJournal
 from holdfast.run.journal import Journal, journal_folder
+from holdfast.run.report import DONE
 
-DONE, FAILED, STOPPED = "done", "failed", "stopped"
+MAX_BRIEFS = 12  # of earlier sessions, for one session
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +30,20 @@ class TaskShare:
     hash: str
     files: tuple[str, ...] | None = None  # None: the whole task
     of_files: tuple[str, ...] = ()  # the files in its folders when the task was cut
+    piece: str = ""  # how the session knows it, if not by the task's id
+
+    @property
+    def name(self) -> str:
+        return self.piece or self.id
 
     def as_json(self) -> dict[str, Any]:
-        known = {"id": self.id, "hash": self.hash, "files": self.files and list(self.files)}
-        return {**known, "of_files": list(self.of_files)} if self.of_files else known
+        rare = {"of_files": list(self.of_files), "piece": self.piece}
+        return {
+            "id": self.id,
+            "hash": self.hash,
+            "files": self.files and list(self.files),
+            **{name: value for name, value in rare.items() if value},
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +60,8 @@ class SessionRecord:
     saved: bool = False  # the checkpoint was saved, or cannot be saved
     credited: tuple[int, ...] = ()  # the shares that a failed session did nevertheless
     halt: str = ""  # for whom a task waits, or why the plan stops
-    missing: tuple[str, ...] = ()  # files that its tasks name and that are not there though done
+    summary: str = ""  # what it reports to have done and found out
+    missing: tuple[str, ...] = ()  # files of its tasks that are not there though done
 
     @property
     def done_shares(self) -> tuple[TaskShare, ...]:
@@ -98,6 +109,7 @@ class RunHistory:
                 grown_tokens=_number(record.get("grown_tokens")),
                 credited=_positions(record.get("credited")),
                 halt=str(record.get("halt", "")),
+                summary=str(record.get("summary", "")),
                 missing=_names(record.get("missing")) or (),
             )
         elif kind == "checkpoint" and known is not None:
@@ -151,17 +163,17 @@ class RunHistory:
                 return None if one.result == DONE else one
         return None
 
-    def before(self, needs: Iterable[str], finds: Iterable[str]) -> list[SessionRecord]:
-        """Sessions to build on: the last batch's, those that did what this work needs, and those
-        that found something out."""
-        done = {one.session_id: one for one in self.done}
-        if not done:
-            return []
-        wanted, found = set(needs), set(finds)
-        last = [name for name, one in done.items() if one.batch == self.done[-1].batch]
-        needed = [name for name, one in done.items() if wanted & one.specs]
-        finders = [name for name, one in done.items() if found & one.specs]
-        return [done[name] for name in choose_briefs(last, needed, finders)]
+    def before(self, needs: Iterable[str]) -> list[SessionRecord]:
+        """Sessions to build on, the latest first: the last batch's, then those that did what this
+        work needs."""
+        done, wanted = self.done, set(needs)
+        last = [one for one in done if one.batch == done[-1].batch]
+        needed = [one for one in done if wanted & one.specs and one not in last]
+        return [*reversed(last), *reversed(needed)][:MAX_BRIEFS]
+
+    def missing(self) -> list[str]:
+        """Files of finished tasks that were not there when their sessions ended."""
+        return list(dict.fromkeys(file for one in self.sessions for file in one.missing))
 
 
 def build_history(records: Iterable[Mapping[str, Any]]) -> RunHistory:
@@ -176,7 +188,11 @@ def _shares(value: object) -> Iterable[TaskShare]:
         if isinstance(one, dict) and isinstance(one.get("id"), str):
             hash_ = str(one.get("hash", ""))
             yield TaskShare(
-                one["id"], hash_, _names(one.get("files")), _names(one.get("of_files")) or ()
+                one["id"],
+                hash_,
+                _names(one.get("files")),
+                _names(one.get("of_files")) or (),
+                str(one.get("piece", "")),
             )
 
 
@@ -247,7 +263,8 @@ def share_of(piece: TaskPiece, known: Mapping[str, PlanTask]) -> TaskShare:
     if whole:
         return TaskShare(task.id, task.hash)
     of_files = task.files if task.written is not None else ()
-    return TaskShare(task.id, task.hash, piece.task.files, of_files)
+    piece_name = name if name != task.id else ""
+    return TaskShare(task.id, task.hash, piece.task.files, of_files, piece_name)
 
 
 @dataclass(frozen=True, slots=True)

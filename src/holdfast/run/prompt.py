@@ -20,14 +20,12 @@ from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask
 from holdfast.record import storage
 from holdfast.record.run_prompt import (
-    OF_WHICH,
     OTHER_FILES,
     OTHER_STEPS,
     OUTLINE,
     OWN_NUMBER,
     PLAN_SAYS,
     QUOTE,
-    REFERS_TO,
     RULES,
     SETTLED,
     STANDS_BELOW,
@@ -36,9 +34,9 @@ from holdfast.record.run_prompt import (
     heading,
 )
 from holdfast.record.user_input import RUN_BEGINS
-from holdfast.run.supervisor import NOT_DONE, STOPPED, WAITING
+from holdfast.run.report import ask_for_block
 from holdfast.settings import load as settings_load
-from holdfast.text.numbers import counted, named, short
+from holdfast.text.numbers import counted, listed, named, short
 from holdfast.window import state as window_state
 from holdfast.window import view
 from holdfast.window.state import State
@@ -48,6 +46,7 @@ from holdfast.wire.errors import describe
 
 MAX_OUTLINE = 20  # titles of tasks before and after its own
 MAX_TITLE_CHARS = 120
+MAX_MISSING = 20  # names of files
 MAX_RULES_CHARS = 6000  # of what the plan says outside its tasks: about 1,500 tokens
 
 # One thought to a line: `run --dry-run` shows it so, and wraps each line to the terminal.
@@ -60,15 +59,15 @@ DONE = (
     "Commit only where a task or the text of the plan asks for it.\n"
     "Nobody can answer questions: decide what is yours to decide, and say what you decided.\n"
     "Never act for a person. If a task asks somebody for a review, an approval or a decision, "
-    "prepare what they need and report it as not done, with a reason that begins with "
-    f'"{WAITING}". If the plan says that they gave it, go on.\n'
+    "prepare what they need and report the task as waiting, with whom it waits for and for what as "
+    "the reason. If the plan says that they gave it, go on.\n"
     "If the plan says to stop and its condition is met (a check fails, nothing was found), report "
-    f'your task as not done, with a reason that begins with "{STOPPED}".\n'
-    "After such a task do not begin the next ones: report each of them as not done, too.\n"
+    "your task as waiting, with that as the reason.\n"
+    "After such a task do not begin the next ones, and leave them out of the report.\n"
     "What you start in the background is ended when you end: wait for it and use its result.\n"
-    "End with a few lines on what you did and what you found out: later sessions start there.\n"
-    f'Write "{NOT_DONE}" only for a task that you could not do: for each of them add a line of its '
-    "own, with the id that stands in brackets behind its title, in this form: "
+    "End with the report: the id of each task (it stands in brackets behind the title), and its "
+    "state. Report a task as failed only if you could not do it, with the reason. In the summary "
+    "say in a few lines what you did and what you found out: later sessions start there."
 )
 
 
@@ -83,10 +82,12 @@ class PromptContext:
     beside: bool = False  # other sessions of the same batch work at the same time
     again: bool = False  # an earlier session began the same work
     error: str = ""  # how that session ended
+    missing: tuple[str, ...] = ()  # files of finished tasks that are not there
     briefs: tuple[str, ...] = ()
     numbers: Mapping[str, int] = field(default_factory=dict)  # of the tasks, in the plan
     tasks: tuple[PlanTask, ...] = ()  # of the whole plan, also those that are done
     settled: tuple[PlanTask, ...] = ()  # ticked in the plan, with text below: answers of people
+    schema: bool = True  # the client asks for the report
 
 
 def write_prompt(pieces: Sequence[TaskPiece], context: PromptContext) -> str:
@@ -110,6 +111,10 @@ def _head(pieces: Sequence[TaskPiece], context: PromptContext) -> Iterator[str]:
         )
     if context.error:
         yield f"It ended with an error, quoted: {context.error}"
+    if context.missing:
+        names = listed([*context.missing], MAX_MISSING)
+        yield f"Not there, though tasks that name them were reported as done: {names}."
+        yield "Write them only if one of your own tasks needs them."
     many = "these tasks, one after the other, in this order" if len(pieces) > 1 else "this task"
     yield f"Do {many}:"
 
@@ -164,15 +169,8 @@ def _settled(tasks: Sequence[PlanTask]) -> Iterator[str]:
         yield from (f"{QUOTE}{line}".rstrip() for line in task.description.splitlines())
 
 
-def describe_done(name: str) -> str:
-    """What "done" means, with how a task of this name is reported as not done."""
-    return f"{DONE}{NOT_DONE} {name}: the reason"
-
-
 def _tasks(pieces: Sequence[TaskPiece], context: PromptContext) -> Iterator[str]:
     known: set[str] = set()
-    own = {piece.task.spec for piece in pieces}
-    all_tasks = {task.id: task for task in context.tasks}
     for at, piece in enumerate(pieces, start=1):
         task = piece.task
         yield f"\n## {heading(context.numbers.get(task.spec, at), task.shown)}  [{task.id}]"
@@ -180,10 +178,6 @@ def _tasks(pieces: Sequence[TaskPiece], context: PromptContext) -> Iterator[str]
             yield f"\n{STANDS_BELOW} {section}"
         if task.description:
             yield f"\n{task.description}"
-        other = _first_alike(task, all_tasks)
-        if other and other.id not in own:
-            yield f'\n{REFERS_TO} "{other.title}", {OF_WHICH}'
-            yield from (f"{QUOTE}{line}".rstrip() for line in other.words.splitlines())
         if task.files:
             only = OTHER_FILES if task.part else ""
             yield f"\nFiles: {_listed(task)}{only}"
@@ -194,14 +188,6 @@ def _tasks(pieces: Sequence[TaskPiece], context: PromptContext) -> Iterator[str]
         if piece.of:
             yield from _describe_whole_task(piece.of, piece.of.id in known)
             known.add(piece.of.id)
-
-
-def _first_alike(task: PlanTask, tasks: Mapping[str, PlanTask]) -> PlanTask | None:
-    """The task that says what `Same for …` means, also through others that say no more."""
-    found = tasks.get(task.joins)
-    while found and (before := tasks.get(found.joins)):
-        found = before
-    return found
 
 
 def _listed(task: PlanTask) -> str:
@@ -227,7 +213,9 @@ def _describe_whole_task(task: PlanTask, is_known: bool) -> Iterator[str]:
 
 
 def _end(pieces: Sequence[TaskPiece], context: PromptContext) -> Iterator[str]:
-    yield describe_done(pieces[0].task.id)
+    yield DONE
+    if not context.schema:
+        yield ask_for_block([piece.task.id for piece in pieces])
     if context.briefs:
         yield "\nFrom the sessions before:"
         yield from context.briefs
@@ -289,6 +277,10 @@ def compose_brief(session_id: str, tokens: int) -> str:
         log.add("ERROR", session_id[:8], f"no brief for the next batch: {describe(error)}")
         return ""
     return found.text if found.lines else ""
+
+
+def quote_summary(summary: str) -> str:
+    return f"{QUOTE}It reported: {summary}\n" if summary else ""
 
 
 def _fill(state: State, known: State, root: Path) -> None:

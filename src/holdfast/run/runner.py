@@ -6,17 +6,31 @@ left of the plan. So an edited plan, another model or better estimates are no sp
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import replace
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
-from holdfast.plan.workflow import Workflow
-from holdfast.run import claude_process, journal_state, prompt
+from holdfast.brief.compose import DEFAULT_TOKENS
+from holdfast.plan.split import TaskPiece
+from holdfast.plan.task import TaskPlan
+from holdfast.plan.workflow import TaskBatch, Workflow
+from holdfast.run import claude_process, prompt
 from holdfast.run.errors import BatchFailed, BatchTimedOut, Interrupted, PlanWaits
-from holdfast.run.jobs import JobQueue, SessionJob
-from holdfast.run.journal_state import SessionRecord
-from holdfast.run.run_context import RunContext, RunEvent, RunReport, SessionResult
-from holdfast.run.session import TIMED_OUT, run_session
+from holdfast.run.journal_state import SessionRecord, index_tasks, remove_done, share_of
+from holdfast.run.prompt import PromptContext
+from holdfast.run.report import DONE, STOPPED, judge
+from holdfast.run.session import (
+    TIMED_OUT,
+    RunContext,
+    RunEvent,
+    SessionJob,
+    SessionResult,
+    find_missing,
+    record_end,
+    run_session,
+)
+from holdfast.run.supervisor import end_session
 from holdfast.text.numbers import counted, listed, named, short
 
 ATTEMPTS = 2
@@ -26,12 +40,113 @@ ATTEMPTS = 2
 SIGNAL_SECONDS = 0.5
 MAX_LISTED = 50
 MAX_ISSUES, MAX_ISSUE_CHARS = 3, 200
+MIN_BRIEF_TOKENS = 500
+Make = Callable[[TaskPlan], Workflow]
+
+
+class JobQueue:
+    """The jobs still to run. `make` plans what is left; `share_tokens` is how much of a window a
+    batch may take."""
+
+    def __init__(self, context: RunContext, plan: TaskPlan, make: Make, share_tokens: int) -> None:
+        self.plan = plan
+        self._context, self._make = context, make
+        self._share_tokens = share_tokens
+        self._known = index_tasks(plan)
+        self._numbers = {task.id: at for at, task in enumerate(plan.tasks, start=1)}
+
+    def left(self) -> TaskPlan:
+        return remove_done(self.plan, self._context.history.coverage())
+
+    def open_tasks(self) -> list[str]:
+        return [task.id for task in self.left().tasks if not task.done]
+
+    def flow(self) -> Workflow:
+        return self._make(self.left())
+
+    def jobs(self, flow: Workflow) -> Iterator[list[SessionJob]]:
+        """The sessions of each batch: one, or one per task if they may run in parallel."""
+        before = self._context.history.batches_done
+        for number, batch in enumerate(flow.batches, start=before + 1):
+            side_by_side = batch.parallel and self._context.options.max_parallel > 1
+            parts = [(piece,) for piece in batch.pieces] if side_by_side else [batch.pieces]
+            count = before + len(flow.batches)
+            jobs = [self._job(batch, part, number, count) for part in parts]
+            yield [replace(job, beside=len(jobs) > 1) for job in jobs]
+
+    def prompt_context(self, job: SessionJob, error: str = "") -> PromptContext:
+        """What the session is told besides its tasks, from what the journal knows now."""
+        history, options = self._context.history, self._context.options
+        earlier = history.half_done(job.shares)
+        needs = {name for share in job.shares for name in self._needs(share.id)}
+        sources = [*([earlier] if earlier else []), *history.before(needs)]
+        # a session that did a part of the work is in both
+        once = {record.session_id: record for record in sources}
+        return PromptContext(
+            title=self.plan.title,
+            rules=self.plan.description,
+            number=job.number,
+            count=job.count,
+            beside=job.beside,
+            again=earlier is not None,
+            error=error or (earlier.error if earlier else ""),
+            missing=tuple(find_missing(options.root, history.missing())),
+            briefs=tuple(_briefs([*once.values()])),
+            numbers=self._numbers,
+            tasks=self.left().tasks,
+            settled=tuple(task for task in self.plan.tasks if task.done and task.description),
+            schema=options.client.knows_schema,
+        )
+
+    def _job(
+        self, batch: TaskBatch, pieces: tuple[TaskPiece, ...], number: int, count: int
+    ) -> SessionJob:
+        return SessionJob(
+            batch=batch.id,
+            pieces=pieces,
+            shares=tuple(share_of(piece, self._known) for piece in pieces),
+            number=number,
+            count=count,
+            high_tokens=replace(batch, pieces=pieces).high_tokens,
+            limit_tokens=self._share_tokens,
+        )
+
+    def _needs(self, name: str) -> tuple[str, ...]:
+        task = self._known[name]
+        return (*task.depends, *self._known[task.spec].depends)
+
+
+def _briefs(sources: Sequence[SessionRecord]) -> Iterator[str]:
+    """What earlier sessions report, with their briefs, which share the room of one brief."""
+    for record in sources:
+        tokens = max(MIN_BRIEF_TOKENS, DEFAULT_TOKENS // len(sources))
+        if brief := prompt.compose_brief(record.session_id, tokens):
+            yield prompt.quote_summary(record.summary) + brief
+
+
+@dataclass(slots=True)
+class RunReport:
+    """The result of a run. `state`: done, nothing (all was done before), waiting (for a person,
+    or because the plan says so), failed, interrupted, stopped (by any other error)."""
+
+    plan: str
+    folder: str
+    state: str = "done"
+    tasks: int = 0  # of the plan
+    done_before: int = 0  # of these
+    sessions: list[SessionResult] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)  # ids of tasks
+    notes: list[str] = field(default_factory=list)
+    error: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        return {"version": 1, **asdict(self)}
 
 
 class Runner:
     def __init__(self, context: RunContext, queue: JobQueue, name: str) -> None:
         self.context, self.queue = context, queue
-        self.report = RunReport(plan=name, folder=context.folder, tasks=queue.tasks)
+        self.report = RunReport(name, context.folder, tasks=len(queue.plan.tasks))
 
     def run(self) -> RunReport:
         """Run what is left of the plan. The report is also valid if this raises."""
@@ -41,8 +156,7 @@ class Runner:
             self.report.done_before = len(flow.done)
             if not flow.batches:
                 self.report.state = "nothing"
-            with claude_process.adopt_orphans():
-                self._run_batches(flow)
+            self._run_batches(flow)
         except BaseException as error:
             self.report.state = _state_of(error)
             self.report.error = str(error)
@@ -70,8 +184,8 @@ class Runner:
         jobs = self.queue.jobs(flow)
         while (job_list := next(jobs, None)) is not None:
             before = self.queue.left()
-            played = self._run_batch(job_list)
-            over = any(one.grown_tokens > one.high_tokens for one in played)
+            results = self._run_batch(job_list)
+            over = any(result.grown_tokens > result.high_tokens for result in results)
             if over and self.queue.left() != before:
                 flow = self._plan_again(flow, job_list[0].batch)
                 jobs = self.queue.jobs(flow)
@@ -79,31 +193,46 @@ class Runner:
     def _plan_again(self, flow: Workflow, done: str) -> Workflow:
         ids = [batch.id for batch in flow.batches]
         expected = ids[ids.index(done) + 1 :]
-        found = self.queue.flow()
-        if found.batches:
-            left = f"{counted(len(found.batches), 'batch')} left ({len(expected):,} planned before)"
+        again = self.queue.flow()
+        if again.batches:
+            left = f"{counted(len(again.batches), 'batch')} left ({len(expected):,} planned before)"
             why = "planned again, because this batch took more than its range"
-            self._say("note", f"{why}: {left}, {found.size}")
-        return found
+            self._say("note", f"{why}: {left}, {again.size}")
+        return again
 
     def _settle(self) -> None:
-        """Record what a killed run could not: how its sessions ended, and their checkpoints.
+        """Record what a killed run could not: how its sessions ended, and their checkpoints. What
+        is left of a session is ended first, if its supervisor was killed too.
 
         We hold the lock, so no supervisor lives and nobody else will record it.
         """
         context = self.context
         self._report_journal_notes()
-        for one in context.history.unsettled:
-            note = claude_process.read_note(
-                claude_process.note_path(context.folder, one.session_id)
+        for record in context.history.unsettled:
+            session = record.session_id
+            end_session(session)
+            end = claude_process.read_note(claude_process.note_path(context.folder, session))
+            names = tuple(share.name for share in record.shares)
+            verdict = judge(end, names)
+            if not end.is_success:
+                verdict = replace(verdict, result=STOPPED, error="")
+            summary = end.report.summary if end.report else ""
+            result = SessionResult(
+                session,
+                names,
+                1,
+                verdict.result,
+                end.exit_code,
+                verdict.error,
+                verdict.halt,
+                summary,
             )
-            result = journal_state.DONE if note.done else journal_state.STOPPED
-            context.record("ended", session=one.session_id, result=result, exit=note.exit_code)
-            ended = "had ended well" if note.done else "was interrupted; its work starts again"
-            self._say("note", f"session {one.session_id[:8]} of the last run {ended}")
+            record_end(context, result, verdict)
+            ended = "had ended well" if end.is_success else "was interrupted; its work starts again"
+            self._say("note", f"session {session[:8]} of the last run {ended}")
         claude_process.remove_notes(context.folder)
-        for one in context.history.unsaved:
-            self._save(one)
+        for record in context.history.unsaved:
+            self._save(record)
 
     def _report_journal_notes(self) -> None:
         notes = self.context.journal.notes
@@ -120,89 +249,85 @@ class Runner:
             under_way = [pool.submit(self._try_job, job) for job in jobs]
             while wait(under_way, SIGNAL_SECONDS).not_done:
                 pass
-        ended = [one.result() for one in under_way]
+        results = [result for future in under_way if (result := future.result())]
         if context.stopping:
             raise Interrupted(context.stopping)
-        failed = next((one for one in ended if one and one.result != journal_state.DONE), None)
+        failed = next((result for result in results if result.result != DONE), None)
         if failed is not None and failed.halt:
-            raise PlanWaits(f"batch {first.number} ends the run: {failed.halt}")
+            raise PlanWaits(f"batch {first.number} waits: {failed.halt}")
         if failed is not None:
             error = BatchTimedOut if failed.error == TIMED_OUT else BatchFailed
             raise error(f"batch {first.number} failed, also when tried again: {failed.error}")
-        return [one for one in ended if one]
+        return results
 
     def _try_job(self, job: SessionJob) -> SessionResult | None:
         """Run a job; if it fails, run what was not done once more, with the error in the prompt. A
         task that waits for a person is not tried again. None if the run was stopped before the job
         started."""
-        ended: SessionResult | None = None
+        result: SessionResult | None = None
         for attempt in range(1, ATTEMPTS + 1):
             if self.context.stopping or self.context.halted:
-                return ended
-            context = self.queue.prompt_context(job, ended.error if ended else "")
-            ended = run_session(
-                self.context, job, attempt, prompt.write_prompt(job.pieces, context)
-            )
-            ended = self._finish(job, ended)
-            if ended.result == journal_state.DONE:
-                return ended
-            if ended.halt:
+                return result
+            context = self.queue.prompt_context(job, result.error if result else "")
+            words = prompt.write_prompt(job.pieces, context)
+            result = self._finish(job, run_session(self.context, job, attempt, words))
+            if result.result == DONE:
+                return result
+            if result.halt:
                 break
-            job = job.without(self.context.history.tries[ended.session_id].credited)
+            job = job.without(self.context.history.tries[result.session_id].credited)
         self.context.halted = True
-        return ended
+        return result
 
     def _finish(self, job: SessionJob, ended: SessionResult) -> SessionResult:
         """Report the end of a session, and save a checkpoint if it did anything."""
         self._report_end(job, ended)
         try:
-            one = self.context.history.tries[ended.session_id]
-            if one.done_shares:
-                kept = self._save(one)
-                ended = replace(ended, checkpoint=kept)
+            record = self.context.history.tries[ended.session_id]
+            if record.done_shares:
+                ended = replace(ended, checkpoint=self._save(record))
         finally:
             prompt.close_window(ended.session_id)
             self.report.sessions.append(ended)
         return ended
 
-    def _save(self, one: SessionRecord) -> str:
+    def _save(self, record: SessionRecord) -> str:
         """Save the checkpoint between two batches, with what of the plan is done and left."""
-        done = [share.id for share in one.done_shares]
-        open_ = self.queue.open_tasks()
+        done = [share.id for share in record.done_shares]
         lines = [
             f"done: {listed(done, MAX_LISTED)}",
-            f"left: {listed(open_, MAX_LISTED) or 'nothing'}",
+            f"left: {listed(self.queue.open_tasks(), MAX_LISTED) or 'nothing'}",
         ]
-        kept = prompt.save_checkpoint(
-            one.session_id, self.context.options.root, lines, self.context.clock()
+        saved = prompt.save_checkpoint(
+            record.session_id, self.context.options.root, lines, self.context.clock()
         )
-        path = kept.path if kept else None
-        self.context.record("checkpoint", session=one.session_id, path=path)
-        if kept is None:
-            words = f"session {one.session_id[:8]} left no transcript; the next starts without it"
-            self._say("note", words)
+        path = saved.path if saved else None
+        self.context.record("checkpoint", session=record.session_id, path=path)
+        session = record.session_id[:8]
+        if saved is None:
+            self._say("note", f"session {session} left no transcript; the next starts without it")
             return ""
-        words = f"checkpoint {kept.id} saved and read back"
-        self.context.tell(RunEvent("checkpoint", words, session_id=one.session_id))
-        if issues := kept.document.sections.get("Active Issues"):
+        words = f"checkpoint {saved.id} saved and read back"
+        self.context.tell(RunEvent("checkpoint", words, session_id=record.session_id))
+        if issues := saved.document.sections.get("Active Issues"):
             some = "; ".join(short(named(line), MAX_ISSUE_CHARS) for line in issues[:MAX_ISSUES])
-            self._say("note", f"session {one.session_id[:8]} left open: {some}")
-        return kept.path
+            self._say("note", f"session {session} left open: {some}")
+        return saved.path
 
     def _report_end(self, job: SessionJob, ended: SessionResult) -> None:
         words = f"{job.titles}: {'waiting' if ended.halt else ended.result}"
-        about_ = f"about {job.shown_tokens:,} expected"
-        expected = "its size was not known" if job.is_unknown else about_
+        expected = f"about {job.shown_tokens:,} expected"
+        expected = "its size was not known" if job.is_unknown else expected
         words += f", {counted(ended.grown_tokens, 'token')} ({expected})"
         words += f"; {ended.error}" if ended.error else ""
-        one = self.context.history.tries[ended.session_id]
-        if ended.result != journal_state.DONE and one.done_shares:
-            done = listed([share.id for share in one.done_shares], MAX_LISTED)
+        record = self.context.history.tries[ended.session_id]
+        if ended.result != DONE and record.done_shares:
+            done = listed([share.id for share in record.done_shares], MAX_LISTED)
             words += f"; done nevertheless: {done}"
+        self.context.tell(RunEvent("session", words, job.number, job.count, ended.session_id))
         if ended.missing:
             names = listed([named(file) for file in ended.missing], MAX_LISTED)
-            words += f"; not there, though reported as done: {names}"
-        self.context.tell(RunEvent("session", words, job.number, job.count, ended.session_id))
+            self._say("note", f"not there, though reported as done: {names}; it goes on")
 
     def _say(self, kind: str, words: str) -> None:
         self.report.notes.append(words)

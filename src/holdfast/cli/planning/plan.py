@@ -37,7 +37,7 @@ from holdfast.plan.task import PlanTask
 from holdfast.plan.workflow import TaskBatch, Workflow, as_json
 from holdfast.redact import redact_each
 from holdfast.run import journal_state as begun_plan
-from holdfast.run.claude_command import PERMISSIONS
+from holdfast.run.claude_process import PERMISSIONS
 from holdfast.run.journal_state import ContinuedPlan
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted, listed, named, nothing_left, short, step_of

@@ -24,14 +24,13 @@ from holdfast.plan.planner import make_workflow
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.task import BadPlan, NoPlan, TaskPlan
 from holdfast.plan.workflow import Workflow
-from holdfast.run import claude_command, journal, journal_state
-from holdfast.run.claude_command import ClaudeProgram
+from holdfast.run import claude_process, journal, journal_state
+from holdfast.run.claude_process import ClaudeProgram
 from holdfast.run.errors import NestedRun, NoClient
-from holdfast.run.jobs import JobQueue
 from holdfast.run.journal import Journal, journal_folder
 from holdfast.run.journal_state import RunHistory
-from holdfast.run.run_context import RunContext, RunEvent, RunOptions, Tell
-from holdfast.run.runner import Runner
+from holdfast.run.runner import JobQueue, Runner
+from holdfast.run.session import RunContext, RunEvent, RunOptions, Tell
 from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
 from holdfast.text.numbers import silent
@@ -95,9 +94,9 @@ def run(
     project: Path | None,
 ) -> None:
     """Run the batches of a plan with headless Claude; said again, it goes on where it was."""
-    if claude_command.is_nested(os.environ) and not status:
+    if claude_process.is_nested(os.environ) and not status:
         raise NestedRun("this session was itself started by `holdfast run`")
-    claude_command.check_options(client_args)
+    claude_process.check_options(client_args)
     if str(file) == "-":
         raise click.UsageError(
             "a plan to run must be a file: a later run finds its state by the path"
@@ -115,7 +114,7 @@ def run(
     settings = settings_load.load(str(root))
     options = RunOptions(
         root=root,
-        client=client.path,
+        client=client,
         model=model,
         permission_mode=permission_mode,
         extra=client_args,
@@ -165,11 +164,11 @@ def _context(
 def _client(named: Path | None, dry_run: bool) -> ClaudeProgram:
     """Find Claude Code. A dry run starts nothing, so it works without it."""
     try:
-        return claude_command.find(named)
+        return claude_process.find(named)
     except NoClient as error:
         if not dry_run:
             raise
-        return ClaudeProgram(str(named or "claude"), "", f"{error}; `holdfast run` needs it")
+        return ClaudeProgram(str(named or "claude"), (), f"{error}; `holdfast run` needs it")
 
 
 class _Planner:

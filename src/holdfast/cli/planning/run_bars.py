@@ -19,7 +19,7 @@ from rich.progress import (
 
 from holdfast.cli.planning.run_report import SESSION_CHARS, progress_line
 from holdfast.cli.terminal import unfiltered
-from holdfast.run.run_context import RunEvent, Tell
+from holdfast.run.session import RunEvent, Tell
 from holdfast.text.numbers import counted, short
 from holdfast.wire.log import inert
 

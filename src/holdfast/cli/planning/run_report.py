@@ -21,16 +21,15 @@ import click
 
 from holdfast.cli.terminal import say
 from holdfast.plan.commits import say_who_commits
-from holdfast.plan.files.project_files import MISSING, find_existing
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.task import PlanTask, TaskPlan
 from holdfast.record.run_prompt import list_tasks, split_tasks
 from holdfast.redact import redact_each
-from holdfast.run import claude_command, journal, journal_state, prompt
-from holdfast.run.jobs import SessionJob
+from holdfast.run import claude_process, journal, journal_state, prompt
 from holdfast.run.journal_state import RunHistory, SessionRecord, TaskShare, remove_done
-from holdfast.run.run_context import RunEvent, RunReport, Tell
-from holdfast.run.runner import MAX_LISTED, Runner
+from holdfast.run.report import DONE, FAILED, STOPPED, WAITING
+from holdfast.run.runner import MAX_LISTED, Runner, RunReport
+from holdfast.run.session import RunEvent, SessionJob, Tell, find_missing
 from holdfast.text.numbers import about, counted, listed, named, nothing_left, short
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
@@ -40,7 +39,7 @@ SHOWN_CHARS = 160
 NO_PERMISSIONS = (
     "no permissions are given, and nobody can answer Claude Code's questions: a session can do "
     "only what your settings allow. To let it edit and run commands, add "
-    f"-- {claude_command.PERMISSIONS}; --permission-mode acceptEdits alone lets it only edit"
+    f"-- {claude_process.PERMISSIONS}; --permission-mode acceptEdits alone lets it only edit"
 )
 
 
@@ -62,14 +61,14 @@ def show_dry_run(runner: Runner, room: PlanRoom, warning: str, as_plain: bool) -
     if not batches:
         say(nothing_left(len(flow.done)))
     options = runner.context.options
-    permitted = claude_command.gives_permissions(options.permission_mode, options.extra)
+    permitted = claude_process.gives_permissions(options.permission_mode, options.extra)
     for words in filter(
         None, (warning, "" if permitted or not batches else NO_PERMISSIONS, *runner.report.notes)
     ):
         say(f"  note: {named(words)}", err=True)
     if batches:
         tasks = [piece.task for batch in flow.batches for piece in batch.pieces]
-        say(f"  commits: {say_who_commits(tasks, runner.queue.rules)}", err=True)
+        say(f"  commits: {say_who_commits(tasks, runner.queue.plan.description)}", err=True)
 
 
 def _plain(runner: Runner, job: SessionJob) -> dict[str, object]:
@@ -80,7 +79,7 @@ def _plain(runner: Runner, job: SessionJob) -> dict[str, object]:
         "tasks": list(job.names),
         "estimated_tokens": None if job.is_unknown else job.tokens,
         "high_tokens": None if job.is_unknown else job.high_tokens,
-        "command": _command(runner),
+        "command": runner.context.options.command("SESSION", job.names),
         "prompt": _prompt(runner, job),
     }
 
@@ -93,11 +92,11 @@ def _show_common(runner: Runner) -> None:
         " What earlier sessions found is added when they have run"
     )
     say(f"\nevery session ({short})\n  $ {inert(shlex.join(_command(runner)))}")
-    _quote(prompt.name_batch("N", "M", runner.queue.title))
-    for line in prompt.quote_rules(runner.queue.rules):
+    _quote(prompt.name_batch("N", "M", runner.queue.plan.title))
+    for line in prompt.quote_rules(runner.queue.plan.description):
         say(f"  > {named(line)}")
     titles = "… the titles of all tasks: which are done, which are its own …"
-    for line in (titles, "… its tasks …", *prompt.describe_done("TASK").splitlines()):
+    for line in (titles, "… its tasks …", *prompt.DONE.splitlines()):
         _quote(line)
 
 
@@ -145,15 +144,13 @@ def _prompt(runner: Runner, job: SessionJob) -> str:
 
 
 def _command(runner: Runner) -> list[str]:
-    options = runner.context.options
-    return claude_command.build_command(
-        options.client, "SESSION", options.model, options.permission_mode, options.extra
-    )
+    """The command, with the schema of the report left out: it differs by task."""
+    command = runner.context.options.command("SESSION", ["TASK"])
+    return ["SCHEMA" if word.startswith("{") else word for word in command]
 
 
 VERSION = 1
-DONE, AT_WORK, BROKEN_OFF, FAILED, LEFT = "done", "at work", "broken off", "failed", "left"
-WAITING = "waiting"
+AT_WORK, BROKEN_OFF, LEFT = "at work", "broken off", "left"
 MOST_SHOWN = 200  # tasks; the rest is a number
 
 
@@ -163,7 +160,7 @@ def show_status(
     found = _build_status(plan, known, journal.is_running(folder)) | {
         "plan": str(file),
         "folder": folder,
-        "missing": _still_missing(known, root),
+        "missing": find_missing(root, known.missing()),
     }
     if as_plain:
         click.echo(json.dumps({"version": VERSION, **found}, indent=2))
@@ -176,12 +173,6 @@ def show_status(
     if len(states) > MOST_SHOWN:
         say(f"  and {len(states) - MOST_SHOWN:,} more: --json has all")
     _say_missing(found["missing"])
-
-
-def _still_missing(known: RunHistory, root: Path) -> list[str]:
-    """Return files that sessions did not write and nobody has written since."""
-    names = dict.fromkeys(file for one in known.sessions for file in one.missing)
-    return [file for file, why in find_existing(root, names).items() if why == MISSING]
 
 
 def _build_status(plan: TaskPlan, known: RunHistory, at_work: bool) -> dict[str, Any]:
@@ -220,10 +211,10 @@ def _state(
     """Return the state of a task that is not done, by the last session that worked on it."""
     if tries and tries[-1].halt:
         return WAITING if _is_waiting(task_id, tries[-1].waiting_share, hashes) else LEFT
-    last = tries[-1].result if tries else journal_state.DONE
+    last = tries[-1].result if tries else DONE
     if not last:
         return AT_WORK if at_work else BROKEN_OFF
-    return {journal_state.FAILED: FAILED, journal_state.STOPPED: BROKEN_OFF}.get(last, LEFT)
+    return {FAILED: FAILED, STOPPED: BROKEN_OFF}.get(last, LEFT)
 
 
 def _is_waiting(task_id: str, share: TaskShare | None, hashes: Mapping[str, str]) -> bool:
@@ -237,7 +228,7 @@ def _session(one: SessionRecord, at_work: bool) -> dict[str, Any]:
     return {
         "session_id": one.session_id,
         "tasks": [share.id for share in one.shares],
-        "result": one.result or (AT_WORK if at_work else journal_state.STOPPED),
+        "result": one.result or (AT_WORK if at_work else STOPPED),
         "error": one.error,
         "halt": one.halt,
         "used_tokens": one.used_tokens or None,
@@ -322,7 +313,7 @@ def _tell_missing(report: RunReport) -> None:
 def _say_missing(files: list[str]) -> None:
     if files:
         names = listed([named(file) for file in files], MAX_LISTED)
-        say(f"not there, though reported as done twice: {names}")
+        say(f"not there, though reported as done: {names}")
 
 
 SESSION_CHARS = 8

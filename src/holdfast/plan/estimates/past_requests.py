@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from holdfast.plan.estimates import past_runs
 from holdfast.plan.estimates.features import WordFeatures, extract_features
 from holdfast.record.run_prompt import is_of_a_run
-from holdfast.transcript.blocks import Text, ToolUse
+from holdfast.transcript.blocks import ToolUse
 from holdfast.transcript.entries import Attachment, Boundary, Prompt, Summary
 from holdfast.transcript.steps import Follower, Operation
 from holdfast.transcript.user_words import find_words
@@ -170,15 +170,14 @@ def _typed_chars(followers: Iterable[Follower]) -> int:
 
 
 def _calls(operation: Operation) -> bool:
-    return any(isinstance(block, ToolUse) for block in operation.blocks)
+    """Whether it called a tool. With `StructuredOutput` a session of a run reports at its end."""
+    tools = [block.name for block in operation.blocks if isinstance(block, ToolUse)]
+    return any(name != "StructuredOutput" for name in tools)
 
 
 def _is_rest(operation: Operation) -> bool:
-    """Whether it called no tool and names no task as not done. An API error has no usage."""
-    if _calls(operation):
-        return False
-    said = (block.text for block in operation.blocks if isinstance(block, Text))
-    return operation.usage.total_tokens > 0 and not any(map(past_runs.names_not_done, said))
+    """Whether it called no tool. An API error has no usage."""
+    return operation.usage.total_tokens > 0 and not _calls(operation)
 
 
 def _tasks(found: _Open, used: PastRequest) -> Iterator[PastRequest]:

@@ -23,34 +23,6 @@ from holdfast.text.numbers import counted
 WORTH = 12.0  # the uncorrected estimate counts as much as this many run tasks
 SAME = 12.0  # the same task counts as much as this many others
 
-# As in `run.supervisor`, which imports nothing of ours: a test keeps them equal.
-_MENTION = re.compile(
-    r"(?:(?:(?<!\w)|(?<=\b_)|(?<=\b__))not[ \t*_-]{1,3}|n['\u2019]t[ \t]+)done(?!_?[^\W_])",
-    re.IGNORECASE,
-)
-_ANOTHER_SENSE = re.compile(
-    r"\s+(?:twice|more than once|\w+ times"
-    r"|(?:by|in) (?:the|an) (?:earlier|previous|last) session)\b",
-    re.IGNORECASE,
-)
-# `NOT DONE: none` names nothing, where no words stand before it; nor does `no task is not done`.
-# `NOT DONE: none of the tests` and `none, except two` name something.
-_BEGINS = re.compile(
-    r"(?:\n[\W_]*|[,;.(!?/][^\w|]*)(?:\w{1,3}[.)][^\w|]*)?(?:tasks?\W+)?\Z", re.IGNORECASE
-)
-_NONE_BEHIND = re.compile(
-    r"[ \t*_`]*[:|(][ \t*_`]*(?:[-\u2013\u2014]+|0(?:(?: of |/)\d+)?)[ \t*_`|.)]*$"
-    r"|[\W_]{0,20}(?:tasks?\W+)?(?:none|nothing|nil|n/a|no(?: \w+)? tasks?)"
-    r"(?: (?:left|remaining|open))?(?:[\W_]*$|\s+[^\w\s]|[],;!)|]|\.\s)"
-    r"(?![^\n]{0,200}\b(?:except|but)\b)",
-    re.IGNORECASE | re.MULTILINE,
-)
-_NONE_BEFORE = re.compile(
-    r"(?<![\w-])(?:nothing|none|0|no(?: \w+)? tasks?)"
-    r"(?: (?:of|the|these|tasks?|that|which|is|are|was|were|left|remains?|open))*\s*\Z",
-    re.IGNORECASE,
-)
-_MOST_BEFORE = 60  # characters that are looked at before a mention
 _AGAIN = "A session before you began this same work"
 _PART = re.compile(r" \(part \d+ of \d+\)$")
 # Sessions of earlier versions were told `a, b and 3 more` and `src/** (25 in all)`.
@@ -115,21 +87,6 @@ class PromptTask:
 
     words: str
     files: int | None
-
-
-def names_not_done(answer: str) -> bool:
-    """Whether a session calls something not done."""
-    return not all(_names_nothing(answer, one) for one in _MENTION.finditer(answer))
-
-
-def _names_nothing(words: str, mention: re.Match[str]) -> bool:
-    """Whether it clearly calls no task not done. In doubt it does not."""
-    start, end = mention.span()
-    before = words[max(0, start - _MOST_BEFORE) : start]
-    before = before if start > _MOST_BEFORE else f"\n{before}"
-    if _ANOTHER_SENSE.match(words, end) or _NONE_BEFORE.search(before):
-        return True
-    return bool(_NONE_BEHIND.match(words, end) and _BEGINS.search(before))
 
 
 def parse_tasks(prompt: str) -> list[PromptTask]:

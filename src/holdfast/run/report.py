@@ -1,0 +1,189 @@
+"""How a session ended, and what it reports about its tasks.
+
+Claude Code checks the report against a JSON schema, and asks the model for it if it is missing.
+Clients before SCHEMA_SINCE are asked for the same object as a fenced JSON block.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import msgspec
+
+from holdfast.redact import redact
+from holdfast.text import fence
+
+# `--json-schema` exists since 2.0.45. A model that refuses to report is asked without end by 2.1.22
+# and once by 2.1.197 and 2.1.325; nothing between them was tried.
+SCHEMA_SINCE = (2, 1, 197)
+SUCCESS = "success"
+# of a task; of a session, the first two, or that it was stopped by the end of the run
+DONE, FAILED, WAITING, STOPPED = "done", "failed", "waiting", "stopped"
+MAX_QUOTE_CHARS = 500
+MAX_SUMMARY_CHARS = 2000
+MAX_FILES = 50
+MAX_PATH_CHARS = 200
+_BLOCK = "```json"
+
+
+@dataclass(frozen=True, slots=True)
+class TaskReport:
+    id: str
+    state: Literal["done", "waiting", "failed"]
+    reason: str = ""
+    files: tuple[str, ...] = ()  # written for it
+
+
+@dataclass(frozen=True, slots=True)
+class SessionReport:
+    tasks: tuple[TaskReport, ...]
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEnd:
+    """How a session ended. An `exit_code` of None means that nobody saw it."""
+
+    exit_code: int | None = None
+    result: str = ""  # as Claude Code names it: success, error_max_turns, …; empty if it did not
+    is_error: bool = True
+    words: str = ""  # its last words, or the client's error
+    report: SessionReport | None = None
+
+    @property
+    def is_success(self) -> bool:
+        """Whether Claude Code ended well. It also did if it was ended after its result."""
+        return self.result == SUCCESS and not self.is_error and (self.exit_code or 0) <= 0
+
+    def task(self, name: str) -> TaskReport | None:
+        tasks = self.report.tasks if self.report else ()
+        return next((task for task in tasks if task.id == name), None)
+
+    def state(self, name: str) -> str:
+        """The reported state of a task; empty if it is not in the report."""
+        task = self.task(name)
+        return task.state if task else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What an ended session amounts to, by its own report. `done`: positions of finished tasks."""
+
+    result: str
+    done: tuple[int, ...] = ()
+    error: str = ""
+    halt: str = ""
+
+
+def judge(end: SessionEnd, names: Sequence[str]) -> Verdict:
+    """A session that ended well without a report has done its tasks: nothing is repeated only
+    because nobody said that it is done."""
+    if not end.is_success:
+        code = end.exit_code
+        ended = "it is not known how it ended" if code is None else f"exit {code}"
+        result = f" ({quote(end.result)})" if end.result not in ("", SUCCESS) else ""
+        words = end.words or "it gave no result"
+        return Verdict(FAILED, error=f"{ended}{result}: {words}")
+    every = range(len(names))
+    done = tuple(at for at in every if end.report is None or end.state(names[at]) == DONE)
+    if len(done) == len(names):
+        return Verdict(DONE, done)
+    left = [end.task(names[at]) for at in every if at not in done]
+    reasons = [f"{task.id}: {task.reason}" for task in left if task] or ["it names no reason"]
+    missed = ", ".join(names[at] for at in every if at not in done)
+    halts = [task.reason or task.id for task in left if task and task.state == WAITING]
+    return Verdict(
+        FAILED,
+        done,
+        f"it reports as not done: {missed} ({'; '.join(reasons)})",
+        halts[0] if halts else "",
+    )
+
+
+def build_schema(names: Sequence[str]) -> dict[str, Any]:
+    """The schema of a report on these tasks."""
+    text = {"type": "string"}
+    fields = {
+        "id": {"enum": list(names)},
+        "state": {"enum": [DONE, WAITING, FAILED]},
+        "reason": {**text, "description": "why it is not done, or for whom it waits; else empty"},
+        "files": {"type": "array", "items": text, "description": "files you wrote for this task"},
+    }
+    task = _object(fields)
+    summary = {**text, "description": "a few lines: what you did and what you found out"}
+    return _object({"tasks": {"type": "array", "items": task}, "summary": summary})
+
+
+def _object(fields: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": fields,
+        "required": list(fields),
+        "additionalProperties": False,
+    }
+
+
+def ask_for_block(names: Sequence[str]) -> str:
+    """The request for a report, for a client that knows no schema."""
+    form = json.dumps(build_schema(names))
+    return f"End your last message with the report: one {_BLOCK} block by this JSON schema: {form}"
+
+
+def read_end(event: dict[str, Any], exit_code: int | None, errors: str) -> SessionEnd:
+    """The end of a session, from the result event of Claude Code and the end of its stderr."""
+    words = str(event.get("result") or event.get("error") or _list(event.get("errors")))
+    return SessionEnd(
+        exit_code,
+        str(event.get("subtype", ""))[:80],
+        bool(event.get("is_error", True)),
+        quote(words) or quote_end(errors),
+        _read_report(event.get("structured_output"), words),
+    )
+
+
+def _list(errors: object) -> str:
+    return "; ".join(map(str, errors)) if isinstance(errors, list) else ""
+
+
+def _read_report(value: object, words: str) -> SessionReport | None:
+    try:
+        if value is None:
+            value = json.loads(words.rpartition(_BLOCK)[2].partition("```")[0])
+        report = msgspec.convert(value, SessionReport)
+    except (ValueError, RecursionError):
+        return None
+    tasks = (
+        replace(
+            task,
+            reason=quote(task.reason),
+            files=tuple(quote(file, MAX_PATH_CHARS) for file in task.files[:MAX_FILES]),
+        )
+        for task in report.tasks
+    )
+    return SessionReport(tuple(tasks), quote(report.summary, MAX_SUMMARY_CHARS))
+
+
+def encode_end(end: SessionEnd) -> bytes:
+    return msgspec.json.encode(end)
+
+
+def decode_end(data: bytes) -> SessionEnd:
+    """An end that nobody wrote down is unknown: the machine crashed."""
+    try:
+        return msgspec.json.decode(data, type=SessionEnd)
+    except (msgspec.DecodeError, ValueError):
+        return SessionEnd()
+
+
+def quote(text: str, max_chars: int = MAX_QUOTE_CHARS) -> str:
+    """Foreign text on one line, without secrets and control characters."""
+    return fence.flat(redact(text[: max_chars * 8]), max_chars)
+
+
+def quote_end(text: str) -> str:
+    """The end of an error text, where the cause usually is."""
+    words = fence.flat(redact(text), len(text) + 1)
+    return words if len(words) <= MAX_QUOTE_CHARS else f"… {words[-MAX_QUOTE_CHARS:].lstrip()}"
