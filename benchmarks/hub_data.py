@@ -83,7 +83,6 @@ def fill_others(connection: Connection) -> None:
 def _run(connection: Connection, statements: list[str]) -> None:
     for statement in statements:
         connection.execute(sa.text(statement))
-    projects.recount(connection)
 
 
 def _numbers(name: str, last: int) -> str:

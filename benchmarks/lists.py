@@ -78,7 +78,6 @@ def _fill(connection: Connection, first: int, last: int) -> None:
         projects.put(connection, "/bench", 1)
     for statement in FILLING:
         connection.execute(sa.text(statement), told)
-    projects.recount(connection)  # with the counts of tools
 
 
 SESSIONS = "generate_series(CAST(:first AS int), CAST(:last AS int)) AS s"
@@ -97,10 +96,6 @@ FILLING = (
             (id, session_id, project_id, tool_name, tool_type, exit_code, created_ms)
         SELECT 'a' || s || '-' || n, 's' || s, :project, 'Bash', 'builtin', 0, s * 1000 + n
         FROM {SESSIONS}, generate_series(1, CAST(:actions AS int)) AS n""",
-    """INSERT INTO counts (noun, n) VALUES
-            ('actions', (SELECT count(*) FROM actions)),
-            ('sessions', (SELECT count(*) FROM sessions))
-        ON CONFLICT (noun) DO UPDATE SET n = excluded.n""",
     "ANALYZE",
 )
 

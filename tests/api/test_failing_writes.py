@@ -258,7 +258,7 @@ def test_a_write_after_a_newer_holdfast_upgraded_the_database_is_refused(
 
 
 def _touch(connection: sa.Connection) -> None:
-    connection.execute(sa.text("UPDATE counts SET n = n"))
+    connection.execute(sa.text("UPDATE projects SET name = name"))
 
 
 def _set_version(store: Store, version: str) -> None:

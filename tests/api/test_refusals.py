@@ -12,11 +12,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from holdfast.hub import ids
-from holdfast.hub.store import pending_writes
 from holdfast.hub.store.schema import check
 from holdfast.hub.store.store import Store
 from tests.api.live import in_thread
 from tests.api.trees import NOWHERE
+from tests.contracts.trees import count_of
 
 pytestmark = [pytest.mark.requirement("S1", "X6")]
 ACTION = {"tool_name": "Bash", "tool_type": "builtin", "session_id": "s1", "project_path": "/w/app"}
@@ -53,8 +53,7 @@ def _mixed(post: Post, seed: int) -> Counter[str]:
 def _assert_there(store: Store, acknowledged: Counter[str]) -> None:
     """`s1` was made beforehand."""
     for noun in GOOD:
-        kept = store.read(lambda c, n=noun: pending_writes.stored_count(c, n))  # type: ignore[misc]
-        assert kept == acknowledged[noun] + (noun == "sessions")
+        assert count_of(store, noun) == acknowledged[noun] + (noun == "sessions")
     assert all(one.ok for one in check(store.engine)), check(store.engine)
 
 

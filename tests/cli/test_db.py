@@ -4,29 +4,22 @@ from __future__ import annotations
 
 import gzip
 import json
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
-import sqlalchemy as sa
 from click.testing import CliRunner, Result
 
 from holdfast.cli.everyday import status
 from holdfast.cli.team.db import db
-from holdfast.hub.board import messages
 from holdfast.hub.errors import Corrupt, NoSuchBackup, NotABackup, NotEmpty
-from holdfast.hub.store import pending_writes, schema
+from holdfast.hub.store import schema
 from holdfast.hub.store.store import Store
-from holdfast.hub.store.tables import counts
 from holdfast.hub.team import connection
-from holdfast.hub.tree import actions, projects
+from holdfast.hub.tree import projects
 from holdfast.wire.errors import HoldfastError
 from tests.api.live import TOKEN, run
-from tests.contracts.trees import NOW, a_request, a_subtask, a_task
 
 pytestmark = pytest.mark.store
-_OF_PROJECT = counts.c.noun.like("% of %")
 
 
 def _db(*arguments: str) -> Result:
@@ -67,74 +60,6 @@ def test_a_file_that_is_no_backup_is_called_so(
     assert isinstance(error, NotABackup)
     assert str(error).endswith("not a backup that Holdfast made")
     assert "holdfast db backup" in error.hint
-
-
-@pytest.mark.requirement("S1")
-def test_check_says_what_to_do_and_migrate_mends_the_counts(store_url: str) -> None:
-    store = Store.open(store_url)
-    store.write(lambda c: projects.put(c, "/w", 1))
-    store.write(lambda c: c.exec_driver_sql("UPDATE counts SET n = 9"))
-    at = ("--database", store_url)
-    found = _db("check", *at, "--json")
-    report = json.loads(found.output)
-    assert (found.exit_code, report["ok"]) == (1, False)
-    [wrong] = [one for one in report["findings"] if not one["ok"]]
-    assert "holdfast db migrate" in wrong["words"]
-    _db("migrate", *at)
-    assert _db("check", *at).exit_code == 0
-    store.close()
-
-
-def _used(store: Store) -> str:
-    """Rows of every kind that is counted; the project they are in."""
-    request = a_request(store)
-    subtask = a_subtask(store, a_task(store, request))
-    done = {"tool_name": "Bash", "tool_type": "builtin", "subtask_id": subtask["id"]}
-    row = actions.draft({**done, "session_id": "s1", "project_path": "/w/app"}, NOW)
-    store.write(lambda c: actions.add(c, row))
-    store.write(lambda c: messages.post(c, messages.draft("a", "task.created", {}, NOW)))
-    return str(request["project_id"])
-
-
-def _figures(store: Store, project_id: str) -> dict[str, Any]:
-    in_all = {
-        noun: store.read(partial(pending_writes.stored_count, noun=noun))
-        for noun in pending_writes.KEPT
-    }
-    return {**in_all, "of": store.read(lambda c: projects.figures(c, project_id))[1]}
-
-
-@pytest.mark.requirement("S1")
-def test_migrate_counts_a_used_database_again(store_url: str, tmp_path: Path) -> None:
-    store, at = Store.open(store_url), ("--database", store_url)
-    project_id = _used(store)
-    right = _figures(store, project_id)
-    assert {right[noun] for noun in pending_writes.KEPT} == {1}
-    assert right["of"]["total_subtasks"] == 1
-    assert _db("backup", str(tmp_path / "b.gz"), *at).exit_code == 0
-    for wrong in ("UPDATE counts SET n = 9", "DELETE FROM counts", "UPDATE tool_counts SET n = 9"):
-        store.write(lambda c, sql=wrong: c.exec_driver_sql(sql))  # type: ignore[misc]
-        assert _db("check", *at).exit_code == 1, wrong
-        migrated = _db("migrate", *at)
-        assert (migrated.exit_code, migrated.exception) == (0, None)
-        assert _figures(store, project_id) == right
-    assert _db("restore", str(tmp_path / "b.gz"), *at, "--yes").exit_code == 0
-    assert _db("migrate", *at).exit_code == 0
-    assert _figures(store, project_id) == right
-    assert _db("check", *at).exit_code == 0
-    store.close()
-
-
-@pytest.mark.requirement("S1")
-def test_check_finds_wrong_counts_of_a_project(store_url: str) -> None:
-    store, at = Store.open(store_url), ("--database", store_url)
-    project_id = _used(store)
-    store.write(lambda c: c.execute(sa.update(counts).where(_OF_PROJECT).values(n=9)))
-    found = _db("check", *at)
-    assert (found.exit_code, f"tasks of {project_id}: 9 kept, 1 there" in found.output) == (1, True)
-    assert _db("migrate", *at).exit_code == 0
-    assert _db("check", *at).exit_code == 0
-    store.close()
 
 
 @pytest.mark.requirement("S1")

@@ -10,12 +10,12 @@ import sqlalchemy as sa
 from holdfast.hub.board import deliveries, messages
 from holdfast.hub.board.deliveries import Ask, DeliveryInbox
 from holdfast.hub.errors import NotThere
-from holdfast.hub.store import pending_writes
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import agent_contexts, events
 from holdfast.hub.tree import projects
 from tests.contracts import parallel_threads
+from tests.contracts.trees import count_of
 
 NOW = 1_760_000_000_000
 TOPIC = "task.created"
@@ -166,7 +166,7 @@ def test_a_deleted_project_takes_its_messages_along(store: Store) -> None:
     posted(store, project_id=here)
     read(store, "b")
     store.write(lambda c: projects.remove(c, here))
-    assert store.read(lambda c: pending_writes.stored_count(c, "messages")) == 0
+    assert count_of(store, "messages") == 0
 
 
 @pytest.mark.requirement("A2", "S3")

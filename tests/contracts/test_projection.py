@@ -17,7 +17,7 @@ from holdfast.client import sample_payloads
 from holdfast.hub import ids
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.projection import projection_file, refresh
-from holdfast.hub.store import pending_writes
+from holdfast.hub.store import events
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import actions, blockings, messages, tasks
 from holdfast.hub.tree import subtasks as work_subtasks
@@ -346,7 +346,7 @@ def test_a_change_through_the_api_reaches_the_sessions_of_its_project(
     assert refresh.follow(store, last) == last
     assert _read() == {}
     [project] = rows_of(store, "projects")["projects"]
-    tell = partial(pending_writes.announce, kind="message.posted", project_id=project["id"])
+    tell = partial(events.announce, kind="message.posted", project_id=project["id"])
     store.write(lambda c: tell(c))
     assert refresh.follow(store, last) == last + 1
     assert _read()["session_id"] == "s1"
@@ -365,7 +365,7 @@ def test_a_call_concerns_its_own_session_and_a_reading_nobody(store: Store, tmp_
         last = refresh.follow(store, 0)
         for file in files:
             file.unlink(missing_ok=True)
-        tell = partial(pending_writes.announce, kind=kind, project_id=project["id"])
+        tell = partial(events.announce, kind=kind, project_id=project["id"])
         store.write(lambda c, tell=tell: tell(c, session_id="s1"))  # type: ignore[misc]
         assert refresh.follow(store, last) == last + 1
         assert [file.exists() for file in files] == written
@@ -381,7 +381,7 @@ def test_a_call_writes_its_own_part_of_the_projection_alone(store: Store, tmp_pa
     before = _read()
     projection_file.write(str(window()), {**before, "waves": ["untouched"], "recent_actions": []})
     [project] = rows_of(store, "projects")["projects"]
-    tell = partial(pending_writes.announce, kind="actions.created", project_id=project["id"])
+    tell = partial(events.announce, kind="actions.created", project_id=project["id"])
     store.write(lambda c: tell(c, session_id="s1"))
     refresh.follow(store, last)
     found = _read()

@@ -5,17 +5,19 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from holdfast.hub.board import messages
 from holdfast.hub.errors import Unreachable
-from holdfast.hub.store import pending_writes, schema
+from holdfast.hub.store import schema
 from holdfast.hub.store.store import Store
+from tests.contracts.trees import count_of
 
 
 def _add(connection: sa.Connection) -> None:
-    pending_writes.count(connection, "messages", 1)
+    messages.post(connection, messages.draft("a", "task.created", {}, 1))
 
 
 def _counted(store: Store) -> int:
-    return store.read(lambda c: pending_writes.stored_count(c, "messages"))
+    return count_of(store, "messages")
 
 
 @pytest.mark.requirement("X6")

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import threading
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from typing import Any
 
 import pytest
+from sqlalchemy import event
 from sqlalchemy.engine import Connection
 
 from holdfast.hub.board import messages
 from holdfast.hub.errors import NotThere
-from holdfast.hub.store import pending_writes
 from holdfast.hub.store.store import Store
-from holdfast.hub.store.writer import Job
 from holdfast.hub.tree import actions, projects, sessions
-from tests.contracts.trees import told
+from tests.contracts.trees import count_of, told
 
 NOW = 1_770_000_000_000
 PATH = "/w/app"
@@ -31,38 +30,38 @@ def _post(connection: Connection, project_id: str | None = None) -> None:
     messages.post(connection, {**row, "project_id": project_id})
 
 
-def _together(store: Store, *changes: Any) -> list[Job[Any]]:
-    """Handed in while the writer is busy, so that they are one group; one call of the inbox."""
-    calls: list[list[Job[Any]]] = []
-    busy, go, done = threading.Event(), threading.Event(), threading.Event()
+def _together(store: Store, *changes: Any) -> list[Future[Any]]:
+    """Handed in while the writer is busy, so that they are one group."""
+    busy, go = threading.Event(), threading.Event()
 
     def hold(_connection: Connection) -> None:
         busy.set()
         go.wait(30)
 
-    def inbox(jobs: list[Job[Any]]) -> None:
-        calls.append(jobs)
-        done.set()
-
     first = store.submit(hold)
     assert busy.wait(30)
-    for change in changes:
-        store.hand_in(Job(change, Future()), inbox)
+    futures = [store.submit(change) for change in changes]
     go.set()
     first.result(30)
-    assert done.wait(30)
-    assert len(calls) == 1, "who waits is woken once for all that was committed together"
-    return calls[0]
+    wait(futures, 30)
+    return futures
 
 
 @pytest.mark.requirement("S1", "S2")
-def test_a_group_is_written_whole_and_tells_its_callers_once(store: Store) -> None:
+def test_a_group_is_written_whole_in_one_transaction(store: Store) -> None:
     many = [lambda c: _act(c, project_path=PATH, duration_ms=2) for _ in range(20)]
-    jobs = _together(store, *many, _post, _post)
-    assert [job.error for job in jobs] == [None] * 22
+    began: list[Connection] = []
+
+    @event.listens_for(store.engine, "begin")
+    def note(connection: Connection) -> None:
+        began.append(connection)
+
+    futures = _together(store, *many, _post, _post)
+    assert [future.exception() for future in futures] == [None] * 22
+    assert len(began) <= 2, "the one that held it up, and the group"
     session = store.read(lambda c: sessions.get(c, "s1"))
     assert (session["total_tools_used"], session["total_duration_ms"]) == (20, 40)
-    assert store.read(lambda c: pending_writes.stored_count(c, "actions")) == 20
+    assert count_of(store, "actions") == 20
     page = store.read(lambda c: messages.list_page(c, 10, 0))
     assert page.total == 2
     assert page.rows[0]["content"] == {"n": 10**30, "of": ["ü", None]}
@@ -74,8 +73,8 @@ def test_a_group_is_written_whole_and_tells_its_callers_once(store: Store) -> No
 @pytest.mark.requirement("S1")
 def test_one_that_is_refused_leaves_nothing_and_spoils_nothing(store: Store) -> None:
     nowhere = projects.id_of("/nowhere")
-    jobs = _together(store, _act, lambda c: _post(c, nowhere), _post)
-    assert [type(job.error) for job in jobs] == [type(None), NotThere, type(None)]
+    futures = _together(store, _act, lambda c: _post(c, nowhere), _post)
+    assert [type(future.exception()) for future in futures] == [type(None), NotThere, type(None)]
     assert store.read(lambda c: messages.list_page(c, 10, 0)).total == 1
     assert [row["kind"] for row in told(store)].count("message.posted") == 1
 
@@ -88,10 +87,10 @@ def test_what_waits_is_there_for_whoever_asks_in_the_same_transaction(store: Sto
         seen = actions.list_page(connection, 10, 0, session_id="s1").total
         sums = sessions.get(connection, "s1")["total_tools_used"]
         projects.remove(connection, projects.id_of(PATH))
-        return seen, sums, pending_writes.stored_count(connection, "actions")
+        return seen, sums, actions.list_page(connection, 10, 0).total
 
     assert store.write(change) == (2, 2, 0)
-    assert store.read(lambda c: pending_writes.stored_count(c, "actions")) == 0
+    assert count_of(store, "actions") == 0
 
 
 @pytest.mark.requirement("S1")
@@ -106,18 +105,18 @@ def test_what_was_known_and_is_gone_is_looked_for_again(store: Store, others: in
     other = Store.open(store.engine.url.render_as_string(hide_password=False))
     other.write(lambda c: projects.remove(c, project_id))
     other.close()
-    jobs = _together(store, lambda c: _post(c, project_id), change, *[change] * others)
-    errors = [type(job.error) for job in jobs]
+    futures = _together(store, lambda c: _post(c, project_id), change, *[change] * others)
+    errors = [type(future.exception()) for future in futures]
     assert errors == [NotThere, *[type(None)] * (1 + others)]
     session = store.read(lambda c: sessions.get(c, "s1"))
     assert session["project_id"] == project_id
     assert session["total_tools_used"] == 1 + others
-    assert store.read(lambda c: pending_writes.stored_count(c, "actions")) == 1 + others
+    assert count_of(store, "actions") == 1 + others
     assert store.read(lambda c: messages.list_page(c, 10, 0)).total == 0
 
 
 @pytest.mark.requirement("S1")
 def test_a_call_that_names_no_project_adds_to_its_session_all_the_same(store: Store) -> None:
-    jobs = _together(store, lambda c: _act(c, project_path=PATH), _act, lambda c: _act(c))
-    assert [job.error for job in jobs] == [None, None, None]
+    futures = _together(store, lambda c: _act(c, project_path=PATH), _act, lambda c: _act(c))
+    assert [future.exception() for future in futures] == [None, None, None]
     assert store.read(lambda c: sessions.get(c, "s1"))["total_tools_used"] == 3

@@ -9,9 +9,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import event
 
-from holdfast.hub.store.rows import Row, rows
+from holdfast.hub.store.rows import Row, count, rows
 from holdfast.hub.store.store import Store
-from holdfast.hub.store.tables import events
+from holdfast.hub.store.tables import events, metadata
 from holdfast.hub.tree import projects, requests, subtasks, tasks
 
 NOW = 1_760_000_000_000
@@ -33,6 +33,10 @@ def a_task(store: Store, request: Row, **more: Any) -> Row:
 def a_subtask(store: Store, task: Row, *, now_ms: int = NOW, **more: Any) -> Row:
     given = {"task_id": task["id"], "description": "a part", **more}
     return store.write(lambda c: subtasks.add(c, given, now_ms))
+
+
+def count_of(store: Store, noun: str) -> int:
+    return store.read(lambda c: count(c, metadata.tables[noun]))
 
 
 def told(store: Store, kind: str = "") -> list[Row]:

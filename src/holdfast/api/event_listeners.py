@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from sqlalchemy.engine import Engine
 
 from holdfast.hub.board import local_agents, outboxes
-from holdfast.hub.store import pending_writes
+from holdfast.hub.store.events import CHANNEL
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
 from holdfast.wire import log
@@ -153,7 +153,7 @@ async def _wait_for_postgres(engine: Engine) -> AsyncGenerator[None, None]:
     own = {"connect_timeout": 5, "application_name": "holdfast-events", "autocommit": True}
     connection = await psycopg.AsyncConnection.connect(**{**options, **own})
     try:
-        await connection.execute(f"LISTEN {pending_writes.CHANNEL}")
+        await connection.execute(f"LISTEN {CHANNEL}")
         yield  # something may have come while nobody listened
         async for _ in connection.notifies():
             yield

@@ -24,9 +24,9 @@ from holdfast.hub import row_times
 from holdfast.hub.errors import StoreError
 from holdfast.hub.ingest import set_aside
 from holdfast.hub.repair import cleanup
-from holdfast.hub.store import pending_writes
 from holdfast.hub.store.engine import public_message, shown_url
-from holdfast.hub.store.rows import Row
+from holdfast.hub.store.rows import Row, count
+from holdfast.hub.store.tables import metadata
 from holdfast.hub.store.write_health import WriteHealth
 from holdfast.hub.tree import capacity
 from holdfast.watcher import loop
@@ -191,7 +191,7 @@ def _watcher(held: dict[str, Any]) -> dict[str, Any]:
 async def stats(db: Db) -> Response:
     """How many rows there are."""
     found = await db.read(
-        lambda c: {name: pending_writes.stored_count(c, noun) for name, noun in COUNTED.items()}
+        lambda c: {name: count(c, metadata.tables[noun]) for name, noun in COUNTED.items()}
     )
     return respond({**found, "timestamp": row_times.to_iso(row_times.now_ms())})
 

@@ -41,12 +41,9 @@ def db() -> None:
 def migrate(database: str, as_json: bool) -> None:
     """Create the database, or update an older one."""
     from holdfast.hub.store import schema
-    from holdfast.hub.store.store import Store
-    from holdfast.hub.tree import projects
 
     with _engine(database) as engine:
         before = schema.ensure(engine, migrate=True)
-        Store(engine).write(projects.recount)
     found = {"database": _shown(database), "from": before or None, "to": schema.HEAD}
     made = f"brought up from {before}" if before else "made"
     words = "is there already" if before == schema.HEAD else made

@@ -11,7 +11,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.hub import ids
 from holdfast.hub.errors import NotThere, Refused
-from holdfast.hub.store import pending_writes
+from holdfast.hub.store import events
 from holdfast.hub.store.engine import is_sqlite
 from holdfast.hub.store.rows import Row, first, rows, upsert
 from holdfast.hub.store.tables import agent_contexts, blockings, sessions, subtasks, windows
@@ -155,4 +155,4 @@ def group_waits(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 
 def _announce(connection: Connection, kind: str, row: Row) -> None:
     body = {"blocked_by": row["blocked_by"], "blocked_agent": row["blocked_agent"]}
-    pending_writes.announce(connection, kind, body)
+    events.announce(connection, kind, body)

@@ -11,7 +11,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.hub import clean_text, row_times
 from holdfast.hub.errors import AlreadyThere, NotThere
-from holdfast.hub.store import pending_writes
+from holdfast.hub.store import events
 from holdfast.hub.store.rows import Page, Row, fetch_page, first, upsert
 from holdfast.hub.store.tables import claims
 from holdfast.hub.tree import projects
@@ -110,4 +110,4 @@ def _already_claimed(held: Row) -> AlreadyThere:
 
 def _announce(connection: Connection, kind: str, row: Row) -> None:
     body = {"work": row["work"], "agent_id": row["agent_id"], "expires_ms": row["expires_ms"]}
-    pending_writes.announce(connection, kind, body, project_id=row["project_id"])
+    events.announce(connection, kind, body, project_id=row["project_id"])

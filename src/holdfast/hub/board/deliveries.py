@@ -20,7 +20,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.hub import clean_text
-from holdfast.hub.store import pending_writes
+from holdfast.hub.store import events
 from holdfast.hub.store.rows import Row, insert_into, rows
 from holdfast.hub.store.tables import (
     agent_contexts,
@@ -273,7 +273,7 @@ def is_undelivered(agent_id: Name) -> sa.ColumnElement[bool]:
 
 def _announce(connection: Connection, kind: str, agent_id: str, message_ids: Sequence[str]) -> None:
     body = {"agent_id": agent_id, "message_ids": list(message_ids)}
-    pending_writes.announce(connection, kind, body)
+    events.announce(connection, kind, body)
 
 
 _ORDER = (messages.c.priority.desc(), messages.c.created_ms, messages.c.id)

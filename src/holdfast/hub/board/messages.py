@@ -15,7 +15,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.hub import clean_text, ids
 from holdfast.hub.errors import NotThere, Refused
-from holdfast.hub.store import pending_writes
+from holdfast.hub.store import events
 from holdfast.hub.store.rows import Page, Row, fetch_page, first, rows, upsert
 from holdfast.hub.store.tables import deliveries, messages, subscriptions
 from holdfast.hub.tree import projects
@@ -84,16 +84,15 @@ def draft(
 
 
 def post(connection: Connection, row: Row) -> None:
-    """Post a message. Its project, if it has one, must exist; that is checked once."""
+    """Post a message. Its project, if it has one, must exist."""
     clean_text.check_names(
         from_agent=row["from_agent"], to_agent=row["to_agent"], topic=row["topic"]
     )
     if row["project_id"] is not None:
-        projects.must_know(connection, row["project_id"])
-    pending_writes.put(connection, messages, row)
-    pending_writes.count(connection, "messages")
+        projects.get(connection, row["project_id"])
+    connection.execute(sa.insert(messages), row)
     body = {name: row[name] for name in ("id", "topic", "from_agent", "to_agent", "priority")}
-    pending_writes.announce(
+    events.announce(
         connection, "message.posted", body, project_id=row["project_id"], at_ms=row["created_ms"]
     )
 
@@ -118,9 +117,7 @@ def list_page(
     until cleanup removes them."""
     wanted = _listed(project_id, without_topic)
     query = sa.select(messages).order_by(messages.c.created_ms.desc(), messages.c.id.desc())
-    total = None if wanted else pending_writes.stored_count(connection, "messages")
-    query = query.where(*wanted)
-    page = fetch_page(connection, query, limit, offset, total=total)
+    page = fetch_page(connection, query.where(*wanted), limit, offset)
     had = _had(connection, [row["id"] for row in page.rows])
     for row in page.rows:
         row["read_by"] = had.get((row["id"], "read"), [])
@@ -236,7 +233,7 @@ def _remove(connection: Connection, which: sa.ColumnElement[bool]) -> Row:
 
 
 def _tell(connection: Connection, kind: str, row: Row) -> None:
-    pending_writes.announce(connection, kind, {"agent_id": row["agent_id"], "topic": row["topic"]})
+    events.announce(connection, kind, {"agent_id": row["agent_id"], "topic": row["topic"]})
 
 
 _SORTED = sa.select(subscriptions).order_by(

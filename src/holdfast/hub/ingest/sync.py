@@ -44,11 +44,11 @@ from holdfast.hub.ingest.writers.sessions import (
 )
 from holdfast.hub.ingest.writers.tree import Subtasks, Tree
 from holdfast.hub.projection import refresh
-from holdfast.hub.store import pending_writes
+from holdfast.hub.store import events
 from holdfast.hub.store.rows import Row, put
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import positions, sessions
-from holdfast.hub.tree import event_log, projects, waves
+from holdfast.hub.tree import event_log, waves
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
 
@@ -96,12 +96,12 @@ def ingest_batch(
     stored = read_position(connection, batch.source)
     if stored != batch.since:
         raise StalePosition(batch.source, stored)
-    before = pending_writes.mark(connection)
+    before = events.mark(connection)
     counts = _write_records(connection, batch.records, _ends_so_far(connection, batch))
     row = {"source": batch.source, "position": batch.until, "updated_ms": row_times.now_ms()}
     put(connection, positions, ("source",), row)
     if not announce:
-        pending_writes.silence(connection, before)
+        events.back_to(connection, before)
     return counts
 
 
@@ -149,12 +149,7 @@ def _write_records(
         elif isinstance(record, RecordedReadings):
             write_readings(connection, record)
     update_times(connection, records, totals)
-    _count(connection, project_id, "requests", len(new_requests) - lost[1])
-    _count(connection, project_id, "tasks", len(listed) - removed - lost[0])
-    _count(connection, project_id, "subtasks", len(started))
-    if done:
-        pending_writes.count(connection, "actions", len(done))
-    if session_id and project_id and (listed or stood or removed or lost[0]):
+    if session_id and project_id and (listed or stood or removed or lost):
         waves.settle(connection, session_id, project_id, None)
     changes = [("request.created", new_requests), ("task.created", listed), ("task.changed", stood)]
     changes += [("subtask.created", started), ("subtask.changed", changed)]
@@ -186,13 +181,6 @@ def _find_session_and_project(
     return session_id, project_id
 
 
-def _count(connection: Connection, project_id: str | None, noun: str, more: int) -> None:
-    if more and project_id is not None:
-        projects.count(connection, project_id, noun, more)
-    elif more:
-        pending_writes.count(connection, noun, more)
-
-
 def _announce(
     connection: Connection,
     session_and_project: tuple[str | None, str | None],
@@ -205,13 +193,11 @@ def _announce(
     for kind, rows in changes:
         for row in rows[-room:] if room else []:
             body = {"id": row["id"], "status": row.get("status")}
-            pending_writes.announce(
-                connection, kind, body, project_id=project_id, session_id=session_id
-            )
+            events.announce(connection, kind, body, project_id=project_id, session_id=session_id)
             room -= 1
     if done:
         tools = sorted({row["tool_name"] for row in done})[:20]
-        pending_writes.announce(
+        events.announce(
             connection,
             "actions.created",
             {"count": len(done), "tools": tools},

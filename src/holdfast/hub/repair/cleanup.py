@@ -12,7 +12,6 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.hub import ids
-from holdfast.hub.store import pending_writes
 from holdfast.hub.store.rows import first, rows
 from holdfast.hub.store.tables import (
     agent_contexts,
@@ -59,7 +58,6 @@ def run(connection: Connection, now_ms: int, retention: Retention = DEFAULT) -> 
         "deletedAgentContexts": _old_contexts(connection, old_ms)
         + _thin_readings(connection, thinned_ms),
     }
-    pending_writes.recount(connection, ["messages"])
     _delete(connection, claims, claims.c.expires_ms < now_ms - DAY_MS)
     _delete(connection, windows, windows.c.updated_ms < now_ms - KEPT_MS)
     _delete(connection, compactions, compactions.c.at_ms < now_ms - KEPT_MS)

@@ -26,7 +26,7 @@ from sqlalchemy.engine import Connection
 from holdfast.hub import ids
 from holdfast.hub.ingest import gather, set_aside
 from holdfast.hub.ingest.sync import IngestResult, lock_source, sync
-from holdfast.hub.store import pending_writes
+from holdfast.hub.store import events
 from holdfast.hub.store.engine import default_url, shown_url
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.schema import set_aside_if_damaged
@@ -47,8 +47,7 @@ from holdfast.hub.store.tables import (
     windows,
 )
 from holdfast.hub.tree.agent_contexts import SNAPSHOT
-from holdfast.hub.tree.projects import recount
-from holdfast.hub.tree.totals import SUMS
+from holdfast.hub.tree.sessions import SUMS
 
 REPORTED_VERSION = 5  # of UUIDs made by `ids.make_id`
 
@@ -84,10 +83,7 @@ def _fill(address: str, old: Path | None) -> Rebuilt:
             forget(store, gather.sources())
         synced = sync(store, announce=False)
         saved = save(store, old) if old else {}
-        store.write(recount)
-        store.write(
-            lambda c: pending_writes.announce(c, "store.rebuilt", {"damaged": old is not None})
-        )
+        store.write(lambda c: events.announce(c, "store.rebuilt", {"damaged": old is not None}))
     finally:
         store.close()
     return Rebuilt(_address_without_password(store), str(old or ""), saved, synced)
@@ -218,7 +214,7 @@ def _fit_row(table: sa.Table, values: RawRow) -> Row | None:
     return row if looks is None or looks(row) else None
 
 
-NOT_SAVED = frozenset(("positions", "counts", "tool_counts", "events"))
+NOT_SAVED = frozenset(("positions", "events"))
 AT_ONCE = 500
 LOST = "lost when the database was damaged"
 NOWHERE = ids.project_id(f"/{LOST}")  # of requests and tasks whose own place is not known

@@ -196,7 +196,8 @@ def _flush(folder: Path) -> None:
 
 
 AT_ONCE = 500
-# The search tables on PostgreSQL (migration 0003) are an index: no backup holds them.
+RETIRED = ("counts", "tool_counts")  # tables of backups that older versions made
+# The search tables on PostgreSQL are an index: no backup holds them.
 _INDEXED = ("recall_items", "recall_vectors", "recall_sources", "recall_projects")
 _NO_INDEX = (
     *(f"DROP TABLE IF EXISTS {name}" for name in _INDEXED),
@@ -213,24 +214,21 @@ def restore(engine: Engine, path: Path, *, replace: bool = False) -> dict[str, i
         raise TooNew(f"the backup is of version {head.version}; this is {schema.HEAD}")
     try:
         with engine.connect().execution_options(**WRITES) as connection, connection.begin():
-            return _restore(connection, head.version, lines, replace)
+            return _restore(connection, lines, replace)
     except DBAPIError as error:
         known = translate_error(error)
         raise (NoBackup(f"it does not fit: {error.orig}") if known is error else known) from error
 
 
-def _restore(
-    connection: Connection, version: str, lines: Iterator[Any], replace: bool
-) -> dict[str, int]:
+def _restore(connection: Connection, lines: Iterator[Any], replace: bool) -> dict[str, int]:
     wait_for_locks(connection)
     schema.refuse_newer(schema.version(connection))
     if not replace and (table := _table_with_rows(connection)):
         raise NotEmpty(f"there are rows in this database already ({table})")
     clear(connection)
-    schema.upgrade(connection, version)
+    schema.upgrade(connection)
     rows = _fill(connection, lines)
     _continue_numbering(connection)
-    schema.upgrade(connection)
     return rows
 
 
@@ -244,7 +242,7 @@ def _table_with_rows(connection: Connection) -> str:
 def clear(connection: Connection) -> None:
     """Drop only Holdfast's tables: a team's database may hold others."""
     there = sa.MetaData()
-    names = {*metadata.tables, "alembic_version"}
+    names = {*metadata.tables, *RETIRED, "alembic_version"}
     there.reflect(connection, only=lambda name, _: name in names)
     there.drop_all(connection)
     if not is_sqlite(connection):
@@ -257,6 +255,8 @@ def _fill(connection: Connection, lines: Iterator[Any]) -> dict[str, int]:
     _keep_nothing_as_null(tables)
     filled: dict[str, int] = {}
     for name, rows in groupby(rows_of(lines), key=itemgetter(0)):
+        if name in RETIRED:
+            continue
         if name not in tables:
             raise NoBackup(f"there is no table {name} in this version")
         filled[name] = 0

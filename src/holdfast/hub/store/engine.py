@@ -29,7 +29,6 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, Operat
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from holdfast.hub.errors import Corrupt, Denied, NoRoom, NoSuchDatabase, StoreError, Unreachable
-from holdfast.hub.store.batch import encode
 from holdfast.wire import places
 from holdfast.wire.errors import HoldfastError
 
@@ -132,15 +131,10 @@ def refuse_replaced_file(engine: Engine, path: str) -> None:
     event.listen(engine, "checkout", check)
 
 
-def has_moved(connection: Connection) -> bool:
-    """Return whether the connection's file was replaced; False where there is no file."""
-    found = connection.info.get(_OPEN)
-    return found is not None and file_identity(found[0]) != found[1]
-
-
 def assert_not_replaced(connection: Connection) -> None:
     """Raise if the file was replaced. Called after a commit, before it is reported."""
-    if has_moved(connection):
+    found = connection.info.get(_OPEN)
+    if found is not None and file_identity(found[0]) != found[1]:
         raise Unreachable("the database file was replaced while this was written: try again")
 
 
@@ -266,7 +260,7 @@ def _sqlite(url: URL) -> Engine:
 
 
 def _json_text(value: Any) -> str:
-    return encode(value).decode()
+    return msgspec.json.encode(value).decode()
 
 
 def _json_value(text: str | bytes) -> Any:

@@ -17,7 +17,9 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 from sqlalchemy.sql.dml import Insert
 
-MOST_COUNTED = 10_000
+from holdfast.hub.errors import NotThere
+
+MOST_COUNTED = 100_000
 FETCHED_AT_ONCE = 500
 Row: TypeAlias = dict[str, Any]
 
@@ -51,29 +53,42 @@ def rows(
     return [dict(zip(names, row, strict=True)) for row in found.all()]
 
 
-def fetch_page(
-    connection: Connection,
-    query: sa.Select[Any],
-    limit: int,
-    offset: int,
-    *,
-    total: int | None = None,
-) -> Page:
-    """Fetch one page. Pass `total` if it is known: counting a large table costs more than a page.
-
-    Filtered rows are counted up to `MOST_COUNTED`, so that total means "at least this many".
-    """
-    if total is None:
-        total = _count(connection, query)
-    return Page(rows(connection, query.limit(limit).offset(offset)), total, limit, offset)
+def get(connection: Connection, table: sa.Table, row_id: str, what: str, which: str = "") -> Row:
+    """Return a row by its id; raise `NotThere`, with `what` as a person says it, if there is
+    none."""
+    row = first(connection, sa.select(table).where(table.c.id == row_id))
+    if row is None:
+        raise NotThere(what, which)
+    return row
 
 
-def _count(connection: Connection, query: sa.Select[Any]) -> int:
-    # A query without a filter would lose its table together with its columns.
+def matching(table: sa.Table, **wanted: object) -> list[sa.ColumnElement[bool]]:
+    """Build the conditions on columns of a table; None: any value."""
+    return [table.c[name] == value for name, value in wanted.items() if value is not None]
+
+
+def newest_first(table: sa.Table) -> tuple[sa.UnaryExpression[Any], sa.UnaryExpression[Any]]:
+    return table.c.created_ms.desc(), table.c.id.desc()
+
+
+def fetch_page(connection: Connection, query: sa.Select[Any], limit: int, offset: int) -> Page:
+    """Fetch one page of a list. Filtered rows are counted up to `MOST_COUNTED`: then total means
+    "at least this many"."""
     some = query.order_by(None).with_only_columns(sa.literal(1), maintain_column_froms=True)
     if query.whereclause is not None:
         some = some.limit(MOST_COUNTED)
-    return connection.scalar(sa.select(sa.func.count()).select_from(some.subquery())) or 0
+    total = count(connection, some.subquery())
+    return Page(rows(connection, query.limit(limit).offset(offset)), total, limit, offset)
+
+
+def count(connection: Connection, rows: sa.FromClause) -> int:
+    return connection.scalar(sa.select(sa.func.count()).select_from(rows)) or 0
+
+
+def update(
+    connection: Connection, table: sa.Table, row_id: str, changes: Mapping[str, Any]
+) -> None:
+    connection.execute(sa.update(table).where(table.c.id == row_id).values(dict(changes)))
 
 
 def upsert(

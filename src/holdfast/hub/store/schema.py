@@ -19,7 +19,6 @@ from sqlalchemy.engine import Connection, Engine
 
 from holdfast.files import lock
 from holdfast.hub.errors import Corrupt, StoreError, TooNew, TooOld
-from holdfast.hub.store import pending_writes
 from holdfast.hub.store.engine import (
     WRITES,
     default_url,
@@ -30,11 +29,12 @@ from holdfast.hub.store.engine import (
     translate_driver_errors,
     wait_for_locks,
 )
-from holdfast.hub.store.tables import counts, metadata, tool_counts
+from holdfast.hub.store.tables import metadata
 
 FOLDER = Path(__file__).parent / "migrations"
-HEAD = "0005"
-KNOWN = ("0001", "0002", "0003", "0004", "0005")
+HEAD = "0006"
+OLDER = ("0001", "0002", "0003", "0004", "0005")  # of 0.1.0 and 0.2.0: 0006 begins with any of them
+KNOWN = (*OLDER, HEAD)
 _LOCK = 0x401DFA58  # two servers that start at once upgrade one after the other
 
 
@@ -89,15 +89,17 @@ def _upgrade_locked(engine: Engine) -> None:
             upgrade(connection)
 
 
-def upgrade(connection: Connection, to: str = "head") -> None:
+def upgrade(connection: Connection) -> None:
     """Upgrade inside the caller's transaction."""
     from alembic import command
     from alembic.config import Config
 
+    if version(connection) in OLDER:
+        connection.exec_driver_sql("DELETE FROM alembic_version")
     config = Config()
     config.set_main_option("script_location", str(FOLDER))
     config.attributes["connection"] = connection
-    command.upgrade(config, to)
+    command.upgrade(config, "head")
 
 
 OLDEST_POSTGRES = 15
@@ -150,7 +152,6 @@ def _findings(connection: Connection) -> Iterator[Finding]:
     yield _version(found)
     if found == HEAD:
         yield _tables(connection)
-        yield _counts(connection)
 
 
 def _version(found: str) -> Finding:
@@ -197,34 +198,6 @@ def _tables(connection: Connection) -> Finding:
     differences = compare_metadata(context, metadata)
     words = "; ".join(str(one)[:120] for one in differences[:MOST_SHOWN])
     return Finding("tables", not differences, words or f"{len(names)}, as they should be")
-
-
-def _counts(connection: Connection) -> Finding:
-    """Compare the stored counts with the real ones at the same instant; none stored means 0."""
-    kept = {row.noun: int(row.n) for row in connection.execute(sa.select(counts))}
-    by_tool = connection.scalar(sa.select(sa.func.coalesce(sa.func.sum(tool_counts.c.n), 0)))
-    kept["tool_counts"] = int(by_tool or 0)
-    real = _real_counts(connection)
-    wrong = [
-        f"{noun}: {kept.get(noun, 0)} kept, {real.get(noun, 0)} there"
-        for noun in sorted(kept.keys() | real.keys())
-        if kept.get(noun, 0) != real.get(noun, 0)
-    ]
-    words = "; ".join(wrong[:MOST_SHOWN]) + "; holdfast db migrate counts again"
-    return Finding("counts", not wrong, words if wrong else "all are right")
-
-
-def _real_counts(connection: Connection) -> dict[str, int]:
-    def count_rows(noun: str) -> int:
-        counted = sa.select(sa.func.count()).select_from(metadata.tables[noun])
-        return int(connection.execute(counted).scalar_one())
-
-    in_all = {noun: count_rows(noun) for noun in pending_writes.KEPT}
-    return {
-        **in_all,
-        "tool_counts": in_all["actions"],
-        **pending_writes.real_by_project(connection),
-    }
 
 
 def _pragma(connection: Connection, pragma: str) -> list[str]:

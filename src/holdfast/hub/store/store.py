@@ -5,15 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine, ExceptionContext
 from sqlalchemy.exc import DBAPIError
 
 from holdfast.hub.errors import Corrupt, StoreError, TooNew
-from holdfast.hub.store import pending_writes, schema
+from holdfast.hub.store import schema
 from holdfast.hub.store.engine import (
+    WRITES,
     default_url,
     file_identity,
     open_engine,
@@ -21,7 +22,7 @@ from holdfast.hub.store.engine import (
     translate_error,
 )
 from holdfast.hub.store.write_health import WriteHealth
-from holdfast.hub.store.writer import Inbox, Job, Writer, resolve_all, write_once
+from holdfast.hub.store.writer import Writer, write_once
 from holdfast.wire import log
 
 T = TypeVar("T")
@@ -34,6 +35,7 @@ class Store:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        self._writing = engine.execution_options(**WRITES)
         self._reading = engine if self.is_sqlite else engine.execution_options(**AUTOCOMMIT)
         self.changed: list[Callable[[], None]] = []  # called after a group was committed
         self.outgrown: TooNew | None = None  # set once a newer Holdfast has upgraded the database
@@ -41,7 +43,6 @@ class Store:
         self._writer: Writer | None = None
         self._damage: tuple[Corrupt, object] | None = None  # and the file it was found in
         event.listen(engine, "handle_error", self._note)
-        pending_writes.watch(engine)
 
     @classmethod
     def open(cls, address: str = "", *, migrate: bool = True) -> Store:
@@ -80,21 +81,22 @@ class Store:
 
     def write(self, change: Callable[[Connection], T]) -> T:
         with translate_driver_errors():
-            answer = write_once(self.engine, change, self._refuse_outgrown)
+            answer = self._write_once(change)
         self._notify()
         return answer
 
     def submit(self, change: Callable[[Connection], T]) -> Future[T]:
-        """Return a future that is done once the change is committed."""
-        done: Future[T] = Future()
-        self.hand_in(Job(change, done), resolve_all)
-        return done
-
-    def hand_in(self, job: Job[Any], inbox: Inbox) -> None:
-        """Submit a job with its own inbox, which is called from the writing thread."""
+        """Return a future that is done once the change is committed, alone or with others."""
         if self._writer is None:
-            self._writer = Writer(self.engine, self._refuse_outgrown, self._notify)
-        self._writer.submit(job, inbox)
+            self._writer = Writer(self._write_once, self._notify)
+        return self._writer.submit(change)
+
+    def _write_once(self, change: Callable[[Connection], T]) -> T:
+        def checked(connection: Connection) -> T:
+            self._refuse_outgrown(connection)
+            return change(connection)
+
+        return write_once(self._writing, checked)
 
     def close(self) -> None:
         if self._writer is not None:

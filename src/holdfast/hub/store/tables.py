@@ -361,23 +361,6 @@ positions = sa.Table(
     _ms("updated_ms", required=True),
 )
 
-counts = sa.Table(
-    "counts",
-    metadata,
-    sa.Column("noun", sa.Text, primary_key=True),
-    _count("n"),
-)
-
-tool_counts = sa.Table(
-    "tool_counts",
-    metadata,
-    _text("project_id", required=True),  # empty: of no project
-    _text("tool_name", required=True),
-    _text("tool_type", required=True),
-    _count("n"),
-    sa.PrimaryKeyConstraint("project_id", "tool_name", "tool_type"),
-)
-
 cleanups = sa.Table(
     "cleanups",
     metadata,

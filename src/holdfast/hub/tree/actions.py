@@ -1,4 +1,5 @@
-"""Actions: one tool call each. These are by far the most rows, so writing one is kept short.
+"""Actions: one tool call each, and the sums they leave in their session. These are by far the most
+rows.
 
 This module writes actions sent over HTTP; `ingest/writers/actions` writes those read from
 transcripts.
@@ -13,11 +14,10 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.hub import ids, row_times
-from holdfast.hub.errors import NotThere
-from holdfast.hub.store import pending_writes
-from holdfast.hub.store.rows import Page, Row, fetch_page, rows
+from holdfast.hub.store import events
+from holdfast.hub.store.rows import Page, Row, fetch_page, get, matching, newest_first, rows
 from holdfast.hub.store.tables import actions, subtasks
-from holdfast.hub.tree import projects, totals
+from holdfast.hub.tree import projects, sessions
 
 HOUR_MS = 3_600_000
 NEWEST = 10_000  # top tools are those of the newest calls: a million are not counted again
@@ -27,21 +27,8 @@ _WORD = re.compile(r"[^\W\d_]{3,}")
 _SAY_NOTHING = frozenset(
     ("the", "and", "for", "with", "from", "that", "this", "into", "not", "are")
 )
-SHOWN = tuple(
-    actions.c[name]
-    for name in (
-        "id",
-        "session_id",
-        "subtask_id",
-        "tool_name",
-        "tool_type",
-        "exit_code",
-        "duration_ms",
-        "file_paths",
-        "created_ms",
-        "keywords",
-    )
-)
+_UNLISTED = ("project_id", "agent_id", "input", "output")
+_LISTED = tuple(column for column in actions.c if column.name not in _UNLISTED)
 
 
 def draft(given: Row, now_ms: int) -> Row:
@@ -66,28 +53,28 @@ def draft(given: Row, now_ms: int) -> Row:
 
 
 def add(connection: Connection, row: Row, project_path: str | None = None) -> Row:
-    """Write a drafted action. Its project and session are created if they are new, and their
-    sums grow."""
+    """Write a drafted action. Its project and session are created if they are new, and the sums
+    of the session grow."""
     if row["subtask_id"] is not None:
-        session_id = _session_of(connection, row["subtask_id"])
-        row = {**row, "session_id": row["session_id"] or session_id}
-    if not totals.add(connection, row):
+        subtask = get(connection, subtasks, row["subtask_id"], "Subtask")
+        row = {**row, "session_id": row["session_id"] or subtask["session_id"]}
+    if not sessions.add_call(connection, row):
         if project_path:
             projects.meet(connection, project_path, row["created_ms"])
-        totals.begin(connection, row)
-    pending_writes.put(connection, actions, row)
-    pending_writes.count(connection, "actions")
-    totals.add_calls(connection, row)
-    body = {name: row[name] for name in ("id", "tool_name", "tool_type", "exit_code")}
-    pending_writes.announce(
+        sessions.begin_with_call(connection, row)
+    connection.execute(_INSERT, row)
+    events.announce(
         connection,
         "action.created",
-        body,
+        {name: row[name] for name in ("id", "tool_name", "tool_type", "exit_code")},
         project_id=row["project_id"],
         session_id=row["session_id"],
         at_ms=row["created_ms"],
     )
     return row
+
+
+_INSERT = sa.insert(actions)
 
 
 def list_page(
@@ -101,16 +88,15 @@ def list_page(
     project_id: str | None = None,
 ) -> Page:
     """List actions, newest first, without their input and output."""
-    by_tool = {"project_id": project_id, "tool_name": tool_name, "tool_type": tool_type}
-    filters = _filters(session_id=session_id, **by_tool)
-    query = sa.select(*SHOWN).where(*filters)
-    query = query.order_by(actions.c.created_ms.desc(), actions.c.id.desc())
-    total = None
-    if not filters:
-        total = pending_writes.stored_count(connection, "actions")
-    elif session_id is None:
-        total = totals.total_calls(connection, by_tool)
-    return fetch_page(connection, query, limit, offset, total=total)
+    wanted = matching(
+        actions,
+        session_id=session_id,
+        tool_name=tool_name,
+        tool_type=tool_type,
+        project_id=project_id,
+    )
+    query = sa.select(*_LISTED).where(*wanted).order_by(*newest_first(actions))
+    return fetch_page(connection, query, limit, offset)
 
 
 def hourly(connection: Connection, now_ms: int, session_id: str | None = None) -> list[Row]:
@@ -118,19 +104,18 @@ def hourly(connection: Connection, now_ms: int, session_id: str | None = None) -
     hour = (actions.c.created_ms // HOUR_MS).label("hour")
     since = actions.c.created_ms > now_ms - 24 * HOUR_MS
     query = sa.select(hour, sa.func.count().label("count"))
-    query = query.where(since, *_filters(session_id=session_id)).group_by(hour).order_by(hour)
+    query = query.where(since, *matching(actions, session_id=session_id))
     return [
         {"hour": row_times.to_iso(int(row["hour"]) * HOUR_MS), "count": row["count"]}
-        for row in rows(connection, query)
+        for row in rows(connection, query.group_by(hour).order_by(hour))
     ]
 
 
 def top_tools(connection: Connection, limit: int, tool_type: str | None = None) -> list[Row]:
     """Return the tools called most among the newest calls."""
     newest = sa.select(actions.c.tool_name, actions.c.tool_type)
-    newest = newest.where(*_filters(tool_type=tool_type))
-    newest = newest.order_by(actions.c.created_ms.desc(), actions.c.id.desc()).limit(NEWEST)
-    seen = newest.subquery()
+    newest = newest.where(*matching(actions, tool_type=tool_type))
+    seen = newest.order_by(*newest_first(actions)).limit(NEWEST).subquery()
     n = sa.func.count().label("count")
     query = sa.select(seen.c.tool_name, seen.c.tool_type, n)
     query = query.group_by(seen.c.tool_name, seen.c.tool_type)
@@ -142,15 +127,3 @@ def keywords(text: str | None, paths: Iterable[str]) -> list[str]:
     words = " ".join((text or "", *paths))[:_READ_CHARS].lower()
     found = dict.fromkeys(word for word in _WORD.findall(words) if word not in _SAY_NOTHING)
     return list(found)[:MOST_KEYWORDS]
-
-
-def _filters(**wanted: str | None) -> list[sa.ColumnElement[bool]]:
-    return [actions.c[name] == value for name, value in wanted.items() if value is not None]
-
-
-def _session_of(connection: Connection, subtask_id: str) -> str:
-    query = sa.select(subtasks.c.session_id).where(subtasks.c.id == subtask_id)
-    found = connection.scalar(query)
-    if found is None:
-        raise NotThere("Subtask")
-    return str(found)

@@ -6,18 +6,17 @@ agent works, its row follows its newest open subtask.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.hub import ids, row_times
-from holdfast.hub.store import pending_writes
-from holdfast.hub.store.prepared import PreparedQuery
-from holdfast.hub.store.rows import Page, Row, fetch_page, first, rows, upsert
-from holdfast.hub.store.tables import actions, agent_contexts, requests, sessions, subtasks, tasks
-from holdfast.hub.tree import projects, totals
+from holdfast.hub.store import events
+from holdfast.hub.store.rows import Page, Row, fetch_page, first, matching, rows, upsert
+from holdfast.hub.store.tables import agent_contexts, requests, sessions, subtasks, tasks
 from holdfast.hub.tree import sessions as known_sessions
 from holdfast.hub.tree.snapshot_form import SNAPSHOT as SNAPSHOT
 from holdfast.hub.tree.snapshot_form import task_id, without_repeats
@@ -41,14 +40,14 @@ def list_page(
     if agent_id is not None:
         snapshot = (table.agent_type == SNAPSHOT) & (table.session_id == agent_id)
         query = query.where((table.agent_id == agent_id) | snapshot)
-    wanted = {
-        "agent_type": agent_type,
-        "status": status,
-        "session_id": session_id,
-        "project_id": project_id,
-    }
-    query = query.where(*(table[name] == value for name, value in wanted.items() if value))
-    return fetch_page(connection, query, limit, offset)
+    wanted = matching(
+        agent_contexts,
+        agent_type=agent_type,
+        status=status,
+        session_id=session_id,
+        project_id=project_id,
+    )
+    return fetch_page(connection, query.where(*wanted), limit, offset)
 
 
 def figures(connection: Connection) -> dict[str, Any]:
@@ -143,39 +142,21 @@ def _role(subtask: Row) -> Row:
     }
 
 
-def below(
-    connection: Connection, project_id: str, which_tasks: sa.ColumnElement[bool], now_ms: int
-) -> None:
-    """Return the tasks of a request and everything below them."""
-    of_tasks = subtasks.c.task_id.in_(_ids(tasks, which_tasks))
-    subtasks_below(connection, project_id, of_tasks, now_ms)
-    gone = connection.execute(sa.delete(tasks).where(which_tasks)).rowcount
-    projects.count(connection, project_id, "tasks", -gone)
-
-
-def subtasks_below(
-    connection: Connection, project_id: str, which_subtasks: sa.ColumnElement[bool], now_ms: int
-) -> None:
-    """Return the subtasks of a task and their actions."""
+@contextmanager
+def following(
+    connection: Connection, which_subtasks: sa.ColumnElement[bool], now_ms: int
+) -> Iterator[None]:
+    """Update the rows of the agents of these subtasks, which are deleted meanwhile."""
     agent = sa.select(subtasks.c.session_id, subtasks.c.agent_id).distinct()
-    at_work = connection.execute(agent.where(which_subtasks, subtasks.c.agent_id.is_not(None)))
-    agents = [(session_id, agent_id) for session_id, agent_id in at_work]
-    done = actions.c.subtask_id.in_(_ids(subtasks, which_subtasks))
-    pending_writes.count(connection, "actions", -totals.remove_calls(connection, done))
-    gone = connection.execute(sa.delete(subtasks).where(which_subtasks)).rowcount
-    projects.count(connection, project_id, "subtasks", -gone)
+    agents = connection.execute(agent.where(which_subtasks, subtasks.c.agent_id.is_not(None))).all()
+    yield
     for session_id, agent_id in agents:
         follow(connection, session_id, agent_id, now_ms)
 
 
-def _ids(table: sa.Table, condition: sa.ColumnElement[bool]) -> sa.Select[tuple[str]]:
-    return sa.select(table.c.id).where(condition)
-
-
 TASK_FIELDS = ("id", "description", "status", "agent_type", "agent_id")
 _SESSION = sa.bindparam("of_session", type_=sa.Text)
-_PROJECT = sa.select(sessions.c.project_id).where(sessions.c.id == _SESSION)
-LATEST = PreparedQuery(
+LATEST = (
     sa.select(agent_contexts)
     .where(agent_contexts.c.session_id == _SESSION, agent_contexts.c.agent_type == SNAPSHOT)
     .order_by(agent_contexts.c.updated_ms.desc(), agent_contexts.c.id)
@@ -193,12 +174,9 @@ _COMPACTED = (
         compact_count=sessions.c.compact_count + 1,
     )
 )
-ENDED_SINCE = PreparedQuery(
-    sa.select(subtasks.c.id).where(
-        subtasks.c.id.in_(sa.bindparam("named", type_=sa.Text, expanding=True)),
-        subtasks.c.status.not_in(OPEN),
-    ),
-    "named",
+ENDED_SINCE = sa.select(subtasks.c.id).where(
+    subtasks.c.id.in_(sa.bindparam("named", type_=sa.Text, expanding=True)),
+    subtasks.c.status.not_in(OPEN),
 )
 
 
@@ -206,7 +184,7 @@ def save_snapshot(
     connection: Connection, session_id: str, snapshot: Mapping[str, Any], now_ms: int
 ) -> Row:
     """Add a row per save; an unknown session is created."""
-    project_id = _note_activity(connection, session_id, now_ms)
+    project_id = known_sessions.meet(connection, session_id, None, now_ms)
     row: Row = {
         "id": ids.new(),
         "project_id": project_id,
@@ -221,8 +199,8 @@ def save_snapshot(
         "compact_id": None,
         "updated_ms": now_ms,
     }
-    pending_writes.put(connection, agent_contexts, row)
-    pending_writes.announce(
+    connection.execute(sa.insert(agent_contexts), row)
+    events.announce(
         connection,
         "snapshot.saved",
         {"id": row["id"], "trigger": snapshot.get("trigger")},
@@ -233,7 +211,7 @@ def save_snapshot(
 
 
 def latest_snapshot(connection: Connection, session_id: str) -> Row | None:
-    return first(connection, LATEST.query, {"of_session": session_id})
+    return first(connection, LATEST, {"of_session": session_id})
 
 
 def note_compaction(
@@ -242,9 +220,7 @@ def note_compaction(
     """Record that this session's window was compacted. An unknown session is not created."""
     given = {"of_session": session_id, "summary": summary or None, "agent": agent, "now_ms": now_ms}
     if connection.execute(_COMPACTED, given).rowcount:
-        pending_writes.announce(
-            connection, "session.compacted", {"agent": agent}, session_id=session_id
-        )
+        events.announce(connection, "session.compacted", {"agent": agent}, session_id=session_id)
 
 
 def snapshot_status(connection: Connection, session_id: str) -> Row | None:
@@ -264,14 +240,3 @@ def open_now(saved: Sequence[Any], open_ones: Sequence[Row], ended: Sequence[Row
 
 def task_of(row: Row) -> dict[str, Any]:
     return {name: row[name] for name in TASK_FIELDS}
-
-
-def _note_activity(connection: Connection, session_id: str, now_ms: int) -> str | None:
-    """Return the session's project; create the session if it is new, and note activity."""
-    found = connection.execute(_PROJECT, {"of_session": session_id}).first()
-    if found is None:
-        known_sessions.meet(connection, session_id, None, now_ms)
-        return None
-    totals.note_activity(connection, session_id, now_ms)
-    project_id: str | None = found[0]
-    return project_id

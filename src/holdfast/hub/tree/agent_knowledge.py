@@ -19,8 +19,7 @@ from sqlalchemy.engine import Connection
 from holdfast.hub import row_times
 from holdfast.hub.board.deliveries import hears, is_undelivered
 from holdfast.hub.errors import NotThere
-from holdfast.hub.store.prepared import PreparedQuery, read_together
-from holdfast.hub.store.rows import Row, first
+from holdfast.hub.store.rows import Row, first, rows
 from holdfast.hub.store.tables import (
     actions,
     agent_contexts,
@@ -50,8 +49,8 @@ _SESSION = sa.bindparam("session_id", type_=sa.Text)
 _AGENT = sa.bindparam("agent_id", type_=sa.Text)
 _AGENTS = sa.bindparam("agents", type_=sa.Text, expanding=True)
 _OF_PROJECT = "project."
-_PROJECT_ID = PreparedQuery(sa.select(sessions.c.project_id).where(sessions.c.id == _SESSION))
-_SESSION_AND_PROJECT = PreparedQuery(
+_PROJECT_ID = sa.select(sessions.c.project_id).where(sessions.c.id == _SESSION)
+_SESSION_AND_PROJECT = (
     sa.select(*sessions.c, *(column.label(_OF_PROJECT + column.name) for column in projects.c))
     .select_from(sessions.outerjoin(projects))
     .where(sessions.c.id == _SESSION)
@@ -85,16 +84,15 @@ def _unread_messages() -> sa.Select[Any]:
     return found.where(is_undelivered(_AGENT)).order_by(*order).limit(MOST)
 
 
-_MESSAGES = PreparedQuery(_unread_messages())
-_TASKS = PreparedQuery(_newest_open(*subtasks.c))
-_TASKS_SHOWN = PreparedQuery(_newest_open(*(subtasks.c[name] for name in TASK_FIELDS)))
-_BLOCKINGS = PreparedQuery(
+_MESSAGES = _unread_messages()
+_TASKS = _newest_open(*subtasks.c)
+_TASKS_SHOWN = _newest_open(*(subtasks.c[name] for name in TASK_FIELDS))
+_BLOCKINGS = (
     sa.select(blockings)
     .where(blockings.c.blocked_by.in_(_AGENTS) | blockings.c.blocked_agent.in_(_AGENTS))
-    .limit(MOST),
-    "agents",
+    .limit(MOST)
 )
-_HISTORY = PreparedQuery(
+_HISTORY = (
     sa.select(
         actions.c.id,
         actions.c.tool_name,
@@ -107,13 +105,13 @@ _HISTORY = PreparedQuery(
     .order_by(actions.c.created_ms.desc(), actions.c.id)
     .limit(sa.bindparam("history_limit"))
 )
-_ASKED = PreparedQuery(
+_ASKED = (
     sa.select(requests.c.prompt, requests.c.status)
     .where(requests.c.session_id == _SESSION, requests.c.prompt != "")
     .order_by(requests.c.created_ms.desc(), requests.c.id.desc())
     .limit(MOST_REQUESTS)
 )
-_EDITS = PreparedQuery(
+_EDITS = (
     sa.select(actions.c.file_paths)
     .where(
         actions.c.session_id == _SESSION,
@@ -216,7 +214,7 @@ def _read_session(
     }
     given = {"session_id": session_id, "of_session": session_id, "agent_id": agent_id}
     limit = wanted.history_limit if wanted.history else 0
-    found = read_together(connection, queries, {**given, "history_limit": limit})
+    found = _read(connection, queries, {**given, "history_limit": limit})
     session, project = _split_row(found.pop("session"))
     snapshot = next(iter(found.pop("snapshot")), None)
     return _SessionRows(session, project, snapshot, **found)
@@ -250,10 +248,10 @@ def _read_related(
     agents = {agent_id, *(row["agent_id"] for row in now.tasks if row["agent_id"])}
     named = {name for one in saved["active_tasks"] if (name := task_id(one))}
     queries = {
-        "messages": wanted.messages and _MESSAGES,
-        "blockings": wanted.blocking and _BLOCKINGS,
-        "ended": bool(named) and ENDED_SINCE,
-        "tallies": bool(now.waves) and waves.TALLIES,
+        "messages": _MESSAGES if wanted.messages else None,
+        "blockings": _BLOCKINGS if wanted.blocking else None,
+        "ended": ENDED_SINCE if named else None,
+        "tallies": waves.TALLIES if now.waves else None,
     }
     given = {
         "agent_id": agent_id,
@@ -263,8 +261,17 @@ def _read_related(
         "agents": sorted(agents),
         "named": sorted(named),
     }
-    found = read_together(connection, {name: one for name, one in queries.items() if one}, given)
-    return {name: found.get(name, []) for name in queries}
+    return _read(connection, queries, given)
+
+
+def _read(
+    connection: Connection, queries: Mapping[str, sa.Select[Any] | None], given: Row
+) -> dict[str, list[Row]]:
+    """Read the rows of each query, by its name. `given`: the parameters of all of them."""
+    return {
+        name: [] if query is None else rows(connection, query, given)
+        for name, query in queries.items()
+    }
 
 
 def _since(

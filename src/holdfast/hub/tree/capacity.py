@@ -14,7 +14,7 @@ from holdfast.client import compaction_limit as edges
 from holdfast.hub import row_times
 from holdfast.hub.clean_text import clean_value
 from holdfast.hub.ingest.records import TEXT_CHARS
-from holdfast.hub.store import pending_writes
+from holdfast.hub.store import events
 from holdfast.hub.store.rows import Row, first, rows, upsert
 from holdfast.hub.store.tables import projects, requests, sessions, subtasks, windows
 from holdfast.hub.tree import readings
@@ -185,7 +185,7 @@ TOLD = (
 def announce(connection: Connection, row: Row) -> None:
     """Announce a changed window with its reading, so that listeners need not ask for it."""
     held = row["health"] or {}
-    pending_writes.announce(
+    events.announce(
         connection,
         "window.changed",
         {"agent_id": row["agent_id"], **{name: held.get(name) for name in TOLD}},

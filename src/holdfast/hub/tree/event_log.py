@@ -8,7 +8,7 @@ commits, on both engines.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -16,8 +16,8 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.hub import row_times
-from holdfast.hub.store import pending_writes
-from holdfast.hub.store.rows import Page, Row, fetch_page, rows
+from holdfast.hub.store.events import announce
+from holdfast.hub.store.rows import Page, Row, fetch_page, matching, rows
 from holdfast.hub.store.tables import agent_contexts, audit, events, sessions
 from holdfast.hub.tree.agent_contexts import SNAPSHOT
 from holdfast.window.audit import FREED, PRESSURE, ZONES, under_pressure
@@ -41,10 +41,7 @@ def list_page(
     if project_id is not None:
         mine = sa.select(sessions.c.id).where(sessions.c.project_id == project_id)
         query = query.where(audit.c.session_id.in_(mine))
-    if session_id is not None:
-        query = query.where(audit.c.session_id == session_id)
-    if kind is not None:
-        query = query.where(audit.c.kind == kind)
+    query = query.where(*matching(audit, session_id=session_id, kind=kind))
     return fetch_page(connection, query, limit, offset)
 
 
@@ -161,10 +158,7 @@ def _events_between(wanted: EventFilter) -> sa.Select[Any]:
     """Build a listener's query. It is cached, because a listener repeats it."""
     between = events.c.id > sa.bindparam("after"), events.c.id <= sa.bindparam("last")
     query = sa.select(events).where(*between).order_by(events.c.id)
-    for name in ("project_id", "session_id", "kind"):
-        value = getattr(wanted, name)
-        if value is not None:
-            query = query.where(events.c[name] == value)
+    query = query.where(*matching(events, **asdict(wanted)))
     return query.limit(sa.bindparam("most"))
 
 
@@ -195,7 +189,7 @@ def announce_audit(connection: Connection, noted: Sequence[Row]) -> None:
     project_of = {row["id"]: row["project_id"] for row in rows(connection, query)}
     for row in wanted:
         kind, body = _event_for(row)
-        pending_writes.announce(
+        announce(
             connection,
             kind,
             {"agent_id": row["agent_id"] or "", **body},
@@ -215,7 +209,7 @@ def _event_for(row: Row) -> tuple[str, dict[str, Any]]:
 def announce_checkpoints(connection: Connection, saved: Sequence[Row]) -> None:
     for row in saved[-MOST_ANNOUNCED:]:
         snapshot = row["role_context"] or {}
-        pending_writes.announce(
+        announce(
             connection,
             "checkpoint.kept",
             {

@@ -12,44 +12,21 @@ from sqlalchemy.engine import Connection
 from holdfast.hub import ids
 from holdfast.hub.errors import NotThere
 from holdfast.hub.ids import tidy
-from holdfast.hub.store import pending_writes
-from holdfast.hub.store.rows import Page, Row, fetch_page, first, put_new
-from holdfast.hub.store.tables import counts, projects, requests, sessions, waves
-from holdfast.hub.tree import totals
+from holdfast.hub.store import events
+from holdfast.hub.store.rows import Page, Row, fetch_page, first, put_new, update
+from holdfast.hub.store.rows import get as get_row
+from holdfast.hub.store.tables import projects, requests, sessions, subtasks, tasks, waves
 
 MOST_NAME = 200  # characters
-_BY_PROJECT = pending_writes.BY_PROJECT
-_PROJECT = sa.bindparam("project_id", type_=sa.Text)
-
-
-def _figures_query() -> sa.Select[Any]:
-    """Build the query once: building it takes twice as long as running it."""
-    worked = (
-        sa.select(
-            sa.func.coalesce(sa.func.sum(sessions.c.total_tools_used), 0).label("actions"),
-            sa.func.coalesce(sa.func.sum(sessions.c.total_success), 0).label("succeeded"),
-            sa.func.coalesce(sa.func.sum(sessions.c.total_duration_ms), 0).label("duration_ms"),
-            sa.func.coalesce(sa.func.sum(sessions.c.timed_actions), 0).label("timed"),
-            sa.func.max(sessions.c.seen_ms).label("seen_ms"),
-        )
-        .where(sessions.c.project_id == _PROJECT)
-        .subquery()
-    )
-    kept = [_stored_count(noun).label(noun) for noun in _BY_PROJECT]
-    query = sa.select(projects, *worked.c, *kept).select_from(projects.join(worked, sa.true()))
-    return query.where(projects.c.id == _PROJECT)
-
-
-def _stored_count(noun: str) -> sa.ColumnElement[int]:
-    known = sa.select(counts.c.n).where(counts.c.noun == sa.bindparam(noun, type_=sa.Text))
-    return sa.func.coalesce(known.scalar_subquery(), 0)
-
-
-_MEASURED = _figures_query()
 
 
 def id_of(path: str) -> str:
     return ids.project_id(path)
+
+
+def name_of(path: str) -> str | None:
+    """The name of a project that nobody has named: that of its folder."""
+    return path.rstrip("/").rpartition("/")[2][:MOST_NAME] or None
 
 
 def put(
@@ -62,32 +39,26 @@ def put(
 ) -> Row:
     """Create a project or update it. The name stays unless one is given; metadata is merged one
     level deep."""
-    if not _create(connection, path, now_ms, {"name": name, "metadata": metadata or {}}):
+    if not _create(connection, path, now_ms, name, metadata or {}):
         _change(connection, path, now_ms, name, metadata or {})
     return by_path(connection, path)
 
 
-def meet(connection: Connection, path: str, now_ms: int) -> None:
+def meet(connection: Connection, path: str, at_ms: int) -> None:
     """Create the project if it is new, with the name that it gets when its sessions are read."""
-    _create(connection, path, now_ms, {"name": name_of(path), "metadata": {}})
+    _create(connection, path, at_ms, name_of(path), {})
 
 
-def name_of(path: str) -> str | None:
-    """The name of a project that nobody has named: that of its folder."""
-    return path.rstrip("/").rpartition("/")[2][:MOST_NAME] or None
-
-
-def _create(connection: Connection, path: str, now_ms: int, more: Row) -> bool:
+def _create(
+    connection: Connection, path: str, at_ms: int, name: str | None, metadata: dict[str, Any]
+) -> bool:
     """Create the project; return False if it existed. Of several that create it at once, one
     succeeds."""
-    path, project_id = tidy(path), id_of(path)
-    row = {"id": project_id, "path": path, "created_ms": now_ms, "updated_ms": now_ms, **more}
-    is_new = put_new(connection, projects, row)
+    project_id, path = id_of(path), tidy(path)
+    row = {"id": project_id, "path": path, "name": name, "metadata": metadata}
+    is_new = put_new(connection, projects, {**row, "created_ms": at_ms, "updated_ms": at_ms})
     if is_new:
-        pending_writes.count(connection, "projects")
-        pending_writes.announce(
-            connection, "project.created", {"path": path}, project_id=project_id
-        )
+        events.announce(connection, "project.created", {"path": path}, project_id=project_id)
     return is_new
 
 
@@ -96,36 +67,23 @@ def _change(
 ) -> None:
     """Update the project, and its path too: one recovered from a damaged file has no path until
     it is reported again."""
-    mine = projects.c.id == id_of(path)
-    held = sa.select(projects).where(mine).with_for_update(key_share=True)  # others may tell too
-    before = first(connection, held) or {"updated_ms": 0, "metadata": {}}
-    changes: dict[str, Any] = {"path": tidy(path)}
-    changes["updated_ms"] = max(now_ms, before["updated_ms"])
-    if name is not None:
-        changes["name"] = name
-    if metadata:
-        changes["metadata"] = {**(before["metadata"] or {}), **metadata}
-    connection.execute(sa.update(projects).where(mine).values(changes))
+    held = sa.select(projects).where(projects.c.id == id_of(path)).with_for_update(key_share=True)
+    before = first(connection, held) or {"updated_ms": 0, "metadata": {}, "name": None}
+    changes = {
+        "path": tidy(path),
+        "updated_ms": max(now_ms, before["updated_ms"]),
+        "name": before["name"] if name is None else name,
+        "metadata": {**(before["metadata"] or {}), **metadata},
+    }
+    update(connection, projects, id_of(path), changes)
 
 
 def find(connection: Connection, project_id: str) -> Row | None:
-    query = sa.select(projects).where(projects.c.id == project_id)
-    return first(connection, query)
+    return first(connection, sa.select(projects).where(projects.c.id == project_id))
 
 
 def get(connection: Connection, project_id: str) -> Row:
-    found = find(connection, project_id)
-    if found is None:
-        raise NotThere("Project")
-    return found
-
-
-def must_know(connection: Connection, project_id: str) -> None:
-    """As `get`, but checked once: if the project is deleted later, writes that refer to it fail
-    and are retried."""
-    if not pending_writes.knows(connection, "project", project_id):
-        get(connection, project_id)
-        pending_writes.learn(connection, "project", project_id)
+    return get_row(connection, projects, project_id, "Project")
 
 
 def by_path(connection: Connection, path: str) -> Row:
@@ -134,9 +92,7 @@ def by_path(connection: Connection, path: str) -> Row:
 
 def list_page(connection: Connection, limit: int, offset: int) -> Page:
     query = sa.select(projects).order_by(projects.c.updated_ms.desc(), projects.c.id)
-    return fetch_page(
-        connection, query, limit, offset, total=pending_writes.stored_count(connection, "projects")
-    )
+    return fetch_page(connection, query, limit, offset)
 
 
 def remove(connection: Connection, project_id: str) -> None:
@@ -145,32 +101,12 @@ def remove(connection: Connection, project_id: str) -> None:
     spoken_in = sa.select(requests.c.session_id).where(requests.c.project_id == project_id)
     connection.execute(sa.delete(waves).where(waves.c.session_id.in_(spoken_in)))
     connection.execute(sa.delete(projects).where(projects.c.id == project_id))
-    pending_writes.recount(connection, pending_writes.KEPT)
-    totals.recount_calls(connection)
-    pending_writes.forget(
-        connection,
-        [pending_writes.of_project(noun, project_id) for noun in pending_writes.BY_PROJECT],
-    )
-    pending_writes.announce(connection, "project.removed", project_id=project_id)
-
-
-def count(connection: Connection, project_id: str, noun: str, by: int = 1) -> None:
-    """Add to the stored counts of requests, tasks or subtasks: in total and for this project."""
-    pending_writes.count(connection, noun, by)
-    pending_writes.count(connection, pending_writes.of_project(noun, project_id), by)
-
-
-def recount(connection: Connection) -> None:
-    """Count all rows again: in total, by project and by tool."""
-    pending_writes.recount_all(connection)
-    totals.recount_calls(connection)
+    events.announce(connection, "project.removed", project_id=project_id)
 
 
 def figures(connection: Connection, project_id: str) -> tuple[Row, Row]:
-    """Return a project and its figures, from its sessions' totals and stored counts; no rows are
-    counted."""
-    nouns = {noun: pending_writes.of_project(noun, project_id) for noun in _BY_PROJECT}
-    found = first(connection, _MEASURED, {"project_id": project_id, **nouns})
+    """Return a project and its figures; those of its actions from the sums of its sessions."""
+    found = first(connection, _FIGURES, {"of_project": project_id})
     if found is None:
         raise NotThere("Project")
     project = {name: found[name] for name in projects.c.keys()}  # noqa: SIM118
@@ -187,3 +123,38 @@ def figures(connection: Connection, project_id: str) -> tuple[Row, Row]:
         "avg_duration_ms": float(found["duration_ms"]) / timed if timed else None,
         "last_activity_ms": max(found["seen_ms"] or 0, project["updated_ms"]),
     }
+
+
+_PROJECT = sa.bindparam("of_project", type_=sa.Text)
+_BRANCHES = {
+    "requests": requests,
+    "tasks": requests.join(tasks),
+    "subtasks": requests.join(tasks).join(subtasks),
+}
+_SUMMED = {
+    "actions": sessions.c.total_tools_used,
+    "succeeded": sessions.c.total_success,
+    "duration_ms": sessions.c.total_duration_ms,
+    "timed": sessions.c.timed_actions,
+}
+_COUNTS = [
+    sa.select(sa.func.count())
+    .select_from(branch)
+    .where(requests.c.project_id == _PROJECT)
+    .scalar_subquery()
+    .label(noun)
+    for noun, branch in _BRANCHES.items()
+]
+_SUMS = (
+    sa.select(
+        *(sa.func.coalesce(sa.func.sum(column), 0).label(name) for name, column in _SUMMED.items()),
+        sa.func.max(sessions.c.seen_ms).label("seen_ms"),
+    )
+    .where(sessions.c.project_id == _PROJECT)
+    .subquery()
+)
+_FIGURES = (
+    sa.select(projects, *_SUMS.c, *_COUNTS)
+    .select_from(projects.join(_SUMS, sa.true()))
+    .where(projects.c.id == _PROJECT)
+)

@@ -5,27 +5,33 @@ of requests, tasks and subtasks, in four queries whatever its size.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from operator import itemgetter
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.hub import ids
 from holdfast.hub.errors import NotThere, Refused
-from holdfast.hub.store import pending_writes
-from holdfast.hub.store.prepared import PreparedQuery, read_together
-from holdfast.hub.store.rows import Page, Row, fetch_page, first, rows
+from holdfast.hub.store import events
+from holdfast.hub.store.rows import (
+    Page,
+    Row,
+    fetch_page,
+    first,
+    matching,
+    newest_first,
+    rows,
+    update,
+)
+from holdfast.hub.store.rows import get as get_row
 from holdfast.hub.store.tables import requests, subtasks, tasks
 from holdfast.hub.tree import agent_contexts, projects, sessions, waves
 from holdfast.hub.tree.statuses import end_time
-
-NEWEST_FIRST = (requests.c.created_ms.desc(), requests.c.id.desc())
 
 
 def add(connection: Connection, given: Row, now_ms: int) -> Row:
     """Add a request; create its session if it is new."""
     projects.get(connection, given["project_id"])
-    status = given.get("status", "active")
     row = {
         "id": ids.in_order(now_ms),
         "project_id": given["project_id"],
@@ -34,30 +40,16 @@ def add(connection: Connection, given: Row, now_ms: int) -> Row:
         "prompt_type": given.get("prompt_type", "other"),
         "metadata": given.get("metadata") or {},
         "created_ms": now_ms,
-        **end_time(status, now_ms),
+        **end_time(given.get("status", "active"), now_ms),
     }
     sessions.meet(connection, row["session_id"], row["project_id"], now_ms)
     connection.execute(sa.insert(requests), row)
-    projects.count(connection, row["project_id"], "requests")
     _tell(connection, "request.created", row)
     return row
 
 
 def get(connection: Connection, request_id: str) -> Row:
-    return _fetch(connection, sa.select(requests).where(requests.c.id == request_id))
-
-
-def _get_locked(connection: Connection, request_id: str) -> Row:
-    """As `get`, and lock the row: others change it only after this transaction."""
-    query = sa.select(requests).where(requests.c.id == request_id)
-    return _fetch(connection, query.with_for_update(key_share=True))
-
-
-def _fetch(connection: Connection, query: sa.Select[Any]) -> Row:
-    found = first(connection, query)
-    if found is None:
-        raise NotThere("Request")
-    return found
+    return get_row(connection, requests, request_id, "Request")
 
 
 def tasks_of(connection: Connection, request_id: str) -> list[Row]:
@@ -75,34 +67,29 @@ def list_page(
     status: str | None = None,
 ) -> Page:
     """List requests, newest first."""
-    wanted = {"project_id": project_id, "session_id": session_id, "status": status}
-    filters = [requests.c[name] == value for name, value in wanted.items() if value is not None]
-    query = sa.select(requests).where(*filters).order_by(*NEWEST_FIRST)
-    total = None if filters else pending_writes.stored_count(connection, "requests")
-    return fetch_page(connection, query, limit, offset, total=total)
+    wanted = matching(requests, project_id=project_id, session_id=session_id, status=status)
+    query = sa.select(requests).where(*wanted).order_by(*newest_first(requests))
+    return fetch_page(connection, query, limit, offset)
 
 
 def latest(connection: Connection, limit: int, **of: str) -> list[Row]:
     """Return the last requests of a project or a session, without counting the others."""
-    filters = [requests.c[name] == value for name, value in of.items()]
-    query = sa.select(requests).where(*filters).order_by(*NEWEST_FIRST).limit(limit)
-    return rows(connection, query)
+    query = sa.select(requests).where(*matching(requests, **of))
+    return rows(connection, query.order_by(*newest_first(requests)).limit(limit))
 
 
 def change(connection: Connection, request_id: str, given: Row, now_ms: int) -> Row:
     """Change the status, or add metadata, merged one level deep."""
     if not given:
         raise Refused("No update fields provided")
-    before = _get_locked(connection, request_id)
-    changes: dict[str, Any] = {}
-    if "status" in given:
-        changes = end_time(given["status"], now_ms, before)
+    mine = sa.select(requests).where(requests.c.id == request_id)
+    before = first(connection, mine.with_for_update(key_share=True))
+    if before is None:
+        raise NotThere("Request")
+    changes = end_time(given["status"], now_ms, before) if "status" in given else {}
     if "metadata" in given:
-        changes["metadata"] = {
-            **(before["metadata"] or {}),
-            **(given["metadata"] or {}),
-        }
-    connection.execute(sa.update(requests).where(requests.c.id == request_id).values(changes))
+        changes["metadata"] = {**(before["metadata"] or {}), **(given["metadata"] or {})}
+    update(connection, requests, request_id, changes)
     row = {**before, **changes}
     _tell(connection, "request.changed", row)
     return row
@@ -112,32 +99,16 @@ def remove(connection: Connection, request_id: str, now_ms: int) -> None:
     """Delete the request with its tasks, their subtasks and their actions."""
     row = get(connection, request_id)
     waves.hold(connection, row["session_id"])
-    agent_contexts.below(connection, row["project_id"], tasks.c.request_id == request_id, now_ms)
-    connection.execute(sa.delete(requests).where(requests.c.id == request_id))
-    projects.count(connection, row["project_id"], "requests", -1)
+    below = subtasks.c.task_id.in_(sa.select(tasks.c.id).where(tasks.c.request_id == request_id))
+    with agent_contexts.following(connection, below, now_ms):
+        connection.execute(sa.delete(requests).where(requests.c.id == request_id))
     _tell(connection, "request.removed", row)
     waves.settle(connection, row["session_id"], row["project_id"], now_ms)
 
 
 def _tell(connection: Connection, kind: str, row: Row) -> None:
-    body = {"id": row["id"], "status": row["status"]}
-    pending_writes.announce(
-        connection, kind, body, project_id=row["project_id"], session_id=row["session_id"]
-    )
-
-
-_IN_PAGE = tasks.c.request_id.in_(sa.bindparam("request_ids", expanding=True))
-_TASKS = PreparedQuery(sa.select(tasks).where(_IN_PAGE), "request_ids")
-_SUBTASKS = PreparedQuery(
-    sa.select(subtasks).join_from(subtasks, tasks).where(_IN_PAGE), "request_ids"
-)
-_REQUESTS = (
-    sa.select(requests)
-    .where(requests.c.project_id == sa.bindparam("project_id"))
-    .order_by(*NEWEST_FIRST)
-    .limit(sa.bindparam("limit"))
-    .offset(sa.bindparam("offset"))
-)
+    place = {"project_id": row["project_id"], "session_id": row["session_id"]}
+    events.announce(connection, kind, {"id": row["id"], "status": row["status"]}, **place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,48 +118,36 @@ class HierarchyTree:
     requests: Page  # each with `tasks`, each of these with `subtasks`
 
 
+_IN_PAGE = tasks.c.request_id.in_(sa.bindparam("request_ids", expanding=True))
+_TASKS = sa.select(tasks).where(_IN_PAGE)
+_SUBTASKS = sa.select(subtasks).join_from(subtasks, tasks).where(_IN_PAGE)
+
+
 def tree_of_project(
     connection: Connection, project_id: str, limit: int, offset: int
 ) -> HierarchyTree:
-    """Return requests newest first, tasks by wave, subtasks oldest first."""
+    """Return requests newest first, tasks by wave, subtasks oldest first. They are sorted here, in
+    groups of a few; the database would sort all of them by six columns."""
     project, figures = projects.figures(connection, project_id)
-    page = {"project_id": project_id, "limit": limit, "offset": offset}
-    request_rows = rows(connection, _REQUESTS, page)
-    _grow(connection, request_rows)
-    return HierarchyTree(
-        project, figures, Page(request_rows, figures["total_requests"], limit, offset)
-    )
-
-
-def _grow(connection: Connection, asked: list[Row]) -> None:
-    """Attach tasks and subtasks. They are sorted here, in groups of a few; the database would
-    sort all of them by six columns."""
-    if not asked:
-        return
+    query = sa.select(requests).where(requests.c.project_id == project_id)
+    page = query.order_by(*newest_first(requests)).limit(limit).offset(offset)
+    asked = rows(connection, page)
     wanted = {"request_ids": [request["id"] for request in asked]}
-    read = read_together(connection, {"tasks": _TASKS, "subtasks": _SUBTASKS}, wanted)
-    below = _group_by(read["subtasks"], "task_id")
-    for found in below.values():
-        found.sort(key=_by_age)
-    stages = _group_by(read["tasks"], "request_id")
-    for found in stages.values():
-        found.sort(key=_by_wave)
-        for task in found:
-            task["subtasks"] = below.get(task["id"], [])
+    listed = rows(connection, _TASKS, wanted)
+    parts = _group_by(rows(connection, _SUBTASKS, wanted), "task_id", "created_ms", "id")
+    for task in listed:
+        task["subtasks"] = parts.get(task["id"], [])
+    stages = _group_by(listed, "request_id", "wave_number", "created_ms", "id")
     for request in asked:
         request["tasks"] = stages.get(request["id"], [])
+    total = figures["total_requests"]
+    return HierarchyTree(project, figures, Page(asked, total, limit, offset))
 
 
-def _group_by(found: list[Row], name: str) -> dict[str, list[Row]]:
+def _group_by(found: list[Row], name: str, *order: str) -> dict[str, list[Row]]:
     groups: dict[str, list[Row]] = {}
     for row in found:
         groups.setdefault(row[name], []).append(row)
+    for group in groups.values():
+        group.sort(key=itemgetter(*order))
     return groups
-
-
-def _by_age(row: Row) -> tuple[int, str]:
-    return row["created_ms"], row["id"]
-
-
-def _by_wave(row: Row) -> tuple[int, int, str]:
-    return row["wave_number"], row["created_ms"], row["id"]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.hub import row_times
-from holdfast.hub.errors import AlreadyThere, NotThere, Refused
-from holdfast.hub.store import pending_writes
-from holdfast.hub.store.rows import Page, Row, fetch_page, first, put_new, rows
+from holdfast.hub.errors import AlreadyThere, Refused
+from holdfast.hub.store import events
+from holdfast.hub.store.rows import Page, Row, fetch_page, first, matching, put_new, rows, update
+from holdfast.hub.store.rows import get as get_row
 from holdfast.hub.store.tables import (
     actions,
     compactions,
@@ -25,53 +25,85 @@ from holdfast.hub.store.tables import (
 
 ACTIVE_MS = 30 * 60_000
 TOTALS = ("total_tools_used", "total_success", "total_errors")
+SUMS = (*TOTALS, "total_duration_ms", "timed_actions")
 
 
-def add(connection: Connection, row: dict[str, Any], now_ms: int) -> Row:
+def add(connection: Connection, row: Row, now_ms: int) -> Row:
     """Add a session; `row` holds columns of the table, including `id`."""
     if row.get("project_id") is not None:
-        _must_exist(connection, row["project_id"])
-    if find(connection, row["id"]) is not None:
-        raise AlreadyThere("Session already exists", row["id"])
+        get_row(connection, projects, row["project_id"], "Project")
     whole = {"started_ms": now_ms, "seen_ms": now_ms, **row}
-    connection.execute(sa.insert(sessions).values(whole))
-    pending_writes.count(connection, "sessions")
+    if not put_new(connection, sessions, whole):
+        raise AlreadyThere("Session already exists", row["id"])
     _tell(connection, "session.started", whole)
     return get(connection, row["id"])
 
 
-def meet(connection: Connection, session_id: str, project_id: str | None, now_ms: int) -> None:
-    """Create the session if it is new, and note activity at this time."""
-    row = {
-        "id": session_id,
-        "project_id": project_id,
-        "started_ms": now_ms,
-        "seen_ms": now_ms,
-        **dict.fromkeys(TOTALS, 0),
-    }
+def meet(
+    connection: Connection, session_id: str, project_id: str | None, now_ms: int
+) -> str | None:
+    """Create the session if it is new, else note activity at this time. A session that has no
+    project gets this one. Return its project."""
+    row = {"id": session_id, "project_id": project_id, "started_ms": now_ms, "seen_ms": now_ms}
     if put_new(connection, sessions, row):
-        pending_writes.count(connection, "sessions")
         _tell(connection, "session.started", row)
+        return project_id
+    known = {"seen_ms": now_ms, "project_id": sa.func.coalesce(sessions.c.project_id, project_id)}
+    mine = sa.update(sessions).where(sessions.c.id == session_id)
+    place: str | None = connection.scalar(mine.values(known).returning(sessions.c.project_id))
+    return place
+
+
+_PROJECT = sa.bindparam("of_project", type_=sa.Text)
+_NEWER = sa.bindparam("now_ms", type_=sa.BigInteger)
+_ADD_CALL = (
+    sa.update(sessions)
+    .where(
+        sessions.c.id == sa.bindparam("of_session", type_=sa.Text),
+        _PROJECT.is_(None) | (sessions.c.project_id == _PROJECT),
+    )
+    .values(
+        seen_ms=sa.case((sessions.c.seen_ms > _NEWER, sessions.c.seen_ms), else_=_NEWER),
+        **{
+            name: sessions.c[name] + sa.bindparam(f"more_{name}", type_=sa.BigInteger)
+            for name in SUMS
+        },
+    )
+)
+
+
+def add_call(connection: Connection, action: Row) -> bool:
+    """Add a call to the sums of its session; return False if there is no such session in the
+    project of the call."""
+    if action["session_id"] is None:
+        return False
+    given = {f"more_{name}": n for name, n in _sums(action).items()}
+    given |= {"of_session": action["session_id"], "of_project": action["project_id"]}
+    given["now_ms"] = action["created_ms"]
+    return connection.execute(_ADD_CALL, given).rowcount > 0
+
+
+def begin_with_call(connection: Connection, action: Row) -> None:
+    """As `add_call`, for a session that may be new; a known one stays in its project."""
+    if action["session_id"] is None:
         return
-    known = {"seen_ms": now_ms}
-    unplaced = sa.update(sessions).where(sessions.c.id == session_id)
-    connection.execute(unplaced.values(known))
-    if project_id is not None:
-        connection.execute(
-            unplaced.where(sessions.c.project_id.is_(None)).values(project_id=project_id)
-        )
+    meet(connection, action["session_id"], action["project_id"], action["created_ms"])
+    add_call(connection, {**action, "project_id": None})
+
+
+def _sums(action: Row) -> dict[str, int]:
+    succeeded = action["exit_code"] == 0
+    timed = action["duration_ms"] is not None
+    numbers = (1, int(succeeded), int(not succeeded), action["duration_ms"] or 0, int(timed))
+    return dict(zip(SUMS, numbers, strict=True))
 
 
 def find(connection: Connection, session_id: str) -> Row | None:
-    query = sa.select(sessions).where(sessions.c.id == session_id)
-    return first(connection, query)
+    return first(connection, sa.select(sessions).where(sessions.c.id == session_id))
 
 
 def get(connection: Connection, session_id: str) -> Row:
-    found = find(connection, session_id)
-    if found is None:
-        raise NotThere("Session")
-    return found
+    return get_row(connection, sessions, session_id, "Session")
 
 
 def list_page(
@@ -85,21 +117,21 @@ def list_page(
 ) -> Page:
     """List sessions, newest first. Active means not ended, or ended less than half an hour ago."""
     query = sa.select(sessions).order_by(sessions.c.started_ms.desc(), sessions.c.id)
-    if project_id is not None:
-        query = query.where(sessions.c.project_id == project_id)
+    query = query.where(*matching(sessions, project_id=project_id))
     if active_only:
-        ended = sessions.c.ended_ms
-        query = query.where(ended.is_(None) | (ended > now_ms - ACTIVE_MS))
-    filtered = project_id is not None or active_only
-    total = None if filtered else pending_writes.stored_count(connection, "sessions")
-    return fetch_page(connection, query, limit, offset, total=total)
+        query = query.where(_is_active(now_ms))
+    return fetch_page(connection, query, limit, offset)
 
 
-def change(connection: Connection, session_id: str, changes: dict[str, Any]) -> Row:
+def _is_active(now_ms: int) -> sa.ColumnElement[bool]:
+    return sessions.c.ended_ms.is_(None) | (sessions.c.ended_ms > now_ms - ACTIVE_MS)
+
+
+def change(connection: Connection, session_id: str, changes: Row) -> Row:
     if not changes:
         raise Refused("No fields to update")
     before = get(connection, session_id)
-    connection.execute(sa.update(sessions).where(sessions.c.id == session_id).values(changes))
+    update(connection, sessions, session_id, changes)
     kind = "session.ended" if changes.get("ended_ms") is not None else "session.changed"
     _tell(connection, kind, {**before, **changes})
     return get(connection, session_id)
@@ -110,24 +142,17 @@ def remove(connection: Connection, session_id: str) -> None:
     connection.execute(sa.delete(sessions).where(sessions.c.id == session_id))
     for table in (readings, compactions):
         connection.execute(sa.delete(table).where(table.c.session_id == session_id))
-    pending_writes.count(connection, "sessions", -1)
-    pending_writes.announce(connection, "session.removed", session_id=session_id)
+    events.announce(connection, "session.removed", session_id=session_id)
 
 
-def _must_exist(connection: Connection, project_id: str) -> None:
-    if connection.scalar(sa.select(projects.c.id).where(projects.c.id == project_id)) is None:
-        raise NotThere("Project")
-
-
-def _tell(connection: Connection, kind: str, row: Mapping[str, Any]) -> None:
-    project_id, session_id = row.get("project_id"), row["id"]
-    pending_writes.announce(connection, kind, {}, project_id=project_id, session_id=session_id)
+def _tell(connection: Connection, kind: str, row: Row) -> None:
+    place = {"project_id": row.get("project_id"), "session_id": row["id"]}
+    events.announce(connection, kind, {}, **place)
 
 
 def stats(connection: Connection, now_ms: int) -> dict[str, Any]:
     """Count sessions: in total and by project."""
-    ended = sessions.c.ended_ms
-    active = sa.case((ended.is_(None) | (ended > now_ms - ACTIVE_MS), 1), else_=0)
+    active = sa.case((_is_active(now_ms), 1), else_=0)
     overview = connection.execute(
         sa.select(
             sa.func.count().label("total_sessions"),
@@ -175,7 +200,7 @@ def _overview(sums: dict[str, int]) -> dict[str, Any]:
     }
 
 
-_PROJECT = (projects.c.path.label("project_path"), projects.c.name.label("project_name"))
+_PLACE = (projects.c.path.label("project_path"), projects.c.name.label("project_name"))
 
 
 def agents_at_work(connection: Connection, limit: int, offset: int) -> list[Row]:
@@ -191,7 +216,7 @@ def agents_at_work(connection: Connection, limit: int, offset: int) -> list[Row]
             subtasks.c.created_ms,
             subtasks.c.session_id,
             tasks.c.request_id,
-            *_PROJECT,
+            *_PLACE,
             done.scalar_subquery().label("actions_count"),
         )
         .select_from(subtasks.join(tasks).join(requests).join(projects))
@@ -205,7 +230,7 @@ def live_sessions(connection: Connection, limit: int, offset: int, now_ms: int) 
     """List active sessions with their project."""
     page = list_page(connection, limit, offset, now_ms=now_ms, active_only=True)
     wanted = {row["project_id"] for row in page.rows if row["project_id"] is not None}
-    query = sa.select(projects.c.id, *_PROJECT).where(projects.c.id.in_(wanted))
+    query = sa.select(projects.c.id, *_PLACE).where(projects.c.id.in_(wanted))
     known = {row["id"]: row for row in rows(connection, query)} if wanted else {}
     for row in page.rows:
         place = known.get(row["project_id"], {})

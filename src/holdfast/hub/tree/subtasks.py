@@ -10,10 +10,19 @@ from sqlalchemy.engine import Connection
 from holdfast.hub import ids
 from holdfast.hub.board import blocking
 from holdfast.hub.errors import NotThere, Refused
-from holdfast.hub.store import pending_writes
-from holdfast.hub.store.rows import Page, Row, fetch_page, first, rows
+from holdfast.hub.store import events
+from holdfast.hub.store.rows import (
+    Page,
+    Row,
+    fetch_page,
+    first,
+    matching,
+    newest_first,
+    rows,
+    update,
+)
 from holdfast.hub.store.tables import actions, requests, subtasks, tasks
-from holdfast.hub.tree import agent_contexts, projects, waves
+from holdfast.hub.tree import agent_contexts, waves
 from holdfast.hub.tree import tasks as stages
 from holdfast.hub.tree.statuses import ENDED, UNDER_WAY, times_after
 
@@ -22,7 +31,7 @@ GIVEN = ("agent_type", "agent_id", "parent_agent_id", "max_turns")
 
 
 def add(connection: Connection, given: Row, now_ms: int) -> Row:
-    _task, place = stages.get_with_place(connection, given["task_id"])
+    _task, place = stages.get_with_place(connection, given["task_id"], given["task_id"])
     _must_exist(connection, given.get("blocked_by", []))
     waves.hold(connection, place["session_id"])
     row = {
@@ -38,7 +47,6 @@ def add(connection: Connection, given: Row, now_ms: int) -> Row:
         **times_after(given.get("status", "pending"), now_ms),
     }
     connection.execute(sa.insert(subtasks), row)
-    projects.count(connection, place["project_id"], "subtasks")
     _follow(connection, row, now_ms)
     _tell(connection, "subtask.created", row, place["project_id"])
     stages.follow(connection, row["task_id"], now_ms, taken_up=row["status"] not in ENDED)
@@ -69,26 +77,23 @@ def list_page(
     is_subagent: bool | None = None,
 ) -> Page:
     """List subtasks, newest first; oldest first within one task."""
-    wanted = {
-        "task_id": task_id,
-        "session_id": session_id,
-        "status": status,
-        "agent_type": agent_type,
-        "agent_id": agent_id,
-    }
-    filters = [subtasks.c[name] == value for name, value in wanted.items() if value is not None]
+    wanted = matching(
+        subtasks,
+        task_id=task_id,
+        session_id=session_id,
+        status=status,
+        agent_type=agent_type,
+        agent_id=agent_id,
+    )
     if is_subagent is not None:
         parent = subtasks.c.parent_agent_id
-        filters.append(parent.is_not(None) if is_subagent else parent.is_(None))
+        wanted.append(parent.is_not(None) if is_subagent else parent.is_(None))
     if project_id is not None:
-        filters.append(subtasks.c.task_id.in_(stages.ids_where(project_id=project_id)))
-    query = sa.select(subtasks).where(*filters)
-    if task_id is not None:
-        query = query.order_by(subtasks.c.created_ms, subtasks.c.id)
-    else:
-        query = query.order_by(subtasks.c.created_ms.desc(), subtasks.c.id.desc())
-    total = None if filters else pending_writes.stored_count(connection, "subtasks")
-    return fetch_page(connection, query, limit, offset, total=total)
+        wanted.append(subtasks.c.task_id.in_(stages.ids_where(project_id=project_id)))
+    oldest_first = (subtasks.c.created_ms, subtasks.c.id)
+    order = newest_first(subtasks) if task_id is None else oldest_first
+    query = sa.select(subtasks).where(*wanted).order_by(*order)
+    return fetch_page(connection, query, limit, offset)
 
 
 def change(connection: Connection, subtask_id: str, given: Row, now_ms: int) -> Row:
@@ -102,13 +107,9 @@ def change(connection: Connection, subtask_id: str, given: Row, now_ms: int) -> 
     changes: dict[str, Any] = dict(given)
     if "status" in given:
         waves.hold(connection, before["session_id"])
-        before, _ = _with_project(
-            connection, subtask_id
-        )  # another may have changed it while we waited
+        before, _ = _with_project(connection, subtask_id)  # it may have changed while we waited
         changes |= times_after(given["status"], now_ms, before)
-    if "result" in given:
-        changes["result"] = given["result"]
-    connection.execute(sa.update(subtasks).where(subtasks.c.id == subtask_id).values(changes))
+    update(connection, subtasks, subtask_id, changes)
     row = {**before, **changes}
     if row["agent_id"] != before["agent_id"]:
         _follow(connection, before, now_ms)
@@ -123,19 +124,14 @@ def change(connection: Connection, subtask_id: str, given: Row, now_ms: int) -> 
 def close_session(connection: Connection, session_id: str, now_ms: int) -> int:
     """Mark the running subtasks of an ended session as not completed; return how many there
     were."""
-    under_way = sa.select(subtasks, requests.c.project_id).select_from(
-        subtasks.join(tasks).join(requests)
-    )
     waves.hold(connection, session_id)
-    found = rows(
-        connection,
-        under_way.where(subtasks.c.session_id == session_id, subtasks.c.status.in_(UNDER_WAY)),
-    )
+    mine = subtasks.c.session_id == session_id
+    found = rows(connection, _PLACED.where(mine, subtasks.c.status.in_(UNDER_WAY)))
     for row in found:
         row |= times_after("failed", now_ms, row)
         row["result"] = {**(row["result"] or {}), "reason": "session_ended"}
         changes = {name: row[name] for name in ("status", "completed_ms", "result")}
-        connection.execute(sa.update(subtasks).where(subtasks.c.id == row["id"]).values(changes))
+        update(connection, subtasks, row["id"], changes)
         _tell(connection, "subtask.changed", row, row["project_id"])
     for agent_id in {row["agent_id"] for row in found if row["agent_id"] is not None}:
         agent_contexts.follow(connection, session_id, agent_id, now_ms)
@@ -148,20 +144,23 @@ def remove(connection: Connection, subtask_id: str, now_ms: int) -> None:
     """Delete the subtask with its actions."""
     row, project_id = _with_project(connection, subtask_id)
     waves.hold(connection, row["session_id"])
-    agent_contexts.subtasks_below(connection, project_id, subtasks.c.id == subtask_id, now_ms)
+    with agent_contexts.following(connection, subtasks.c.id == subtask_id, now_ms):
+        connection.execute(sa.delete(subtasks).where(subtasks.c.id == subtask_id))
     _tell(connection, "subtask.removed", row, project_id)
     stages.follow(connection, row["task_id"], now_ms)
 
 
 def _with_project(connection: Connection, subtask_id: str) -> tuple[Row, str]:
     """Return the subtask and the project it belongs to."""
-    query = sa.select(subtasks, requests.c.project_id).select_from(
-        subtasks.join(tasks).join(requests)
-    )
-    found = first(connection, query.where(subtasks.c.id == subtask_id))
+    found = first(connection, _PLACED.where(subtasks.c.id == subtask_id))
     if found is None:
         raise NotThere("Subtask")
     return found, found.pop("project_id")
+
+
+_PLACED = sa.select(subtasks, requests.c.project_id).select_from(
+    subtasks.join(tasks).join(requests)
+)
 
 
 def _must_exist(connection: Connection, blockers: list[str]) -> None:
@@ -193,6 +192,4 @@ def _follow(connection: Connection, row: Row, now_ms: int) -> None:
 
 def _tell(connection: Connection, kind: str, row: Row, project_id: str) -> None:
     body = {name: row[name] for name in ("id", "task_id", "agent_type", "agent_id", "status")}
-    pending_writes.announce(
-        connection, kind, body, project_id=project_id, session_id=row["session_id"]
-    )
+    events.announce(connection, kind, body, project_id=project_id, session_id=row["session_id"])

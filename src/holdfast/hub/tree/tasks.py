@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.hub import ids
 from holdfast.hub.errors import NotThere, Refused
-from holdfast.hub.store import pending_writes
-from holdfast.hub.store.rows import Page, Row, fetch_page, first, rows
+from holdfast.hub.store import events
+from holdfast.hub.store.rows import (
+    Page,
+    Row,
+    fetch_page,
+    first,
+    matching,
+    newest_first,
+    rows,
+    update,
+)
 from holdfast.hub.store.tables import requests, subtasks, tasks
-from holdfast.hub.tree import agent_contexts, projects, waves
+from holdfast.hub.tree import agent_contexts, waves
 from holdfast.hub.tree import requests as asked
 from holdfast.hub.tree.statuses import derive_status, end_time
 
@@ -36,23 +43,23 @@ def add(connection: Connection, given: Row, now_ms: int) -> Row:
         **end_time(given.get("status", "pending"), now_ms),
     }
     connection.execute(sa.insert(tasks), row)
-    projects.count(connection, request["project_id"], "tasks")
     _tell(connection, "task.created", row, request)
     waves.settle(connection, request["session_id"], request["project_id"], now_ms)
     return row
 
 
 def get(connection: Connection, task_id: str) -> Row:
-    return _find_with_place(connection, task_id)[0]
+    return get_with_place(connection, task_id)[0]
 
 
-def get_with_place(connection: Connection, task_id: str) -> tuple[Row, Row]:
-    """Return the task, and the project and session it belongs to; the error names a missing
-    task."""
-    try:
-        return _find_with_place(connection, task_id)
-    except NotThere as error:
-        raise NotThere("Task", task_id) from error
+def get_with_place(connection: Connection, task_id: str, which: str = "") -> tuple[Row, Row]:
+    """Return the task, and the project and session it belongs to. `which`: for the error."""
+    query = sa.select(tasks, *PLACE).join_from(tasks, requests).where(tasks.c.id == task_id)
+    found = first(connection, query)
+    if found is None:
+        raise NotThere("Task", which)
+    place = {column.name: found.pop(column.name) for column in PLACE}
+    return found, place
 
 
 def subtasks_of(connection: Connection, task_id: str) -> list[Row]:
@@ -72,39 +79,30 @@ def list_page(
     project_id: str | None = None,
 ) -> Page:
     """List tasks: by wave within one request, else newest first."""
-    wanted = {"request_id": request_id, "status": status}
-    filters = [tasks.c[name] == value for name, value in wanted.items() if value is not None]
-    place = {"session_id": session_id, "project_id": project_id}
-    if any(place.values()):
-        filters.append(tasks.c.id.in_(ids_where(**place)))
-    query = sa.select(tasks).where(*filters)
-    if request_id is not None:
-        query = query.order_by(tasks.c.wave_number, tasks.c.created_ms, tasks.c.id)
-    else:
-        query = query.order_by(tasks.c.created_ms.desc(), tasks.c.id.desc())
-    total = None if filters else pending_writes.stored_count(connection, "tasks")
-    return fetch_page(connection, query, limit, offset, total=total)
+    wanted = matching(tasks, request_id=request_id, status=status)
+    if session_id is not None or project_id is not None:
+        place = ids_where(session_id=session_id, project_id=project_id)
+        wanted.append(tasks.c.id.in_(place))
+    by_wave = (tasks.c.wave_number, tasks.c.created_ms, tasks.c.id)
+    order = newest_first(tasks) if request_id is None else by_wave
+    return fetch_page(connection, sa.select(tasks).where(*wanted).order_by(*order), limit, offset)
 
 
 def ids_where(**place: str | None) -> sa.Select[tuple[str]]:
     """Build the query for the tasks of this session's or project's requests."""
-    filters = [requests.c[name] == value for name, value in place.items() if value is not None]
-    return sa.select(tasks.c.id).join_from(tasks, requests).where(*filters)
+    wanted = matching(requests, **place)
+    return sa.select(tasks.c.id).join_from(tasks, requests).where(*wanted)
 
 
 def change(connection: Connection, task_id: str, given: Row, now_ms: int) -> Row:
     if not given:
         raise Refused("No update fields provided")
-    before, place = _find_with_place(connection, task_id)
+    before, place = get_with_place(connection, task_id)
     waves.hold(connection, place["session_id"])
-    changes: dict[str, Any] = {}
+    changes = dict(given)
     if "status" in given:
-        changes = end_time(given["status"], now_ms, before)
-    if "name" in given:
-        changes["name"] = given["name"]
-    if "wave_number" in given:
-        changes["wave_number"] = given["wave_number"]
-    connection.execute(sa.update(tasks).where(tasks.c.id == task_id).values(changes))
+        changes |= end_time(given["status"], now_ms, before)
+    update(connection, tasks, task_id, changes)
     row = {**before, **changes}
     _tell(connection, "task.changed", row, place)
     waves.settle(connection, place["session_id"], place["project_id"], now_ms)
@@ -126,20 +124,12 @@ def follow(connection: Connection, task_id: str, now_ms: int, *, taken_up: bool 
 
 def remove(connection: Connection, task_id: str, now_ms: int) -> None:
     """Delete the task with its subtasks and their actions."""
-    row, place = _find_with_place(connection, task_id)
+    row, place = get_with_place(connection, task_id)
     waves.hold(connection, place["session_id"])
-    agent_contexts.below(connection, place["project_id"], tasks.c.id == task_id, now_ms)
+    with agent_contexts.following(connection, subtasks.c.task_id == task_id, now_ms):
+        connection.execute(sa.delete(tasks).where(tasks.c.id == task_id))
     _tell(connection, "task.removed", row, place)
     waves.settle(connection, place["session_id"], place["project_id"], now_ms)
-
-
-def _find_with_place(connection: Connection, task_id: str) -> tuple[Row, Row]:
-    query = sa.select(tasks, *PLACE).join_from(tasks, requests).where(tasks.c.id == task_id)
-    found = first(connection, query)
-    if found is None:
-        raise NotThere("Task")
-    place = {column.name: found.pop(column.name) for column in PLACE}
-    return found, place
 
 
 def _next_wave(connection: Connection, request_id: str) -> int:
@@ -150,6 +140,6 @@ def _next_wave(connection: Connection, request_id: str) -> int:
 
 def _tell(connection: Connection, kind: str, row: Row, place: Row) -> None:
     body = {name: row[name] for name in ("id", "request_id", "wave_number", "status")}
-    pending_writes.announce(
+    events.announce(
         connection, kind, body, project_id=place["project_id"], session_id=place["session_id"]
     )

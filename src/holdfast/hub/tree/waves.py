@@ -15,8 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.hub import ids
-from holdfast.hub.store import pending_writes
-from holdfast.hub.store.prepared import PreparedQuery
+from holdfast.hub.store import events
 from holdfast.hub.store.rows import Page, Row, fetch_page, rows, upsert
 from holdfast.hub.store.tables import requests, tasks, waves
 
@@ -89,10 +88,10 @@ MOST = 1_000
 EVENTS = {"running": "wave.started", "completed": "wave.completed", "failed": "wave.failed"}
 
 _SESSION = sa.bindparam("session_id", type_=sa.Text)
-FIRST = PreparedQuery(
+FIRST = (
     sa.select(waves).where(waves.c.session_id == _SESSION).order_by(waves.c.wave_number).limit(MOST)
 )
-TALLIES = PreparedQuery(
+TALLIES = (
     sa.select(tasks.c.wave_number, tasks.c.status, sa.func.count().label("n"))
     .join_from(tasks, requests)
     .where(requests.c.session_id == _SESSION)
@@ -134,7 +133,7 @@ def settle(connection: Connection, session_id: str, project_id: str, now_ms: int
         before = known.get(moved.number)
         if moved.status in EVENTS and (before is None or before.status != moved.status):
             body = {"wave_number": moved.number, "status": moved.status}
-            pending_writes.announce(
+            events.announce(
                 connection,
                 EVENTS[moved.status],
                 body,
@@ -170,7 +169,7 @@ def _read(row: Row) -> WaveState:
 
 
 def _with_counts(connection: Connection, session_id: str, found: Sequence[Row]) -> list[Row]:
-    tallies = rows(connection, TALLIES.query, {"session_id": session_id}) if found else []
+    tallies = rows(connection, TALLIES, {"session_id": session_id}) if found else []
     return with_counts(session_id, found, tallies)
 
 
@@ -192,7 +191,7 @@ def _counts(session_id: str, row: Row, tallies: Mapping[int, Tally]) -> Row:
 
 
 def _tallies(connection: Connection, session_id: str) -> dict[int, dict[str, int]]:
-    return _by_wave(rows(connection, TALLIES.query, {"session_id": session_id}))
+    return _by_wave(rows(connection, TALLIES, {"session_id": session_id}))
 
 
 def _by_wave(tallies: Sequence[Row]) -> dict[int, dict[str, int]]:

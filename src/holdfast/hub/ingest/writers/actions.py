@@ -18,7 +18,6 @@ from holdfast.hub.ingest.records import RecordedAction, RecordedEvent
 from holdfast.hub.store.rows import Row, RowCache
 from holdfast.hub.store.tables import actions, subtasks
 from holdfast.hub.tree.actions import keywords
-from holdfast.hub.tree.totals import add_calls
 
 
 class Actions:
@@ -74,7 +73,6 @@ class Actions:
             for sign, version in ((1, row), (-1, before)):
                 if version is not None:
                     _tally(totals, version, sign)
-                    add_calls(self._connection, version, sign)
                     agent_id = version["agent_id"] or ""
                     tools[version["session_id"], agent_id, version["tool_name"]] += sign
         added, _ = self._cache.flush()

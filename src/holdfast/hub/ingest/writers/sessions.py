@@ -27,7 +27,7 @@ from holdfast.hub.ingest.records import (
     RecordedSession,
     RecordedWindow,
 )
-from holdfast.hub.store import pending_writes
+from holdfast.hub.store import events
 from holdfast.hub.store.rows import Row, RowCache, first, put, put_new, upsert
 from holdfast.hub.store.tables import (
     actions,
@@ -41,7 +41,6 @@ from holdfast.hub.store.tables import (
 from holdfast.hub.tree import capacity, compactions, readings
 from holdfast.hub.tree.agent_contexts import SNAPSHOT
 from holdfast.hub.tree.projects import name_of
-from holdfast.hub.tree.totals import place_calls
 
 
 def create_missing(connection: Connection, records: Iterable[RecordedEvent]) -> None:
@@ -65,10 +64,7 @@ def _create_project(connection: Connection, project_id: str, path: str, at_ms: i
         "updated_ms": at_ms,
     }
     if put_new(connection, projects, row):
-        pending_writes.count(connection, "projects")
-        pending_writes.announce(
-            connection, "project.created", {"path": path}, project_id=project_id
-        )
+        events.announce(connection, "project.created", {"path": path}, project_id=project_id)
 
 
 def _create_session(connection: Connection, record: RecordedSession) -> None:
@@ -80,7 +76,6 @@ def _create_session(connection: Connection, record: RecordedSession) -> None:
         "total_tools_used": 0,
     }
     if put_new(connection, sessions, row):
-        pending_writes.count(connection, "sessions")
         _announce(connection, "session.started", record)
 
 
@@ -166,13 +161,11 @@ def _end_ms(before: int | None, record: RecordedSession) -> int | None:
 def _place_actions(connection: Connection, record: RecordedSession) -> None:
     """Set the project of actions that were posted before it was known."""
     unplaced = (actions.c.session_id == record.id) & actions.c.project_id.is_(None)
-    place_calls(connection, unplaced, record.project_id)
+    connection.execute(sa.update(actions).where(unplaced).values(project_id=record.project_id))
 
 
 def _announce(connection: Connection, kind: str, record: RecordedSession) -> None:
-    pending_writes.announce(
-        connection, kind, {}, project_id=record.project_id, session_id=record.id
-    )
+    events.announce(connection, kind, {}, project_id=record.project_id, session_id=record.id)
 
 
 MOST_SKILLS = 50

@@ -234,9 +234,10 @@ class Subtasks:
         orphans = sa.update(actions).where(mine, actions.c.subtask_id.is_(None))
         self._connection.execute(orphans.values(subtask_id=row["id"]))
 
-    def clear_left(self) -> tuple[int, int]:
-        """Delete default tasks that lost their last subtask, and requests that have no prompt."""
-        gone_tasks = gone_requests = 0
+    def clear_left(self) -> bool:
+        """Delete default tasks that lost their last subtask, and requests that have no prompt.
+        Return whether a task went."""
+        gone = 0
         for task_id in sorted(self._left):
             request_id = self._connection.scalar(
                 sa.select(tasks.c.request_id).where(tasks.c.id == task_id)
@@ -245,12 +246,11 @@ class Subtasks:
                 continue
             under = sa.exists().where(subtasks.c.task_id == task_id)
             empty = sa.delete(tasks).where(tasks.c.id == task_id, ~under)
-            gone_tasks += self._connection.execute(empty).rowcount
+            gone += self._connection.execute(empty).rowcount
             under = sa.exists().where(tasks.c.request_id == request_id)
             no_prompt = sa.delete(requests).where(requests.c.id == request_id, ~under)
-            no_prompt = no_prompt.where(requests.c.prompt == "")
-            gone_requests += self._connection.execute(no_prompt).rowcount
-        return gone_tasks, gone_requests
+            self._connection.execute(no_prompt.where(requests.c.prompt == ""))
+        return gone > 0
 
 
 def _new(record: RecordedSubtask, task_id: str) -> Row:

@@ -1,23 +1,26 @@
-"""What can be found again, on PostgreSQL: items, their words, their vectors, spread by project.
+"""All tables. A database of 0.1.0 or 0.2.0 gets what it lacks, and loses the counts it stored.
 
-On SQLite nothing: there the index is a file per project, beside the database.
+A new database gets its tables as they are now, so a later revision asks whether what it adds is
+there.
 """
 
+import sqlalchemy as sa
 from alembic import op
 
-revision = "0003"
-down_revision = "0002"
-PARTS = 16
+from holdfast.hub.store.tables import actions, metadata
 
-_WORDS = (
+revision = "0006"
+down_revision = None
+PARTS = 16
+# The search index on PostgreSQL: items, their words, their vectors, spread by project. On SQLite
+# it is a file per project, beside the database.
+_SEARCH = (
     "CREATE TEXT SEARCH DICTIONARY holdfast_stem (TEMPLATE = snowball, Language = english)",
     "CREATE TEXT SEARCH CONFIGURATION holdfast (COPY = simple)",
     (
         "ALTER TEXT SEARCH CONFIGURATION holdfast ALTER MAPPING FOR asciiword, word, hword, "
         "hword_part, asciihword, hword_asciipart WITH holdfast_stem"
     ),
-)
-_TABLES = (
     (
         "CREATE TABLE recall_projects (project text PRIMARY KEY, "
         "items bigint NOT NULL DEFAULT 0, words bigint NOT NULL DEFAULT 0, "
@@ -45,9 +48,23 @@ _TABLES = (
 
 
 def upgrade() -> None:
-    if op.get_bind().dialect.name != "postgresql":
-        return
-    for statement in (*_WORDS, *_TABLES):
+    connection = op.get_bind()
+    metadata.create_all(connection)
+    for table in metadata.sorted_tables:
+        for index in table.indexes:
+            index.create(connection, checkfirst=True)
+    there = sa.inspect(connection)
+    if "keywords" not in {column["name"] for column in there.get_columns("actions")}:
+        op.add_column("actions", sa.Column("keywords", actions.c.keywords.type, nullable=True))
+    for name in ("counts", "tool_counts"):
+        if there.has_table(name):
+            op.drop_table(name)
+    if connection.dialect.name == "postgresql" and not there.has_table("recall_projects"):
+        _make_search_tables()
+
+
+def _make_search_tables() -> None:
+    for statement in _SEARCH:
         op.execute(statement)
     for number in range(PARTS):
         op.execute(

@@ -1,0 +1,75 @@
+"""Events for listeners. They are written at the end of the transaction that caused them, and
+numbered in the order of commits: a listener asks for what came after the last number it saw.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from holdfast.hub.store.rows import Row
+from holdfast.hub.store.tables import events
+
+CHANNEL = "holdfast_events"  # on which PostgreSQL tells listeners that something was committed
+_ORDER_LOCK = 0x401DFA57
+_PENDING = "holdfast_events"
+
+
+def announce(
+    connection: Connection,
+    kind: str,
+    body: dict[str, Any] | None = None,
+    *,
+    project_id: str | None = None,
+    session_id: str | None = None,
+    at_ms: int | None = None,
+) -> None:
+    """Send an event to listeners once the transaction is committed."""
+    row = {
+        "kind": kind,
+        "project_id": project_id,
+        "session_id": session_id,
+        "body": body or {},
+        "at_ms": int(time.time() * 1000) if at_ms is None else at_ms,
+    }
+    _pending(connection).append(row)
+
+
+def mark(connection: Connection) -> int:
+    """Return the start of a change, for `back_to`."""
+    return len(_pending(connection))
+
+
+def back_to(connection: Connection, mark: int) -> None:
+    """Drop the events since the mark: the change was refused, or is not worth an event."""
+    del _pending(connection)[mark:]
+
+
+def clear(connection: Connection) -> None:
+    back_to(connection, 0)
+
+
+def write(connection: Connection) -> None:
+    """Write the events; only the commit follows. The lock, held until then, keeps a later commit
+    from getting a lower number."""
+    rows = _pending(connection)
+    if not rows:
+        return
+    if connection.dialect.name == "postgresql":
+        connection.execute(_LOCK_AND_NOTIFY)
+    connection.execute(_INSERT, rows)
+    connection.info[_PENDING] = []
+
+
+_INSERT = sa.insert(events).inline()  # its number is not asked for
+_LOCK_AND_NOTIFY = sa.select(
+    sa.func.pg_advisory_xact_lock(_ORDER_LOCK), sa.func.pg_notify(CHANNEL, "")
+)
+
+
+def _pending(connection: Connection) -> list[Row]:
+    pending: list[Row] = connection.info.setdefault(_PENDING, [])
+    return pending

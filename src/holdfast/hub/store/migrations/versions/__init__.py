@@ -1,1 +1,0 @@
-"""The versions, oldest first by name."""
