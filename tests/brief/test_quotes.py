@@ -238,7 +238,7 @@ def test_a_request_that_the_user_stopped_is_marked_in_brief_and_checkpoint(tmp_p
     assert sections_of(record)["Why Changed"] == [
         f"turn 1 {stopped}: “Send the heights to the harbour master.”",
         "turn 2 (interrupted): “Print them on paper instead.”",
-        "turn 3: “Now the moon.”\n→ “It is drawn.”",
+        "turn 3: “Now the moon.”",
     ]
 
 

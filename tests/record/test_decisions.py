@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.checkpoint.sections import decisions
+from holdfast.record.decisions import find_decisions
 from tests.checkpoint.sessions import Session
 
 REFUSAL = "The user doesn't want to proceed with this tool use."
@@ -57,9 +58,16 @@ def test_what_the_user_types_on_interrupting_is_a_decision(tmp_path: Path) -> No
     session = Session().user("Draw the tides.").says("First I commit. Now the north:")
     session.user("[Request interrupted by user]").user("do not commit anything")
     session.says("Understood.").user("[Request interrupted by user]").user("Why the north?")
-    assert [*decisions(session.record(tmp_path))] == [
-        "turn 2: “interrupted: First I commit. Now the north:” → “do not commit anything”"
-    ]
+    [one] = find_decisions(session.record(tmp_path))
+    assert (one.text, one.turn) == ("do not commit anything", 2)
+    assert one.question == "interrupted: First I commit. Now the north:"
+
+
+def test_a_checkpoint_calls_no_prompt_a_decision(tmp_path: Path) -> None:
+    session = Session().user("Draw the tides.").says("Drawn. Shall I print them?").user("yes")
+    session.says("Printed. Anything else?").user("the moon is not correct [Image]")
+    session.says("Now the moon:").user("[Request interrupted by user]").user("continue")
+    assert [*decisions(session.record(tmp_path))] == []
 
 
 def test_an_answer_stands_beside_the_whole_question(tmp_path: Path) -> None:
@@ -67,6 +75,6 @@ def test_an_answer_stands_beside_the_whole_question(tmp_path: Path) -> None:
     question = f"Shall I print {'the tides of the north and ' * 8}of the south?"
     session = Session().user("Draw the tides.").says(f"{said}\n- {question}")
     session.user("only those of the north, and without the moon, please")
-    assert [*decisions(session.record(tmp_path))] == [
-        f"turn 2: “{question}” → “only those of the north, and without the moon, please”"
-    ]
+    [one] = find_decisions(session.record(tmp_path))
+    assert one.question == question
+    assert one.text == "only those of the north, and without the moon, please"

@@ -192,7 +192,7 @@ def test_files_nobody_had_used_are_changed_by_a_move_or_a_removal(tmp_path: Path
         "git rm -q --cached kept.md"
     )
     removed = ("notes/moon.md", "docs/flood.md", "docs/ebb.md")
-    assert what_changed(session, tmp_path) == [f"{name} - removed" for name in removed]
+    assert what_changed(session, tmp_path) == [f"{name} (removed, turn 1)" for name in removed]
 
 
 def test_a_redirection_is_no_place_to_move_to(tmp_path: Path) -> None:

@@ -65,7 +65,10 @@ def test_the_newest_answers_of_git_are_quoted_with_the_edits_since(tmp_path: Pat
         f"{status}\n    ## main\n    M tide.py\n    ?? new.py",
         f"{made}\n    [fix/ebb 1a2b3c4] Mend the ebb\n    1 file changed",
     ]
-    assert sections_of(record)["Git"] == found
+    assert sections_of(record)["Git"] == [
+        "git push (failed, turn 1, 2026-11-15 06:25, no edit since): “! [rejected] main -> main”",
+        "git status (turn 1, 2026-11-15 06:25, 2 edits since): “## main M tide.py ?? new.py”",
+    ], "the commit stands under what changed"
     assert f"- {status}\n    ## main" in compose(record).text
 
 
@@ -133,7 +136,9 @@ def test_what_subagents_edited_is_changed_and_counted_since(tmp_path: Path) -> N
         )
     )
     changed = sections_of(record)["What Changed"]
-    assert changed[:2] == ["ebb.py - changed by a subagent", "old.py - changed by a subagent"]
+    assert (
+        "ebb.py (by a subagent, turn 1)" in changed and "old.py (by a subagent, turn 1)" in changed
+    )
     assert record.git["status"].edits == 1, "the first was before it"
 
 
@@ -300,8 +305,14 @@ def test_a_changed_file_is_shown_with_the_commit_that_holds_it(
     record = edited().edits("/work/project/low.py").record(tmp_path)
     commit(repository, "Mend the ebb", "tide.py")
     asked(repository, record)
-    record.turns[0].place = Place(at="2000-01-01T00:00:00.000Z")
+    tide = record.files["tide.py"]
+    tide.edited = Place(at="2000-01-01T00:00:00.000Z", op=tide.edited.op)
+    made = git.ask(str(repository), record)
+    assert made is not None
     found = sections_of(record)["What Changed"]
-    assert found == ["low.py - edited 1 time", "tide.py - in the commit “Mend the ebb”"]
-    record.turns[0].place = Place(at="2999-01-01T00:00:00.000Z")
-    assert "in the commit" not in "".join(sections_of(record)["What Changed"]), "it is older"
+    assert found == [
+        "low.py (turn 1, no commit seen)",
+        f"commit {made.commits[0].id} “Mend the ebb”: tide.py",
+    ]
+    tide.edited = Place(at="2999-01-01T00:00:00.000Z", op=tide.edited.op)
+    assert "commit " not in "".join(sections_of(record)["What Changed"]), "it is older"

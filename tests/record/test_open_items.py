@@ -252,8 +252,8 @@ def test_a_subagent_that_the_user_refused_answered_nothing(tmp_path: Path) -> No
     session = Session().user("Go.").calls("Agent", "It is deep.", description="sound the quay")
     session.calls("Agent", refused, error=True, description="paint the quay")
     assert sections_of(session.record(tmp_path))["Agents"] == [
-        "agent (refused by the user): paint the quay",
-        "agent: sound the quay → “It is deep.”",
+        "agent (turn 1, refused by the user): paint the quay",
+        "agent (turn 1): sound the quay → “It is deep.”",
     ]
 
 

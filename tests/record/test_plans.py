@@ -74,5 +74,5 @@ def test_a_checkpoint_never_says_that_nothing_is_open(tmp_path: Path) -> None:
     session = Session().user("Print the tides.").says("They are printed. Shall I push?")
     [step] = sections_of(session.record(tmp_path))["Next Steps"]
     assert step == (
-        "the model's last words, turn 1, 2026-11-15 06:25: “They are printed. Shall I push?”"
+        "the model's last message, turn 1, 2026-11-15 06:25: “They are printed. Shall I push?”"
     )

@@ -48,7 +48,7 @@ def test_a_file_that_was_removed_is_not_listed_until_it_is_there_again(
     assert "ebb" not in told(session, tmp_path)
     assert "notes/a.md" in told(session, tmp_path)
     changed = sections_of(session.record(tmp_path))["What Changed"]
-    assert changed == ["src/tide.py - edited 1 time; removed since"]
+    assert changed == ["src/tide.py (turn 1): removed since"]
     session.calls("Write", file_path=TIDE, content="def flood(): ...")
     assert "tide.py" in told(session, tmp_path)
 

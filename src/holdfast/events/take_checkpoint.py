@@ -16,7 +16,8 @@ from typing import Any
 from holdfast.checkpoint import added, workflow_state
 from holdfast.checkpoint.document import Document, clean_document, texts, with_snapshot
 from holdfast.checkpoint.errors import CheckpointNotSaved
-from holdfast.checkpoint.sections import ROOM_CHARS, first, sections_of, size, snapshot_of
+from holdfast.checkpoint.room import ROOM_CHARS, first, size
+from holdfast.checkpoint.sections import sections_of, snapshot_of
 from holdfast.checkpoint.write import SavedCheckpoint, keep
 from holdfast.hub.projection.projection_file import is_fresh, objects_in, read_projection
 from holdfast.record import storage

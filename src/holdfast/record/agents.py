@@ -6,7 +6,8 @@ from holdfast.record.model import Agent, Call, Place, Record
 from holdfast.text.fence import plain_name
 from holdfast.text.sentences import clip, head_and_tail
 
-LAUNCHED = "Async agent launched"  # it answers later, in a file of its own
+# It answers later: in a file of its own, or with a message.
+LAUNCHED = ("Async agent launched", "Spawned successfully.")
 LONGEST_ANSWER = 600
 REPORT_CHARS, MOST_REPORTS = 3000, 8  # saved at length until others have ended
 MOST_AGENTS = 60

@@ -14,7 +14,7 @@ from os.path import normpath
 import msgspec
 
 from holdfast.record import files, shell, turns
-from holdfast.record.model import Command, FailedRun, Place, Record, heat_at, keep_warmest, warm
+from holdfast.record.model import Command, FailedRun, Place, Record, keep_warmest, warm
 from holdfast.redact import redact
 from holdfast.text.fence import code, flat
 from holdfast.text.sentences import Lazy, clip, clip_start, within
@@ -160,28 +160,6 @@ def describe_edits(record: Record, command: Command) -> str:
     return f"{count} edit{'s'[: count > 1]} since" if count else ""
 
 
-def last_runs(record: Record) -> list[tuple[str, Command]]:
-    """Return the commands that were the first after an edit, the newest first, then those that ran
-    more than once, the warmest first. Lines that differ only behind a pipe are one command. Scripts
-    are left out, and what is quoted elsewhere: failing commands, and what git printed."""
-    elsewhere = {line for line, _ in failing(record)}
-    by_git = {one.place for one in record.git.values()}
-    newest: dict[str, tuple[str, Command, bool]] = {}
-    edits = 0
-    for line, one in sorted(record.commands.items(), key=lambda pair: pair[1].place.op):
-        follows, edits = one.edits_before > edits, one.edits_before
-        parts = shell.simple_commands(line)
-        key = " && ".join(" ".join(words) for _, words in parts)
-        is_gits = one.place in by_git or len(shell.git_verbs(line)) == len(parts)
-        if "<<" not in line and line not in elsewhere and not is_gits:
-            newest.pop(key, None)
-            newest[key] = line, one, follows
-    runs = [*newest.values()][::-1]
-    others = sorted(runs, key=lambda run: -heat_at(run[1], record.op))
-    repeated = [(line, one) for line, one, follows in others if one.count > 1 and not follows]
-    return [(line, one) for line, one, follows in runs if follows] + repeated
-
-
 @lru_cache(shell.KNOWN_LINES)
 def _run(line: str, cwd: str) -> Run:
     entered = shell.enters(line)
@@ -267,4 +245,4 @@ def note_edit(record: Record, name: str) -> None:
     if name:
         record.edits += 1
         turns.note_edit(record, name)
-        files.note_words(record, name, turns.words_before(record))
+        files.note_edit(record, name, turns.words_before(record))

@@ -6,14 +6,13 @@ from os.path import normpath
 from typing import TYPE_CHECKING, Any
 
 from holdfast.record import shell
-from holdfast.record.model import FileUse, Record, keep_warmest, warm
+from holdfast.record.model import FileUse, Place, Record, keep_warmest, warm
 from holdfast.text.sentences import within
 
 EDITS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})  # the tools that edit one
 MOST_FILES = 600  # not edited ones; at twice as many the coldest are removed
 MOST_ROOTS = 8
 MOST_EDITED = 2000
-MOST_SAID = 3  # words at edits of one file
 COUNT_EVERY = 64  # counting thousands of files at each new one takes too long
 SEEN = 0.25  # the weight of a mention
 LONGEST_PATH = 300
@@ -102,21 +101,22 @@ def _thin(record: Record) -> None:
 def remove(record: Record, line: str) -> None:
     """Record that a command removed files or folders, or moved them away. This changes a file that
     nobody had used before, too."""
-    for name in (one.rstrip("/") for one in _named(record, line, shell.find_removed(line))):
+    for name in (one.rstrip("/") for one in named(record, line, shell.find_removed(line))):
         known = [one for one in record.files if one == name or one.startswith(f"{name}/")]
         if not known and shell.is_file(name):
             record.files[name] = FileUse(op=record.op)
             known = [name]
         for one in known:
             record.files[one].gone = True
+            record.files[one].edited = Place(0, record.at, record.op)
 
 
 def find_written(record: Record, line: str) -> list[str]:
     """Return the files that a command writes, relative to the project."""
-    return _named(record, line, shell.find_written(line))
+    return named(record, line, shell.find_written(line))
 
 
-def _named(record: Record, line: str, paths: list[str]) -> list[str]:
+def named(record: Record, line: str, paths: list[str]) -> list[str]:
     """Return the paths in a line relative to the project, wherever the line works."""
     entered = shell.enters(line) if paths else ""
     where = entered if entered[:1] == "/" else f"{record.cwd}/{entered}"
@@ -128,14 +128,15 @@ def _named(record: Record, line: str, paths: list[str]) -> list[str]:
 
 def note_agent_edit(record: Record, name: str, asked: str = "") -> None:
     change(record, name, "by_agents")
-    note_words(record, name, asked)
+    note_edit(record, name, asked)
 
 
-def note_words(record: Record, name: str, words: str) -> None:
-    """Record what was said at an edit; the same words once."""
+def note_edit(record: Record, name: str, words: str) -> None:
+    """Record an edit, and what was said at it, if anything."""
     used = record.files.get(name)
-    if used is not None and words and words not in used.said:
-        used.said = [*used.said, words][-MOST_SAID:]
+    if used is not None:
+        used.edited = Place(0, record.at, record.op)
+        used.said, used.said_op = (words, record.op) if words else (used.said, used.said_op)
 
 
 def change(record: Record, name: str, how: str) -> None:

@@ -7,13 +7,14 @@ printed, with their step, and the edits since are counted.
 import os
 from collections.abc import Iterator
 from datetime import datetime
+from os.path import normpath
 
-from holdfast.record import shell
-from holdfast.record.model import Commit, GitAnswer, GitLog, Place, Record
+from holdfast.record import files, shell
+from holdfast.record.model import Commit, GitAnswer, GitLog, Place, PrintedCommit, Record
 from holdfast.record.turns import began
 from holdfast.redact import redact
 from holdfast.text.fence import both_ends, code, flat, plain_name, quoted
-from holdfast.text.sentences import clip, clip_start
+from holdfast.text.sentences import Lazy, clip, clip_start
 from holdfast.wire import places
 
 QUOTED = ("status", "commit", "push")
@@ -22,17 +23,27 @@ SHOWN_CHARS = 120  # of a command
 SUBJECT_CHARS, BRANCH_CHARS = 100, 200
 SECONDS = 0.3
 MOST_COMMITS = 5
+MOST_MADE, MOST_STAGED = 60, 200  # commits of the session, files staged for one
 CONFIG_BYTES = 1 << 20
 # An included file may name any of them.
 _PROGRAMS = (b"[filter", b"[include", b"fsmonitor", b"hookspath")
 # No field is empty, so that only a new commit follows two NULs.
 _FORMAT = "--format=%x00%x00c%h%x00%cd%x00d%D%x00s%s"
+# `[main de4b411] Move the warning`
+_COMMITTED = Lazy(r"(?m)^\[[^\]\n]*?\b([0-9a-f]{7,40})\] (.+)$")
 _DATE = "--date=format-local:%Y-%m-%dT%H:%M:%SZ"
 
 
 def note_answer(record: Record, line: str, text: str, place: Place, *, failed: bool) -> None:
     """Save the end of what a command printed, if it ran one of the quoted verbs of git."""
-    for verb in shell.git_verbs(line):
+    verbs = shell.git_verbs(line)
+    if not failed:
+        record.staged = [*record.staged, *_staged(record, line)][-MOST_STAGED:]
+    if "commit" in verbs:
+        is_printed = _note_commits(record, line, text, place)
+        if not is_printed and not failed:
+            record.silent_commit_op = place.op
+    for verb in verbs:
         if verb in QUOTED:
             text = text.strip("\n")
             if verb == "commit":
@@ -41,6 +52,43 @@ def note_answer(record: Record, line: str, text: str, place: Place, *, failed: b
             cut = text.count("\n") - printed.count("\n")
             command = clip(line, COMMAND_CHARS)
             record.git[verb] = GitAnswer(command, printed, place, failed, cut)
+
+
+def _staged(record: Record, line: str) -> list[str]:
+    """Return what a line stages: files by name, or the folder that git works in."""
+    found: list[str] = []
+    for _, words in shell.simple_commands(line) if "add" in line else ():
+        if words[0] == "git" and shell.git_verb(words) == "add":
+            names = [word.strip("'\"") for word in words[words.index("add") + 1 :]]
+            is_named = bool(names) and all(map(shell.is_file, names))
+            found += files.named(record, line, names) if is_named else [_folder(record, line)]
+    return found
+
+
+def _folder(record: Record, line: str) -> str:
+    """Return the folder that git works in; empty for the project."""
+    entered = shell.enters(line)
+    where = normpath(entered if entered[:1] == "/" else f"{record.cwd}/{entered}")
+    return f"{where}/" if files.relative(record, f"{where}/")[:1] == "/" else ""
+
+
+def _note_commits(record: Record, line: str, text: str, place: Place) -> bool:
+    """Record the commits that git printed, with what was staged for them; return False if it
+    printed none."""
+    words, here = line.split(), [_folder(record, line)]
+    is_all = any(word == "--all" or (word[0] == "-" != word[1:2] and "a" in word) for word in words)
+    paths = here if is_all else list(dict.fromkeys(record.staged)) or here
+    made = _COMMITTED.pattern.findall(text)
+    for name, subject in made:
+        since = record.silent_commit_op
+        if "--amend" in words and record.commits:
+            amended = record.commits.pop()
+            paths, since = [*amended.paths, *paths], amended.since_op
+        subject = clip(subject, PRINTED_CHARS)
+        record.commits = [*record.commits, PrintedCommit(name, subject, place, paths, since)]
+        record.staged = []
+    del record.commits[:-MOST_MADE]
+    return bool(made)
 
 
 def note_edit(record: Record, at: str = "") -> None:
@@ -100,10 +148,8 @@ def quotes(record: Record) -> Iterator[tuple[str, Place]]:
     first. What a commit printed is in the log that is newer, and what was printed before a commit
     is past. Without a log, the branch is the one that the client wrote down."""
     log = record.git_log
-    if log is not None:
-        yield _describe_log(record, log), log.place
-    elif record.branch not in ("", "HEAD"):
-        yield f"git: on branch {plain_name(record.branch)}", Place()
+    if branch := describe_branch(record):
+        yield branch, log.place if log else Place()
     commit = record.git.get("commit")
     since = commit.place.op if commit and not commit.failed else 0
     by_call = {  # one call may have several verbs
@@ -113,6 +159,15 @@ def quotes(record: Record) -> Iterator[tuple[str, Place]]:
     }
     for answer in sorted(by_call.values(), key=lambda one: one.place.op, reverse=True):
         yield _describe_answer(answer, is_older=answer.place.op <= began(record)), answer.place
+
+
+def describe_branch(record: Record) -> str:
+    """Return the branch and the newest commits as git told them, or the branch that the client
+    wrote down."""
+    if record.git_log is not None:
+        return _describe_log(record, record.git_log)
+    is_known = record.branch not in ("", "HEAD")
+    return f"git: on branch {plain_name(record.branch)}" if is_known else ""
 
 
 def _is_news(commit: GitAnswer, log: GitLog | None) -> bool:
@@ -157,19 +212,3 @@ def _describe_answer(answer: GitAnswer, *, is_older: bool) -> str:
 
 def _edits(count: int) -> str:
     return "no edit" if not count else f"{count} edit{'s'[: count > 1]}"
-
-
-def subjects(record: Record) -> dict[str, str]:
-    """Return the subject of the newest commit that holds a file, by file. Commits older than the
-    turn that first edited it hold none of the session's edits."""
-    began = record.turns[0].place.at if record.turns else ""
-    edited_at: dict[str, str] = {}
-    for turn in record.turns:
-        for name in turn.edited:
-            edited_at.setdefault(name, turn.place.at)
-    found: dict[str, str] = {}
-    for commit in record.git_log.commits if record.git_log else ():
-        for name in commit.files:
-            if commit.at >= edited_at.get(name, began):
-                found.setdefault(name, commit.subject)
-    return found

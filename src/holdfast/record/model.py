@@ -83,9 +83,11 @@ class FileUse(msgspec.Struct, array_like=True, gc=False):
     line: int = 0  # of the newest edit
     change: str = ""  # the first line of the newest edit, or the length of a whole file
     gone: bool = False  # a command has removed or moved it since
-    written: int = 0  # by commands: redirected into, edited in place, moved, staged
+    written: int = 0  # by commands: redirected into, edited in place, moved
     by_agents: int = 0  # edits of subagents
-    said: list[str] = []  # the model's words at its edits, newest last
+    edited: Place = Place()  # the newest edit
+    said: str = ""  # the model's words at the newest edit with any
+    said_op: int = 0
 
     @property
     def is_changed(self) -> bool:
@@ -195,6 +197,16 @@ class Commit(msgspec.Struct, array_like=True, frozen=True, gc=False):
     files: list[str]
 
 
+class PrintedCommit(msgspec.Struct, array_like=True, frozen=True, gc=False):
+    """A commit as git printed it when the session made it."""
+
+    id: str
+    subject: str
+    place: Place
+    paths: list[str]  # the files that were staged by name, or the folder it was made in
+    since_op: int = 0  # what was edited until then may be in a commit that printed nothing
+
+
 class GitLog(msgspec.Struct, array_like=True, gc=False):
     """What git said when it was asked for the branch and the newest commits."""
 
@@ -222,6 +234,9 @@ class Record(msgspec.Struct):
     branch: str = ""
     git: dict[str, GitAnswer] = {}  # the newest answer by git's verb: status, commit, push
     git_log: GitLog | None = None  # asked before the last compaction
+    commits: list[PrintedCommit] = []  # that the session made, newest last
+    staged: list[str] = []  # since the last of them
+    silent_commit_op: int = 0  # of the last commit that succeeded and printed nothing
     planning: bool = False  # plan mode: the model may read and plan, and change nothing
     redacted: bool = False  # a saved command lacks its secret, so compare without secrets
     compactions: int = 0

@@ -174,7 +174,8 @@ def _agent_answered(record: Record, block: ToolResult) -> None:
     use_id = agents.one_line(block.tool_use_id)
     agent = record.agents.get(use_id)
     if block.text.startswith(agents.LAUNCHED):
-        agents.rename(record, use_id, block.text.partition("agentId: ")[2])
+        told = block.text.partition("agentId: ")[2] or block.text.partition("agent_id: ")[2]
+        agents.rename(record, use_id, told)
     elif agent is not None and block.is_error and block.text.startswith(commands.NOT_RUN[0]):
         agent.status = "refused by the user"
     elif agent is not None:

@@ -21,7 +21,7 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 _INTO = Lazy(r">>? *([^\s&|;<>()]+)")
 _IN_QUOTES = Lazy(r"'[^']*'|\"[^\"]*\"")
 # Each of these changes the files that follow it; `mv` its last one.
-_WRITES = re.compile(r"(?:tee|(?:sed|perl) -\S*i\S*|(?:git )?mv|git (?:add|restore|checkout))\s")
+_WRITES = re.compile(r"(?:tee|(?:sed|perl) -\S*i\S*|(?:git )?mv|git (?:restore|checkout))\s")
 _REDIRECTS = frozenset("<>&|")  # they mark words that are no file: `2>&1`
 _SETS = re.compile(r"[A-Za-z_]\w*=")
 _BEFORE = frozenset({"sudo", "time", "nohup", "env", "command", "exec"})
@@ -66,7 +66,7 @@ def simple_commands(line: str) -> list[tuple[list[str], list[str]]]:
     return found
 
 
-def _git_verb(words: list[str]) -> str:
+def git_verb(words: list[str]) -> str:
     """Return the verb of a git command: `git -C quay status` is a status."""
     told = (word for by, word in pairwise(words) if by not in ("-C", "-c"))
     return next((word for word in told if word[0] != "-"), "")
@@ -75,7 +75,7 @@ def _git_verb(words: list[str]) -> str:
 def git_verbs(line: str) -> list[str]:
     """Return the verbs of the git commands in a line."""
     commands = simple_commands(line) if "git" in line else ()
-    return [_git_verb(words) for _, words in commands if words[0] == "git"]
+    return [git_verb(words) for _, words in commands if words[0] == "git"]
 
 
 def first_line(line: str) -> str:
@@ -105,7 +105,7 @@ def _operands(part: str) -> list[str]:
 
 def find_written(line: str) -> list[str]:
     """Return the files that a line writes: by redirection, by editing in place, by a move, or by
-    git (staged, restored or checked out)."""
+    git (restored or checked out)."""
     bare = _IN_QUOTES.pattern.sub(" ", line[:LONGEST_LINE].partition("\n")[0])
     found = _INTO.pattern.findall(bare)
     looped: list[str] = []

@@ -1,0 +1,241 @@
+"""What was edited and what was run, as a checkpoint quotes it: files with their commits, failures,
+what ran after the newest edits, and what git said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from holdfast.checkpoint.room import MORE, PER_ITEM, size
+from holdfast.record import commands, git, shell
+from holdfast.record.model import (
+    Command,
+    FailedRun,
+    FileUse,
+    Place,
+    PrintedCommit,
+    Record,
+    describe_unread,
+)
+from holdfast.record.turns import began, turn_number
+from holdfast.text.fence import both_ends, code, flat, plain_name, quoted, single_marks
+from holdfast.text.numbers import counted
+from holdfast.text.sentences import clip, clip_start
+
+SHORT_CHARS = 200
+COMMAND_CHARS = 400  # whole, but for scripts
+LATER_CHARS = 80
+EDITED_SHARE = 0.8  # of the room: for files with words
+OUTPUT_CHARS = 600  # of a failed command
+MOST_OLDER, MOST_RUNS = 3, 5
+MINUTE_CHARS = len("2026-11-19T08:15")
+SECOND_CHARS = len("2026-11-19T08:15:30")
+
+Commit = tuple[str, str]  # id and subject
+
+
+def describe_place(record: Record, place: Place) -> str:
+    """Return the turn and the minute of what happened."""
+    minute = f", {clip(place.at, MINUTE_CHARS).replace('T', ' ')}" if place.at else ""
+    return f"turn {turn_number(record, place)}{minute}"
+
+
+def edited(record: Record) -> list[tuple[str, FileUse]]:
+    """Return every edited file, the newest edit last. Files of another checkout are left out: a
+    command there names its files like this one, but what was edited there was not changed here."""
+    known = sorted(record.files.items(), key=lambda pair: pair[1].edited.op)
+    changed = [pair for pair in known if pair[1].is_changed or pair[1].gone]
+    away = "\n".join(f"{path}\n" for path, used in changed if path[:1] in "/~" and used.edits)
+    return [
+        (path, used)
+        for path, used in changed
+        if used.edits or path[:1] in "/~" or f"/{path}\n" not in away
+    ]
+
+
+def changed(record: Record, room: int) -> list[str]:
+    """Return every edited file, the newest edit first: in a commit with its subject, else with what
+    was done to it. Without room for that, the last ones are grouped by folder."""
+    loose: list[tuple[str, FileUse]] = []
+    held: dict[Commit, list[str]] = {_key(one.id, one.subject): [] for one in record.commits}
+    for path, used in reversed(edited(record)):
+        if commit := _commit_of(record, path, used):
+            held.setdefault(commit, []).append(f"{path}{_line_of(used)}")
+        else:
+            loose.append((path, used))
+    _add_staged(record, held)
+    made_at = {_key(one.id, one.subject): one.place.op for one in record.commits}
+    items = [
+        (made_at.get(one, 0), _describe_commit(record, one, names), names)
+        for one, names in reversed(held.items())
+    ]
+    said = ""
+    for path, used in loose:
+        words = used.said if used.said_op == used.edited.op != 0 else ""
+        text = _describe_edit(record, path, used, "" if words == said else words, bool(held))
+        items.append((used.edited.op, text, [path]))
+        said = words or said
+    items.sort(key=lambda item: -item[0])
+    return _fit([(text, names) for _, text, names in items], room)
+
+
+def _fit(items: Sequence[tuple[str, list[str]]], room: int) -> list[str]:
+    texts = [text for text, _ in items]
+    if size(texts) <= room:
+        return texts
+    count = 0
+    while size(texts[: count + 1]) <= room * EDITED_SHARE:
+        count += 1
+    paths = [path for _, names in items[count:] for path in names]
+    return texts[:count] + _by_folder(paths, room - size(texts[:count]))
+
+
+def _by_folder(paths: list[str], room: int) -> list[str]:
+    folders: dict[str, list[str]] = {}
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        folders.setdefault(folder or ".", []).append(name)
+    begins = f"{counted(len(paths), 'file')} edited earlier ({MORE}): "
+    named = "; ".join(f"{folder}/: {', '.join(names)}" for folder, names in folders.items())
+    return [begins + flat(named, max(SHORT_CHARS, room - len(begins) - PER_ITEM))]
+
+
+def _key(name: str, subject: str) -> Commit:
+    return name, flat(subject, SHORT_CHARS)
+
+
+def _commit_of(record: Record, path: str, used: FileUse) -> Commit | None:
+    """Return the commit that holds the newest edit of a file: as git's log says, else the first
+    that was printed after the edit and took what was staged by this name or in this folder."""
+    if not used.edited.op:
+        return None
+    edited_at = used.edited.at[:SECOND_CHARS]
+    for logged in record.git_log.commits if record.git_log else ():
+        if path in logged.files and logged.at[:SECOND_CHARS] >= edited_at:
+            return _key(logged.id, logged.subject)
+    for made in record.commits:
+        if made.place.op >= used.edited.op and _takes(made, path, used.edited.op):
+            return _key(made.id, made.subject)
+    return None
+
+
+def _takes(made: PrintedCommit, path: str, edited_op: int) -> bool:
+    """Whether a commit took a file: by its name, or with its folder, if no commit before it that
+    printed nothing may have taken it."""
+    if path in made.paths:
+        return True
+    folders = [one for one in made.paths if not one or one[-1] == "/"]
+    is_inside = any(path.startswith(one) if one else path[:1] not in "/~" for one in folders)
+    return is_inside and edited_op > made.since_op
+
+
+def _add_staged(record: Record, held: dict[Commit, list[str]]) -> None:
+    """Add what a commit took by name and nobody was seen to edit."""
+    known = {path for path, _ in edited(record)}
+    for made in reversed(record.commits):
+        names = [one for one in made.paths if one and one[-1] != "/" and one not in known]
+        held[_key(made.id, made.subject)] += names
+        known.update(names)
+
+
+def _describe_commit(record: Record, commit: Commit, names: list[str]) -> str:
+    place = next((one.place for one in record.commits if one.id == commit[0]), None)
+    when = f" (turn {turn_number(record, place)})" if place else ""
+    files = f": {', '.join(names)}" if names else ""
+    return f"commit {plain_name(commit[0])} {quoted(commit[1])}{when}{files}"
+
+
+def _line_of(used: FileUse) -> str:
+    return f":{used.line}" if used.line and not used.gone else ""
+
+
+def _describe_edit(record: Record, path: str, used: FileUse, words: str, is_loose: bool) -> str:
+    """Return a file with what was said at its newest edit, and the first line that it changed."""
+    told = [quoted(words)] * bool(words) + [code(used.change, SHORT_CHARS)] * bool(used.change)
+    if used.said and used.said_op != used.edited.op:
+        told.append(f"at an earlier edit: {quoted(used.said)}")
+    told += ["removed since"] * (used.gone and used.is_changed)
+    by = "by a subagent" if used.by_agents else "by a command" if used.written else "removed"
+    when = [
+        "" if used.edits else by,
+        f"turn {turn_number(record, used.edited)}",
+        "no commit seen" * is_loose,
+    ]
+    begins = f"{path}{_line_of(used)} ({', '.join(filter(None, when))})"
+    return f"{begins}{': ' * bool(told)}{', '.join(told)}"
+
+
+def issues(record: Record) -> Iterator[str]:
+    """Yield what could not be read, and the commands that failed and have not succeeded since:
+    those of the last turn with their output, earlier ones on one line."""
+    if record.lost:
+        yield f"{record.lost} entries of the transcript could not be read, and are missing here"
+    if record.unread:
+        yield describe_unread(record)
+    if record.starts_midway:
+        yield "the transcript begins midway: earlier words are in another file"
+    began_op = began(record)
+    by_output: dict[str, list[tuple[str, FailedRun]]] = {}
+    for line, failed in commands.failing(record):
+        by_output.setdefault("\n".join(failed.lines), []).append((line, failed))
+    older = 0
+    for (line, failed), *others in by_output.values():
+        same = [f"(the same of {counted(len(others), 'earlier command')})"] * bool(others)
+        if failed.place.op > began_op:
+            told = [single_marks(one) for one in failed.lines]
+            while len(told) > 1 and sum(map(len, told)) > OUTPUT_CHARS:
+                told.pop()
+            yield "\n".join([_describe_failure(record, line, failed, COMMAND_CHARS), *told, *same])
+        elif (older := older + 1) <= MOST_OLDER:
+            which = _describe_failure(record, line, failed, SHORT_CHARS)
+            yield " ".join([f"{which}: {quoted(flat(' '.join(failed.lines), SHORT_CHARS))}", *same])
+    if older > MOST_OLDER:
+        yield f"({older - MOST_OLDER} more failed in earlier turns: {MORE})"
+
+
+def _describe_failure(record: Record, line: str, failed: FailedRun, most: int) -> str:
+    """Return a failed command as typed, when it failed, and what came after."""
+    began, ended = turn_number(record, failed.first), turn_number(record, failed.place)
+    turns = f"in turn {ended}" if began == ended else f"from turn {began} to turn {ended}"
+    edits = commands.describe_edits(record, record.commands[line])
+    told = [f"failed {turns}", *[edits] * bool(edits), "not run again"]
+    if failed.later:
+        how = "succeeded" if failed.later_ok else "failed"
+        told.append(f"{code(failed.later, LATER_CHARS)} {how} at step {failed.later_op}")
+    return f"{code(line, most)} ({', '.join(told)})"
+
+
+def last_runs(record: Record) -> Iterator[str]:
+    """Yield what was run after the newest edits, the newest first: as typed, when, how many edits
+    came after, and the end of what it printed. Lines that differ only behind a pipe are one
+    command. What is quoted elsewhere is left out: failures, and what git printed."""
+    elsewhere = {line for line, _ in commands.failing(record)}
+    newest: dict[str, tuple[str, Command]] = {}
+    for line, one in sorted(record.commands.items(), key=lambda pair: pair[1].place.op):
+        key = " && ".join(" ".join(words) for _, words in shell.simple_commands(line))
+        if "<<" not in line and line not in elsewhere and key and not key.startswith("git "):
+            newest.pop(key, None)
+            newest[key] = line, one
+    marks = {True: "", False: "failed, ", None: "no result yet, "}
+    last_edit = max((one.edits_before for _, one in newest.values()), default=0)
+    runs = [run for run in newest.values() if run[1].edits_before == last_edit > 0]
+    for line, one in runs[: -MOST_RUNS - 1 : -1]:
+        edits = commands.describe_edits(record, one) or "no edit since"
+        end = flat(clip_start(one.printed, SHORT_CHARS), SHORT_CHARS)
+        words = f": {quoted(end)}" if end else ""
+        when = f"{marks[one.ok]}{describe_place(record, one.place)}, {edits}"
+        yield f"{code(line, COMMAND_CHARS)} ({when}){words}"
+
+
+def git_state(record: Record) -> Iterator[str]:
+    """Yield the branch, and what git printed last for each verb since the newest commit, which
+    stands under what changed."""
+    if branch := git.describe_branch(record):
+        yield branch
+    made = record.commits[-1].place if record.commits else Place()
+    for verb, answer in sorted(record.git.items(), key=lambda pair: -pair[1].place.op):
+        if answer.place.op < made.op or (verb == "commit" and answer.place == made):
+            continue
+        edits = f"{counted(answer.edits, 'edit')} since" if answer.edits else "no edit since"
+        how = "failed, " if answer.failed else ""
+        printed = quoted(both_ends(answer.printed, SHORT_CHARS)) if answer.printed else "(nothing)"
+        yield f"git {verb} ({how}{describe_place(record, answer.place)}, {edits}): {printed}"

@@ -1,0 +1,119 @@
+"""What a checkpoint says about edits, commits, failures and runs: quoted, with the turn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.checkpoint.sections import sections_of
+from tests.checkpoint.sessions import Session
+
+REQUEST = "Please build the tide tables, and report the hours that the gauge missed."
+pytestmark = pytest.mark.requirement("C2", "C14")
+
+
+def made(name: str, subject: str) -> str:
+    return f"[fix/ebb {name}] {subject}\n 1 file changed"
+
+
+def test_a_file_stands_with_the_commit_that_git_printed_after_its_newest_edit(
+    tmp_path: Path,
+) -> None:
+    session = Session().user(REQUEST).edits("/work/project/ebb.py").edits("/work/project/low.py")
+    session.runs("git add ebb.py new.py").runs("git commit -m Mend", made("1a2b3c4", "Mend"))
+    session.user("And the moon?").edits("/work/project/moon.py").edits("/work/project/sea.py")
+    session.runs("git commit -qam 'Draw it' && git log", made("5d6e7f8", "Draw it"), fails=True)
+    session.edits("/work/project/sea.py")
+    assert sections_of(session.record(tmp_path))["What Changed"] == [
+        "sea.py (turn 2, no commit seen)",
+        "commit 5d6e7f8 “Draw it” (turn 2): moon.py, low.py",
+        "commit 1a2b3c4 “Mend” (turn 1): ebb.py, new.py",
+    ]
+
+
+def test_a_commit_takes_nothing_that_was_edited_before_one_that_printed_nothing(
+    tmp_path: Path,
+) -> None:
+    session = Session().user(REQUEST).edits("/work/project/ebb.py")
+    session.runs("git commit -qam Mend", "").edits("/work/project/low.py")
+    session.runs("git commit -am Draw", made("1a2b3c4", "Draw"))
+    assert sections_of(session.record(tmp_path))["What Changed"] == [
+        "commit 1a2b3c4 “Draw” (turn 1): low.py",
+        "ebb.py (turn 1, no commit seen)",
+    ]
+
+
+def test_an_amended_commit_takes_the_place_of_the_one_before(tmp_path: Path) -> None:
+    session = Session().user(REQUEST).edits("/work/project/ebb.py")
+    session.runs("git commit -am Mend", made("1a2b3c4", "Mend")).edits("/work/project/low.py")
+    session.runs("git commit -a --amend --no-edit", made("5d6e7f8", "Mend"))
+    assert sections_of(session.record(tmp_path))["What Changed"] == [
+        "commit 5d6e7f8 “Mend” (turn 1): low.py, ebb.py"
+    ]
+
+
+def test_a_commit_in_another_checkout_takes_nothing_of_this_one(tmp_path: Path) -> None:
+    session = Session().user(REQUEST).runs("git worktree add ../other").edits("/work/project/a.py")
+    session.edits("/work/other/b.py")
+    session.runs("cd /work/other && git commit -am Draw", made("1a2b3c4", "Draw"))
+    assert sections_of(session.record(tmp_path))["What Changed"] == [
+        "commit 1a2b3c4 “Draw” (turn 1): /work/other/b.py",
+        "a.py (turn 1, no commit seen)",
+    ]
+
+
+def test_staging_is_no_edit_and_its_words_are_none_of_the_files(tmp_path: Path) -> None:
+    session = Session().user(REQUEST).edits("/work/project/a.py").runs("make", "2 passed")
+    session.says("All pass. Now I commit these:").runs("git add a.py")
+    found = sections_of(session.record(tmp_path))
+    assert found["What Changed"] == ["a.py (turn 1)"]
+    [run] = found["Commands"]
+    assert run.endswith("no edit since): “2 passed”")
+
+
+def test_words_at_an_earlier_edit_are_said_to_be_earlier(tmp_path: Path) -> None:
+    copy = {"structuredPatch": [{"newStart": 3, "lines": ["+ebb = 3"]}]}
+    session = Session().user(REQUEST).says("The reader drops nulls.").edits("/work/project/a.py")
+    session.runs("make").edits("/work/project/a.py", copy=copy)
+    assert sections_of(session.record(tmp_path))["What Changed"] == [
+        "a.py:3 (turn 1): `+ ebb = 3`, at an earlier edit: “The reader drops nulls.”"
+    ]
+
+
+def test_what_ran_after_the_newest_edits_stands_with_its_end(tmp_path: Path) -> None:
+    session = Session().user(REQUEST).runs("ls", "tide.py").edits("/work/project/tide.py")
+    session.runs("make tides", "1 failed").edits("/work/project/tide.py")
+    session.runs("make 2>&1 | tail -9", "one\ntwo").runs("make 2>&1 | tail -3", "2 passed")
+    session.runs("npm run lint", "clean").runs("git status", "clean")
+    assert sections_of(session.edits("/work/project/moon.py").record(tmp_path))["Commands"] == [
+        "`npm run lint` (turn 1, 2026-11-15 06:25, 1 edit since): “clean”",
+        "`make 2>&1 | tail -3` (turn 1, 2026-11-15 06:25, 1 edit since): “2 passed”",
+    ]
+
+
+def test_a_failure_of_an_earlier_turn_stands_on_one_line_and_says_that_it_was_not_run_again(
+    tmp_path: Path,
+) -> None:
+    session = Session().user(REQUEST)
+    for number in range(1, 6):
+        session.runs(f"make {number}", f"a.c:{number}: error: no moon\nstop", fails=True)
+    session.says("It fails.").user("Then the moon first.").edits("/work/project/ebb.c")
+    session.runs("cc ebb.c", "ebb.c:9: error: no ebb\nstop", fails=True)
+    assert sections_of(session.record(tmp_path))["Active Issues"] == [
+        "`cc ebb.c` (failed in turn 2, not run again)\nebb.c:9: error: no ebb",
+        *(
+            f"`make {number}` (failed in turn 1, 1 edit since, not run again): "
+            f"“a.c:{number}: error: no moon”"
+            for number in (5, 4, 3)
+        ),
+        "(2 more failed in earlier turns: see `holdfast search`, or the tool `recall`)",
+    ]
+
+
+def test_what_git_printed_before_the_newest_commit_is_past(tmp_path: Path) -> None:
+    session = Session().user(REQUEST).edits("/work/project/a.py").runs("git status", "M a.py")
+    session.runs("git commit -am Mend", made("1a2b3c4", "Mend")).runs("git push", "a..b main")
+    found = sections_of(session.record(tmp_path))["Git"]
+    assert found[-1] == "git push (turn 1, 2026-11-15 06:25, no edit since): “a..b main”"
+    assert not any("git status" in one for one in found)
