@@ -110,7 +110,7 @@ def _decides(item: Label, shown: str) -> bool:
 
 def _changed(label: Label, sections: Sections) -> Iterator[Check]:
     """Shown by its name and as much of its path as the project needs."""
-    shown = {re.split(r":\d| - ", one)[0] for one in sections["What Changed"]}
+    shown = {re.split(r"[:,]", one)[0] for item in sections["What Changed"] for one in item.split()}
     for path in label["changed"]:
         path = _NOTE.sub("", path)
         known = any(path == one or path.endswith(f"/{one}") for one in shown)

@@ -26,7 +26,7 @@ def test_a_file_stands_with_the_commit_that_git_printed_after_its_newest_edit(
     session.runs("git commit -qam 'Draw it' && git log", made("5d6e7f8", "Draw it"), fails=True)
     session.edits("/work/project/sea.py")
     assert sections_of(session.record(tmp_path))["What Changed"] == [
-        "sea.py (turn 2, no commit seen)",
+        "sea.py (turn 2, no commit seen since)",
         "commit 5d6e7f8 “Draw it” (turn 2): moon.py, low.py",
         "commit 1a2b3c4 “Mend” (turn 1): ebb.py, new.py",
     ]
@@ -40,7 +40,7 @@ def test_a_commit_takes_nothing_that_was_edited_before_one_that_printed_nothing(
     session.runs("git commit -am Draw", made("1a2b3c4", "Draw"))
     assert sections_of(session.record(tmp_path))["What Changed"] == [
         "commit 1a2b3c4 “Draw” (turn 1): low.py",
-        "ebb.py (turn 1, no commit seen)",
+        "ebb.py (turn 1, no commit seen since)",
     ]
 
 
@@ -59,7 +59,7 @@ def test_a_commit_in_another_checkout_takes_nothing_of_this_one(tmp_path: Path) 
     session.runs("cd /work/other && git commit -am Draw", made("1a2b3c4", "Draw"))
     assert sections_of(session.record(tmp_path))["What Changed"] == [
         "commit 1a2b3c4 “Draw” (turn 1): /work/other/b.py",
-        "a.py (turn 1, no commit seen)",
+        "a.py (turn 1, no commit seen since)",
     ]
 
 
@@ -74,10 +74,10 @@ def test_staging_is_no_edit_and_its_words_are_none_of_the_files(tmp_path: Path) 
 
 def test_words_at_an_earlier_edit_are_said_to_be_earlier(tmp_path: Path) -> None:
     copy = {"structuredPatch": [{"newStart": 3, "lines": ["+ebb = 3"]}]}
-    session = Session().user(REQUEST).says("The reader drops nulls.").edits("/work/project/a.py")
+    session = Session().user(REQUEST).says("It drops nulls.").edits("/work/project/a.py")
     session.runs("make").edits("/work/project/a.py", copy=copy)
     assert sections_of(session.record(tmp_path))["What Changed"] == [
-        "a.py:3 (turn 1): `+ ebb = 3`, at an earlier edit: “The reader drops nulls.”"
+        "a.py:3 (turn 1, in all +1 -0 lines): `+ ebb = 3`, at an earlier edit: “It drops nulls.”"
     ]
 
 

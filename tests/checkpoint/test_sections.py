@@ -112,18 +112,18 @@ def test_a_changed_file_says_what_was_done_to_it(tmp_path: Path) -> None:
     patch, new = {"structuredPatch": [hunk]}, {"content": "a\nb\n", "structuredPatch": []}
     session = Session().user(REQUEST).edits("/work/project/a.py", copy=patch)
     session.says("Now let me look at the build:").runs("make").edits("/work/project/b.py")
-    session.runs("rm b.py").says("The reader drops null fields. Fix it:")
+    session.runs("rm b.py").says("It drops null fields. Fix it:")
     session.edits("/work/project/c.py").edits("/work/project/c2.py", copy=patch).works(4)
     session.user("And the moon?").calls("Write", file_path="/work/project/d.py", copy=new)
     session.calls("mcp__desk__edit_block", file_path="/work/project/e.py", old="a", new="b")
     session.calls("mcp__desk__write_note", note="/work/project/f.py")
     assert sections_of(session.record(tmp_path))["What Changed"] == [
         "e.py (turn 2)",
-        "d.py (turn 2): `written, 2 lines`",
-        "c2.py:10 (turn 1): “The reader drops null fields. Fix it:”, `+ ebb = 3`",
+        "d.py (turn 2, in all +2 -0 lines)",
+        "c2.py:10 (turn 1, in all +2 -1 lines): “It drops null fields. Fix it:”, `+ ebb = 3`",
         "c.py (turn 1)",
         "b.py (turn 1): removed since",
-        "a.py:10 (turn 1): `+ ebb = 3`",
+        "a.py:10 (turn 1, in all +2 -1 lines): `+ ebb = 3`",
     ]
 
 
@@ -234,9 +234,13 @@ def test_a_plan_that_is_newer_than_the_request_and_the_tasks_is_quoted(tmp_path:
     session = Session().user(REQUEST).calls("ExitPlanMode", "approved", plan="# Tides\n- x")
     found = sections_of(session.record(tmp_path))["Next Steps"]
     assert found[-1] == "the newest plan, as it stood in turn 1:\n# Tides\n- x"
+    carried_out = sections_of(session.edits("/work/project/tide.py").record(tmp_path))
+    assert carried_out["Next Steps"][-1] == (
+        "the newest plan, as it stood in turn 1, 1 file edited since: “Tides” (2 lines)"
+    )
     session.calls("TodoWrite", todos=[{"content": "Read", "status": "completed"}])
     assert sections_of(session.record(tmp_path))["Next Steps"][-2:] == [
-        "the newest plan, as it stood in turn 1: “Tides” (2 lines)",
+        "the newest plan, as it stood in turn 1, 1 file edited since: “Tides” (2 lines)",
         "[x] 1 of 1 tasks completed, set in turn 1",
     ]
 

@@ -158,7 +158,8 @@ def _describe_edit(record: Record, path: str, used: FileUse, words: str, is_loos
     when = [
         "" if used.edits else by,
         f"turn {turn_number(record, used.edited)}",
-        "no commit seen" * is_loose,
+        f"in all +{used.added} -{used.removed} lines" if used.added or used.removed else "",
+        "no commit seen since" * is_loose,
     ]
     begins = f"{path}{_line_of(used)} ({', '.join(filter(None, when))})"
     return f"{begins}{': ' * bool(told)}{', '.join(told)}"

@@ -179,7 +179,8 @@ def next_steps(record: Record) -> Iterator[str]:
     if not found and record.turns and record.turns[-1].said:
         turn = record.turns[-1]
         when = changes.describe_place(record, turn.place)
-        yield f"the model's last message, {when}: {quoted(_end_of(turn.said))}"
+        runs = "; what ran last stands under Commands" * any(changes.last_runs(record))
+        yield f"the model's last message, {when}{runs}: {quoted(_end_of(turn.said))}"
     for one in open_items.questions(record):
         yield f"asked of the user, not answered: {quoted(flat(one.text, ITEM_CHARS))}"
     listed = open_items.tasks(record)
@@ -211,13 +212,14 @@ def _end_of(said: str) -> str:
 
 
 def _plan(record: Record, plan: ShownPlan, tasks_set_op: int) -> str:
-    """Return the plan; of one that is older than the current request or than the task list, only
-    its title."""
+    """Return the plan; of one with later edits, requests or tasks only its title."""
     lines = [flat(one, PLAN_LINE_CHARS) for one in plan.text.splitlines() if one.strip()]
     asked_op = max((one.place.op for one in record.turns if one.asked), default=0)
-    when = f"the newest plan, as it stood in turn {turn_number(record, plan.place)}"
+    later = sum(used.edited.op > plan.place.op for used in record.files.values())
+    since = f", {counted(later, 'file')} edited since" if later else ""
+    when = f"the newest plan, as it stood in turn {turn_number(record, plan.place)}{since}"
     rest = len(lines) - MOST_PLAN_LINES
-    if plan.place.op < max(asked_op, tasks_set_op):
+    if later or plan.place.op < max(asked_op, tasks_set_op):
         return f"{when}: {quoted(lines[0].lstrip('# '))} ({counted(len(lines), 'line')})"
     more = [f"({counted(rest, 'more line')})"] if rest > 0 else []
     return "\n".join([f"{when}:", *lines[:MOST_PLAN_LINES], *more])

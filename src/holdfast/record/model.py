@@ -81,7 +81,9 @@ class FileUse(msgspec.Struct, array_like=True, gc=False):
     heat: float = 0.0
     op: int = 0
     line: int = 0  # of the newest edit
-    change: str = ""  # the first line of the newest edit, or the length of a whole file
+    change: str = ""  # the first line that the newest edit added, or else removed
+    added: int = 0  # lines, by all edits
+    removed: int = 0
     gone: bool = False  # a command has removed or moved it since
     written: int = 0  # by commands: redirected into, edited in place, moved
     by_agents: int = 0  # edits of subagents

@@ -21,7 +21,6 @@ from holdfast.record import (
 from holdfast.record.model import PLAN_ASKED, Call, FileUse, Place, Record
 from holdfast.record.replies import REFUSED
 from holdfast.redact import redact_answer
-from holdfast.text.numbers import counted
 from holdfast.text.sentences import Lazy, clip
 from holdfast.transcript.blocks import ToolResult, attempt, decoded
 from holdfast.transcript.entries import Result
@@ -146,10 +145,13 @@ def _ran(record: Record, call: Call, block: ToolResult, place: Place) -> None:
 
 
 def _note_change(used: FileUse, entry: Result) -> None:
-    """Record where an edit was and the first line that it added, or else removed, from the client's
-    own record."""
+    """Record where an edit was, its size, and the first line that it added, or else removed, from
+    the client's own record."""
     edit = attempt(_decode_edit, bytes(entry.tool_use_result)) or _Edit()
     used.line, used.change = 0, ""
+    lines = [line for hunk in edit.structured_patch for line in hunk.lines]
+    used.added += sum(line.startswith("+") for line in lines)
+    used.removed += sum(line.startswith("-") for line in lines)
     if edit.structured_patch:
         hunk = edit.structured_patch[-1]
         told = [line for line in hunk.lines if any(map(str.isalnum, line))]
@@ -159,7 +161,7 @@ def _note_change(used: FileUse, entry: Result) -> None:
             f"{one[0]} {clip(one[1:].strip(), LINE_CHARS)}" for one in changed[:1]
         )
     elif edit.content:
-        used.change = f"written, {counted(len(edit.content.splitlines()), 'line')}"
+        used.added += len(edit.content.splitlines())
 
 
 def _findings(text: str) -> str:
