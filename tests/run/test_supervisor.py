@@ -29,7 +29,7 @@ def test_the_seat_is_free_as_soon_as_its_holder_is_dead_reaped_or_not(tmp_path: 
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"held\n"
         with (
-            pytest.raises(AlreadyRunning, match=f"process {holder.pid} runs"),
+            pytest.raises(AlreadyRunning, match="another process runs"),
             journal.hold_plan(folder),
         ):
             pass
