@@ -17,9 +17,8 @@ from holdfast.brief.item import (
     chars_for,
     item_id,
 )
-from holdfast.brief.kind_of_work import about
 from holdfast.brief.open_items import shared_work
-from holdfast.brief.roles import Section, emphasise, role_for, sections_of
+from holdfast.brief.roles import Section, role_for, sections_of
 from holdfast.brief.trim import Choice, choose, fill
 from holdfast.budget.compartments import Allotment, units
 from holdfast.budget.ledger import Ledger
@@ -105,7 +104,7 @@ def compose(
     others = _sources(record, limit, work, archived, budget, shown)
     sources = [*in_progress.added(added), *others]
     items = [*words, *fixed, *_without_given(sources, given)]
-    items = emphasise(_not_evicted(items, budget.evicted), role, record)
+    items = _not_evicted(items, budget.evicted)
     choice = choose(items, sections, room, budget.shares)
     _lengthen(choice, words, record, given)
     _say_once(choice)
@@ -258,7 +257,7 @@ def _sources(
         ("remarks", lambda: in_progress.remarks(record, limit)),
         ("shared work", lambda: shared_work(record, work)),
         ("archived topics", lambda: in_progress.archived_topics(archived)),
-        ("the kind of work", lambda: about(record) if roomy else ()),
+        ("the kind of work", lambda: files_and_commands.about(record) if roomy else ()),
     ]
     return [item for what, source in sources for item in _from(what, source)]
 

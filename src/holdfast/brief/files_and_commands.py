@@ -13,7 +13,7 @@ from holdfast.brief.item import EDITED, BriefItem, times
 from holdfast.budget.compartments import AMBIENT, BACKGROUND, units
 from holdfast.record.model import FLOOR, FileUse, Record, heat_at
 from holdfast.record.turns import began
-from holdfast.text.fence import code, plain_name
+from holdfast.text.fence import code, flat, plain_name
 
 TERSE_CHARS = 3600
 LISTED_SHARE, EDITED_SHARE, NAMES_SHARE = 0.08, 0.06, 0.01  # of the brief
@@ -30,6 +30,7 @@ _MADE_WORDS = (
 _MADE = frozenset(_MADE_WORDS.split())
 _LANGUAGE = frozenset(dir(builtins))
 RUN_ONCE = 4  # so much less likely to be run again
+MOST_KINDS, ABOUT_CHARS, LEAST_WORTH = 5, 300, 1e-6  # of tools, and of endings of files
 NO_SHARES: Mapping[str, float] = {}
 _MARKS = {True: "", False: "failed at ", None: ""}
 
@@ -142,3 +143,16 @@ def commands(record: Record) -> Iterator[BriefItem]:
         text = f"{code(line, LONGEST_COMMAND)} ({_MARKS[one.ok]}step {one.op})"
         worth = COMMAND_WORTH * chance / (1 if one.count > 1 else RUN_ONCE)
         yield BriefItem("commands", text, worth, reason, one.place, key=line, order=rank)
+
+
+def about(record: Record) -> Iterator[BriefItem]:
+    """Yield the kind of work: the endings of the files, and the tools. It is the last to be
+    taken."""
+    endings = Counter(path.rpartition(".")[2] for path in record.files if "." in path)
+    counts = (f"{name} {count}" for name, count in [*_most(record.tools), *_most(endings)])
+    if told := ", ".join(counts):
+        yield BriefItem("about", flat(told, ABOUT_CHARS), LEAST_WORTH, "the kind of work")
+
+
+def _most(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda pair: -pair[1])[:MOST_KINDS]

@@ -4,13 +4,8 @@ A line is `name share heading`; a line that begins with `#` is a comment. A file
 HOLDFAST_HOME/templates/ replaces it, unless nothing in it can be used.
 """
 
-from collections.abc import Iterable, Mapping
-
 import msgspec
-from msgspec.structs import replace
 
-from holdfast.brief.item import STILL_RUNNING, BriefItem
-from holdfast.record.model import Record
 from holdfast.wire import places
 
 ROLES = ("orchestrator", "developer", "specialist", "validator")
@@ -74,45 +69,3 @@ def parse(text: str) -> list[Section]:
         if name in SECTIONS and share.isdigit() and heading.strip():
             found[name] = Section(name, min(int(share), 100) / 100, heading.strip()[:80])
     return list(found.values())
-
-
-# Edited files; commands that failed once; results of subagents that have ended.
-CHANGED, CHECKED, RETURNED = "changed", "checked", "returned"
-# By section, or by one of the kinds above. For the developer every weight is 1.
-WEIGHTS = {
-    "orchestrator": {RETURNED: 6.0, "messages": 6.0, "agents": 2.0, "tasks": 1.5},
-    "specialist": {CHANGED: 3.0, "flight": 3.0, RETURNED: 0.1, "messages": 0.1},
-    "validator": {CHANGED: 3.0, CHECKED: 3.0, "failing": 3.0, "names": 0.3},
-}
-# What a role works with does not fade: an old change is still a change.
-LEAST = {CHANGED: 0.02, CHECKED: 0.02, RETURNED: 0.005}
-BEHIND = 1e4  # files that were only read come after all that were changed
-
-
-def emphasise(items: Iterable[BriefItem], role: str, record: Record) -> list[BriefItem]:
-    """Return the items with their worth for this role. If the role is about changes, changed files
-    come first."""
-    weights = WEIGHTS.get(role)
-    if not weights:
-        return list(items)
-    return [one if one.pinned else _weighed(one, weights, record) for one in items]
-
-
-def _weighed(item: BriefItem, weights: Mapping[str, float], record: Record) -> BriefItem:
-    kind = _kind(item, record)
-    weight = weights.get(kind, 1.0)
-    worth = max(item.worth * weight, LEAST.get(kind, 0.0) if weight > 1 else 0.0)
-    behind = BEHIND if CHANGED in weights and kind == "files" else 0.0
-    return replace(item, worth=worth, order=item.order + behind)
-
-
-def _kind(item: BriefItem, record: Record) -> str:
-    if item.section == "files":
-        used = record.files.get(item.key)
-        return CHANGED if used and used.edits else item.section
-    if item.section == "commands":
-        ran = record.commands.get(item.key)
-        return CHECKED if ran and ran.failed else item.section
-    if item.section == "agents":
-        return item.section if item.reason == STILL_RUNNING else RETURNED
-    return item.section

@@ -59,7 +59,6 @@ class Choice:
     def __init__(self, sections: Sequence[Section], room: int) -> None:
         self.room = room
         self.taken: list[BriefItem] = []
-        self.refused = False  # there was no room left for something
         self.merged = 0  # commands that are shown with their output
         self.spent: dict[str, int] = {}  # by compartment
         self.allotment: Allotment | None = None
@@ -145,11 +144,9 @@ def choose(
     sections: Sequence[Section],
     room: int,
     shares: Mapping[str, float] | None = None,
-    news: int = 0,
 ) -> Choice:
     """Take pinned items first; then the best of each compartment within its allotment; then
-    whatever still fits. `shares` are set by the user, `news` is room that was added for reports
-    that just came back."""
+    whatever still fits. `shares` are set by the user."""
     choice = Choice(sections, room)
     refused = [one for one in items if one.pinned and not choice.take(one)]
     if any(one.section in NEVER_CUT for one in refused if choice.knows(one)):
@@ -158,8 +155,7 @@ def choose(
     sizes = [units(one.text) + PER_LINE for one in known]
     by_density = sorted(range(len(known)), key=lambda at: known[at].worth / sizes[at], reverse=True)
     ranked = [known[at] for at in by_density]
-    news = min(news, choice.room)
-    choice.lengthen(NEWS, news + (choice.room - news) // 2)
+    choice.lengthen(NEWS, choice.room // 2)
     five = divided(weights(sections), shares or {})
     could = dict(choice.spent)
     for item, size in zip(known, sizes, strict=True):
@@ -168,8 +164,7 @@ def choose(
     free = Choice(sections, room)
     free.take_each((*choice.taken, *ranked))
     choice.allotment = allot(room, five, _wishes(choice, five, free, could, room))
-    left = choice.take_each(ranked, choice.allotment)
-    choice.refused = bool(choice.take_each(left))
+    choice.take_each(choice.take_each(ranked, choice.allotment))
     return choice
 
 
