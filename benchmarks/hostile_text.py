@@ -27,9 +27,7 @@ from holdfast.record import (
     calls,
     commands,
     decisions,
-    files,
     git,
-    names,
     plans,
     reader,
     replies,
@@ -197,15 +195,12 @@ READERS: dict[str, Reader] = {
     ),
     "record.commands: output": _with_record(_output),
     "record.commands: later": _with_record(_later),
-    "record.files: mention": _with_record(files.mention),
     "record.git: command": _with_record(
         lambda record, text: git.note_answer(record, text, "a", Place(op=1), failed=False)
     ),
     "record.git: output": _with_record(
         lambda record, text: git.note_answer(record, "git status", text, Place(op=1), failed=True)
     ),
-    "record.names: words": names.words,
-    "record.names: heard": _with_record(lambda record, text: names.hear(record, text, 1.0)),
     "record.plans: plan": _with_record(
         lambda record, text: plans.set_plan(record, text, Place(op=1))
     ),

@@ -26,7 +26,6 @@ FITTED: dict[str, tuple[float, ...]] = {
     "FILE_WORTH": (0.06, 0.04, 0.09),
     "COMMAND_WORTH": (0.06, 0.04, 0.09),
     "ASIDE": (0.5, 0.25, 1.0),
-    "NAME_WORTH": (0.03, 0.02, 0.045),
     "EVEN_SHARE": (0.08, 0.04, 0.16),
 }
 FITTED_SMALL: dict[str, tuple[float, ...]] = {}

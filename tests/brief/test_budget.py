@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from holdfast.brief.compose import compose
 from holdfast.brief.item import MOST_UNITS
 from holdfast.budget.compartments import units
-from holdfast.record.model import Command, FailedRun, FileUse, NameUse, Place, Record, Task, Turn
+from holdfast.record.model import Command, FailedRun, FileUse, Place, Record, Task, Turn
 
 WORDS = st.text(min_size=1, max_size=120)
 
@@ -30,8 +30,7 @@ def sessions(draw: st.DrawFn) -> Record:
             question = draw(st.sampled_from(["", "Which one?", text]))
             facts.turns.append(Turn(text, place, reply_to=question))
         elif kind == 2:
-            facts.files[text.replace("\n", "")] = FileUse(1, 2, 3, 0, 2.0, number)
-            facts.names[f"name_{number}"] = NameUse(1, 1.0, number)
+            facts.files[text.replace("\n", "")] = FileUse(1, 2, 3, 2.0, number)
         elif kind == 3:
             failed = FailedRun(place, place, [text])
             facts.commands[text] = Command(

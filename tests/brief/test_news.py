@@ -42,13 +42,13 @@ def test_a_report_of_an_earlier_request_is_told_in_short(tmp_path: Path) -> None
 
 
 @pytest.mark.requirement("B4")
-def test_reports_leave_room_for_files_and_names(tmp_path: Path) -> None:
+def test_reports_leave_room_for_files(tmp_path: Path) -> None:
     session = looked_into(*range(8))
     for number in range(60):
         session.edits(f"/work/project/src/part_{number}.py", "a", f"def name_{number}(): ...")
     text = compose(session.record(tmp_path)).text
     assert all(f"Finding: column {number} is one hour late." in text for number in range(8))
-    assert "part_59.py" in text and "name_59" in text
+    assert "part_59.py" in text
 
 
 @pytest.mark.requirement("B4")

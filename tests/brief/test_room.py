@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.brief.compose import Brief, compose
-from holdfast.brief.files_and_commands import EVEN_SHARE, LISTED_SHARE, chances
+from holdfast.brief.files_and_commands import EVEN_SHARE, FILES_SHARE, chances
 from holdfast.brief.item import MOST_UNITS, OUTPUT_TOKENS, hook_tokens
 from holdfast.budget.compartments import units
 from holdfast.events.after_compact import compose_second
-from holdfast.record.model import FileUse, NameUse, Place, Record, Turn
+from holdfast.record.model import FileUse, Place, Record, Turn
 from tests.brief.test_quotes import busy, said
 from tests.checkpoint.sessions import Session
 
@@ -79,29 +79,19 @@ def test_a_size_that_the_user_set_holds_in_the_hook(monkeypatch: pytest.MonkeyPa
     assert hook_tokens("", 167_000) == 700
 
 
-def test_files_and_names_take_a_seventh_of_a_brief_at_most() -> None:
+def test_files_take_a_twelfth_of_a_brief_at_most() -> None:
     record = Record(op=100, session_id="s", turns=[Turn("Do it.", Place())])
     for number in range(300):
         path = f"src/part{number % 7}/file_{number}.py"
         record.files[path] = FileUse(edits=number % 2, heat=20.0 / (1 + number), op=100)
-        record.names[f"call_{number}"] = NameUse(1, 5.0 / (1 + number), 100)
     brief = compose(record, 2800)
-    listed = [one for one in brief.items if one.section in ("files", "names")]
-    assert 0 < sum(units(one.text) for one in listed) <= LISTED_SHARE * 9_990
+    listed = [one for one in brief.items if one.section == "files"]
+    assert 0 < sum(units(one.text) for one in listed) <= FILES_SHARE * 9_990
     assert "src/part1/" in brief.text and "(* edited)" in brief.text
 
 
 def test_what_holds_the_even_share_is_used_again_in_half_of_all_cases() -> None:
     assert chances({"it": EVEN_SHARE, "rest": 1 - EVEN_SHARE})["it"] == pytest.approx(0.5)
-
-
-def test_a_path_named_from_another_folder_is_the_same_file() -> None:
-    files = {
-        "src/quay/a.py": FileUse(reads=1, heat=1.0, op=1),
-        "quay/a.py": FileUse(seen=1, heat=1.0, op=1),
-        "b/src/quay/a.py": FileUse(seen=1, heat=1.0, op=1),
-    }
-    assert compose(Record(op=1, files=files)).text.count("a.py") == 1
 
 
 def test_a_short_session_gets_a_short_brief(tmp_path: Path) -> None:

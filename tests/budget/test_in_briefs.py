@@ -20,7 +20,7 @@ from holdfast.budget.compartments import ACTIVE, AMBIENT, BACKGROUND, NAMES, SAF
 from holdfast.budget.ledger import API, MODEL, USER, InvalidShare, Ledger, OwnWordsStay, Pin
 from holdfast.checkpoint import index, snapshot
 from holdfast.cli.main import holdfast_command
-from holdfast.record.model import Command, FileUse, NameUse, Place, Record, Task, Turn
+from holdfast.record.model import Command, FileUse, Place, Record, Task, Turn
 from tests.builders import an_answer
 from tests.events.work import Work
 
@@ -32,8 +32,7 @@ def crowded(files: int = 150, commands: int = 24, tasks: int = 30) -> Record:
     facts.turns = [Turn("Teach the parser to read two headings.", Place())]
     for n in range(files):
         path = f"src/part_{n}/a_rather_long_name_of_a_file_{n}.py"
-        facts.files[path] = FileUse(1, 2, 3, 0, 9.0, 200)
-        facts.names[f"some_function_{n}"] = NameUse(3, 9.0, 200)
+        facts.files[path] = FileUse(1, 2, 3, 9.0, 200)
     for n in range(commands):
         line = f"make target_{n} WITH=options_{n}"
         facts.commands[line] = Command(Place(), count=3, heat=3.0, op=200 - n, ok=True)
@@ -63,8 +62,8 @@ def test_no_compartment_crowds_out_another(
 def test_a_share_that_was_set_holds() -> None:
     facts = crowded()
     usual = compose(facts, 2000).spent
-    more = compose(facts, 2000, budget=Ledger(shares={AMBIENT: 0.6})).spent
-    assert more[AMBIENT] > usual.get(AMBIENT, 0) + 300
+    more = compose(facts, 2000, budget=Ledger(shares={BACKGROUND: 0.6})).spent
+    assert more[BACKGROUND] > usual.get(BACKGROUND, 0) + 300
 
 
 @pytest.mark.requirement("K2")

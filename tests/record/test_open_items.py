@@ -90,13 +90,6 @@ def test_an_agent_that_the_api_failed_is_not_done(tmp_path: Path) -> None:
     assert agent.status == "failed"
 
 
-def test_the_id_of_an_agent_is_no_commit(tmp_path: Path) -> None:
-    launched = LAUNCHED.replace("af12", "af12b34")
-    session = Session().user(FIRST).calls("Agent", launched, subagent_type="Explore")
-    record = session.says("Waiting for af12b34; the last commit is c0ffee1.").record(tmp_path)
-    assert "af12b34" in record.agents and set(record.names) == {"c0ffee1"}
-
-
 def test_a_notification_of_another_ends_nothing(tmp_path: Path) -> None:
     session = Session().user(FIRST)
     session.calls("Agent", LAUNCHED, subagent_type="Explore", description="look")

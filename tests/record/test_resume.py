@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from holdfast.record import reader
 from holdfast.record.commands import MOST_COMMANDS
 from holdfast.record.model import Record, load, save
-from holdfast.record.names import MOST_NAMES
 from holdfast.record.reader import read_record
 from holdfast.record.turns import KEPT_CHARS
 from tests.checkpoint.sessions import UNMARKING, Session
@@ -192,7 +191,7 @@ def test_what_a_hostile_transcript_can_make_us_hold_is_bounded(tmp_path: Path) -
     facts = session.record(tmp_path)
     assert len(save(facts)) < 2_500_000
     assert len(facts.turns) == 150 and max(len(turn.asked) for turn in facts.turns) <= KEPT_CHARS
-    assert len(facts.commands) <= 2 * MOST_COMMANDS and len(facts.names) <= 2 * MOST_NAMES
+    assert len(facts.commands) <= 2 * MOST_COMMANDS
 
 
 FAR_TOLD = "Use decimals for all the heights, and keep the raw readings in a file beside them."

@@ -102,12 +102,6 @@ def test_a_password_that_is_known_is_not_quoted_without_its_name(tmp_path: Path)
     assert "I went with `[redacted: password]` because it is long." in found
 
 
-def test_names_beside_a_secret_stay(tmp_path: Path) -> None:
-    session = Session().runs(f"DB_PASSWORD={WORD} python -m read_gauges 1a2b3c4d5e")
-    facts = session.record(tmp_path)
-    assert {"DB_PASSWORD", "read_gauges", "1a2b3c4d5e"} <= set(facts.names)
-
-
 def test_a_short_or_plain_value_is_not_struck_from_other_texts(tmp_path: Path) -> None:
     session = Session().user("Use password=tides1 there.").says("The tides1 gauge is read.")
     assert "The tides1 gauge is read." in kept(session, tmp_path)

@@ -42,7 +42,7 @@ HEADING, MOST_HEADING = "## ", 120
 STARRED = f" ({EDITED} edited)"
 KEPT = frozenset((quotes.SECTION, quotes.UNSURE, "pinned"))  # cannot be evicted
 KEPT_BY_CLIENT = frozenset(("flight", "questions"))  # the client restores the last round
-FOUND_AGAIN = frozenset(("files", "names", "about"))
+FOUND_AGAIN = frozenset(("files", "about"))
 NOTHING_SET = Ledger()
 MARGIN = 130  # for the cut line, the heading of the request, the star, and what redaction may add
 PINNED_SHARE, UNSURE_SHARE = 0.3, 0.15
@@ -250,10 +250,7 @@ def _sources(
         ("open questions", lambda: open_items.questions(record)),
         ("subagents", lambda: open_items.agents(record, roomy=roomy)),
         ("commands", lambda: files_and_commands.commands(record)),
-        (
-            "files and names",
-            lambda: files_and_commands.files_and_names(record, limit, budget.shares),
-        ),
+        ("files", lambda: files_and_commands.files(record, limit, budget.shares)),
         ("remarks", lambda: in_progress.remarks(record, limit)),
         ("shared work", lambda: shared_work(record, work)),
         ("archived topics", lambda: in_progress.archived_topics(archived)),
@@ -335,7 +332,7 @@ def _lines(taken: list[BriefItem], sections: Sequence[Section], current: int) ->
 
 
 def _section(name: str, items: list[BriefItem]) -> Iterator[BriefLine]:
-    if name in ("files", "names"):
+    if name == "files":
         folders: dict[str, list[BriefItem]] = {}
         for item in items:
             folders.setdefault(item.under, []).append(item)

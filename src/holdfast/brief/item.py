@@ -83,8 +83,3 @@ def quote_ends(begins: str, whole: str, most: int) -> str:
 
 def times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
-
-
-def short(path: str) -> str:
-    """Return the last two parts of a path: enough to recognise it."""
-    return "/".join(path.split("/")[-2:])

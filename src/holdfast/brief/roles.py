@@ -11,7 +11,7 @@ from holdfast.wire import places
 ROLES = ("orchestrator", "developer", "specialist", "validator")
 SECTIONS_WORDS = (
     "pinned marked request flight tasks plan failing questions agents messages said unsure "
-    "decisions files names commands about archived"
+    "decisions files commands about archived"
 )
 SECTIONS = frozenset(SECTIONS_WORDS.split())
 _FORMER = {"task": "said"}  # its name in templates of earlier releases

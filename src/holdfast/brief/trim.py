@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from holdfast.brief.item import BriefItem, quote_ends, short
+from holdfast.brief.item import BriefItem, quote_ends
 from holdfast.brief.roles import Section
 from holdfast.budget.compartments import (
     ACTIVE,
@@ -22,11 +22,11 @@ from holdfast.budget.compartments import (
 from holdfast.budget.compartments import compartments as divided
 
 _OF = {
-    ACTIVE: "flight decisions tasks plan failing commands agents questions waves blocked messages",
-    BACKGROUND: "files about",
+    ACTIVE: "flight decisions tasks plan failing agents questions waves blocked messages",
+    BACKGROUND: "files",
     PREFERENCES: "said pinned unsure",
     SAFETY: "marked",
-    AMBIENT: "names actions archived",
+    AMBIENT: "commands about actions archived",
 }
 SECTION = {section: name for name, words in _OF.items() for section in words.split()}
 
@@ -74,7 +74,7 @@ class Choice:
         if item.section not in self._begun:
             cost += len(self._sections[item.section].heading) + 5
         if item.under and item.under not in self._groups:
-            cost += units(item.under if item.section == "files" else short(item.under)) + 5
+            cost += units(item.under) + 5
         return cost
 
     def knows(self, item: BriefItem) -> bool:

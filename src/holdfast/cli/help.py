@@ -82,7 +82,7 @@ TOPICS: dict[str, HelpTopic] = {
         "`holdfast budget` shows how the room of that brief is divided.",
         (
             Example("holdfast lost", "your words and open work"),
-            Example("holdfast lost --all", "every item, also files, commands and names"),
+            Example("holdfast lost --all", "every item, also files and commands"),
         ),
         "lost",
     ),

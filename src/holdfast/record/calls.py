@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from holdfast.record import agents, commands, files, names, plans, shell, tasks, turns
+from holdfast.record import agents, commands, files, plans, shell, tasks, turns
 from holdfast.record.model import PLAN_ASKED, Agent, Call, Place, Record
 from holdfast.text.sentences import clip
 
@@ -11,8 +11,6 @@ MOST_CALLS = 64
 MOST_TOOLS = 64
 MOST_RECENT = 6
 LONGEST = 400
-WRITTEN_CHARS = 4000
-MENTIONS_CHARS = 20_000  # of a document that are searched for names of files
 MOST_ASKED = 20
 Given = dict[str, Any]
 text_of = files.text_of
@@ -45,22 +43,12 @@ def _read(record: Record, given: Given, place: Place, use_id: str) -> str:
 
 
 def _edit(record: Record, given: Given, place: Place, use_id: str) -> str:
-    name = files.use(record, files.path_argument(given), "edits", 2.0)
-    edits = given.get("edits")
-    for edit in edits[:50] if isinstance(edits, list) else [given]:
-        if isinstance(edit, dict):
-            new = text_of(edit, "new_string") or text_of(edit, "new_source")
-            _wrote(record, text_of(edit, "old_string"), new)
-    return name
+    return files.use(record, files.path_argument(given), "edits", 2.0)
 
 
 def _write(record: Record, given: Given, place: Place, use_id: str) -> str:
     name = files.use(record, text_of(given, "file_path"), "edits", 2.0)
-    content = text_of(given, "content")
-    _wrote(record, "", content)
-    if name.endswith(files.PROSE):
-        files.mention(record, content[:MENTIONS_CHARS])
-    plans.set_plan_file(record, name, content, place)
+    plans.set_plan_file(record, name, text_of(given, "content"), place)
     return name
 
 
@@ -70,17 +58,10 @@ def _foreign_edit(record: Record, given: Given, place: Place, use_id: str) -> st
     return files.use(record, path, "edits", 2.0) or _other(record, given, place, use_id)
 
 
-def _wrote(record: Record, old: str, new: str) -> None:
-    if not record.far:
-        new = clip(new, WRITTEN_CHARS)
-        names.note(record, names.words(new) - names.words(old), 1.0)
-
-
 def _bash(record: Record, given: Given, place: Place, use_id: str) -> str:
     line = clip(text_of(given, "command"), shell.LONGEST_LINE)
     for path in shell.files(line):
         files.use(record, path, "runs", 0.6)
-    names.hear(record, line, 1.0)
     return commands.begin(record, line, place)
 
 
@@ -88,7 +69,6 @@ def _search(record: Record, given: Given, place: Place, use_id: str) -> str:
     path, pattern = text_of(given, "path"), text_of(given, "pattern")
     if "." in path.rpartition("/")[2]:
         files.use(record, path, "runs", 0.6)
-    names.hear(record, clip(pattern, LONGEST), 1.0)
     return f"{pattern} in {files.relative(record, path)}" if path else pattern
 
 
@@ -96,8 +76,6 @@ def _agent(record: Record, given: Given, place: Place, use_id: str) -> str:
     asked = text_of(given, "description") or text_of(given, "prompt")
     kind = text_of(given, "subagent_type")[:80]
     agents.add(record, use_id, Agent(kind, clip(asked, LONGEST), place))
-    names.hear(record, text_of(given, "prompt"), 0.7)
-    files.mention(record, text_of(given, "prompt"))
     return clip(asked, LONGEST)
 
 
@@ -111,8 +89,6 @@ def _plan(record: Record, given: Given, place: Place, use_id: str) -> str:
     text = text_of(given, "plan")
     plans.set_plan(record, text, place)
     turns.add_question(record, f"{PLAN_ASKED}{_title(text)}", place)
-    names.hear(record, text, 1.0)
-    files.mention(record, text)
     return _title(text)
 
 
@@ -150,23 +126,17 @@ def _task_update(record: Record, given: Given, place: Place, use_id: str) -> str
 
 
 def _task_create(record: Record, given: Given, place: Place, use_id: str) -> str:
-    for key in ("subject", "description"):
-        names.hear(record, text_of(given, key), 1.0)
     return text_of(given, "subject") or text_of(given, "description")
 
 
 def _skill(record: Record, given: Given, place: Place, use_id: str) -> str:
     """Return a skill's name with its arguments: the name alone does not say what it works on."""
-    _other(record, given, place, use_id)
     return clip(f"{text_of(given, 'skill')} {text_of(given, 'args')}".strip(), LONGEST)
 
 
 def _other(record: Record, given: Given, place: Place, use_id: str) -> str:
-    """Record the names in the short arguments of any other tool."""
-    texts = [value for value in given.values() if isinstance(value, str)][:12]
-    for text in texts:
-        names.hear(record, clip(text, WRITTEN_CHARS), 0.7)
-    return next((text for text in texts if text.strip()), "")
+    """Return the first text among the arguments of any other tool."""
+    return next((text for text in given.values() if isinstance(text, str) and text.strip()), "")
 
 
 _BY_TOOL: dict[str, Callable[[Record, Given, Place, str], str]] = {

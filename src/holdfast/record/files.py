@@ -14,12 +14,10 @@ MOST_FILES = 600  # not edited ones; at twice as many the coldest are removed
 MOST_ROOTS = 8
 MOST_EDITED = 2000
 COUNT_EVERY = 64  # counting thousands of files at each new one takes too long
-SEEN = 0.25  # the weight of a mention
 LONGEST_PATH = 300
 SHOWS_IT = frozenset(("reads", "edits"))  # these uses prove that the file exists
 CODE_MARKS = ("()", "$(", "&", "|", "<", ">", ";", "`", '"')
 BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"))
-PROSE = (".md", ".mdx", ".rst", ".txt", ".adoc")
 
 if TYPE_CHECKING:  # a compaction waits for this module, and a protocol costs 0.1 ms
     from typing import Protocol
@@ -149,15 +147,6 @@ def change(record: Record, name: str, how: str) -> None:
     used.op, used.gone = record.op, False
     if is_new:
         _thin(record)
-
-
-def mention(record: Record, text: str, weight: float = SEEN) -> None:
-    """Record the files that a text names."""
-    if record.far:
-        return
-    for name in shell.find_paths(text)[:30]:
-        if "/" in name:
-            use(record, name, "seen", weight)
 
 
 def by_last_use(record: Record) -> list[tuple[str, FileUse]]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-VERSION = 15
+VERSION = 16
 PLAN_ASKED = "carry out the plan? "  # before the title of a plan that the user has to approve
 
 
@@ -77,7 +77,6 @@ class FileUse(msgspec.Struct, array_like=True, gc=False):
     reads: int = 0
     edits: int = 0
     runs: int = 0  # named in a command or a search
-    seen: int = 0  # named by a search, a subagent or the user
     heat: float = 0.0
     op: int = 0
     line: int = 0  # of the newest edit
@@ -98,15 +97,7 @@ class FileUse(msgspec.Struct, array_like=True, gc=False):
 
     @property
     def count(self) -> int:
-        return self.reads + self.edits + self.runs + self.seen
-
-
-class NameUse(msgspec.Struct, array_like=True, gc=False):
-    """An identifier, or what points elsewhere: an address, a request, a commit."""
-
-    count: int = 0
-    heat: float = 0.0
-    op: int = 0
+        return self.reads + self.edits + self.runs
 
 
 class FailedRun(msgspec.Struct, array_like=True, gc=False):
@@ -254,7 +245,6 @@ class Record(msgspec.Struct):
     decisions: list[Decision] = []
     remarks: list[Decision] = []  # what the model said while it worked, newest last
     files: dict[str, FileUse] = {}
-    names: dict[str, NameUse] = {}
     commands: dict[str, Command] = {}
     tasks: dict[str, Task] = {}
     plan: ShownPlan | None = None
@@ -303,7 +293,7 @@ FADE_OPS = 40.0  # after so many steps without a use, heat is down to a third
 FLOOR = 0.02  # the part of a use that never fades
 
 
-Hot = FileUse | NameUse | Command
+Hot = FileUse | Command
 
 
 def warm(item: Hot, op: int, by: float) -> None:
@@ -314,13 +304,6 @@ def warm(item: Hot, op: int, by: float) -> None:
 
 def heat_at(item: Hot, op: int, fade_ops: float = FADE_OPS) -> float:
     return item.heat * exp((item.op - op) / fade_ops)
-
-
-def thin(table: dict[str, Any], op: int, most: int) -> None:
-    """Above twice `most` items, keep the warmest `most`. The choice depends on nothing but the
-    table."""
-    if len(table) > 2 * most:
-        keep_warmest(table, table, op, most)
 
 
 def keep_warmest(table: dict[str, Any], among: Iterable[str], op: int, most: int) -> None:

@@ -9,7 +9,6 @@ from holdfast.record import (
     calls,
     decisions,
     files,
-    names,
     plans,
     results,
     secrets,
@@ -70,8 +69,8 @@ def _ended(sentence: str) -> str:
     return sentence if sentence.endswith(_ENDS) else f"{sentence};"
 
 
-# Some 180 steps. Names used only before that have cooled to nothing, so they are not searched
-# when a long file is read for the first time. Rules, files, commands and tasks always are.
+# Some 180 steps. What the model said before that is not searched when a long file is read for the
+# first time; words of the user, files, commands and tasks always are.
 NEAR_BYTES = 3 << 20
 FAR_BYTES = 20 << 20  # further back only `skim` reads
 SUMMARY_CHARS = 60_000
@@ -178,7 +177,7 @@ class RecordReader:
         """Look for secrets that the files read last name. Older reads are not worth decoding."""
         for offset, block in self._reads:
             self._offset = offset
-            self._hear(sentences.clip(block.text, names.READ_CHARS))
+            self._hear(sentences.clip(block.text, secrets.READ_CHARS))
         self._reads.clear()
 
     def take(self, entry: Entry) -> None:
@@ -283,8 +282,6 @@ class RecordReader:
         last = turns.shorten(text, turns.LAST_SAID_CHARS)
         record.last_texts = [*record.last_texts[1 - MOST_TEXTS :], last]
         record.last_said_op = place.op
-        names.hear(record, text, 1.6)
-        files.mention(record, text)
         decisions.hear(record, text, place)
         hear(record, text, place)
 

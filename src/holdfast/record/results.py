@@ -25,9 +25,7 @@ from holdfast.text.sentences import Lazy, clip
 from holdfast.transcript.blocks import ToolResult, attempt, decoded
 from holdfast.transcript.entries import Result
 
-HEAD_CHARS = 6000
 REPORT_CHARS = 20_000  # of a subagent's answer
-LISTED_CHARS = 1500
 MOST_CHARS = 1_000_000
 MOST_ANSWERS = 20
 LINE_CHARS = 160
@@ -91,10 +89,7 @@ def take_result(record: Record, entry: Result, block: ToolResult, place: Place) 
         _note_change(record.files[call.what], entry)
     elif tool in ("Task", "Agent"):
         _agent_answered(record, block)
-    elif tool == "Grep" and not record.far:
-        files.mention(record, block.text[:HEAD_CHARS])
     elif tool in ("TaskOutput", "AgentOutputTool"):
-        files.mention(record, block.text[:REPORT_CHARS])
         agents.take_notification(record, block.text[:REPORT_CHARS], place)
     elif tool == "Monitor":
         agents.add_monitor(record, call, block.text[:400], place)
@@ -139,9 +134,6 @@ def _ran(record: Record, call: Call, block: ToolResult, place: Place) -> None:
         for name in call.before:
             files.change(record, name, "written")
             commands.note_edit(record, name)
-    if record.far:
-        return
-    files.mention(record, text[:LISTED_CHARS], 0.15)
 
 
 def _note_change(used: FileUse, entry: Result) -> None:
@@ -172,7 +164,6 @@ def _findings(text: str) -> str:
 
 
 def _agent_answered(record: Record, block: ToolResult) -> None:
-    files.mention(record, block.text[:REPORT_CHARS])
     use_id = agents.one_line(block.tool_use_id)
     agent = record.agents.get(use_id)
     if block.text.startswith(agents.LAUNCHED):

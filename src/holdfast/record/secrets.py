@@ -1,11 +1,10 @@
-"""Secrets in a session: no part of one stays as a name, and none is quoted without its name.
+"""Secrets in a session: none is quoted without its name.
 
-A name is cut out of its text before anybody sees whose value it is. So all texts are searched
+A quotation is cut out of its text before anybody sees whose value it is. So all texts are searched
 together after reading, and what is found is removed from the record.
 """
 
 import os
-import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -25,7 +24,7 @@ from holdfast.redact.find import (
     replace_findings,
     which_are_clean,
 )
-from holdfast.redact.finding import REDACTED, SecretFinding
+from holdfast.redact.finding import REDACTED
 from holdfast.redact.hidden import visible
 from holdfast.redact.value import looks_random
 from holdfast.text.sentences import ENDS_CHARS, Lazy, ends_of
@@ -38,14 +37,10 @@ SHORTEST_BARE = 8  # shorter values and plain words count only beside their name
 MOST_BARE = MOST_LINES = 5000  # the newest
 MOST_LONG_CHARS = 200_000  # that long texts share; made to be slow to search, they take 3 s
 BATCH_CHARS = 50_000  # of texts that are searched together; bait of this length takes 0.2 s
-LONGEST_NAME = 64
 MOST_PARTS = 50
-_WORD = Lazy(r"\w{6,60}", re.ASCII)
-_GLUED = Lazy(r"\w{1,64}\Z", re.ASCII)
 # Of a text, each once, these are a small part of it. Values are looked for in them: 10,000 values
 # in a record of 3 MB took 2 s without that.
 _RUN = Lazy(r"\w{4,}")
-_WORD_END = Lazy(r"\w{1,64}", re.ASCII)
 
 
 def texts(given: dict[str, Any]) -> Iterator[str]:
@@ -60,7 +55,7 @@ def texts(given: dict[str, Any]) -> Iterator[str]:
 
 
 class ToldSecrets:
-    """Secrets that texts contain together with their names: each value, and the words in it.
+    """Secrets that texts contain together with their names.
 
     The lines of the transcript that name them are saved instead of the secrets, and searched again:
     see `hear_again`.
@@ -68,7 +63,6 @@ class ToldSecrets:
 
     def __init__(self) -> None:
         self.bare: dict[str, str] = {}
-        self.pieces: set[str] = set()
         self._lines: set[int] = set()
         self._long_left = MOST_LONG_CHARS
 
@@ -88,11 +82,10 @@ class ToldSecrets:
             if not found:
                 break
             for one in found:
-                before = len(self.pieces) + len(self.bare)
-                self.pieces.update(_words_at(text, one))
+                before = len(self.bare)
                 value = text[one.start : one.end]
                 self._know(value, one.placeholder)
-                if before < len(self.pieces) + len(self.bare):
+                if before < len(self.bare):
                     at = bisect_right(starts, one.start) - 1
                     at = _index_of(value, texts) if again else at
                     self._lines.add(offsets[at])
@@ -181,8 +174,6 @@ def spoken(entry: Entry, longest: int | None = READ_CHARS) -> Iterator[str]:
 
 def forget(record: Record, known: ToldSecrets) -> Record:
     """Return the record without the known secrets, wherever they occur."""
-    if known.pieces:
-        _drop(record, known.pieces)
     if not known.bare:
         return record
     before = msgspec.json.encode(record)
@@ -227,16 +218,3 @@ def with_texts(value: Any, others: dict[str, str]) -> Any:
     if isinstance(value, list | tuple):
         return [with_texts(inner, others) for inner in value]
     return value
-
-
-def _words_at(text: str, one: SecretFinding) -> list[str]:
-    """Return the words of a secret with what is attached to them: `-pSecret` is one word."""
-    before = _GLUED.pattern.search(text, max(0, one.start - LONGEST_NAME), one.start)
-    after = _WORD_END.pattern.match(text, one.end)
-    start = before.start() if before else one.start
-    return _WORD.pattern.findall(text[start : after.end() if after else one.end])
-
-
-def _drop(record: Record, pieces: set[str]) -> None:
-    for word in pieces:
-        record.names.pop(word, None)

@@ -402,7 +402,7 @@ def _forget_old(record: Record) -> None:
     """Forget what later lines do not need, so that the state stays small."""
     waiting = [one for one in record.turns[:-KEPT_TURNS] if one.waits][-MOST_LOOKED_AT:]
     record.turns = [*waiting, *record.turns[-KEPT_TURNS:]]
-    for table in (record.files, record.commands, record.names, record.tools, record.git):
+    for table in (record.files, record.commands, record.tools, record.git):
         table.clear()
     record.decisions, record.remarks, record.recent, record.last_texts = [], [], [], []
     record.unsure = [one for one in record.unsure if one.waits]

@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
-from holdfast.record import agents, files, names, plans, replies
+from holdfast.record import agents, files, plans, replies
 from holdfast.record.model import Place, Question, Record, Turn, UnsureText
 from holdfast.record.user_input import is_notification, own_words
 from holdfast.redact import redact
@@ -144,8 +144,6 @@ def begin(record: Record, words: str, place: Place, line: int = 0, reply_to: str
     if len(record.turns) > MOST_TURNS:
         del record.turns[FIRST_TURNS : FIRST_TURNS + DROPPED_AT_ONCE]
         record.turns_dropped += DROPPED_AT_ONCE
-    names.hear(record, turn.asked, 2.0)
-    files.mention(record, turn.asked)
     return turn.asked
 
 

@@ -23,7 +23,6 @@ from holdfast.wire.log import inert
 OTHERS = {
     "files": ("file", "files"),
     "commands": ("command", "commands"),
-    "names": ("name", "names"),
     "references": ("reference", "references"),
     "fixed": ("fixed failure", "fixed failures"),
     "flight": ("last step", "last steps"),
@@ -58,11 +57,9 @@ class NoCompaction(HoldfastError):
     default=2_000,
     show_default=True,
     type=click.IntRange(100, 2_800),
-    help="With --all, list at most this many tokens of files, commands and names.",
+    help="With --all, list at most this many tokens of files and commands.",
 )
-@click.option(
-    "--all", "show_all", is_flag=True, help="Show every item, also files, commands and names."
-)
+@click.option("--all", "show_all", is_flag=True, help="Show every item, also files and commands.")
 @AS_JSON
 def lost(
     transcript: Path | None, session: str, max_tokens: int, show_all: bool, as_json: bool

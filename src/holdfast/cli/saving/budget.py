@@ -297,7 +297,6 @@ SECTIONS = {  # what one item of a section is called
     "messages": "message",
     "commands": "command",
     "files": "file",
-    "names": "name",
     "references": "reference",
     "fixed": "fixed",
     "archived": "compressed topic",
