@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from holdfast.client import models
+from holdfast.client import agents, models
 from holdfast.client.limit_settings import MIN_WINDOW, LimitSettings
+from holdfast.wire import codex
 
 RESERVE = 20_000
 MARGIN = 13_000
@@ -54,6 +55,8 @@ def find(
     `seen_pre_tokens` are the token counts of automatic compactions with the same model, version and
     settings; `passed_tokens` is what the window already held without a compaction."""
     switches = switches or LimitSettings()
+    if client_version.startswith(codex.VERSION):
+        return _of_codex(stated_window or agents.CODEX_WINDOW, switches, used_tokens)
     version = parse_version(client_version)
     model = _model(model_id, switches, stated_window, used_tokens)
     edge = _by_table(model, model_id, version, switches)
@@ -65,6 +68,15 @@ def find(
     if used_tokens > edge.window_tokens:  # larger than any window we know
         return CompactionLimit(used_tokens, used_tokens, "window", "a reading above the window")
     return edge
+
+
+def _of_codex(stated: int, switches: LimitSettings, used_tokens: int) -> CompactionLimit:
+    """Codex states 95 % of the window and compacts at 90 % of it, or where its settings say."""
+    window = max(round(stated / agents.CODEX_STATES), used_tokens)
+    edge, source = int(window * agents.CODEX_COMPACTS_AT), "90% of the window that Codex states"
+    if switches.compact_at and switches.compact_at < edge:
+        edge, source = switches.compact_at, "setting model_auto_compact_token_limit"
+    return CompactionLimit(window, edge, "early", source)
 
 
 def parse_version(text: str) -> tuple[int, ...]:

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.client import settings_files
-from holdfast.wire import places, scan
+from holdfast.client import agents, settings_files
+from holdfast.wire import codex, places, scan
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,6 +38,7 @@ class LimitSettings(NamedTuple):  # a dataclass costs 20 ms to import, and a com
     max_context_tokens: int | None = None
     large_windows_off: bool = False
     compaction_off: bool = False
+    compact_at: int | None = None  # the limit itself, as Codex's settings state it
     model: str = ""
     window_source: str = ""  # the name of the setting behind `auto_compact_window`
     off_source: str = ""  # the name of the setting that turned compaction off
@@ -95,10 +96,14 @@ def read(
     environ: Mapping[str, str] | None = None,
     command_line: Sequence[str] = (),
     agent_type: str = "",
+    transcript: str = "",
 ) -> LimitSettings:
     """The settings in effect, ranked as Claude Code 2.1.325 ranks them: files, then the command
-    line, then variables. A model named on the command line wins over a variable."""
+    line, then variables. A model named on the command line wins over a variable. Another agent's
+    transcript has that agent's settings."""
     environ = os.environ if environ is None else environ
+    if codex.is_codex(transcript):
+        return LimitSettings(compact_at=agents.codex_limit(environ))
     found = LimitSettings()
     for settings in settings_files.read_all(project, environ):
         found = _from_settings(found, settings)
@@ -120,7 +125,9 @@ def project_of(transcript: "Path") -> str:
     except ValueError:
         return ""
     for raw in head.split(b"\n"):
-        cwd = scan.text_of(scan.parse_object(raw), "cwd")
+        line = scan.parse_object(raw)
+        payload = line.get("payload")  # where Codex says it
+        cwd = scan.text_of(payload if isinstance(payload, dict) else line, "cwd")
         if cwd and "\0" not in cwd:
             return cwd.encode("utf-8", "replace").decode()
     return ""

@@ -80,12 +80,12 @@ def _left_out(state: State, moment: Moment, summary: str) -> tuple[str, dict[str
 def _compose_second_brief(state: State, moment: Moment, summary: str) -> tuple[str, dict[str, Any]]:
     """The brief of what is missing in both the summary and our first brief."""
     record = storage.read_on(state, moment.folder, moment.is_late)
-    summary = _known_secrets(state, record).without_in(redact(summary))
+    summary = _known_secrets(state, record).without_in(redact(summary)) or record.summary
     if record.unread:  # a summary cannot be compared with half a session
         log.add("WARN", record_session.log_name(state), "no time to compare the summary")
         state.restored = _restored_words(state.restored, 0)
         return "", {}
-    state.compactions = max(state.compactions, record.compactions + 1)
+    state.compactions = max(state.compactions, record.compactions_now)
     lost = len(contents_of(summary, record).lost)
     first, second_half = printed_brief.read(moment.folder, state.compacting_ms)
     given = f"{first}\n{second_half}"

@@ -33,7 +33,9 @@ def record(state: State, moment: Moment) -> None:
     state.started_ms = state.started_ms or moment.now_ms
     command_line = limit_settings.command_line_of(os.environ.get("CLAUDE_PID", ""))
     agent_type = state.agent_type if state.agent_id else ""
-    turned = limit_settings.read(state.project, os.environ, command_line, agent_type).as_json()
+    turned = limit_settings.read(
+        state.project, os.environ, command_line, agent_type, state.transcript
+    ).as_json()
     if turned != state.switches or not state.switches_ms:
         state.switches, state.switches_ms = turned, moment.now_ms
 

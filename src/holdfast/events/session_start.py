@@ -127,7 +127,7 @@ def _brief(state: State, moment: Moment) -> str:
     state.restored = window_brief.describe_restored(brief)
     first = halves_of(brief)[0]
     printed_brief.leave_first(folder, first)
-    window = f"window {record.compactions + 2}"
+    window = f"window {record.compactions_now + 1}"
     if not brief.lines:
         log.add("INFO", record_session.log_name(state), f"nothing to restore in {window}")
         return ""

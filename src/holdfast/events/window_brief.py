@@ -97,7 +97,9 @@ def _concerns(message: Mapping[str, Any], names: frozenset[str]) -> bool:
 
 def headline(state: State, record: Record) -> str:
     """Which window this is and how full it will be. Numbers of the old window do not apply."""
-    words = f"Window {record.compactions + 2}, just compacted: earlier fill figures are out of date"
+    words = (
+        f"Window {record.compactions_now + 1}, just compacted: earlier fill figures are out of date"
+    )
     limit = state.edge_tokens
     if not limit:
         return f"{words}."

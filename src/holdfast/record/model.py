@@ -262,6 +262,12 @@ class Record(msgspec.Struct):
     told: list[int] = []  # where secrets are named, to find them elsewhere: `secrets.ToldSecrets`
     unread: int = 0  # bytes after the offset that there was no time to read; never saved
 
+    @property
+    def compactions_now(self) -> int:
+        """The compactions at the end of one: the transcript may hold it already, or not yet."""
+        holds_it = self.compactions > 0 and not self.since_summary
+        return self.compactions if holds_it else self.compactions + 1
+
 
 def describe_unread(record: Record) -> str:
     """What is missing in a record that there was no time to finish."""

@@ -15,7 +15,12 @@ from holdfast.record.results import looks_rejected
 from holdfast.transcript.blocks import Malformed, without_blanks
 from holdfast.transcript.entries import Entry, Result
 from holdfast.transcript.parse import LineTally, parse
-from holdfast.transcript.reader import LONGEST_LINE_BYTES, TranscriptSource, behind_torn
+from holdfast.transcript.reader import (
+    LONGEST_LINE_BYTES,
+    TranscriptSource,
+    behind_torn,
+    parse_line,
+)
 
 HEAD_BYTES = 1500  # the part of a line that shows its kind
 _RESULT, _PROGRESS = b'"type":"tool_result"', b'"type":"progress"'
@@ -65,12 +70,10 @@ def _entries(record: Record, lines: Iterable[tuple[int, bytes]]) -> Iterator[Ent
     for offset, data in lines:
         tally = LineTally()
         try:
-            entry = parse(data, offset, tally)
+            yield from parse_line(data, offset, tally)
         except Malformed:
-            entry = behind_torn(data, offset, tally)
+            yield from behind_torn(data, offset, tally)
             record.lost += tally.words_lost
-        if entry is not None:
-            yield entry
 
 
 def _has_words_beside(data: bytes, spelled: bytes) -> bool:

@@ -9,22 +9,22 @@ anything but letters, digits, `_` and `-`: no dots, no slashes.
 
 import os
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 
 from holdfast.transcript.blocks import Malformed, ToolResult, ToolUse
-from holdfast.transcript.entries import Answer, Boundary, Result, Summary
-from holdfast.transcript.parse import LineTally, parse
-from holdfast.transcript.reader import read
+from holdfast.transcript.entries import Answer, Boundary, Entry, Result, Summary
+from holdfast.transcript.parse import LineTally
+from holdfast.transcript.reader import LineParser, parser_for, read
 from holdfast.wire import places
 
 END_BYTES = 1 << 20
-_SIGNS = (b"compact_boundary", b"isCompactSummary")
-PREFIX = "toolu_"  # how the id of a call begins
+_SIGNS = (b"compact_boundary", b"isCompactSummary", b'"compacted"')
+PREFIXES = ("toolu_", "call_")  # how the id of a call begins
 LONGEST_ID = 80
-_ID = re.compile(rb'"(?:id|tool_use_id)": ?"([^"]{1,80})"')
+_ID = re.compile(rb'"(?:id|tool_use_id|call_id)": ?"([^"]{1,80})"')
 
 
 def session_id(path: Path) -> str:
@@ -46,27 +46,28 @@ def compactions(path: Path, *, sidechain: bool = False) -> Compactions:
     """Count compactions from the few lines that mention one: a gigabyte takes a second instead
     of ten."""
     boundaries = summaries = 0
+    parse_data = parser_for(path)
     thinned: list[Boundary] = []
     with os.fdopen(places.open_regular(path), "rb") as file:
         for data in file:
             if not any(sign in data for sign in _SIGNS):
                 continue
-            entry = _entry(data)
-            if isinstance(entry, Boundary) and not entry.resets_window:
-                thinned += [entry] if sidechain or not entry.is_sidechain else []
-            elif isinstance(entry, Boundary | Summary):
-                boundaries += isinstance(entry, Boundary)
-                summaries += isinstance(entry, Summary)
-                thinned.clear()
+            for entry in _entries(data, parse_data):
+                if isinstance(entry, Boundary) and not entry.resets_window:
+                    thinned += [entry] if sidechain or not entry.is_sidechain else []
+                elif isinstance(entry, Boundary | Summary):
+                    boundaries += isinstance(entry, Boundary)
+                    summaries += isinstance(entry, Summary)
+                    thinned.clear()
     # client 1.0.53 wrote no boundary line
     return Compactions(boundaries or summaries, tuple(thinned))
 
 
-def _entry(data: bytes) -> object:
+def _entries(data: bytes, parse_data: LineParser) -> Iterable[Entry]:
     try:
-        return parse(data, 0, LineTally())
+        return parse_data(data, 0, LineTally())
     except Malformed:
-        return None
+        return ()
 
 
 class ToolCall(msgspec.Struct, frozen=True):
@@ -77,7 +78,7 @@ class ToolCall(msgspec.Struct, frozen=True):
 
 
 def is_id(word: str) -> bool:
-    return word.startswith(PREFIX) and len(word) <= LONGEST_ID
+    return word.startswith(PREFIXES) and len(word) <= LONGEST_ID
 
 
 def find_calls(path: Path, ids: Collection[str]) -> Iterator[ToolCall]:
@@ -85,24 +86,22 @@ def find_calls(path: Path, ids: Collection[str]) -> Iterator[ToolCall]:
     decoded."""
     wanted = {one.encode() for one in ids}
     uses: dict[str, ToolUse] = {}
+    parse_data = parser_for(path)
     with os.fdopen(places.open_regular(path), "rb") as file:
         for data in file:
             if wanted.isdisjoint(_ID.findall(data)):
                 continue
-            for block in _blocks(data):
+            for block in _blocks(data, parse_data):
                 if isinstance(block, ToolUse) and block.id in ids:
                     uses[block.id] = block
                 elif isinstance(block, ToolResult) and block.tool_use_id in uses:
                     yield ToolCall(uses.pop(block.tool_use_id), block)
 
 
-def _blocks(data: bytes) -> Iterator[object]:
-    try:
-        entry = parse(data, 0, LineTally())
-    except Malformed:
-        return
-    if isinstance(entry, Answer | Result):
-        yield from entry.message.blocks
+def _blocks(data: bytes, parse_data: LineParser) -> Iterator[object]:
+    for entry in _entries(data, parse_data):
+        if isinstance(entry, Answer | Result):
+            yield from entry.message.blocks
 
 
 _A_NAME = re.compile(r"[A-Za-z0-9_-]{1,128}")

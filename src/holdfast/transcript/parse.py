@@ -49,6 +49,9 @@ LEFT_ALONE = frozenset(
         "api-request-shape",
         "agent-name",
         "ai-title",
+        # of Codex, as far as they say nothing that we read
+        *("session_meta", "turn_context", "world_state", "event_msg", "response_item"),
+        *("compacted", "token_usage_record", "context-window"),
         "atis-latch",
         "bridge-session",
         "cost-state",

@@ -5,7 +5,7 @@ The file may be plain or gzip. It must be a regular file, so that opening it nev
 
 import io
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from types import TracebackType
@@ -17,7 +17,7 @@ from holdfast.transcript import GZIP_MAGIC
 from holdfast.transcript.blocks import Malformed, end_of_torn, may_hold_words
 from holdfast.transcript.entries import Entry
 from holdfast.transcript.parse import LineTally, parse
-from holdfast.wire import places
+from holdfast.wire import codex, places
 
 BUFFER_BYTES = 1 << 18
 OPENING_BYTES = 1 << 14  # where mostly the first line is all that is asked for
@@ -103,6 +103,28 @@ def _unreadable(path: str | os.PathLike[str], error: Exception) -> Unreadable:
     return Unreadable(f"cannot read {os.fspath(path)!r}: {reason or error}")
 
 
+LineParser = Callable[[bytes, int, LineTally], Iterable[Entry]]
+
+
+def parse_line(data: bytes, offset: int, tally: LineTally) -> Iterable[Entry]:
+    """The entry in a line of Claude Code, if there is one."""
+    entry = parse(data, offset, tally)
+    return () if entry is None else (entry,)
+
+
+def parser_for(path: str | os.PathLike[str], start: int = 0) -> LineParser:
+    """What reads the lines of this file, by the agent that wrote it."""
+    if not codex.is_codex(os.fspath(path)):
+        return parse_line
+    from holdfast.transcript.rollout import RolloutParser
+
+    parser = RolloutParser()
+    with suppress(OSError, ValueError), TranscriptSource(path, OPENING_BYTES) as source:
+        if start:  # the first line names the session
+            parser.note(next(source.lines(0, LONGEST_LINE_BYTES), b""))
+    return parser
+
+
 class Reader:
     """A place in a transcript.
 
@@ -120,33 +142,32 @@ class Reader:
         self.path = path
         self.offset = start
         self.tally = LineTally() if tally is None else tally
+        self._parser = parser_for(path, start)
 
     def __iter__(self) -> Iterator[Entry]:
         self.tally.torn_tail = False
         with TranscriptSource(self.path) as source:
             lines = source.lines(self.offset, LONGEST_LINE_BYTES)
             for data in lines:
-                entry = self._entry(data, lines)
-                if entry is not None:
-                    yield entry
+                yield from self._entries(data, lines)
             self.tally.torn_tail |= source.is_damaged
 
-    def _entry(self, data: bytes, lines: Iterator[bytes]) -> Entry | None:
+    def _entries(self, data: bytes, lines: Iterator[bytes]) -> Iterable[Entry]:
         offset = self.offset
         self.offset = offset + len(data)
         if len(data) == LONGEST_LINE_BYTES:
             self._skip_rest(offset, lines)
-            return None
+            return ()
         if len(data) < SHORTEST_LINE_BYTES and data[-1] == NEWLINE:
             self.tally.malformed += not data.isspace()  # a million such lines took 17 s to parse
-            return None
+            return ()
         try:
-            return parse(data, offset, self.tally)
+            return self._parser(data, offset, self.tally)
         except Malformed:
             if data.endswith(b"\n") or data.isspace():
                 return behind_torn(data, offset, self.tally)
         self._leave_for_later(offset)
-        return None
+        return ()
 
     def _skip_rest(self, offset: int, lines: Iterator[bytes]) -> None:
         """Skip the remaining pieces of a line that is too long."""
@@ -164,17 +185,17 @@ class Reader:
         self.offset = offset
 
 
-def behind_torn(data: bytes, offset: int, tally: LineTally) -> Entry | None:
-    """Return the entry of a complete line that was written behind a torn one, in a line that
-    does not parse."""
+def behind_torn(data: bytes, offset: int, tally: LineTally) -> Iterable[Entry]:
+    """The entry of a complete line that was written behind a torn one, in a line that does not
+    parse."""
     if data.isspace():
-        return None
+        return ()
     tally.malformed += 1
     start = end_of_torn(data)
     tally.words_lost += may_hold_words(data[: start or None])
     with suppress(Malformed):
-        return parse(data[start:], offset + start, tally) if start else None
-    return None
+        return parse_line(data[start:], offset + start, tally) if start else ()
+    return ()
 
 
 def read(
@@ -196,9 +217,7 @@ def read_at(path: str | os.PathLike[str], offsets: Iterable[int]) -> Iterator[En
         for offset in sorted(offsets):
             data = next(source.lines(offset, LONGEST_LINE_BYTES), b"")
             with suppress(Malformed):
-                entry = parse(data, offset, LineTally())
-                if entry is not None:
-                    yield entry
+                yield from parser_for(path, offset)(data, offset, LineTally())
 
 
 class _Opening(msgspec.Struct, rename="camel"):

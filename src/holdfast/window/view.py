@@ -178,7 +178,9 @@ def _facts(state: State, end: Tail, past: WindowHistory, folder: str) -> WindowF
         or state.client_version
         or first.version,
         density=density,
-        stated_window=window if isinstance(window, int) else state.stated_window,
+        stated_window=end.window_tokens
+        or (window if isinstance(window, int) else 0)
+        or state.stated_window,
         overhead_tokens=overhead,
     )
 

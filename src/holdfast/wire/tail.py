@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import os
 
-from holdfast.wire import mark, places, result_size, scan
+from holdfast.wire import codex, mark, places, result_size, scan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
 READ_BYTES = (1 << 16, 1 << 18, 1 << 20, 1 << 22)  # each is tried if the one before was too short
@@ -48,6 +49,7 @@ class Tail:
         "summary_chars",
         "torn_lines",
         "version",
+        "window_tokens",
     )
 
     def __init__(self) -> None:
@@ -65,6 +67,7 @@ class Tail:
         self.boundary: dict[str, Any] = {}
         self.model = ""
         self.version = ""
+        self.window_tokens = 0  # where the client states it
         self.size = 0
         self.is_whole_file = False
         self.torn_lines = 0
@@ -111,21 +114,22 @@ def read(path: str, sidechain: bool = False, density: float = mark.CHARS_PER_TOK
     except (OSError, ValueError):
         return Tail()
     try:
-        return _read(fd, os.fstat(fd).st_size, sidechain, density)
+        return _read(fd, os.fstat(fd).st_size, sidechain, density, codex.is_codex(path))
     except OSError:
         return Tail()
     finally:
         os.close(fd)
 
 
-def _read(fd: int, size: int, sidechain: bool, density: float) -> Tail:
+def _read(fd: int, size: int, sidechain: bool, density: float, is_codex: bool) -> Tail:
     tail = Tail()
     for count in READ_BYTES:
         start = max(0, size - count)
         tail = Tail()
         tail.size = size
         tail.is_whole_file = start == 0
-        lines = _split_lines(os.pread(fd, count, start), start)
+        raw = _split_lines(os.pread(fd, count, start), start)
+        lines = _translated(raw, tail) if is_codex else _parsed(raw, tail)
         is_found = _read_back(lines, tail, sidechain, density)
         if is_found or tail.is_whole_file:
             break
@@ -142,22 +146,53 @@ def _split_lines(data: bytes, start: int) -> list[bytes]:
     return lines
 
 
-def _read_back(lines: list[bytes], tail: Tail, sidechain: bool, density: float) -> bool:
+def _parsed(lines: list[bytes], tail: Tail) -> Iterator[dict[str, Any]]:
+    """The lines that count, newest first."""
+    for raw in lines:
+        kind = _detect_kind(raw)
+        line = scan.parse_object(raw) if kind else {}
+        tail.torn_lines += bool(kind) and not line
+        if line and line.get("type") == kind:
+            yield line
+
+
+def _translated(lines: list[bytes], tail: Tail) -> list[dict[str, Any]]:
+    """Lines of Codex as Claude Code would have written them, newest first. The client states the
+    size of the window beside its counts."""
+    translator = codex.Translator()
+    known: list[dict[str, Any]] = []
+    for number in range(len(lines) - 1, -1, -1):
+        if lines[number].strip():
+            known += translator.lines(scan.parse_object(lines[number]), number)
+    calls: set[str] = set()  # since the newest answer was counted
+    for line in known:
+        if line["type"] == codex.WINDOW:
+            tail.window_tokens = line["contextWindow"] or tail.window_tokens
+            if line["usedTokens"]:  # an estimate, after a compaction
+                line["type"] = "assistant"
+                line["message"] = {"id": "", "usage": {"input_tokens": line["usedTokens"]}}
+        elif line["type"] == "assistant":
+            message = line["message"]
+            calls |= {block["id"] for block in message["content"] if "id" in block}
+            if message["usage"]:
+                tail.call_ids, calls = calls, set()
+    tail.call_ids |= calls
+    known.reverse()
+    return known
+
+
+def _read_back(
+    lines: Iterable[dict[str, Any]], tail: Tail, sidechain: bool, density: float
+) -> bool:
     """Read back to the start of the newest answer; return False if more lines are needed.
 
     An answer has one line per block, with tool results between them. Lines after its first block
     are added text. Lines before it are its input, and its usage already counts them.
     """
     added = _Added()  # moved to the tail once a block of the answer is found before it
-    for raw in lines:
-        kind = _detect_kind(raw)
-        if not kind:
-            continue
-        line = scan.parse_object(raw)
-        if not line:
-            tail.torn_lines += 1
-            continue
-        if line.get("type") != kind or (line.get("isSidechain") is True) != sidechain:
+    for line in lines:
+        kind = line["type"]
+        if (line.get("isSidechain") is True) != sidechain:
             continue
         if kind == "assistant":
             usage = _read_usage(line)
@@ -180,6 +215,8 @@ def _read_back(lines: list[bytes], tail: Tail, sidechain: bool, density: float) 
                 return True
             metadata = line.get("compactMetadata")
             return _end_at_boundary(tail, metadata if isinstance(metadata, dict) else {}, added)
+        elif kind not in ("user", "attachment"):
+            continue
         elif line.get("isCompactSummary") is True:
             if tail.basis == "usage":
                 return True
