@@ -227,6 +227,7 @@ REQUIREMENTS: dict[str, str] = {
         "One line installs it as a plugin that is portable and works before its environment is "
         "complete (beyond)"
     ),
+    "U12": "A second agent, Codex: fill, checkpoint, brief, search and dashboard (beyond)",
     "X1": "A hook never breaks a session",
     "X2": "The per-call hook adds no wait",
     "X3": "No model call, no network, no telemetry, unless the user configures it",

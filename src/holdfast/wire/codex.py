@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 PREFIX = "rollout-"  # how the name of its transcripts begins
-VERSION = "codex "
+VERSION = "codex"  # how the version of its lines begins
 OUTPUT_MARK = "\nOutput:\n"
 EXITS = ("Process exited with code ", "Exit code: ")
 MOST_HEAD = 400  # characters before the output of a command
@@ -54,7 +54,7 @@ class Translator:
         payload = row.get("payload")
         if not isinstance(payload, dict):
             return []
-        kind, part = row.get("type"), payload.get("type")
+        kind, part = _text(row, "type"), _text(payload, "type")
         if kind == "session_meta":
             self._note_session(payload)
             return []
@@ -66,7 +66,7 @@ class Translator:
             "timestamp": _text(row, "timestamp"),
             "sessionId": self._session,
             "cwd": self._cwd,
-            "version": VERSION + self._version,
+            "version": f"{VERSION} {self._version}".rstrip(),
             "uuid": f"{self._session}:{place}",
             "isSidechain": False,
         }
@@ -76,10 +76,10 @@ class Translator:
             self._has_records = True
             return self._usage(base, payload.get("usage"))
         if kind == "event_msg" and part in TOLD_BY_EVENT:
-            return self._event(base, payload, str(part))
+            return self._event(base, payload, part)
         if kind == "response_item":
             self._is_summing_up = _is_summary(row)
-            return [] if self._is_summing_up else self._item(base, payload, str(part))
+            return [] if self._is_summing_up else self._item(base, payload, part)
         return []
 
     def _note_session(self, payload: dict[str, Any]) -> None:
