@@ -157,6 +157,7 @@ class Runner:
             if not flow.batches:
                 self.report.state = "nothing"
             self._run_batches(flow)
+            claude_process.remove_notes(self.context.folder)
         except BaseException as error:
             self.report.state = _state_of(error)
             self.report.error = str(error)

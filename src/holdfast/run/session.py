@@ -190,7 +190,6 @@ def run_session(context: RunContext, job: SessionJob, attempt: int, prompt: str)
 
 
 def record_end(context: RunContext, result: SessionResult, verdict: Verdict) -> None:
-    """Record the end of a session, and remove its note."""
     credited = verdict.done if verdict.result == FAILED else ()
     rare = {
         "credited": [*credited],
@@ -208,7 +207,6 @@ def record_end(context: RunContext, result: SessionResult, verdict: Verdict) -> 
         grown_tokens=result.grown_tokens,
         **{name: value for name, value in rare.items() if value},
     )
-    claude_process.remove_note(context.folder, result.session_id)
 
 
 def find_missing(root: Path, files: Sequence[str]) -> list[str]:
@@ -241,11 +239,8 @@ def _start(
             attempt=attempt,
             tasks=[share.as_json() for share in job.shares],
         )
-    except (OSError, JournalNotWritten) as error:
-        claude_process.remove_note(context.folder, session_id)
-        if isinstance(error, OSError):
-            raise JournalNotWritten(f"{note}: {error.strerror or error}") from error
-        raise
+    except OSError as error:
+        raise JournalNotWritten(f"{note}: {error.strerror or error}") from error
     words = options.command(session_id, job.names)
     try:
         running = ClaudeProcess(session_id, words, prompt, options.root, note, context.lock)
