@@ -13,7 +13,7 @@ from holdfast.hub.repair import cleanup
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import tasks as task_rows
-from holdfast.hub.tree import sessions, subtasks, tasks, waves
+from holdfast.hub.tree import requests, sessions, subtasks, tasks, waves
 from tests.contracts.trees import NOW, a_request, a_subtask, a_task, told
 
 
@@ -70,9 +70,9 @@ def test_one_that_failed_fails_its_task_and_taking_it_up_again_goes_on(store: St
 def test_what_somebody_said_of_a_task_stands_until_a_subtask_is_taken_up(store: Store) -> None:
     task = a_task(store, a_request(store))
     parts = [a_subtask(store, task, status="running") for _ in range(3)]
-    store.write(lambda c: tasks.change(c, task["id"], {"status": "completed"}, NOW + 2))
+    store.write(lambda c: tasks.change(c, task["id"], {"status": "failed"}, NOW + 2))
     _set(store, parts[0], "completed", NOW + 3)
-    assert _stands(store, task) == ("completed", NOW + 2)
+    assert _stands(store, task) == ("failed", NOW + 2)
     store.write(lambda c: tasks.change(c, task["id"], {"status": "paused"}, NOW + 4))
     _set(store, parts[1], "completed", NOW + 5)
     assert _stands(store, task) == ("paused", None)
@@ -126,3 +126,21 @@ def test_a_task_that_hooks_tell_of_is_left_to_them(store: Store) -> None:
     store.write(lambda c: c.execute(task_rows.insert(), row))
     _set(store, a_subtask(store, row), "completed")
     assert _stands(store, row) == ("running", None)
+
+
+@pytest.mark.requirement("A1", "A6")
+def test_nothing_is_over_while_something_runs_below_it(store: Store) -> None:
+    request = a_request(store)
+    task = a_task(store, request)
+    part = a_subtask(store, task, status="running")
+    over = {"status": "completed"}
+    assert store.write(lambda c: tasks.change(c, task["id"], over, NOW + 2))["status"] == "running"
+    ended = store.write(lambda c: requests.change(c, request["id"], over, NOW + 3))
+    assert ended["status"] == "active"
+    assert _waves(store) == ["running"]
+    current = store.read(lambda c: waves.current(c, "s1"))
+    assert current is not None
+    assert current["wave_number"] == task["wave_number"]
+    _set(store, part, "completed", NOW + 4)
+    assert (_stands(store, task)[0], _waves(store)) == ("completed", ["completed"])
+    assert store.read(lambda c: requests.get(c, request["id"]))["status"] == "completed"

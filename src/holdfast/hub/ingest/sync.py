@@ -149,7 +149,7 @@ def _write_records(
         elif isinstance(record, RecordedReadings):
             write_readings(connection, record)
     update_times(connection, records, totals)
-    if session_id and project_id and (listed or stood or removed or lost):
+    if session_id and project_id and (listed or stood or removed or lost or started or changed):
         waves.settle(connection, session_id, project_id, None)
     changes = [("request.created", new_requests), ("task.created", listed), ("task.changed", stood)]
     changes += [("subtask.created", started), ("subtask.changed", changed)]

@@ -100,10 +100,15 @@ def agent(row: Row) -> Row:
         "agent_id": row["agent_id"],
         "agent_type": row["agent_type"],
         "status": row["status"] or "running",
-        "summary": clean(row["progress_summary"] or "", SHORT),
+        "summary": clean(row["progress_summary"] or _works_on(row), SHORT),
         "skills_to_restore": (row["skills_to_restore"] or [])[-20:],
         "tools_used": (row["tools_used"] or [])[:20],
     }
+
+
+def _works_on(row: Row) -> str:
+    role = row["role_context"]
+    return str(role.get("task_description") or "") if isinstance(role, dict) else ""
 
 
 def message(row: Row) -> Row:

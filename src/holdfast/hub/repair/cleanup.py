@@ -25,7 +25,7 @@ from holdfast.hub.store.tables import (
     windows,
 )
 from holdfast.hub.tree import event_log, readings, tasks, waves
-from holdfast.hub.tree.agent_contexts import SNAPSHOT
+from holdfast.hub.tree.snapshot_form import AUTOMATIC, SNAPSHOT
 
 DAY_MS = 86_400_000
 SILENT_MS = DAY_MS  # a session without a report for a day has ended; its running subtasks failed
@@ -101,9 +101,7 @@ def snapshot_figures(connection: Connection) -> tuple[int, int | None]:
     table = agent_contexts.c
     trigger = table.role_context["trigger"].as_string()
     of_snapshots = table.agent_type == SNAPSHOT
-    proactive = sa.select(sa.func.count()).where(
-        of_snapshots, trigger.in_(("proactive", "guard", "monitor", "watcher"))
-    )
+    proactive = sa.select(sa.func.count()).where(of_snapshots, trigger.in_(AUTOMATIC))
     newest = sa.select(sa.func.max(table.updated_ms)).where(of_snapshots)
     return int(connection.scalar(proactive) or 0), connection.scalar(newest)
 

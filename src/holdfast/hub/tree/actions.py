@@ -17,7 +17,7 @@ from holdfast.hub import ids, row_times
 from holdfast.hub.store import events
 from holdfast.hub.store.rows import Page, Row, fetch_page, get, matching, newest_first, rows
 from holdfast.hub.store.tables import actions, subtasks
-from holdfast.hub.tree import projects, sessions
+from holdfast.hub.tree import agent_contexts, projects, sessions
 
 HOUR_MS = 3_600_000
 NEWEST = 10_000  # top tools are those of the newest calls: a million are not counted again
@@ -55,14 +55,18 @@ def draft(given: Row, now_ms: int) -> Row:
 def add(connection: Connection, row: Row, project_path: str | None = None) -> Row:
     """Write a drafted action. Its project and session are created if they are new, and the sums
     of the session grow."""
+    agent_id = row["agent_id"]
     if row["subtask_id"] is not None:
         subtask = get(connection, subtasks, row["subtask_id"], "Subtask")
         row = {**row, "session_id": row["session_id"] or subtask["session_id"]}
+        agent_id = agent_id or subtask["agent_id"]
     if not sessions.add_call(connection, row):
         if project_path:
             projects.meet(connection, project_path, row["created_ms"])
         sessions.begin_with_call(connection, row)
     connection.execute(_INSERT, row)
+    if agent_id and row["session_id"]:
+        agent_contexts.note_call(connection, row, agent_id)
     events.announce(
         connection,
         "action.created",

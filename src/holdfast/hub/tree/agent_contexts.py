@@ -14,12 +14,14 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.hub import ids, row_times
+from holdfast.hub.errors import NotThere
 from holdfast.hub.store import events
-from holdfast.hub.store.rows import Page, Row, fetch_page, first, matching, rows, upsert
+from holdfast.hub.store.rows import Page, Row, fetch_page, first, matching, rows, update, upsert
 from holdfast.hub.store.tables import agent_contexts, requests, sessions, subtasks, tasks
+from holdfast.hub.tree import projects
 from holdfast.hub.tree import sessions as known_sessions
+from holdfast.hub.tree.snapshot_form import AUTOMATIC, task_id, with_public_trigger, without_repeats
 from holdfast.hub.tree.snapshot_form import SNAPSHOT as SNAPSHOT
-from holdfast.hub.tree.snapshot_form import task_id, without_repeats
 from holdfast.hub.tree.statuses import ENDED, OPEN
 
 
@@ -29,42 +31,34 @@ def list_page(
     offset: int,
     *,
     agent_id: str | None = None,
-    agent_type: str | None = None,
-    status: str | None = None,
-    session_id: str | None = None,
-    project_id: str | None = None,
+    **of: str | None,
 ) -> Page:
-    """List contexts, newest first. A snapshot is also found by the id of its session."""
+    """List contexts, newest first; `of` filters by other columns. A snapshot is also found by the
+    id of its session."""
     table = agent_contexts.c
     query = sa.select(agent_contexts).order_by(table.updated_ms.desc(), table.id)
     if agent_id is not None:
         snapshot = (table.agent_type == SNAPSHOT) & (table.session_id == agent_id)
         query = query.where((table.agent_id == agent_id) | snapshot)
-    wanted = matching(
-        agent_contexts,
-        agent_type=agent_type,
-        status=status,
-        session_id=session_id,
-        project_id=project_id,
-    )
-    return fetch_page(connection, query.where(*wanted), limit, offset)
+    page = fetch_page(connection, query.where(*matching(agent_contexts, **of)), limit, offset)
+    for row in page.rows:
+        if row["agent_type"] == SNAPSHOT:
+            row["role_context"] = with_public_trigger(row["role_context"])
+    return page
 
 
 def figures(connection: Connection) -> dict[str, Any]:
     """Count contexts, in total and by type and status."""
-    table = agent_contexts.c
-    of_type = _count_by(connection, table.agent_type)
-    of_status = _count_by(connection, table.status)
+    of_type = _count_by(connection, agent_contexts.c.agent_type)
+    of_status = _count_by(connection, agent_contexts.c.status)
+    most_first = sorted(of_type.items(), key=lambda pair: (-pair[1], pair[0]))
     return {
         "stats": {
             "total": sum(of_type.values()),
             "unique_types": len(of_type),
             **{name: of_status.get(name, 0) for name in ("running", "completed", "failed")},
         },
-        "type_distribution": [
-            {"agent_type": name, "count": n}
-            for name, n in sorted(of_type.items(), key=lambda pair: (-pair[1], pair[0]))
-        ],
+        "type_distribution": [{"agent_type": name, "count": n} for name, n in most_first],
     }
 
 
@@ -84,18 +78,24 @@ def _count_by(connection: Connection, column: sa.Column[Any]) -> dict[str, int]:
 
 
 def follow(connection: Connection, session_id: str, agent_id: str, now_ms: int) -> None:
-    """Update the agent's row after one of its subtasks changed; delete it with the last of them."""
+    """Update the agent's row after one of its subtasks changed; delete it with the last of them.
+    What the agent reported itself stays until it works on something else."""
     row_id = ids.context_id(session_id, agent_id)
     subtask = _at_work_on(connection, session_id, agent_id)
     if subtask is None:
         connection.execute(sa.delete(agent_contexts).where(agent_contexts.c.id == row_id))
         return
+    held = _locked(connection, row_id) or {}
+    before = held.get("role_context") or {}
+    is_new = before.get("subtask_id") != subtask["id"]
+    if is_new:
+        before = {name: value for name, value in before.items() if name not in REPORTED}
     known = {
         "project_id": subtask["project_id"],
         "agent_type": subtask["agent_type"],
         "status": subtask["status"],
-        "role_context": _role(subtask),
-        "progress_summary": subtask["description"],
+        "role_context": {**before, **_role(connection, subtask)},
+        "progress_summary": None if is_new else held["progress_summary"],
         "updated_ms": now_ms,
     }
     row = {
@@ -109,37 +109,96 @@ def follow(connection: Connection, session_id: str, agent_id: str, now_ms: int) 
     connection.execute(upsert(connection, agent_contexts, ["id"], row, known))
 
 
+def _locked(connection: Connection, row_id: str) -> Row | None:
+    mine = sa.select(agent_contexts).where(agent_contexts.c.id == row_id)
+    return first(connection, mine.with_for_update(key_share=True))
+
+
 def _at_work_on(connection: Connection, session_id: str, agent_id: str) -> Row | None:
-    query = (
-        sa.select(subtasks, requests.c.project_id)
-        .select_from(subtasks.join(tasks).join(requests))
-        .where(
-            subtasks.c.agent_id == agent_id,
-            subtasks.c.session_id == session_id,
-            subtasks.c.agent_type.is_not(None),
-            subtasks.c.status.not_in(ENDED),
-        )
-        .order_by(
-            (subtasks.c.status == "running").desc(),
-            subtasks.c.created_ms.desc(),
-            subtasks.c.id.desc(),
-        )
-        .limit(1)
+    table = subtasks.c
+    query = sa.select(subtasks, requests.c.project_id)
+    query = query.select_from(subtasks.join(tasks).join(requests)).where(
+        table.agent_id == agent_id,
+        table.session_id == session_id,
+        table.agent_type.is_not(None),
+        table.status.not_in(ENDED),
     )
-    return first(connection, query)
+    order = ((table.status == "running").desc(), table.created_ms.desc(), table.id.desc())
+    return first(connection, query.order_by(*order).limit(1))
 
 
-def _role(subtask: Row) -> Row:
+def _role(connection: Connection, subtask: Row) -> Row:
     return {
         "status": subtask["status"],
         "session_id": subtask["session_id"],
         "subtask_id": subtask["id"],
         "task_list_id": subtask["task_id"],
         "task_description": subtask["description"],
+        "current_task": subtask["description"],
         "parent_agent_id": subtask["parent_agent_id"],
-        "spawned_at": row_times.to_iso(subtask["created_ms"]),
+        "spawned_at": row_times.to_iso(subtask["started_ms"] or subtask["created_ms"]),
         "blocked_by": subtask["blocked_by"] or [],
+        "blockers": _names(connection, subtask["blocked_by"] or []),
     }
+
+
+def _names(connection: Connection, subtask_ids: Sequence[str]) -> list[str]:
+    """Return what these subtasks are about: an id says nothing to who waits for it."""
+    if not subtask_ids:
+        return []
+    query = sa.select(subtasks.c.description).where(subtasks.c.id.in_(subtask_ids))
+    return [row["description"] for row in rows(connection, query.order_by(subtasks.c.created_ms))]
+
+
+REPORTED = ("progress", "next_steps")
+
+
+def report(connection: Connection, context_id: str, given: Row, now_ms: int) -> Row:
+    """Note what an agent reports of its own work: fields of `REPORTED`, and `progress_summary`."""
+    before = _locked(connection, context_id)
+    if before is None:
+        raise NotThere("Agent context")
+    told = {name: given[name] for name in REPORTED if name in given}
+    changes = {
+        "role_context": {**(before["role_context"] or {}), **told},
+        "progress_summary": given.get("progress_summary", before["progress_summary"]),
+        "updated_ms": now_ms,
+    }
+    update(connection, agent_contexts, context_id, changes)
+    place = {"project_id": before["project_id"], "session_id": before["session_id"]}
+    events.announce(connection, "agent.progress", {"agent_id": before["agent_id"], **told}, **place)
+    return {**before, **changes}
+
+
+MOST_TOOLS, MOST_SKILLS = 200, 50
+
+
+def note_call(connection: Connection, action: Row, agent_id: str) -> None:
+    """Count a posted tool call in the row of its agent, if that has one."""
+    row = _locked(connection, ids.context_id(action["session_id"], agent_id))
+    if row is None:
+        return
+    changes = count_tool(row, action["tool_name"], 1)
+    if action["tool_type"] == "skill":
+        changes["skills_to_restore"] = add_skills(row, [action["tool_name"]])
+    update(connection, agent_contexts, row["id"], changes)
+
+
+def count_tool(row: Row, tool: str, more: int) -> Row:
+    """Return the changes after so many calls: the calls of each tool, and the tools, the most used
+    first."""
+    role = row["role_context"] or {}
+    counts = {**role.get("tool_counts", {})}
+    counts[tool] = counts.get(tool, 0) + more
+    ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    kept = {name: n for name, n in ranked[:MOST_TOOLS] if n > 0}
+    return {"role_context": {**role, "tool_counts": kept}, "tools_used": list(kept)}
+
+
+def add_skills(row: Row, used: Sequence[str]) -> list[str]:
+    """Return the skills of an agent, the last used one last."""
+    known = [skill for skill in row["skills_to_restore"] or [] if skill not in used]
+    return [*known, *list(dict.fromkeys(reversed(used)))[::-1]][-MOST_SKILLS:]
 
 
 @contextmanager
@@ -155,12 +214,13 @@ def following(
 
 
 TASK_FIELDS = ("id", "description", "status", "agent_type", "agent_id")
+MOST_MERGED = 10  # snapshots of a session that are looked at
 _SESSION = sa.bindparam("of_session", type_=sa.Text)
-LATEST = (
+SNAPSHOTS = (
     sa.select(agent_contexts)
     .where(agent_contexts.c.session_id == _SESSION, agent_contexts.c.agent_type == SNAPSHOT)
     .order_by(agent_contexts.c.updated_ms.desc(), agent_contexts.c.id)
-    .limit(1)
+    .limit(MOST_MERGED)
 )
 _COMPACTED = (
     sa.update(sessions)
@@ -183,8 +243,11 @@ ENDED_SINCE = sa.select(subtasks.c.id).where(
 def save_snapshot(
     connection: Connection, session_id: str, snapshot: Mapping[str, Any], now_ms: int
 ) -> Row:
-    """Add a row per save; an unknown session is created."""
-    project_id = known_sessions.meet(connection, session_id, None, now_ms)
+    """Add a row per save; an unknown session is created, in the project that the save names."""
+    named = snapshot.get("project_id")
+    known = projects.find(connection, named) if isinstance(named, str) else None
+    place = known["id"] if known else None
+    project_id = known_sessions.meet(connection, session_id, place, now_ms)
     row: Row = {
         "id": ids.new(),
         "project_id": project_id,
@@ -211,7 +274,23 @@ def save_snapshot(
 
 
 def latest_snapshot(connection: Connection, session_id: str) -> Row | None:
-    return first(connection, LATEST, {"of_session": session_id})
+    return merge_snapshots(rows(connection, SNAPSHOTS, {"of_session": session_id}))
+
+
+def merge_snapshots(newest_first: Sequence[Row]) -> Row | None:
+    """Return the newest snapshot; a field that it lacks is that of the newest one that has it. The
+    summary of an automatic save says only that it was taken, so one that somebody wrote stays."""
+    if not newest_first:
+        return None
+    merged: Row = {}
+    for row in reversed(newest_first):
+        held = row["role_context"] if isinstance(row["role_context"], dict) else {}
+        said = {name: value for name, value in held.items() if value not in (None, "", [], {})}
+        if held.get("trigger") in AUTOMATIC and "context_summary" in merged:
+            said.pop("context_summary", None)
+        merged |= said
+    whole = {**newest_first[0], "role_context": merged}
+    return {**whole, "progress_summary": merged.get("context_summary")}
 
 
 def note_compaction(

@@ -33,7 +33,13 @@ from holdfast.hub.store.tables import (
     windows,
 )
 from holdfast.hub.tree import waves
-from holdfast.hub.tree.agent_contexts import ENDED_SINCE, LATEST, TASK_FIELDS, open_now
+from holdfast.hub.tree.agent_contexts import (
+    ENDED_SINCE,
+    SNAPSHOTS,
+    TASK_FIELDS,
+    merge_snapshots,
+    open_now,
+)
 from holdfast.hub.tree.snapshot_form import normalize, requests_of, task_id
 from holdfast.hub.tree.statuses import OPEN
 from holdfast.hub.tree.waves import SETTLED
@@ -205,7 +211,7 @@ def _read_session(
 ) -> _SessionRows:
     queries = {
         "session": _PROJECT_ID if wanted.for_brief else _SESSION_AND_PROJECT,
-        "snapshot": LATEST,
+        "snapshot": SNAPSHOTS,
         "tasks": _TASKS_SHOWN if wanted.for_brief else _TASKS,
         "asked": _ASKED,
         "edits": _EDITS,
@@ -216,7 +222,7 @@ def _read_session(
     limit = wanted.history_limit if wanted.history else 0
     found = _read(connection, queries, {**given, "history_limit": limit})
     session, project = _split_row(found.pop("session"))
-    snapshot = next(iter(found.pop("snapshot")), None)
+    snapshot = merge_snapshots(found.pop("snapshot"))
     return _SessionRows(session, project, snapshot, **found)
 
 

@@ -82,6 +82,7 @@ def change(connection: Connection, request_id: str, given: Row, now_ms: int) -> 
     """Change the status, or add metadata, merged one level deep."""
     if not given:
         raise Refused("No update fields provided")
+    waves.hold(connection, get(connection, request_id)["session_id"])
     mine = sa.select(requests).where(requests.c.id == request_id)
     before = first(connection, mine.with_for_update(key_share=True))
     if before is None:
@@ -90,7 +91,8 @@ def change(connection: Connection, request_id: str, given: Row, now_ms: int) -> 
     if "metadata" in given:
         changes["metadata"] = {**(before["metadata"] or {}), **(given["metadata"] or {})}
     update(connection, requests, request_id, changes)
-    row = {**before, **changes}
+    waves.settle(connection, before["session_id"], before["project_id"], now_ms)
+    row = get(connection, request_id)  # it goes on while one of its tasks runs
     _tell(connection, "request.changed", row)
     return row
 

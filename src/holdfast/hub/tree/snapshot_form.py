@@ -17,6 +17,8 @@ from holdfast.brief.store_brief import is_open
 Items: TypeAlias = list[Any]
 
 SNAPSHOT = "compact-snapshot"
+# Who saves by himself: the guard, the watcher, a script's monitor. Clients know one word for all.
+AUTOMATIC = ("proactive", "guard", "monitor", "watcher")
 LISTS = ("active_tasks", "modified_files", "key_decisions")
 MOST_AGENTS, MOST_MESSAGES, MOST_ACTIONS, MOST_TASKS = 50, 50, 100, 200
 MOST_TREE_CHARS = 100_000  # of the 400,000 that a field may hold; 1,000 subtasks are 436,000
@@ -40,6 +42,13 @@ def normalize(snapshot: Any) -> dict[str, Any]:
         "recent_messages": recent_messages(snapshot.get("recent_messages")),
         "recent_actions": recent_actions(snapshot.get("recent_actions")),
     }
+
+
+def with_public_trigger(snapshot: Any) -> Any:
+    """Return the snapshot with the word that clients know for whoever saved it by himself."""
+    if isinstance(snapshot, dict) and snapshot.get("trigger") in AUTOMATIC:
+        return {**snapshot, "trigger": AUTOMATIC[0]}
+    return snapshot
 
 
 def agent_states(value: Any) -> Items:

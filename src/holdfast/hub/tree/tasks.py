@@ -103,20 +103,20 @@ def change(connection: Connection, task_id: str, given: Row, now_ms: int) -> Row
     if "status" in given:
         changes |= end_time(given["status"], now_ms, before)
     update(connection, tasks, task_id, changes)
-    row = {**before, **changes}
-    _tell(connection, "task.changed", row, place)
     waves.settle(connection, place["session_id"], place["project_id"], now_ms)
+    row = get(connection, task_id)  # it goes on while one of its subtasks runs
+    _tell(connection, "task.changed", row, place)
     return row
 
 
 def follow(connection: Connection, task_id: str, now_ms: int, *, taken_up: bool = False) -> None:
-    """After a subtask changed, set the status of its task and wave from the subtasks. Tasks that
-    hooks report are left alone: there the end of the request ends its task. Call `waves.hold`
-    first."""
+    """After a subtask changed, set the status of its task and wave from the subtasks. A task that
+    hooks report ends with its request. Call `waves.hold` first."""
+    before, place = get_with_place(connection, task_id)
     if ids.is_reported(task_id):
+        waves.settle(connection, place["session_id"], place["project_id"], now_ms)
         return
     below = sa.select(subtasks.c.status).where(subtasks.c.task_id == task_id).distinct()
-    before = get(connection, task_id)
     status = derive_status(before["status"], set(connection.scalars(below)), taken_up=taken_up)
     if status != before["status"]:
         change(connection, task_id, {"status": status}, now_ms)

@@ -17,7 +17,7 @@ from sqlalchemy.engine import Connection
 from holdfast.hub import ids
 from holdfast.hub.store import events
 from holdfast.hub.store.rows import Page, Row, fetch_page, rows, upsert
-from holdfast.hub.store.tables import requests, tasks, waves
+from holdfast.hub.store.tables import requests, subtasks, tasks, waves
 
 Tally: TypeAlias = Mapping[str, int]  # how many tasks have which status
 SETTLED = frozenset(("completed", "failed"))
@@ -108,8 +108,10 @@ def hold(connection: Connection, session_id: str) -> None:
 
 
 def settle(connection: Connection, session_id: str, project_id: str, now_ms: int | None) -> None:
-    """Start or end waves after a task changed; call `hold` first. Without a time, the times of
+    """Start or end waves after work changed; call `hold` first. Without a time, the times of
     the tasks are used, so the result does not depend on when they are reported."""
+    for statement in _PARENT_UPDATES:
+        connection.execute(statement, {"of_session": session_id})
     of_session = waves.c.session_id == session_id
     known = {row["wave_number"]: _read(row) for row in _stored_waves(connection, session_id)}
     verdict = judge(_tallies(connection, session_id))
@@ -140,6 +142,28 @@ def settle(connection: Connection, session_id: str, project_id: str, now_ms: int
                 project_id=project_id,
                 session_id=session_id,
             )
+
+
+def _parent_updates() -> list[sa.Update]:
+    """A task is not over while one of its subtasks runs, nor a request while one of its tasks does.
+    Their end stays noted, and counts again once nothing runs below them."""
+    here = requests.c.session_id == sa.bindparam("of_session", type_=sa.Text)
+    in_session = tasks.c.request_id.in_(sa.select(requests.c.id).where(here))
+    at_work = sa.exists().where(subtasks.c.task_id == tasks.c.id, subtasks.c.status == "running")
+    below = sa.exists().where(tasks.c.request_id == requests.c.id, tasks.c.status == "running")
+    updates = []
+    for table, mine, runs, status in (
+        (tasks, in_session, at_work, "running"),
+        (requests, here, below, "active"),
+    ):
+        held = sa.update(table).where(mine, table.c.status == "completed", runs)
+        over = (table.c.status == status) & table.c.completed_ms.is_not(None)
+        ended = sa.update(table).where(mine, over, ~runs)
+        updates += [held.values(status=status), ended.values(status="completed")]
+    return updates
+
+
+_PARENT_UPDATES = _parent_updates()
 
 
 def current(connection: Connection, session_id: str) -> Row | None:

@@ -39,7 +39,7 @@ from holdfast.hub.store.tables import (
     windows,
 )
 from holdfast.hub.tree import capacity, compactions, readings
-from holdfast.hub.tree.agent_contexts import SNAPSHOT
+from holdfast.hub.tree.agent_contexts import SNAPSHOT, add_skills, count_tool
 from holdfast.hub.tree.projects import name_of
 
 
@@ -168,10 +168,6 @@ def _announce(connection: Connection, kind: str, record: RecordedSession) -> Non
     events.announce(connection, kind, {}, project_id=record.project_id, session_id=record.id)
 
 
-MOST_SKILLS = 50
-MOST_TOOLS = 200
-
-
 def write_contexts(
     connection: Connection,
     records: Iterable[RecordedEvent],
@@ -193,7 +189,7 @@ def write_contexts(
     for (session_id, agent_id, tool), more in tools.items():
         context = cache.get(ids.context_id(session_id, agent_id))
         if context is not None and more:
-            _count(context, tool, more)
+            context |= count_tool(context, tool, more)
     cache.flush()
 
 
@@ -218,9 +214,7 @@ def _update_context(connection: Connection, cache: RowCache, record: RecordedCon
         )
     if row["agent_type"] == UNKNOWN_AGENT:  # its first hook was ended before it noted its kind
         row["agent_type"] = record.agent_type
-    known = [skill for skill in row["skills_to_restore"] or [] if skill not in record.skills]
-    used = list(dict.fromkeys(reversed(record.skills)))[::-1]
-    row["skills_to_restore"] = [*known, *used][-MOST_SKILLS:]
+    row["skills_to_restore"] = add_skills(row, record.skills)
     row["progress_summary"] = record.progress_summary or row["progress_summary"]
     row["updated_ms"] = max(row["updated_ms"], record.at_ms)
 
@@ -231,17 +225,6 @@ def _status(connection: Connection, record: RecordedContext) -> str:
         return connection.scalar(query) or "running"
     ended = sa.select(sessions.c.ended_ms).where(sessions.c.id == record.session_id)
     return "running" if connection.scalar(ended) is None else "completed"
-
-
-def _count(row: Row, tool: str, more: int) -> None:
-    """Count a tool's calls and list the tools, the most used first."""
-    role = dict(row["role_context"] or {})
-    counts = {**role.get("tool_counts", {})}
-    counts[tool] = counts.get(tool, 0) + more
-    ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    kept = {name: n for name, n in ranked[:MOST_TOOLS] if n > 0}
-    row["role_context"] = {**role, "tool_counts": kept}
-    row["tools_used"] = list(kept)
 
 
 def end_session(connection: Connection, session_id: str, ended: bool) -> None:

@@ -1,0 +1,96 @@
+"""What is known of an agent from what clients posted, and what its snapshots hold together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from holdfast.hub import ids
+from holdfast.hub.store.rows import Row
+from holdfast.hub.store.store import Store
+from holdfast.hub.tree import actions, agent_contexts, projects
+from tests.contracts.trees import NOW, a_request, a_subtask, a_task
+
+RICH = {
+    "trigger": "auto",
+    "context_summary": "The parser reads two headings",
+    "key_decisions": ["keep the old format"],
+    "modified_files": ["parser.py"],
+}
+
+
+def _save(store: Store, at: int, **fields: Any) -> Row:
+    return store.write(lambda c: agent_contexts.save_snapshot(c, "s1", fields, at))
+
+
+def _context(store: Store, **wanted: str) -> Row:
+    [row] = store.read(lambda c: agent_contexts.list_page(c, 9, 0, **wanted)).rows
+    return row
+
+
+@pytest.mark.requirement("S2")
+def test_a_poor_proactive_save_hides_nothing_of_a_rich_one(store: Store) -> None:
+    _save(store, NOW, **RICH)
+    _save(store, NOW + 1, trigger="proactive", context_summary="Guardian save at 1050KB")
+    newest = _save(store, NOW + 2, trigger="auto", key_decisions=["a second format"])
+    merged = store.read(lambda c: agent_contexts.latest_snapshot(c, "s1"))
+    assert merged is not None
+    assert merged["id"] == newest["id"]
+    assert merged["role_context"] == {**RICH, "key_decisions": ["a second format"]}
+    assert merged["progress_summary"] == RICH["context_summary"]
+
+
+@pytest.mark.requirement("S2")
+def test_an_automatic_summary_is_better_than_none(store: Store) -> None:
+    _save(store, NOW, trigger="guard", context_summary="saved at 70 %", key_decisions=[])
+    merged = store.read(lambda c: agent_contexts.latest_snapshot(c, "s1"))
+    assert merged is not None
+    assert merged["role_context"]["context_summary"] == "saved at 70 %"
+    assert _context(store, session_id="s1")["role_context"]["trigger"] == "proactive"
+
+
+@pytest.mark.requirement("S2")
+def test_a_save_names_the_project_of_its_session(store: Store) -> None:
+    project = store.write(lambda c: projects.put(c, "/w/app", NOW))
+    assert _save(store, NOW, project_id=project["id"], **RICH)["project_id"] == project["id"]
+    assert _save(store, NOW, project_id="no such project", **RICH)["project_id"] == project["id"]
+
+
+@pytest.mark.requirement("A1", "B3")
+def test_a_context_names_the_task_what_it_waits_for_and_the_tools(store: Store) -> None:
+    task = a_task(store, a_request(store))
+    first = a_subtask(store, task, description="read the gauges")
+    part = a_subtask(
+        store, task, agent_type="t", agent_id="a", blocked_by=[first["id"]], description="report"
+    )
+    for tool, kind in (
+        ("Bash", "builtin"),
+        ("Edit", "builtin"),
+        ("Bash", "builtin"),
+        ("pdf", "skill"),
+    ):
+        given = {"tool_name": tool, "tool_type": kind, "subtask_id": part["id"]}
+        store.write(lambda c, given=given: actions.add(c, actions.draft(given, NOW)))  # type: ignore[misc]
+    row = _context(store, agent_id="a")
+    role = row["role_context"]
+    assert (role["current_task"], role["blockers"]) == ("report", ["read the gauges"])
+    assert (row["progress_summary"], role["tool_counts"]) == (
+        None,
+        {"Bash": 2, "Edit": 1, "pdf": 1},
+    )
+    assert (row["tools_used"], row["skills_to_restore"]) == (["Bash", "Edit", "pdf"], ["pdf"])
+
+
+@pytest.mark.requirement("A1")
+def test_what_an_agent_reports_stays_until_it_works_on_something_else(store: Store) -> None:
+    task = a_task(store, a_request(store))
+    a_subtask(store, task, agent_type="t", agent_id="a", now_ms=NOW)
+    context_id = ids.context_id("s1", "a")
+    told = {"progress": 40, "next_steps": ["the report"], "progress_summary": "two of five"}
+    store.write(lambda c: agent_contexts.report(c, context_id, told, NOW + 1))
+    store.write(lambda c: agent_contexts.follow(c, "s1", "a", NOW + 2))
+    row = _context(store, agent_id="a")
+    assert (row["role_context"]["progress"], row["progress_summary"]) == (40, "two of five")
+    a_subtask(store, task, agent_type="t", agent_id="a", status="running", now_ms=NOW + 3)
+    assert "progress" not in _context(store, agent_id="a")["role_context"]
