@@ -184,12 +184,6 @@ def _segments(corpus: Path | None) -> Iterator[Row]:
     yield from segments.rows(corpus)
 
 
-def _batches() -> Iterator[Row]:
-    from benchmarks import batches
-
-    yield from batches.rows()
-
-
 def _estimates(corpus: Path | None) -> Iterator[Row]:
     from benchmarks import estimates
 
@@ -365,15 +359,10 @@ SECTIONS = {
         lambda data: _lists(),
         is_long=True,
     ),
-    "batches": Section(
-        "Batches of a plan",
-        "How well tasks are packed into batches that fit a window, and how long that takes.",
-        lambda data: _batches(),
-    ),
     "estimates": Section(
         "Estimates of a request",
-        "How many tokens a request will take, estimated from what is known when it is typed; each "
-        "repository is left out of its own fit.",
+        "How many tokens a request will take that reads or changes files; each session is left out "
+        "of the past that it is estimated from.",
         lambda data: _estimates(data.corpus),
         is_fixed=True,
     ),

@@ -209,12 +209,12 @@ def client_settings(data: bytes) -> None:
 
 def plan(data: bytes) -> None:
     """Refused with its own error, or read the same each time, with dependencies that exist."""
-    from holdfast.plan.formats.read import KINDS, decode_plan, read_plan
+    from holdfast.plan.load import PARSERS, decode_plan, read_plan
     from holdfast.plan.task import BadPlan
 
-    for kind in sorted(set(KINDS.values())):
+    for suffix in PARSERS:
         with suppress(BadPlan):
-            read_plan(data.decode("utf-8", "replace"), kind)
+            read_plan(data.decode("utf-8", "replace"), suffix)
     try:
         found = decode_plan(data)
     except BadPlan:

@@ -24,7 +24,7 @@ from holdfast.hub.ingest import set_aside
 from holdfast.hub.projection import projection_file
 from holdfast.memory import locations as memory_places
 from holdfast.memory.sources import sessions
-from holdfast.plan.estimates import past
+from holdfast.plan import past
 from holdfast.record import model as record
 from holdfast.segment import archived_topics, disk
 from holdfast.segment.formats import Done, Queue
@@ -38,6 +38,7 @@ from holdfast.wire import places
 from tests.archive.sessions import session_path
 from tests.builders import a_prompt, a_transcript, an_answer
 from tests.checkpoint.documents import a_document
+from tests.plan.builders import an_edit
 
 STATED = re.compile(rb'("version": ?)("?)(\d+)')
 
@@ -206,7 +207,12 @@ def test_an_outbox_with_an_entry_that_does_not_fit_starts_anew(tmp_path: Path) -
 @pytest.mark.requirement("X6", "P1")
 def test_what_past_requests_took_is_counted_again_under_another_version(tmp_path: Path) -> None:
     """The rows are taken out, so that whoever believes the file finds none."""
-    a_transcript(tmp_path / "p" / "s.jsonl", a_prompt("Map the harbour."), an_answer(50_000))
+    a_transcript(
+        tmp_path / "p" / "s.jsonl",
+        a_prompt("Map the harbour."),
+        an_edit(40_000, "m1", "map.py"),
+        an_answer(50_000, id="m2"),
+    )
     before = past.learn(Path("/p"), tmp_path)
     path = Path(places.home(), "plan", "past.json")
     held = json.loads(path.read_bytes())

@@ -242,7 +242,7 @@ def _commands(made: Machine) -> None:
     told = PLANTED
     plan = made.project / "plan.md"
     plan.write_text(
-        f"# Work\n- [ ] Call it with --token {told['plan']}\n  - estimate: 30k\n"
+        f"# Work\n- [ ] Call it with --token {told['plan']}\n  - size: 30k\n"
         f"- [ ] Then rotate\n  - files: {told['folder']}/a.py\n",
         encoding="utf-8",
     )
@@ -294,7 +294,6 @@ def _commands(made: Machine) -> None:
         ("plan", str(plan)),
         ("plan", str(plan), "--json"),
         ("plan", str(plan), "--mermaid"),
-        ("plan", str(plan), "--svg", str(made.project / ".claude" / "plan.svg")),
         ("run", str(plan), "--dry-run"),
         ("run", str(plan), "--dry-run", "--json"),
         ("run", str(plan), "--status"),

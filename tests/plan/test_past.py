@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from holdfast.plan.estimates import past
+from holdfast.plan import past
 from holdfast.wire import places
 from tests.builders import a_prompt, a_transcript, an_answer
+from tests.plan.builders import an_edit
 
 SECRET = "hunter2-is-my-passphrase"
 
@@ -21,7 +22,8 @@ def _session(projects: Path, name: str, cwd: str, count: int = 2) -> Path:
     for n in range(count):
         lines += [
             {**a_prompt(f"fix {SECRET}"), "cwd": cwd},
-            an_answer(20_000 + 1000 * n, id=f"m{n}"),
+            an_edit(20_000 + 1000 * n, f"e{n}", "/p/shop/cart.py"),
+            an_answer(21_000 + 1000 * n, id=f"m{n}"),
         ]
     return a_transcript(projects / "-p" / f"{name}.jsonl", *lines)
 
@@ -35,20 +37,20 @@ def test_requests_of_this_machine_are_learnt_and_this_projects_marked(tmp_path: 
     _session(tmp_path, "a", "/p/shop")
     _session(tmp_path, "b", "/elsewhere", 3)
     found = past.learn(Path("/p/shop"), tmp_path)
-    assert (len(found.seen), sum(one.here for one in found.seen)) == (5, 2)
+    assert (len(found.tasks), sum(one.here for one in found.tasks)) == (5, 2)
 
 
 @pytest.mark.requirement("P1")
 def test_a_request_that_is_still_under_way_is_no_past_yet(tmp_path: Path) -> None:
     """What asks for the plan is such a one, in the very session that asks."""
-    asking = [a_prompt("/holdfast:plan plan.md"), an_answer(24_000, id="now", calls=("t1",))]
+    asking = [a_prompt("/holdfast:plan plan.md"), an_edit(24_000, "now", "/p/shop/cart.py")]
     path = _session(tmp_path, "a", "/p")
     with path.open("a") as file:
         file.writelines(f"{json.dumps(line)}\n" for line in asking)
-    assert len(past.learn(Path("/p"), tmp_path).seen) == 2
+    assert len(past.learn(Path("/p"), tmp_path).tasks) == 2
     with path.open("a") as file:
         file.write(f"{json.dumps(an_answer(25_000, id='end'))}\n")
-    assert len(past.learn(Path("/p"), tmp_path).seen) == 3
+    assert len(past.learn(Path("/p"), tmp_path).tasks) == 3
 
 
 @pytest.mark.requirement("X4")
@@ -70,7 +72,7 @@ def test_what_did_not_change_is_not_read_again(tmp_path: Path) -> None:
     os.utime(session, ns=(known.st_atime_ns, known.st_mtime_ns))
     assert past.learn(Path("/p"), tmp_path) == before
     os.utime(session, ns=(1, 1))
-    assert not past.learn(Path("/p"), tmp_path).seen
+    assert not past.learn(Path("/p"), tmp_path).tasks
 
 
 @pytest.mark.parametrize(
@@ -80,16 +82,16 @@ def test_what_did_not_change_is_not_read_again(tmp_path: Path) -> None:
         b"{",
         b"[]",
         b'{"version": 9}',
-        b'{"version": 2, "transcripts": []}',
+        b'{"version": 4, "transcripts": []}',
         b"[" * 50_000,
-        json.dumps({"version": 2, "transcripts": {"x": {"rows": [[1], "a", None]}}}).encode(),
+        json.dumps({"version": 4, "transcripts": {"x": {"rows": [[1], "a", None]}}}).encode(),
     ],
 )
 def test_a_broken_file_is_made_anew(tmp_path: Path, data: bytes) -> None:
     _session(tmp_path, "a", "/p")
     _file().parent.mkdir(parents=True)
     _file().write_bytes(data)
-    assert len(past.learn(Path("/p"), tmp_path).seen) == 2
+    assert len(past.learn(Path("/p"), tmp_path).tasks) == 2
     assert json.loads(_file().read_bytes())["version"] == past.VERSION
 
 
@@ -100,8 +102,8 @@ def test_rows_that_do_not_fit_are_left_out(tmp_path: Path) -> None:
     [entry] = kept["transcripts"].values()
     entry["rows"] += [[1, 2], None, ["x"] * past.FIELDS, [-1] * past.FIELDS]
     _file().write_text(json.dumps(kept))
-    assert len(past.learn(Path("/p"), tmp_path).seen) == 2
+    assert len(past.learn(Path("/p"), tmp_path).tasks) == 2
 
 
 def test_a_machine_without_sessions_has_no_past(tmp_path: Path) -> None:
-    assert not past.learn(Path("/p"), tmp_path / "nowhere").seen
+    assert not past.learn(Path("/p"), tmp_path / "nowhere").tasks

@@ -7,23 +7,15 @@ from typing import Any
 
 import pytest
 
-from holdfast.plan.estimates.past_requests import PastRequest, read_requests
+from holdfast.plan.past_requests import PastRequest, read_requests
 from holdfast.transcript.reader import read
 from holdfast.transcript.steps import operations
 from tests.builders import a_boundary, a_prompt, a_summary, a_transcript, an_answer
+from tests.plan.builders import an_edit
 
 
 def _used(folder: Path, *lines: dict[str, Any]) -> list[PastRequest]:
     return list(read_requests(operations(read(a_transcript(folder / "s.jsonl", *lines)))))
-
-
-def _touching(used: int, *files: str) -> dict[str, Any]:
-    line = an_answer(used)
-    line["message"]["content"] = [
-        {"type": "tool_use", "id": f"t{n}", "name": "Edit", "input": {"file_path": file}}
-        for n, file in enumerate(files)
-    ]
-    return line
 
 
 @pytest.mark.requirement("P1")
@@ -32,15 +24,13 @@ def test_growth_is_from_the_prompt_to_the_next_one(tmp_path: Path) -> None:
         tmp_path,
         a_prompt("implement it"),
         an_answer(20_000, output=100),
-        _touching(26_000, "a.py", "b.py", "a.py"),
+        an_edit(26_000, "m2", "a.py", "b.py", "a.py"),
         a_prompt("why?"),
         an_answer(27_500),
     )
-    assert first.growth_tokens == pytest.approx(6_100, abs=10)
-    assert (first.touched, first.position, first.words.builds) == (2, 0, True)
-    assert second.growth_tokens == 1_500
-    assert second.earlier_tokens == first.growth_tokens
-    assert (second.fill_tokens, second.position, second.words.question) == (26_000, 1, True)
+    assert first.used_tokens == pytest.approx(6_100, abs=10)
+    assert (list(first.files), first.multipliers, first.chars) == (["a.py", "b.py"], (1.5,), 12)
+    assert (second.used_tokens, second.files) == (1_500, {})
 
 
 @pytest.mark.requirement("P1")
@@ -55,7 +45,7 @@ def test_the_pieces_around_a_compaction_are_summed(tmp_path: Path) -> None:
         an_answer(30_000, output=40),
         an_answer(33_000),
     )
-    assert one.growth_tokens == pytest.approx(10_050 + 3_040, abs=30)
+    assert one.used_tokens == pytest.approx(10_050 + 3_040, abs=30)
 
 
 def test_a_window_that_was_thinned_does_not_count_backwards(tmp_path: Path) -> None:
@@ -67,7 +57,7 @@ def test_a_window_that_was_thinned_does_not_count_backwards(tmp_path: Path) -> N
         an_answer(80_000, output=60),
         an_answer(81_000),
     )
-    assert one.growth_tokens == pytest.approx(4_050 + 1_060, abs=10)
+    assert one.used_tokens == pytest.approx(4_050 + 1_060, abs=10)
 
 
 def test_what_nobody_answered_and_what_nobody_typed_is_no_request(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Folders and patterns of a plan stand for the files in them, and the task stays what it was."""
+"""Patterns of a plan stand for the files that match, and the task stays what it was."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.plan import room
-from holdfast.plan.estimates import estimate
-from holdfast.plan.files.patterns import Pattern, expand_patterns
-from holdfast.plan.formats.fields import MOST_FILES
-from holdfast.plan.formats.read import load_plan, read_plan
+from holdfast.plan.estimate import Past
+from holdfast.plan.fields import MOST_FILES
+from holdfast.plan.load import load_plan, read_plan
+from holdfast.plan.patterns import Pattern, expand_patterns
 from holdfast.plan.planner import make_workflow
 from holdfast.plan.task import BadPlan
 from holdfast.run import prompt
@@ -40,9 +40,8 @@ def project(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("written", "stands_for"),
     [
-        ("api", ["api/a.py", "api/deep/b.py", "api/notes.md"]),
-        ("./api/", ["api/a.py", "api/deep/b.py", "api/notes.md"]),
-        (".", ["."]),  # of more than three files: a place to look into
+        ("api", ["api"]),  # a place to look into
+        ("./api/", ["api"]),
         ("**", sorted(NAMES)),
         ("api/*.py", ["api/a.py"]),
         ("**/*.py", ["api/a.py", "api/deep/b.py", "top.py"]),
@@ -54,37 +53,26 @@ def project(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
         ("../elsewhere", ["../elsewhere"]),
     ],
 )
-def test_a_small_folder_or_a_pattern_stands_for_the_files_there(
+def test_a_pattern_stands_for_the_files_that_match(
     project: Path, written: str, stands_for: list[str]
 ) -> None:
     [task] = expand_patterns(a_plan(a_task(files=(written,))), project).tasks
-    assert list(task.files) == stands_for
+    assert list(task.paths) == stands_for
 
 
 @pytest.mark.requirement("P2")
 def test_a_folder_by_its_whole_path_is_the_same_folder(project: Path) -> None:
     [task] = expand_patterns(a_plan(a_task(files=(str(project / "web"),))), project).tasks
-    assert task.files == ("web/c.ts",)
-
-
-@pytest.mark.requirement("P1")
-def test_a_folder_takes_more_than_one_of_its_files(project: Path) -> None:
-    both = a_plan(a_task("all", files=("api",)), a_task("one", files=("api/a.py",)))
-    flow = make_workflow(
-        expand_patterns(both, project), room.stated_room(10**6, 3), estimate.Past(), project
-    )
-    sizes = {p.task.id: p.estimate.tokens for batch in flow.batches for p in batch.pieces}
-    assert sizes["all"] > sizes["one"]
-    assert not flow.batches[0].parallel  # they share a file
+    assert task.paths == ("web",)
 
 
 @pytest.mark.requirement("P5")
-def test_a_file_more_in_the_folder_is_no_other_task(project: Path) -> None:
-    plan = a_plan(a_task(files=("api",)))
+def test_a_file_more_that_matches_is_no_other_task(project: Path) -> None:
+    plan = a_plan(a_task(files=("api/**",)))
     before = expand_patterns(plan, project).tasks[0]
     (project / "api/new.py").write_text("", encoding="utf-8")
     after = expand_patterns(plan, project).tasks[0]
-    assert after.files != before.files
+    assert after.paths != before.paths
     assert before.hash == after.hash == plan.tasks[0].hash
 
 
@@ -97,11 +85,10 @@ def test_a_name_from_the_root_or_by_a_link_is_the_same_as_one_from_the_project(
     (project / "linked").symlink_to("api")
     linked = a_task("three", files=(f"linked{written.removeprefix('api')}",))
     one, two, three = expand_patterns(a_plan(near, far, linked), project).tasks
-    assert one.files == two.files == three.files
+    assert one.paths == two.paths == three.paths
 
 
 @pytest.mark.requirement("P5")
-@pytest.mark.parametrize("groups", [(), (("api",),)])
 @pytest.mark.parametrize(
     "made",
     [
@@ -110,18 +97,18 @@ def test_a_name_from_the_root_or_by_a_link_is_the_same_as_one_from_the_project(
         pytest.param([f"m{n}.py" for n in range(MOST_FILES)], marks=pytest.mark.slow),  # as many
     ],
 )
-def test_neither_what_a_cut_task_makes_in_its_folder_nor_what_it_moves_away_is_work_left(
-    project: Path, made: list[str], groups: tuple[tuple[str, ...], ...]
+def test_neither_what_a_cut_task_makes_nor_what_it_moves_away_is_work_left(
+    project: Path, made: list[str]
 ) -> None:
-    plan = a_plan(a_task(files=("api",), groups=groups, estimate_tokens=300))
+    plan = a_plan(a_task(files=("api/**",), size_tokens=300))
     known, spread_out = RunHistory(), expand_patterns(plan, project)
-    flow = make_workflow(spread_out, room.stated_room(100, 3), estimate.Past(), project)
+    flow = make_workflow(spread_out, room.stated_room(100, 3), Past(), project)
     for number, piece in enumerate(p for batch in flow.batches for p in batch.pieces):
         share = share_of(piece, index_tasks(spread_out)).as_json()
         started = {"kind": "started", "session": str(number), "tasks": [share]}
         known.take(started)
         known.take({"kind": "ended", "session": str(number), "result": "done"})
-    assert len(known.done) == (1 if groups else 3)
+    assert len(known.done) == 3
     if made == ["."]:
         (project / "api").rename(project / "moved")
     for name in made if made != ["."] else ():
@@ -131,29 +118,15 @@ def test_neither_what_a_cut_task_makes_in_its_folder_nor_what_it_moves_away_is_w
 
 
 @pytest.mark.requirement("P5")
-def test_a_session_is_told_the_folder_and_a_part_its_files(project: Path) -> None:
-    plan = expand_patterns(a_plan(a_task(files=("api",), estimate_tokens=300)), project)
+def test_a_session_is_told_the_pattern_and_a_part_its_files(project: Path) -> None:
+    plan = expand_patterns(a_plan(a_task(files=("api/**",), size_tokens=300)), project)
 
     def told(tokens: int) -> str:
-        flow = make_workflow(plan, room.stated_room(tokens, 3), estimate.Past(), project)
+        flow = make_workflow(plan, room.stated_room(tokens, 3), Past(), project)
         return prompt.write_prompt(flow.batches[0].pieces, prompt.PromptContext())
 
-    assert "Files: api (3 files)\n" in told(1000)
+    assert "Files: api/** (3 files)\n" in told(1000)
     assert "Files: api/a.py (the other files" in told(100)
-
-
-@pytest.mark.requirement("P5")
-def test_a_session_is_told_how_many_files_a_pattern_matches_without_those_of_folders(
-    tmp_path: Path,
-) -> None:
-    for name in ("src/a.py", "src/b.py", *(f"tests/test_{n}.py" for n in range(9))):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).touch()
-    task = a_task(files=("src/*.py", "tests"), estimate_tokens=9)
-    plan = expand_patterns(a_plan(task), tmp_path)
-    [batch] = make_workflow(plan, room.stated_room(99, 3), estimate.Past(), tmp_path).batches
-    told = prompt.write_prompt(batch.pieces, prompt.PromptContext())
-    assert "Files: src/*.py, tests (2 files and 1 folder)\n" in told
 
 
 @pytest.mark.slow
@@ -175,10 +148,10 @@ def test_names_that_are_not_text_and_links_out_of_the_project_are_left_out(
     (away / "theirs.py").touch()
     (project / "web/out").symlink_to(away)
     os.close(os.open(os.fsencode(project) + b"/web/\xff.ts", os.O_CREAT | os.O_WRONLY))
-    [task] = read_plan("- [ ] a\n  - files: web\n", root=project).tasks
-    assert task.files == ("web/c.ts",)
+    [task] = read_plan("- [ ] a\n  - files: web/**\n", root=project).tasks
+    assert task.paths == ("web/c.ts",)
     [task] = read_plan("- [ ] a\n  - files: web/out\n", root=project).tasks
-    assert task.files == ("web/out",)
+    assert task.paths == ("web/out",)
 
 
 @pytest.mark.requirement("P2")

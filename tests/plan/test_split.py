@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.plan.estimates.estimate import GIVEN, SHARE, TaskEstimate
-from holdfast.plan.estimates.estimate import estimate_of_plan as given_tokens
-from holdfast.plan.files.groups import group_files
-from holdfast.plan.split import TaskPiece, split_task
+from holdfast.plan.estimate import TaskEstimate
+from holdfast.plan.estimate import estimate_of_plan as given_tokens
+from holdfast.plan.groups import group_files
+from holdfast.plan.split import SHARE, TaskPiece, split_task
 from holdfast.plan.task import PlanTask
 from tests.plan.builders import a_task
 
@@ -21,7 +21,7 @@ NOWHERE = Path("/nonexistent")
 
 def _by_file(task: PlanTask) -> TaskEstimate:
     """A thousand tokens a file; what the plan gives, where it does."""
-    return given_tokens(task.estimate_tokens or 1000 * max(1, len(task.files)))
+    return given_tokens(task.size_tokens or 1000 * max(1, len(task.paths)))
 
 
 def _split(task: PlanTask, room: int = 2500) -> list[TaskPiece]:
@@ -61,14 +61,14 @@ def test_steps_are_done_in_their_order_whatever_is_done_or_cut() -> None:
 @pytest.mark.requirement("P2")
 def test_else_groups_of_files_that_belong_together() -> None:
     found = _split(a_task(files=("a/1", "a/2", "b/1", "b/2", "b/3")))
-    assert [piece.task.files for piece in found] == [("a/1", "a/2"), ("b/1", "b/2"), ("b/3",)]
+    assert [piece.task.paths for piece in found] == [("a/1", "a/2"), ("b/1", "b/2"), ("b/3",)]
     assert found[0].task.part == "1 of 3" and found[0].task.spec == "one"
     assert found[0].cut == "grouped by folder"
 
 
 @pytest.mark.requirement("P2")
 def test_else_a_clear_warning() -> None:
-    [piece] = _split(a_task(estimate_tokens=9000))
+    [piece] = _split(a_task(size_tokens=9000))
     assert piece.warning == (
         "about 9,000 tokens do not fit into 2,500, "
         "and it names neither subtasks nor files to cut it by"
@@ -77,57 +77,46 @@ def test_else_a_clear_warning() -> None:
 
 @pytest.mark.requirement("P2")
 def test_a_task_on_one_file_is_not_called_one_without_files() -> None:
-    [piece] = _split(a_task(files=("a.py",), estimate_tokens=9000))
-    assert piece.warning.endswith("and it names only one file and no subtasks")
+    [piece] = _split(a_task(files=("a.py",), size_tokens=9000))
+    assert piece.warning.endswith("and it names only one file and no subtasks to cut it by")
 
 
 @pytest.mark.requirement("P2")
 def test_the_user_overrides_any_cut() -> None:
     files = tuple("abcd")
-    [kept] = _split(a_task(files=files, keep_together=True))
-    assert "keeps it together" in kept.warning and kept.task.files == files
-    drawn = _split(a_task(files=files, groups=(("d", "a"), ("b",))))
-    assert [piece.task.files for piece in drawn] == [("d", "a"), ("b",), ("c",)]
-    assert "own groups" in drawn[0].cut
+    [kept] = _split(a_task(files=files, whole=True))
+    assert "the plan says `split: no`" in kept.warning and kept.task.paths == files
+    steps = (a_task("one/x", files=("d", "a")), a_task("one/y", files=("b", "c")))
+    drawn = _split(a_task(files=files, subtasks=steps))
+    assert [piece.task.paths for piece in drawn] == [("d", "a"), ("b", "c")]
 
 
 @pytest.mark.requirement("P2")
 def test_a_given_size_is_shared_by_the_files() -> None:
-    found = _split(a_task(estimate_tokens=8000, files=tuple("abcd")), room=4000)
+    found = _split(a_task(size_tokens=8000, files=tuple("abcd")), room=4000)
     assert [piece.estimate.tokens for piece in found] == [4000, 4000]
-
-
-@pytest.mark.requirement("P2")
-def test_a_given_size_is_shared_by_the_groups_and_every_part_has_the_steps() -> None:
-    steps = (a_task("one/read"), a_task("one/write"))
-    drawn = a_task(
-        estimate_tokens=8000, files=tuple("abcd"), groups=(("a",), ("b", "c", "d")), subtasks=steps
-    )
-    found = _split(drawn, room=6000)
-    assert [piece.estimate.tokens for piece in found] == [2000, 6000]
-    assert not any(piece.warning for piece in found)
-    assert all(piece.task.subtasks == steps for piece in found)
 
 
 @pytest.mark.requirement("P2")
 def test_a_given_size_is_shared_by_the_steps_that_give_none() -> None:
     """Also by those that are done: what is left of the task takes that much less."""
     steps = (
-        a_task("one/own", estimate_tokens=1000),
+        a_task("one/own", size_tokens=1000),
         a_task("one/was", done=True),
         a_task("one/many", files=tuple("abcd")),
         a_task("one/last"),
     )
-    found = _split(a_task(estimate_tokens=10_000, subtasks=steps))
-    sizes = [(piece.estimate.tokens, piece.estimate.basis) for piece in found]
-    assert sizes == [(1000, GIVEN), (1500, SHARE), (1500, SHARE), (3000, SHARE)]
+    found = _split(a_task(size_tokens=10_000, subtasks=steps))
+    sizes = [piece.estimate.tokens for piece in found]
+    assert sizes == [1000, 1500, 1500, 3000]
+    assert found[1].estimate.inputs == SHARE
     assert [bool(piece.warning) for piece in found] == [False, False, False, True]
 
 
 @pytest.mark.requirement("P2")
 def test_steps_that_give_all_there_is_leave_the_others_to_our_estimate() -> None:
-    steps = (a_task("one/own", estimate_tokens=9000), a_task("one/other"))
-    found = _split(a_task(estimate_tokens=9000, subtasks=steps))
+    steps = (a_task("one/own", size_tokens=9000), a_task("one/other"))
+    found = _split(a_task(size_tokens=9000, subtasks=steps))
     assert [piece.estimate.tokens for piece in found] == [9000, 1000]
 
 
@@ -144,16 +133,16 @@ FILES = st.lists(st.text("abc/", min_size=1, max_size=4), unique=True, min_size=
 @given(FILES, st.integers(500, 9000))
 def test_a_cut_loses_no_file_and_makes_pieces_that_fit(files: list[str], room: int) -> None:
     found = _split(a_task(files=tuple(files)), room)
-    assert sorted(file for piece in found for file in piece.task.files) == sorted(files)
+    assert sorted(file for piece in found for file in piece.task.paths) == sorted(files)
     assert len({piece.task.id for piece in found}) == len(found)
     assert all(piece.estimate.tokens <= room or piece.warning for piece in found)
 
 
 @pytest.mark.requirement("P2")
 def test_a_part_keeps_its_name_and_hash_when_another_changes() -> None:
-    before = {p.task.files: p.task for p in _split(a_task(files=("a/1", "a/2", "b/1", "b/2")))}
+    before = {p.task.paths: p.task for p in _split(a_task(files=("a/1", "a/2", "b/1", "b/2")))}
     after = {
-        p.task.files: p.task for p in _split(a_task(files=("a/1", "a/2", "b/1", "b/2", "c/3")))
+        p.task.paths: p.task for p in _split(a_task(files=("a/1", "a/2", "b/1", "b/2", "c/3")))
     }
     same = before["a/1", "a/2"], after["a/1", "a/2"]
     assert same[0].id == same[1].id and same[0].hash == same[1].hash

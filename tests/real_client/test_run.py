@@ -28,12 +28,12 @@ from .stage import Stage, a_stage
 pytestmark = pytest.mark.real_client
 PLAN = """# Harbour
 - [ ] Measure the tide
-  - estimate: 80k
+  - size: 80k
 - [ ] Draw the chart
-  - estimate: 80k
+  - size: 80k
   - depends: Measure the tide
 - [ ] Write the log
-  - estimate: 80k
+  - size: 80k
   - depends: Draw the chart
 """
 NESTED = f"; {sys.executable} -m holdfast.cli run plan.md; echo refused with $?"

@@ -26,9 +26,7 @@ from .terminal import Terminal, in_a_terminal
 
 pytestmark = pytest.mark.real_client
 
-PLAN = (
-    "# Harbour\n- [ ] Measure the tide\n  - estimate: 60k\n- [ ] Draw the chart\n  - estimate: 5k\n"
-)
+PLAN = "# Harbour\n- [ ] Measure the tide\n  - size: 60k\n- [ ] Draw the chart\n  - size: 5k\n"
 QUOTED = re.compile(r"`(\S*holdfast (?:plan|segments) [^`]*)`")
 HEADLESS = "5e55e55e-0000-4000-8000-000000000007"
 READY = "\u276f"  # the mark before the words being typed

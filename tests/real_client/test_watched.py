@@ -31,12 +31,12 @@ pytestmark = pytest.mark.real_client
 
 PLAN = """# Harbour
 - [ ] Measure the tide
-  - estimate: 60k
+  - size: 60k
 - [ ] Draw the chart
-  - estimate: 50k
+  - size: 50k
   - depends: Measure the tide
 """
-CIRCLE = "- [ ] a\n  - depends: b\n- [ ] b\n  - depends: a\n"
+CIRCLE = "- [ ] a\n  depends: b\n- [ ] b\n  depends: a\n"
 SETTINGS = "watch_seconds = 1\nwatch_apart_seconds = 1\n"
 CALM, FULL, FULLER = 30_000, round(0.61 * EDGE), round(0.63 * EDGE)
 MOST_ROUNDS = 150

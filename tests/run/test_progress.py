@@ -107,7 +107,7 @@ def test_a_second_try_is_said_to_be_one(theatre: Theatre) -> None:
 @pytest.mark.slow
 @pytest.mark.requirement("P5", "U3")
 def test_sessions_side_by_side_say_which_is_which(theatre: Theatre) -> None:
-    theatre.plan.write_text("- [ ] Cart\n  - files: a.py\n- [ ] Price\n  - files: b.py\n")
+    theatre.plan.write_text("- [ ] [P] Cart\n- [ ] [P] Price\n")
     said = theatre.run("--max-parallel", "2").stderr
     begun = dict(re.findall(r"^  ([0-9a-f]{8}) (\w+): begun$", said, re.M))
     kept = re.findall(r"^  ([0-9a-f]{8}) checkpoint", said, re.M)

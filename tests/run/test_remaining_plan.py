@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.plan import room
-from holdfast.plan.estimates import estimate
+from holdfast.plan.estimate import Past
 from holdfast.plan.planner import make_workflow
 from holdfast.plan.task import PlanTask, TaskPlan
 from holdfast.plan.workflow import Workflow
@@ -23,7 +23,7 @@ from holdfast.run.journal_state import (
 )
 from holdfast.run.report import DONE
 
-NOBODY = estimate.Past()
+NOBODY = Past()
 FILES = tuple(f"f{n}.py" for n in range(6))
 
 
@@ -33,9 +33,7 @@ def plans(draw: st.DrawFn) -> TaskPlan:
     for n in range(draw(st.integers(1, 5))):
         name = f"t{n}"
         steps = tuple(
-            PlanTask(
-                f"{name}/s{k}", f"step {k}", spec=name, estimate_tokens=draw(st.integers(1, 90))
-            )
+            PlanTask(f"{name}/s{k}", f"step {k}", spec=name, size_tokens=draw(st.integers(1, 90)))
             for k in range(draw(st.sampled_from([0, 0, 2, 3])))
         )
         files = () if steps else FILES[: draw(st.integers(0, 6))]
@@ -46,9 +44,10 @@ def plans(draw: st.DrawFn) -> TaskPlan:
                 name,
                 f"task {n}",
                 files=files,
+                paths=files,
                 subtasks=steps,
                 depends=tuple(sorted(before)),
-                estimate_tokens=size,
+                size_tokens=size,
                 spec=name,
             )
         )

@@ -78,8 +78,8 @@ def test_a_journal_that_cannot_be_read_keeps_nobody_from_planning(theatre: Theat
 
 @pytest.mark.slow
 def test_of_a_task_that_was_cut_into_its_steps_it_says_how_many_are_done(theatre: Theatre) -> None:
-    steps = "".join(f"  - [ ] {name}\n    - estimate: 80k\n" for name in ("Hull", "Mast"))
-    theatre.plan.write_text(f"- [ ] Ship\n  - estimate: 160k\n  - [x] Keel\n{steps}")
+    steps = "".join(f"  - [ ] {name}\n    - size: 80k\n" for name in ("Hull", "Mast"))
+    theatre.plan.write_text(f"- [ ] Ship\n  - size: 160k\n  - [x] Keel\n{steps}")
     theatre.play(**{"ship/mast": ["exit", "exit"]})
     assert "failed: 0 of 1 task done, 3 sessions of Claude" in theatre.run().stdout
     [task] = _status(theatre)["tasks"]
@@ -135,7 +135,7 @@ def test_of_tasks_that_one_session_had_each_has_its_own_state(
     theatre: Theatre,
 ) -> None:
     names = ("Alpha", "Beta", "Gamma")
-    theatre.plan.write_text("".join(f"- [ ] {name}\n  - estimate: 20k\n" for name in names))
+    theatre.plan.write_text("".join(f"- [ ] {name}\n  - size: 20k\n" for name in names))
     theatre.play(alpha=["report:beta=failed=no permission"], beta=["exit"])
     ran = theatre.run()
     assert "failed: 2 of 3 tasks done, 2 sessions of Claude in this run" in ran.stdout
@@ -148,7 +148,7 @@ def test_of_tasks_that_one_session_had_each_has_its_own_state(
 
 @pytest.mark.slow
 def test_what_a_session_took_is_said_as_the_run_said_it(theatre: Theatre) -> None:
-    theatre.plan.write_text("- [ ] Cart\n  - estimate: 20k\n- [ ] Price\n  - estimate: 20k\n")
+    theatre.plan.write_text("- [ ] Cart\n  - size: 20k\n- [ ] Price\n  - size: 20k\n")
     theatre.play(cart=["grow:30000,35100"])
     assert "Cart, Price: done, 15,150 tokens" in theatre.run().stderr
     assert theatre.run("--status").stdout.count(", 15,150 tokens for 2 tasks)") == 2

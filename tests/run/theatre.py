@@ -24,17 +24,17 @@ from tests.run import fake_claude
 
 PLAN = """# Shop
 - [ ] Cart
-  - estimate: 80k
+  - size: 80k
 - [ ] Price
-  - estimate: 80k
+  - size: 80k
   - depends: Cart
 - [ ] Docs
-  - estimate: 80k
+  - size: 80k
   - depends: Price
 """
 # Where one or two sessions tell all: each is three processes.
-ALONE = "- [ ] Cart\n  - estimate: 80k\n"
-TWO = ALONE + "- [ ] Price\n  - estimate: 80k\n  - depends: Cart\n"
+ALONE = "- [ ] Cart\n  - size: 80k\n"
+TWO = ALONE + "- [ ] Price\n  - size: 80k\n  - depends: Cart\n"
 CLIENT = """#!/bin/sh
 if [ "$1" = --version ]; then
     echo "${{FAKE_VERSION-2.1.325 (Claude Code)}}"

@@ -6,24 +6,20 @@ batch is in the order.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
-from pathlib import PurePosixPath
 from typing import Any
 
-from holdfast.plan.commits import mentions_a_commit
-from holdfast.plan.estimates.estimate import TaskEstimate
-from holdfast.plan.files.groups import is_test
-from holdfast.plan.files.patterns import MARKS, Pattern
-from holdfast.plan.kinds import is_a_search, runs_something
+from holdfast.plan.estimate import TaskEstimate
 from holdfast.plan.room import PlanRoom
-from holdfast.plan.sizes import writes_documents
 from holdfast.plan.split import TaskPiece
-from holdfast.plan.task import PlanTask, digest
-from holdfast.text.numbers import counted, span
+from holdfast.plan.task import digest
+from holdfast.text.numbers import counted, named, short
 
 CHECKPOINT = "Run /holdfast:checkpoint to save progress"
+MOST_DRAWN = 300  # batches of a picture; viewers refuse larger ones
+LONGEST_LABEL = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +40,9 @@ class TaskBatch:
         return sum(piece.estimate.tokens for piece in self.pieces)
 
     @property
-    def shown_tokens(self) -> int:
-        """The sum of the numbers that are shown for its tasks, so that they add up."""
-        return sum(piece.estimate.shown_tokens for piece in self.pieces)
-
-    @property
     def is_unknown(self) -> bool:
-        """Whether its first task is of unknown size, with at most a commit after it; its numbers
-        are then those of the room."""
+        """Whether the size of one of its tasks is not known."""
         return any(piece.estimate.is_unknown for piece in self.pieces)
-
-    @property
-    def in_words(self) -> tuple[str, str]:
-        if self.is_unknown:
-            return self.pieces[0].estimate.in_words
-        return f"{self.shown_tokens:,}", span(self.low_tokens, self.high_tokens)
 
     @property
     def low_tokens(self) -> int:
@@ -79,112 +63,31 @@ class Workflow:
     batches: tuple[TaskBatch, ...]
     done: tuple[str, ...] = ()  # ids of tasks that the plan marks as done
     warnings: tuple[str, ...] = ()
-    past_requests: int = 0  # how many the estimates are based on
+    past_tasks: int = 0  # how many tasks the corrections of the estimates can draw on
 
     @property
     def tokens(self) -> int:
-        """The sum of all tasks of known size."""
-        return sum(piece.estimate.tokens for piece in self._known)
-
-    @property
-    def shown_tokens(self) -> int:
-        return sum(piece.estimate.shown_tokens for piece in self._known)
-
-    @property
-    def _known(self) -> list[TaskPiece]:
-        pieces = (piece for batch in self.batches for piece in batch.pieces)
-        return [piece for piece in pieces if not piece.estimate.is_unknown]
+        return sum(batch.tokens for batch in self.batches)
 
     @property
     def unknown(self) -> int:
-        """How many tasks are of unknown size, or have a part that is. Parts of one count once."""
+        """How many tasks of the plan are of unknown size. Parts of one count once."""
         pieces = (piece for batch in self.batches for piece in batch.pieces)
         return len({piece.task.spec for piece in pieces if piece.estimate.is_unknown})
 
     @property
     def size(self) -> str:
-        """How large it is, in words that do not let the known part look like all of it."""
-        tokens = f"about {self.shown_tokens:,} tokens"
-        if not self.unknown:
-            return tokens
-        unknown = f"{counted(self.unknown, 'task')} of unknown size"
-        return f"{unknown}, the rest {tokens}" if self._known else unknown
-
-
-def fits_here(pieces: Sequence[TaskPiece], room: PlanRoom) -> bool:
-    """Whether the pieces fit into the current session. Nothing of unknown size does; and if the
-    session has less room than a fresh one, the upper end of their range must fit."""
-    batch = TaskBatch(tuple(pieces), room.now_tokens, fresh=False, parallel=False)
-    if not room.here or batch.is_unknown:
-        return False
-    upper = batch.tokens if room.now_tokens >= room.fresh_tokens else batch.high_tokens
-    return upper <= room.now_tokens
-
-
-def is_parallel(pieces: Sequence[TaskPiece]) -> bool:
-    """Whether the pieces may run in parallel: each lists its files, none waits for another, no two
-    share a file, and none has a folder with a file of another. Nor are tests or documents written
-    beside the sources that they may be about, nor does a task look at or measure what another
-    changes. A task that speaks of an order and names no task for it runs beside no other."""
-    ids = {piece.task.id for piece in pieces}
-    if len(pieces) < 2 or any(ids.intersection(piece.task.depends) for piece in pieces):
-        return False
-    if not all(_names(piece.task) for piece in pieces):  # it may change any file
-        return False
-    if any(_speaks_of_order(piece.of or piece.task) for piece in pieces):
-        return False
-    if len({_lists_only_tests(piece.task) for piece in pieces}) > 1:  # possibly of the others
-        return False
-    if len({writes_documents(piece.task) for piece in pieces}) > 1:
-        return False
-    if len({is_a_search(piece.task.title) for piece in pieces}) > 1:
-        return False
-    if any(mentions_a_commit(piece.task.words) for piece in pieces):  # of what others change, too
-        return False
-    if any(runs_something(piece.task.title) for piece in pieces):  # others disturb what it measures
-        return False
-    files: set[str] = set()
-    folders: set[str] = set()
-    patterns: list[Pattern] = []
-    for piece in pieces:
-        own = _names(piece.task) | (_names(piece.of) if piece.of else set())
-        above = {str(folder) for file in own for folder in PurePosixPath(file).parents}
-        stands_for = [Pattern(name) for name in own if MARKS.intersection(name)]
-        if own & files or own & folders or above & files:
-            return False
-        if _any_fits(patterns, own) or _any_fits(stands_for, files):
-            return False
-        files |= own
-        folders |= above
-        patterns += stands_for
-    return True
-
-
-def _speaks_of_order(task: PlanTask) -> bool:
-    """Whether a task says something of an order, and no task was found that it means."""
-    return bool(task.unread) or task.is_ordered
-
-
-def _lists_only_tests(task: PlanTask) -> bool:
-    return bool(task.files) and all(map(is_test, task.files))
-
-
-def _names(task: PlanTask) -> set[str]:
-    """Its files, those of its steps, and the folders it names, in which new files may be made."""
-    written = task.written.files if task.written else ()
-    steps = (name for step in task.subtasks if not step.done for name in _names(step))
-    return {*task.files, *written, *steps}
-
-
-def _any_fits(patterns: Sequence[Pattern], names: Iterable[str]) -> bool:
-    return bool(patterns) and any(one.fits(name) for name in names for one in patterns)
+        """How large it is, in words."""
+        tokens = f"about {self.tokens:,} tokens"
+        unknown = f" ({counted(self.unknown, 'task')} of unknown size)" if self.unknown else ""
+        return tokens + unknown
 
 
 def as_json(workflow: Workflow) -> dict[str, Any]:
     """The workflow as plain values for JSON."""
     room = workflow.room
     return {
-        "version": 1,
+        "version": 2,
         "title": workflow.title,
         "room": {
             "now_tokens": room.now_tokens,
@@ -196,7 +99,7 @@ def as_json(workflow: Workflow) -> dict[str, Any]:
         },
         "estimated_tokens": workflow.tokens,
         "unknown_tasks": workflow.unknown,
-        "past_requests": workflow.past_requests,
+        "past_tasks": workflow.past_tasks,
         "nodes": _nodes(workflow.batches),
         "edges": _edges(len(workflow.batches)),
         "done": list(workflow.done),
@@ -236,21 +139,51 @@ def _task(piece: TaskPiece) -> dict[str, Any]:
         "spec": task.spec,
         "title": task.title,
         "section": task.section or None,
+        "phase": task.phase,
         "part": task.part or None,
         "description": task.description,
-        "files": list(task.files),
-        "named_files": list(size.named_files),
+        "files": list(task.paths),
         "depends": list(task.depends),
-        "subtasks": [step.title for step in task.subtasks if not step.done],
+        "subtasks": [step.title for step in task.open_subtasks],
         **_range(size),
-        "basis": size.basis,
+        "is_unknown": size.is_unknown,
+        "inputs": size.inputs,
         "cut": piece.cut or None,
         "warning": piece.warning or None,
     }
 
 
-def _range(of: TaskBatch | TaskEstimate) -> dict[str, int | None]:
-    """The estimate and its range; all None if the size is unknown."""
+def _range(of: TaskBatch | TaskEstimate) -> dict[str, int]:
     low, high = of.low_tokens, of.high_tokens
-    found = {"estimated_tokens": of.tokens, "low_tokens": low, "high_tokens": high}
-    return dict.fromkeys(found) if of.is_unknown else {**found}
+    return {"estimated_tokens": of.tokens, "low_tokens": low, "high_tokens": high}
+
+
+def draw_mermaid(workflow: Workflow) -> str:
+    """The workflow as Mermaid text: `flowchart TD` with a node per batch and checkpoint."""
+    lines = ["flowchart TD"]
+    for at, batch in enumerate(workflow.batches[:MOST_DRAWN]):
+        titles = (_quoted(piece.task.shown) for piece in batch.pieces)
+        head = f"batch {at + 1}: {describe_size(batch)}"
+        lines.append(f'    batch_{at}["{"<br/>".join([head, *titles])}"]')
+        if at:
+            lines.append(f'    checkpoint_{at - 1}(["checkpoint"])')
+            lines.append(f"    batch_{at - 1} --> checkpoint_{at - 1} --> batch_{at}")
+    if not workflow.batches:
+        lines.append('    nothing["nothing left to do"]')
+    if (more := len(workflow.batches) - MOST_DRAWN) > 0:
+        lines.append(f'    more["{more:,} more batches"]')
+    return "\n".join(lines) + "\n"
+
+
+def describe_size(batch: TaskBatch) -> str:
+    large = ", larger than the room" if batch.tokens > batch.room_tokens else ""
+    side = ", side by side" if batch.parallel else ""
+    return f"about {batch.tokens:,} of {batch.room_tokens:,} tokens{large}{side}"
+
+
+def _quoted(title: str) -> str:
+    """Escape a title with entities, so that none of its characters can end the label."""
+    return "".join(
+        mark if mark.isalnum() or mark in " .,-_/…" else f"#{ord(mark)};"
+        for mark in short(named(title), LONGEST_LABEL)
+    )

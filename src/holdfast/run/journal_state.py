@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from holdfast.plan.formats import read
+from holdfast.plan.load import load_plan
 from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask, TaskPlan
 from holdfast.run.errors import JournalNotWritten, NewerJournal
@@ -29,7 +29,7 @@ class TaskShare:
     id: str
     hash: str
     files: tuple[str, ...] | None = None  # None: the whole task
-    of_files: tuple[str, ...] = ()  # the files in its folders when the task was cut
+    of_files: tuple[str, ...] = ()  # the files of its patterns when the task was cut
     piece: str = ""  # how the session knows it, if not by the task's id
 
     @property
@@ -90,9 +90,11 @@ class SessionRecord:
 @dataclass(slots=True)
 class RunHistory:
     tries: dict[str, SessionRecord] = field(default_factory=dict)  # by session, in order
+    revision: int = 0  # changes with every record
 
     def take(self, record: Mapping[str, Any]) -> None:
         """Add one record. Records that do not fit are ignored."""
+        self.revision += 1
         session = record.get("session")
         if not isinstance(session, str):
             return
@@ -149,7 +151,7 @@ class RunHistory:
         return found
 
     def spread(self) -> dict[tuple[str, str], tuple[str, ...]]:
-        """By task and hash: the files of its folders, fixed when its first part started."""
+        """By task and hash: the files of its patterns, fixed when its first part started."""
         found: dict[tuple[str, str], tuple[str, ...]] = {}
         for share in (share for one in self.sessions for share in one.shares if share.of_files):
             found.setdefault((share.id, share.hash), share.of_files)
@@ -223,10 +225,8 @@ def _remove_done(task: PlanTask, done: Coverage) -> PlanTask:
         steps = tuple(_remove_done(step, done) for step in task.subtasks)
         return replace(task, subtasks=steps, done=all(step.done for step in steps))
     covered = done.get((task.id, task.hash)) or frozenset()
-    files = tuple(file for file in task.files if file not in covered)
-    if len(files) == len(task.files):
-        return task
-    return _with_files(task, files)
+    paths = tuple(path for path in task.paths if path not in covered)
+    return task if len(paths) == len(task.paths) else _with_paths(task, paths)
 
 
 def _is_done(task: PlanTask, done: Coverage) -> bool:
@@ -234,21 +234,14 @@ def _is_done(task: PlanTask, done: Coverage) -> bool:
     if key not in done:
         return False
     covered = done[key]
-    return covered is None or (bool(task.files) and covered.issuperset(task.files))
+    return covered is None or (bool(task.paths) and covered.issuperset(task.paths))
 
 
-def _with_files(task: PlanTask, files: tuple[str, ...]) -> PlanTask:
-    """The task with fewer files. An estimate for all files is divided equally among them."""
-    total = task.estimate_tokens
-    share = total if total is None else max(1, total * len(files) // len(task.files))
-    groups = tuple(tuple(file for file in group if file in files) for group in task.groups)
-    return replace(
-        task,
-        files=files,
-        written=None,
-        estimate_tokens=share,
-        groups=tuple(group for group in groups if group),
-    )
+def _with_paths(task: PlanTask, paths: tuple[str, ...]) -> PlanTask:
+    """The task with fewer files. A size for all files is divided equally among them."""
+    total = task.size_tokens
+    share = total if total is None else max(1, total * len(paths) // len(task.paths))
+    return replace(task, paths=paths, size_tokens=share)
 
 
 def index_tasks(plan: TaskPlan) -> dict[str, PlanTask]:
@@ -259,12 +252,12 @@ def share_of(piece: TaskPiece, known: Mapping[str, PlanTask]) -> TaskShare:
     """Which task of the plan the piece is, or which share of it."""
     name = piece.task.id
     task = known.get(name) or known[name.rpartition("/")[0]]
-    whole = name == task.id and piece.task.files == task.files
+    whole = name == task.id and piece.task.paths == task.paths
     if whole:
         return TaskShare(task.id, task.hash)
-    of_files = task.files if task.written is not None else ()
+    of_files = task.paths if task.paths != task.files else ()
     piece_name = name if name != task.id else ""
-    return TaskShare(task.id, task.hash, piece.task.files, of_files, piece_name)
+    return TaskShare(task.id, task.hash, piece.task.paths, of_files, piece_name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +272,7 @@ class ContinuedPlan:
 
 def load_remaining(file: Path, root: Path) -> ContinuedPlan:
     known, note = _read_history(file, root)
-    written = read.load_plan(file, root, known.spread())
+    written = load_plan(file, root, known.spread())
     plan = remove_done(written, known.coverage())
     ran = sum(one.done for one in plan.tasks) - sum(one.done for one in written.tasks)
     return ContinuedPlan(plan, ran, note)

@@ -100,7 +100,7 @@ def write_prompt(pieces: Sequence[TaskPiece], context: PromptContext) -> str:
 def _head(pieces: Sequence[TaskPiece], context: PromptContext) -> Iterator[str]:
     yield name_batch(str(context.number), str(context.count), context.title)
     yield from quote_rules(context.rules)
-    yield from _outline(pieces, context.tasks)
+    yield from _outline(pieces, context.tasks, context.numbers)
     yield from _settled(context.settled)
     if context.beside:
         yield "Other sessions work on other tasks of this batch now: change only files you need."
@@ -137,7 +137,9 @@ def quote_rules(rules: str) -> Iterator[str]:
         yield f"(Cut here: {len(rules) - len(kept):,} more characters are in the plan's file.)"
 
 
-def _outline(pieces: Sequence[TaskPiece], tasks: Sequence[PlanTask]) -> Iterator[str]:
+def _outline(
+    pieces: Sequence[TaskPiece], tasks: Sequence[PlanTask], numbers: Mapping[str, int]
+) -> Iterator[str]:
     """The titles of the tasks around its own, so that a session knows what came before it and what
     it leaves to others: `Same for the writer`, or tests that a later task mends."""
     own = {piece.task.spec for piece in pieces}
@@ -148,10 +150,10 @@ def _outline(pieces: Sequence[TaskPiece], tasks: Sequence[PlanTask]) -> Iterator
     yield OUTLINE
     if start:
         yield f"{QUOTE}({counted(start, 'task')} before these)"
-    for number, task in enumerate(tasks[start:end], start + 1):
+    for at, task in enumerate(tasks[start:end], start + 1):
         title = OWN_NUMBER.sub("", short(named(task.title), MAX_TITLE_CHARS))
         state = " (yours)" if task.id in own else " (done)" if task.done else ""
-        yield f"{QUOTE}{number}. {title}{state}"
+        yield f"{QUOTE}{numbers.get(task.id, at)}. {title}{state}"
     if end < len(tasks):
         yield f"{QUOTE}({counted(len(tasks) - end, 'more task')})"
 
@@ -183,24 +185,18 @@ def _tasks(pieces: Sequence[TaskPiece], context: PromptContext) -> Iterator[str]
             yield f"\nFiles: {_listed(task)}{only}"
         steps = [step for step in task.subtasks if not step.done]
         for step in steps:
-            files = (step.written or step).files
-            yield f"- {step.words}" + (f" (files: {', '.join(files)})" if files else "")
+            yield f"- {step.words}" + (f" (files: {', '.join(step.files)})" if step.files else "")
         if piece.of:
             yield from _describe_whole_task(piece.of, piece.of.id in known)
             known.add(piece.of.id)
 
 
 def _listed(task: PlanTask) -> str:
-    """All files as the plan names them, because a session has no other list of them; for patterns,
-    with the number of files that they match. The files of a folder are not counted among these."""
-    files = (task.written or task).files
-    names = ", ".join(files)
-    if files == task.files:
-        return names
-    folders = sum(name in task.held for name in task.files)
-    count = counted(len(task.files) - folders, "file")
-    beside = f" and {counted(folders, 'folder')}" if folders else ""
-    return f"{names} ({count}{beside})"
+    """The files as the plan names them; for patterns, with the number of files that they match; of
+    a part, all of its files, because a session has no other list of them."""
+    if task.part or task.paths == task.files:
+        return ", ".join(task.paths)
+    return f"{', '.join(task.files)} ({counted(len(task.paths), 'file')})"
 
 
 def _describe_whole_task(task: PlanTask, is_known: bool) -> Iterator[str]:

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from holdfast.brief.compose import DEFAULT_TOKENS
+from holdfast.plan.project_files import find_missing
 from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import TaskPlan
 from holdfast.plan.workflow import TaskBatch, Workflow
@@ -26,7 +27,6 @@ from holdfast.run.session import (
     RunEvent,
     SessionJob,
     SessionResult,
-    find_missing,
     record_end,
     run_session,
 )
@@ -52,11 +52,18 @@ class JobQueue:
         self.plan = plan
         self._context, self._make = context, make
         self._share_tokens = share_tokens
+        self._left, self._revision = plan, -1
         self._known = index_tasks(plan)
-        self._numbers = {task.id: at for at, task in enumerate(plan.tasks, start=1)}
+        self._numbers = number_tasks(plan)
 
     def left(self) -> TaskPlan:
-        return remove_done(self.plan, self._context.history.coverage())
+        """What is not done, worked out once for each state of the journal: a long plan has as many
+        prompts as batches."""
+        history = self._context.history
+        if history.revision != self._revision:
+            self._revision = history.revision
+            self._left = remove_done(self.plan, history.coverage())
+        return self._left
 
     def open_tasks(self) -> list[str]:
         return [task.id for task in self.left().tasks if not task.done]
@@ -116,6 +123,14 @@ class JobQueue:
         return (*task.depends, *self._known[task.spec].depends)
 
 
+def number_tasks(plan: TaskPlan) -> dict[str, int]:
+    """The number of each task: its place in the plan, or its id if all ids are numbers."""
+    ids = [task.id for task in plan.tasks]
+    if all(name.isdecimal() for name in ids):
+        return {name: int(name) for name in ids}
+    return {name: at for at, name in enumerate(ids, start=1)}
+
+
 def _briefs(sources: Sequence[SessionRecord]) -> Iterator[str]:
     """What earlier sessions report, with their briefs, which share the room of one brief."""
     for record in sources:
@@ -157,7 +172,6 @@ class Runner:
             if not flow.batches:
                 self.report.state = "nothing"
             self._run_batches(flow)
-            claude_process.remove_notes(self.context.folder)
         except BaseException as error:
             self.report.state = _state_of(error)
             self.report.error = str(error)
@@ -317,8 +331,8 @@ class Runner:
 
     def _report_end(self, job: SessionJob, ended: SessionResult) -> None:
         words = f"{job.titles}: {'waiting' if ended.halt else ended.result}"
-        expected = f"about {job.shown_tokens:,} expected"
-        expected = "its size was not known" if job.is_unknown else expected
+        expected = "its size was not known, " if job.is_unknown else ""
+        expected += f"about {job.tokens:,} expected"
         words += f", {counted(ended.grown_tokens, 'token')} ({expected})"
         words += f"; {ended.error}" if ended.error else ""
         record = self.context.history.tries[ended.session_id]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from holdfast.plan.files.project_files import MISSING, find_existing
+from holdfast.plan.project_files import find_missing
 from holdfast.plan.split import TaskPiece
 from holdfast.run import claude_process
 from holdfast.run.claude_process import ClaudeProcess, ClaudeProgram, StreamReading
@@ -118,13 +118,7 @@ class SessionJob:
         return any(piece.estimate.is_unknown for piece in self.pieces)
 
     @property
-    def shown_tokens(self) -> int:
-        """The sum of the numbers that a plan shows for its tasks."""
-        return sum(piece.estimate.shown_tokens for piece in self.pieces)
-
-    @property
     def tokens(self) -> int:
-        """The estimate; for a task of unknown size, the room it was given."""
         return sum(piece.estimate.tokens for piece in self.pieces)
 
 
@@ -153,7 +147,7 @@ def run_session(context: RunContext, job: SessionJob, attempt: int, prompt: str)
     """Start a session, listen until it has ended, record the result."""
     session_id = str(uuid.uuid4())
     root = context.options.root
-    listed = [file for piece in job.pieces for file in piece.task.files]
+    listed = [file for piece in job.pieces for file in piece.task.paths]
     missing_before = find_missing(root, listed)
     running = _start(context, job, session_id, attempt, prompt)
     context.tell(_start_event(job, session_id, attempt))
@@ -177,7 +171,7 @@ def run_session(context: RunContext, job: SessionJob, attempt: int, prompt: str)
         summary=summary,
         used_tokens=reading.most_tokens,
         grown_tokens=reading.grown_tokens,
-        estimated_tokens=0 if job.is_unknown else job.tokens,
+        estimated_tokens=job.tokens,
         high_tokens=job.high_tokens,
         compactions=reading.compactions,
         missing=missing,
@@ -190,6 +184,7 @@ def run_session(context: RunContext, job: SessionJob, attempt: int, prompt: str)
 
 
 def record_end(context: RunContext, result: SessionResult, verdict: Verdict) -> None:
+    """Record the end of a session, and remove its note."""
     credited = verdict.done if verdict.result == FAILED else ()
     rare = {
         "credited": [*credited],
@@ -207,10 +202,7 @@ def record_end(context: RunContext, result: SessionResult, verdict: Verdict) -> 
         grown_tokens=result.grown_tokens,
         **{name: value for name, value in rare.items() if value},
     )
-
-
-def find_missing(root: Path, files: Sequence[str]) -> list[str]:
-    return [file for file, why in find_existing(root, files).items() if why == MISSING]
+    claude_process.remove_note(context.folder, result.session_id)
 
 
 def _missing_of(
@@ -219,7 +211,7 @@ def _missing_of(
     """Files of finished tasks that are not there: of those that the plan lists, only if they were
     not there before either, because a task may be there to remove one."""
     tasks = [job.pieces[at].task for at in verdict.done]
-    listed = [file for task in tasks for file in task.files if file in before]
+    listed = [file for task in tasks for file in task.paths if file in before]
     reports = [end.task(task.id) for task in tasks]
     written = [file for report in reports if report for file in report.files]
     yield from find_missing(root, [*listed, *written])
@@ -239,8 +231,11 @@ def _start(
             attempt=attempt,
             tasks=[share.as_json() for share in job.shares],
         )
-    except OSError as error:
-        raise JournalNotWritten(f"{note}: {error.strerror or error}") from error
+    except (OSError, JournalNotWritten) as error:
+        claude_process.remove_note(context.folder, session_id)
+        if isinstance(error, OSError):
+            raise JournalNotWritten(f"{note}: {error.strerror or error}") from error
+        raise
     words = options.command(session_id, job.names)
     try:
         running = ClaudeProcess(session_id, words, prompt, options.root, note, context.lock)
@@ -298,8 +293,7 @@ def describe_silence(seconds: float) -> str:
 
 
 def _reading_event(job: SessionJob, session_id: str, reading: StreamReading) -> RunEvent:
-    expected = "" if job.is_unknown else f" of about {job.shown_tokens:,}"
-    so_far = f"{reading.grown_tokens:,}{expected} tokens"
+    so_far = f"{reading.grown_tokens:,} of about {job.tokens:,} tokens"
     words = f"{so_far}; {reading.now_tokens:,} in its window"
     used, planned = reading.grown_tokens, job.tokens
     return RunEvent("reading", words, job.number, job.count, session_id, job.titles, used, planned)

@@ -13,7 +13,7 @@ from holdfast.cli import choose_session
 from holdfast.cli.choose_session import NoSession
 from holdfast.client import models
 from holdfast.plan import room
-from holdfast.plan.formats.fields import parse_tokens
+from holdfast.plan.fields import parse_tokens
 from holdfast.plan.room import PlanRoom
 from holdfast.settings.load import Settings
 from holdfast.wire.log import inert

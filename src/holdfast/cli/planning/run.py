@@ -17,9 +17,9 @@ from holdfast.cli.planning.run_report import report_after, show_dry_run, show_pr
 from holdfast.cli.terminal import ticker
 from holdfast.client.settings_files import transcripts_folder
 from holdfast.hub.row_times import now_ms
-from holdfast.plan.estimates import past
-from holdfast.plan.files.patterns import expand_patterns
-from holdfast.plan.formats import read
+from holdfast.plan import past
+from holdfast.plan.load import load_plan
+from holdfast.plan.patterns import expand_patterns
 from holdfast.plan.planner import make_workflow
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.task import BadPlan, NoPlan, TaskPlan
@@ -102,7 +102,7 @@ def run(
             "a plan to run must be a file: a later run finds its state by the path"
         )
     root = (project or Path.cwd()).resolve()
-    written = read.load_plan(file)
+    written = load_plan(file)
     if not written.tasks:
         raise NoPlan("the plan has no tasks").named(str(file))
     folder = journal_folder(file, root)
@@ -122,7 +122,7 @@ def run(
         timeout_seconds=timeout and timeout * 60,
     )
     room = plan_room.for_run(settings, project and root, model, room_tokens, window, now_ms())
-    planner = _Planner(root, room, talks=dry_run)  # a run has bars of its own
+    planner = _Planner(root, room, dry_run, max_parallel > 1)  # a run has bars of its own
     if dry_run:
         context = _context(options, folder, Journal(folder, only_read=True))
         runner = _runner(context, plan, planner, settings, file, room_tokens)
@@ -174,13 +174,14 @@ def _client(named: Path | None, dry_run: bool) -> ClaudeProgram:
 class _Planner:
     """Plans what is left. Estimates use past requests, including those of this run."""
 
-    def __init__(self, root: Path, room: PlanRoom, talks: bool) -> None:
+    def __init__(self, root: Path, room: PlanRoom, talks: bool, side_by_side: bool) -> None:
         self._root, self.room, self._talks = root, room, talks
+        self._side_by_side = side_by_side
 
     def __call__(self, plan: TaskPlan) -> Workflow:
         with ticker() if self._talks else nullcontext(silent) as progress:
             known = past.learn(self._root, transcripts_folder(), progress=progress)
-            return make_workflow(plan, self.room, known, self._root, progress)
+            return make_workflow(plan, self.room, known, self._root, progress, self._side_by_side)
 
 
 def _runner(

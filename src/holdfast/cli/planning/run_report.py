@@ -20,7 +20,7 @@ from typing import Any
 import click
 
 from holdfast.cli.terminal import say
-from holdfast.plan.commits import say_who_commits
+from holdfast.plan.project_files import find_missing
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.task import PlanTask, TaskPlan
 from holdfast.record.run_prompt import list_tasks, split_tasks
@@ -29,7 +29,7 @@ from holdfast.run import claude_process, journal, journal_state, prompt
 from holdfast.run.journal_state import RunHistory, SessionRecord, TaskShare, remove_done
 from holdfast.run.report import DONE, FAILED, STOPPED, WAITING
 from holdfast.run.runner import MAX_LISTED, Runner, RunReport
-from holdfast.run.session import RunEvent, SessionJob, Tell, find_missing
+from holdfast.run.session import RunEvent, SessionJob, Tell
 from holdfast.text.numbers import about, counted, listed, named, nothing_left, short
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
@@ -66,9 +66,6 @@ def show_dry_run(runner: Runner, room: PlanRoom, warning: str, as_plain: bool) -
         None, (warning, "" if permitted or not batches else NO_PERMISSIONS, *runner.report.notes)
     ):
         say(f"  note: {named(words)}", err=True)
-    if batches:
-        tasks = [piece.task for batch in flow.batches for piece in batch.pieces]
-        say(f"  commits: {say_who_commits(tasks, runner.queue.plan.description)}", err=True)
 
 
 def _plain(runner: Runner, job: SessionJob) -> dict[str, object]:
@@ -77,8 +74,8 @@ def _plain(runner: Runner, job: SessionJob) -> dict[str, object]:
         "of": job.count,
         "beside": job.beside,
         "tasks": list(job.names),
-        "estimated_tokens": None if job.is_unknown else job.tokens,
-        "high_tokens": None if job.is_unknown else job.high_tokens,
+        "estimated_tokens": job.tokens,
+        "high_tokens": job.high_tokens,
         "command": runner.context.options.command("SESSION", job.names),
         "prompt": _prompt(runner, job),
     }
@@ -104,8 +101,8 @@ def _show(runner: Runner, job: SessionJob, batch: list[SessionJob]) -> None:
     beside = f", one of {len(batch)} side by side" if len(batch) > 1 else ""
     wide = job.high_tokens > job.tokens
     upper = f", range up to {about(job.high_tokens)}" if wide else ""
-    size = f"about {job.shown_tokens:,} tokens{upper}"
-    size = "a session of its own, as its size is unknown" if job.is_unknown else size
+    size = f"about {job.tokens:,} tokens{upper}"
+    size += " (of unknown size)" if job.is_unknown else ""
     say(f"\nbatch {job.number} of {job.count}{beside}: {size}")
     context = runner.queue.prompt_context(job)
     text = prompt.write_prompt(job.pieces, replace(context, rules="", tasks=()))

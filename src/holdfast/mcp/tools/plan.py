@@ -13,15 +13,13 @@ from holdfast.mcp import client_session
 from holdfast.mcp.answers import ToolAnswer
 from holdfast.mcp.client_session import UnknownSession
 from holdfast.mcp.tool_table import PlanArguments
-from holdfast.plan import room, task
-from holdfast.plan.estimates import past
-from holdfast.plan.estimates.estimate import UNKNOWN, TaskEstimate
-from holdfast.plan.files import project_files
-from holdfast.plan.formats import read
+from holdfast.plan import past, project_files, room
+from holdfast.plan.estimate import TaskEstimate
+from holdfast.plan.load import read_plan
 from holdfast.plan.planner import make_workflow
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.split import TaskPiece
-from holdfast.plan.task import BadPlan, NoPlan
+from holdfast.plan.task import BadPlan, NoPlan, TaskPlan
 from holdfast.plan.workflow import TaskBatch, Workflow
 from holdfast.run import journal_state
 from holdfast.run.journal_state import ContinuedPlan
@@ -57,11 +55,11 @@ def _plan_from(asked: PlanArguments, root: Path) -> ContinuedPlan:
     return journal_state.load_remaining(path, root)
 
 
-def _read(text: str, root: Path) -> task.TaskPlan:
+def _read(text: str, root: Path) -> TaskPlan:
     try:
-        return read.read_plan(text, root=root)
+        return read_plan(text, root=root)
     except BadPlan as error:
-        raise error.named("line") if error.place.line else error from None
+        raise error.named("line") if error.line else error from None
 
 
 def _room() -> PlanRoom:
@@ -84,7 +82,7 @@ def _summary(found: Workflow) -> dict[str, Any]:
             "fresh_tokens": room.fresh_tokens,
             "basis": room.basis,
         },
-        "tokens": found.shown_tokens,
+        "tokens": found.tokens,
         "tasks_of_unknown_size": found.unknown or None,
         "done": len(found.done) or None,
         "warnings": warnings or None,
@@ -106,7 +104,7 @@ def _batch(one: TaskBatch) -> dict[str, Any]:
 def _task(piece: TaskPiece) -> dict[str, Any]:
     """One task. Files are named only for a part that we cut; the plan names the others."""
     size = piece.estimate
-    files = piece.task.files if piece.cut else ()
+    files = piece.task.paths if piece.cut else ()
     part = [inert(file, MAX_PATH_CHARS) for file in files[:MAX_FILES]]
     if len(files) > MAX_FILES:
         part.append(f"and {len(files) - MAX_FILES:,} more")
@@ -114,6 +112,8 @@ def _task(piece: TaskPiece) -> dict[str, Any]:
     return {
         "title": replace(piece.task, title=title).shown,
         **_range(size),
+        "inputs": size.inputs,
+        "size_unknown": size.is_unknown or None,
         "files": part or None,
     }
 
@@ -127,8 +127,6 @@ def _cut(words: str) -> str:
 
 
 def _range(of: TaskBatch | TaskEstimate) -> dict[str, Any]:
-    if of.is_unknown:
-        return {"tokens": UNKNOWN, "range": None}
     wide = of.low_tokens != of.high_tokens
     ends = [rounded(of.low_tokens), rounded(of.high_tokens)]
-    return {"tokens": of.shown_tokens, "range": ends if wide else None}
+    return {"tokens": of.tokens, "range": ends if wide else None}

@@ -1,1 +1,0 @@
-"""How many tokens a task will take, judged by past requests."""

@@ -1,1 +1,0 @@
-"""The files a task names: expanded, grouped, and matched with their tests."""

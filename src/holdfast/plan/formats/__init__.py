@@ -1,1 +1,0 @@
-"""Read plans as people write them (Markdown, YAML, JSON)."""
