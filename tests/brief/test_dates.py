@@ -122,3 +122,35 @@ def test_a_long_text_is_cut_between_words(most: int) -> None:
     words = ["the", "harbour", "gauge", "drifted", "by", "two", "centimetres", "in", "the", "night"]
     cut = both_ends(" ".join(words), most)
     assert len(cut) <= most and set(cut.split()) <= {*words, "…"}
+
+
+@pytest.mark.requirement("B13")
+def test_a_failure_whose_program_ran_again_takes_one_line_with_the_newer_output(
+    tmp_path: Path,
+) -> None:
+    printed = "Exit code 1\ntests/test_tide.py:7: AssertionError: ebb is not flood"
+    session = Session().user(REQUEST).runs("pytest -v 2>&1", printed, fails=True)
+    text = text_of(session.runs("pytest -v 2>&1 | tail -1", "35 passed in 0.07s"), tmp_path)
+    failed = text.partition("## Failed, and not seen to succeed since\n")[2].partition("\n## ")[0]
+    assert "printed at step 2: 35 passed in 0.07s" in failed and "test_tide.py:7" in failed
+    assert "\n" not in failed
+
+
+@pytest.mark.requirement("B13")
+def test_a_long_plan_is_cut_between_lines(tmp_path: Path) -> None:
+    lines = [f"{n}. Read gauge {n} of the harbour and write down its height." for n in range(200)]
+    session = Session().user(REQUEST).calls("ExitPlanMode", "ok", plan="\n".join(lines))
+    plan = session.record(tmp_path).plan
+    assert plan and set(plan.text.splitlines()) <= {*lines, "[…]"}
+
+
+@pytest.mark.requirement("B6")
+def test_a_report_that_the_first_brief_had_is_not_in_the_second(tmp_path: Path) -> None:
+    path = "/home/sam/tide-tables/tide_tables/gauges/harbour_of_the_north/readings.py"
+    report = f"Location: `{path}` **All of them drift.** " + "The gauge drifts. " * 90
+    session = Session().user(REQUEST)
+    session.calls("Task", report, subagent_type="Explore", description="Find the gauges")
+    record = session.record(tmp_path)
+    first = compose(record, 4000, given="").text
+    assert "All of them drift" in first
+    assert "Find the gauges" not in compose(record, 2000, given=first).text

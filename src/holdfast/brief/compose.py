@@ -26,6 +26,8 @@ from holdfast.record.model import Place, Record, describe_unread
 from holdfast.record.turns import number_at_work
 from holdfast.redact import are_clean, redact
 from holdfast.text import fence
+from holdfast.text.fence import quoted
+from holdfast.text.sentences import clip
 from holdfast.wire import log
 
 DEFAULT_TOKENS = 2000
@@ -48,7 +50,7 @@ MARGIN = 130  # for the cut line, the heading of the request, the star, and what
 PINNED_SHARE, UNSURE_SHARE = 0.3, 0.15
 WORDS_SHARES = (0.5, 0.98)  # of the room
 LITTLE_OPS = 2  # with so few steps after it, the transcript still ends in the summary
-GIVEN_CHARS = 120  # of a line that are looked for in what the model has
+GIVEN_CHARS, LEAST_GIVEN_CHARS = 120, 40  # of a line that are looked for in what the model has
 
 
 class BriefLine(msgspec.Struct, frozen=True):
@@ -178,7 +180,10 @@ def _words(text: str) -> str:
 
 
 def _begin(item: BriefItem) -> str:
-    """Return the beginning of an item's line; of a command, without its result."""
+    """Return the beginning of an item's line; of a command, without its result, and of words that
+    may be shown at another length, what is shown in any case."""
+    if item.whole:
+        return _words(item.begins + quoted(clip(item.whole, LEAST_GIVEN_CHARS)))[:-1].rstrip()
     text = item.text.rpartition("`")[0] if item.section == "commands" else item.text
     return _words(text)[:GIVEN_CHARS]
 

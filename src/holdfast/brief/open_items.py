@@ -76,12 +76,13 @@ def plan(record: Record) -> Iterator[BriefItem]:
 
 
 def failure_items(record: Record, most_lines: int, most: int = MOST_FAILING) -> Iterator[BriefItem]:
-    """Yield the commands that failed and have not succeeded since, newest first; those of earlier
-    requests in one line, with their message and place."""
+    """Yield the commands that failed and have not succeeded since, newest first, with their message
+    and place: those of earlier requests, and those whose program printed something since, in one
+    line."""
     for age, (line, failure) in enumerate(commands.failing(record)[:most]):
         text, worth = commands.describe(record, line, failure), 0.1 / (1 + age / 3)
         worth *= OFTEN_RUN_SINCE if failure.later else 1.0
-        if failure.place.op > began(record):
+        if failure.place.op > began(record) and not failure.later:
             output = [flat(words, LINE_CHARS) for words in failure.lines[:most_lines]]
             text = "\n    ".join([text, *output])
         else:

@@ -6,19 +6,21 @@ carry out. It is quoted, with the turn it is from; nothing here tells how much o
 
 from holdfast.record.files import EDITS
 from holdfast.record.model import Place, Record, ShownPlan
-from holdfast.text.sentences import head_and_tail
+from holdfast.text.sentences import clip, clip_start
 
 PROMPTED = "Implement the following plan:"  # the client's words, before an approved plan
 PLAN_CHARS = 4000
+LINE_END = "\n"
 _CLIENTS = ".claude/plans/"  # the client's own folder
 _NOTES = {"plan_mode": True, "plan_mode_reentry": True, "plan_mode_exit": False}
 _TOOLS = {"EnterPlanMode": True, "ExitPlanMode": False}
 
 
 def set_plan(record: Record, text: str, place: Place) -> None:
-    """Save the newest plan; a refusal removes it again."""
+    """Save the newest plan, of a long one the first and last lines; a refusal removes it again."""
     if words := text.removeprefix(PROMPTED).strip():
-        cut = head_and_tail(words, PLAN_CHARS // 2, PLAN_CHARS // 2, "\n[…]\n")
+        half = PLAN_CHARS // 2
+        cut = f"{clip(words, half).rpartition(LINE_END)[0]}\n[…]\n{clip_start(words, half)}"
         record.plan = ShownPlan(cut if len(words) > PLAN_CHARS else words, place)
 
 
