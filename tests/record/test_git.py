@@ -147,7 +147,7 @@ def test_a_subagents_transcript_is_read_on_where_it_was_left(tmp_path: Path) -> 
     session = edited()
     path = sends(session, tmp_path, ("40", "/work/project/ebb.py"))
     state = load(save(read_record(path)))
-    assert state is not None and list(state.looked) == ["agent-a1b2c3.jsonl"]
+    assert state is not None and list(state.looked) == ["a1b2c3"]
     again = read_record(sends(session, tmp_path, ("45", "/work/project/low.py")), state=state)
     assert again.files["ebb.py"].by_agents == again.files["low.py"].by_agents == 1
 

@@ -15,13 +15,11 @@ from holdfast.brief import open_items, quotes
 from holdfast.brief.compose import KEPT_BY_CLIENT
 from holdfast.brief.item import BriefItem
 from holdfast.record.model import Record
+from holdfast.text.telling import telling, words
 
-STEM_CHARS = 7  # "archive", "archives" and "archived" name one thing
-LEAST_CHARS = 4  # of a telling word, if it has no digit
 TERSE_WORDS = 2  # "yes", "go on": they mean nothing in a summary
 PASSAGE_LINES = 3
 WHOLE, PART = 0.8, 0.5  # shares
-_WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
 _PATH = re.compile(r"(?<!\S)[^\s/\\]*+[/\\]\S*")  # the same files are named in many sentences
 # What a line of the brief adds behind the words: since when they are open, what they answer.
 _BEHIND = re.compile(r" \((?:since turn|to “|interrupted|taken back|[\d,]+ characters).*$")
@@ -58,36 +56,26 @@ class SummaryCoverage:
     """One summary, prepared for comparison. A long session asks for thousands of messages."""
 
     def __init__(self, summary: str) -> None:
-        self._words = f" {' '.join(_words(summary))} "
+        self._words = f" {' '.join(words(summary))} "
         self._passages: dict[str, set[int]] = {}  # by word
         lines = [line for line in summary.splitlines() if line.strip()]
         for at in range(len(lines)):
-            for word in _telling(" ".join(lines[at : at + PASSAGE_LINES])):
+            for word in telling(" ".join(lines[at : at + PASSAGE_LINES])):
                 self._passages.setdefault(word, set()).add(at)
 
     def share_of(self, item: BriefItem) -> float:
         """Return the largest share of an item's texts."""
         texts = _texts(item)
-        if item.section == "said" and len(_words(texts[0])) <= TERSE_WORDS:
+        if item.section == "said" and len(words(texts[0])) <= TERSE_WORDS:
             return 1.0
         return max(map(self._share, texts))
 
     def _share(self, text: str) -> float:
-        words, wanted = _words(text), _telling(_PATH.sub(" ", text))
-        if f" {' '.join(words)} " in self._words:
+        said, wanted = words(text), telling(_PATH.sub(" ", text))
+        if f" {' '.join(said)} " in self._words:
             return 1.0
         together = Counter(chain.from_iterable(self._passages.get(one, ()) for one in wanted))
         return max(together.values(), default=0) / len(wanted) if wanted else 0.0
-
-
-def _words(text: str) -> list[str]:
-    return [word.lower() for word in _WORD.findall(text)]
-
-
-def _telling(text: str) -> set[str]:
-    """Return the stems of the words that name something: longer ones, and numbers."""
-    words = (word for word in _words(text) if len(word) >= LEAST_CHARS or not word.isalpha())
-    return {word[:STEM_CHARS] for word in words}
 
 
 def _texts(item: BriefItem) -> list[str]:

@@ -1,7 +1,7 @@
 """Files that subagents edited.
 
-A subagent's calls are not in the session's transcript but in `<session>/subagents/agent-<id>.jsonl`
-beside it. Each pass reads only the new part of those files.
+A subagent's calls are not in the session's transcript but in a file of its own beside it. Each pass
+reads only the new part of those files.
 """
 
 import os
@@ -15,44 +15,29 @@ from holdfast.transcript.reader import Reader, Unreadable
 
 MOST_BYTES = 16 << 20  # read in one pass over all files, the newest first
 MOST_LOOKED_AT = 60
-_ENDING, _AGENT_FILE = ".jsonl", "agent-"
 
 
 def note_edits(record: Record, transcript: str) -> None:
     """Count files that subagents edited as changed."""
-    if not record.agents or not transcript.endswith(_ENDING):
+    if not record.agents:
         return
-    room = MOST_BYTES
-    for name, path, size in _newest_agent_transcripts(
-        f"{transcript.removesuffix(_ENDING)}/subagents"
-    ):
-        start = record.looked.pop(name, 0)
+    from holdfast.transcript.lookup import subagent_files  # most sessions have no subagents
+
+    room, found = MOST_BYTES, list[tuple[int, int, str, str]]()
+    for name, file in subagent_files(transcript):
+        with suppress(OSError):
+            stat = os.lstat(file)
+            found.append((stat.st_mtime_ns, stat.st_size, name, os.fspath(file)))
+    for _, size, agent_id, path in sorted(found, reverse=True)[:MOST_LOOKED_AT]:
+        start = record.looked.pop(agent_id, 0)
         start = start if start <= size else 0
         if start < size <= start + room:
             room -= size - start
-            agent = record.agents.get(name[len(_AGENT_FILE) : -len(_ENDING)])
+            agent = record.agents.get(agent_id)
             start = _take_edits(record, path, start, agent.asked if agent else "")
-        record.looked[name] = start
+        record.looked[agent_id] = start
     while len(record.looked) > MOST_LOOKED_AT:
         del record.looked[next(iter(record.looked))]
-
-
-def _newest_agent_transcripts(folder: str) -> list[tuple[str, str, int]]:
-    """Return name, path and size of the newest subagents' transcripts. Links are not followed."""
-    try:
-        with os.scandir(folder) as entries:
-            known = [
-                (entry.stat(follow_symlinks=False), entry)
-                for entry in entries
-                if entry.name.startswith(_AGENT_FILE)
-                and entry.name.endswith(_ENDING)
-                and entry.is_file(follow_symlinks=False)
-            ]
-    except OSError:
-        return []
-    known.sort(key=lambda pair: pair[0].st_mtime_ns)
-    newest = [(entry.name, entry.path, stat.st_size) for stat, entry in known]
-    return newest[-MOST_LOOKED_AT:][::-1]
 
 
 def _take_edits(record: Record, path: str, start: int, asked: str) -> int:

@@ -6,7 +6,6 @@ types the 1,200 turns that fit, but a hostile file may contain more.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
@@ -15,7 +14,6 @@ from holdfast.record.model import Place, Question, Record, Turn, UnsureText
 from holdfast.record.user_input import is_notification, own_words
 from holdfast.redact import redact
 from holdfast.redact.finding import REDACTED
-from holdfast.redact.value import looks_random
 from holdfast.text import sentences
 from holdfast.text.fence import flat
 from holdfast.text.sentences import Lazy
@@ -33,10 +31,8 @@ MOST_SAME = 3  # prompts with the same words, queued in one step
 MOST_LOOKED_AT = 2 * MOST_QUEUED  # turns from the end
 NOTIFICATION_CHARS = 20_000
 LONGEST_QUESTION = 600
-SHORTEST_SECRET = 8
 # A word cut in two: half a path names no file. Very long words are left as they are.
 _HALF_AT_END, _HALF_AT_START = Lazy(r"(?<=\s)\S{1,200}$"), Lazy(r"^\S{1,200}(?=\s)")
-_PLACEHOLDER = Lazy(re.escape(REDACTED) + r"[^\]]*\]")
 TAKEN_BACK = "taken back"
 _FEEDBACK = "\n\nUser feedback on this plan: "
 _INTERRUPTED = "[Request interrupted by user"
@@ -377,33 +373,12 @@ def _handed_over(waiting: list[str], text: str) -> list[str]:
     rest = text
     for count, words in enumerate(waiting, 1):
         saved = "\n".join(waiting[:count])
-        if clip_words(rest) == words or (REDACTED in saved and _is_without_secrets(saved, text)):
+        if clip_words(rest) == words or (REDACTED in saved and redact(text) == saved):
             return waiting[:count]
         if not rest.startswith(f"{words}\n") and REDACTED not in saved:
             break
         rest = rest[len(words) + 1 :]
     return []
-
-
-def _is_without_secrets(saved: str, text: str) -> bool:
-    """Whether these are the words of the text, from which a hook has removed the secrets: those
-    that it names, or words that look like one."""
-    if redact(text) == saved:
-        return True
-    first, *others = _PLACEHOLDER.pattern.split(saved)
-    if not others or not text.startswith(first) or not text.endswith(others[-1]):
-        return False
-    at = len(first)
-    for part in others[:-1]:
-        end = text.find(part, at + 1)
-        if not _looks_secret(text[at : max(at, end)]):
-            return False
-        at = end + len(part)
-    return _looks_secret(text[at : len(text) - len(others[-1])])
-
-
-def _looks_secret(word: str) -> bool:
-    return len(word) >= SHORTEST_SECRET and len(word.split()) == 1 and looks_random(word)
 
 
 def _withdraw(record: Record) -> None:
