@@ -22,9 +22,7 @@ def sections(entry: CheckpointEntry, *, anyway: bool = False) -> str:
     wants it anyway."""
     if not entry.verified and not anyway:
         raise Changed(changed(entry))
-    return checkpoint_file.body(
-        checkpoint_file.parse(checkpoint_file.load(entry.path)).document
-    ).lstrip("\n")
+    return checkpoint_file.body(checkpoint_file.read(entry.path).document).lstrip("\n")
 
 
 def changed(entry: CheckpointEntry) -> str:

@@ -62,8 +62,7 @@ def _front(document: Document) -> dict[str, front_matter.Value]:
     return {**own, **same, "verified": document.is_complete}
 
 
-LARGEST_BYTES = 8 << 20
-HEAD_BYTES = 64 << 10  # more than any front matter of ours
+LARGEST_BYTES = 1 << 20
 GONE = "it is not there"
 _FENCE = b"---\n"
 
@@ -74,47 +73,31 @@ class ParsedCheckpoint(msgspec.Struct, frozen=True):
     whole: bool  # the hash is that of the file
 
 
-def load(path: str, most: int = LARGEST_BYTES) -> bytes:
-    """Read the file, or its first bytes; a link, a pipe or a giant file is not a checkpoint."""
+def read(path: str) -> ParsedCheckpoint:
+    return parse(load(path))
+
+
+def load(path: str) -> bytes:
+    """Read the file; a link, a pipe or a giant file is not a checkpoint."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (OSError, ValueError) as error:
-        raise DamagedCheckpoint("file", _why(error)) from None
-    try:
-        return _bytes(fd, most)
+        try:
+            about = os.fstat(fd)
+            if not stat.S_ISREG(about.st_mode):
+                raise DamagedCheckpoint("file", "not a regular file")
+            if about.st_size > LARGEST_BYTES:
+                words = f"{about.st_size:,} bytes is more than a checkpoint has"
+                raise DamagedCheckpoint("file", words)
+            return os.read(fd, LARGEST_BYTES)
+        finally:
+            os.close(fd)
+    except FileNotFoundError:
+        raise DamagedCheckpoint("file", GONE) from None
     except OSError as error:
-        raise DamagedCheckpoint("file", _why(error)) from None
-    finally:
-        os.close(fd)
-
-
-def _bytes(fd: int, most: int) -> bytes:
-    about = os.fstat(fd)
-    if not stat.S_ISREG(about.st_mode):
-        raise DamagedCheckpoint("file", "not a regular file")
-    if about.st_size > LARGEST_BYTES:
-        raise DamagedCheckpoint("file", f"{about.st_size:,} bytes is more than a checkpoint has")
-    with os.fdopen(fd, "rb", closefd=False) as file:
-        return file.read(most)
-
-
-def stated_hash(path: str) -> str:
-    """Return the content hash that a file states, unchecked: only its beginning is read."""
-    try:
-        head = load(path, HEAD_BYTES)
-    except DamagedCheckpoint:
-        return ""
-    end = head.find(b"\n" + _FENCE, len(_FENCE) - 1)
-    _, _, stated = head[: max(end, 0)].rpartition(b"\n" + front_matter.HASH.encode() + b": ")
-    return stated.decode("ascii", "replace").strip('"')
-
-
-def _why(error: OSError | ValueError) -> str:
-    if isinstance(error, FileNotFoundError):
-        return GONE
-    if isinstance(error, OSError):
-        return "a link, not a file" if error.errno == errno.ELOOP else str(error.strerror)
-    return str(error)
+        words = "a link, not a file" if error.errno == errno.ELOOP else str(error.strerror)
+        raise DamagedCheckpoint("file", words) from None
+    except ValueError as error:
+        raise DamagedCheckpoint("file", str(error)) from None
 
 
 def parse(data: bytes) -> ParsedCheckpoint:

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 from msgspec.structs import asdict
@@ -16,8 +16,15 @@ from holdfast.text.timestamps import id_of, number
 from holdfast.wire import places
 
 NEWEST_READ = 400  # a hostile repository may contain any number of files ...
-NEWEST_READ_BYTES = 32 << 20  # ... of 8 MB each; 400 of ours have 12 MB ...
+NEWEST_READ_BYTES = 4 << 20  # ... of any size; 400 of ours have 4 MB ...
 AHEAD_SECONDS = 86_400  # ... named for any day; no clock of ours is a day ahead
+
+
+class CheckpointFinding(msgspec.Struct, frozen=True):
+    """What is wrong with a checkpoint."""
+
+    part: str  # file, front matter, sections, content hash, index
+    words: str
 
 
 class CheckpointEntry(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
@@ -61,22 +68,18 @@ class CheckpointEntry(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fiel
 
 def from_file(path: str) -> CheckpointEntry:
     """Read the entry from the file itself; DamagedCheckpoint if it is unreadable."""
-    found = checkpoint_file.parse(checkpoint_file.load(path))
+    return from_parsed(path, checkpoint_file.read(path))
+
+
+def from_parsed(path: str, found: checkpoint_file.ParsedCheckpoint) -> CheckpointEntry:
     document = found.document
-    checkpoint_id = id_of(path.rpartition("/")[2])
-    named = checkpoint_id.startswith(timestamps.stamp(document.created))
     return CheckpointEntry(
-        id=checkpoint_id,
+        id=id_of(path.rpartition("/")[2]),
         path=path,
         project=document.project,
         created=timestamps.to_iso(document.created),
         trigger=document.trigger,
-        verified=(
-            found.whole
-            and named
-            and document.is_complete
-            and document.sections.keys() >= set(REQUIRED)
-        ),
+        verified=not [*find_faults(path, found)],
         iteration=document.iteration,
         summary=document.summary,
         session_id=document.session_id,
@@ -85,6 +88,25 @@ def from_file(path: str) -> CheckpointEntry:
         content_hash=found.content_hash,
         state_hash=document.state_hash,
     )
+
+
+def find_faults(path: str, found: checkpoint_file.ParsedCheckpoint) -> Iterator[CheckpointFinding]:
+    """Yield what is wrong with a file that could be parsed."""
+    document, name = found.document, path.rpartition("/")[2]
+    if not id_of(name):
+        yield CheckpointFinding("file", f"{name} is not the name of a checkpoint")
+    elif not name.startswith(timestamps.stamp(document.created)):
+        made = timestamps.to_iso(document.created)
+        yield CheckpointFinding("file", f"named {name}, made at {made}")
+    for section in REQUIRED:
+        if section not in document.sections:
+            yield CheckpointFinding("sections", f"no section {section!r}")
+    if not document.is_complete:
+        words = "the transcript was not read to its end when this was saved"
+        yield CheckpointFinding("front matter", words)
+    if not found.whole:
+        words = "the content is not what was saved; it was changed afterwards"
+        yield CheckpointFinding("content hash", words)
 
 
 def files_in(folder: str) -> list[str]:
@@ -96,48 +118,27 @@ def files_in(folder: str) -> list[str]:
 
 
 def readable_in(folders: Iterable[str], known: Iterable[str] = ()) -> list[str]:
-    """List the files worth opening: known ones, and a limited number of others in each folder."""
+    """List the files worth opening: known ones, and of others in each folder the newest, as many
+    as the limits allow."""
     ours, found = set(known), []
     for folder in folders:
         paths = files_in(folder)
         found += [path for path in paths if path in ours]
-        found += _affordable([path for path in paths if path not in ours][:NEWEST_READ])
-    return found
-
-
-def _affordable(paths: list[str]) -> list[str]:
-    """Return as many files from the front as the limit on bytes allows; too large files are
-    skipped."""
-    left, found = NEWEST_READ_BYTES, []
-    for path in paths:
-        size = places.size_of(path)
-        left -= size if size <= checkpoint_file.LARGEST_BYTES else 0
-        if left < 0:
-            break
-        found.append(path)
+        left = NEWEST_READ_BYTES
+        for path in [path for path in paths if path not in ours][:NEWEST_READ]:
+            left -= places.size_of(path)
+            found += [path] if left >= 0 else []
     return found
 
 
 def reconcile(
-    entries: Iterable[CheckpointEntry],
-    folders: Sequence[str],
-    new: str = "",
-    only: Container[str] | None = None,
+    entries: Iterable[CheckpointEntry], folders: Sequence[str], new: str = ""
 ) -> list[CheckpointEntry]:
     """Bring the entries in line with the files of these folders: add missing ones, drop those whose
     file is gone, and check again those that did not verify. A `new` file is ours, though no entry
-    names it yet.
-
-    If `only` is given, a file without an entry is read only if its content hash is in it: a
-    repository may hold 400 files of 8 MB each, and a hook has no time for them.
-    """
+    names it yet."""
     entries = list(entries)
-    known = {new, *(one.path for one in entries)}
-    found = {
-        path
-        for path in readable_in(folders, known)
-        if path in known or only is None or checkpoint_file.stated_hash(path) in only
-    }
+    found = {*readable_in(folders, {new, *(one.path for one in entries)})}
     elsewhere = [one for one in entries if one.folder not in folders]
     here = [one for one in entries if one.path in found and one.sound and one.verified]
     kept = elsewhere + here

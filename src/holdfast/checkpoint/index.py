@@ -14,7 +14,7 @@ from collections.abc import Iterable
 import msgspec
 
 from holdfast.checkpoint import provenance
-from holdfast.checkpoint.entry import CheckpointEntry, reconcile
+from holdfast.checkpoint.entry import CheckpointEntry, readable_in, reconcile
 from holdfast.checkpoint.errors import NewerCheckpointIndex
 from holdfast.files import atomic, folders, lock
 from holdfast.wire import places
@@ -58,15 +58,15 @@ def load_or_empty() -> list[CheckpointEntry]:
         return []
 
 
-def newer_version_error() -> str:
-    """Return the error if a newer Holdfast has written the index; empty otherwise."""
+def why_missing() -> str:
+    """Say why a checkpoint is not in the index, and what helps."""
     try:
         load()
     except NewerCheckpointIndex as error:
         return f"{error}: {error.hint}"
     except BrokenIndex:
         pass
-    return ""
+    return "not in the index; `holdfast rebuild` adds it"
 
 
 def of_project(project: str, *, foreign: bool = False) -> list[CheckpointEntry]:
@@ -79,7 +79,7 @@ def of_project(project: str, *, foreign: bool = False) -> list[CheckpointEntry]:
     project = folders.resolve(project)
     inside = folders.readable(project)
     here = [one for one in load_or_empty() if project == one.project or one.folder in inside]
-    here = reconcile(here, inside, only=None if foreign else provenance.hashes())
+    here = reconcile(here, inside)
     return sorted(here if foreign else provenance.own_entries(here), key=lambda one: one.rank)
 
 
@@ -95,7 +95,7 @@ def refresh(project: str, new: str = "", patience: float = lock.PATIENCE_SECONDS
                 atomic.clear_left(folder)
             entries, errors = _load_or_rebuild()
             entries = [one for one in entries if one.path != new]
-            save(reconcile(entries, folders.readable(project), new, provenance.hashes()))
+            save(reconcile(entries, folders.readable(project), new))
         except (OSError, NewerCheckpointIndex) as error:
             return [f"the index was not written: {error}"]
         return errors
@@ -105,8 +105,7 @@ def _load_or_rebuild() -> tuple[list[CheckpointEntry], list[str]]:
     try:
         return load(), []
     except BrokenIndex as error:
-        places_known = [f for one in projects() for f in folders.readable(one)]
-        entries = reconcile([], places_known, only=provenance.hashes())
+        entries = reconcile([], [one for name in projects() for one in folders.readable(name)])
         fresh = len(entries) < 2 and str(error) == "there is none"
         return entries, [] if fresh else [f"the index was made again from the files: {error}"]
 
@@ -123,6 +122,17 @@ def save(entries: Iterable[CheckpointEntry]) -> None:
 def projects() -> list[str]:
     """Return every project with a checkpoint that the index or a snapshot names."""
     return sorted({one.project for one in load_or_empty()} | _by_snapshots())
+
+
+def all_projects(also: Iterable[str]) -> list[str]:
+    """Return every known or given project."""
+    return sorted({*projects(), *(folders.resolve(one) for one in also)})
+
+
+def files_of(wanted: Iterable[str], known: Iterable[str]) -> list[str]:
+    """Return the files of projects that are worth opening; known ones among them always are."""
+    inside = [folder for one in wanted for folder in folders.readable(one)]
+    return list(dict.fromkeys(readable_in(inside, known)))
 
 
 def _by_snapshots() -> set[str]:

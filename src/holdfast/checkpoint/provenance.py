@@ -16,7 +16,7 @@ from holdfast.files import folders
 from holdfast.wire import places
 
 NAME = "made.txt"
-LARGEST_BYTES = 4 << 20  # the newest 64,000 checkpoints; a project keeps 50
+LARGEST_BYTES = 16 << 20  # 250,000 checkpoints; a project keeps 50
 
 
 def path() -> str:
@@ -30,19 +30,16 @@ def record(content_hash: str, known: Callable[[], Iterable[CheckpointEntry]]) ->
     nothing could be recorded, or an empty text: a checkpoint matters more than its record.
     """
     earlier = [one.content_hash for one in _with_snapshot(known())] if hashes() is None else []
-    lines = "".join(f"{one}\n" for one in [*earlier, content_hash])
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
-        with folders.enter(folders.home_folder()) as folder:
-            fd = os.open(NAME, flags, 0o600, dir_fd=folder)
+        places.make_folder(folders.root())
+        places.append(path(), "".join(f"{one}\n" for one in [*earlier, content_hash]).encode())
+        fd = places.open_regular(path())
         try:
-            # its own line, also after one that was cut short
-            places.write_all(fd, f"\n{lines}".encode())
             places.flush_to_disk(fd)
         finally:
             os.close(fd)
     except OSError as error:
-        return f"not noted as made on this machine: {error.strerror}"
+        return f"not noted as made on this machine: {error.strerror or error}"
     return ""
 
 
@@ -70,31 +67,13 @@ def why_not_own(entry: CheckpointEntry) -> str:
 def hashes() -> frozenset[str] | None:
     """Return the recorded hashes; None if nothing was ever recorded, as before the first
     checkpoint of this release."""
-    try:
-        fd = os.open(path(), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
+    if not os.path.lexists(path()):
         return None
-    try:
-        if not places.is_regular(fd):
-            return frozenset()
-        start = max(0, os.fstat(fd).st_size - LARGEST_BYTES)
-        data = os.pread(fd, LARGEST_BYTES, start)
-        return frozenset(data.decode("ascii", "replace").split())
-    except OSError:
-        return frozenset()
-    finally:
-        os.close(fd)
+    return frozenset(places.read_small(path(), LARGEST_BYTES).decode("ascii", "replace").split())
 
 
 def _with_snapshot(entries: Iterable[CheckpointEntry]) -> list[CheckpointEntry]:
     """Return entries that have a snapshot on this machine: saving a checkpoint writes one, and
-    one that `rebuild` made is marked. Each folder is listed once, which is enough for most of
-    1,000 entries."""
-    listed: dict[str, set[str]] = {}
-    found = []
-    for one in entries:
-        if one.project not in listed:
-            listed[one.project] = snapshot.names(one.project)
-        if one.id in listed[one.project]:
-            found += [] if snapshot.load(one.project, one.id).get("rebuilt") else [one]
-    return found
+    one that `rebuild` made is marked."""
+    loaded = [(one, snapshot.load(one.project, one.id)) for one in entries]
+    return [one for one, values in loaded if values and not values.get("rebuilt")]

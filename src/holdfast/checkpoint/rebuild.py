@@ -8,7 +8,7 @@ from contextlib import suppress
 import msgspec
 
 from holdfast.checkpoint import checkpoint_file, index, provenance, snapshot
-from holdfast.checkpoint.entry import CheckpointEntry, from_file, readable_in
+from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.checkpoint.errors import CheckpointNotSaved, DamagedCheckpoint
 from holdfast.checkpoint.verify import VerifyReport, verify
 from holdfast.files import folders, lock
@@ -32,39 +32,27 @@ def rebuild(also: Iterable[str] = ()) -> RebuiltIndex:
         before = set[str]()
         with suppress(index.BrokenIndex):
             before = {one.path for one in index.load()}
-        projects = sorted({*index.projects(), *(folders.resolve(one) for one in also)})
-        entries, damaged = _read(projects, before)
-        projects = [one for one in projects if one in {entry.project for entry in entries}]
+        reports = [verify(path) for path in index.files_of(index.all_projects(also), before)]
+        entries = [one.entry for one in reports if one.entry is not None]
         index.save(entries)
     after = {one.path for one in entries}
-    made = [one.id for one in entries if one.verified and _snapshot_made(one)]
-    added, dropped = sorted(after - before), sorted(before - after)
     own = {one.path for one in provenance.own_entries(entries)}
-    foreign = sorted(after - own)
-    return RebuiltIndex(entries, damaged, added, dropped, made, projects, foreign)
-
-
-def _read(
-    projects: list[str], known: Iterable[str]
-) -> tuple[list[CheckpointEntry], list[VerifyReport]]:
-    entries, damaged = [], []
-    places = [folder for one in projects for folder in folders.readable(one)]
-    for path in dict.fromkeys(readable_in(places, known)):
-        report = verify(path)
-        if not report.ok:
-            damaged.append(report)
-        try:
-            entries.append(from_file(path))
-        except DamagedCheckpoint:
-            continue
-    return entries, damaged
+    return RebuiltIndex(
+        entries,
+        damaged=[one for one in reports if not one.ok],
+        added=sorted(after - before),
+        dropped=sorted(before - after),
+        snapshots=[one.id for one in entries if one.verified and _snapshot_made(one)],
+        projects=sorted({one.project for one in entries}),
+        foreign=sorted(after - own),
+    )
 
 
 def _snapshot_made(entry: CheckpointEntry) -> bool:
     if not snapshot.is_lost(entry.project, entry.id):
         return False
     try:
-        document = checkpoint_file.parse(checkpoint_file.load(entry.path)).document
+        document = checkpoint_file.read(entry.path).document
         values = snapshot.complete(document, entry.id, entry.path)
         values |= {**snapshot.from_sections(document), "made_here": provenance.is_own(entry)}
         snapshot.save(entry.project, entry.id, values)

@@ -26,6 +26,7 @@ from holdfast.text.fence import escape, shown
 from holdfast.text.numbers import counted
 from holdfast.window import state as window_state
 from holdfast.window import view
+from holdfast.wire import places
 from holdfast.wire.errors import HoldfastError
 
 OTHERS = "--session ID for another; `holdfast status --all` lists them"
@@ -154,8 +155,8 @@ def _of_file(path: str) -> checks.VerifyReport:
 
 def _may_be_checkpoint(path: str) -> bool:
     """Whether a file that is not in the index may be a damaged checkpoint: it is where checkpoints
-    are, or it states a hash as they do."""
-    return f"/{INSIDE}/" in path or bool(checkpoint_file.stated_hash(path))
+    are, or it begins as they do."""
+    return f"/{INSIDE}/" in path or places.read_small(path, 4) == b"---\n"
 
 
 def plain_report(report: checks.VerifyReport) -> dict[str, object]:
@@ -233,4 +234,4 @@ def plain_changes(
 
 
 def _document(entry: CheckpointEntry) -> Document:
-    return checkpoint_file.parse(checkpoint_file.load(entry.path)).document
+    return checkpoint_file.read(entry.path).document

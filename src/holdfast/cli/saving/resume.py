@@ -135,7 +135,7 @@ def _warn(entry: CheckpointEntry, *, refuse: bool) -> None:
 def show_checkpoint(entry: CheckpointEntry, as_text: bool, as_json: bool) -> None:
     """Print one checkpoint, with its place among the others."""
     if as_json:
-        document = checkpoint_file.parse(checkpoint_file.load(entry.path)).document
+        document = checkpoint_file.read(entry.path).document
         more = {"sections": document.sections, "snapshot": snapshot.load(entry.project, entry.id)}
         click.echo(json.dumps({**row(entry), **more}))
         return

@@ -112,7 +112,7 @@ def _read_checkpoints(project: str, files: list[str], _state: str, _give_up: flo
     found: dict[tuple[str, str, str], Item] = {}
     for path in files:
         try:
-            document = checkpoint_file.parse(checkpoint_file.load(path)).document
+            document = checkpoint_file.read(path).document
         except DamagedCheckpoint:
             continue  # `verify` and `rebuild` report it
         about = document.session_id, document.agent_id, path, timestamps.to_iso(document.created)

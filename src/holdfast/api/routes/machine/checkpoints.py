@@ -255,7 +255,7 @@ def _project_id(entry: CheckpointEntry) -> str:
 
 def _document(entry: CheckpointEntry) -> Document:
     try:
-        return checkpoint_file.parse(checkpoint_file.load(entry.path)).document
+        return checkpoint_file.read(entry.path).document
     except DamagedCheckpoint as error:
         raise NotThere("Checkpoint that can be read", str(error)) from error
 
