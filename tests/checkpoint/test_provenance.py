@@ -118,7 +118,7 @@ def test_leaving_a_project_leaves_what_others_put_there(project: Path) -> None:
     _kept(project, 0, "mine")
     shipped = _shipped(project)
     [left] = folders_left([str(project)])
-    assert left.stays == {shipped.name: f"{shipped.name} was not made on this machine"}
+    assert left.stays == {shipped.name: f"{shipped.name}: not made on this machine"}
 
 
 @pytest.mark.requirement("B7")

@@ -10,7 +10,6 @@ import pytest
 
 from holdfast.checkpoint.document import clean_document
 from holdfast.record.storage import read_on
-from holdfast.redact import redact
 from holdfast.window.state import State
 from holdfast.wire import spool
 from tests.checkpoint.documents import a_document
@@ -33,7 +32,7 @@ def test_facts_are_cleaned_before_anybody_cuts_them(tmp_path: Path) -> None:
 def test_keys_and_ids_of_a_checkpoint_are_cleaned_too(tmp_path: Path) -> None:
     given: dict[str, Any] = {"tools_used": {TOKEN: 1}, "agent_states": {TOKEN: {"status": TOKEN}}}
     document = a_document(tmp_path, "a", snapshot=given, session_id=TOKEN, agent_id=TOKEN)
-    found = clean_document(document, redact)
+    found = clean_document(document)
     assert TOKEN not in json.dumps([found.snapshot, found.session_id, found.agent_id])
 
 

@@ -4,7 +4,7 @@ disk."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,6 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from holdfast.files.digest import digest
+from holdfast.redact import redact, redact_each
 
 VERSION = 1
 TRIGGERS = ("auto", "manual", "guard", "monitor", "watcher", "batch", "session-end")
@@ -43,7 +44,9 @@ def normalize(document: Document) -> Document:
     """Fill in every field that the caller left out. Normalizing twice changes nothing more."""
     if document.trigger not in TRIGGERS:
         raise ValueError(f"no such trigger: {document.trigger}")
-    sections = with_required(document.sections)
+    given = {name: list(items) for name, items in document.sections.items()}
+    sections = {name: items for name, items in given.items() if items or name in REQUIRED}
+    sections |= {name: [] for name in REQUIRED if name not in sections}
     return replace(
         document,
         created=to_second(document.created),
@@ -53,22 +56,13 @@ def normalize(document: Document) -> Document:
     )
 
 
-def with_required(sections: Sections) -> dict[str, list[str]]:
-    """Keep sections with items, in their order; append required ones that are missing."""
-    found = {name: list(items) for name, items in sections.items() if items or name in REQUIRED}
-    for name in REQUIRED:
-        found.setdefault(name, [])
-    return found
-
-
 def summary_of(sections: Sections, snapshot: Mapping[str, Any]) -> str:
     """Return one line: the snapshot's own summary, else the first next step."""
-    summary = snapshot.get("context_summary")
-    lines = [summary] if isinstance(summary, str) else []
-    for name in ("Next Steps", "What Changed", "Active Issues", "Key Decisions"):
-        lines += list(sections.get(name, ()))[:1]
-    text = next((" ".join(line.split()) for line in lines if line.strip()), "")
-    return text if len(text) <= SUMMARY_CHARACTERS else text[: SUMMARY_CHARACTERS - 1] + "…"
+    names = ("Next Steps", "What Changed", "Active Issues", "Key Decisions")
+    firsts = (item for name in names for item in list(sections[name])[:1])
+    lines = (" ".join(str(one).split()) for one in (snapshot.get("context_summary", ""), *firsts))
+    text = next(filter(None, lines), "")
+    return text if len(text) <= SUMMARY_CHARACTERS else f"{text[: SUMMARY_CHARACTERS - 1]}…"
 
 
 def hash_of(facts: object) -> str:
@@ -84,38 +78,17 @@ def to_second(moment: datetime) -> datetime:
     return aware.astimezone(UTC).replace(microsecond=0)
 
 
-def clean_document(document: Document, clean: Callable[[str], str]) -> Document:
-    """Pass every text through `clean` (redaction) before anything reaches the disk."""
+def clean_document(document: Document) -> Document:
+    """Remove secrets from every text before anything reaches the disk."""
     return replace(
         document,
-        session_id=clean(document.session_id),
-        agent_id=clean(document.agent_id),
-        summary=clean(document.summary),
-        sections={
-            name: [clean(item) for item in items] for name, items in document.sections.items()
-        },
-        snapshot={name: _clean_value(value, clean) for name, value in document.snapshot.items()},
+        session_id=redact(document.session_id),
+        agent_id=redact(document.agent_id),
+        summary=redact(document.summary),
+        sections=redact_each(document.sections),
+        snapshot=redact_each(document.snapshot),
     )
-
-
-def texts(document: Document) -> list[str]:
-    """Return every text that `clean_document` passes through `clean`."""
-    found: list[str] = []
-    clean_document(document, lambda text: found.append(text) or text)  # type: ignore[func-returns-value]
-    return found
 
 
 def with_snapshot(document: Document, snapshot: Mapping[str, Any]) -> Document:
     return replace(document, snapshot=snapshot)
-
-
-def _clean_value(value: Any, clean: Callable[[str], str]) -> Any:
-    if isinstance(value, str):
-        return clean(value)
-    if isinstance(value, Mapping):
-        return {
-            _clean_value(key, clean): _clean_value(inner, clean) for key, inner in value.items()
-        }
-    if isinstance(value, list | tuple):
-        return [_clean_value(inner, clean) for inner in value]
-    return value

@@ -5,11 +5,12 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from holdfast.checkpoint import checkpoint_file
 from holdfast.checkpoint.document import REQUIRED
 from holdfast.checkpoint.errors import DamagedCheckpoint
+from holdfast.checkpoint.front_matter import SAME
 from holdfast.files.folders import names_in
 from holdfast.text import timestamps
 from holdfast.text.timestamps import id_of, number
@@ -52,15 +53,6 @@ class CheckpointEntry(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fiel
     def folder(self) -> str:
         return self.path.rpartition("/")[0]
 
-    @property
-    def sound(self) -> bool:
-        """Whether a file could hold these values; if not, the entry is read from its file again."""
-        try:
-            timestamps.from_iso(self.created)
-        except ValueError:
-            return False
-        return bool(self.id) and self.id == id_of(self.path.rpartition("/")[2])
-
     def line(self) -> str:
         # Unlike msgspec, json can write a path that is not UTF-8.
         return json.dumps(asdict(self), separators=(",", ":"))
@@ -73,20 +65,14 @@ def from_file(path: str) -> CheckpointEntry:
 
 def from_parsed(path: str, found: checkpoint_file.ParsedCheckpoint) -> CheckpointEntry:
     document = found.document
+    same = {name: getattr(document, name) for name in SAME}
     return CheckpointEntry(
         id=id_of(path.rpartition("/")[2]),
         path=path,
-        project=document.project,
         created=timestamps.to_iso(document.created),
-        trigger=document.trigger,
         verified=not [*find_faults(path, found)],
-        iteration=document.iteration,
-        summary=document.summary,
-        session_id=document.session_id,
-        agent_id=document.agent_id,
-        parent=document.parent,
         content_hash=found.content_hash,
-        state_hash=document.state_hash,
+        **same,
     )
 
 
@@ -134,19 +120,15 @@ def readable_in(folders: Iterable[str], known: Iterable[str] = ()) -> list[str]:
 def reconcile(
     entries: Iterable[CheckpointEntry], folders: Sequence[str], new: str = ""
 ) -> list[CheckpointEntry]:
-    """Bring the entries in line with the files of these folders: add missing ones, drop those whose
-    file is gone, and check again those that did not verify. A `new` file is ours, though no entry
-    names it yet."""
-    entries = list(entries)
-    found = {*readable_in(folders, {new, *(one.path for one in entries)})}
-    elsewhere = [one for one in entries if one.folder not in folders]
-    here = [one for one in entries if one.path in found and one.sound and one.verified]
-    kept = elsewhere + here
-    for path in sorted(found - {one.path for one in here}):
+    """Read the entries of these folders again from their files; others stay. A `new` file is ours,
+    though no entry names it yet. Of a damaged file its entry stays, not verified."""
+    known = {one.path: one for one in entries}
+    kept = [one for one in known.values() if one.folder not in folders]
+    for path in dict.fromkeys(readable_in(folders, {new, *known})):
         try:
             kept.append(from_file(path))
         except DamagedCheckpoint:
-            continue  # `verify` and `rebuild` report it
+            kept += [replace(known[path], verified=False)] if path in known else []
     return kept
 
 

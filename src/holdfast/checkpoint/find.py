@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from holdfast.checkpoint import index, lineage
+from holdfast.checkpoint import index
 from holdfast.checkpoint.entry import CheckpointEntry, from_file
 from holdfast.checkpoint.errors import (
     DamagedCheckpoint,
@@ -86,18 +86,20 @@ def newest_with_parent(
     project: str, session_id: str = ""
 ) -> tuple[CheckpointEntry, CheckpointEntry]:
     """Return the newest checkpoint of this session, or of the project's newest session, and the
-    one before it in the same window: its parent, or, if that was removed, the newest one left."""
+    newest one left before it in the same window."""
     here = sort_entries(index.of_project(project))
-    of_session = [one for one in here if session_id and one.session_id == session_id]
-    found = of_session or here
+    found = [one for one in here if session_id and one.session_id == session_id] or here
     newest = _first([one for one in found if not one.agent_id] or found, project)
-    window = newest.session_id, newest.agent_id
-    line = [one for one in here if (one.session_id, one.agent_id) == window]
-    earlier = [one for one in line if one.iteration < newest.iteration]
-    parent = next((one for one in earlier if one.id == newest.parent), next(iter(earlier), None))
+    parent = _earlier(newest, here)
     if parent is None:
         raise FirstOfSession(f"{newest.id} is the only checkpoint of session {newest.session_id}")
     return parent, newest
+
+
+def _earlier(entry: CheckpointEntry, here: list[CheckpointEntry]) -> CheckpointEntry | None:
+    window = entry.session_id, entry.agent_id, entry.project
+    line = (one for one in here if (one.session_id, one.agent_id, one.project) == window)
+    return next((one for one in line if one.iteration < entry.iteration), None)
 
 
 def full_path(word: str) -> str:
@@ -122,13 +124,11 @@ def _first(here: list[CheckpointEntry], project: str) -> CheckpointEntry:
 
 
 def _before(latest: CheckpointEntry, here: list[CheckpointEntry]) -> CheckpointEntry:
-    """Return the parent if it still exists, else the one before it in the list."""
-    line = lineage.trace(latest, here)
-    if len(line) > 1:
-        return line[1]
-    if len(here) > 1:
-        return here[1]
-    raise NoCheckpoint(f"{latest.id} is the only checkpoint of {latest.project}")
+    """Return the one before it in its window, else in the list."""
+    found = _earlier(latest, here) or next(iter(here[1:]), None)
+    if found is None:
+        raise NoCheckpoint(f"{latest.id} is the only checkpoint of {latest.project}")
+    return found
 
 
 def _by_id(word: str, entries: list[CheckpointEntry]) -> CheckpointEntry | None:

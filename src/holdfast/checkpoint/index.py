@@ -17,6 +17,7 @@ from holdfast.checkpoint import provenance
 from holdfast.checkpoint.entry import CheckpointEntry, readable_in, reconcile
 from holdfast.checkpoint.errors import NewerCheckpointIndex
 from holdfast.files import atomic, folders, lock
+from holdfast.text import timestamps
 from holdfast.wire import places
 
 VERSION = "1.0"
@@ -45,9 +46,12 @@ def load() -> list[CheckpointEntry]:
     if version != VERSION or not isinstance(rows, list):
         raise BrokenIndex(f"not an index of version {VERSION}")
     try:
-        return msgspec.convert(rows, list[CheckpointEntry])
-    except msgspec.ValidationError as error:
+        entries = msgspec.convert(rows, list[CheckpointEntry])
+        for one in entries:
+            timestamps.from_iso(one.created)
+    except (msgspec.ValidationError, ValueError) as error:
         raise BrokenIndex(str(error)) from None
+    return entries
 
 
 def load_or_empty() -> list[CheckpointEntry]:

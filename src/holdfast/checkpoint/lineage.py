@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import msgspec
 from msgspec.structs import replace
@@ -45,23 +45,18 @@ def trace(entry: CheckpointEntry, entries: Iterable[CheckpointEntry]) -> list[Ch
 def compare(older: Document, newer: Document) -> list[SectionChange]:
     """Return the items added and removed in each section, in order; unchanged sections are left
     out."""
-    headings = [*newer.sections, *(name for name in older.sections if name not in newer.sections)]
-    found = []
-    for name in headings:
-        before, after = older.sections.get(name, ()), newer.sections.get(name, ())
-        change = SectionChange(name, items_beyond(after, before), items_beyond(before, after))
-        if change.added or change.removed:
-            found.append(change)
-    return found
+    before, after = older.sections, newer.sections
+    changes = (
+        SectionChange(
+            name,
+            items_beyond(after.get(name, ()), before.get(name, ())),
+            items_beyond(before.get(name, ()), after.get(name, ())),
+        )
+        for name in dict.fromkeys([*after, *before])
+    )
+    return [one for one in changes if one.added or one.removed]
 
 
-def items_beyond(items: Sequence[str], others: Sequence[str]) -> list[str]:
+def items_beyond(items: Iterable[str], others: Iterable[str]) -> list[str]:
     """Return the items of one list that the other lacks, counting repeated ones."""
-    left = Counter(others)
-    found = []
-    for item in items:
-        if left[item] > 0:
-            left[item] -= 1
-        else:
-            found.append(item)
-    return found
+    return list((Counter(items) - Counter(others)).elements())

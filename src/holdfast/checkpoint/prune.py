@@ -5,7 +5,6 @@ uninstall may remove because everything in them is ours.
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -14,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from holdfast.checkpoint import index, provenance, snapshot
-from holdfast.checkpoint.entry import CheckpointEntry, files_in, from_file
+from holdfast.checkpoint.entry import CheckpointEntry, files_in
 from holdfast.checkpoint.verify import verify
 from holdfast.files import atomic, folders
 from holdfast.files.folders import FolderPlace, UnusableFolder
@@ -75,32 +74,19 @@ def _in_time(
 
 
 def prune(project: str, now: datetime, retention: CheckpointRetention = DEFAULT) -> Pruned:
-    """Remove a project's spent checkpoints."""
+    """Remove a project's spent checkpoints, as its files state them now."""
     project = folders.resolve(project)
-    doomed = find_spent(index.of_project(project), now, retention)
+    inside = folders.readable(project)
+    here = [one for one in index.of_project(project) if one.folder in inside]
     removed, left = [], []
-    for one in doomed:
-        why = _remove(one, folders.readable(project))
-        left += [f"{one.path}: {why}"] if why else []
-        removed += [] if why else [one]
+    for one in find_spent(here, now, retention):
+        try:
+            Path(one.path).unlink()
+            removed.append(one)
+        except OSError as error:
+            left.append(f"{one.path}: {error.strerror}")
     _sweep(project)
     return Pruned(removed, left + index.refresh(project))
-
-
-def _remove(one: CheckpointEntry, inside: list[str]) -> str:
-    """Remove one; return why it could not be removed, or an empty text. The file is checked
-    first: the index alone is no reason to remove a file."""
-    folder, _, name = one.path.rpartition("/")
-    report = verify(one.path)
-    if folder not in inside or not timestamps.id_of(name):
-        return "not in a folder of this project"
-    if not report.ok or report.content_hash != one.content_hash:
-        return "changed since it was saved"
-    try:
-        Path(one.path).unlink()
-    except OSError as error:
-        return str(error.strerror)
-    return ""
 
 
 def _sweep(project: str) -> None:
@@ -180,14 +166,8 @@ def _why(folder: str, name: str) -> str:
         return ""
     if not timestamps.id_of(name):
         return f"{name} is not ours"
-    if not verify(path).ok:
+    report = verify(path)
+    if not report.ok or report.entry is None:
         return f"{name} is CHANGED: not what was saved"
-    return "" if provenance.is_own(from_file(path)) else _describe_maker(folder, name)
-
-
-def _describe_maker(folder: str, name: str) -> str:
-    """Say why a checkpoint that verifies is not taken for ours."""
-    if provenance.hashes() is not None:
-        return f"{name} was not made on this machine"
-    by_hand = f"if they are yours: rm -r {shlex.quote(folder)}"
-    return f"Holdfast's list of its own checkpoints is missing, so these stay; {by_hand}"
+    why = provenance.why_not_own(report.entry)
+    return f"{name}: {why}" if why else ""

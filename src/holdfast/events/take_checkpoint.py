@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from holdfast.checkpoint import added, workflow_state
-from holdfast.checkpoint.document import Document, clean_document, texts, with_snapshot
+from holdfast.checkpoint.document import Document, clean_document, with_snapshot
 from holdfast.checkpoint.errors import CheckpointNotSaved
 from holdfast.checkpoint.room import ROOM_CHARS, first, size
 from holdfast.checkpoint.sections import sections_of, snapshot_of
@@ -22,7 +22,6 @@ from holdfast.checkpoint.write import SavedCheckpoint, keep
 from holdfast.hub.projection.projection_file import is_fresh, objects_in, read_projection
 from holdfast.record import storage
 from holdfast.record.model import Record
-from holdfast.redact import are_clean, redact
 from holdfast.window.state import State
 from holdfast.wire import log, places, spool
 from holdfast.wire.errors import describe
@@ -109,8 +108,7 @@ def save(
         snapshot={**snapshot, **held},
         is_complete=is_complete,
     )
-    if not are_clean(texts(document)):
-        document = clean_document(document, redact)
+    document = clean_document(document)
     # The shared work was cleaned when it was written: once more would cost 40 ms.
     work = add_work(document.snapshot, state, folder, now_ms)
     document = with_snapshot(document, {**work, **_fill(used_tokens, state)})

@@ -230,8 +230,6 @@ def _projects(rows: list[CheckpointEntry]) -> dict[str, str]:
 
 
 def age(entry: CheckpointEntry, now: datetime) -> str:
-    if not entry.sound:
-        return "unknown"
     minutes = (now - timestamps.from_iso(entry.created)).total_seconds() / 60
     if minutes < -1:
         return "in the future"

@@ -318,8 +318,6 @@ def _share(connection: Connection, entry: CheckpointEntry, fill: CheckpointFill)
     """How full its window was: as the checkpoint states, else at the last step before it."""
     if fill.used_tokens > 0 and fill.limit_tokens > 0:
         return round(fill.used_tokens / fill.limit_tokens, 4)
-    if not entry.sound:
-        return None
     at_ms = int(timestamps.from_iso(entry.created).timestamp() * 1000) + 999
     last = readings.at_time(connection, entry.session_id, entry.agent_id, at_ms)
     return round(last.used_tokens / last.limit_tokens, 4) if last and last.limit_tokens else None

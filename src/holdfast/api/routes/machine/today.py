@@ -61,9 +61,7 @@ def _count_changed(since_ms: int, project_id: str | None) -> int:
     recent = [
         one
         for one in index.load_or_empty()
-        if one.sound
-        and _at_ms(one.created) >= since_ms
-        and project_id in (None, ids.project_id(one.project))
+        if _at_ms(one.created) >= since_ms and project_id in (None, ids.project_id(one.project))
     ]
     some = find.sort_entries(recent)[:MOST_VERIFIED]
     return sum(not _is_whole(one.path, one.content_hash, _signature_of(one.path)) for one in some)
