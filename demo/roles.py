@@ -22,12 +22,14 @@ INTRO = f"""# One session, four roles
 Made by `python demo/roles.py`; the session is made up. Each brief has {TOKENS} tokens here, so that
 the roles must choose; 2,000 are usual.
 
-| role | who | what comes first and finds room first |
+| role | who | beside the request and where the work stood |
 |---|---|---|
-| orchestrator | a main session with subagents; `tech-lead` | subagents, tasks, waves, messages |
-| developer | any other main session; unknown types | open tasks, failures, the last steps |
-| specialist | `expert`, `explore`, `architect` | where its work stood, files it changed |
-| validator | `reviewer`, `qa`, `test` | what failed, fixes, tests and builds, changed files |
+| orchestrator | `tech-lead`, `planner` | waves, who failed or waits and for whom, what came back |
+| developer | unknown types | failing commands with their output, open tasks, files, commands |
+| specialist | `expert`, `explore`, `architect` | its own task, its own files and findings |
+| validator | `reviewer`, `qa`, `test` | failing commands, changes since a command passed |
+
+A main session has no type. It leads and develops, so its brief has the sections of both.
 
 `holdfast brief --role ROLE` shows each for your own session. [Briefs](briefs.md) says how to change
 a role.

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from holdfast.brief.open_items import shared_work
+from holdfast.brief.shared_work import shared_work
 from holdfast.hub import row_times
 from holdfast.hub.board import messages, outboxes
 from holdfast.hub.board.local_agents import entry_of

@@ -21,6 +21,7 @@ from holdfast.hub.store import events
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import actions, blockings, messages, tasks
 from holdfast.hub.tree import subtasks as work_subtasks
+from holdfast.hub.tree import waves
 from tests.builders import SONNET
 from tests.contracts.session_script import START_MS, ScriptedSession, rows_of
 from tests.hot.hooks import COMMAND, fire, to_model, window
@@ -76,8 +77,9 @@ def _also(store: Store) -> None:
 @pytest.mark.requirement("A4")
 def test_a_wave_stands_in_the_file_as_the_store_has_it() -> None:
     listed = [(0, "completed"), (1, "pending"), (1, "pending"), (2, "pending")]
-    found = refresh.waves(
-        {"id": ids.new(), "wave_number": number, "status": status} for number, status in listed
+    found = waves.shown(
+        {"id": ids.new(), "name": "w", "wave_number": number, "status": status}
+        for number, status in listed
     )
     assert [(one["status"], one["completed"], one["tasks"]) for one in found] == [
         ("completed", 1, 1),
@@ -223,7 +225,7 @@ def test_the_brief_tells_of_waves_of_others_and_of_who_waits(tmp_path: Path) -> 
         blocking=[{"blocked_agent": "s1", "blocked_by": "b1", "reason": "the schema"}],
     )
     said = to_model(fire("SessionStart", script.transcript, source="compact", model=SONNET))
-    assert "wave 2 of 2 running: 1 of 3 tasks done" in said
+    assert "wave 2 running: 1 of 3 tasks done; 1 of 2 waves are over" in said
     assert "in another session, writer, running: the manual" in said
     assert "s1 waits for b1: the schema" in said
     _now(window(), waves=[{"wave_number": 1}], open_elsewhere="x", blocking=[5, {"reason": 3}])
@@ -257,9 +259,9 @@ def test_the_brief_tells_of_running_subtasks_that_only_the_store_knows(
     assert refresh.refresh(store, now_ms=START_MS + script.now_ms) == 2
     assert {one["agent_id"] for one in projection_file.running(_read())} == {"a2", "deckhand-1"}
     said = to_model(fire("SessionStart", script.transcript, source="compact", model=SONNET))
-    assert "deckhand, running (by the store, " in said
+    assert "running (by the store, " in said
     assert " UTC): weigh the anchor" in said
-    assert "painter, pending (by the store, " in said
+    assert "pending (by the store, " in said
     assert "sweep the deck" not in said
     assert "reviewer, running (by the store" not in said, "the transcript tells of this one"
     agent: Any = {"agent_id": "deckhand-1", "agent_type": "deckhand"}

@@ -8,13 +8,14 @@ from collections.abc import Iterator, Mapping
 
 from holdfast.brief.item import EDITED, BriefItem, times
 from holdfast.budget.compartments import BACKGROUND, units
-from holdfast.record.model import FLOOR, Record, heat_at
+from holdfast.record.model import FLOOR, Command, Record, heat_at
 from holdfast.record.turns import began
 from holdfast.text.fence import code, flat, plain_name
 
 TERSE_CHARS = 3600
 FILES_SHARE, EDITED_PART = 0.08, 0.75  # of the brief; of that, for edited ones
 MOST_COMMANDS, LONGEST_COMMAND = 8, 200
+MOST_UNCHECKED, UNCHECKED_WORTH = 30, 0.004
 # Items with this share of the heat are used again in half of all cases: files and commands alike,
 # in 401 simulated cuts of real sessions as in 47 real compactions.
 EVEN_SHARE = 0.08
@@ -114,3 +115,35 @@ def about(record: Record) -> Iterator[BriefItem]:
 
 def _most(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda pair: -pair[1])[:MOST_KINDS]
+
+
+def unchecked(record: Record) -> Iterator[BriefItem]:
+    """Yield the changed files that no command has followed that passed, newest first; and the one
+    that passed last."""
+    line, newest = _passed_last(record)
+    since = newest.op if newest else -1
+    changed = [(path, one) for path, one in record.files.items() if one.is_changed and not one.gone]
+    changed = [(path, one) for path, one in changed if one.edited.op > since]
+    changed.sort(key=lambda pair: -pair[1].edited.op)
+    if changed and newest:
+        text = f"passed last: {code(line, LONGEST_COMMAND)} at step {newest.op}; changed since:"
+        yield BriefItem(
+            "unchecked", text, UNCHECKED_WORTH, "what passed last", newest.place, order=-1
+        )
+    for age, (path, one) in enumerate(changed[:MOST_UNCHECKED]):
+        text = f"{plain_name(path)}, edited at step {one.edited.op}"
+        worth = UNCHECKED_WORTH / (1 + age / 8)
+        yield BriefItem("unchecked", text, worth, "no run has passed since", key=path, order=age)
+
+
+def _passed_last(record: Record) -> tuple[str, Command | None]:
+    """Return the newest run that passed of a command that checks something: one that was the first
+    after an edit, that has failed, or that ran more than once. What git printed checks nothing."""
+    by_git = {answer.command for answer in record.git.values()}
+    edits = 0
+    found: tuple[str, Command | None] = ("", None)
+    for line, one in sorted(record.commands.items(), key=lambda pair: pair[1].op):
+        is_check = one.edits_before > edits or one.failed is not None or one.count > 1
+        found = (line, one) if one.ok and is_check and line not in by_git else found
+        edits = one.edits_before
+    return found

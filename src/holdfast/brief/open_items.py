@@ -1,13 +1,6 @@
-"""Items from what is open, each with its first turn; then subagents that have ended.
+"""Items from what is open, each with its first turn; then subagents that have ended."""
 
-The work that sessions share adds the state of the waves, subtasks that only the store knows,
-messages, and who waits for whom.
-"""
-
-import time
-from collections.abc import Iterator, Mapping
-from itertools import islice
-from typing import Any
+from collections.abc import Iterator
 
 from holdfast.brief.item import LAST_FAILED, STILL_RUNNING, BriefItem, quote_ends
 from holdfast.record import commands, shell
@@ -15,7 +8,7 @@ from holdfast.record import open_items as still
 from holdfast.record.model import Agent, Place, Record
 from holdfast.record.turns import began, turn_number
 from holdfast.redact import redact
-from holdfast.text.fence import agent_name, flat, plain_name, quoted
+from holdfast.text.fence import flat, plain_name, quoted
 
 MOST_FAILING, LINE_CHARS, OLDER_CHARS = 12, 200, 320
 OFTEN_RUN_SINCE = 0.3  # the worth of a failure after which the same program was run otherwise
@@ -25,14 +18,7 @@ REPORT_CHARS, OLD_REPORT_CHARS = 600, 200  # of a report: of this turn, and olde
 LEAST_NEWS = 200  # of each new report, before more of it is shown
 LONGEST_ANNOUNCEMENT = 160
 RUNNING_CHARS, LEAST_ASKED = 1600, 40  # of all requests to what runs, and of each
-MOST_ELSEWHERE = 6
-MOST_SUBTASKS = 12
-MOST_MESSAGES = 6
-# A sign of life, and the watcher's word on a saved checkpoint: a brief needs neither.
-NOTICES = ("agent.heartbeat", "checkpoint_trigger")
-RUNNING = "running"
 DONE = "done"  # the reason for the line that counts the tasks that are done
-_OVER = ("completed", "failed")
 
 
 def since(record: Record, place: Place) -> str:
@@ -141,84 +127,3 @@ def _findings(answer: str) -> str:
     while len(told) > 1 and told[0].endswith(":") and len(told[0]) < LONGEST_ANNOUNCEMENT:
         del told[0]
     return " ".join(told)
-
-
-def shared_work(record: Record, work: Mapping[str, Any]) -> Iterator[BriefItem]:
-    """Yield the items of a projection. Anyone may have written the texts in it, so none of it is
-    trusted."""
-    yield from _wave_items(_rows(work, "waves"))
-    yield from _only_stored(record, work)
-    yield from _message_items(_rows(work, "recent_messages"))
-    for age, one in enumerate(reversed(_rows(work, "open_elsewhere")[-MOST_ELSEWHERE:])):
-        who = _field(one, "agent_type") or _field(one, "agent_id") or "agent"
-        state = f"{flat(who, 40)}, {flat(_field(one, 'status'), 20)}"
-        text = f"in another session, {state}: {flat(_field(one, 'description'), 120)}"
-        yield BriefItem("agents", text, 0.01 / (1 + age), "not finished elsewhere", order=100 + age)
-    for age, one in enumerate(_rows(work, "blocking")[:MOST_ELSEWHERE]):
-        waits = f"{flat(_field(one, 'blocked_agent'), 60)} waits for "
-        why = f": {flat(_field(one, 'reason'), 120)}" if _field(one, "reason") else ""
-        text = f"{waits}{flat(_field(one, 'blocked_by'), 60)}{why}"
-        yield BriefItem("agents", text, 0.02 / (1 + age), "somebody waits", order=200 + age)
-
-
-def _only_stored(record: Record, work: Mapping[str, Any]) -> Iterator[BriefItem]:
-    """Yield open subtasks of this session that are not in the transcript, with the time of the
-    store's answer: they may have ended since. Running ones come first."""
-    at_ms = work.get("at_ms")
-    at = time.strftime(", %H:%M UTC", time.gmtime(at_ms / 1000)) if type(at_ms) is int else ""
-    known = {flat(one.asked, 200) for one in record.agents.values()}
-    known |= {flat(one.text, 200) for one in record.tasks.values()} | {*record.agents, ""}
-    open_ones = [one for one in _rows(work, "subtasks") if _field(one, "status") not in _OVER]
-    open_ones.sort(key=lambda one: _field(one, "status") != RUNNING)
-    new = (one for one in open_ones if known.isdisjoint(_subtask_names(one)))
-    for age, one in enumerate(islice(new, MOST_SUBTASKS)):
-        who = flat(_field(one, "agent_type") or _field(one, "agent_id") or "agent", 40)
-        status = flat(_field(one, "status"), 20)
-        text = f"{who}, {status} (by the store{at}): {flat(_field(one, 'description'), 160)}"
-        worth, why = (0.05, STILL_RUNNING) if status == RUNNING else (0.02, "known to the store")
-        yield BriefItem("agents", text, worth / (1 + age / 4), why, order=50 + age)
-
-
-def _subtask_names(subtask: Mapping[str, Any]) -> set[str]:
-    """Return the names under which the transcript may know a subtask."""
-    words, agent = flat(_field(subtask, "description"), 200), _field(subtask, "agent_id")
-    return {words, agent} if agent else {words}
-
-
-def _message_items(posted: list[dict[str, Any]]) -> Iterator[BriefItem]:
-    """Yield the last messages between agents of the project, oldest first: a compaction removes
-    what was read."""
-    words = [
-        one for one in posted if _field(one, "topic") not in NOTICES and _field(one, "content")
-    ]
-    for age, one in enumerate(reversed(words[-MOST_MESSAGES:])):
-        who, whom = agent_name(_field(one, "from_agent")), _field(one, "to_agent")
-        to = agent_name(whom) if whom else "everybody"
-        text = (
-            f"{who} to {to}, {flat(_field(one, 'topic'), 40)}: {flat(_field(one, 'content'), 200)}"
-        )
-        yield BriefItem("messages", text, 0.008 / (1 + age / 2), "posted on the board", order=-age)
-
-
-def _wave_items(waves: list[dict[str, Any]]) -> Iterator[BriefItem]:
-    """Yield the first wave that is not over; nothing if there is only one. The waves of a task list
-    are its items: whoever wrote it knows of no waves."""
-    made = [one for one in waves if one.get("from_list") is not True]
-    now = next((one for one in made if one.get("status") not in _OVER), None)
-    if now is None or len(made) < 2:
-        return
-    done, of = now.get("completed"), now.get("tasks")
-    if type(done) is int and type(of) is int:
-        place = f"wave {made.index(now) + 1} of {len(made)}"
-        text = f"{place} {flat(_field(now, 'status'), 20)}: {done} of {of} tasks done"
-        yield BriefItem("tasks", text, 0.03, "how the waves stand", order=-1)
-
-
-def _rows(work: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
-    rows = work.get(name)
-    return [one for one in rows if isinstance(one, dict)] if isinstance(rows, list) else []
-
-
-def _field(row: Mapping[str, Any], name: str) -> str:
-    value = row.get(name)
-    return value if isinstance(value, str) else ""

@@ -34,6 +34,7 @@ ANSWER_WORTH = 0.08
 PLAN_BEGIN_CHARS = 420  # of an approved plan that is shown whole further down
 WAITING_FIRST = 1e6
 HEAD_AND_TAIL_CHARS = 600
+HEADING_CHARS = 40
 PER_LINE = 5  # the dash, the quotes and the line end
 OLDER_CHARS = 120  # the line about those left out
 WHERE_CHARS = 45  # where the rest of long words is
@@ -149,6 +150,9 @@ def items(record: Record, room: int, given: str = "") -> list[BriefItem]:
     are left out, and a line says so. `given` is what the model has already: of words that it has in
     part, only the rest is returned."""
     known = quotes(record)
+    if known and room < CURRENT_CHARS:
+        most = max(LEAST_CHARS // 2, room - HEADING_CHARS)
+        known[-1] = replace(known[-1], text=_cut(known[-1].text, most))
     if given:
         held = single_marks(" ".join(given.split()))
         known = [rest for one in known if (rest := _without_given(one, held)) is not None]

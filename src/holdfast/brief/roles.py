@@ -9,11 +9,12 @@ import msgspec
 from holdfast.wire import places
 
 ROLES = ("orchestrator", "developer", "specialist", "validator")
+MAIN = ROLES[:2]  # a main session leads and develops
 SECTIONS_WORDS = (
-    "pinned marked request flight tasks plan failing questions agents messages said unsure "
-    "decisions files commands about archived"
+    "pinned marked request own flight waves blocked returned tasks plan failing unchecked "
+    "questions agents messages said unsure decisions files commands about archived"
 )
-SECTIONS = frozenset(SECTIONS_WORDS.split())
+SECTIONS = tuple(SECTIONS_WORDS.split())  # in the order of a main session's brief
 _FORMER = {"task": "said"}  # its name in templates of earlier releases
 _FOLDER = f"{__file__.rpartition('/')[0]}/roles"
 _BY_TYPE = (
@@ -49,15 +50,23 @@ def role_for(agent_type: str, *, has_agents: bool = False) -> str:
     return next((role for role, cues in _BY_TYPE if any(cue in low for cue in cues)), "developer")
 
 
-def sections_of(role: str) -> list[Section]:
-    """Return the template of a role: the user's own, else ours."""
+def sections_of(role: str, *, chosen: bool = True) -> list[Section]:
+    """Return the template of a role: the user's own, else ours. A role that nobody has `chosen` is
+    that of a main session, which leads and develops: it has the sections of both."""
     role = role if role in ROLES else "developer"
-    for folder in (f"{places.home()}/templates", _FOLDER):
-        found = parse(places.read_small(f"{folder}/{role}.txt").decode("utf-8", "replace"))
-        if found:
-            names = {one.name for one in found}
-            return [*(one for one in ALWAYS if one.name not in names), *found]
-    return []
+    sections = _template(f"{places.home()}/templates", role)
+    if not sections:
+        others = [] if chosen else [one for one in MAIN if one != role]
+        sections = [one for name in (role, *others) for one in _template(_FOLDER, name)]
+        if not chosen:
+            by_name = {one.name: one for one in reversed(sections)}
+            sections = [by_name[name] for name in SECTIONS if name in by_name]
+    names = {one.name for one in sections}
+    return [*(one for one in ALWAYS if one.name not in names), *sections]
+
+
+def _template(folder: str, role: str) -> list[Section]:
+    return parse(places.read_small(f"{folder}/{role}.txt").decode("utf-8", "replace"))
 
 
 def parse(text: str) -> list[Section]:

@@ -22,11 +22,12 @@ from holdfast.budget.compartments import (
 from holdfast.budget.compartments import compartments as divided
 
 _OF = {
-    ACTIVE: "flight decisions tasks plan failing agents questions waves blocked messages",
+    ACTIVE: "own flight decisions tasks plan failing unchecked agents questions waves blocked "
+    "returned messages",
     BACKGROUND: "files",
     PREFERENCES: "said pinned unsure",
     SAFETY: "marked",
-    AMBIENT: "commands about actions archived",
+    AMBIENT: "commands about archived",
 }
 SECTION = {section: name for name, words in _OF.items() for section in words.split()}
 
@@ -47,7 +48,7 @@ def weights(sections: Iterable[Section]) -> dict[str, float]:
     return found
 
 
-NEVER_CUT = ("said", "marked", "pinned", "unsure")
+NEVER_CUT = ("said", "own", "marked", "pinned", "unsure")
 WITH_OUTPUT = ("failing", "flight")  # they show a command and what it printed
 NEWS = ("agents",)  # new reports are the input of the next step
 PER_LINE = 6  # what a line costs beside its words, with a share of the headings

@@ -52,6 +52,7 @@ class Turn(msgspec.Struct, array_like=True, gc=False):
     is_plan: bool = False  # the request is a plan that the model wrote and the user approved
     works_on: bool = False  # calls followed the model's last words, so they close nothing
     read: list[str] = []
+    status: str = ""  # of a row that a client has closed
 
 
 class UnsureText(msgspec.Struct, array_like=True, gc=False):

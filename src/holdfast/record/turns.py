@@ -283,6 +283,8 @@ def describe_stop(turns: Sequence[Turn], at: int) -> str:
     """Return how the user stopped a turn, if more was typed since: the request may be over. Whether
     the next words replace it or continue it, only a reader can tell."""
     turn, following = turns[at], turns[at + 1 : at + 2]
+    if turn.status:
+        return turn.status
     if turn.taken_back:
         after = " after the answer" if turn.said else ""
         left = "; what it edited may still be there" if turn.edited else ""

@@ -38,7 +38,8 @@ from holdfast.api.responses import (
     respond,
     row_answer,
 )
-from holdfast.brief.store_brief import compose_shared
+from holdfast.brief.compose import Brief
+from holdfast.brief.from_rows import compose_rows
 from holdfast.hub import ids, row_times
 from holdfast.hub.store import tables
 from holdfast.hub.store.rows import Row
@@ -52,6 +53,7 @@ Trigger = Literal[
     "auto", "manual", "proactive", "guard", "monitor", "watcher", "batch", "session-end"
 ]
 BriefTokens = Annotated[int, Field(ge=100, le=8000)]
+MOST_CALLS = 200  # of a session, that a brief is made from
 
 
 class ActiveTask(BaseModel):
@@ -105,7 +107,9 @@ class Save(Body):
 class Restore(Body):
     session_id: Word
     agent_id: Word
-    agent_type: Text = "developer"
+    agent_type: Text | None = Field(
+        None, description="none: the main session, which gets everything"
+    )
     compact_summary: Text | None = None
     max_tokens: BriefTokens | None = None
 
@@ -179,23 +183,23 @@ async def restore(body: Restore, db: Db) -> Response:
 
 
 def _restore(connection: Connection, body: Restore, now_ms: int) -> dict[str, Any]:
-    wanted = KnowledgeQuery(agent_type=False, for_brief=True)
-    work = agent_knowledge.find_work(connection, body.agent_id, body.session_id, wanted, now_ms)
-    is_known = work.data["session"] or agent_contexts.snapshot_status(connection, body.session_id)
-    brief, _ = compose_shared(
-        {**work.snapshot_fields, "compact_summary": body.compact_summary},
-        _wanted_tokens(body.max_tokens),
-        agent_type=body.agent_type,
-        agent_id=body.agent_id,
-        origin=f"session {body.session_id}",
-    )
-    beside = {"sources": work.sources, "session_compacted": is_known is not None}
-    return {"brief": brief, "additionalContext": brief, **beside}
+    wanted = KnowledgeQuery(history_limit=MOST_CALLS)
+    known = agent_knowledge.find_work(connection, body.agent_id, body.session_id, wanted, now_ms)
+    is_known = known.session or agent_contexts.snapshot_status(connection, body.session_id)
+    work = known.work
+    if body.compact_summary:
+        work["summaries"] = [("the client's summary", body.compact_summary), *work["summaries"]]
+    text = _compose(work, body.max_tokens, body.agent_type, body.agent_id).text
+    beside = {"sources": known.sources, "session_compacted": is_known is not None}
+    return {"brief": text, "additionalContext": text, **beside}
 
 
-def _wanted_tokens(asked: int | None) -> int:
-    """The size the client asks for, else the user's setting."""
-    return settings_load.load().whole("brief_tokens") if asked is None else asked
+def _compose(work: Row, max_tokens: int | None, kind: str | None, agent_id: str) -> Brief:
+    """In the size the client asks for, else the one that the user set; empty if nothing is
+    known."""
+    most = settings_load.load().whole("brief_tokens") if max_tokens is None else max_tokens
+    brief = compose_rows(work, most, agent_type=kind or "", reader=agent_id)
+    return brief if brief.lines else msgspec.structs.replace(brief, text="")
 
 
 class SnapshotStatus(ApiAnswer):
@@ -233,11 +237,11 @@ class Generate(Body):
     history_limit: History = 50
 
 
-Brief = answer("AgentBrief", id=str, content=str, token_count=int, truncated=bool, generated_at=str)
+Shown = answer("AgentBrief", id=str, content=str, token_count=int, truncated=bool, generated_at=str)
 Whose = answer("KnownAgent", agent_id=str, session_id=str | None, agent_type=str | None)
-BriefAnswer = answer("BriefAnswer", Whose, brief=Brief, sources=[Source])
+BriefAnswer = answer("BriefAnswer", Whose, brief=Shown, sources=[Source])
 RawAnswer = answer("RawAnswer", Whose, data=dict[str, Any], counts=dict[str, int])
-NamedBrief = answer("NamedBrief", Brief, agent_id=str, session_id=str)
+NamedBrief = answer("NamedBrief", Shown, agent_id=str, session_id=str)
 Generated = answer("Generated", success=bool, brief=NamedBrief, sources=[Source])
 
 
@@ -263,7 +267,9 @@ async def get_context(
     kind = agent_type or work.agent_type
     who = {"agent_id": agent_id, "session_id": work.session_id, "agent_type": kind}
     if format == "raw":
-        return respond({**who, "data": work.data, "counts": work.counts})
+        data = work.data
+        counts = {name: len(value) for name, value in data.items() if isinstance(value, list)}
+        return respond({**who, "data": data, "counts": counts})
     brief = _brief(work, agent_id, kind, max_tokens, now)
     return respond({**who, "brief": brief, "sources": work.sources})
 
@@ -285,16 +291,14 @@ async def generate(body: Generate, db: Db) -> Response:
 
 
 def _brief(
-    work: KnownWork, agent_id: str, kind: str | None, max_tokens: int | None, now_ms: int
+    known: KnownWork, agent_id: str, kind: str | None, max_tokens: int | None, now_ms: int
 ) -> dict[str, Any]:
-    origin = f"session {work.session_id}" if work.session_id else "the store"
-    most = _wanted_tokens(max_tokens)
-    text, cut = compose_shared(work.snapshot_fields, most, agent_type=kind or "", origin=origin)
+    brief = _compose(known.work, max_tokens, kind, agent_id)
     return {
         "id": ids.new(),
-        "content": text,
-        "token_count": round(len(text) / CHARS_PER_TOKEN),
-        "truncated": cut,
+        "content": brief.text,
+        "token_count": round(len(brief.text) / CHARS_PER_TOKEN),
+        "truncated": brief.is_cut,
         "generated_at": row_times.to_iso(now_ms),
     }
 

@@ -5,15 +5,14 @@ field names, without secrets.
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.hub import ids, row_times
+from holdfast.hub import row_times
 from holdfast.hub.board.local_agents import LISTENS_MS, listeners, sessions_called
 from holdfast.hub.clean_text import clean
 from holdfast.hub.projection import projection_file
@@ -31,10 +30,10 @@ from holdfast.hub.store.tables import (
     subtasks,
     tasks,
 )
-from holdfast.hub.tree import event_log
+from holdfast.hub.tree import event_log, waves
 from holdfast.hub.tree.agent_contexts import SNAPSHOT
 from holdfast.hub.tree.statuses import OPEN
-from holdfast.hub.tree.waves import SETTLED, judge
+from holdfast.hub.tree.waves import SETTLED
 from holdfast.wire import log
 
 WORDS, SHORT = 600, 200
@@ -51,27 +50,6 @@ def hierarchy(project: Row, asked: list[Row], listed: list[Row], parts: list[Row
     found: Row = {"project": {"id": project.get("id"), "path": project.get("path")}}
     found["requests"] = requests
     return {**found, "earlier_subtasks": earlier} if earlier else found
-
-
-def waves(listed: Iterable[Row]) -> list[Row]:
-    """Return the status of each wave of the request. `from_list`: nobody made the wave; it is the
-    place of an item in the model's task list."""
-    tallies: dict[int, Counter[str]] = {}
-    made: set[int] = set()
-    for one in listed:
-        tallies.setdefault(one["wave_number"], Counter())[one["status"]] += 1
-        if not ids.is_reported(one["id"]):
-            made.add(one["wave_number"])
-    return [
-        {
-            "wave_number": number,
-            "tasks": tallies[number].total(),
-            "completed": tallies[number]["completed"],
-            "status": status,
-            "from_list": number not in made,
-        }
-        for number, status in judge(tallies).items()
-    ]
 
 
 def request(row: Row) -> Row:
@@ -92,6 +70,7 @@ def subtask(row: Row) -> Row:
         "agent_type": row["agent_type"],
         "description": clean(row["description"], SHORT),
         "status": row["status"],
+        "result": clean(_words(row["result"]), SHORT) if row["result"] else None,
     }
 
 
@@ -270,7 +249,7 @@ def build_projection(connection: Connection, session_id: str, now_ms: int) -> di
         "session_id": session_id,
         "project_id": project_id,
         "hierarchy": hierarchy(project, newest_request, listed, parts),
-        "waves": waves(listed),
+        "waves": waves.shown(listed),
         "open_elsewhere": [
             subtask(row) for row in _work_of_other_sessions(connection, session, now_ms)
         ],

@@ -20,7 +20,7 @@ from holdfast.hub.store.rows import Page, Row, fetch_page, first, matching, rows
 from holdfast.hub.store.tables import agent_contexts, requests, sessions, subtasks, tasks
 from holdfast.hub.tree import projects
 from holdfast.hub.tree import sessions as known_sessions
-from holdfast.hub.tree.snapshot_form import AUTOMATIC, task_id, with_public_trigger, without_repeats
+from holdfast.hub.tree.snapshot_form import AUTOMATIC, with_public_trigger
 from holdfast.hub.tree.snapshot_form import SNAPSHOT as SNAPSHOT
 from holdfast.hub.tree.statuses import ENDED, OPEN
 
@@ -213,7 +213,6 @@ def following(
         follow(connection, session_id, agent_id, now_ms)
 
 
-TASK_FIELDS = ("id", "description", "status", "agent_type", "agent_id")
 MOST_MERGED = 10  # snapshots of a session that are looked at
 _SESSION = sa.bindparam("of_session", type_=sa.Text)
 SNAPSHOTS = (
@@ -308,14 +307,3 @@ def snapshot_status(connection: Connection, session_id: str) -> Row | None:
         return found
     any_request = sa.select(requests.c.id).where(requests.c.session_id == session_id).limit(1)
     return None if connection.scalar(any_request) is None else {"compacted_ms": None}
-
-
-def open_now(saved: Sequence[Any], open_ones: Sequence[Row], ended: Sequence[Row]) -> list[Any]:
-    """Merge saved tasks with the store's open ones, without those that have ended since."""
-    over = {one["id"] for one in ended}
-    left = [one for one in saved if task_id(one) not in over]
-    return without_repeats([*map(task_of, open_ones), *left])
-
-
-def task_of(row: Row) -> dict[str, Any]:
-    return {name: row[name] for name in TASK_FIELDS}

@@ -3,15 +3,15 @@
 Names of agents are not unique, so tasks and messages are those of the session's project, and
 messages of no project. A session that is in no project gets none of any project.
 
-Its queries are built once, when this module is loaded, and read together in two groups, because
-what the second asks for depends on the first.
+Its queries are built once, when this module is loaded, and read in two groups, because what the
+second asks for depends on the first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -35,27 +35,22 @@ from holdfast.hub.store.tables import (
 from holdfast.hub.tree import waves
 from holdfast.hub.tree.agent_contexts import (
     ENDED_SINCE,
+    SNAPSHOT,
     SNAPSHOTS,
-    TASK_FIELDS,
     merge_snapshots,
-    open_now,
 )
-from holdfast.hub.tree.snapshot_form import normalize, requests_of, task_id
-from holdfast.hub.tree.statuses import OPEN
-from holdfast.hub.tree.waves import SETTLED
-from holdfast.window.view import EDITS
+from holdfast.hub.tree.snapshot_form import normalize, requests_of, task_id, without_repeats
+from holdfast.hub.tree.statuses import ENDED, OPEN
 
 MOST = 50
-MOST_REQUESTS = 10
-WAVES_BEFORE, WAVES_SHOWN = 2, 8
-MOST_EDITS = 500  # calls searched for changed files
+MOST_REQUESTS, MOST_ENDED, MOST_TASKS = 100, 30, 500
+PRINTED_CHARS = 6_000  # of an output: its end
 DURATIONS = frozenset(("total_duration_ms", "duration_ms"))
 
 _SESSION = sa.bindparam("session_id", type_=sa.Text)
 _AGENT = sa.bindparam("agent_id", type_=sa.Text)
 _AGENTS = sa.bindparam("agents", type_=sa.Text, expanding=True)
 _OF_PROJECT = "project."
-_PROJECT_ID = sa.select(sessions.c.project_id).where(sessions.c.id == _SESSION)
 _SESSION_AND_PROJECT = (
     sa.select(*sessions.c, *(column.label(_OF_PROJECT + column.name) for column in projects.c))
     .select_from(sessions.outerjoin(projects))
@@ -63,7 +58,7 @@ _SESSION_AND_PROJECT = (
 )
 
 
-def _newest_open(*columns: sa.Column[Any]) -> sa.Select[Any]:
+def _newest_open() -> sa.Select[Any]:
     """Build the query for open subtasks of the session, or of the agent in the session's project.
     An index orders them by status and age, so a session with a thousand open ones is not
     sorted."""
@@ -77,7 +72,7 @@ def _newest_open(*columns: sa.Column[Any]) -> sa.Select[Any]:
     of_agent = placed.where(table.agent_id == _AGENT, table.status.in_(OPEN)).subquery()
     found = sa.union(*(sa.select(one) for one in (*each, of_agent))).subquery()
     few = sa.select(found.c.id).order_by(found.c.created_ms.desc(), found.c.id).limit(MOST)
-    return sa.select(*columns).where(table.id.in_(few)).order_by(table.created_ms.desc(), table.id)
+    return sa.select(subtasks).where(table.id.in_(few)).order_by(table.created_ms.desc(), table.id)
 
 
 def _unread_messages() -> sa.Select[Any]:
@@ -90,43 +85,59 @@ def _unread_messages() -> sa.Select[Any]:
     return found.where(is_undelivered(_AGENT)).order_by(*order).limit(MOST)
 
 
-_MESSAGES = _unread_messages()
-_TASKS = _newest_open(*subtasks.c)
-_TASKS_SHOWN = _newest_open(*(subtasks.c[name] for name in TASK_FIELDS))
+def _last_calls() -> sa.Select[Any]:
+    """Build the query for the newest calls of the session, each with the end of its output."""
+    length = sa.func.length(actions.c.output)
+    start = sa.case((length > PRINTED_CHARS, length - PRINTED_CHARS), else_=0) + 1
+    shown = "id tool_name tool_type exit_code file_paths input agent_id subtask_id created_ms"
+    columns = (actions.c[name] for name in shown.split())
+    query = sa.select(*columns, sa.func.substr(actions.c.output, start).label("output"))
+    query = query.where(actions.c.session_id == _SESSION)
+    newest = query.order_by(actions.c.created_ms.desc(), actions.c.id.desc())
+    return newest.limit(sa.bindparam("history_limit"))
+
+
 _BLOCKINGS = (
     sa.select(blockings)
     .where(blockings.c.blocked_by.in_(_AGENTS) | blockings.c.blocked_agent.in_(_AGENTS))
     .limit(MOST)
 )
-_HISTORY = (
-    sa.select(
-        actions.c.id,
-        actions.c.tool_name,
-        actions.c.tool_type,
-        actions.c.exit_code,
-        actions.c.file_paths,
-        actions.c.created_ms,
-    )
-    .where(actions.c.session_id == _SESSION)
-    .order_by(actions.c.created_ms.desc(), actions.c.id)
-    .limit(sa.bindparam("history_limit"))
-)
 _ASKED = (
-    sa.select(requests.c.prompt, requests.c.status)
+    sa.select(requests.c.prompt, requests.c.status, requests.c.created_ms)
     .where(requests.c.session_id == _SESSION, requests.c.prompt != "")
     .order_by(requests.c.created_ms.desc(), requests.c.id.desc())
     .limit(MOST_REQUESTS)
 )
-_EDITS = (
-    sa.select(actions.c.file_paths)
-    .where(
-        actions.c.session_id == _SESSION,
-        actions.c.tool_name.in_(EDITS),
-        actions.c.exit_code == 0,
-    )
-    .order_by(actions.c.created_ms.desc(), actions.c.id)
-    .limit(MOST_EDITS)
+_ENDED = (
+    sa.select(subtasks)
+    .where(subtasks.c.session_id == _SESSION, subtasks.c.status.in_(ENDED))
+    .order_by(subtasks.c.completed_ms.desc(), subtasks.c.id)
+    .limit(MOST_ENDED)
 )
+_STAGES = (
+    sa.select(tasks.c.id, tasks.c.wave_number, tasks.c.status, tasks.c.name)
+    .join_from(tasks, requests)
+    .where(requests.c.session_id == _SESSION)
+    .order_by(tasks.c.wave_number, tasks.c.created_ms, tasks.c.id)
+    .limit(MOST_TASKS)
+)
+_STATES = (
+    sa.select(agent_contexts)
+    .where(agent_contexts.c.session_id == _SESSION, agent_contexts.c.agent_type != SNAPSHOT)
+    .order_by(agent_contexts.c.updated_ms.desc())
+    .limit(MOST)
+)
+_SESSION_ROWS = {
+    "session": _SESSION_AND_PROJECT,
+    "snapshot": SNAPSHOTS,
+    "tasks": _newest_open(),
+    "ended": _ENDED,
+    "asked": _ASKED,
+    "stages": _STAGES,
+    "states": _STATES,
+    "history": _last_calls(),
+}
+_MESSAGES = _unread_messages()
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,30 +146,56 @@ class KnowledgeQuery:
     messages: bool = True
     blocking: bool = True
     history_limit: int = 50
-    agent_type: bool = True  # look the agent's type up where it was last active
-    for_brief: bool = False  # only the columns that a brief shows
 
 
 @dataclass(frozen=True, slots=True)
 class KnownWork:
-    session_id: str | None
+    """What the store holds of a session and for an agent; `saved` is the newest snapshot."""
+
+    session_id: str
     agent_type: str | None
-    data: dict[str, Any]
-    saved: dict[str, Any]  # the newest snapshot, normalized and updated
-    sources: list[dict[str, Any]] = field(default_factory=list)
+    rows: Mapping[str, list[Row]]
+    session: Row | None
+    project: Row | None
+    saved: Row
+    sources: list[dict[str, Any]]
 
     @property
-    def counts(self) -> dict[str, int]:
-        return {name: len(value) for name, value in self.data.items() if isinstance(value, list)}
+    def data(self) -> dict[str, Any]:
+        """The rows as an answer shows them."""
+        names = ("tasks", "messages", "blockings", "history")
+        shown: Row = {name: [_with_iso_times(row) for row in self.rows[name]] for name in names}
+        shown["session"] = _with_iso_times(self.session) if self.session else None
+        shown["project"] = _with_iso_times(self.project) if self.project else None
+        return shown
 
     @property
-    def snapshot_fields(self) -> dict[str, Any]:
-        """The same, with the field names of a snapshot, for the brief."""
+    def work(self) -> dict[str, Any]:
+        """The same for the composer of briefs: rows, and what only the snapshot knows."""
+        rows, saved = self.rows, self.saved
+        known = [*rows["tasks"], *rows["ended"]]
+        ended = {row["id"] for row in rows["over"]}
+        left = [one for one in saved["active_tasks"] if task_id(one) not in ended]
+        states = [*rows["states"], *saved["agent_states"]]
+        saved_ms = rows["snapshot"][0]["updated_ms"] if rows["snapshot"] else None
+        when = f"saved {row_times.to_iso(saved_ms)}"
+        summary = saved["context_summary"]
+        asked = [_with_iso_times(row) for row in reversed(rows["asked"])]
+        calls = [_with_iso_times(row) for row in reversed(rows["history"])]
         return {
-            **self.saved,
-            "unread_messages": self.data["messages"],
-            "recent_actions": self.data["history"] or self.saved["recent_actions"],
-            "blockings": self.data["blockings"],
+            "session_id": self.session_id,
+            "project": self.project["path"] if self.project else "",
+            "requests": asked or requests_of(saved["hierarchy"], self.session_id),
+            "actions": calls or saved["recent_actions"][::-1],
+            "summaries": [(when, summary)] if summary and summary.strip() else [],
+            "key_decisions": saved["key_decisions"],
+            "modified_files": saved["modified_files"],
+            "waves": waves.shown(rows["stages"]),
+            "wave_state": _besides_waves(saved["wave_state"] or {}, rows["stages"]),
+            "subtasks": without_repeats([*(_named(row, rows["blockers"]) for row in known), *left]),
+            "agent_states": list({one.get("agent_id"): one for one in reversed(states)}.values()),
+            "recent_messages": [*saved["recent_messages"][::-1], *rows["messages"][::-1]],
+            "blocking": rows["blockings"],
         }
 
 
@@ -170,60 +207,59 @@ def find_work(
     now_ms: int,
 ) -> KnownWork:
     """Collect what is known for an agent; raise for an unknown agent without a session."""
-    is_asked = wanted.agent_type or session_id is None
-    place = (_last_place(connection, agent_id) if is_asked else None) or {}
+    place = _last_place(connection, agent_id) or {}
     session_id = session_id or place.get("session_id")
     if session_id is None:
         raise NotThere("Agent", agent_id)
-    now = _read_session(connection, agent_id, session_id, wanted)
-    saved = normalize(now.snapshot["role_context"] if now.snapshot else None)
-    then = _read_related(connection, agent_id, session_id, now, saved, wanted, now_ms)
-    data: dict[str, Any] = {
-        "tasks": now.tasks if wanted.for_brief else _with_iso_times_each(now.tasks),
-        "messages": _with_iso_times_each(then["messages"]),
-        "blockings": _with_iso_times_each(then["blockings"]),
-        "history": now.history if wanted.for_brief else _with_iso_times_each(now.history),
-        "session": _with_iso_times(now.session) if now.session else None,
-        "project": _with_iso_times(now.project) if now.project else None,
-    }
+    given: Row = {"session_id": session_id, "of_session": session_id, "agent_id": agent_id}
+    limit = wanted.history_limit if wanted.history else 0
+    found = _read(connection, _SESSION_ROWS, {**given, "history_limit": limit})
+    session, project = _split_row(found["session"])
+    snapshot = merge_snapshots(found["snapshot"])
+    saved = normalize(snapshot["role_context"] if snapshot else None)
     saved |= {} if wanted.messages else {"recent_messages": []}
     saved |= {} if wanted.history else {"recent_actions": []}
-    saved |= _since(session_id, saved, now, then)
-    sources = _sources(now.snapshot, data["tasks"])
-    return KnownWork(session_id, place.get("agent_type"), data, saved, sources)
-
-
-class _SessionRows(NamedTuple):
-    """What the store holds of a session."""
-
-    session: Row | None  # of a brief only its project
-    project: Row | None
-    snapshot: Row | None  # the newest
-    tasks: list[Row]
-    asked: list[Row]
-    edits: list[Row]
-    waves: list[Row]
-    history: list[Row]
-
-
-def _read_session(
-    connection: Connection, agent_id: str, session_id: str, wanted: KnowledgeQuery
-) -> _SessionRows:
-    queries = {
-        "session": _PROJECT_ID if wanted.for_brief else _SESSION_AND_PROJECT,
-        "snapshot": SNAPSHOTS,
-        "tasks": _TASKS_SHOWN if wanted.for_brief else _TASKS,
-        "asked": _ASKED,
-        "edits": _EDITS,
-        "waves": waves.FIRST,
-        "history": _HISTORY,
+    agents = {agent_id, *(row["agent_id"] for row in found["tasks"] if row["agent_id"])}
+    blockers = {name for row in found["tasks"] for name in row["blocked_by"] or ()}
+    given |= {
+        "project_id": session["project_id"] if session else None,
+        "now_ms": now_ms,
+        "agents": sorted(agents),
+        "named": sorted({name for one in saved["active_tasks"] if (name := task_id(one))}),
+        "blockers": sorted(blockers),
     }
-    given = {"session_id": session_id, "of_session": session_id, "agent_id": agent_id}
-    limit = wanted.history_limit if wanted.history else 0
-    found = _read(connection, queries, {**given, "history_limit": limit})
-    session, project = _split_row(found.pop("session"))
-    snapshot = merge_snapshots(found.pop("snapshot"))
-    return _SessionRows(session, project, snapshot, **found)
+    queries = {
+        "messages": _MESSAGES if wanted.messages else None,
+        "blockings": _BLOCKINGS if wanted.blocking else None,
+        "over": ENDED_SINCE if given["named"] else None,
+        "blockers": _BLOCKERS if blockers else None,
+    }
+    found |= _read(connection, queries, given)
+    sources = _sources(snapshot, found["tasks"])
+    kind = place.get("agent_type")
+    return KnownWork(session_id, kind, found, session, project, saved, sources)
+
+
+_BLOCKERS = sa.select(subtasks).where(
+    subtasks.c.id.in_(sa.bindparam("blockers", type_=sa.Text, expanding=True))
+)
+
+
+def _besides_waves(state: Row, stages: Sequence[Row]) -> Row:
+    """Return a saved state of waves without what the rows of the tasks tell better."""
+    told = ("current_wave", "wave ") if stages else ()
+    return {name: value for name, value in state.items() if not name.startswith(told)}
+
+
+def _named(row: Row, blockers: Sequence[Row]) -> Row:
+    """Return a subtask in which those that it waits for are named by agent and task."""
+    known = {one["id"]: one for one in blockers}
+    waits = [known[name] for name in row["blocked_by"] or () if name in known]
+    named = [
+        f"{one['agent_id'] or one['agent_type'] or 'subtask'} ({one['description']})"
+        for one in waits
+    ]
+    return {**row, "blocked_by": named}
 
 
 def _split_row(found: Sequence[Row]) -> tuple[Row | None, Row | None]:
@@ -239,37 +275,6 @@ def _split_row(found: Sequence[Row]) -> tuple[Row | None, Row | None]:
     return session, project if project.get("id") is not None else None
 
 
-def _read_related(
-    connection: Connection,
-    agent_id: str,
-    session_id: str,
-    now: _SessionRows,
-    saved: Mapping[str, Any],
-    wanted: KnowledgeQuery,
-    now_ms: int,
-) -> dict[str, list[Row]]:
-    """Read unread messages, without marking them: they are delivered another time; who waits for
-    whom; saved tasks that have ended since; and the tasks of each wave."""
-    project_id = now.session["project_id"] if now.session else None
-    agents = {agent_id, *(row["agent_id"] for row in now.tasks if row["agent_id"])}
-    named = {name for one in saved["active_tasks"] if (name := task_id(one))}
-    queries = {
-        "messages": _MESSAGES if wanted.messages else None,
-        "blockings": _BLOCKINGS if wanted.blocking else None,
-        "ended": ENDED_SINCE if named else None,
-        "tallies": waves.TALLIES if now.waves else None,
-    }
-    given = {
-        "agent_id": agent_id,
-        "session_id": session_id,
-        "project_id": project_id,
-        "now_ms": now_ms,
-        "agents": sorted(agents),
-        "named": sorted(named),
-    }
-    return _read(connection, queries, given)
-
-
 def _read(
     connection: Connection, queries: Mapping[str, sa.Select[Any] | None], given: Row
 ) -> dict[str, list[Row]]:
@@ -278,44 +283,6 @@ def _read(
         name: [] if query is None else rows(connection, query, given)
         for name, query in queries.items()
     }
-
-
-def _since(
-    session_id: str,
-    saved: Mapping[str, Any],
-    now: _SessionRows,
-    then: Mapping[str, Sequence[Row]],
-) -> dict[str, Any]:
-    """What the store knows now in addition to the snapshot, or without one."""
-    changed = _changed_files(now.edits)
-    known_waves = waves.with_counts(session_id, now.waves, then["tallies"])
-    return {
-        "requests": now.asked[::-1] or requests_of(saved["hierarchy"], session_id),
-        "wave_state": {**(saved["wave_state"] or {}), **_waves(known_waves)},
-        "active_tasks": open_now(saved["active_tasks"], now.tasks, then["ended"]),
-        "modified_files": [*changed, *(x for x in saved["modified_files"] if x not in changed)],
-    }
-
-
-def _waves(found: Sequence[Row]) -> dict[str, Any]:
-    """Return the waves around the current one, in the form of a saved `wave_state`."""
-    open_ones = (at for at, one in enumerate(found) if one["status"] not in SETTLED)
-    current = next(open_ones, None)
-    first_shown = max(0, (len(found) if current is None else current) - WAVES_BEFORE)
-    progress = {
-        f"wave {one['wave_number']}": f"{one['status']}, "
-        f"{one['completed_tasks']} of {one['total_tasks']} tasks done"
-        for one in found[first_shown : first_shown + WAVES_SHOWN]
-    }
-    return (
-        progress if current is None else {"current_wave": found[current]["wave_number"], **progress}
-    )
-
-
-def _changed_files(edits: Sequence[Row]) -> list[str]:
-    """Files that calls of the session changed, the newest first."""
-    paths = (path for one in edits for path in one["file_paths"] or ())
-    return list(dict.fromkeys(path for path in paths if isinstance(path, str)))
 
 
 def _last_place(connection: Connection, agent_id: str) -> Row | None:
@@ -332,29 +299,20 @@ def _last_place(connection: Connection, agent_id: str) -> Row | None:
 
 
 def _with_iso_times(row: Row) -> Row:
-    return _with_iso_times_each([row])[0]
-
-
-def _with_iso_times_each(found: list[Row]) -> list[Row]:
     """Replace times by their public form: `created_ms` becomes `created_at`."""
-    names = found[0] if found else ()
-    times = {
-        name: f"{name[:-3]}_at" for name in names if name.endswith("_ms") and name not in DURATIONS
+    return {
+        f"{name[:-3]}_at"
+        if (is_time := name.endswith("_ms") and name not in DURATIONS)
+        else name: (row_times.to_iso(value) if is_time else value)
+        for name, value in row.items()
     }
-    rest = [name for name in names if name not in times]
-    return [
-        {name: row[name] for name in rest}
-        | {public: row_times.to_iso(row[name]) for name, public in times.items()}
-        for row in found
-    ]
 
 
 def _sources(snapshot: Row | None, tasks: list[Row]) -> list[dict[str, Any]]:
-    found = []
-    if snapshot:
-        text = str(snapshot["progress_summary"] or "")[:200]
-        found.append({"type": "snapshot", "id": snapshot["id"], "relevance": 1.0, "summary": text})
-    for task in tasks[:10]:
-        text = str(task["description"])[:200]
-        found.append({"type": "subtask", "id": task["id"], "relevance": 0.8, "summary": text})
-    return found
+    known = [snapshot] if snapshot else []
+    told = [("snapshot", 1.0, row["id"], row["progress_summary"]) for row in known]
+    told += [("subtask", 0.8, row["id"], row["description"]) for row in tasks[:10]]
+    return [
+        {"type": kind, "id": row_id, "relevance": worth, "summary": str(words or "")[:200]}
+        for kind, worth, row_id, words in told
+    ]

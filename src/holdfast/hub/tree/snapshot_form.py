@@ -12,9 +12,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from holdfast.brief.store_brief import is_open
-
 Items: TypeAlias = list[Any]
+_SETTLED = ("completed", "failed", "cancelled", "deleted")
 
 SNAPSHOT = "compact-snapshot"
 # Who saves by himself: the guard, the watcher, a script's monitor. Clients know one word for all.
@@ -97,6 +96,11 @@ def requests_of(tree: Mapping[str, Any], session_id: Any) -> list[dict[str, Any]
     """Return the requests of this session, and those that name no session."""
     named = (None, session_id)
     return [one for one in _below(tree, "requests") if _field(one, "session_id") in named]
+
+
+def is_open(task: Any) -> bool:
+    """Whether a task, in any form that a snapshot may hold, has no final state."""
+    return not (isinstance(task, dict) and task.get("status") in _SETTLED)
 
 
 def _is_open_task(task: dict[str, Any]) -> bool:

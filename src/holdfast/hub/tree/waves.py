@@ -7,7 +7,8 @@ failure, start with their first task.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -84,19 +85,36 @@ def _advance(before: WaveState | None, number: int, status: str, now_ms: int) ->
 
 
 _LOCK = 0x401D
-MOST = 1_000
+MOST_NAMED, NAME_CHARS = 4, 200
 EVENTS = {"running": "wave.started", "completed": "wave.completed", "failed": "wave.failed"}
 
 _SESSION = sa.bindparam("session_id", type_=sa.Text)
-FIRST = (
-    sa.select(waves).where(waves.c.session_id == _SESSION).order_by(waves.c.wave_number).limit(MOST)
-)
 TALLIES = (
     sa.select(tasks.c.wave_number, tasks.c.status, sa.func.count().label("n"))
     .join_from(tasks, requests)
     .where(requests.c.session_id == _SESSION)
     .group_by(tasks.c.wave_number, tasks.c.status)
 )
+
+
+def shown(listed: Iterable[Row]) -> list[Row]:
+    """Return the waves of these tasks: how each stands, and the names of its tasks. `from_list`:
+    nobody made the wave; it is the place of an item in the model's task list."""
+    below: dict[int, list[Row]] = {}
+    for row in listed:
+        below.setdefault(row["wave_number"], []).append(row)
+    tallies = {number: Counter(row["status"] for row in below[number]) for number in below}
+    return [
+        {
+            "wave_number": number,
+            "tasks": tallies[number].total(),
+            "completed": tallies[number]["completed"],
+            "status": status,
+            "names": [row["name"][:NAME_CHARS] for row in below[number][:MOST_NAMED]],
+            "from_list": all(ids.is_reported(row["id"]) for row in below[number]),
+        }
+        for number, status in judge(tallies).items()
+    ]
 
 
 def hold(connection: Connection, session_id: str) -> None:

@@ -65,7 +65,7 @@ def _read_shared(project: str, _state: str, _give_up: float) -> SourceRead:
 def _query(mark: str) -> str:
     """The newest messages, without notices: a brief has none of them either, and nobody asks for
     them later."""
-    from holdfast.brief.open_items import (
+    from holdfast.brief.shared_work import (
         NOTICES,
     )  # loads a decoder, which most searches do not need
 

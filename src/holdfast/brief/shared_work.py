@@ -1,0 +1,216 @@
+"""Items from the work that sessions and agents share: what was saved, waves, subtasks by how they
+stand, messages, and who waits for whom.
+
+`work` is a projection of the store, as hooks read it from a file and the API from rows. Anyone may
+have written the texts in it, so none of it is trusted.
+"""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from holdfast.brief.item import STILL_RUNNING, BriefItem, quote_ends
+from holdfast.record.model import Record
+from holdfast.redact import redact
+from holdfast.text.fence import agent_name, flat
+
+MOST_ELSEWHERE, MOST_SUBTASKS, MOST_MESSAGES, MOST_AGENTS = 6, 50, 20, 20
+NEXT_TASKS = 4  # of the next wave that are named
+RESULT_CHARS, SUMMARY_CHARS, WORDS_CHARS = 240, 400, 300
+# A sign of life, and the watcher's word on a saved checkpoint: a brief needs neither.
+NOTICES = ("agent.heartbeat", "checkpoint_trigger")
+OVER = ("completed", "failed")
+SENDER = ("from_agent", "from_agent_id", "from")
+RECEIVER = ("to_agent", "to_agent_id", "to")
+# Fields of a state that tell a program something, and a reader nothing.
+_NOT_TOLD = (
+    "id agent_id agent_type status trigger token_count tools_used tool_counts last_updated "
+    "subtask_id task_list_id session_id project_id compact_id spawned_at skills_to_restore "
+    "parent_agent_id updated_ms blocked_by"
+)
+NOT_TOLD = frozenset(_NOT_TOLD.split())
+
+Row = Mapping[str, Any]
+
+
+def shared_work(record: Record, work: Row, reader: str = "") -> Iterator[BriefItem]:
+    """Yield the items of a projection. `reader` is the agent that reads the brief: what is its own
+    stands apart."""
+    yield from _saved(work)
+    yield from _waves(work)
+    known = {flat(one.asked, 200) for one in record.agents.values()}
+    known |= {flat(one.text, 200) for one in record.tasks.values()} | {*record.agents}
+    parts = [
+        one
+        for one in _rows(work, "subtasks")
+        if known.isdisjoint(_names(one) - {""}) and _names(one)
+    ]
+    yield from _subtasks(parts, work.get("at_ms"), reader)
+    told = {flat(_field(one, "description"), WORDS_CHARS) for one in parts}
+    told |= {_field(one, "agent_id") for one in parts} - {""}
+    for age, one in enumerate(_rows(work, "agent_states")[:MOST_AGENTS]):
+        if words := _state(one, told):
+            yield BriefItem("agents", words, 0.01 / (1 + age), "saved", order=20 + age)
+    for age, one in enumerate(reversed(_rows(work, "open_elsewhere")[-MOST_ELSEWHERE:])):
+        text = f"in another session, {_who(one) or 'agent'}, {_status(one)}: {_words(one, 120)}"
+        yield BriefItem("agents", text, 0.01 / (1 + age), "not finished elsewhere", order=100 + age)
+    yield from _messages(_rows(work, "recent_messages"))
+    for age, one in enumerate(_rows(work, "blocking")[:MOST_ELSEWHERE]):
+        why = f": {flat(_field(one, 'reason'), 120)}" if _field(one, "reason") else ""
+        who, whom = (flat(_field(one, name), 60) for name in ("blocked_agent", "blocked_by"))
+        text = f"{who} waits for {whom}{why}"
+        yield BriefItem("blocked", text, 0.04 / (1 + age), "somebody waits", order=100 + age)
+
+
+def _saved(work: Row) -> Iterator[BriefItem]:
+    """Yield the summaries and decisions of a snapshot."""
+    for age, (when, summary) in enumerate(work.get("summaries") or ()):
+        begins, whole = f"{flat(when, 60)}: ", redact(summary)
+        text = quote_ends(begins, whole, SUMMARY_CHARS)
+        why = "saved by a client"
+        yield BriefItem(
+            "flight", text, 0.08, why, pinned=True, order=-1 + age / 9, begins=begins, whole=whole
+        )
+    for age, words in enumerate(work.get("key_decisions") or ()):
+        text = flat(plain_words(words), SUMMARY_CHARS)
+        if text:
+            yield BriefItem("decisions", text, 0.03 / (1 + age / 4), "saved", order=-2 + age / 99)
+
+
+def _waves(work: Row) -> Iterator[BriefItem]:
+    """Yield the first wave that is not over, and the one after it; nothing if there is only one.
+    The waves of a task list are its items: whoever wrote it knows of no waves."""
+    made = [one for one in _rows(work, "waves") if one.get("from_list") is not True]
+    at = next((n for n, one in enumerate(made) if _field(one, "status") not in OVER), None)
+    if at is not None and len(made) > 1:
+        for n, one in enumerate(made[at : at + 2], at):
+            names = [flat(name, 80) for name in one.get("names") or () if isinstance(name, str)]
+            tasks = f" ({', '.join(names[:NEXT_TASKS])})" if names else ""
+            text = f"wave {one.get('wave_number')} {_status(one)}: "
+            text += f"{one.get('completed', 0)} of {one.get('tasks', 0)} tasks done{tasks}"
+            over = sum(_field(wave, "status") in OVER for wave in made)
+            text = f"next: {text}" if n > at else f"{text}; {over} of {len(made)} waves are over"
+            yield BriefItem("waves", text, 0.03, "how the waves stand", order=n)
+    state = work.get("wave_state")
+    for n, (key, value) in enumerate(state.items() if isinstance(state, dict) else ()):
+        if words := plain_words(value):
+            text = flat(f"{key}: {words}", 120)
+            yield BriefItem("waves", text, 0.02 / (1 + n), "saved", order=100 + n)
+
+
+def _subtasks(parts: Sequence[Row], at_ms: object, reader: str) -> Iterator[BriefItem]:
+    """Yield subtasks that the transcript does not have, by how they stood when the store was asked:
+    the reader's own, what failed or is blocked, what came back, what runs or waits."""
+    by_store = f" (by the store, {_clock(at_ms)})" if at_ms else ""
+    counts: dict[str, int] = {}
+    for one in sorted(parts, key=lambda one: _field(one, "status") != "running"):
+        section, worth, why = _place_of(one, reader)
+        age = counts[section] = counts.get(section, -1) + 1
+        if not section or age >= MOST_SUBTASKS:
+            continue
+        changed_ms = one.get("completed_ms") or one.get("started_ms")
+        stood = f"{_status(one)}{f' {_clock(changed_ms)}' if changed_ms else ''}{by_store}"
+        who = "" if section == "own" else _who(one)
+        begins = f"{who}{', ' if who else ''}{stood}: "
+        begins += flat(_field(one, "description"), 400 if section == "own" else 160)
+        waits = [flat(name, 80) for name in one.get("blocked_by") or () if isinstance(name, str)]
+        begins += f"; waits for {', '.join(waits)}" if waits and section != "returned" else ""
+        result = redact(plain_words(one.get("result")))
+        text = quote_ends(f"{begins} → ", result, RESULT_CHARS) if result else begins
+        yield BriefItem(
+            *(section, text, worth / (1 + age / 4), why),
+            pinned=section == "own",
+            order=age,
+            begins=f"{begins} → " if result else "",
+            whole=result,
+        )
+
+
+def _clock(at_ms: object) -> str:
+    return time.strftime("%H:%M UTC", time.gmtime(at_ms / 1000)) if type(at_ms) is int else ""
+
+
+def _place_of(subtask: Row, reader: str) -> tuple[str, float, str]:
+    """Return the section of a subtask, its worth, and why it is told."""
+    status = _field(subtask, "status")
+    if reader and _field(subtask, "agent_id") == reader:
+        return "own", 0.1, "the reader's own"
+    if status in ("failed", "blocked"):
+        return "blocked", 0.08, f"it {'has failed' if status == 'failed' else 'waits'}"
+    if status == "completed":
+        return ("returned", 0.04, "it has ended") if subtask.get("result") else ("", 0.0, "")
+    return ("agents", *((0.05, STILL_RUNNING) if status == "running" else (0.02, "not begun")))
+
+
+def _messages(posted: Sequence[Row]) -> Iterator[BriefItem]:
+    """Yield the last messages between agents of the project, oldest first: a compaction removes
+    what was read."""
+    words = [one for one in posted if _field(one, "topic") not in NOTICES and _content(one)]
+    for age, one in enumerate(reversed(words[-MOST_MESSAGES:])):
+        who, whom = (
+            next(filter(None, (_field(one, n) for n in names)), "") for names in (SENDER, RECEIVER)
+        )
+        to = agent_name(whom) if whom else "everybody"
+        text = (
+            f"{agent_name(who or '?')} to {to}, {flat(_field(one, 'topic'), 40)}: {_content(one)}"
+        )
+        yield BriefItem("messages", text, 0.008 / (1 + age / 2), "posted on the board", order=-age)
+
+
+def _content(message: Row) -> str:
+    content = message.get("content") or message.get("payload")
+    return flat(plain_words(content), WORDS_CHARS) if isinstance(content, str | dict) else ""
+
+
+def _state(state: Row, told: set[str]) -> str:
+    """Return what an agent is and what is known of it, without what a subtask tells already."""
+    role = state.get("role_context")
+    known = {**state, "role_context": None, **(role if isinstance(role, dict) else {})}
+    values: dict[str, str] = {}
+    for key, value in known.items():
+        words = flat(plain_words(value), WORDS_CHARS)
+        is_told = words in told or (key == "blockers" and _field(state, "agent_id") in told)
+        if words and key not in NOT_TOLD and not is_told and words not in values.values():
+            values[key] = words
+    rest = "; ".join(f"{key.replace('_', ' ')}: {words}" for key, words in values.items())
+    return f"{_who(state)}, {_status(state)}: {rest}" if rest else ""
+
+
+def plain_words(value: object, depth: int = 4) -> str:
+    """Return a JSON value in plain words: `endpoint: /api/login, method: POST`."""
+    if not depth or value is None:
+        return ""
+    if isinstance(value, dict):
+        pairs = ((key, plain_words(inner, depth - 1)) for key, inner in value.items())
+        return ", ".join(f"{key}: {words}" for key, words in pairs if words)
+    if isinstance(value, list):
+        return ", ".join(filter(None, (plain_words(inner, depth - 1) for inner in value[:20])))
+    return "yes" if value is True else "no" if value is False else str(value)
+
+
+def _names(subtask: Row) -> set[str]:
+    """Return the names under which the transcript may know a subtask."""
+    return {flat(_field(subtask, "description"), 200), _field(subtask, "agent_id")}
+
+
+def _who(row: Row) -> str:
+    kind, name = flat(_field(row, "agent_type"), 40), flat(_field(row, "agent_id"), 60)
+    return f"{kind} {name}" if kind and name and kind != name else kind or name
+
+
+def _status(row: Row) -> str:
+    return flat(_field(row, "status"), 20) or "state unknown"
+
+
+def _words(row: Row, most: int) -> str:
+    return flat(_field(row, "description"), most)
+
+
+def _rows(work: Row, name: str) -> list[dict[str, Any]]:
+    rows = work.get(name)
+    return [one for one in rows if isinstance(one, dict)] if isinstance(rows, list) else []
+
+
+def _field(row: Row, name: str) -> str:
+    value = row.get(name)
+    return value if isinstance(value, str) else ""

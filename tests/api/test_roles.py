@@ -1,0 +1,141 @@
+"""Four roles read one session, each what it works with; and what a brief of rows keeps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.api.five_waves import AGENTS, REQUESTS, Session
+from tests.api.trees import a_request, post
+
+MOST_SHARED = 0.4
+CALL = {"tool_name": "Bash", "tool_type": "builtin", "session_id": "s1", "project_path": "/w/app"}
+
+
+@pytest.fixture
+def session(api: TestClient) -> Session:
+    return Session(api)
+
+
+def _restored(api: TestClient, **asked: Any) -> str:
+    body = {"session_id": "s1", "agent_id": "main", **asked}
+    brief: str = api.post("/api/compact/restore", json=body).json()["brief"]
+    return brief
+
+
+@pytest.mark.requirement("B3", "S2")
+@pytest.mark.parametrize("most", [500, 2000])
+def test_few_lines_are_in_the_briefs_of_all_four_roles(session: Session, most: int) -> None:
+    lines = [set(session.brief(role, most).splitlines()) for role in AGENTS]
+    shared = set.intersection(*lines)
+    assert len(shared) <= MOST_SHARED * sum(map(len, lines)) / len(lines)
+
+
+@pytest.mark.requirement("B3", "A2")
+def test_an_orchestrator_reads_who_is_stuck_what_came_back_and_what_is_next(
+    session: Session,
+) -> None:
+    brief = session.brief("orchestrator")
+    assert "waits for be-1 (Answer 409 when the constraint refuses), db-1 (Exclusion" in brief
+    assert "k6 is not installed on the runner" in brief
+    assert "bookings has a tstzrange `during`" in brief
+    assert "next: wave 4 pending: 0 of 2 tasks done (tide table import, draught rule)" in brief
+    assert "be-1 waits for db-1: needs the constraint" in brief
+    assert "npm test" not in brief, "that is the developer's"
+
+
+@pytest.mark.requirement("B3")
+def test_a_developer_reads_the_request_the_failing_command_and_the_files(session: Session) -> None:
+    brief = session.brief("developer")
+    assert all(words in brief for words in REQUESTS)
+    assert "`npm test`" in brief and "AssertionError: expected 201 to equal 409" in brief
+    assert "berths.ts*" in brief and "bookings.ts*" in brief
+    assert "k6" not in brief and "next: wave" not in brief, "that is the orchestrator's"
+
+
+@pytest.mark.requirement("B3")
+def test_a_specialist_reads_its_own_task_its_own_files_and_its_own_findings(
+    session: Session,
+) -> None:
+    brief = session.brief("specialist")
+    assert ": Exclusion constraint on berth and `during`" in brief
+    assert "db/ 004_no_overlap.sql*, 003_bookings.sql*" in brief
+    assert "btree_gist is missing" in brief and "tstzrange" in brief
+    assert not any(name in brief for name in (".ts", "README.md")), "it never touched these"
+
+
+@pytest.mark.requirement("B3")
+def test_a_validator_reads_what_fails_and_what_no_run_has_checked(session: Session) -> None:
+    brief = session.brief("validator")
+    assert "✗ refuses a second ship at the same berth" in brief
+    unchecked = brief.partition("## Changed, and no command has passed since")[2]
+    assert "passed last: `npm run build` at step 4" in unchecked
+    assert "src/errors.ts, edited at step 10" in unchecked
+    assert "src/routes/bookings.ts" not in unchecked, "it was built after that edit"
+
+
+@pytest.mark.requirement("B3")
+def test_a_users_own_template_decides_over_http_too(session: Session, own_home: Path) -> None:
+    folder = own_home / ".holdfast" / "templates"
+    folder.mkdir(parents=True)
+    (folder / "validator.txt").write_text("messages 50 Heard\n")
+    brief = session.brief("validator")
+    assert "npm test" not in brief and REQUESTS[-1] in brief
+
+
+@pytest.mark.requirement("B4", "S2")
+@pytest.mark.parametrize("most", [100, 150, 350])
+def test_the_request_is_the_last_to_go(session: Session, most: int) -> None:
+    for role in ("main", *AGENTS):
+        brief = session.brief(role, most)
+        assert REQUESTS[-1][:40] in brief and "not shown" in brief
+        assert len(brief.encode("utf-16-le")) // 2 <= most * 3.5
+
+
+@pytest.mark.requirement("B4")
+def test_a_saved_summary_does_not_give_way_to_names_of_files(api: TestClient) -> None:
+    summary = " ".join(f"Finding {n} of the tide gauge." for n in range(22))
+    names = [f"/w/app/src/module_{n}.py" for n in range(53)]
+    save = {"session_id": "s1", "context_summary": summary, "modified_files": names}
+    assert api.post("/api/compact/save", json=save).status_code == 201
+    assert summary in _restored(api, max_tokens=500)
+
+
+@pytest.mark.requirement("B4")
+def test_every_request_is_told_and_a_cut_is_said(api: TestClient) -> None:
+    asked = [
+        f"Part {n}: " + "draw the harbour, the quay and the lighthouse. " * 8 for n in range(15)
+    ]
+    for words in asked:
+        a_request(api, prompt=words)
+    brief = _restored(api, max_tokens=4000)
+    assert all(words.strip() in brief for words in asked), "there was room for each"
+    short = _restored(api, max_tokens=300)
+    assert "Part 14" in short and "not shown" in short
+    long = "Mind the tide. " * 140
+    a_request(api, prompt=long)
+    assert long.strip() in _restored(api, max_tokens=8000)
+
+
+@pytest.mark.requirement("B2", "S2")
+def test_a_command_is_told_as_it_was_typed_with_what_it_printed(api: TestClient) -> None:
+    printed = "FAIL src/tide.test.ts\n  Error: expected 3 to be 4\n    at src/tide.ts:12:3"
+    post(api, "action", input="npm test", output=printed, exit_code=1, **CALL)
+    for role in ("backend", "qa"):
+        brief = _restored(api, agent_type=role)
+        assert "`npm test`" in brief and "Error: expected 3 to be 4" in brief
+    post(api, "action", input="npm test", output="ok", exit_code=0, **CALL)
+    assert "expected 3 to be 4" not in _restored(api), "it has passed since"
+
+
+@pytest.mark.requirement("S2")
+def test_a_file_stands_once_however_its_path_is_written(api: TestClient) -> None:
+    wrote = {**CALL, "tool_name": "Edit", "file_paths": ["/w/app/src/tide.py"]}
+    a_request(api)
+    post(api, "action", **wrote)
+    save = {"session_id": "s1", "modified_files": ["src/tide.py", "/w/app/src/tide.py"]}
+    api.post("/api/compact/save", json=save)
+    assert _restored(api).partition("## Files")[2].partition("##")[0].count("tide.py") == 1
