@@ -17,10 +17,11 @@ from holdfast.api import server
 from holdfast.checkpoint.write import keep
 from holdfast.cli.main import holdfast_command
 from holdfast.hub import ids
+from holdfast.hub.errors import Corrupt
 from holdfast.hub.ingest import gather
 from holdfast.hub.ingest.records import RecordBatch
 from holdfast.hub.ingest.sync import ingest_batch, read_position, sync
-from holdfast.hub.repair import rebuild
+from holdfast.hub.repair import nightly, rebuild
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import actions, claims, messages, requests, sessions, subtasks, tasks
 from tests.checkpoint.documents import a_document
@@ -226,6 +227,27 @@ def _harm(path: Path, where: str) -> None:
     else:
         del data[len(data) * 2 // 3 :]
     path.write_bytes(bytes(data))
+
+
+@pytest.mark.requirement("X6")
+def test_what_no_page_holds_any_more_comes_from_the_nightly_copy(sqlite_url: str) -> None:
+    path = Path(sqlite_url.removeprefix("sqlite:///"))
+    store = Store.open(sqlite_url)
+    row = {"from_agent": "a" * 200, "topic": "task.created", "created_ms": 1, "expires_ms": 1}
+    old, new = ([{"id": ids.new(), **row} for _ in range(many)] for many in (500, 3))
+    store.write(lambda c: c.execute(sa.insert(messages), old))
+    assert nightly.copy(store)
+    assert not nightly.copy(store)  # one a night
+    store.write(lambda c: c.execute(sa.insert(messages), new))
+    store.close()
+    _harm(path, "tail")
+    with pytest.raises(Corrupt):
+        nightly.copy(Store.open(sqlite_url, migrate=False), every_seconds=0)
+    rebuild.rebuild(sqlite_url)
+    again = Store.open(sqlite_url)
+    there = {row["id"] for row in rows_of(again, "messages")["messages"]}
+    assert {row["id"] for row in old} <= there
+    again.close()
 
 
 @pytest.mark.requirement("X6")

@@ -15,7 +15,7 @@ from holdfast.hub.ingest import gather, set_aside
 from holdfast.hub.ingest import sync as ingest
 from holdfast.hub.ingest.windows import all_windows
 from holdfast.hub.projection import refresh
-from holdfast.hub.repair import cleanup
+from holdfast.hub.repair import cleanup, nightly
 from holdfast.hub.store import write_health
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import event_log
@@ -125,7 +125,7 @@ class Warm:
     def _run(self) -> None:
         every = {self._look_at_version: VERSION_SECONDS, prune: PRUNE_SECONDS, tidy: TIDY_SECONDS}
         every |= {self._follow: FOLLOW_SECONDS, self._report_writes: FOLLOW_SECONDS}
-        every |= {retry: RETRY_SECONDS}
+        every |= {retry: RETRY_SECONDS, copy: TIDY_SECONDS}
         due = dict.fromkeys(every, time.monotonic())
         while not self._over.is_set():
             self._try(self._ingest)
@@ -184,6 +184,10 @@ def retry(store: Store) -> None:
 
 def prune(store: Store) -> None:
     store.write(lambda c: event_log.prune(c, row_times.now_ms()))
+
+
+def copy(store: Store) -> None:
+    nightly.copy(store)
 
 
 def tidy(store: Store) -> None:

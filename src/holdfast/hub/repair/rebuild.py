@@ -3,21 +3,21 @@
 Only sessions of this machine are rebuilt. Sessions whose windows are gone, or that other machines
 reported, stay as they are.
 
-From a damaged SQLite file, rows that nothing else can restore are copied into the new one. The file
-is read page by page, because SQLite itself stops at the first damaged page.
+A damaged SQLite file loses no row that can be read: the rows on its sound pages come first, then
+those that only the nightly copy has, then what can be built again. A file is read page by page,
+because SQLite itself stops at the first damaged page.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import sqlite
@@ -26,9 +26,10 @@ from sqlalchemy.engine import Connection
 from holdfast.hub import ids
 from holdfast.hub.ingest import gather, set_aside
 from holdfast.hub.ingest.sync import IngestResult, lock_source, sync
+from holdfast.hub.repair import nightly
 from holdfast.hub.store import events
 from holdfast.hub.store.engine import default_url, shown_url
-from holdfast.hub.store.rows import Row
+from holdfast.hub.store.rows import Row, count, update
 from holdfast.hub.store.schema import set_aside_if_damaged
 from holdfast.hub.store.sqlite_pages import RawFile, RawRow, open_raw_file
 from holdfast.hub.store.store import Store
@@ -81,16 +82,19 @@ def _fill(address: str, old: Path | None) -> Rebuilt:
         set_aside.forget()
         if old is None:
             forget(store, gather.sources())
+        saved = save(store, [old, nightly.path_of(store)]) if old else {}
         synced = sync(store, announce=False)
-        saved = save(store, old) if old else {}
-        store.write(lambda c: events.announce(c, "store.rebuilt", {"damaged": old is not None}))
+        store.write(partial(_finish, damaged=old is not None))
     finally:
         store.close()
-    return Rebuilt(_address_without_password(store), str(old or ""), saved, synced)
+    return Rebuilt(shown_url(store.engine.url), str(old or ""), saved, synced)
 
 
-def _address_without_password(store: Store) -> str:
-    return shown_url(store.engine.url)
+def _finish(connection: Connection, damaged: bool) -> None:
+    """Sum up the calls of each session again, whichever way its actions came."""
+    for session_id in connection.scalars(sa.select(sessions.c.id)).all() if damaged else ():
+        update(connection, sessions, session_id, sums(connection, session_id))
+    events.announce(connection, "store.rebuilt", {"damaged": damaged})
 
 
 def forget(store: Store, sources: Iterable[str]) -> None:
@@ -118,10 +122,8 @@ def _forget(connection: Connection, sources: Sequence[str], session_id: str) -> 
         return
     for query in _ingested_rows_of(session_id):
         connection.execute(query)
-    totals = sums(connection, session_id)
     fresh = {"compact_count": 0, "compacted_ms": None, "compact_summary": None, "ended_ms": None}
-    mine = sa.update(sessions).where(sessions.c.id == session_id)
-    connection.execute(mine.values({**totals, **fresh}))
+    update(connection, sessions, session_id, {**sums(connection, session_id), **fresh})
 
 
 def _ingested_rows_of(session_id: str) -> list[sa.Delete]:
@@ -153,12 +155,6 @@ def _ingested_rows_of(session_id: str) -> list[sa.Delete]:
 
 def _is_ingested(table: sa.Table) -> sa.ColumnElement[bool]:
     return sa.func.substr(table.c.id, 15, 1) == str(REPORTED_VERSION)
-
-
-# Where the kinds of the columns alone would fit another table too.
-_LOOKS: dict[str, Callable[[Row], bool]] = {
-    "projects": lambda row: row["id"] == ids.project_id(row["path"]),
-}
 
 
 class RowsLeft:
@@ -210,8 +206,9 @@ def _fit_row(table: sa.Table, values: RawRow) -> Row | None:
                 return None
         elif not isinstance(value, int if isinstance(column.type, sa.Integer) else str):
             return None
-    looks = _LOOKS.get(table.name)
-    return row if looks is None or looks(row) else None
+    if table is projects and row["id"] != ids.project_id(row["path"]):
+        return None  # its columns alone would fit another table too
+    return row
 
 
 NOT_SAVED = frozenset(("positions", "events"))
@@ -220,88 +217,65 @@ LOST = "lost when the database was damaged"
 NOWHERE = ids.project_id(f"/{LOST}")  # of requests and tasks whose own place is not known
 
 
-def save(store: Store, old: Path) -> dict[str, int]:
-    """Insert the damaged file's rows that are still missing, parents first. A row whose parent
-    is lost gets a placeholder parent. Existing rows are left alone."""
-    saved: dict[str, int] = {}
+def save(store: Store, files: Iterable[Path]) -> dict[str, int]:
+    """Insert the rows of these files, parents first; a row of an earlier file stays. Return how
+    many there were, by table."""
+    saved: Counter[str] = Counter()
     wanted = [table for table in metadata.sorted_tables if table.name not in NOT_SAVED]
-    with rows_left(old, wanted) as left:
-        for table in wanted:
-            rows = left.of(table)
-            n = 0
-            while some := list(islice(rows, AT_ONCE)):
-                n += store.write(partial(_put, table=table, rows=some))
-            if n:
-                saved[table.name] = n
-    for session_id in store.read(lambda c: list(c.execute(sa.select(sessions.c.id)).scalars())):
-        store.write(partial(_count_again, session_id=session_id))
-    return saved
+    for file in files:
+        if not file.exists():
+            continue
+        with rows_left(file, wanted) as left:
+            for table in wanted:
+                rows = left.of(table)
+                while some := list(islice(rows, AT_ONCE)):
+                    saved[table.name] += store.write(partial(_put, table=table, rows=some))
+    return {name: n for name, n in saved.items() if n}
 
 
 def _put(connection: Connection, table: sa.Table, rows: list[Row]) -> int:
-    before = connection.scalar(sa.select(sa.func.count()).select_from(table)) or 0
-    whole = list(_with_parents(connection, table, rows))
-    if whole:
-        statement: Any = sqlite.insert(table).on_conflict_do_nothing()
-        connection.execute(statement, whole)
-    return (connection.scalar(sa.select(sa.func.count()).select_from(table)) or 0) - before
-
-
-def _with_parents(connection: Connection, table: sa.Table, rows: list[Row]) -> Iterator[Row]:
+    before = count(connection, table)
     for key in table.foreign_keys:
-        name, parent = key.parent.name, key.column.table
-        lost = _missing(connection, parent, {row[name] for row in rows} - {None})
-        if parent.name in _STAND_INS:
-            _add_placeholders(connection, parent, sorted(lost))
-        elif key.parent.nullable:
-            rows = [{**row, name: None if row[name] in lost else row[name]} for row in rows]
-        else:
-            rows = [row for row in rows if row[name] not in lost]
-    yield from rows
+        rows = _with_parents(connection, key, rows)
+    if rows:
+        connection.execute(sqlite.insert(table).on_conflict_do_nothing(), rows)
+    return count(connection, table) - before
+
+
+def _with_parents(connection: Connection, key: sa.ForeignKey, rows: list[Row]) -> list[Row]:
+    """Return the rows whose parent is there. A lost parent gets a placeholder if it is a project, a
+    request or a task; else the row stands without one, or goes."""
+    name, parent = key.parent.name, key.column.table
+    lost = _missing(connection, parent, {row[name] for row in rows} - {None})
+    if parent in (projects, requests, tasks):
+        _add_placeholders(connection, parent, sorted(lost))
+        return rows
+    if key.parent.nullable:
+        return [{**row, name: None if row[name] in lost else row[name]} for row in rows]
+    return [row for row in rows if row[name] not in lost]
 
 
 def _missing(connection: Connection, parent: sa.Table, wanted: set[str]) -> set[str]:
-    found = connection.execute(sa.select(parent.c.id).where(parent.c.id.in_(wanted))).scalars()
-    return wanted - set(found)
+    there = connection.scalars(sa.select(parent.c.id).where(parent.c.id.in_(wanted)))
+    return wanted - set(there)
 
 
 def _add_placeholders(connection: Connection, table: sa.Table, lost: list[str]) -> None:
+    """The path of a project is filled in when a session in it reports: the id is made from it."""
     if not lost:
         return
-    rows = [_STAND_INS[table.name](one) for one in lost]
+    required = [one for one in table.columns if not one.nullable and one.name != "id"]
+    row = {one.name: 0 if isinstance(one.type, sa.Integer) else LOST for one in required}
     for key in table.foreign_keys:  # the placeholder's parent is a placeholder too
-        parent = key.column.table
-        _add_placeholders(connection, parent, sorted(_missing(connection, parent, {NOWHERE})))
-    connection.execute(sa.insert(table), rows)
-
-
-def _lost_project(project_id: str) -> Row:
-    """Make a placeholder project. Its path is filled in when a session in it reports: the id is
-    made from it."""
-    path = f"/{LOST}" if project_id == NOWHERE else f"/{LOST}/{project_id}"
-    return {"id": project_id, "path": path, "metadata": {}, "created_ms": 0, "updated_ms": 0}
-
-
-def _lost_request(request_id: str) -> Row:
-    place = {"id": request_id, "project_id": NOWHERE, "session_id": LOST}
-    return {**place, "prompt": LOST, "prompt_type": "other", "status": "active", "created_ms": 0}
-
-
-def _lost_task(task_id: str) -> Row:
-    place = {"id": task_id, "request_id": NOWHERE, "wave_number": 1}
-    return {**place, "name": LOST, "status": "pending", "created_ms": 0}
-
-
-_STAND_INS: dict[str, Callable[[str], Row]] = {
-    projects.name: _lost_project,
-    requests.name: _lost_request,
-    tasks.name: _lost_task,
-}
-
-
-def _count_again(connection: Connection, session_id: str) -> None:
-    mine = sa.update(sessions).where(sessions.c.id == session_id)
-    connection.execute(mine.values(sums(connection, session_id)))
+        row[key.parent.name] = NOWHERE
+        missing = _missing(connection, key.column.table, {NOWHERE})
+        _add_placeholders(connection, key.column.table, sorted(missing))
+    whole = [{**row, "id": one} for one in lost]
+    if table is projects:
+        for project in whole:
+            mine = "" if project["id"] == NOWHERE else f"/{project['id']}"
+            project["path"] = f"/{LOST}{mine}"
+    connection.execute(sa.insert(table), whole)
 
 
 def sums(connection: Connection, session_id: str) -> dict[str, int]:
