@@ -20,7 +20,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from holdfast.plan.fields import Fields, TaskTree
-from holdfast.plan.task import NotAPlan
+from holdfast.plan.task import CONVERT, NotAPlan
 
 DEEPEST = 2  # tasks and their subtasks; boxes below are lines of a subtask
 _BOX = re.compile(r"\[([ xX])\][ \t]+(.*)")
@@ -28,7 +28,10 @@ _FIELD = re.compile(
     r"[ \t]*(?:[-*+][ \t]+)?(files|depends|size|phase|split)[ \t]*:[ \t]*(.*)", re.IGNORECASE
 )
 # `T013`, `1.2`, `1.`, `API-2:`; other words of letters and digits (`OAuth2 login`) are titles
-_ID = re.compile(r"(T\d+[a-z]?|\d+(?:\.\d+)+)[.:)]?[ \t]+|((?:[A-Za-z]+-?)?\d+[a-z]?)[.:)][ \t]+")
+_ID = re.compile(
+    r"(?:(T\d+[a-z]?|\d+(?:\.\d+)+)[.:)]?|((?:[A-Za-z]+-?)?\d+[a-z]?)[.:)])[ \t]+"
+    r"(?:[-\u2013\u2014][ \t]+)?"
+)
 _PARALLEL = re.compile(r"\[P\][ \t]*")
 _TASKS_HEADING = re.compile(r"tasks(?::.*)?", re.IGNORECASE)
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?:.*\n)*?---[ \t]*\n")
@@ -145,7 +148,8 @@ def _check_sections(document: _Document) -> None:
             held.append(holds)
     if 2 * sum(held) < len(held):
         words = f"only {sum(held)} of its {len(held)} sections hold a task (`- [ ] what to do`)"
-        raise NotAPlan(f"{words}, so it is not a list of tasks")
+        here = "if these are all tasks, put them below a heading `## Tasks`"
+        raise NotAPlan(f"{words}, so it is not a list of tasks", hint=f"{here}; {CONVERT}")
 
 
 def _title(headings: Sequence[_Heading], first: _Item) -> _Heading | None:
