@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from holdfast.client import agents
 from holdfast.client.settings_files import transcripts_folder
 from holdfast.transcript import lookup
 from holdfast.transcript.reader import Unreadable, read
@@ -188,7 +189,8 @@ def working_folder(chosen: Chosen) -> Iterator[str]:
     session.
     """
     path = Path(chosen.state.transcript)
-    is_clients = path.resolve().is_relative_to(transcripts_folder().resolve())
+    homes = (transcripts_folder(), Path(agents.codex_home(os.environ)))
+    is_clients = any(path.resolve().is_relative_to(home.resolve()) for home in homes)
     if chosen.folder and (chosen.state.was_live or is_clients):
         yield chosen.folder
         return

@@ -21,6 +21,8 @@ from holdfast.cli import choose_session
 from holdfast.cli.arguments import is_file_name
 from holdfast.cli.choose_session import Chosen, NoSession, NoSuchTranscript
 from holdfast.cli.terminal import say
+from holdfast.client import agents
+from holdfast.client.limit_settings import project_of
 from holdfast.client.memory_folder import slug
 from holdfast.client.settings_files import transcripts_folder
 from holdfast.text import fence
@@ -32,7 +34,12 @@ from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
 
 LOOKED_AT = 40  # files, the newest first
-COMPACTED = b'"compact_boundary"', b'"isCompactSummary":true', b'"isCompactSummary": true'
+COMPACTED = (
+    b'"type":"compacted"',
+    b'"compact_boundary"',
+    b'"isCompactSummary":true',
+    b'"isCompactSummary": true',
+)
 
 
 class NoTranscriptYet(HoldfastError):
@@ -63,7 +70,7 @@ def find(word: str = "") -> Path:
 
 def newest() -> Path:
     """Return the newest transcript of this folder's project, else of all."""
-    everywhere = _of_folder(Path.cwd()) or by_time(transcripts_folder())
+    everywhere = _of_folder(Path.cwd()) or by_time()
     if not everywhere:
         raise NoTranscriptYet(f"Claude Code has no transcript in {transcripts_folder()}")
     return everywhere[0]
@@ -72,18 +79,24 @@ def newest() -> Path:
 def _of_folder(folder: Path) -> list[Path]:
     """List the transcripts of this folder, else of the nearest folder above it that has any."""
     here = folder.resolve()
-    around = (by_time(transcripts_folder() / slug(str(one))) for one in (here, *here.parents))
-    return next(filter(None, around), [])
+    others = [(project_of(path), path) for path in _newest(agents.rollouts(os.environ))[:LOOKED_AT]]
+    for one in (here, *here.parents):
+        claudes = _sessions(transcripts_folder() / slug(str(one)))
+        found = [*claudes, *(path for project, path in others if project == str(one))]
+        if found:
+            return _newest(found)
+    return []
 
 
 def newest_compacted(but: Path) -> Path | None:
     """Return the newest transcript with a compaction, among the last ones."""
-    found = (one for one in by_time(transcripts_folder())[:LOOKED_AT] if one != but)
+    found = (one for one in by_time()[:LOOKED_AT] if one != but)
     return next((one for one in found if _is_compacted(one)), None)
 
 
 def _of_session(start: str) -> Path:
-    found = [one for one in _transcripts(transcripts_folder()) if one.name.startswith(start)]
+    everywhere = [*_transcripts(transcripts_folder()), *agents.rollouts(os.environ)]
+    found = [one for one in everywhere if agents.session_of(one).startswith(start)]
     if len({one.name for one in found}) > 1:
         raise SeveralSessions(f"{len(found)} sessions begin with {inert(start, 80)}")
     if found:
@@ -101,10 +114,17 @@ def _transcripts(folder: Path) -> Iterator[Path]:
     yield from folder.glob("*/*.jsonl")
 
 
-def by_time(folder: Path) -> list[Path]:
-    """Sort transcripts, newest first, without subagents': old clients wrote those into the same
-    folder."""
-    found = (one for one in _transcripts(folder) if not one.name.startswith("agent-"))
+def by_time() -> list[Path]:
+    """All transcripts, of every agent, newest first."""
+    return _newest([*_sessions(transcripts_folder()), *agents.rollouts(os.environ)])
+
+
+def _sessions(folder: Path) -> list[Path]:
+    """Without those of subagents: old clients wrote them into the same folder."""
+    return [one for one in _transcripts(folder) if not one.name.startswith("agent-")]
+
+
+def _newest(found: list[Path]) -> list[Path]:
     return sorted(found, key=modified_at, reverse=True)
 
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from holdfast.cli.find_transcript import by_time, modified_at
 from holdfast.cli.terminal import say
+from holdfast.client.agents import session_of
 from holdfast.client.limit_settings import project_of
-from holdfast.client.settings_files import transcripts_folder
 from holdfast.record.user_input import words_of
 from holdfast.redact import redact
 from holdfast.text import fence
@@ -44,15 +44,16 @@ class PastSession(NamedTuple):
 
 def past_sessions(running: Collection[str], start: str = "") -> Iterator[PastSession]:
     """List the newest transcripts of Claude Code, without those that are shown as running."""
-    wanted = (one for one in by_time(transcripts_folder()) if one.stem.startswith(start))
-    for path in islice((one for one in wanted if one.stem not in running), PAST_SESSIONS):
+    named = ((session_of(path), path) for path in by_time())
+    wanted = ((name, path) for name, path in named if name.startswith(start))
+    for name, path in islice((one for one in wanted if one[0] not in running), PAST_SESSIONS):
         try:
             is_small = path.stat().st_size <= COUNTED_BYTES
             count = lookup.compactions(path).count if is_small else None
             first_prompt = _first_prompt(path)
         except (OSError, Unreadable):  # deleted meanwhile
             continue
-        yield PastSession(path.stem, modified_at(path), project_of(path), first_prompt, count)
+        yield PastSession(name, modified_at(path), project_of(path), first_prompt, count)
 
 
 def _first_prompt(path: Path) -> str:

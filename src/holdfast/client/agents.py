@@ -6,13 +6,16 @@ limit. Nothing above `transcript` and `client` asks which agent a session is of.
 
 import os
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.wire import codex, places
 
 CODEX_WINDOW = 258_400  # what Codex states of a window of 272,000 tokens
 CODEX_STATES, CODEX_COMPACTS_AT = 0.95, 0.9
 MOST_CONFIG_BYTES = 1 << 20
+SESSION_CHARS = 36  # at the end of a rollout's name
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class Agent(NamedTuple):
@@ -50,6 +53,20 @@ def codex_limit(environ: Mapping[str, str]) -> int | None:
     except (OSError, ValueError):
         return None
     return limit if type(limit) is int and 0 < limit < 1 << 40 else None
+
+
+def rollouts(environ: Mapping[str, str]) -> "list[Path]":
+    """The transcripts of Codex on this machine."""
+    from pathlib import Path  # a hook loads this module, and pathlib costs 8 ms
+
+    home = codex_home(environ)
+    return list(Path(home, "sessions").glob(f"*/*/*/{codex.PREFIX}*.jsonl")) if home else []
+
+
+def session_of(transcript: "Path") -> str:
+    """The session that a transcript's name tells."""
+    name = transcript.name.partition(".")[0]
+    return name[-SESSION_CHARS:] if codex.is_codex(transcript.name) else name
 
 
 def agent_of(transcript: str | os.PathLike[str]) -> Agent:

@@ -24,7 +24,7 @@ from holdfast.setup.installs import (
 )
 from holdfast.setup.receipts import Receipt, our_packages, packages_in
 from holdfast.setup.settings_text import installed_commands
-from holdfast.setup.targets import Target
+from holdfast.setup.targets import CODEX, Target
 
 __all__ = [
     "Install",
@@ -216,6 +216,8 @@ def _refuse_second_place(target: Target, home: Path, ours: Path) -> None:
         if not one.program.missing:
             raise AlreadyInstalledElsewhere(one.words, hint=ANOTHER)
     for other in find_installs(home, project, packages):
+        if CODEX in (other.scope, target.scope):
+            continue  # another agent runs those
         # A plugin may be known only from the file that we would write.
         if other.scope == "plugin" or other.path.resolve() != target.anchor.resolve():
             raise AlreadyInstalledElsewhere(

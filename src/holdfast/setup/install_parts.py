@@ -62,6 +62,7 @@ class SettingsPart:
     packages: frozenset[str]
     below: tuple[Path, ...] = ()
     table: wiring.HookTable = field(default_factory=wiring.hook_table)
+    has_status_line: bool = True
 
     def read(self) -> bytes | None:
         """The bytes. A larger file than our hooks read is refused: to find the place of our lines
@@ -110,7 +111,9 @@ class SettingsPart:
     ) -> tuple[bytes | None, bytes | None]:
         return without, wanted
 
-    def _line(self, without: bytes | None) -> dict[str, Any]:
+    def _line(self, without: bytes | None) -> dict[str, Any] | None:
+        if not self.has_status_line:
+            return None
         held = parse_settings(self.path, without)
         theirs = command_to_wrap(held, self.below, self.packages)
         return wiring.status_line(theirs)

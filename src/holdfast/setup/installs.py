@@ -29,7 +29,7 @@ from holdfast.setup.settings_text import (
     settings_in,
     status_command_in,
 )
-from holdfast.setup.targets import SCOPES, Target, settings_file
+from holdfast.setup.targets import CODEX, SCOPES, Target, codex_hooks_file, settings_file
 from holdfast.setup.wiring import (
     ENTRY,
     Program,
@@ -57,7 +57,7 @@ class Install:
     def runnable(self) -> tuple[tuple[str, str], ...]:
         """The commands that the doctor may run. A project's settings come with the repository: of
         those, only lines that this Holdfast writes."""
-        if self.scope in ("user", "plugin"):
+        if self.scope in ("user", "plugin", CODEX):
             return self.commands
         return tuple(one for one in self.commands if is_written_by_us(one[1]))
 
@@ -118,7 +118,7 @@ def _settings_files(home: Path, project: Path) -> dict[Path, str]:
     files: dict[Path, str] = {}
     for scope in SCOPES:
         files.setdefault(settings_file(scope, home, project), scope)
-    return files
+    return {**files, codex_hooks_file(): CODEX}
 
 
 def _plugin(hooks: Path) -> Install:

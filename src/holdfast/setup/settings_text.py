@@ -78,23 +78,25 @@ def status_command_in(settings: dict[str, Any]) -> str | None:
 
 
 def has_all(
-    text: str, table: HookTable, status_line: dict[str, Any], packages: Collection[str]
+    text: str, table: HookTable, status_line: dict[str, Any] | None, packages: Collection[str]
 ) -> bool:
     """True if our part is complete: each hook once, and as we would write it today."""
     settings = check(text)
     wanted = [(event, hook) for event in table for group in table[event] for hook in group["hooks"]]
     there = [(event, hook) for event, _, _, hook in _our_hooks(settings, packages)]
     same = len(there) == len(wanted) and all(entry in there for entry in wanted)
-    return same and status_command_in(settings) == status_line["command"]
+    return same and status_command_in(settings) == (status_line or {}).get("command")
 
 
-def join(text: str, table: HookTable, status_line: dict[str, Any]) -> str:
+def join(text: str, table: HookTable, status_line: dict[str, Any] | None) -> str:
     """The text with our part added; `text` must hold nothing of ours."""
     if find(text, ("hooks",)) is None:
         text = add(text, (), table, key="hooks")
     else:
         for event, groups in table.items():
             text = _join_event(text, event, groups)
+    if status_line is None:
+        return text
     if status_command_in(read(text)) is not None:
         return replace(text, STATUS_COMMAND, _to_json(status_line["command"]))
     if find(text, STATUS) is not None:

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
+from holdfast.client import agents
 from holdfast.client.settings_files import claude_folder
 from holdfast.files.executable import console_command
 from holdfast.setup import wiring
 from holdfast.setup.install_parts import InstallPart, OwnFile, ServerPart, SettingsPart
 from holdfast.setup.settings_text import installed_commands
 
+CODEX = "codex"  # its hooks, in a file of their own
 SCOPES = ("user", "project", "local")
 BELOW: dict[str, tuple[str, ...]] = {  # whom each one overrides
     "user": (),
@@ -38,6 +40,8 @@ class Target:
     @property
     def words(self) -> str:
         """The options that name this place on the command line."""
+        if self.scope == CODEX:
+            return " --agent codex"
         if self.project is None:
             return ""
         return f" --scope {self.scope} --project {shlex.quote(str(self.project))}"
@@ -45,9 +49,7 @@ class Target:
     @property
     def doctor_words(self) -> str:
         """The options with which the doctor checks this place."""
-        if self.project is not None:
-            return f" --project {shlex.quote(str(self.project))}"
-        return self.words
+        return f" --project {shlex.quote(str(self.project))}" if self.project else ""
 
 
 def settings_file(scope: str, home: Path, project: Path) -> Path:
@@ -99,6 +101,17 @@ def settings_target(
         ),
     )
     return Target(scope, settings, None if scope == "user" else project, parts, packages)
+
+
+def codex_target(packages: frozenset[str]) -> Target:
+    """Our hooks in Codex; it has no status line, and its MCP servers are in a TOML file."""
+    path = codex_hooks_file()
+    part = SettingsPart(path, packages, (), wiring.codex_table(), has_status_line=False)
+    return Target(CODEX, path, None, (part,), packages)
+
+
+def codex_hooks_file() -> Path:
+    return Path(agents.codex_home(os.environ), "hooks.json")
 
 
 def hooks_for(

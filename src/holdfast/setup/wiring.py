@@ -49,6 +49,8 @@ TIMEOUTS = {
 }
 ASYNC_EVENTS = frozenset(("PostToolUse", "PostToolUseFailure"))
 
+CODEX_TOKENS = 10_000  # of four bytes; without it, a brief in many scripts would lose its middle
+
 HookTable = dict[str, list[dict[str, Any]]]
 
 
@@ -130,9 +132,20 @@ def hook_table(archive_chars: int = 0, program: Program | None = None) -> HookTa
     return table
 
 
-def plugin_table() -> HookTable:
-    """The hooks of the portable plugin. One quoted command each: some clients ignore `args`."""
+def codex_table() -> HookTable:
+    """The hooks as Codex gets them: it counts bytes where Claude Code counts characters."""
     table = hook_table()
+    for groups in table.values():
+        for group in groups:
+            for hook in group["hooks"]:
+                hook["additionalContextLimit"] = CODEX_TOKENS
+    return table
+
+
+def plugin_table() -> HookTable:
+    """The hooks of the portable plugin, for every agent. One quoted command each: some ignore
+    `args`."""
+    table = codex_table()
     for groups in table.values():
         for group in groups:
             for hook in group["hooks"]:

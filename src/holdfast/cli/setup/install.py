@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from holdfast.cli.setup.install_dialog import (
     say_what_stays,
 )
 from holdfast.cli.terminal import say
+from holdfast.client import agents
 from holdfast.files.executable import typed_command
 from holdfast.setup import changes
 from holdfast.setup import install as installing
@@ -23,10 +25,15 @@ from holdfast.setup.errors import ChangedMeanwhile, LeftBehind
 from holdfast.setup.install import InstallPlan
 from holdfast.setup.installs import other_places
 from holdfast.setup.receipts import our_packages
-from holdfast.setup.targets import SCOPES, Target, settings_target
+from holdfast.setup.targets import CODEX, SCOPES, Target, codex_target, settings_target
+from holdfast.setup.wiring import server_entry
 from holdfast.wire import places
 
 Command = Callable[..., Any]
+CODEX_NEXT = (
+    "Codex runs no hook that you have not trusted, and says nothing: start it, type /hooks, and "
+    "trust those of Holdfast."
+)
 ARCHIVE_CHARS, LEAST_ARCHIVED = 8_000, 4_000
 
 _OPTIONS = (
@@ -42,6 +49,13 @@ _OPTIONS = (
         type=click.Path(exists=True, file_okay=False, path_type=Path),
         default=".",
         help="The project, for --scope project and local.  [default: this folder]",
+    ),
+    click.option(
+        "--agent",
+        type=click.Choice([agent.name for agent in agents.AGENTS]),
+        default="claude",
+        show_default=True,
+        help="Whose hooks: Claude Code's, or Codex's for all your projects.",
     ),
     click.option(
         "--yes", is_flag=True, help="Do not ask; print a summary instead of the whole change."
@@ -80,6 +94,7 @@ def _place_options(command: Command) -> Command:
 def install(
     scope: str,
     project: Path,
+    agent: str,
     yes: bool,
     dry_run: bool,
     force: bool,
@@ -99,6 +114,8 @@ def install(
         archive_chars=_bound(archive_chars),
         only_status_line=status_line,
     )
+    if agent == CODEX:
+        target = codex_target(our_packages(ours))
 
     def look() -> InstallPlan:
         home, both = Path(places.user_home()), force or status_line
@@ -128,6 +145,7 @@ def install(
 def uninstall(
     scope: str,
     project: Path,
+    agent: str,
     yes: bool,
     dry_run: bool,
     checkpoints: bool,
@@ -139,6 +157,8 @@ def uninstall(
     ours = _ours()
     home = Path(places.user_home())
     target = settings_target(scope, home, project.resolve(), our_packages(ours))
+    if agent == CODEX:
+        target = codex_target(our_packages(ours))
 
     def look() -> InstallPlan:
         return installing.plan_uninstall(target, Path(places.user_home()), ours)
@@ -226,7 +246,15 @@ def _confirm(target: Target, plan: InstallPlan, yes: bool, dry_run: bool) -> boo
 
 
 def _say_next(target: Target) -> None:
+    if target.scope == CODEX:
+        say(CODEX_NEXT)
+        say(f"for the tools: codex mcp add holdfast -- {shlex.join(_server_command())}")
     say(f"next: {typed_command()} doctor{target.doctor_words}")
+
+
+def _server_command() -> list[str]:
+    entry = server_entry()
+    return [entry["command"], *entry["args"]]
 
 
 def _say_done(plan: InstallPlan, done: str, undo: str) -> None:

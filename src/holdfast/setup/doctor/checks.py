@@ -36,6 +36,7 @@ from holdfast.setup.installs import (
     unusable_settings,
 )
 from holdfast.setup.receipts import our_packages
+from holdfast.setup.targets import CODEX
 from holdfast.setup.wiring import SECOND_EVENT, prints_second_half
 from holdfast.transcript.reader import Reader
 from holdfast.window import observed_limits
@@ -68,8 +69,9 @@ def examine(project: Path) -> dict[str, Any]:
     others = find_others(Path(places.user_home()), project, packages)
     fired = {install: client_doctor.fire_all(list(install.runnable)) for install in installs}
     steps = {install: _rehearse(install, fired[install]) for install in installs}
-    line = check_status_line(installs, project, packages)
-    servers = look_at_servers(installs, project, packages)
+    claudes = [install for install in installs if install.scope != CODEX]
+    line = check_status_line(claudes, project, packages)
+    servers = look_at_servers(claudes, project, packages)
     settings = settings_load.load(str(project))
     troubles = [
         *_broken_settings(unusable),
@@ -130,7 +132,7 @@ def _install_troubles(installs: list[Install], unusable: dict[Path, InstallError
             return ["no hook of Holdfast was found; fix that file, then run `holdfast install`"]
         refused = f"`holdfast install` would refuse, because {error}; {error.hint}"
         return [f"no hook of Holdfast is installed, and {refused}"]
-    running = [install for install in installs if install.commands]
+    running = [install for install in installs if install.commands and install.scope != CODEX]
     if len(running) < 2:
         return []
     named = ", ".join(str(install.path) for install in running)
@@ -176,6 +178,8 @@ def _failed_steps(install: Install, steps: list[RehearsalStep]) -> list[str]:
 
 
 def _fix(install: Install) -> str:
+    if install.scope == CODEX:
+        return "run `holdfast install --agent codex`"
     if install.scope != "plugin":
         scope = "" if install.scope == "user" else f" --scope {install.scope}"
         return f"run `holdfast install{scope}`"
