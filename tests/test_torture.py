@@ -41,7 +41,8 @@ from holdfast.checkpoint.write import keep
 from holdfast.hub import ids, row_times
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import events
-from holdfast.run.journal import Journal
+from holdfast.run import journal as run_journal
+from holdfast.run.journal import Journal, Started, TaskShare
 from holdfast.wire import places, spool
 from tests.checkpoint.documents import a_document
 
@@ -263,9 +264,8 @@ def _record(plans: Plans, session: str) -> None:
     """A journal that reports the first task as done."""
     journal = Journal(plans.plan.folder)
     Path(plans.plan.folder).mkdir(parents=True, exist_ok=True)
-    shares = [{"id": plans.plan.tasks[0], "hash": ""}]
-    journal.add("started", session=session, batch="b", attempt=1, tasks=shares)
-    journal.add("ended", session=session, result="done", exit=0)
+    journal.add(Started(session, "b", tasks=(TaskShare(plans.plan.tasks[0]),)))
+    journal.add(run_journal.Ended(session, "done", exit=0))
 
 
 def _note(plans: Plans, *lines: str) -> None:
@@ -313,7 +313,7 @@ def test_a_session_whose_result_was_lost_is_noticed(plans: Plans) -> None:
     task = plans.plan.tasks[0]
     journal = Journal(plans.plan.folder)
     Path(plans.plan.folder).mkdir(parents=True)
-    journal.add("started", session="s1", batch="b", attempt=1, tasks=[{"id": task, "hash": ""}])
+    journal.add(Started("s1", "b", tasks=(TaskShare(task),)))
     _note(plans, f"begun s1 {task}", f"done s1 {task}", "ended s1 -")
     plans.check(set(), [], sees_ends=False)
     with pytest.raises(BrokenPromise, match="gave their result"):

@@ -16,7 +16,7 @@ from random import Random
 
 from holdfast.run.claude_process import note_path, read_note
 from holdfast.run.journal import Journal, journal_folder
-from holdfast.run.journal_state import SessionRecord, build_history
+from holdfast.run.journal_state import SessionRecord, read_history
 from holdfast.run.report import DONE
 from torture import damage, promises, stand_in
 from torture.board import must
@@ -187,7 +187,7 @@ class Plans:
         return {task for step, _, task in self._log() if step == stand_in.DONE}
 
     def _sessions(self) -> list[SessionRecord]:
-        return build_history(Journal(self.plan.folder, only_read=True).records).sessions
+        return read_history(Journal(self.plan.folder, only_read=True)).sessions
 
     def _journal_done(self) -> set[str]:
         return {share.id for one in self._sessions() for share in one.done_shares}

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from holdfast.cli.main import holdfast_command
 from holdfast.plan.load import load_plan
-from holdfast.run.journal import Journal, journal_folder
+from holdfast.run.journal import Ended, Journal, Started, TaskShare, journal_folder
 from tests.mcp.clients import DirectClient, a_session
 
 PLAN = """
@@ -137,10 +137,8 @@ def test_what_a_run_has_done_of_a_file_is_not_planned_again(
     folder = journal_folder(file, project)
     Path(folder).mkdir(parents=True)
     journal = Journal(folder)
-    journal.add(
-        "started", at_ms=1, session="s", batch="b", tasks=[{"id": one.id, "hash": one.hash}]
-    )
-    journal.add("ended", at_ms=2, session="s", result="done", exit=0)
+    journal.add(Started("s", "b", tasks=(TaskShare(one.id, one.hash),)))
+    journal.add(Ended("s", "done", exit=0))
     found = talk.good("plan", path="plan.md")
     assert (found["done"], found["tokens"]) == (1, 8_000)
 

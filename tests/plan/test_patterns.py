@@ -18,6 +18,7 @@ from holdfast.plan.patterns import Pattern, expand_patterns
 from holdfast.plan.planner import make_workflow
 from holdfast.plan.task import BadPlan
 from holdfast.run import prompt
+from holdfast.run.journal import Ended, Started
 from holdfast.run.journal_state import RunHistory, index_tasks, remove_done, share_of
 from tests.plan.builders import a_plan, a_task
 
@@ -104,10 +105,9 @@ def test_neither_what_a_cut_task_makes_nor_what_it_moves_away_is_work_left(
     known, spread_out = RunHistory(), expand_patterns(plan, project)
     flow = make_workflow(spread_out, room.stated_room(100, 3), Past(), project)
     for number, piece in enumerate(p for batch in flow.batches for p in batch.pieces):
-        share = share_of(piece, index_tasks(spread_out)).as_json()
-        started = {"kind": "started", "session": str(number), "tasks": [share]}
-        known.take(started)
-        known.take({"kind": "ended", "session": str(number), "result": "done"})
+        share = share_of(piece, index_tasks(spread_out))
+        known.take(Started(str(number), tasks=(share,)))
+        known.take(Ended(str(number), "done"))
     assert len(known.done) == 3
     if made == ["."]:
         (project / "api").rename(project / "moved")

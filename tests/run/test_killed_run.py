@@ -130,6 +130,22 @@ def test_a_supervisor_that_is_killed_takes_its_client_along(theatre: Theatre, de
     assert "it is not known how it ended" in theatre.records("ended")[0]["error"]
 
 
+@pytest.mark.requirement("P5", "X3", "X6")
+def test_what_a_run_and_its_supervisor_left_when_both_were_killed_ends_with_the_next_run(
+    theatre: Theatre,
+) -> None:
+    theatre.play(cart=["deaf"])
+    with theatre.start() as run:
+        clients = theatre.here()
+        for process in (run.pid, *children_of(run.pid)):
+            os.kill(process, signal.SIGKILL)
+        run.communicate(timeout=PATIENCE_SECONDS)
+    assert not any(wait_for_end(one, 0) for one in clients)
+    assert theatre.answer()["state"] == "done"
+    assert _gone(clients)
+    assert theatre.tasks == ["cart", "cart", "price", "docs"]
+
+
 @pytest.mark.requirement("P5", "X3")
 def test_whoever_goes_on_talking_when_the_client_has_ended_is_ended(theatre: Theatre) -> None:
     theatre.play(cart=["chatter"])

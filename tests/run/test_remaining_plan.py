@@ -14,9 +14,9 @@ from holdfast.plan.estimate import Past
 from holdfast.plan.planner import make_workflow
 from holdfast.plan.task import PlanTask, TaskPlan
 from holdfast.plan.workflow import Workflow
+from holdfast.run.journal import Ended, Started, TaskShare
 from holdfast.run.journal_state import (
     RunHistory,
-    TaskShare,
     index_tasks,
     remove_done,
     share_of,
@@ -60,9 +60,8 @@ def _flow(plan: TaskPlan, tokens: int) -> Workflow:
 
 def _finish(known: RunHistory, shares: list[TaskShare]) -> None:
     session = f"s{len(known.tries)}"
-    tasks = [one.as_json() for one in shares]
-    known.take({"kind": "started", "session": session, "batch": session, "tasks": tasks})
-    known.take({"kind": "ended", "session": session, "result": DONE})
+    known.take(Started(session, session, tasks=tuple(shares)))
+    known.take(Ended(session, DONE))
 
 
 def _work(share: TaskShare, plan: TaskPlan) -> set[tuple[str, str]]:

@@ -15,13 +15,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from holdfast.files.unnamed import unnamed_file
 from holdfast.run import supervisor
 from holdfast.run.errors import NoClient, ReservedOption
 from holdfast.run.report import SCHEMA_SINCE, SessionEnd, build_schema, decode_end, quote
 from holdfast.run.supervisor import CONDUCTED, NOTE_BYTES, end_session
+from holdfast.transcript.blocks import Usage
 from holdfast.wire import places
 from holdfast.wire.log import inert
 
@@ -53,12 +55,6 @@ PERMITS = (
     "--settings",
 )
 PERMISSIONS = "--allowedTools Bash,Edit,Write"  # what most tasks need
-USAGE = (
-    "input_tokens",
-    "cache_read_input_tokens",
-    "cache_creation_input_tokens",
-    "output_tokens",
-)
 _VERSION = re.compile(r"\b(\d{1,4})\.(\d{1,4})\.(\d{1,6})\b")
 
 
@@ -93,31 +89,29 @@ def find(named: Path | None) -> ClaudeProgram:
 def _read_version(path: str) -> str:
     """The first words of `--version`. What it starts is ended."""
     mark = f"version-{os.getpid()}"
-    with unnamed_file(b"") as errors:
-        try:
-            program = subprocess.Popen(
-                [path, "--version"],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                env={**os.environ, CONDUCTED: mark},
-            )
-        except OSError as error:
-            raise NoClient(f"{path} cannot be started: {error.strerror}") from error
-        assert program.stdout is not None
-        try:
-            with program.stdout as out:
-                ready = select.select([out], [], [], VERSION_SECONDS)[0]
-                words = os.read(out.fileno(), VERSION_BYTES) if ready else b""
-            code = program.wait(VERSION_SECONDS if ready else 0)
-        except subprocess.TimeoutExpired:
-            raise NoClient(f"{path} --version did not end") from None
-        finally:
-            end_session(mark)
-            program.wait()
-        failures = os.pread(errors.fileno(), VERSION_BYTES, 0).decode("utf-8", "replace")
+    try:
+        program = subprocess.Popen(
+            [path, "--version"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, CONDUCTED: mark},
+        )
+    except OSError as error:
+        raise NoClient(f"{path} cannot be started: {error.strerror}") from error
+    assert program.stdout is not None
+    try:
+        with program.stdout as out:
+            ready = select.select([out], [], [], VERSION_SECONDS)[0]
+            words = os.read(out.fileno(), VERSION_BYTES) if ready else b""
+        code = program.wait(VERSION_SECONDS if ready else 0)
+    except subprocess.TimeoutExpired:
+        raise NoClient(f"{path} --version did not end") from None
+    finally:
+        end_session(mark)
+        program.wait()
     if code:
-        raise NoClient(f"{path} --version ended with {code}: {inert(failures.strip(), 200)}")
+        raise NoClient(f"{path} --version ended with {code}")
     return words.decode("utf-8", "replace").strip()
 
 
@@ -173,12 +167,6 @@ def reserve_note(path: str) -> None:
 
 def read_note(path: str) -> SessionEnd:
     return decode_end(places.read_small(path, MAX_NOTE_BYTES))
-
-
-def remove_note(folder: str, session_id: str) -> None:
-    """Remove a note that is in the journal."""
-    with suppress(OSError):
-        Path(note_path(folder, session_id)).unlink()
 
 
 def remove_notes(folder: str) -> None:
@@ -267,10 +255,32 @@ class ClaudeProcess:
             self._timer.cancel()
 
 
+class StreamMessage(msgspec.Struct):
+    usage: Usage = Usage()
+
+
+class StreamLine(msgspec.Struct):
+    """What Claude Code prints. The format is not ours: lines that do not fit are ignored."""
+
+    type: str = ""
+    subtype: str = ""
+    parent_tool_use_id: str | None = None
+    message: StreamMessage | None = None
+    error_status: int | None = None
+    error: str = ""
+    attempt: int = 0
+    max_retries: int = 0
+
+    def describe_retry(self) -> str:
+        status = self.error_status
+        what = f"the API answered {status}" if status else "the API does not answer"
+        why = f" ({quote(self.error)})" if self.error not in ("", "unknown") else ""
+        return f"{what}{why}; Claude Code tries again, {self.attempt} of {self.max_retries}"
+
+
 @dataclass(slots=True)
 class StreamReading:
-    """What a session has printed so far. The format is not ours: lines that do not fit are ignored.
-    `first_tokens`: its window before any work;
+    """What a session has printed so far. `first_tokens`: its window before any work;
     `most_tokens`: its window at its fullest."""
 
     first_tokens: int = 0
@@ -283,49 +293,21 @@ class StreamReading:
     def grown_tokens(self) -> int:
         return max(0, self.most_tokens - self.first_tokens)
 
-    def hear(self, line: bytes) -> bool:
+    def hear(self, data: bytes) -> bool:
         """Read one line; true if it reports how full the window is."""
-        event = _event(line)
-        kind = event.get("type")
-        if kind == "system" and event.get("subtype") == "compact_boundary":
-            self.compactions += 1
-        if kind == "system" and event.get("subtype") == "api_retry":
-            self.waits_for = _waits_for(event)
-        if kind != "assistant" or event.get("parent_tool_use_id"):
-            return False  # a subagent has a window of its own
-        return self._take(*_tokens(event))
-
-    def _take(self, total: int, sent: int) -> bool:
-        if not total:
+        try:
+            line = msgspec.json.decode(data, type=StreamLine)
+        except (ValueError, RecursionError):
             return False
-        self.first_tokens = self.first_tokens or sent
-        self.now_tokens, self.waits_for = total, ""
-        self.most_tokens = max(self.most_tokens, total)
-        return True
-
-
-def _waits_for(event: dict[str, Any]) -> str:
-    status, error = event.get("error_status"), quote(str(event.get("error") or ""))
-    what = f"the API answered {status}" if type(status) is int else "the API does not answer"
-    why = f" ({error})" if error not in ("", "unknown") else ""
-    tries = f"{event.get('attempt', '?')!s:.4} of {event.get('max_retries', '?')!s:.4}"
-    return f"{what}{why}; Claude Code tries again, {tries}"
-
-
-def _event(line: bytes) -> dict[str, Any]:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
-
-
-def _tokens(event: dict[str, Any]) -> tuple[int, int]:
-    """The tokens in the window after one answer, and how many of them were sent."""
-    message = event.get("message")
-    usage = message.get("usage") if isinstance(message, dict) else None
-    if not isinstance(usage, dict):
-        return 0, 0
-    numbers = [usage.get(name) for name in USAGE]
-    known = [n if type(n) is int and 0 <= n < 1 << 40 else 0 for n in numbers]
-    return sum(known), sum(known[:3])
+        if line.subtype == "compact_boundary":
+            self.compactions += 1
+        if line.subtype == "api_retry":
+            self.waits_for = line.describe_retry()
+        if line.type != "assistant" or line.parent_tool_use_id or line.message is None:
+            return False  # a subagent has a window of its own
+        usage = line.message.usage
+        if usage.total_tokens:
+            self.first_tokens = self.first_tokens or usage.input_side_tokens
+            self.now_tokens, self.waits_for = usage.total_tokens, ""
+            self.most_tokens = max(self.most_tokens, usage.total_tokens)
+        return bool(usage.total_tokens)

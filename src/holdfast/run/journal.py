@@ -10,14 +10,14 @@ none while sessions of the last one are still ending.
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import count
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from holdfast.files import lock, small_files
 from holdfast.plan.task import digest
@@ -25,9 +25,62 @@ from holdfast.run.errors import AlreadyRunning, JournalNotWritten, NewerJournal
 from holdfast.wire import places
 
 VERSION = 1
-KINDS = frozenset(("run", "started", "ended", "checkpoint"))
 PATIENCE_SECONDS = 30.0  # longer than a supervisor needs to end its processes
-Record = dict[str, Any]
+
+
+class TaskShare(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The share of a task that a session was given: all of it, or some of its files."""
+
+    id: str
+    hash: str = ""
+    files: tuple[str, ...] | None = None  # None: the whole task
+    of_files: tuple[str, ...] = ()  # the files of its patterns when the task was cut
+    piece: str = ""  # how the session knows it, if not by the task's id
+
+    @property
+    def name(self) -> str:
+        return self.piece or self.id
+
+
+class Line(msgspec.Struct, frozen=True, tag_field="kind", kw_only=True):
+    at_ms: int = 0
+
+
+class Begun(Line, frozen=True, tag="run", kw_only=True):
+    """The first line."""
+
+    version: int = VERSION
+
+
+class Started(Line, frozen=True, tag="started", omit_defaults=True):
+    session: str
+    batch: str = ""
+    attempt: int = 1
+    tasks: tuple[TaskShare, ...] = ()
+    estimated_tokens: int = 0
+    high_tokens: int = 0
+
+
+class Ended(Line, frozen=True, tag="ended", omit_defaults=True):
+    session: str
+    result: str = ""  # done, failed, stopped
+    exit: int | None = None  # None: nobody saw it
+    error: str = ""
+    halt: str = ""  # for whom a task waits, or why the plan stops, in the words of the session
+    summary: str = ""  # what it reports to have done and found out
+    used_tokens: int = 0  # the largest size of its window
+    grown_tokens: int = 0  # how much of that the work took
+    compactions: int = 0
+    credited: tuple[int, ...] = ()  # the tasks that a failed session did nevertheless
+    missing: tuple[str, ...] = ()  # files of its finished tasks that are not there
+
+
+class Saved(Line, frozen=True, tag="checkpoint"):
+    session: str
+    path: str | None = None  # None: it left no transcript
+
+
+_DECODER = msgspec.json.Decoder(Begun | Started | Ended | Saved)
 
 
 class Journal:
@@ -38,20 +91,17 @@ class Journal:
         self._lock = threading.Lock()
         self.notes: list[str] = []
         data = self._read()
-        lines = [line for line in data.splitlines() if line.strip()]
-        self.records = [record for line in lines if (record := _record(line)) is not None]
-        if len(self.records) < len(lines) and not only_read:
-            self._set_aside(data, len(lines) - len(self.records))
+        texts = [text for text in data.splitlines() if text.strip()]
+        self.lines = [line for text in texts if (line := _decode(text)) is not None]
+        if len(self.lines) < len(texts) and not only_read:
+            self._set_aside(data, len(texts) - len(self.lines))
 
-    def add(self, kind: str, **values: Any) -> Record:
-        """Add a record. It is on disk when this returns; JournalNotWritten if it cannot be."""
-        record = {"kind": kind, **values}
+    def add(self, line: Line) -> None:
+        """Add a line. It is on disk when this returns; JournalNotWritten if it cannot be."""
         with self._lock:
-            first = [] if self.records else [{"kind": "run", "version": VERSION}]
-            records = [*self.records, *first, record]
-            self._write(self.path, _encode(records))
-            self.records = records
-        return record
+            lines = [*(self.lines or [Begun()]), line]
+            self._write(self.path, _encode(lines))
+            self.lines = lines
 
     def _write(self, path: str, data: bytes) -> None:
         try:
@@ -74,28 +124,25 @@ class Journal:
         names = (f"{self.path}.damaged-{number}" for number in count(1))
         aside = next(name for name in names if not os.path.lexists(name))
         self._write(aside, data)
-        self._write(self.path, _encode(self.records))
+        self._write(self.path, _encode(self.lines))
         self.notes.append(
             f"the journal was damaged: {bad} of its lines could not be read, the rest is used; "
             f"the damaged file is {aside}"
         )
 
 
-def _encode(records: list[Record]) -> bytes:
-    return b"".join(json.dumps(record).encode() + b"\n" for record in records)
+def _encode(lines: list[Line]) -> bytes:
+    return b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
 
 
-def _record(line: bytes) -> Record | None:
+def _decode(text: bytes) -> Line | None:
     try:
-        value = json.loads(line)
+        line: Line = _DECODER.decode(text)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(value, dict) or value.get("kind") not in KINDS:
-        return None
-    version = value.get("version", VERSION)
-    if isinstance(version, int) and version > VERSION:
-        raise NewerJournal(f"the journal of this plan is of version {version}")
-    return value
+    if isinstance(line, Begun) and line.version > VERSION:
+        raise NewerJournal(f"the journal of this plan is of version {line.version}")
+    return line
 
 
 def journal_folder(plan: Path, root: Path) -> str:

@@ -16,106 +16,102 @@ from holdfast.plan.load import load_plan
 from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask, TaskPlan
 from holdfast.run.errors import JournalNotWritten, NewerJournal
-from holdfast.run.journal import Journal, journal_folder
+from holdfast.run.journal import (
+    Ended,
+    Journal,
+    Line,
+    Saved,
+    Started,
+    TaskShare,
+    journal_folder,
+)
 from holdfast.run.report import DONE
 
 MAX_BRIEFS = 12  # of earlier sessions, for one session
 
 
 @dataclass(frozen=True, slots=True)
-class TaskShare:
-    """The share of a task that a session was given: all of it, or some of its files."""
+class SessionRecord:
+    """What the journal says of one session. Without a result, nobody recorded its end."""
 
-    id: str
-    hash: str
-    files: tuple[str, ...] | None = None  # None: the whole task
-    of_files: tuple[str, ...] = ()  # the files of its patterns when the task was cut
-    piece: str = ""  # how the session knows it, if not by the task's id
+    started: Started
+    ended: Ended
+    saved: Saved | None = None
 
     @property
-    def name(self) -> str:
-        return self.piece or self.id
+    def session_id(self) -> str:
+        return self.started.session
 
-    def as_json(self) -> dict[str, Any]:
-        rare = {"of_files": list(self.of_files), "piece": self.piece}
-        return {
-            "id": self.id,
-            "hash": self.hash,
-            "files": self.files and list(self.files),
-            **{name: value for name, value in rare.items() if value},
-        }
+    @property
+    def batch(self) -> str:
+        return self.started.batch
 
+    @property
+    def shares(self) -> tuple[TaskShare, ...]:
+        return self.started.tasks
 
-@dataclass(frozen=True, slots=True)
-class SessionRecord:
-    """One session: its work, and its result, which is empty if nobody recorded it."""
-
-    session_id: str
-    batch: str
-    shares: tuple[TaskShare, ...]
-    result: str = ""
-    error: str = ""
-    used_tokens: int = 0  # the largest size of its window
-    grown_tokens: int = 0  # how much of that the work took
-    saved: bool = False  # the checkpoint was saved, or cannot be saved
-    credited: tuple[int, ...] = ()  # the shares that a failed session did nevertheless
-    halt: str = ""  # for whom a task waits, or why the plan stops
-    summary: str = ""  # what it reports to have done and found out
-    missing: tuple[str, ...] = ()  # files of its tasks that are not there though done
+    @property
+    def result(self) -> str:
+        return self.ended.result
 
     @property
     def done_shares(self) -> tuple[TaskShare, ...]:
         if self.result == DONE:
             return self.shares
-        return tuple(share for at, share in enumerate(self.shares) if at in self.credited)
+        return tuple(share for at, share in enumerate(self.shares) if at in self.ended.credited)
 
     @property
     def waiting_share(self) -> TaskShare | None:
         """The share that waits for a person: the first that is not done. Those behind it were not
         begun."""
-        done = self.done_shares if self.halt else self.shares
+        done = self.done_shares if self.ended.halt else self.shares
         return next((share for share in self.shares if share not in done), None)
 
     @property
-    def names(self) -> frozenset[tuple[str, str]]:
-        return frozenset((one.id, one.hash) for one in self.shares)
+    def keys(self) -> frozenset[tuple[str, str]]:
+        return frozenset((share.id, share.hash) for share in self.shares)
 
     @property
     def specs(self) -> frozenset[str]:
         """The tasks, and the larger tasks they are steps of."""
-        ids = [one.id for one in self.shares]
+        ids = [share.id for share in self.shares]
         return frozenset([*ids, *(name.partition("/")[0] for name in ids)])
+
+    def as_json(self) -> dict[str, Any]:
+        started, ended = self.started, self.ended
+        return {
+            "session_id": started.session,
+            "tasks": [share.name for share in started.tasks],
+            "attempt": started.attempt,
+            "result": ended.result,
+            "exit_code": ended.exit,
+            "error": ended.error,
+            "halt": ended.halt,
+            "summary": ended.summary,
+            "used_tokens": ended.used_tokens,
+            "grown_tokens": ended.grown_tokens,
+            "estimated_tokens": started.estimated_tokens,
+            "high_tokens": started.high_tokens,
+            "compactions": ended.compactions,
+            "checkpoint": self.saved.path if self.saved else None,
+            "missing": list(ended.missing),
+        }
 
 
 @dataclass(slots=True)
 class RunHistory:
     tries: dict[str, SessionRecord] = field(default_factory=dict)  # by session, in order
-    revision: int = 0  # changes with every record
+    revision: int = 0  # changes with every line
 
-    def take(self, record: Mapping[str, Any]) -> None:
-        """Add one record. Records that do not fit are ignored."""
+    def take(self, line: Line) -> None:
+        """Add one line of the journal. One of a session that never started is ignored."""
         self.revision += 1
-        session = record.get("session")
-        if not isinstance(session, str):
-            return
-        kind, known = record.get("kind"), self.tries.get(session)
-        if kind == "started":
-            shares = tuple(_shares(record.get("tasks")))
-            self.tries[session] = SessionRecord(session, str(record.get("batch", "")), shares)
-        elif kind == "ended" and known is not None:
-            self.tries[session] = replace(
-                known,
-                result=str(record.get("result", "")),
-                error=str(record.get("error", "")),
-                used_tokens=_number(record.get("used_tokens")),
-                grown_tokens=_number(record.get("grown_tokens")),
-                credited=_positions(record.get("credited")),
-                halt=str(record.get("halt", "")),
-                summary=str(record.get("summary", "")),
-                missing=_names(record.get("missing")) or (),
-            )
-        elif kind == "checkpoint" and known is not None:
-            self.tries[session] = replace(known, saved=True)
+        if isinstance(line, Started):
+            self.tries[line.session] = SessionRecord(line, Ended(line.session))
+        elif isinstance(line, Ended) and line.session in self.tries:
+            self.tries[line.session] = replace(self.tries[line.session], ended=line)
+        elif isinstance(line, Saved) and line.session in self.tries:
+            self.tries[line.session] = replace(self.tries[line.session], saved=line)
 
     @property
     def sessions(self) -> list[SessionRecord]:
@@ -125,20 +121,20 @@ class RunHistory:
     @property
     def unsettled(self) -> list[SessionRecord]:
         """Sessions that started and whose end was not recorded."""
-        return [one for one in self.sessions if not one.result]
+        return [record for record in self.sessions if not record.result]
 
     @property
     def unsaved(self) -> list[SessionRecord]:
-        return [one for one in self.done if not one.saved]
+        return [record for record in self.done if record.saved is None]
 
     @property
     def done(self) -> list[SessionRecord]:
         """Sessions that did something that must not be done again."""
-        return [one for one in self.sessions if one.done_shares]
+        return [record for record in self.sessions if record.done_shares]
 
     @property
     def batches_done(self) -> int:
-        return len({one.batch for one in self.sessions if one.result == DONE})
+        return len({record.batch for record in self.sessions if record.result == DONE})
 
     def coverage(self) -> dict[tuple[str, str], frozenset[str] | None]:
         """By task and hash: the files that are done; None if the whole task is."""
@@ -159,55 +155,28 @@ class RunHistory:
 
     def half_done(self, shares: Sequence[TaskShare]) -> SessionRecord | None:
         """The last session that had some of this work, if it did not finish it."""
-        wanted = {(one.id, one.hash) for one in shares}
-        for one in reversed(self.sessions):
-            if one.names & wanted:
-                return None if one.result == DONE else one
-        return None
+        wanted = {(share.id, share.hash) for share in shares}
+        last = next((one for one in reversed(self.sessions) if one.keys & wanted), None)
+        return last if last and last.result != DONE else None
 
     def before(self, needs: Iterable[str]) -> list[SessionRecord]:
         """Sessions to build on, the latest first: the last batch's, then those that did what this
         work needs."""
         done, wanted = self.done, set(needs)
-        last = [one for one in done if one.batch == done[-1].batch]
-        needed = [one for one in done if wanted & one.specs and one not in last]
+        last = [record for record in done if record.batch == done[-1].batch]
+        needed = [record for record in done if wanted & record.specs and record not in last]
         return [*reversed(last), *reversed(needed)][:MAX_BRIEFS]
 
     def missing(self) -> list[str]:
         """Files of finished tasks that were not there when their sessions ended."""
-        return list(dict.fromkeys(file for one in self.sessions for file in one.missing))
+        return list(dict.fromkeys(file for one in self.sessions for file in one.ended.missing))
 
 
-def build_history(records: Iterable[Mapping[str, Any]]) -> RunHistory:
-    found = RunHistory()
-    for record in records:
-        found.take(record)
-    return found
-
-
-def _shares(value: object) -> Iterable[TaskShare]:
-    for one in value if isinstance(value, list) else ():
-        if isinstance(one, dict) and isinstance(one.get("id"), str):
-            hash_ = str(one.get("hash", ""))
-            yield TaskShare(
-                one["id"],
-                hash_,
-                _names(one.get("files")),
-                _names(one.get("of_files")) or (),
-                str(one.get("piece", "")),
-            )
-
-
-def _number(value: object) -> int:
-    return value if isinstance(value, int) else 0
-
-
-def _positions(value: object) -> tuple[int, ...]:
-    return tuple(one for one in value if isinstance(one, int)) if isinstance(value, list) else ()
-
-
-def _names(value: object) -> tuple[str, ...] | None:
-    return tuple(map(str, value)) if isinstance(value, list) else None
+def read_history(journal: Journal) -> RunHistory:
+    history = RunHistory()
+    for line in journal.lines:
+        history.take(line)
+    return history
 
 
 Coverage = Mapping[tuple[str, str], frozenset[str] | None]
@@ -241,7 +210,7 @@ def _with_paths(task: PlanTask, paths: tuple[str, ...]) -> PlanTask:
     """The task with fewer files. A size for all files is divided equally among them."""
     total = task.size_tokens
     share = total if total is None else max(1, total * len(paths) // len(task.paths))
-    return replace(task, paths=paths, size_tokens=share)
+    return replace(task, paths=paths, size_tokens=share, part="left to do")
 
 
 def index_tasks(plan: TaskPlan) -> dict[str, PlanTask]:
@@ -286,6 +255,6 @@ def _read_history(file: Path, root: Path) -> tuple[RunHistory, str]:
     except (OSError, ValueError):  # not a possible path; reading the plan reports that
         return RunHistory(), ""
     try:
-        return build_history(Journal(folder, only_read=True).records), ""
+        return read_history(Journal(folder, only_read=True)), ""
     except (JournalNotWritten, NewerJournal) as error:
         return RunHistory(), f"the journal of its runs cannot be read: {error}"

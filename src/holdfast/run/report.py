@@ -58,49 +58,17 @@ class SessionEnd:
         """Whether Claude Code ended well. It also did if it was ended after its result."""
         return self.result == SUCCESS and not self.is_error and (self.exit_code or 0) <= 0
 
-    def task(self, name: str) -> TaskReport | None:
-        tasks = self.report.tasks if self.report else ()
-        return next((task for task in tasks if task.id == name), None)
+    @property
+    def summary(self) -> str:
+        """What it reports to have done; without a report, the last words of a session that ended
+        well."""
+        return self.report.summary if self.report else self.words if self.is_success else ""
 
-    def state(self, name: str) -> str:
-        """The reported state of a task; empty if it is not in the report."""
-        task = self.task(name)
-        return task.state if task else ""
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What an ended session amounts to, by its own report. `done`: positions of finished tasks."""
-
-    result: str
-    done: tuple[int, ...] = ()
-    error: str = ""
-    halt: str = ""
-
-
-def judge(end: SessionEnd, names: Sequence[str]) -> Verdict:
-    """A session that ended well without a report has done its tasks: nothing is repeated only
-    because nobody said that it is done."""
-    if not end.is_success:
-        code = end.exit_code
+    def describe_failure(self) -> str:
+        code = self.exit_code
         ended = "it is not known how it ended" if code is None else f"exit {code}"
-        result = f" ({quote(end.result)})" if end.result not in ("", SUCCESS) else ""
-        words = end.words or "it gave no result"
-        return Verdict(FAILED, error=f"{ended}{result}: {words}")
-    every = range(len(names))
-    done = tuple(at for at in every if end.report is None or end.state(names[at]) == DONE)
-    if len(done) == len(names):
-        return Verdict(DONE, done)
-    left = [end.task(names[at]) for at in every if at not in done]
-    reasons = [f"{task.id}: {task.reason}" for task in left if task] or ["it names no reason"]
-    missed = ", ".join(names[at] for at in every if at not in done)
-    halts = [task.reason or task.id for task in left if task and task.state == WAITING]
-    return Verdict(
-        FAILED,
-        done,
-        f"it reports as not done: {missed} ({'; '.join(reasons)})",
-        halts[0] if halts else "",
-    )
+        result = f" ({quote(self.result)})" if self.result not in ("", SUCCESS) else ""
+        return f"{ended}{result}: {self.words or 'it gave no result'}"
 
 
 def build_schema(names: Sequence[str]) -> dict[str, Any]:

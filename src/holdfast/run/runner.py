@@ -1,7 +1,7 @@
 """The run: settle what the last run left, then batch after batch, with a checkpoint per session.
 
-Batches are planned again at every run, and after a batch that took more than expected, from what is
-left of the plan. So an edited plan, another model or better estimates are no special case.
+What is left of the plan is planned again at every run and after every batch. So an edited plan,
+another model or better estimates are no special case.
 """
 
 from __future__ import annotations
@@ -13,21 +13,20 @@ from typing import Any
 
 from holdfast.brief.compose import DEFAULT_TOKENS
 from holdfast.plan.project_files import find_missing
-from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import TaskPlan
-from holdfast.plan.workflow import TaskBatch, Workflow
+from holdfast.plan.workflow import Workflow
 from holdfast.run import claude_process, prompt
 from holdfast.run.errors import BatchFailed, BatchTimedOut, Interrupted, PlanWaits
+from holdfast.run.journal import Ended, Saved
 from holdfast.run.journal_state import SessionRecord, index_tasks, remove_done, share_of
 from holdfast.run.prompt import PromptContext
-from holdfast.run.report import DONE, STOPPED, judge
+from holdfast.run.report import DONE, STOPPED
 from holdfast.run.session import (
     TIMED_OUT,
     RunContext,
     RunEvent,
     SessionJob,
-    SessionResult,
-    record_end,
+    judge,
     run_session,
 )
 from holdfast.run.supervisor import end_session
@@ -45,13 +44,11 @@ Make = Callable[[TaskPlan], Workflow]
 
 
 class JobQueue:
-    """The jobs still to run. `make` plans what is left; `share_tokens` is how much of a window a
-    batch may take."""
+    """The jobs still to run. `make` plans what is left."""
 
-    def __init__(self, context: RunContext, plan: TaskPlan, make: Make, share_tokens: int) -> None:
+    def __init__(self, context: RunContext, plan: TaskPlan, make: Make) -> None:
         self.plan = plan
         self._context, self._make = context, make
-        self._share_tokens = share_tokens
         self._left, self._revision = plan, -1
         self._known = index_tasks(plan)
         self._numbers = number_tasks(plan)
@@ -72,14 +69,21 @@ class JobQueue:
         return self._make(self.left())
 
     def jobs(self, flow: Workflow) -> Iterator[list[SessionJob]]:
-        """The sessions of each batch: one, or one per task if they may run in parallel."""
+        """The sessions of each batch: one, or one per task if they may run side by side."""
         before = self._context.history.batches_done
         for number, batch in enumerate(flow.batches, start=before + 1):
-            side_by_side = batch.parallel and self._context.options.max_parallel > 1
-            parts = [(piece,) for piece in batch.pieces] if side_by_side else [batch.pieces]
-            count = before + len(flow.batches)
-            jobs = [self._job(batch, part, number, count) for part in parts]
-            yield [replace(job, beside=len(jobs) > 1) for job in jobs]
+            parts = [(piece,) for piece in batch.pieces] if batch.parallel else [batch.pieces]
+            yield [
+                SessionJob(
+                    batch_id=batch.id,
+                    batch=replace(batch, pieces=pieces),
+                    shares=tuple(share_of(piece, self._known) for piece in pieces),
+                    number=number,
+                    count=before + len(flow.batches),
+                    beside=len(parts) > 1,
+                )
+                for pieces in parts
+            ]
 
     def prompt_context(self, job: SessionJob, error: str = "") -> PromptContext:
         """What the session is told besides its tasks, from what the journal knows now."""
@@ -96,26 +100,13 @@ class JobQueue:
             count=job.count,
             beside=job.beside,
             again=earlier is not None,
-            error=error or (earlier.error if earlier else ""),
+            error=error or (earlier.ended.error if earlier else ""),
             missing=tuple(find_missing(options.root, history.missing())),
             briefs=tuple(_briefs([*once.values()])),
             numbers=self._numbers,
             tasks=self.left().tasks,
             settled=tuple(task for task in self.plan.tasks if task.done and task.description),
             schema=options.client.knows_schema,
-        )
-
-    def _job(
-        self, batch: TaskBatch, pieces: tuple[TaskPiece, ...], number: int, count: int
-    ) -> SessionJob:
-        return SessionJob(
-            batch=batch.id,
-            pieces=pieces,
-            shares=tuple(share_of(piece, self._known) for piece in pieces),
-            number=number,
-            count=count,
-            high_tokens=replace(batch, pieces=pieces).high_tokens,
-            limit_tokens=self._share_tokens,
         )
 
     def _needs(self, name: str) -> tuple[str, ...]:
@@ -136,7 +127,7 @@ def _briefs(sources: Sequence[SessionRecord]) -> Iterator[str]:
     for record in sources:
         tokens = max(MIN_BRIEF_TOKENS, DEFAULT_TOKENS // len(sources))
         if brief := prompt.compose_brief(record.session_id, tokens):
-            yield prompt.quote_summary(record.summary) + brief
+            yield prompt.quote_summary(record.ended.summary) + brief
 
 
 @dataclass(slots=True)
@@ -149,13 +140,14 @@ class RunReport:
     state: str = "done"
     tasks: int = 0  # of the plan
     done_before: int = 0  # of these
-    sessions: list[SessionResult] = field(default_factory=list)
+    sessions: list[SessionRecord] = field(default_factory=list)
     left: list[str] = field(default_factory=list)  # ids of tasks
     notes: list[str] = field(default_factory=list)
     error: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        return {"version": 1, **asdict(self)}
+        sessions = [record.as_json() for record in self.sessions]
+        return {"version": 1, **asdict(self), "sessions": sessions}
 
 
 class Runner:
@@ -171,7 +163,13 @@ class Runner:
             self.report.done_before = len(flow.done)
             if not flow.batches:
                 self.report.state = "nothing"
-            self._run_batches(flow)
+            while flow.batches:
+                done = self.context.history.coverage()
+                self._run_batch(next(self.queue.jobs(flow)))
+                if self.context.history.coverage() == done:
+                    raise BatchFailed("a batch ended, and nothing of the plan is done by it")
+                flow = self.queue.flow()
+            claude_process.remove_notes(self.context.folder)
         except BaseException as error:
             self.report.state = _state_of(error)
             self.report.error = str(error)
@@ -193,28 +191,6 @@ class Runner:
             )
         return flow
 
-    def _run_batches(self, flow: Workflow) -> None:
-        """Run batch after batch. After one that took more than its range, the rest is planned
-        again: otherwise every further session would be too large."""
-        jobs = self.queue.jobs(flow)
-        while (job_list := next(jobs, None)) is not None:
-            before = self.queue.left()
-            results = self._run_batch(job_list)
-            over = any(result.grown_tokens > result.high_tokens for result in results)
-            if over and self.queue.left() != before:
-                flow = self._plan_again(flow, job_list[0].batch)
-                jobs = self.queue.jobs(flow)
-
-    def _plan_again(self, flow: Workflow, done: str) -> Workflow:
-        ids = [batch.id for batch in flow.batches]
-        expected = ids[ids.index(done) + 1 :]
-        again = self.queue.flow()
-        if again.batches:
-            left = f"{counted(len(again.batches), 'batch')} left ({len(expected):,} planned before)"
-            why = "planned again, because this batch took more than its range"
-            self._say("note", f"{why}: {left}, {again.size}")
-        return again
-
     def _settle(self) -> None:
         """Record what a killed run could not: how its sessions ended, and their checkpoints. What
         is left of a session is ended first, if its supervisor was killed too.
@@ -227,24 +203,12 @@ class Runner:
             session = record.session_id
             end_session(session)
             end = claude_process.read_note(claude_process.note_path(context.folder, session))
-            names = tuple(share.name for share in record.shares)
-            verdict = judge(end, names)
+            ended = judge(session, end, [share.name for share in record.shares])
             if not end.is_success:
-                verdict = replace(verdict, result=STOPPED, error="")
-            summary = end.report.summary if end.report else ""
-            result = SessionResult(
-                session,
-                names,
-                1,
-                verdict.result,
-                end.exit_code,
-                verdict.error,
-                verdict.halt,
-                summary,
-            )
-            record_end(context, result, verdict)
-            ended = "had ended well" if end.is_success else "was interrupted; its work starts again"
-            self._say("note", f"session {session[:8]} of the last run {ended}")
+                ended = Ended(session, STOPPED, exit=end.exit_code)
+            context.record(ended)
+            words = "had ended well" if end.is_success else "was interrupted; its work starts again"
+            self._say("note", f"session {session[:8]} of the last run {words}")
         claude_process.remove_notes(context.folder)
         for record in context.history.unsaved:
             self._save(record)
@@ -254,7 +218,7 @@ class Runner:
         while notes:
             self._say("note", notes.pop(0))
 
-    def _run_batch(self, jobs: Sequence[SessionJob]) -> list[SessionResult]:
+    def _run_batch(self, jobs: Sequence[SessionJob]) -> None:
         context, first = self.context, jobs[0]
         titles = ", ".join(job.titles for job in jobs)
         head = f"batch {first.number} of {first.count}: {titles}"
@@ -264,82 +228,78 @@ class Runner:
             under_way = [pool.submit(self._try_job, job) for job in jobs]
             while wait(under_way, SIGNAL_SECONDS).not_done:
                 pass
-        results = [result for future in under_way if (result := future.result())]
+        ends = [end for future in under_way if (end := future.result())]
         if context.stopping:
             raise Interrupted(context.stopping)
-        failed = next((result for result in results if result.result != DONE), None)
+        failed = next((end for end in ends if end.result != DONE), None)
         if failed is not None and failed.halt:
             raise PlanWaits(f"batch {first.number} waits: {failed.halt}")
         if failed is not None:
             error = BatchTimedOut if failed.error == TIMED_OUT else BatchFailed
             raise error(f"batch {first.number} failed, also when tried again: {failed.error}")
-        return results
 
-    def _try_job(self, job: SessionJob) -> SessionResult | None:
+    def _try_job(self, job: SessionJob) -> Ended | None:
         """Run a job; if it fails, run what was not done once more, with the error in the prompt. A
         task that waits for a person is not tried again. None if the run was stopped before the job
         started."""
-        result: SessionResult | None = None
+        ended: Ended | None = None
         for attempt in range(1, ATTEMPTS + 1):
             if self.context.stopping or self.context.halted:
-                return result
-            context = self.queue.prompt_context(job, result.error if result else "")
+                return ended
+            context = self.queue.prompt_context(job, ended.error if ended else "")
             words = prompt.write_prompt(job.pieces, context)
-            result = self._finish(job, run_session(self.context, job, attempt, words))
-            if result.result == DONE:
-                return result
-            if result.halt:
+            record = run_session(self.context, job, attempt, words)
+            self._finish(job, record)
+            ended = record.ended
+            if ended.result == DONE:
+                return ended
+            if ended.halt:
                 break
-            job = job.without(self.context.history.tries[result.session_id].credited)
+            job = job.without(ended.credited)
         self.context.halted = True
-        return result
-
-    def _finish(self, job: SessionJob, ended: SessionResult) -> SessionResult:
-        """Report the end of a session, and save a checkpoint if it did anything."""
-        self._report_end(job, ended)
-        try:
-            record = self.context.history.tries[ended.session_id]
-            if record.done_shares:
-                ended = replace(ended, checkpoint=self._save(record))
-        finally:
-            prompt.close_window(ended.session_id)
-            self.report.sessions.append(ended)
         return ended
 
-    def _save(self, record: SessionRecord) -> str:
+    def _finish(self, job: SessionJob, record: SessionRecord) -> None:
+        """Report the end of a session, and save a checkpoint if it did anything."""
+        self._report_end(job, record)
+        try:
+            if record.done_shares:
+                self._save(record)
+        finally:
+            prompt.close_window(record.session_id)
+            self.report.sessions.append(self.context.history.tries[record.session_id])
+
+    def _save(self, record: SessionRecord) -> None:
         """Save the checkpoint between two batches, with what of the plan is done and left."""
+        context, session = self.context, record.session_id[:8]
         done = [share.id for share in record.done_shares]
         lines = [
             f"done: {listed(done, MAX_LISTED)}",
             f"left: {listed(self.queue.open_tasks(), MAX_LISTED) or 'nothing'}",
         ]
         saved = prompt.save_checkpoint(
-            record.session_id, self.context.options.root, lines, self.context.clock()
+            record.session_id, context.options.root, lines, context.clock()
         )
-        path = saved.path if saved else None
-        self.context.record("checkpoint", session=record.session_id, path=path)
-        session = record.session_id[:8]
+        context.record(Saved(record.session_id, saved.path if saved else None))
         if saved is None:
             self._say("note", f"session {session} left no transcript; the next starts without it")
-            return ""
+            return
         words = f"checkpoint {saved.id} saved and read back"
-        self.context.tell(RunEvent("checkpoint", words, session_id=record.session_id))
+        context.tell(RunEvent("checkpoint", words, session_id=record.session_id))
         if issues := saved.document.sections.get("Active Issues"):
             some = "; ".join(short(named(line), MAX_ISSUE_CHARS) for line in issues[:MAX_ISSUES])
             self._say("note", f"session {session} left open: {some}")
-        return saved.path
 
-    def _report_end(self, job: SessionJob, ended: SessionResult) -> None:
+    def _report_end(self, job: SessionJob, record: SessionRecord) -> None:
+        ended = record.ended
         words = f"{job.titles}: {'waiting' if ended.halt else ended.result}"
-        expected = "its size was not known, " if job.is_unknown else ""
-        expected += f"about {job.tokens:,} expected"
+        expected = f"about {job.batch.tokens:,} expected"
         words += f", {counted(ended.grown_tokens, 'token')} ({expected})"
         words += f"; {ended.error}" if ended.error else ""
-        record = self.context.history.tries[ended.session_id]
-        if ended.result != DONE and record.done_shares:
+        if ended.credited:
             done = listed([share.id for share in record.done_shares], MAX_LISTED)
             words += f"; done nevertheless: {done}"
-        self.context.tell(RunEvent("session", words, job.number, job.count, ended.session_id))
+        self.context.tell(RunEvent("session", words, job.number, job.count, record.session_id))
         if ended.missing:
             names = listed([named(file) for file in ended.missing], MAX_LISTED)
             self._say("note", f"not there, though reported as done: {names}; it goes on")

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from msgspec import structs
+
 from holdfast.plan.project_files import find_missing
 from holdfast.plan.split import TaskPiece
+from holdfast.plan.workflow import TaskBatch
 from holdfast.run import claude_process
 from holdfast.run.claude_process import ClaudeProcess, ClaudeProgram, StreamReading
 from holdfast.run.errors import JournalNotWritten, NotStarted
-from holdfast.run.journal import Journal
-from holdfast.run.journal_state import RunHistory, TaskShare
-from holdfast.run.report import DONE, FAILED, STOPPED, SessionEnd, Verdict, judge
+from holdfast.run.journal import Ended, Journal, Line, Started, TaskShare
+from holdfast.run.journal_state import RunHistory, SessionRecord
+from holdfast.run.report import DONE, FAILED, STOPPED, WAITING, SessionEnd
 from holdfast.text.numbers import about, named
 
 TIMED_OUT = "it took longer than --timeout allows and was ended"
@@ -78,23 +81,26 @@ class RunContext:
         for process in list(self.running):
             process.end()
 
-    def record(self, kind: str, **values: object) -> None:
-        self.history.take(self.journal.add(kind, at_ms=self.clock(), **values))
+    def record(self, line: Line) -> None:
+        line = structs.replace(line, at_ms=self.clock())
+        self.journal.add(line)
+        self.history.take(line)
 
 
 @dataclass(frozen=True, slots=True)
 class SessionJob:
-    """The work of one session. `numbers`: of its tasks in the plan; `limit_tokens`: how much of a
-    window a batch may take; `beside`: other sessions of its batch run at the same time."""
+    """The work of one session: a batch, or one of its tasks if they run `beside` each other."""
 
-    batch: str
-    pieces: tuple[TaskPiece, ...]
+    batch_id: str
+    batch: TaskBatch
     shares: tuple[TaskShare, ...]
     number: int
     count: int
-    high_tokens: int
-    limit_tokens: int
     beside: bool = False
+
+    @property
+    def pieces(self) -> tuple[TaskPiece, ...]:
+        return self.batch.pieces
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -107,114 +113,71 @@ class SessionJob:
 
     def without(self, positions: Collection[int]) -> SessionJob:
         kept = [at for at in range(len(self.pieces)) if at not in positions]
-        return replace(
-            self,
-            pieces=tuple(self.pieces[at] for at in kept),
-            shares=tuple(self.shares[at] for at in kept),
-        )
-
-    @property
-    def is_unknown(self) -> bool:
-        return any(piece.estimate.is_unknown for piece in self.pieces)
-
-    @property
-    def tokens(self) -> int:
-        return sum(piece.estimate.tokens for piece in self.pieces)
+        batch = replace(self.batch, pieces=tuple(self.pieces[at] for at in kept))
+        return replace(self, batch=batch, shares=tuple(self.shares[at] for at in kept))
 
 
-@dataclass(frozen=True, slots=True)
-class SessionResult:
-    """How one session of a batch ended."""
+def judge(session_id: str, end: SessionEnd, names: Sequence[str]) -> Ended:
+    """What a session amounts to, by its own report. One that ended well without a report has done
+    its tasks: nothing is repeated only because nobody said that it is done."""
+    known = Ended(session_id, FAILED, exit=end.exit_code, summary=end.summary)
+    if not end.is_success:
+        return structs.replace(known, error=end.describe_failure())
+    tasks = {task.id: task for task in end.report.tasks} if end.report else {}
+    left = [name for name in names if name not in tasks or tasks[name].state != DONE]
+    if not left or end.report is None:
+        return structs.replace(known, result=DONE)
+    reported = [tasks[name] for name in left if name in tasks]
+    why = "; ".join(f"{task.id}: {task.reason}" for task in reported) or "it names no reason"
+    halts = [task.reason or task.id for task in reported if task.state == WAITING]
+    return structs.replace(
+        known,
+        credited=tuple(at for at, name in enumerate(names) if name not in left),
+        error=f"it reports as not done: {', '.join(left)} ({why})",
+        halt=halts[0] if halts else "",
+    )
 
-    session_id: str
-    tasks: tuple[str, ...]
-    attempt: int
-    result: str
-    exit_code: int | None = None
-    error: str = ""
-    halt: str = ""  # for whom a task waits, or why the plan stops, in the words of the session
-    summary: str = ""
-    used_tokens: int = 0
-    grown_tokens: int = 0
-    estimated_tokens: int = 0
-    high_tokens: int = 0
-    compactions: int = 0
-    checkpoint: str = ""
-    missing: tuple[str, ...] = ()  # files of its tasks that are not there though done
 
-
-def run_session(context: RunContext, job: SessionJob, attempt: int, prompt: str) -> SessionResult:
+def run_session(context: RunContext, job: SessionJob, attempt: int, prompt: str) -> SessionRecord:
     """Start a session, listen until it has ended, record the result."""
     session_id = str(uuid.uuid4())
-    root = context.options.root
-    listed = [file for piece in job.pieces for file in piece.task.paths]
-    missing_before = find_missing(root, listed)
+    root, history = context.options.root, context.history
+    missing_before = find_missing(root, [path for one in job.pieces for path in one.task.paths])
     running = _start(context, job, session_id, attempt, prompt)
     context.tell(_start_event(job, session_id, attempt))
     reading = _listen(context, job, session_id, running)
     end = running.ending
-    verdict = judge(end, job.names)
-    if verdict.result != DONE and running.timed_out:
-        verdict = replace(verdict, error=TIMED_OUT)
-    if not end.is_success and context.stopping:
-        verdict = Verdict(STOPPED)
-    missing = tuple(_missing_of(job, end, verdict, missing_before, root))
-    summary = end.report.summary if end.report else end.words if end.is_success else ""
-    result = SessionResult(
-        session_id=session_id,
-        tasks=job.names,
-        attempt=attempt,
-        result=verdict.result,
-        exit_code=end.exit_code,
-        error=verdict.error,
-        halt=verdict.halt,
-        summary=summary,
+    ended = judge(session_id, end, job.names)
+    if running.timed_out and not end.is_success:
+        ended = structs.replace(ended, error=TIMED_OUT)
+    if context.stopping and not end.is_success:
+        ended = Ended(session_id, STOPPED, exit=end.exit_code)
+    ended = structs.replace(
+        ended,
         used_tokens=reading.most_tokens,
         grown_tokens=reading.grown_tokens,
-        estimated_tokens=job.tokens,
-        high_tokens=job.high_tokens,
         compactions=reading.compactions,
-        missing=missing,
+        missing=tuple(_find_missing_files(job, end, ended, missing_before, root)),
     )
-    record_end(context, result, verdict)
+    context.record(ended)
     if end.is_success and end.report is None:
         words = f"gave no report, so its tasks count as done; its last words: {end.words}"
         context.tell(RunEvent("note", words, session_id=session_id))
-    return result
+    return history.tries[session_id]
 
 
-def record_end(context: RunContext, result: SessionResult, verdict: Verdict) -> None:
-    """Record the end of a session, and remove its note."""
-    credited = verdict.done if verdict.result == FAILED else ()
-    rare = {
-        "credited": [*credited],
-        "halt": result.halt,
-        "summary": result.summary,
-        "missing": [*result.missing],
-    }
-    context.record(
-        "ended",
-        session=result.session_id,
-        result=result.result,
-        exit=result.exit_code,
-        error=result.error,
-        used_tokens=result.used_tokens,
-        grown_tokens=result.grown_tokens,
-        **{name: value for name, value in rare.items() if value},
-    )
-    claude_process.remove_note(context.folder, result.session_id)
-
-
-def _missing_of(
-    job: SessionJob, end: SessionEnd, verdict: Verdict, before: Collection[str], root: Path
-) -> Iterator[str]:
+def _find_missing_files(
+    job: SessionJob, end: SessionEnd, ended: Ended, before: Collection[str], root: Path
+) -> list[str]:
     """Files of finished tasks that are not there: of those that the plan lists, only if they were
     not there before either, because a task may be there to remove one."""
-    tasks = [job.pieces[at].task for at in verdict.done]
-    listed = [file for task in tasks for file in task.paths if file in before]
-    reports = [end.task(task.id) for task in tasks]
-    written = [file for report in reports if report for file in report.files]
-    yield from find_missing(root, [*listed, *written])
+    every = range(len(job.pieces))
+    tasks = [job.pieces[at].task for at in (every if ended.result == DONE else ended.credited)]
+    listed = [path for task in tasks for path in task.paths if path in before]
+    names = {task.id for task in tasks}
+    reports = end.report.tasks if end.report else ()
+    written = [file for report in reports if report.id in names for file in report.files]
+    return find_missing(root, [*listed, *written])
 
 
 def _start(
@@ -224,25 +187,18 @@ def _start(
     note = claude_process.note_path(context.folder, session_id)
     try:
         claude_process.reserve_note(note)
-        context.record(
-            "started",
-            session=session_id,
-            batch=job.batch,
-            attempt=attempt,
-            tasks=[share.as_json() for share in job.shares],
-        )
-    except (OSError, JournalNotWritten) as error:
-        claude_process.remove_note(context.folder, session_id)
-        if isinstance(error, OSError):
-            raise JournalNotWritten(f"{note}: {error.strerror or error}") from error
-        raise
-    words = options.command(session_id, job.names)
-    try:
-        running = ClaudeProcess(session_id, words, prompt, options.root, note, context.lock)
+        started = Started(session_id, job.batch_id, attempt, job.shares)
+        sizes = {"estimated_tokens": job.batch.tokens, "high_tokens": job.batch.high_tokens}
+        context.record(structs.replace(started, **sizes))
     except OSError as failure:
-        error_words = f"it could not be started: {failure.strerror or failure}"
-        ended = SessionResult(session_id, job.names, attempt, STOPPED, error=error_words)
-        record_end(context, ended, Verdict(STOPPED))
+        words = failure.strerror or failure
+        raise JournalNotWritten(f"{note}: {words}") from failure
+    command = options.command(session_id, job.names)
+    try:
+        running = ClaudeProcess(session_id, command, prompt, options.root, note, context.lock)
+    except OSError as failure:
+        error = f"it could not be started: {failure.strerror or failure}"
+        context.record(Ended(session_id, STOPPED, error=error))
         raise NotStarted(f"no session can be started in {options.root}: {failure}") from failure
     context.running.append(running)
     if options.timeout_seconds is not None:
@@ -255,7 +211,7 @@ def _start(
 def _listen(
     context: RunContext, job: SessionJob, session_id: str, running: ClaudeProcess
 ) -> StreamReading:
-    reading, told, waits = StreamReading(), set[str](), False
+    reading, is_over, waits = StreamReading(), False, False
     since = time.monotonic()
 
     def note(words: str) -> None:
@@ -272,10 +228,12 @@ def _listen(
         waits = bool(reading.waits_for)
         if is_reading:
             context.tell(_reading_event(job, session_id, reading))
-            for what, words in _passed_limits(job, reading).items():
-                if what not in told:  # each is reported once
-                    told.add(what)
-                    note(f"{what}: {words}")
+        if reading.grown_tokens > job.batch.high_tokens and not is_over:
+            # It is only reported: a plan is an estimate, and a working session is worth more.
+            is_over = True
+            so_far = f"{reading.grown_tokens:,} tokens so far"
+            expected = f"up to {about(job.batch.high_tokens)} were expected"
+            note(f"more than planned: {so_far}, {expected}; it goes on")
     context.running.remove(running)
     return reading
 
@@ -284,7 +242,9 @@ def _start_event(job: SessionJob, session_id: str, attempt: int) -> RunEvent:
     """The event of the start. It has no words if the event of its batch has named the tasks."""
     words = f"{job.titles}: tried once more" if attempt > 1 else f"{job.titles}: begun"
     words = words if attempt > 1 or job.beside else ""
-    return RunEvent("begun", words, job.number, job.count, session_id, job.titles, 0, job.tokens)
+    return RunEvent(
+        "begun", words, job.number, job.count, session_id, job.titles, 0, job.batch.tokens
+    )
 
 
 def describe_silence(seconds: float) -> str:
@@ -293,24 +253,7 @@ def describe_silence(seconds: float) -> str:
 
 
 def _reading_event(job: SessionJob, session_id: str, reading: StreamReading) -> RunEvent:
-    so_far = f"{reading.grown_tokens:,} of about {job.tokens:,} tokens"
+    so_far = f"{reading.grown_tokens:,} of about {job.batch.tokens:,} tokens"
     words = f"{so_far}; {reading.now_tokens:,} in its window"
-    used, planned = reading.grown_tokens, job.tokens
+    used, planned = reading.grown_tokens, job.batch.tokens
     return RunEvent("reading", words, job.number, job.count, session_id, job.titles, used, planned)
-
-
-def _passed_limits(job: SessionJob, reading: StreamReading) -> dict[str, str]:
-    """The limits that the session has passed. It is only reported: a plan is an estimate, and a
-    working session is worth more. If its window fills, it compacts, and its hooks save before."""
-    passed = {}
-    if reading.grown_tokens > job.high_tokens:
-        so_far = f"{reading.grown_tokens:,} tokens so far"
-        passed["more than planned"] = (
-            f"{so_far}, up to {about(job.high_tokens)} were expected; it goes on"
-        )
-    if reading.most_tokens > job.limit_tokens:
-        used = f"{reading.most_tokens:,} tokens used"
-        passed["past its share of the window"] = (
-            f"{used}, a batch may take {job.limit_tokens:,}; it goes on"
-        )
-    return passed

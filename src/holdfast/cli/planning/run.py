@@ -32,7 +32,6 @@ from holdfast.run.journal_state import RunHistory
 from holdfast.run.runner import JobQueue, Runner
 from holdfast.run.session import RunContext, RunEvent, RunOptions, Tell
 from holdfast.settings import load as settings_load
-from holdfast.settings.load import Settings
 from holdfast.text.numbers import silent
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -106,7 +105,7 @@ def run(
     if not written.tasks:
         raise NoPlan("the plan has no tasks").named(str(file))
     folder = journal_folder(file, root)
-    known = journal_state.build_history(Journal(folder, only_read=True).records)
+    known = journal_state.read_history(Journal(folder, only_read=True))
     plan = _spread(written, root, known, file)
     if status:
         return run_report.show_status(plan, known, file, root, folder, as_plain)
@@ -125,7 +124,7 @@ def run(
     planner = _Planner(root, room, dry_run, max_parallel > 1)  # a run has bars of its own
     if dry_run:
         context = _context(options, folder, Journal(folder, only_read=True))
-        runner = _runner(context, plan, planner, settings, file, room_tokens)
+        runner = Runner(context, JobQueue(context, plan, planner), str(file))
         show_dry_run(runner, planner.room, client.warning, as_plain)
         return
     with (
@@ -136,7 +135,7 @@ def run(
         if client.warning:
             tell(RunEvent("note", client.warning))
         context = _context(options, folder, Journal(folder), lock, tell)
-        runner = _runner(context, plan, planner, settings, file, room_tokens)
+        runner = Runner(context, JobQueue(context, plan, planner), str(file))
         reports.append(runner.report)
         with _ended_by_signals(context):
             runner.run()
@@ -157,7 +156,7 @@ def _context(
     tell: Tell = lambda event: None,
 ) -> RunContext:
     return RunContext(
-        options, folder, journal, journal_state.build_history(journal.records), lock, tell, now_ms
+        options, folder, journal, journal_state.read_history(journal), lock, tell, now_ms
     )
 
 
@@ -182,19 +181,6 @@ class _Planner:
         with ticker() if self._talks else nullcontext(silent) as progress:
             known = past.learn(self._root, transcripts_folder(), progress=progress)
             return make_workflow(plan, self.room, known, self._root, progress, self._side_by_side)
-
-
-def _runner(
-    context: RunContext,
-    plan: TaskPlan,
-    planner: _Planner,
-    settings: Settings,
-    file: Path,
-    room_tokens: int | None,
-) -> Runner:
-    window = planner.room.window_tokens
-    share = room_tokens or int(window * settings.share("batch_share"))
-    return Runner(context, JobQueue(context, plan, planner, share), str(file))
 
 
 @contextmanager

@@ -26,7 +26,8 @@ from holdfast.plan.task import PlanTask, TaskPlan
 from holdfast.record.run_prompt import list_tasks, split_tasks
 from holdfast.redact import redact_each
 from holdfast.run import claude_process, journal, journal_state, prompt
-from holdfast.run.journal_state import RunHistory, SessionRecord, TaskShare, remove_done
+from holdfast.run.journal import TaskShare
+from holdfast.run.journal_state import RunHistory, SessionRecord, remove_done
 from holdfast.run.report import DONE, FAILED, STOPPED, WAITING
 from holdfast.run.runner import MAX_LISTED, Runner, RunReport
 from holdfast.run.session import RunEvent, SessionJob, Tell
@@ -74,8 +75,8 @@ def _plain(runner: Runner, job: SessionJob) -> dict[str, object]:
         "of": job.count,
         "beside": job.beside,
         "tasks": list(job.names),
-        "estimated_tokens": job.tokens,
-        "high_tokens": job.high_tokens,
+        "estimated_tokens": job.batch.tokens,
+        "high_tokens": job.batch.high_tokens,
         "command": runner.context.options.command("SESSION", job.names),
         "prompt": _prompt(runner, job),
     }
@@ -99,10 +100,10 @@ def _show_common(runner: Runner) -> None:
 
 def _show(runner: Runner, job: SessionJob, batch: list[SessionJob]) -> None:
     beside = f", one of {len(batch)} side by side" if len(batch) > 1 else ""
-    wide = job.high_tokens > job.tokens
-    upper = f", range up to {about(job.high_tokens)}" if wide else ""
-    size = f"about {job.tokens:,} tokens{upper}"
-    size += " (of unknown size)" if job.is_unknown else ""
+    wide = job.batch.high_tokens > job.batch.tokens
+    upper = f", range up to {about(job.batch.high_tokens)}" if wide else ""
+    size = f"about {job.batch.tokens:,} tokens{upper}"
+    size += " (of unknown size)" if job.batch.is_unknown else ""
     say(f"\nbatch {job.number} of {job.count}{beside}: {size}")
     context = runner.queue.prompt_context(job)
     text = prompt.write_prompt(job.pieces, replace(context, rules="", tasks=()))
@@ -206,7 +207,7 @@ def _state(
     task_id: str, tries: list[SessionRecord], at_work: bool, hashes: Mapping[str, str]
 ) -> str:
     """Return the state of a task that is not done, by the last session that worked on it."""
-    if tries and tries[-1].halt:
+    if tries and tries[-1].ended.halt:
         return WAITING if _is_waiting(task_id, tries[-1].waiting_share, hashes) else LEFT
     last = tries[-1].result if tries else DONE
     if not last:
@@ -222,15 +223,8 @@ def _is_waiting(task_id: str, share: TaskShare | None, hashes: Mapping[str, str]
 
 
 def _session(one: SessionRecord, at_work: bool) -> dict[str, Any]:
-    return {
-        "session_id": one.session_id,
-        "tasks": [share.id for share in one.shares],
-        "result": one.result or (AT_WORK if at_work else STOPPED),
-        "error": one.error,
-        "halt": one.halt,
-        "used_tokens": one.used_tokens or None,
-        "grown_tokens": one.grown_tokens or None,
-    }
+    found = one.as_json()
+    return found | {"result": one.result or (AT_WORK if at_work else STOPPED)}
 
 
 def _describe_state(found: dict[str, Any]) -> str:
@@ -304,7 +298,7 @@ def _tell(report: RunReport) -> None:
 
 
 def _tell_missing(report: RunReport) -> None:
-    _say_missing(list(dict.fromkeys(file for one in report.sessions for file in one.missing)))
+    _say_missing(list(dict.fromkeys(file for one in report.sessions for file in one.ended.missing)))
 
 
 def _say_missing(files: list[str]) -> None:
