@@ -139,3 +139,44 @@ def test_a_file_stands_once_however_its_path_is_written(api: TestClient) -> None
     save = {"session_id": "s1", "modified_files": ["src/tide.py", "/w/app/src/tide.py"]}
     api.post("/api/compact/save", json=save)
     assert _restored(api).partition("## Files")[2].partition("##")[0].count("tide.py") == 1
+
+
+@pytest.mark.requirement("A1", "B3", "S2")
+def test_an_agent_reports_its_progress_and_its_brief_tells_it(session: Session) -> None:
+    api = session.api
+    [context] = api.get("/api/agent-contexts", params={"agent_id": "db-1"}).json()["contexts"]
+    role = context["role_context"]
+    assert role["current_task"] == "Exclusion constraint on berth and `during`"
+    assert role["spawned_at"].endswith("Z") and role["blockers"] == []
+    assert (role["tool_counts"], context["tools_used"]) == (
+        {"Bash": 2, "Write": 2},
+        ["Bash", "Write"],
+    )
+    told = {"progress": 60, "next_steps": ["create btree_gist"], "language": "SQL"}
+    path = f"/api/agent-contexts/{context['id']}"
+    changed = api.patch(path, json={**told, "framework": "none", "unknown": 1})
+    assert changed.status_code == 200
+    assert told.items() <= changed.json()["context"]["role_context"].items()
+    brief = session.brief("specialist")
+    for words in ("progress: 60", "next steps: create btree_gist", "language: SQL"):
+        assert words in brief
+    assert api.patch(path, json={}).status_code == 400
+    assert api.patch(path, json={"progress": 101}).status_code == 400
+    nowhere = "00000000-0000-4000-8000-000000000000"
+    assert api.patch(f"/api/agent-contexts/{nowhere}", json=told).status_code == 404
+
+
+@pytest.mark.requirement("S2", "C1")
+def test_a_poor_automatic_save_hides_nothing_of_a_rich_one(api: TestClient) -> None:
+    project = post(api, "project", path="/w/app")
+    rich = {"context_summary": "The parser reads two headings", "key_decisions": ["keep it"]}
+    whole = {"session_id": "s1", "project_id": project["id"], **rich}
+    assert api.post("/api/compact/save", json=whole).status_code == 201
+    poor = {"trigger": "proactive", "context_summary": "Guardian proactive save at 1050KB"}
+    assert api.post("/api/compact/save", json={"session_id": "s1", **poor}).status_code == 201
+    brief = _restored(api)
+    assert "The parser reads two headings" in brief and "keep it" in brief
+    assert "Guardian" not in brief
+    query = {"agent_type": "compact-snapshot", "project_id": project["id"]}
+    page = api.get("/api/agent-contexts", params=query).json()
+    assert {one["trigger"] for one in page["contexts"]} == {"auto", "proactive"}

@@ -33,7 +33,8 @@ def _own_work(work: Mapping[str, Any], role: str, reader: str) -> dict[str, Any]
     """Leave out the work of other agents; for a specialist also the session's own."""
     subtasks = [one for one in work["subtasks"] if one.get("agent_id") == reader]
     waits = [one for one in work["blocking"] if reader in (one["blocked_agent"], one["blocked_by"])]
-    own = {**work, "subtasks": subtasks, "blocking": waits, "agent_states": []}
+    states = [one for one in work["agent_states"] if one.get("agent_id") == reader]
+    own = {**work, "subtasks": subtasks, "blocking": waits, "agent_states": states}
     if role != "specialist":
         return own
     ids = {one.get("id") for one in subtasks} - {None}

@@ -16,6 +16,8 @@ from holdfast.api.database import Db
 from holdfast.api.fields import (
     AgentPath,
     Body,
+    Id,
+    IdPath,
     IdQuery,
     LargeLimit,
     Offset,
@@ -41,6 +43,7 @@ from holdfast.api.responses import (
 from holdfast.brief.compose import Brief
 from holdfast.brief.from_rows import compose_rows
 from holdfast.hub import ids, row_times
+from holdfast.hub.errors import Refused
 from holdfast.hub.store import tables
 from holdfast.hub.store.rows import Row
 from holdfast.hub.tree import agent_contexts, agent_knowledge, snapshot_form
@@ -86,6 +89,7 @@ AgentStates = Annotated[
 
 class Save(Body):
     session_id: Word
+    project_id: Id | None = None
     trigger: Trigger = "auto"
     context_summary: Text | None = None
     active_tasks: Annotated[list[ActiveTask], BeforeValidator(not_large)] = Field(
@@ -357,6 +361,33 @@ async def list_contexts(
         return {**listed, **agent_contexts.figures(connection)}
 
     return respond({**await db.read(look), "timestamp": row_times.to_iso(row_times.now_ms())})
+
+
+class AgentReport(Body):
+    """What an agent says of its own work; it stands in `role_context` of its context."""
+
+    progress: Annotated[int, Field(ge=0, le=100)] | Text | None = Field(
+        None, description="in percent, or in words"
+    )
+    next_steps: Texts | None = None
+    language: Text | None = None
+    framework: Text | None = None
+    progress_summary: Text | None = None
+
+
+ReportMade = answer("AgentReported", success=bool, context=Context)
+
+
+@router.patch("/api/agent-contexts/{context_id}", response_model=ReportMade, responses=NOT_FOUND)
+async def report(context_id: IdPath, body: AgentReport, db: Db) -> Response:
+    """Report how far an agent is. `current_task`, `blockers`, `spawned_at` and `tool_counts` of its
+    `role_context` follow its subtask and its calls. With another task, `progress`, `next_steps` and
+    `progress_summary` begin anew."""
+    if not body.given:
+        raise Refused("No fields to update")
+    now, which = row_times.now_ms(), str(context_id)
+    row = await db.write(lambda c: agent_contexts.report(c, which, body.given, now))
+    return respond({"success": True, "context": _context(row)})
 
 
 @router.get("/api/agent-contexts/stats", response_model=ContextOverview)

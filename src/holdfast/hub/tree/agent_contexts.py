@@ -150,15 +150,16 @@ def _names(connection: Connection, subtask_ids: Sequence[str]) -> list[str]:
     return [row["description"] for row in rows(connection, query.order_by(subtasks.c.created_ms))]
 
 
-REPORTED = ("progress", "next_steps")
+REPORTED = ("progress", "next_steps")  # of one task
+ABOUT = ("language", "framework")  # of the agent, whatever it works on
 
 
 def report(connection: Connection, context_id: str, given: Row, now_ms: int) -> Row:
-    """Note what an agent reports of its own work: fields of `REPORTED`, and `progress_summary`."""
+    """Note what an agent reports of itself and its work, and `progress_summary`."""
     before = _locked(connection, context_id)
     if before is None:
         raise NotThere("Agent context")
-    told = {name: given[name] for name in REPORTED if name in given}
+    told = {name: given[name] for name in (*REPORTED, *ABOUT) if name in given}
     changes = {
         "role_context": {**(before["role_context"] or {}), **told},
         "progress_summary": given.get("progress_summary", before["progress_summary"]),

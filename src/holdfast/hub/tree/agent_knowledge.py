@@ -173,10 +173,12 @@ class KnownWork:
     def work(self) -> dict[str, Any]:
         """The same for the composer of briefs: rows, and what only the snapshot knows."""
         rows, saved = self.rows, self.saved
-        known = [*rows["tasks"], *rows["ended"]]
+        known = [_named(row, rows["blockers"]) for row in (*rows["tasks"], *rows["ended"])]
         ended = {row["id"] for row in rows["over"]}
         left = [one for one in saved["active_tasks"] if task_id(one) not in ended]
-        states = [*rows["states"], *saved["agent_states"]]
+        left = [{"description": one} if isinstance(one, str) else one for one in left]
+        states = [*_objects(saved["agent_states"]), *rows["states"]]
+        newest = {str(one.get("agent_id") or id(one)): one for one in states}
         saved_ms = rows["snapshot"][0]["updated_ms"] if rows["snapshot"] else None
         when = f"saved {row_times.to_iso(saved_ms)}"
         summary = saved["context_summary"]
@@ -186,15 +188,15 @@ class KnownWork:
             "session_id": self.session_id,
             "project": self.project["path"] if self.project else "",
             "requests": asked or requests_of(saved["hierarchy"], self.session_id),
-            "actions": calls or saved["recent_actions"][::-1],
+            "actions": calls or _objects(saved["recent_actions"])[::-1],
             "summaries": [(when, summary)] if summary and summary.strip() else [],
             "key_decisions": saved["key_decisions"],
             "modified_files": saved["modified_files"],
             "waves": waves.shown(rows["stages"]),
             "wave_state": _besides_waves(saved["wave_state"] or {}, rows["stages"]),
-            "subtasks": without_repeats([*(_named(row, rows["blockers"]) for row in known), *left]),
-            "agent_states": list({one.get("agent_id"): one for one in reversed(states)}.values()),
-            "recent_messages": [*saved["recent_messages"][::-1], *rows["messages"][::-1]],
+            "subtasks": _objects(without_repeats([*known, *left])),
+            "agent_states": list(newest.values()),
+            "recent_messages": [*_objects(saved["recent_messages"])[::-1], *rows["messages"][::-1]],
             "blocking": rows["blockings"],
         }
 
@@ -243,6 +245,11 @@ def find_work(
 _BLOCKERS = sa.select(subtasks).where(
     subtasks.c.id.in_(sa.bindparam("blockers", type_=sa.Text, expanding=True))
 )
+
+
+def _objects(values: Sequence[Any]) -> list[Row]:
+    """Return the objects of a list that a client saved, which may hold anything."""
+    return [one for one in values if isinstance(one, dict)]
 
 
 def _besides_waves(state: Row, stages: Sequence[Row]) -> Row:
