@@ -117,3 +117,52 @@ def test_what_git_printed_before_the_newest_commit_is_past(tmp_path: Path) -> No
     found = sections_of(session.record(tmp_path))["Git"]
     assert found[-1] == "git push (turn 1, 2026-11-15 06:25, no edit since): “a..b main”"
     assert not any("git status" in one for one in found)
+
+
+def test_what_is_staged_may_be_a_hidden_file_a_folder_or_in_a_folder_that_git_is_told(
+    tmp_path: Path,
+) -> None:
+    session = Session().user(REQUEST).edits("/work/project/.gitignore")
+    session.edits("/work/project/src/a.py").edits("/work/project/src/deep/b.py")
+    session.edits("/work/project/lib/c.py").edits("/work/project/lib/d.py")
+    session.runs("git add -f .gitignore src/deep").runs("git -C /work/project/lib add c.py")
+    session.runs("git commit -m Mend", made("1a2b3c4", "Mend"))
+    assert sections_of(session.record(tmp_path))["What Changed"] == [
+        "commit 1a2b3c4 “Mend” (turn 1): lib/c.py, src/deep/b.py, .gitignore",
+        "lib/d.py (turn 1, no commit seen since)",
+        "src/a.py (turn 1, no commit seen since)",
+    ]
+
+
+def test_a_path_in_the_users_own_folder_is_the_same_file(tmp_path: Path) -> None:
+    session = Session().user(REQUEST).edits("/work/project/src/a.py")
+    session.runs("sed -i s/1/2/ ~/src/a.py && cd ~/src && sed -i s/1/2/ a.py")
+    for line in session.lines:
+        assert not isinstance(line, bytes)
+        line["cwd"] = "/work/project/src"
+    found = sections_of(session.record(tmp_path))["What Changed"]
+    assert found == ["a.py (turn 1)"]
+
+
+def test_without_room_a_commit_stands_without_its_files(tmp_path: Path) -> None:
+    session = Session().user(REQUEST)
+    for commit in range(3):
+        for number in range(200):
+            session.edits(f"/work/project/src/module{commit}/edited{number}.py")
+        session.runs("git commit -am 'Mend'", made(f"1a2b3c{commit}", f"Mend {commit}"))
+    found = sections_of(session.record(tmp_path))["What Changed"]
+    assert [one.partition("”")[0] for one in found[:3]] == [
+        "commit 1a2b3c2 “Mend 2",
+        "commit 1a2b3c1 “Mend 1",
+        "commit 1a2b3c0 “Mend 0",
+    ]
+    assert "more files (see" in found[3]
+
+
+def test_what_failed_before_the_newest_commit_or_was_only_a_script_is_past(tmp_path: Path) -> None:
+    session = Session().user(REQUEST).edits("/work/project/ebb.c")
+    session.runs("git commit -m Mend", "ebb.c:1: error: no moon", fails=True)
+    session.runs("python3 - <<'E'\nx(\nE", 'File "a.py", line 3: error: no', fails=True)
+    session.runs("cc ebb.c", "ebb.c:2: error: no ebb", fails=True).runs("cd sub && cc ebb.c")
+    session.runs("git commit -nm Mend", made("1a2b3c4", "Mend")).says("Done.")
+    assert sections_of(session.user("And the moon?").record(tmp_path))["Active Issues"] == []

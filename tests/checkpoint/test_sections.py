@@ -101,7 +101,7 @@ def test_of_very_many_edited_files_the_oldest_are_counted_and_listed_by_folder(
     changed = sections_of(session.record(tmp_path))["What Changed"]
     assert changed[0] == "src2/edited449.py (turn 1): “Now mend number 449.”"
     shown = len(changed) - 1
-    assert changed[-1].startswith(f"{450 - shown} files edited earlier (see `holdfast search`")
+    assert changed[-1].startswith(f"{450 - shown} more files (see `holdfast search`")
     assert f": src{(449 - shown) % 3}/: edited{449 - shown}.py, " in changed[-1]
     assert changed[-1].endswith(" …")
 
@@ -291,3 +291,16 @@ def test_a_teammate_that_was_started_has_answered_nothing(tmp_path: Path) -> Non
     assert sections_of(session.record(tmp_path))["Agents"] == [
         "agent sounder@tides (started in turn 1, no end seen): Sound the quay"
     ]
+
+
+@pytest.mark.requirement("C14")
+def test_a_long_last_message_leaves_room_for_the_tasks(tmp_path: Path) -> None:
+    session = Session().user(REQUEST)
+    for number in range(12):
+        subject = f"Draw the tides of harbour {number}, with the moon and with the wind"
+        session.calls("TaskCreate", f"Task #{number} created", subject=subject)
+    for number in range(30):
+        session.edits(f"/work/project/src/tide{number}.py").says("I draw. " * 30)
+    found = sections_of(session.says("I drew. " * 300 + "Push it?").record(tmp_path))["Next Steps"]
+    assert found[0].startswith("the model's last message") and found[0].endswith("Push it?”")
+    assert sum(one.startswith("[ ] Draw") for one in found) == 12

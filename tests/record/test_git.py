@@ -311,8 +311,8 @@ def test_a_changed_file_is_shown_with_the_commit_that_holds_it(
     assert made is not None
     found = sections_of(record)["What Changed"]
     assert found == [
-        "low.py (turn 1, no commit seen since)",
         f"commit {made.commits[0].id} “Mend the ebb”: tide.py",
+        "low.py (turn 1, no commit seen since)",
     ]
     tide.edited = Place(at="2999-01-01T00:00:00.000Z", op=tide.edited.op)
     assert "commit " not in "".join(sections_of(record)["What Changed"]), "it is older"

@@ -3,7 +3,9 @@ what ran after the newest edits, and what git said."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+
+import msgspec
 
 from holdfast.checkpoint.room import MORE, PER_ITEM, size
 from holdfast.record import commands, git, shell
@@ -52,9 +54,42 @@ def edited(record: Record) -> list[tuple[str, FileUse]]:
     ]
 
 
+class Change(msgspec.Struct, frozen=True):
+    """A file in no commit, or a commit with its files."""
+
+    op: int
+    text: str
+    paths: list[str]
+    is_commit: bool = False
+
+    @property
+    def whole(self) -> str:
+        return (
+            f"{self.text}: {', '.join(self.paths)}" if self.is_commit and self.paths else self.text
+        )
+
+
 def changed(record: Record, room: int) -> list[str]:
     """Return every edited file, the newest edit first: in a commit with its subject, else with what
-    was done to it. Without room for that, the last ones are grouped by folder."""
+    was done to it. Without room, commits stand without their files, and what is left out by
+    folder."""
+    changes = sorted(_find_changes(record), key=lambda change: -change.op)
+    whole = [one.whole for one in changes]
+    if size(whole) <= room:
+        return whole
+    shown: list[str] = []
+    left: list[str] = []
+    for one in changes:
+        forms = [] if left else [one.whole]
+        forms += [one.text] * one.is_commit
+        fitting = (form for form in forms if size([*shown, form]) <= room * EDITED_SHARE)
+        form = next(fitting, "")
+        shown += [form] * bool(form)
+        left += [] if form == one.whole else one.paths
+    return shown + _by_folder(left, room - size(shown))
+
+
+def _find_changes(record: Record) -> Iterator[Change]:
     loose: list[tuple[str, FileUse]] = []
     held: dict[Commit, list[str]] = {_key(one.id, one.subject): [] for one in record.commits}
     for path, used in reversed(edited(record)):
@@ -63,38 +98,28 @@ def changed(record: Record, room: int) -> list[str]:
         else:
             loose.append((path, used))
     _add_staged(record, held)
-    made_at = {_key(one.id, one.subject): one.place.op for one in record.commits}
-    items = [
-        (made_at.get(one, 0), _describe_commit(record, one, names), names)
-        for one, names in reversed(held.items())
-    ]
+    places = {one.id: one.place for one in record.commits}
+    for (name, subject), paths in held.items():
+        place = places.get(name)
+        when = f" (turn {turn_number(record, place)})" if place else ""
+        text = f"commit {plain_name(name)} {quoted(subject)}{when}"
+        yield Change(place.op if place else record.op, text, paths, is_commit=True)
     said = ""
     for path, used in loose:
         words = used.said if used.said_op == used.edited.op != 0 else ""
         text = _describe_edit(record, path, used, "" if words == said else words, bool(held))
-        items.append((used.edited.op, text, [path]))
+        yield Change(used.edited.op, text, [path])
         said = words or said
-    items.sort(key=lambda item: -item[0])
-    return _fit([(text, names) for _, text, names in items], room)
-
-
-def _fit(items: Sequence[tuple[str, list[str]]], room: int) -> list[str]:
-    texts = [text for text, _ in items]
-    if size(texts) <= room:
-        return texts
-    count = 0
-    while size(texts[: count + 1]) <= room * EDITED_SHARE:
-        count += 1
-    paths = [path for _, names in items[count:] for path in names]
-    return texts[:count] + _by_folder(paths, room - size(texts[:count]))
 
 
 def _by_folder(paths: list[str], room: int) -> list[str]:
+    if not paths:
+        return []
     folders: dict[str, list[str]] = {}
     for path in paths:
         folder, _, name = path.rpartition("/")
         folders.setdefault(folder or ".", []).append(name)
-    begins = f"{counted(len(paths), 'file')} edited earlier ({MORE}): "
+    begins = f"{counted(len(paths), 'more file')} ({MORE}): "
     named = "; ".join(f"{folder}/: {', '.join(names)}" for folder, names in folders.items())
     return [begins + flat(named, max(SHORT_CHARS, room - len(begins) - PER_ITEM))]
 
@@ -119,12 +144,12 @@ def _commit_of(record: Record, path: str, used: FileUse) -> Commit | None:
 
 
 def _takes(made: PrintedCommit, path: str, edited_op: int) -> bool:
-    """Whether a commit took a file: by its name, or with its folder, if no commit before it that
-    printed nothing may have taken it."""
-    if path in made.paths:
+    """Whether a commit took a file: by its name or that of a folder, or with all that git looked
+    after, if no commit before it that printed nothing may have taken it."""
+    if any(path == one or path.startswith(f"{one}/") for one in made.paths if one):
         return True
-    folders = [one for one in made.paths if not one or one[-1] == "/"]
-    is_inside = any(path.startswith(one) if one else path[:1] not in "/~" for one in folders)
+    wide = [one for one in made.paths if not one or one[-1] == "/"]
+    is_inside = any(path.startswith(one) if one else path[:1] not in "/~" for one in wide)
     return is_inside and edited_op > made.since_op
 
 
@@ -132,16 +157,14 @@ def _add_staged(record: Record, held: dict[Commit, list[str]]) -> None:
     """Add what a commit took by name and nobody was seen to edit."""
     known = {path for path, _ in edited(record)}
     for made in reversed(record.commits):
-        names = [one for one in made.paths if one and one[-1] != "/" and one not in known]
+        names = [
+            one
+            for one in made.paths
+            if one
+            and not any(path == one or path.startswith(f"{one.rstrip('/')}/") for path in known)
+        ]
         held[_key(made.id, made.subject)] += names
         known.update(names)
-
-
-def _describe_commit(record: Record, commit: Commit, names: list[str]) -> str:
-    place = next((one.place for one in record.commits if one.id == commit[0]), None)
-    when = f" (turn {turn_number(record, place)})" if place else ""
-    files = f": {', '.join(names)}" if names else ""
-    return f"commit {plain_name(commit[0])} {quoted(commit[1])}{when}{files}"
 
 
 def _line_of(used: FileUse) -> str:
@@ -176,7 +199,7 @@ def issues(record: Record) -> Iterator[str]:
         yield "the transcript begins midway: earlier words are in another file"
     began_op = began(record)
     by_output: dict[str, list[tuple[str, FailedRun]]] = {}
-    for line, failed in commands.failing(record):
+    for line, failed in _failing(record):
         by_output.setdefault("\n".join(failed.lines), []).append((line, failed))
     older = 0
     for (line, failed), *others in by_output.values():
@@ -193,6 +216,19 @@ def issues(record: Record) -> Iterator[str]:
         yield f"({older - MOST_OLDER} more failed in earlier turns: {MORE})"
 
 
+def _failing(record: Record) -> Iterator[tuple[str, FailedRun]]:
+    """Yield the failed commands. Of those before the current request, what git printed before a
+    newer commit is past; so is a script, which nobody runs again, and what succeeded since in
+    another form."""
+    began_op = began(record)
+    committed_op = record.commits[-1].place.op if record.commits else 0
+    for line, failed in commands.failing(record):
+        is_older = failed.place.op <= began_op
+        is_gits = bool(shell.git_verbs(line)) and failed.place.op <= committed_op
+        if not is_gits and not (is_older and ("<<" in line or failed.later_ok)):
+            yield line, failed
+
+
 def _describe_failure(record: Record, line: str, failed: FailedRun, most: int) -> str:
     """Return a failed command as typed, when it failed, and what came after."""
     began, ended = turn_number(record, failed.first), turn_number(record, failed.place)
@@ -202,29 +238,39 @@ def _describe_failure(record: Record, line: str, failed: FailedRun, most: int) -
     if failed.later:
         how = "succeeded" if failed.later_ok else "failed"
         told.append(f"{code(failed.later, LATER_CHARS)} {how} at step {failed.later_op}")
-    return f"{code(line, most)} ({', '.join(told)})"
+    return f"{_command(line, most)} ({', '.join(told)})"
+
+
+def _command(line: str, most: int) -> str:
+    """Return a command as typed, without the content of a script."""
+    begins, script, _ = line.partition("<<")
+    return f"{code(f'{begins}{script}', most)}{' …' * bool(script)}"
 
 
 def last_runs(record: Record) -> Iterator[str]:
     """Yield what was run after the newest edits, the newest first: as typed, when, how many edits
-    came after, and the end of what it printed. Lines that differ only behind a pipe are one
-    command. What is quoted elsewhere is left out: failures, and what git printed."""
-    elsewhere = {line for line, _ in commands.failing(record)}
+    came after, and the end of what it printed. Before the last edit, only the current request
+    counts. Lines that differ only behind a pipe are one command. What is quoted elsewhere is left
+    out: failures, and what git printed."""
+    elsewhere = {line for line, _ in _failing(record)}
     newest: dict[str, tuple[str, Command]] = {}
     for line, one in sorted(record.commands.items(), key=lambda pair: pair[1].place.op):
         key = " && ".join(" ".join(words) for _, words in shell.simple_commands(line))
-        if "<<" not in line and line not in elsewhere and key and not key.startswith("git "):
+        is_over = one.ok is not None and line not in elsewhere
+        if is_over and key and not key.startswith("git "):
             newest.pop(key, None)
             newest[key] = line, one
-    marks = {True: "", False: "failed, ", None: "no result yet, "}
     last_edit = max((one.edits_before for _, one in newest.values()), default=0)
     runs = [run for run in newest.values() if run[1].edits_before == last_edit > 0]
     for line, one in runs[: -MOST_RUNS - 1 : -1]:
-        edits = commands.describe_edits(record, one) or "no edit since"
+        edits = commands.describe_edits(record, one)
+        if edits and one.place.op <= began(record):
+            continue
         end = flat(clip_start(one.printed, SHORT_CHARS), SHORT_CHARS)
         words = f": {quoted(end)}" if end else ""
-        when = f"{marks[one.ok]}{describe_place(record, one.place)}, {edits}"
-        yield f"{code(line, COMMAND_CHARS)} ({when}){words}"
+        when = f"{describe_place(record, one.place)}, {edits or 'no edit since'}"
+        when = when if one.ok else f"failed, {when}"
+        yield f"{_command(line, COMMAND_CHARS)} ({when}){words}"
 
 
 def git_state(record: Record) -> Iterator[str]:

@@ -28,17 +28,17 @@ from holdfast.record.agents import COMMAND
 from holdfast.record.decisions import Decided, find_decisions
 from holdfast.record.model import Place, Record, ShownPlan, Task, Turn
 from holdfast.record.replies import REFUSED, TERSE_CHARS, is_answer, question_at_end, width
-from holdfast.record.turns import describe_stop, turn_number, unsure_texts
+from holdfast.record.turns import began, describe_stop, turn_number, unsure_texts
 from holdfast.text.fence import both_ends, code, flat, quoted, single_marks
 from holdfast.text.numbers import counted
-from holdfast.text.sentences import clip_last
+from holdfast.text.sentences import clip, clip_last
 
 ADDED_SHARE = 0.2  # for all lines that the model added
 # How much of its room the newest turns take whole, then those with words and answer on one line,
 # then those with words only.
 WORDS_CHARS, ANSWER_CHARS, LEAST_CHARS = 160, 120, 80
 TURN_TIERS = ((0.4, ENDLESS), (0.8, WORDS_CHARS), (1.0, LEAST_CHARS))
-SAID_CHARS, ITEM_CHARS, END_CHARS, SHORT_CHARS = 1200, 400, 240, 200
+SAID_CHARS, LAST_CHARS, ITEM_CHARS, END_CHARS, SHORT_CHARS = 1500, 800, 400, 240, 200
 MOST_PLAN_LINES, PLAN_LINE_CHARS = 12, 160
 MOST_AGENTS = 3
 MOST_CHANGED, MOST_ITEMS = 400, 40  # in the snapshot
@@ -65,7 +65,7 @@ def sections_of(
         "Why Changed": (0.4, lambda room: _turns(record, room)),
         "Active Issues": (0.12, lambda room: first([*changes.issues(record)], room)),
         "Key Decisions": (0.1, lambda room: last([*decisions(record)], room)),
-        "Next Steps": (0.22, lambda room: first([*next_steps(record)], room)),
+        "Next Steps": (0.22, lambda room: first(next_steps(record, room), room)),
         "Commands": (0.1, lambda room: first([*changes.last_runs(record)], room)),
         GIT: (0.08, lambda room: first([*changes.git_state(record)], room)),
         UNSURE: (0.03, lambda room: last([one.text for one in unsure_texts(record)], room)),
@@ -94,7 +94,7 @@ def snapshot_of(record: Record, added: Sequence[AddedLine] = ()) -> dict[str, An
         "active_tasks": [{"description": task.text, "status": task.status} for task in tasks],
         "modified_files": [path for path, _ in changes.edited(record)][-MOST_CHANGED:],
         "key_decisions": [*by_model["decided"], *[*decisions(record)][-MOST_ITEMS:]],
-        "next_steps": [*by_model["next"], *[*next_steps(record)][:MOST_ITEMS]],
+        "next_steps": [*by_model["next"], *next_steps(record)[:MOST_ITEMS]],
         "added_by_model": [{"kind": one.kind, "turn": one.turn, "text": one.text} for one in added],
         "decided": [
             {
@@ -167,22 +167,32 @@ def _decided(record: Record) -> Iterator[Decided]:
             yield one
 
 
-def next_steps(record: Record) -> Iterator[str]:
-    """Yield the requests that are not answered, or the model's last message; then the task list and
-    the newest plan as they stood."""
+def next_steps(record: Record, room: int = ENDLESS) -> list[str]:
+    """Return the requests that are not answered, or the model's last message, as much of it as the
+    others leave room for; then the task list and the newest plan as they stood."""
     found = open_items.request(record)
+    asked = []
     for at in _unanswered(record) if found else ():
         turn = record.turns[at]
         why = found.why if found and turn is found.turn else "not answered yet"
-        words = _words(record, at, SAID_CHARS)
-        yield f"{changes.describe_place(record, turn.place)}, {why}: {words}"
-    if not found and record.turns and record.turns[-1].said:
+        when = changes.describe_place(record, turn.place)
+        asked.append(f"{when}, {why}: {_words(record, at, SAID_CHARS)}")
+    others = [
+        f"asked of the user, not answered: {quoted(flat(one.text, ITEM_CHARS))}"
+        for one in open_items.questions(record)
+    ]
+    others += _tasks_and_plan(record)
+    if record.turns and open_items.is_over(record, record.turns[-1]):
         turn = record.turns[-1]
         when = changes.describe_place(record, turn.place)
         runs = "; what ran last stands under Commands" * any(changes.last_runs(record))
-        yield f"the model's last message, {when}{runs}: {quoted(_end_of(turn.said))}"
-    for one in open_items.questions(record):
-        yield f"asked of the user, not answered: {quoted(flat(one.text, ITEM_CHARS))}"
+        begins = f"the model's last message, {when}{runs}: "
+        left = room - size([*asked, begins, *others])
+        asked.append(begins + quoted(_ends_of(turn.said, max(ITEM_CHARS, min(SAID_CHARS, left)))))
+    return asked + others
+
+
+def _tasks_and_plan(record: Record) -> Iterator[str]:
     listed = open_items.tasks(record)
     yield from (_task(record, one) for one in listed)
     done = [one for one in record.tasks.values() if one.status == "completed"]
@@ -204,11 +214,13 @@ def _unanswered(record: Record) -> list[int]:
     return asked[-count:]
 
 
-def _end_of(said: str) -> str:
-    """Return the end of the model's words, in their lines."""
-    lines = [line for line in single_marks(said.strip()).splitlines() if line.strip()]
-    words = "\n".join(lines)
-    return words if len(words) <= SAID_CHARS else f"… {clip_last(words, SAID_CHARS).lstrip()}"
+def _ends_of(said: str, most: int) -> str:
+    """Return the model's words in their lines, of long ones the head and the end."""
+    words = "\n".join(line for line in single_marks(said.strip()).splitlines() if line.strip())
+    most = most - 2 * words[:most].count("\n")
+    if len(words) <= most:
+        return words
+    return f"{clip(words, most // 3)} …\n… {clip_last(words, most * 2 // 3).lstrip()}"
 
 
 def _plan(record: Record, plan: ShownPlan, tasks_set_op: int) -> str:
@@ -237,10 +249,10 @@ def _in_progress(record: Record) -> Iterator[str]:
     without a result, else the last one. Nothing if the last request was answered."""
     if record.planning:
         yield PLAN_MODE
-    if open_items.request(record) is None:
+    if open_items.request(record) is None or open_items.is_over(record, record.turns[-1]):
         return
-    if record.last_texts:
-        yield f"last said: {quoted(_end_of(record.last_texts[-1]))}"
+    if record.last_texts and record.last_said_op > began(record):
+        yield f"last said: {quoted(both_ends(record.last_texts[-1], LAST_CHARS))}"
     running = [*record.calls.values()][-3:]
     for call in running or record.recent[-1:]:
         label = "no result yet" if running else "last call"
@@ -283,7 +295,7 @@ def _turn(record: Record, at: int, turn: Turn, most: int) -> str:
     and with so little as `LEAST_CHARS` without it."""
     how = describe_stop(record.turns, at)
     begins = f"turn {turn_number(record, turn.place)}{f' ({how})' if how else ''}: "
-    most = min(most, SAID_CHARS) if turn.is_plan else most
+    most = min(most, ITEM_CHARS) if turn.is_plan else most
     words = _words(record, at, most) if turn.asked else "(went on)"
     is_last = turn is record.turns[-1]  # its answer stands in full elsewhere
     if not turn.said or is_last or most <= LEAST_CHARS:

@@ -7,7 +7,6 @@ printed, with their step, and the edits since are counted.
 import os
 from collections.abc import Iterator
 from datetime import datetime
-from os.path import normpath
 
 from holdfast.record import files, shell
 from holdfast.record.model import Commit, GitAnswer, GitLog, Place, PrintedCommit, Record
@@ -29,6 +28,7 @@ CONFIG_BYTES = 1 << 20
 _PROGRAMS = (b"[filter", b"[include", b"fsmonitor", b"hookspath")
 # No field is empty, so that only a new commit follows two NULs.
 _FORMAT = "--format=%x00%x00c%h%x00%cd%x00d%D%x00s%s"
+_MARKS, _EVERYTHING = "'\"", {".", "*", ":/"}  # around and as what `git add` gets
 # `[main de4b411] Move the warning`
 _COMMITTED = Lazy(r"(?m)^\[[^\]\n]*?\b([0-9a-f]{7,40})\] (.+)$")
 _DATE = "--date=format-local:%Y-%m-%dT%H:%M:%SZ"
@@ -55,21 +55,24 @@ def note_answer(record: Record, line: str, text: str, place: Place, *, failed: b
 
 
 def _staged(record: Record, line: str) -> list[str]:
-    """Return what a line stages: files by name, or the folder that git works in."""
+    """Return what a line stages: files and folders by name, or all that git looks after."""
     found: list[str] = []
     for _, words in shell.simple_commands(line) if "add" in line else ():
         if words[0] == "git" and shell.git_verb(words) == "add":
-            names = [word.strip("'\"") for word in words[words.index("add") + 1 :]]
-            is_named = bool(names) and all(map(shell.is_file, names))
-            found += files.named(record, line, names) if is_named else [_folder(record, line)]
+            inside = f"{words[2]}/" if words[1] == "-C" else ""
+            operands = words[words.index("add") + 1 :]
+            names = dict.fromkeys(word.strip(_MARKS) for word in operands if word[0] != "-")
+            by_name = [f"{inside}{name}" for name in names if not names.keys() & _EVERYTHING]
+            found += files.named(record, line, by_name) if by_name else [_folder(record, line)]
     return found
 
 
 def _folder(record: Record, line: str) -> str:
     """Return the folder that git works in; empty for the project."""
-    entered = shell.enters(line)
-    where = normpath(entered if entered[:1] == "/" else f"{record.cwd}/{entered}")
-    return f"{where}/" if files.relative(record, f"{where}/")[:1] == "/" else ""
+    _, told, inside = line.partition("git -C ")
+    line = f"cd {inside.split()[0]}" if told and inside.strip() else line
+    where = f"{files.folder_of(record, line)}/"
+    return where if files.relative(record, where)[:1] == "/" else ""
 
 
 def _note_commits(record: Record, line: str, text: str, place: Place) -> bool:
