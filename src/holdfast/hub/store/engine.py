@@ -12,10 +12,8 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -26,26 +24,30 @@ from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine, make_url
 from sqlalchemy.engine.url import URL
 from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, OperationalError
-from sqlalchemy.pool import ConnectionPoolEntry
 
 from holdfast.hub.errors import Corrupt, Denied, NoRoom, NoSuchDatabase, StoreError, Unreachable
 from holdfast.wire import places
 from holdfast.wire.errors import HoldfastError
 
+# Words of SQLite, and codes of PostgreSQL, whose texts may quote a row ("Key (path)=(malformed)").
 # A file is only ever set aside for the first kind: a full disk must not look like damage.
-_DAMAGE = ("malformed", "not a database", "could not decode to utf-8")
-_FULL = ("database or disk is full", "no space left", "disk quota")
-_REFUSED = ("disk i/o error", "file too large")
-_DENIED = {
-    "readonly database": "the database may not be written to",
-    "unable to open": "the database file cannot be opened",
-}
-# PostgreSQL's errors are matched by code: their text may quote a row ("Key (path)=(malformed)").
-_FULL_STATE, _LOCKED_STATE = "53100", "55P03"
-_DENIED_STATES = {
-    "25006": "the database may not be written to",  # a standby, or set so
-    "42501": "the database lets this role do less than is needed",
-}
+_KNOWN: tuple[tuple[tuple[str, ...], type[StoreError], str], ...] = (
+    (
+        ("malformed", "not a database", "could not decode to utf-8"),
+        Corrupt,
+        "the database is damaged",
+    ),
+    (
+        ("database or disk is full", "no space left", "disk quota", "53100"),
+        NoRoom,
+        "the disk is full",
+    ),
+    (("disk i/o error", "file too large"), NoRoom, "the disk takes no more"),
+    (("readonly database", "25006"), Denied, "the database may not be written to"),
+    (("unable to open",), Denied, "the database file cannot be opened"),
+    (("42501",), Denied, "the database lets this role do less than is needed"),
+    (("55P03",), Unreachable, "the database is busy: another session holds a lock"),
+)
 
 
 @contextmanager
@@ -84,21 +86,11 @@ def affects_all_writes(error: BaseException) -> bool:
 
 
 def _known_error(error: DBAPIError) -> StoreError | None:
-    state = getattr(error.orig, "sqlstate", None) or ""
-    text = "" if state else str(error.orig).lower()
-    if any(word in text for word in _DAMAGE):
-        return Corrupt(f"the database is damaged: {error.orig}")
-    if state == _FULL_STATE or any(word in text for word in _FULL):
-        return NoRoom("the disk is full")
-    if any(word in text for word in _REFUSED):
-        return NoRoom(f"the disk takes no more: {error.orig}")
-    if state in _DENIED_STATES:
-        return Denied(f"{_DENIED_STATES[state]}: {_first_line(error.orig)}")
-    for word, meaning in _DENIED.items():
-        if word in text:
-            return Denied(f"{meaning}: {error.orig}")
-    if state == _LOCKED_STATE:
-        return Unreachable("the database is busy: another session holds a lock")
+    state = getattr(error.orig, "sqlstate", None)
+    text = state or str(error.orig).lower()
+    for words, kind, meaning in _KNOWN:
+        if any(word in text for word in words):
+            return kind(f"{meaning}: {_first_line(error.orig)}")
     if isinstance(error, OperationalError) or error.connection_invalidated:
         return Unreachable(f"the database does not answer: {_first_line(error.orig)}")
     return None
@@ -114,12 +106,14 @@ _OPEN = "holdfast_file"
 def refuse_replaced_file(engine: Engine, path: str) -> None:
     """Replace pooled connections to any file other than the one at the path."""
 
+    @event.listens_for(engine, "do_connect")
     def connect(dialect: Any, record: Any, args: Any, named: Any) -> Any:
         before = file_identity(path)  # first, so that a swap during connect is noticed
         made = dialect.connect(*args, **named)
         record.info[_OPEN] = (path, before or file_identity(path))
         return made
 
+    @event.listens_for(engine, "checkout")
     def check(_connection: Any, record: Any, _proxy: Any) -> None:
         there = file_identity(path)
         if there is None:
@@ -127,14 +121,11 @@ def refuse_replaced_file(engine: Engine, path: str) -> None:
         if record.info[_OPEN][1] != there:
             raise DisconnectionError
 
-    event.listen(engine, "do_connect", connect)
-    event.listen(engine, "checkout", check)
-
 
 def assert_not_replaced(connection: Connection) -> None:
     """Raise if the file was replaced. Called after a commit, before it is reported."""
-    found = connection.info.get(_OPEN)
-    if found is not None and file_identity(found[0]) != found[1]:
+    path, identity = connection.info.get(_OPEN, (None, None))
+    if path is not None and file_identity(path) != identity:
         raise Unreachable("the database file was replaced while this was written: try again")
 
 
@@ -150,8 +141,6 @@ VARIABLE = "HOLDFAST_DATABASE"
 _HIDDEN = "***"  # as SQLAlchemy shows the password before the host
 BUSY_SECONDS = 5
 MOST_CONNECTIONS = 16
-IDLE_SECONDS = 1.0  # after which a connection to PostgreSQL is tried before it is used
-_RETURNED = "holdfast_returned"
 WRITES = {"holdfast_writes": True}
 # FULL: a commit returns once its log is on the disk. With NORMAL, no flush followed any of 35
 # acknowledged writes. `fullfsync`: macOS keeps an `fsync` in the drive's own memory.
@@ -245,22 +234,22 @@ def _sqlite(url: URL) -> Engine:
         os.makedirs(Path(url.database).parent, mode=0o700, exist_ok=True)  # noqa: PTH103
     except (OSError, RecursionError) as error:
         raise NoSuchDatabase(f"the folder of the database cannot be made: {error}") from error
-    engine = sa.create_engine(
-        url,
-        pool_size=MOST_CONNECTIONS,
-        hide_parameters=True,  # an error is logged, and rows hold what people wrote
-        json_serializer=_json_text,
-        json_deserializer=_json_value,
-        connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},
-    )
+    engine = _create(url, connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False})
     refuse_replaced_file(engine, url.database)
     event.listen(engine, "connect", _prepare)
     event.listen(engine, "begin", _begin)
     return engine
 
 
-def _json_text(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
+def _create(url: URL, **more: Any) -> Engine:
+    return sa.create_engine(
+        url,
+        pool_size=MOST_CONNECTIONS,
+        hide_parameters=True,  # an error is logged, and rows hold what people wrote
+        json_serializer=lambda value: msgspec.json.encode(value).decode(),
+        json_deserializer=_json_value,
+        **more,
+    )
 
 
 def _json_value(text: str | bytes) -> Any:
@@ -292,43 +281,20 @@ def _postgres(url: URL) -> Engine:
         needed = install_command_for("postgres")
         raise NoSuchDatabase(f"PostgreSQL needs its driver: {needed}") from error
     del psycopg
-    engine = sa.create_engine(
+    engine = _create(
         url,
-        pool_size=MOST_CONNECTIONS,
-        hide_parameters=True,
-        json_serializer=_json_text,
-        json_deserializer=_json_value,
+        pool_pre_ping=True,  # the server may have been restarted
         # without it an INSERT's rowcount is -1: "nothing was new" could not be detected
         execution_options={"preserve_rowcount": True},
         connect_args={"connect_timeout": BUSY_SECONDS, "application_name": "holdfast", **_ALIVE},
     )
     event.listen(engine, "connect", _set_lock_timeout)
-    event.listen(engine, "checkin", _note_return)
-    event.listen(engine, "checkout", partial(_ping_idle, engine))
     return engine
 
 
-def _note_return(_connection: Any, record: ConnectionPoolEntry) -> None:
-    record.info[_RETURNED] = time.monotonic()
-
-
-def _ping_idle(engine: Engine, connection: Any, record: ConnectionPoolEntry, _proxy: Any) -> None:
-    """Replace a connection that the server has closed meanwhile. One that was just used is not
-    asked: that is a round trip for each read of a row."""
-    returned = record.info.get(_RETURNED)
-    if returned is None or time.monotonic() - returned < IDLE_SECONDS:
-        return
-    try:
-        engine.dialect.do_ping(connection)
-    except engine.dialect.loaded_dbapi.Error as error:
-        raise DisconnectionError("the server has closed the connection") from error
-
-
 def _set_lock_timeout(connection: Any, _record: Any) -> None:
-    """Limit the wait for another session's lock, as on SQLite.
-
-    It is set here and not as a connection option, which a pooler in between would refuse.
-    """
+    """Limit the wait for another session's lock, as on SQLite. It is set here and not as a
+    connection option, which a pooler in between would refuse."""
     connection.execute(f"SET lock_timeout = '{BUSY_SECONDS}s'")
     connection.commit()
 

@@ -38,25 +38,16 @@ KNOWN = (*OLDER, HEAD)
 _LOCK = 0x401DFA58  # two servers that start at once upgrade one after the other
 
 
-_VERSION = "SELECT version_num FROM alembic_version"
-
-
 def version(connection: Connection) -> str:
     """Return the version; empty for a new database."""
     if not sa.inspect(connection).has_table("alembic_version"):
         return ""
-    found = connection.exec_driver_sql(_VERSION).scalar()
-    return str(found or "")
+    return read_version(connection)
 
 
-def find_newer(connection: Connection) -> TooNew | None:
-    """Return an error if a newer Holdfast has upgraded the database since it was opened."""
-    found = connection.exec_driver_sql(_VERSION).scalar()
-    try:
-        refuse_newer(str(found or ""))
-    except TooNew as error:
-        return error
-    return None
+def read_version(connection: Connection) -> str:
+    """As `version`, for a database that has one."""
+    return connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar() or ""
 
 
 def ensure(engine: Engine, *, migrate: bool) -> str:

@@ -103,12 +103,15 @@ class Store:
             self._writer.close()
         self.engine.dispose()
 
-    def look_at_version(self, connection: Connection) -> TooNew | None:
+    def look_at_version(self, connection: Connection) -> None:
         """Note whether a newer Holdfast has upgraded the database since it was opened."""
-        before, self.outgrown = self.outgrown, schema.find_newer(connection)
-        if self.outgrown is not None and before is None:
-            log.add("ERROR", "store", f"{self.outgrown}; {self.outgrown.hint}")
-        return self.outgrown
+        before, self.outgrown = self.outgrown, None
+        try:
+            schema.refuse_newer(schema.read_version(connection))
+        except TooNew as error:
+            self.outgrown = error
+            if before is None:
+                log.add("ERROR", "store", f"{error}; {error.hint}")
 
     def _refuse_outgrown(self, connection: Connection) -> None:
         """Refuse a write: tables of a newer version may mean something else. It looks once a second
