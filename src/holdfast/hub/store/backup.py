@@ -10,13 +10,13 @@ import gzip
 import hashlib
 import os
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import groupby, islice
 from operator import itemgetter
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import msgspec
 import sqlalchemy as sa
@@ -42,18 +42,13 @@ from holdfast.hub.store.engine import (
     translate_error,
     wait_for_locks,
 )
-from holdfast.hub.store.tables import metadata
+from holdfast.hub.store.rows import count
+from holdfast.hub.store.tables import Json, metadata
 from holdfast.wire import places
 
 FORMAT = 1
 MOST_LINE = 64 << 20
 ROWS_AT_ONCE = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    version: str
-    made_ms: int
 
 
 def keep(engine: Engine, path: Path) -> dict[str, int]:
@@ -64,7 +59,9 @@ def keep(engine: Engine, path: Path) -> dict[str, int]:
             raise NameTaken(f"{path} is there already")
         with translate_driver_errors(), snapshot(engine) as connection:
             rows = _write(draft, _lines(connection))
-        if read_back(draft) != rows:
+        lines = lines_of(draft)
+        head_of(lines)
+        if Counter(table for table, _, _ in rows_of(lines)) != rows:
             raise NoBackup(f"{draft.name} does not hold what was written to it")
         draft.replace(path)
         _flush(path.parent)
@@ -73,15 +70,7 @@ def keep(engine: Engine, path: Path) -> dict[str, int]:
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
-    return rows
-
-
-def read_back(path: Path) -> dict[str, int]:
-    """Return the rows by table of a complete backup; any other is refused."""
-    rows: dict[str, int] = {}
-    for table, _columns, _row in parse_rows(lines_of(path)):
-        rows[table] = rows.get(table, 0) + 1
-    return rows
+    return dict(rows)
 
 
 def ours(connection: Connection) -> list[sa.Table]:
@@ -108,8 +97,8 @@ def _lines(connection: Connection) -> Iterator[tuple[str, Any]]:
             yield str(table.name), list(row)
 
 
-def _write(draft: Path, lines: Iterable[tuple[str, Any]]) -> dict[str, int]:
-    rows: dict[str, int] = {}
+def _write(draft: Path, lines: Iterable[tuple[str, Any]]) -> Counter[str]:
+    rows: Counter[str] = Counter()
     digest = hashlib.sha256()
     fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with os.fdopen(fd, "wb") as file:
@@ -119,7 +108,7 @@ def _write(draft: Path, lines: Iterable[tuple[str, Any]]) -> dict[str, int]:
                 digest.update(line)
                 packed.write(line)
                 if table:
-                    rows[table] = rows.get(table, 0) + 1
+                    rows[table] += 1
             packed.write(msgspec.json.encode({"rows": rows, "sha256": digest.hexdigest()}) + b"\n")
         file.flush()
         places.flush_to_disk(file.fileno())
@@ -131,7 +120,9 @@ def lines_of(path: Path) -> Iterator[Any]:
     digest = hashlib.sha256()
     try:
         with gzip.open(path, "rb") as packed:
-            while line := _line(packed):
+            while line := packed.readline(MOST_LINE):
+                if len(line) == MOST_LINE:
+                    raise EOFError("a line without an end")
                 content = msgspec.json.decode(line)
                 if isinstance(content, dict) and "sha256" in content:
                     if content["sha256"] != digest.hexdigest() or packed.read(1):
@@ -151,40 +142,29 @@ def lines_of(path: Path) -> Iterator[Any]:
     raise NoBackup(f"{path} ends too early")
 
 
-def head_of(lines: Iterator[Any]) -> Head:
+def head_of(lines: Iterator[Any]) -> str:
+    """Return the version of the database that was kept."""
     first = next(lines, None)
     if not isinstance(first, dict) or first.get("holdfast") != "backup":
         raise NotABackup("the file is not a backup that Holdfast made")
     if first.get("format") != FORMAT:
         raise NoBackup(f"a backup of format {first.get('format')}; this Holdfast reads {FORMAT}")
-    return Head(str(first.get("version")), int(first.get("made_ms") or 0))
-
-
-def parse_rows(lines: Iterator[Any]) -> Iterator[tuple[str, list[str], list[Any]]]:
-    """Yield table, columns and values of each row; the last line's counts must match."""
-    head_of(lines)
-    return rows_of(lines)
+    return str(first.get("version"))
 
 
 def rows_of(lines: Iterator[Any]) -> Iterator[tuple[str, list[str], list[Any]]]:
-    table, columns, seen = "", [""], dict[str, int]()
+    """Yield table, columns and values of each row; the last line's counts must match."""
+    table, columns, seen = "", [""], Counter[str]()
     for content in lines:
         if isinstance(content, list):
             if len(content) != len(columns):
                 raise NoBackup(f"a row of {table or 'no table'} does not fit its columns")
-            seen[table] = seen.get(table, 0) + 1
+            seen[table] += 1
             yield table, columns, content
         elif "table" in content:
             table, columns = str(content["table"]), list(content["columns"])
         elif content["rows"] != seen:
             raise NoBackup("the rows are not as many as were written")
-
-
-def _line(packed: gzip.GzipFile | IO[bytes]) -> bytes:
-    line: bytes = packed.readline(MOST_LINE)
-    if len(line) == MOST_LINE:
-        raise EOFError("a line without an end")
-    return line
 
 
 def _flush(folder: Path) -> None:
@@ -195,7 +175,6 @@ def _flush(folder: Path) -> None:
         os.close(fd)
 
 
-AT_ONCE = 500
 RETIRED = ("counts", "tool_counts")  # tables of backups that older versions made
 # The search tables on PostgreSQL are an index: no backup holds them.
 _INDEXED = ("recall_items", "recall_vectors", "recall_sources", "recall_projects")
@@ -209,9 +188,9 @@ _NO_INDEX = (
 def restore(engine: Engine, path: Path, *, replace: bool = False) -> dict[str, int]:
     """Restore a backup and return the rows by table. An older version is upgraded afterwards."""
     lines = lines_of(path)
-    head = head_of(lines)
-    if head.version not in schema.KNOWN:
-        raise TooNew(f"the backup is of version {head.version}; this is {schema.HEAD}")
+    version = head_of(lines)
+    if version not in schema.KNOWN:
+        raise TooNew(f"the backup is of version {version}; this is {schema.HEAD}")
     try:
         with engine.connect().execution_options(**WRITES) as connection, connection.begin():
             return _restore(connection, lines, replace)
@@ -251,35 +230,28 @@ def clear(connection: Connection) -> None:
 
 
 def _fill(connection: Connection, lines: Iterator[Any]) -> dict[str, int]:
-    tables = {table.name: table for table in ours(connection)}
-    _keep_nothing_as_null(tables)
     filled: dict[str, int] = {}
     for name, rows in groupby(rows_of(lines), key=itemgetter(0)):
         if name in RETIRED:
             continue
-        if name not in tables:
+        if name not in metadata.tables:
             raise NoBackup(f"there is no table {name} in this version")
-        filled[name] = 0
-        while some := [
-            dict(zip(columns, row, strict=True)) for _, columns, row in _next_rows(rows)
-        ]:
-            connection.execute(sa.insert(tables[name]), some)
+        table, filled[name] = metadata.tables[name], 0
+        while some := list(islice(rows, ROWS_AT_ONCE)):
+            whole = [_bound(table, columns, values) for _, columns, values in some]
+            connection.execute(sa.insert(table), whole)
             filled[name] += len(some)
-        counted = sa.select(sa.func.count()).select_from(tables[name])
-        if connection.execute(counted).scalar_one() != filled[name]:
+        if count(connection, table) != filled[name]:
             raise NoBackup(f"not every row of {name} arrived")
     return filled
 
 
-def _next_rows(rows: Iterator[tuple[str, list[str], list[Any]]]) -> Iterator[Any]:
-    return islice(rows, AT_ONCE)
-
-
-def _keep_nothing_as_null(tables: dict[str, sa.Table]) -> None:
-    for table in tables.values():
-        for column in table.columns:
-            if isinstance(column.type, sa.JSON):
-                column.type.none_as_null = True
+def _bound(table: sa.Table, columns: list[str], values: list[Any]) -> dict[str, Any]:
+    """Return a row; a JSON column without a value holds no JSON, not even `null`."""
+    return {
+        name: sa.null() if value is None and isinstance(table.c[name].type, Json) else value
+        for name, value in zip(columns, values, strict=True)
+    }
 
 
 def _continue_numbering(connection: Connection) -> None:
