@@ -55,6 +55,7 @@ def read_plan(
 ) -> TaskPlan:
     if not text.strip():
         raise NoPlan("the plan is empty")
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
     tree = (PARSERS.get(suffix) or PARSERS[_guess_suffix(text)])(text)
     if len(tree.tasks) > MOST_TASKS:
         raise BadPlan(f"more than {MOST_TASKS:,} tasks", hint="make several plans of it")
@@ -93,7 +94,7 @@ def _decoded(data: bytes) -> str:
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise BadPlan("a NUL byte: this is no text", line, "save the plan as UTF-8 text")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return text
 
 
 def _named(given: Sequence[Fields]) -> list[PlanTask]:
