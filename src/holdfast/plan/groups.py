@@ -36,8 +36,8 @@ _STEM = re.compile(r"[^.]+")
 
 @dataclass(frozen=True, slots=True)
 class FileTie:
-    one: str
-    other: str
+    left: str
+    right: str
     strength: float
     why: str
 
@@ -52,18 +52,18 @@ def group_files(root: Path, files: Sequence[str], most: int) -> FileGroups:
     """As few groups of at most `most` files as possible, of similar size; every file once."""
     most = max(1, most)
     count = max(1, -(-len(files) // most))
-    found = find_ties(root, files)
+    ties = find_ties(root, files)
     limits = range(-(-len(files) // count), most + 1)
-    tried = (_group(files, found, limit, count) for limit in limits)
-    few = (one for one in tried if len(one.groups) <= count)
-    return next(few, None) or _group(files, found, most, count)
+    attempts = (_group(files, ties, limit, count) for limit in limits)
+    few = (grouped for grouped in attempts if len(grouped.groups) <= count)
+    return next(few, None) or _group(files, ties, most, count)
 
 
-def _group(files: Sequence[str], found: Sequence[FileTie], most: int, count: int) -> FileGroups:
+def _group(files: Sequence[str], ties: Sequence[FileTie], most: int, count: int) -> FileGroups:
     """Groups of at most `most` files, and `count` of them if there is a way."""
     joined = _Joined(files, most)
-    used = Counter(tie.why for tie in found if joined.join(tie.one, tie.other))
-    used["folder"] = sum(joined.join(one, other) for one, other in _folders(files))
+    used = Counter(tie.why for tie in ties if joined.join(tie.left, tie.right))
+    used["folder"] = sum(joined.join(*pair) for pair in _folders(files))
     joined.fill_up()
     tests = list(find_test_files(files))
     groups = _shared_out(joined.groups(), tests, most, count)
@@ -73,23 +73,22 @@ def _group(files: Sequence[str], found: Sequence[FileTie], most: int, count: int
 def find_ties(root: Path, files: Sequence[str]) -> list[FileTie]:
     """Ties, strongest first; equal ones by name, so that the result is always the same."""
     sources = read_sources(root, [file for file in files if file.endswith(READ)])
-    found = [FileTie(*pair, IMPORT_TIE, "imports") for pair in find_imports(sources)]
-    found += [FileTie(*pair, TEST_TIE, TESTS) for pair in find_test_files(files)]
+    ties = [FileTie(*pair, IMPORT_TIE, "imports") for pair in find_imports(sources)]
+    ties += [FileTie(*pair, TEST_TIE, TESTS) for pair in find_test_files(files)]
     changed = find_changed_together(root, files)
-    found += [FileTie(*pair, share, "changes in git") for pair, share in changed.items()]
-    return sorted(_summed(found), key=lambda tie: (-tie.strength, tie.one, tie.other))
+    ties += [FileTie(*pair, share, "changes in git") for pair, share in changed.items()]
+    return sorted(_summed(ties), key=lambda tie: (-tie.strength, tie.left, tie.right))
 
 
-def _summed(found: Iterable[FileTie]) -> Iterator[FileTie]:
+def _summed(ties: Iterable[FileTie]) -> Iterator[FileTie]:
     """One tie per pair: importing and changing together counts more than either."""
     by_pair: defaultdict[tuple[str, str], dict[str, float]] = defaultdict(dict)
-    for tie in found:
-        pair = (min(tie.one, tie.other), max(tie.one, tie.other))
+    for tie in ties:
+        pair = (min(tie.left, tie.right), max(tie.left, tie.right))
         by_pair[pair][tie.why] = tie.strength
-    for (one, other), strengths in by_pair.items():
-        yield FileTie(
-            one, other, sum(strengths.values()), max(strengths, key=strengths.__getitem__)
-        )
+    for pair, strengths in by_pair.items():
+        strongest = max(strengths, key=strengths.__getitem__)
+        yield FileTie(*pair, sum(strengths.values()), strongest)
 
 
 def _folders(files: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -106,9 +105,9 @@ class _Joined:
         self._most = max(1, most)
         self._group: dict[str, list[str]] = {file: [file] for file in files}
 
-    def join(self, one: str, other: str) -> bool:
+    def join(self, file: str, other: str) -> bool:
         """Join two groups; false if the result would be too large."""
-        left, right = self._group[one], self._group[other]
+        left, right = self._group[file], self._group[other]
         if left is right or len(left) + len(right) > self._most:
             return False
         left += right
@@ -140,26 +139,26 @@ def _shared_out(
 ) -> tuple[Group, ...]:
     """At most `count` groups: the files of the smallest ones join others. Two groups that fill up
     first would leave a third one with a few test helpers."""
-    found = list(groups)
-    while len(found) > count:
-        smallest = min(found, key=lambda one: (len(one), one))
-        rest = [one for one in found if one != smallest]
+    result = list(groups)
+    while len(result) > count:
+        smallest = min(result, key=lambda group: (len(group), group))
+        rest = [group for group in result if group != smallest]
         for unit in dict.fromkeys(_units(smallest, tests).values()):
-            near = sorted(rest, key=lambda one: _far(one, unit))
-            taker = next((one for one in near if len(one) + len(unit) <= most), None)
+            near = sorted(rest, key=lambda group: _far(group, unit))
+            taker = next((group for group in near if len(group) + len(unit) <= most), None)
             if taker is None:
-                return tuple(found)
+                return tuple(result)
             rest[rest.index(taker)] = tuple(sorted((*taker, *unit)))
-        found = rest
-    return tuple(sorted(found))
+        result = rest
+    return tuple(sorted(result))
 
 
 def _units(group: Group, tests: Sequence[tuple[str, str]]) -> dict[str, Group]:
     """For each file, what is never torn apart: a source with its tests, or the file alone."""
     units: dict[str, Group] = {file: (file,) for file in group}
-    for one, other in tests:
-        if one in units and other in units:
-            joined = tuple(sorted({*units[one], *units[other]}))
+    for source, test in tests:
+        if source in units and test in units:
+            joined = tuple(sorted({*units[source], *units[test]}))
             units |= dict.fromkeys(joined, joined)
     return units
 
@@ -168,12 +167,12 @@ def _without_singles(
     groups: tuple[Group, ...], tests: Sequence[tuple[str, str]], most: int
 ) -> tuple[Group, ...]:
     """A session for one file is a waste: the file joins another group, or gets one from it."""
-    found = list(groups)
+    result = list(groups)
     for single in [group for group in groups if len(group) == 1]:
-        if single not in found:  # another has joined it
+        if single not in result:  # another has joined it
             continue
-        rest = sorted((one for one in found if one != single), key=lambda one: _far(one, single))
-        for other in rest:
+        rest = [group for group in result if group != single]
+        for other in sorted(rest, key=lambda group: _far(group, single)):
             if len(other) < most:
                 changed = [tuple(sorted((*other, *single)))]
             elif unit := _spared(other, single, tests, most):
@@ -181,17 +180,17 @@ def _without_singles(
                 changed.append(tuple(sorted((*single, *unit))))
             else:
                 continue
-            found = [one for one in found if one not in (single, other)] + changed
+            result = [group for group in result if group not in (single, other)] + changed
             break
-    return tuple(sorted(found))
+    return tuple(sorted(result))
 
 
 def _mixed(groups: tuple[Group, ...], tests: Sequence[tuple[str, str]]) -> tuple[Group, ...]:
     """Groups without one of tests alone, if there are sources: such a group swaps half of its files
     with the group that has the most sources. A session would otherwise cover nothing."""
-    found = list(groups)
+    result = list(groups)
     for group in [group for group in groups if not _count_sources(group)]:
-        rich = max(found, key=lambda one: (_count_sources(one), one))
+        rich = max(result, key=lambda group: (_count_sources(group), group))
         every = dict.fromkeys(_units(rich, tests).values())
         units = [unit for unit in every if _count_sources(unit)]
         moved: Group = ()
@@ -200,11 +199,11 @@ def _mixed(groups: tuple[Group, ...], tests: Sequence[tuple[str, str]]) -> tuple
                 moved += unit
         given = group[: len(moved)]
         if moved and given != group:
-            found.remove(group)
-            found.remove(rich)
-            found.append(tuple(sorted((*group[len(moved) :], *moved))))
-            found.append(tuple(sorted((*(file for file in rich if file not in moved), *given))))
-    return tuple(sorted(found))
+            result.remove(group)
+            result.remove(rich)
+            result.append(tuple(sorted((*group[len(moved) :], *moved))))
+            result.append(tuple(sorted((*(file for file in rich if file not in moved), *given))))
+    return tuple(sorted(result))
 
 
 def _count_sources(group: Group) -> int:
@@ -233,8 +232,8 @@ def _spared(
 
 
 def _words(used: Mapping[str, int]) -> str:
-    said = [why for why in (TESTS, "imports", "changes in git", "folder") if used.get(why)]
-    return " and ".join(filter(None, (", ".join(said[:-1]), *said[-1:]))) or "their paths"
+    whys = [why for why in (TESTS, "imports", "changes in git", "folder") if used.get(why)]
+    return " and ".join(filter(None, (", ".join(whys[:-1]), *whys[-1:]))) or "their paths"
 
 
 def is_test(path: str) -> bool:
@@ -260,8 +259,8 @@ def find_test_files(files: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _tested(name: str) -> str:
-    found = (pattern.fullmatch(name) for pattern in _TEST)
-    return next((one["of"] for one in found if one), "")
+    matches = (pattern.fullmatch(name) for pattern in _TEST)
+    return next((match["of"] for match in matches if match), "")
 
 
 def _shorter(of: str) -> Iterator[str]:
@@ -271,8 +270,8 @@ def _shorter(of: str) -> Iterator[str]:
         yield "".join(parts[:end])
 
 
-def _shared(one: str, other: str) -> int:
+def _shared(source: str, test: str) -> int:
     """How many folders both paths share, from the right: `src/shop/cart.py`,
     `tests/shop/test_cart.py`."""
-    both = zip(reversed(one.split("/")[:-1]), reversed(other.split("/")[:-1]), strict=False)
+    both = zip(reversed(source.split("/")[:-1]), reversed(test.split("/")[:-1]), strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], both))

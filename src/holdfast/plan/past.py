@@ -46,30 +46,30 @@ def learn(
 ) -> Past:
     """The past requests of this machine, marked if of this project. `projects` is Claude Code's
     folder of transcripts."""
-    known = _load()
-    found: dict[str, Any] = {}
+    stored = _load()
+    sums: dict[str, Any] = {}
     budget = most_new_bytes
     newest = _newest(projects)
     for at, (path, size, changed_ns) in enumerate(newest):
         progress("reading past sessions", at, len(newest))
-        kept = known.get(str(path))
-        if isinstance(kept, dict) and kept.get("at") == [size, changed_ns]:
-            found[str(path)] = kept
+        before = stored.get(str(path))
+        if isinstance(before, dict) and before.get("at") == [size, changed_ns]:
+            sums[str(path)] = before
         elif size <= budget:
             budget -= size
-            found[str(path)] = _summed_up(path, size, changed_ns)
-        elif isinstance(kept, dict):
-            found[str(path)] = kept  # the rows from before are better than none
-    if found != known:
-        _save(found)
-    tasks = [task for kept in found.values() for task in _tasks(kept, project)]
+            sums[str(path)] = _summed_up(path, size, changed_ns)
+        elif isinstance(before, dict):
+            sums[str(path)] = before  # the rows from before are better than none
+    if sums != stored:
+        _save(sums)
+    tasks = [task for summed in sums.values() for task in _tasks(summed, project)]
     # this project's before others', newer sessions before older ones
     return Past(sorted(tasks, key=lambda task: not task.here)[:MOST_REQUESTS])
 
 
-def _tasks(kept: dict[str, Any], project: Path) -> Iterator[PastTask]:
-    here = _is_here(str(kept.get("project") or ""), project)
-    rows = kept.get("rows")
+def _tasks(summed: dict[str, Any], project: Path) -> Iterator[PastTask]:
+    here = _is_here(str(summed.get("project") or ""), project)
+    rows = summed.get("rows")
     for row in rows if isinstance(rows, list) else []:
         if isinstance(row, list) and len(row) == FIELDS and all(map(_is_number, row)):
             multiplier, formula_tokens, used_tokens = row
@@ -82,12 +82,12 @@ def _is_number(value: object) -> bool:
 
 def _newest(projects: Path) -> list[tuple[Path, int, int]]:
     """The newest transcripts: one folder per project, one file per session."""
-    found: list[tuple[Path, int, int]] = []
+    transcripts: list[tuple[Path, int, int]] = []
     for path in projects.glob("*/*.jsonl"):
         with suppress(OSError):
-            known = path.stat()
-            found.append((path, known.st_size, known.st_mtime_ns))
-    return sorted(found, key=lambda one: (-one[2], str(one[0])))[:MOST_TRANSCRIPTS]
+            stat = path.stat()
+            transcripts.append((path, stat.st_size, stat.st_mtime_ns))
+    return sorted(transcripts, key=lambda file: (-file[2], str(file[0])))[:MOST_TRANSCRIPTS]
 
 
 def _summed_up(path: Path, size: int, changed_ns: int) -> dict[str, Any]:
@@ -143,9 +143,9 @@ def _load() -> dict[str, Any]:
     return files if isinstance(files, dict) else {}
 
 
-def _save(found: dict[str, Any]) -> None:
+def _save(sums: dict[str, Any]) -> None:
     """Save the index. If it cannot be written, the next plan reads the transcripts again."""
-    data = json.dumps({"version": VERSION, "transcripts": found}, separators=(",", ":")).encode()
+    data = json.dumps({"version": VERSION, "transcripts": sums}, separators=(",", ":")).encode()
     with suppress(OSError):
         Path(learned_file()).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         places.replace_whole(learned_file(), data)

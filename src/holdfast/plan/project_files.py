@@ -33,8 +33,8 @@ NOT_WALKED = (b"node_modules", b"__pycache__")
 
 def resolve_inside(root: Path, file: str) -> Path | None:
     """The path of a file; None if its name or a link leads out of the project."""
-    found = resolve_below(realpath(root), file, {})
-    return Path(found) if found is not None else None
+    path = resolve_below(realpath(root), file, {})
+    return Path(path) if path is not None else None
 
 
 def resolve_below(top: str, file: str, folders: dict[str, str]) -> str | None:
@@ -50,21 +50,21 @@ def _resolved(path: str, folders: dict[str, str]) -> str:
     folder, name = split(path)
     if folder not in folders:
         folders[folder] = realpath(folder)
-    found = join(folders[folder], name)
-    return realpath(found) if name in ("", ".", "..") or islink(found) else found
+    below = join(folders[folder], name)
+    return realpath(below) if name in ("", ".", "..") or islink(below) else below
 
 
 def read_sources(root: Path, files: Iterable[str]) -> dict[str, bytes]:
     """The content of each file, without those that cannot be read, are outside, or are too large:
     a part of a file would show only some of its imports."""
-    found: dict[str, bytes] = {}
+    sources: dict[str, bytes] = {}
     left = MOST_ALL_BYTES
     for file in files:
         path = resolve_inside(root, file)
         data = places.read_small(str(path), MOST_BYTES + 1) if path else b""
-        found[file] = data if len(data) <= min(MOST_BYTES, left) else b""
-        left -= len(found[file])
-    return found
+        sources[file] = data if len(data) <= min(MOST_BYTES, left) else b""
+        left -= len(sources[file])
+    return sources
 
 
 def find_missing(root: Path, files: Iterable[str]) -> list[str]:
@@ -120,8 +120,8 @@ def find_changed_together(root: Path, files: Sequence[str]) -> dict[tuple[str, s
         if len(commit) <= WIDE:
             both.update(combinations(sorted(commit), 2))
     return {
-        (one, other): times / min(alone[one], alone[other])
-        for (one, other), times in sorted(both.items())
+        pair: times / min(alone[file] for file in pair)
+        for pair, times in sorted(both.items())
         if times >= LEAST_TIMES
     }
 
@@ -138,19 +138,19 @@ def _commits(root: Path, files: Sequence[str]) -> list[set[str]]:
         "-z",
     ]
     words += ["--format=%x01", "--", *files]
-    said = run_git(str(root), *words, seconds=SECONDS) or b""
+    printed = run_git(str(root), *words, seconds=SECONDS) or b""
     wanted = set(files)
-    commits = said.decode("utf-8", "replace").split("\x01")
-    found = ({name.strip("\n") for name in one.split("\0")} & wanted for one in commits)
-    return [commit for commit in found if commit]
+    commits = printed.decode("utf-8", "replace").split("\x01")
+    changed = ({name.strip("\n") for name in commit.split("\0")} & wanted for commit in commits)
+    return [files_of_commit for files_of_commit in changed if files_of_commit]
 
 
 def list_files(root: str) -> list[str]:
     """The names of all files, sorted."""
     words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
-    said = run_git(root, *words, seconds=SECONDS)
-    names = _walked(os.fsencode(root)) if said is None else said.split(b"\0")
-    return sorted(one for one in set(_decoded(names)) if one and isfile(join(root, one)))
+    printed = run_git(root, *words, seconds=SECONDS)
+    names = _walked(os.fsencode(root)) if printed is None else printed.split(b"\0")
+    return sorted(name for name in set(_decoded(names)) if name and isfile(join(root, name)))
 
 
 def _decoded(names: Iterable[bytes]) -> Iterator[str]:
